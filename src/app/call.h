@@ -5,7 +5,7 @@
 #include "core/record.h"
 #include "core/result.h"
 #include "cores/cores.h"
-#include "engine/choose.h"
+#include "engine/engine.h"
 #include "gate/verdict.h"
 #include "os/exports.h"
 #include "os/files.h"
@@ -16,7 +16,7 @@
 #include "run/kept_rounds.h"
 #include "run/runner.h"
 #include "session/recording.h"
-#include "tune/transaction.h"
+#include "tune/tune.h"
 
 #include <cstdint>
 #include <functional>

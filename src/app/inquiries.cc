@@ -48,7 +48,8 @@ int list_metrics(Call& call) {
   const auto can_count = [&](const std::vector<std::string>& events) {
     return one.chosen.engine->select({events, false}).has_value();
   };
-  const bool has_tree_peak = os::open_memory_groups(os::group_calls()).has_value();
+  const auto files = os::open_setting_files();
+  const bool has_tree_peak = os::open_memory_groups(files.get()).has_value();
   return show(
       inquire::list_metrics(inquire::metrics_here({can_count, has_tree_peak, one.cores.use}),
                             os::terminal_width(Stream::Output, 0)));
@@ -132,7 +133,8 @@ int check_machine(Call& call) {
   // First, as they reset leftovers of a killed run, and as root, if lauka is: so they would count.
   const auto engines = engine::try_engines(options.user_only, os::linux_calls(), macos);
   MachineFacts facts = os::machine_facts();
-  const auto groups = os::open_memory_groups(os::group_calls());
+  const auto files = os::open_setting_files();
+  const auto groups = os::open_memory_groups(files.get());
   facts.tree_peak = groups ? Error{} : groups.error();
   if (const os::LinuxCalls* calls = os::linux_calls()) {
     for (const CoreKind& kind : cores::find_kinds(*calls).kinds)

@@ -42,7 +42,8 @@ Result<std::string> open_groups(Call& call, Benchmark& one) {
   const Asked asked = asks_for_tree_peak(one.options);
   if (asked == Asked::No) return std::string();
   if (!call.groups) {
-    auto groups = os::open_memory_groups(os::group_calls());
+    if (!call.settings) call.settings = os::open_setting_files();
+    auto groups = os::open_memory_groups(call.settings.get());
     if (!groups && asked == Asked::ByName) return groups.error();
     if (!groups) return groups.error().line();
     call.groups = *std::move(groups);

@@ -2,13 +2,23 @@
 
 #include "core/machine.h"
 #include "core/result.h"
+#include "cores/threads.h"
 #include "engine/engine.h"
+#include "engine/perf/perf_engine.h"
 #include "os/darwin_calls.h"
 #include "os/linux_calls.h"
+#include "os/process.h"
 
+#include <chrono>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace lauka::cores {
 
@@ -51,9 +61,6 @@ struct Decided {
 Result<Decided> decide(const CoreRequest& wanted, const os::LinuxCalls* linux,
                        const os::DarwinCalls* darwin = nullptr);
 
-/// Explains why the time by kind of core cannot be measured on this Linux; nullopt if it can.
-std::optional<Error> why_no_core_time(const os::LinuxCalls& calls);
-
 /// Adds to the counts of `engine`, after them in each pass, the time that a run that is not
 /// simulated spent on each kind of core (EventSet::core_times), exactly and without looking while
 /// it goes on. If the counters of all kinds of core are in use anyway, it is the time that they
@@ -66,5 +73,100 @@ std::unique_ptr<engine::CounterEngine> with_core_time(std::unique_ptr<engine::Co
                                                       const Decided& decided,
                                                       const os::LinuxCalls* linux,
                                                       const os::DarwinCalls* darwin = nullptr);
+
+// The CPU time of a run on each kind of core.
+
+/// The times of one run by kind of core, or the reason why they are unknown.
+struct CoreTimes {
+  std::vector<std::uint64_t> ns{};  ///< one per kind; empty: unknown
+  std::uint64_t unsplit_ns = 0;     ///< macOS: of processes that ended unseen, on unknown kinds
+  std::optional<Error> missing{};
+};
+
+/// Clocks that show a run's time by kind of core: one of its CPU time wherever it is spent, and one
+/// for each CPU of all kinds but that with the most CPUs, which gets what is left. They count a
+/// process with its threads and descendants, however short-lived, and need no right beyond those of
+/// perf_event_paranoid 2: a clock goes on in the kernel whether or not that is excluded.
+class Clocks {
+ public:
+  explicit Clocks(const CoreKinds& kinds);
+
+  /// Returns what the launcher must open after `others` counters.
+  std::vector<os::CounterRequest> requests(std::size_t others) const;
+
+  /// Returns their values for one run. `readings`: one per request, in their order.
+  CoreTimes times(std::span<const os::Reading> readings, const Usage& usage, int error,
+                  const engine::perf::Situation& situation) const;
+
+ private:
+  struct OnCpu {
+    std::size_t kind = 0;
+    std::uint32_t cpu = 0;
+  };
+  std::size_t kinds_;
+  std::size_t largest_ = 0;      ///< the kind whose CPUs have no clocks
+  std::vector<OnCpu> clocks_{};  ///< in the order of the requests, after the one for all CPUs
+};
+
+/// Nanoseconds on the cores of each performance level of macOS, the fastest first.
+using LevelTimes = std::vector<std::uint64_t>;
+
+/// The result of polling a run, once it has ended.
+struct Polled {
+  LevelTimes own;                  ///< of the command's own process: a lower bound
+  LevelTimes descendants;          ///< of all processes below it, as far as seen: likewise
+  std::uint64_t of_reaped_ns = 0;  ///< of `descendants`, the time of those that are gone
+};
+
+/// Looks about every 10 ms at a running command and its descendants, for what the kernel's totals
+/// of the ended command leave out: how the time of its descendants divides on the kinds of core.
+/// With two kinds one call gives the times of a whole process, threads that have ended included;
+/// with more, and on kernels before macOS 13, each thread is asked. If that takes long (many
+/// threads or processes), it looks less often, so that it never takes more than a hundredth of one
+/// core.
+class RunPoll final : public os::RunWatch {
+ public:
+  RunPoll(const os::DarwinCalls& calls, std::size_t levels);
+
+  void before_start() override;
+  void made(int pid) override { root_ = pid; }
+  void running(int pid) override;
+  std::chrono::nanoseconds interval() const override { return std::chrono::milliseconds(10); }
+
+  /// Sums up the looks; called when the run has ended.
+  Polled result() const;
+
+ private:
+  /// A pid may be given to another process meanwhile: that one began later.
+  struct Identity {
+    int pid = 0;
+    std::uint64_t started_at = 0;
+    auto operator<=>(const Identity&) const = default;
+  };
+
+  /// The observations of one process.
+  struct Process {
+    LevelTimes times{};                              ///< mach units
+    std::map<std::uint64_t, LevelCounts> threads{};  ///< if these are asked
+  };
+
+  bool read_usage(int pid, os::ProcessUsage& usage, bool& has_levels) const;
+  void look_at(int pid);
+  LevelTimes times_of_threads(int pid, Process& process, const os::ProcessUsage& usage) const;
+
+  const os::DarwinCalls& calls_;
+  std::size_t levels_;
+  os::Timebase base_;
+  std::map<Identity, Process> seen_{};
+  int root_ = 0;
+  std::uint64_t looked_at_ = 0;  ///< mach units: when the last look ended
+  std::uint64_t took_ = 0;       ///< and what it took
+};
+
+/// Returns the times of a run on macOS, from the kernel's totals of the ended command, which
+/// decide, and from polling its descendants. `reaped_ns`: CPU time of the command and the
+/// descendants it waited for.
+CoreTimes mac_times(const std::optional<os::KernelTotals>& totals, const Polled& polled,
+                    std::uint64_t reaped_ns);
 
 }  // namespace lauka::cores

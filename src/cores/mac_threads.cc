@@ -2,7 +2,6 @@
 #include "cores/threads.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <map>
@@ -192,16 +191,10 @@ class MacStream final : public ThreadStream {
 }  // namespace
 
 std::vector<std::string> level_names(const os::DarwinCalls& calls) {
-  std::int32_t count = 0;
-  std::size_t bytes = sizeof count;
-  if (calls.sysctlbyname("hw.nperflevels", &count, &bytes, nullptr, 0) != 0 || count < 1) return {};
+  const std::int64_t count = os::sysctl_number(calls, "hw.nperflevels").value_or(0);
   std::vector<std::string> names;
-  for (std::int32_t level = 0; level < count; ++level) {
-    std::array<char, 64> name{};
-    bytes = name.size() - 1;
-    const std::string key = fmt::format("hw.perflevel{}.name", level);
-    if (calls.sysctlbyname(key.c_str(), name.data(), &bytes, nullptr, 0) != 0) name[0] = '\0';
-    names.emplace_back(name.data());
+  for (std::int64_t level = 0; level < count; ++level) {
+    names.push_back(os::sysctl_text(calls, fmt::format("hw.perflevel{}.name", level)).value_or(""));
     if (names.back().empty()) names.back() = fmt::format("Level {}", level);
   }
   return names;

@@ -1,7 +1,6 @@
 #include "core/text.h"
-#include "cores/core_time.h"
+#include "cores/cores.h"
 #include "cores/threads.h"
-#include "engine/perf/counters.h"
 #include "engine/perf/perf_engine.h"
 
 #include <algorithm>

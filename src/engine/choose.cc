@@ -1,4 +1,4 @@
-#include "engine/choose.h"
+#include "engine/engine.h"
 
 #include "engine/cachegrind/cachegrind_engine.h"
 #include "engine/kperf/kernel.h"
@@ -63,9 +63,7 @@ Result<Chosen> choose_on_macos(Choice choice, bool user_only, const OnMacos& her
   } else if (!database) {
     why = database.error();
   } else {
-    auto engine = kperf::make_kperf_engine(
-        {*here.calls, here.launcher, user_only, here.strategy, here.period, here.takes_turns},
-        *database);
+    auto engine = kperf::make_kperf_engine(here, user_only, *database);
     if (engine && may_do_without(choice, here))
       return Chosen{kperf::make_kperf_or_totals(*std::move(engine), *std::move(database)),
                     std::nullopt};

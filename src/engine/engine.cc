@@ -3,8 +3,7 @@
 #include "core/machine.h"
 #include "core/own_metric.h"
 #include "core/text.h"
-#include "engine/choose.h"
-#include "engine/perf/counters.h"
+#include "engine/perf/perf_engine.h"
 #include "os/sysfs.h"
 
 #include <algorithm>
@@ -22,13 +21,17 @@ namespace {
 
 constexpr std::array<AccountedEvent, 4> kEvents = {{
     {"page-faults", "faults", "minor and major page faults, from the kernel's accounting",
-     [](const Usage& u) { return u.minor_faults + u.major_faults; }},
+     [](const os::Ended& run) {
+       return std::optional(run.usage.minor_faults + run.usage.major_faults);
+     }},
     {"context-switches", "cs", "voluntary and involuntary switches, from the kernel's accounting",
-     [](const Usage& u) { return u.voluntary_switches + u.involuntary_switches; }},
+     [](const os::Ended& run) {
+       return std::optional(run.usage.voluntary_switches + run.usage.involuntary_switches);
+     }},
     {"minor-faults", "", "page faults without input, from the kernel's accounting",
-     [](const Usage& u) { return u.minor_faults; }},
+     [](const os::Ended& run) { return std::optional(run.usage.minor_faults); }},
     {"major-faults", "", "page faults that had to read, from the kernel's accounting",
-     [](const Usage& u) { return u.major_faults; }},
+     [](const os::Ended& run) { return std::optional(run.usage.major_faults); }},
 }};
 
 class FreeOnly final : public Counting {
@@ -87,12 +90,10 @@ class NoneEngine final : public CounterEngine {
 
   Result<std::unique_ptr<Counting>> arm(std::size_t /*pass*/) override {
     std::vector<FreeReader> readers;
-    for (const AccountedEvent* event : events_) readers.push_back(reader_of(event->read));
+    for (const AccountedEvent* event : events_) readers.push_back(event->read);
     return count_free(std::move(readers));
   }
-  FreeReader free_reader(std::size_t event) const override {
-    return reader_of(events_.at(event)->read);
-  }
+  FreeReader free_reader(std::size_t event) const override { return events_.at(event)->read; }
 
  private:
   Error refusal_of(const std::string& name) const {
@@ -123,7 +124,7 @@ class SeparateCounting final : public EngineAround {
 
  private:
   void divide(EventSet& set) {
-    const auto costs = [this](std::size_t event) { return !other().free_reader(event); };
+    const auto costs = [this](std::size_t event) { return other().free_reader(event) == nullptr; };
     bool counts = false;
     for (Pass& pass : set.passes) {
       if (pass.kind != RoundKind::Timed) continue;
@@ -136,10 +137,9 @@ class SeparateCounting final : public EngineAround {
     if (!counts) return;
     Pass timed;
     for (std::size_t event = 0; event < set.events.size(); ++event) {
-      auto reader = other().free_reader(event);
-      if (!reader) continue;
+      if (costs(event)) continue;
       timed.events.push_back(event);
-      free_.push_back(std::move(reader));
+      free_.push_back(other().free_reader(event));
     }
     set.passes.insert(set.passes.begin(), std::move(timed));
   }
@@ -277,7 +277,7 @@ class WithEnergy final : public EngineAround {
   }
 
   FreeReader free_reader(std::size_t event) const override {
-    return event < first_ || sources_.empty() ? other().free_reader(event) : FreeReader{};
+    return event < first_ || sources_.empty() ? other().free_reader(event) : nullptr;
   }
 
   Result<Explanation> explain(const EventRequest& wanted) override {
@@ -412,10 +412,6 @@ const AccountedEvent* find_accounted(std::string_view name) {
 CatalogEntry catalog_entry_of(const AccountedEvent& event) {
   return {std::string(event.name), std::string(event.name), "accounting",
           std::string(event.meaning)};
-}
-
-FreeReader reader_of(UsageCount read) {
-  return [read](const os::Ended& ended) { return std::optional(read(ended.usage)); };
 }
 
 std::unique_ptr<Counting> count_free(std::vector<FreeReader> events,

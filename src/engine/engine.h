@@ -2,11 +2,14 @@
 
 #include "core/choices.h"
 #include "core/event.h"
+#include "core/machine.h"
 #include "core/record.h"
 #include "core/result.h"
+#include "os/darwin_calls.h"
 #include "os/linux_calls.h"
 #include "os/process.h"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -40,8 +43,9 @@ struct Counted {
                                         ///< empty: unknown
 };
 
-/// Reads an event that the kernel accounts for every run, without counting.
-using FreeReader = std::function<std::optional<std::uint64_t>(const os::Ended&)>;
+/// Reads an event that the kernel accounts for every run, without counting; null: it must be
+/// counted.
+using FreeReader = std::optional<std::uint64_t> (*)(const os::Ended&);
 
 /// One pass of the session, ready to be counted.
 class Counting : NonCopyable {
@@ -91,9 +95,8 @@ class CounterEngine : NonCopyable {
   /// --single-pass with too many, is an error.
   virtual Result<EventSet> select(const EventRequest& wanted) = 0;
 
-  /// Returns how to read an event of the last selection (its index) if that costs nothing; empty if
-  /// it must be counted.
-  virtual FreeReader free_reader(std::size_t /*event*/) const { return {}; }
+  /// Returns how to read an event of the last selection (its index) if that costs nothing.
+  virtual FreeReader free_reader(std::size_t /*event*/) const { return nullptr; }
 
   /// Explains where the wanted events would be counted. Selects them, but does not refuse several
   /// passes. An engine that does not know the counters shows the passes.
@@ -145,15 +148,12 @@ class EngineAround : public CounterEngine {
   std::unique_ptr<CounterEngine> inner_;
 };
 
-/// A count that the kernel keeps for every process, without counters and without permission.
-using UsageCount = std::uint64_t (*)(const Usage&);
-
-/// An event that can be served from the kernel's accounting of a run.
+/// An event that the kernel accounts to every process, without counters and without permission.
 struct AccountedEvent {
   std::string_view name;
   std::string_view other_name;  ///< perf's short one; may be empty
   std::string_view meaning;
-  UsageCount read;
+  FreeReader read;
 };
 
 /// Shown next to these rows. The accounting of a process begins at its birth, so it includes
@@ -180,9 +180,6 @@ const AccountedEvent* find_accounted(std::string_view name);
 
 /// Returns its entry in --list-events.
 CatalogEntry catalog_entry_of(const AccountedEvent& event);
-
-/// Reads the count from the kernel's accounts of a run.
-FreeReader reader_of(UsageCount read);
 
 /// Makes a pass of events that cost nothing, for runs without counters. `also` is called after each
 /// run, with its counts.
@@ -221,5 +218,51 @@ Result<std::vector<EventIndices>> partition(
 /// Finds events that do not fit at once, although without any one of them the others do; empty if
 /// all of 0..count-1 fit. Refused if `fits` refuses to answer.
 Result<EventIndices> competing(std::size_t count, const Fits& fits);
+
+using Choice = EngineChoice;
+
+/// The engine of a session, and in one line what is missing if `Auto` had to do without hardware
+/// counters.
+struct Chosen {
+  std::unique_ptr<CounterEngine> engine;
+  std::optional<std::string> note;
+};
+
+/// The options that matter on macOS.
+struct OnMacos {
+  const os::DarwinCalls* calls = os::darwin_calls();  ///< null: this is not macOS
+  os::Launcher* launcher = nullptr;  ///< for the trial of a strategy; null: nothing will be
+                                     ///< counted, only asked about
+  StrategyChoice strategy = StrategyChoice::Auto;
+  std::chrono::nanoseconds period = std::chrono::milliseconds(1);
+  bool takes_turns = false;  ///< others of this process count, too: each takes the counters for a
+                             ///< block of runs
+};
+
+/// Makes the engine. `Auto` takes the best that works here and reports what is missing; a named
+/// engine that does not work is an error with its remedy. `calls`: null if this is not Linux.
+/// `kinds`: the names of the kinds of core here. `user`: the commands' user, if not lauka's own.
+Result<Chosen> choose(Choice choice, bool user_only,
+                      const os::LinuxCalls* calls = os::linux_calls(), const CoreKinds& kinds = {},
+                      const std::optional<User>& user = std::nullopt,
+                      const OnMacos& macos = OnMacos{});
+
+/// Tries each engine that is meant for this system, for --check.
+std::vector<EngineFacts> try_engines(bool user_only,
+                                     const os::LinuxCalls* calls = os::linux_calls(),
+                                     const OnMacos& macos = OnMacos{});
+
+/// Keeps the counting of `engine` out of the timed runs: passes in which something is counted
+/// become counting passes, and before them comes a timed one, in which no counter is open. It has
+/// the events that the kernel keeps for every process anyway (CounterEngine::free_reader).
+std::unique_ptr<CounterEngine> separate_counting(std::unique_ptr<CounterEngine> engine);
+
+/// Counts in a region what macOS shows each thread of itself: cycles and instructions, without
+/// root, of the threads that call into it (lauka/region.h). `engine` counts the whole runs.
+std::unique_ptr<CounterEngine> count_calling_threads(std::unique_ptr<CounterEngine> engine);
+
+/// Replaces an engine that counts whole runs only if a region must be counted: it counts nothing,
+/// and refuses events that the user named.
+std::unique_ptr<CounterEngine> without_regions(std::unique_ptr<CounterEngine> engine);
 
 }  // namespace lauka::engine

@@ -29,23 +29,19 @@ int posix_spawnattr_set_qos_clamp_np(const posix_spawnattr_t*, std::uint64_t)
 namespace lauka::os {
 namespace {
 
-// The SDK's values must agree with darwin_abi.h. It lacks PROC_PIDLISTTHREADIDS,
+// The SDK's values must agree with darwin_calls.h. It lacks PROC_PIDLISTTHREADIDS,
 // PROC_PIDTHREADCOUNTS and the records of the kernel's trace.
 static_assert(RUSAGE_INFO_V4 == kRusageV4 && sizeof(rusage_info_v4) == kRusageV4Bytes);
 static_assert(RUSAGE_INFO_V6 == kRusageV6 && sizeof(rusage_info_v6) == sizeof(ProcessUsage));
 static_assert(offsetof(rusage_info_v6, ri_user_time) == offsetof(ProcessUsage, user_time));
 static_assert(offsetof(rusage_info_v6, ri_system_time) == offsetof(ProcessUsage, system_time));
-static_assert(offsetof(rusage_info_v6, ri_pageins) == offsetof(ProcessUsage, pageins));
 static_assert(offsetof(rusage_info_v6, ri_proc_start_abstime) ==
               offsetof(ProcessUsage, started_at));
 static_assert(offsetof(rusage_info_v6, ri_proc_exit_abstime) == offsetof(ProcessUsage, ended_at));
-static_assert(offsetof(rusage_info_v6, ri_diskio_bytesread) ==
-              offsetof(ProcessUsage, disk_bytes_read));
-static_assert(offsetof(rusage_info_v6, ri_lifetime_max_phys_footprint) ==
-              offsetof(ProcessUsage, most_footprint_bytes));
+static_assert(offsetof(rusage_info_v6, ri_child_user_time) ==
+              offsetof(ProcessUsage, child_user_time));
 static_assert(offsetof(rusage_info_v6, ri_instructions) == offsetof(ProcessUsage, instructions));
 static_assert(offsetof(rusage_info_v6, ri_cycles) == offsetof(ProcessUsage, cycles));
-static_assert(offsetof(rusage_info_v6, ri_runnable_time) == offsetof(ProcessUsage, runnable_time));
 static_assert(offsetof(rusage_info_v6, ri_user_ptime) == offsetof(ProcessUsage, p_user_time));
 static_assert(offsetof(rusage_info_v6, ri_system_ptime) == offsetof(ProcessUsage, p_system_time));
 static_assert(offsetof(rusage_info_v6, ri_pinstructions) == offsetof(ProcessUsage, p_instructions));
@@ -54,8 +50,6 @@ static_assert(offsetof(rusage_info_v6, ri_energy_nj) == offsetof(ProcessUsage, e
 static_assert(offsetof(rusage_info_v6, ri_penergy_nj) == offsetof(ProcessUsage, p_energy_nj));
 static_assert(PROC_PIDTHREADID64INFO == kPidThreadId64Info);
 static_assert(sizeof(proc_threadinfo) == sizeof(ThreadInfo));
-static_assert(offsetof(proc_threadinfo, pth_system_time) == offsetof(ThreadInfo, system_time_ns));
-static_assert(offsetof(proc_threadinfo, pth_curpri) == offsetof(ThreadInfo, current_priority));
 static_assert(offsetof(proc_threadinfo, pth_name) == offsetof(ThreadInfo, name));
 static_assert(sizeof(mach_timebase_info_data_t) == sizeof(Timebase));
 static_assert(offsetof(mach_timebase_info_data_t, denom) == offsetof(Timebase, denominator));

@@ -6,6 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -29,33 +32,15 @@ struct ProcessUsage {
   std::array<std::uint8_t, 16> uuid{};
   std::uint64_t user_time = 0;
   std::uint64_t system_time = 0;
-  std::uint64_t idle_wakeups = 0;
-  std::uint64_t interrupt_wakeups = 0;
-  std::uint64_t pageins = 0;
-  std::uint64_t wired_bytes = 0;
-  std::uint64_t resident_bytes = 0;
-  std::uint64_t footprint_bytes = 0;
+  std::array<std::uint64_t, 6> not_read_1{};
   std::uint64_t started_at = 0;
   std::uint64_t ended_at = 0;
   std::uint64_t child_user_time = 0;
   std::uint64_t child_system_time = 0;
-  std::uint64_t child_idle_wakeups = 0;
-  std::uint64_t child_interrupt_wakeups = 0;
-  std::uint64_t child_pageins = 0;
-  std::uint64_t child_elapsed_time = 0;
-  std::uint64_t disk_bytes_read = 0;
-  std::uint64_t disk_bytes_written = 0;
-  std::array<std::uint64_t, 7> time_by_qos{};
-  std::uint64_t billed_system_time = 0;
-  std::uint64_t serviced_system_time = 0;
-  std::uint64_t logical_writes = 0;
-  std::uint64_t most_footprint_bytes = 0;
+  std::array<std::uint64_t, 17> not_read_2{};
   std::uint64_t instructions = 0;
   std::uint64_t cycles = 0;
-  std::uint64_t billed_energy_nj = 0;
-  std::uint64_t serviced_energy_nj = 0;
-  std::uint64_t interval_most_footprint_bytes = 0;
-  std::uint64_t runnable_time = 0;  ///< the last of flavour 4
+  std::array<std::uint64_t, 4> not_read_3{};  ///< the last of flavour 4
   std::uint64_t flags = 0;
   std::uint64_t p_user_time = 0;  ///< on performance cores, as the three that follow
   std::uint64_t p_system_time = 0;
@@ -63,51 +48,26 @@ struct ProcessUsage {
   std::uint64_t p_cycles = 0;
   std::uint64_t energy_nj = 0;
   std::uint64_t p_energy_nj = 0;
-  std::uint64_t secure_time = 0;
-  std::uint64_t p_secure_time = 0;
-  std::uint64_t neural_footprint_bytes = 0;
-  std::uint64_t most_neural_footprint_bytes = 0;
-  std::uint64_t interval_most_neural_footprint_bytes = 0;
-  std::array<std::uint64_t, 9> reserved{};
+  std::array<std::uint64_t, 14> not_read_4{};
 };
 inline constexpr std::size_t kRusageV4Bytes = 296;
 static_assert(sizeof(ProcessUsage) == 464);
-static_assert(offsetof(ProcessUsage, user_time) == 16);
 static_assert(offsetof(ProcessUsage, started_at) == 80);
-static_assert(offsetof(ProcessUsage, ended_at) == 88);
-static_assert(offsetof(ProcessUsage, time_by_qos) == 160);
-static_assert(offsetof(ProcessUsage, most_footprint_bytes) == 240);
 static_assert(offsetof(ProcessUsage, instructions) == 248);
-static_assert(offsetof(ProcessUsage, cycles) == 256);
-static_assert(offsetof(ProcessUsage, runnable_time) == 288);
 static_assert(offsetof(ProcessUsage, flags) == kRusageV4Bytes);
-static_assert(offsetof(ProcessUsage, p_user_time) == 304);
-static_assert(offsetof(ProcessUsage, p_cycles) == 328);
 static_assert(offsetof(ProcessUsage, energy_nj) == 336);
-static_assert(offsetof(ProcessUsage, reserved) == 392);
 
 /// Flavours of proc_pidinfo. Source: XNU bsd/sys/proc_info.h, proc_info_private.h.
 inline constexpr int kPidThreadId64Info = 15;
 inline constexpr int kPidListThreadIds = 28;
 inline constexpr int kPidThreadCounts = 34;
 
-/// kPidThreadId64Info: one thread by its unique id. Times are nanoseconds.
+/// kPidThreadId64Info: one thread by its unique id.
 struct ThreadInfo {
-  std::uint64_t user_time_ns = 0;
-  std::uint64_t system_time_ns = 0;
-  std::int32_t cpu_usage = 0;
-  std::int32_t policy = 0;
-  std::int32_t run_state = 0;
-  std::int32_t flags = 0;
-  std::int32_t sleep_time = 0;
-  std::int32_t current_priority = 0;
-  std::int32_t priority = 0;
-  std::int32_t highest_priority = 0;
+  std::array<std::byte, 48> not_read{};
   std::array<char, 64> name{};
 };
 static_assert(sizeof(ThreadInfo) == 112);
-static_assert(offsetof(ThreadInfo, cpu_usage) == 16);
-static_assert(offsetof(ThreadInfo, name) == 48);
 
 /// kPidThreadCounts writes this, then the number of ThreadCounts that it gives: one per kind of
 /// core, the fastest first.
@@ -257,6 +217,15 @@ struct DarwinCalls {
 
 /// The calls of this system; null if it is not macOS.
 const DarwinCalls* darwin_calls();
+
+/// Returns a system variable that is a text; nullopt if there is none.
+std::optional<std::string> sysctl_text(const DarwinCalls& calls, const std::string& name);
+
+/// Returns one that is a number of 4 or 8 bytes.
+std::optional<std::int64_t> sysctl_number(const DarwinCalls& calls, const std::string& name);
+
+/// Returns the processes that `parent` has started; empty if it has gone.
+std::vector<pid_t> children_of(const DarwinCalls& calls, pid_t parent);
 
 /// Nanoseconds of `ticks` mach units; exact, however many they are.
 constexpr std::uint64_t ns_of_mach(std::uint64_t ticks, Timebase timebase) {

@@ -1,8 +1,10 @@
 #include "os/clock.h"
 #include "os/darwin_calls.h"
+#include "os/linux_calls.h"
 #include "os/machine.h"
 #include "os/platform.h"
 #include "os/process.h"
+#include "os/setting_files.h"
 #include "os/users.h"
 
 #include <algorithm>
@@ -17,11 +19,18 @@
 #include <pwd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/sysctl.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 namespace lauka::os {
+
+const LinuxCalls* linux_calls() {
+  return nullptr;
+}
+
+std::unique_ptr<SettingFiles> open_setting_files(const std::string& /*root*/) {
+  return nullptr;
+}
 
 namespace {
 
@@ -91,12 +100,6 @@ bool is_mount_point(const char* /*path*/) {
   return false;  // only folders can be
 }
 
-namespace {
-
-constexpr int kMostOfAccount = 1024;
-
-}  // namespace
-
 std::optional<Account> account_of(std::uint32_t user) {
   const passwd* entry = getpwuid(user);
   if (entry == nullptr) return std::nullopt;
@@ -106,8 +109,8 @@ std::optional<Account> account_of(std::uint32_t user) {
 std::vector<std::uint32_t> groups_of(const std::string& name) {
   const passwd* entry = getpwnam(name.c_str());
   if (entry == nullptr) return {};
-  std::array<int, kMostOfAccount> groups{};
-  int count = kMostOfAccount;
+  std::array<int, 1024> groups{};
+  int count = static_cast<int>(groups.size());
   if (getgrouplist(name.c_str(), static_cast<int>(entry->pw_gid), groups.data(), &count) < 0)
     return {};
   return {groups.begin(), groups.begin() + count};
@@ -123,26 +126,12 @@ Result<std::unique_ptr<Launcher>> start_launcher(AfterLauka /*after_lauka*/) {
   return start_spawning_launcher(*darwin_calls());
 }
 
-namespace {
-
-/// A system variable that is a text; empty if it does not exist.
-std::string text_of(const char* name) {
-  std::size_t size = 0;
-  if (sysctlbyname(name, nullptr, &size, nullptr, 0) != 0 || size == 0) return "";
-  std::string text(size, '\0');
-  if (sysctlbyname(name, text.data(), &size, nullptr, 0) != 0) return "";
-  text.resize(text.find('\0') == std::string::npos ? size : text.find('\0'));
-  return text;
-}
-
-}  // namespace
-
 std::string cpu_model() {
-  return text_of("machdep.cpu.brand_string");
+  return sysctl_text(*darwin_calls(), "machdep.cpu.brand_string").value_or("");
 }
 
 std::string os_name() {
-  const std::string version = text_of("kern.osproductversion");
+  const std::string version = sysctl_text(*darwin_calls(), "kern.osproductversion").value_or("");
   return version.empty() ? "macOS" : "macOS " + version;
 }
 

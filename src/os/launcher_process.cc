@@ -55,7 +55,7 @@ bool is_run_unwanted(const LauncherSetup& setup) {
 /// has ended, if it is kept. Returns why the run cannot be started; nullopt if all is open.
 std::optional<Outcome> open_files(const SharedProgram& program, const LauncherSetup& setup,
                                   OwnFiles& own, StandardFiles& files) {
-  files = program.is_kept ? setup.files.kept() : setup.files.of(program.sink);
+  files = program.is_kept ? setup.files->kept() : setup.files->of(program.sink);
   if (program.input_path == nullptr && program.output_path == nullptr) return std::nullopt;
   const Rights rights(program.user);
   if (rights.error() != 0) return NotStarted{LaunchStep::BecomeUser, rights.error()};
@@ -325,7 +325,7 @@ class LauncherProcess {
  private:
   void run(const SharedLaunch& launch, SharedEnded& ended) {
     ended.began_ns = now_ns();
-    setup_.files.forget_output();
+    setup_.files->forget_output();
     ChildPlan plan{launch.program, &setup_.started_with, &all_signals_};
     plan.uses_own_cpus = !state_.ignores_own_cpus;
     if (launch.program->variable != nullptr) *launch.program->variable = launch.variable;
@@ -352,7 +352,7 @@ class LauncherProcess {
       if (launch.program->input_path != nullptr && launch.program->jobs == 1)
         ended.input = input_read(plan.files.input);
     }
-    if (launch.program->is_kept) setup_.files.pass_on(launch.program->sink, own.output.get());
+    if (launch.program->is_kept) setup_.files->pass_on(launch.program->sink, own.output.get());
     own = OwnFiles{};
     if (plan.control_group >= 0) close(plan.control_group);
     while (waitpid(-1, nullptr, WNOHANG) > 0) ++ended.orphans;  // left to us, the reaper
@@ -441,7 +441,7 @@ class LauncherProcess {
         return;
       }
       if (end_ns >= housekeeping_ns) {
-        setup_.files.keep_small(plan.program->is_kept);
+        setup_.files->keep_small(plan.program->is_kept);
         housekeeping_ns = end_ns + kHousekeepingNs;
       }
     }

@@ -136,7 +136,7 @@ struct LauncherSetup {
   StartedWith started_with{};
   pid_t parent = 0;
   int socket = -1;  ///< a byte in: run the batch; a byte out: it is done
-  CommonFiles files{};
+  const RunFiles* files = nullptr;
   AfterLauka after_lauka = nullptr;  ///< null: nothing
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -16,36 +17,19 @@ struct PerfEventAttr {
   std::uint32_t type = 0;
   std::uint32_t size = 0;
   std::uint64_t config = 0;
-  std::uint64_t sample_period = 0;
-  std::uint64_t sample_type = 0;
+  std::array<std::uint64_t, 2> of_samples{};
   std::uint64_t read_format = 0;
   std::uint64_t flags = 0;
-  std::uint32_t wakeup_events = 0;
-  std::uint32_t bp_type = 0;
+  std::array<std::uint32_t, 2> of_wakeups{};
   std::uint64_t config1 = 0;
   std::uint64_t config2 = 0;
-  std::uint64_t branch_sample_type = 0;
-  std::uint64_t sample_regs_user = 0;
-  std::uint32_t sample_stack_user = 0;
-  std::int32_t clockid = 0;
-  std::uint64_t sample_regs_intr = 0;
-  std::uint32_t aux_watermark = 0;
-  std::uint16_t sample_max_stack = 0;
-  std::uint16_t reserved_2 = 0;
-  std::uint32_t aux_sample_size = 0;
-  std::uint32_t aux_action = 0;
-  std::uint64_t sig_data = 0;
+  std::array<std::uint64_t, 7> not_used{};
   std::uint64_t config3 = 0;
 };
 
 static_assert(sizeof(PerfEventAttr) == 136);
-static_assert(offsetof(PerfEventAttr, config) == 8);
 static_assert(offsetof(PerfEventAttr, read_format) == 32);
-static_assert(offsetof(PerfEventAttr, flags) == 40);
 static_assert(offsetof(PerfEventAttr, config1) == 56);
-static_assert(offsetof(PerfEventAttr, config2) == 64);
-static_assert(offsetof(PerfEventAttr, sample_regs_intr) == 96);
-static_assert(offsetof(PerfEventAttr, sig_data) == 120);
 static_assert(offsetof(PerfEventAttr, config3) == 128);
 
 /// PerfEventAttr::size of the first kernels that know config1, config2 and config3.

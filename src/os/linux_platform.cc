@@ -4,15 +4,17 @@
 #include "os/descriptor.h"
 #include "os/linux_calls.h"
 #include "os/machine.h"
-#include "os/memory_groups.h"
 #include "os/platform.h"
+#include "os/setting_files.h"
 #include "os/users.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <fstream>
 #include <limits>
@@ -20,7 +22,10 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/perf_event.h>
 #include <spawn.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -29,6 +34,236 @@
 #include <unistd.h>
 
 namespace lauka::os {
+namespace {
+
+// The header here may be older than config3 or newer than our copy: their common part must agree.
+static_assert(offsetof(perf_event_attr, type) == offsetof(PerfEventAttr, type));
+static_assert(offsetof(perf_event_attr, size) == offsetof(PerfEventAttr, size));
+static_assert(offsetof(perf_event_attr, config) == offsetof(PerfEventAttr, config));
+static_assert(offsetof(perf_event_attr, read_format) == offsetof(PerfEventAttr, read_format));
+static_assert(offsetof(perf_event_attr, config1) == offsetof(PerfEventAttr, config1));
+static_assert(offsetof(perf_event_attr, config2) == offsetof(PerfEventAttr, config2));
+static_assert(PERF_ATTR_SIZE_VER0 == kPerfSizeWithConfig1);
+static_assert(PERF_ATTR_SIZE_VER1 == kPerfSizeWithConfig2);
+static_assert(PERF_TYPE_HARDWARE == kPerfTypeHardware && PERF_TYPE_SOFTWARE == kPerfTypeSoftware);
+static_assert(PERF_TYPE_HW_CACHE == kPerfTypeCache && PERF_TYPE_RAW == kPerfTypeRaw);
+static_assert(PERF_FORMAT_TOTAL_TIME_ENABLED == kPerfReadEnabled);
+static_assert(PERF_FORMAT_TOTAL_TIME_RUNNING == kPerfReadRunning);
+static_assert(PERF_FORMAT_GROUP == kPerfReadGroup);
+
+int open_counter(const PerfEventAttr& attributes, const CounterPlace& place, int group) {
+  // A copy: on E2BIG the kernel writes the size it knows into it.
+  PerfEventAttr copy = attributes;
+  const long descriptor =
+      syscall(SYS_perf_event_open, &copy, place.thread, place.cpu, group, PERF_FLAG_FD_CLOEXEC);
+  return descriptor < 0 ? -errno : static_cast<int>(descriptor);
+}
+
+int enable_group(int leader) {
+  return ioctl(leader, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP) != 0 ? -errno : 0;
+}
+
+int disable_group(int leader) {
+  return ioctl(leader, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP) != 0 ? -errno : 0;
+}
+
+long read_counter(int descriptor, std::uint64_t* words, std::size_t capacity) {
+  const ssize_t bytes = read(descriptor, words, capacity * sizeof *words);
+  return bytes < 0 ? -errno : bytes / static_cast<long>(sizeof *words);
+}
+
+void close_counter(int descriptor) {
+  close(descriptor);
+}
+
+constexpr std::size_t kMostRead = 65536;  // of a file
+constexpr std::size_t kWordBits = 8 * sizeof(unsigned long);
+
+std::vector<std::uint32_t> allowed_cpus() {
+  std::vector<unsigned long> bits(16);
+  long bytes = -1;
+  // Too small a buffer is EINVAL; no kernel has more than a million CPUs.
+  for (; bits.size() <= (1U << 14U); bits.resize(bits.size() * 2)) {
+    bytes = syscall(SYS_sched_getaffinity, 0, bits.size() * sizeof bits[0], bits.data());
+    if (bytes >= 0 || errno != EINVAL) break;
+  }
+  std::vector<std::uint32_t> cpus;
+  for (std::size_t cpu = 0; cpu / 8 < static_cast<std::size_t>(std::max(bytes, 0L)); ++cpu)
+    if ((bits[cpu / kWordBits] >> cpu % kWordBits & 1U) != 0)
+      cpus.push_back(static_cast<std::uint32_t>(cpu));
+  return cpus;
+}
+
+int run_on(const std::vector<std::uint32_t>& cpus) {
+  std::vector<unsigned long> bits;
+  for (const std::uint32_t cpu : cpus) {
+    bits.resize(std::max<std::size_t>(bits.size(), cpu / kWordBits + 1));
+    bits[cpu / kWordBits] |= 1UL << cpu % kWordBits;
+  }
+  return syscall(SYS_sched_setaffinity, 0, bits.size() * sizeof bits[0], bits.data()) != 0 ? -errno
+                                                                                           : 0;
+}
+
+std::optional<std::string> read_file(const std::string& path) {
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return file ? read_rest(file.get(), kMostRead) : std::nullopt;
+}
+
+std::vector<std::string> list_folder(const std::string& path) {
+  return names_in(Descriptor(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+}
+
+/// A folder has one link more for each folder in it, besides its own two.
+long count_folder(const std::string& path) {
+  struct stat about {};
+  return stat(path.c_str(), &about) != 0 ? -1 : static_cast<long>(about.st_nlink) - 2;
+}
+
+int open_file(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  return descriptor < 0 ? -errno : descriptor;
+}
+
+long read_again(int descriptor, char* bytes, std::size_t capacity) {
+  const ssize_t got = pread(descriptor, bytes, capacity, 0);
+  return got < 0 ? -errno : got;
+}
+
+constexpr LinuxCalls kLinuxCalls{&open_counter,  &enable_group, &disable_group, &read_counter,
+                                 &close_counter, &allowed_cpus, &run_on,        &read_file,
+                                 &list_folder,   &count_folder, &open_file,     &read_again};
+
+}  // namespace
+
+const LinuxCalls* linux_calls() {
+  return &kLinuxCalls;
+}
+
+namespace {
+
+constexpr int kFolderOnTheWay = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+
+int errno_unless(bool done) {
+  return done ? 0 : errno;
+}
+
+class FilesBelow final : public SettingFiles {
+ public:
+  explicit FilesBelow(const std::string& root)
+      : root_(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {}
+
+  std::optional<std::string> read(const std::string& path) override {
+    const Descriptor file = open(path, O_RDONLY | O_NONBLOCK);
+    return file ? read_rest(file.get(), kMostRead) : std::nullopt;
+  }
+
+  std::vector<std::string> list(const std::string& folder) override {
+    return names_in(open(folder, O_RDONLY | O_DIRECTORY));
+  }
+
+  int check_writable(const std::string& path) override {
+    return errno_unless(static_cast<bool>(open(path, O_WRONLY | O_NONBLOCK)));
+  }
+
+  int write(const std::string& path, std::string_view text) override {
+    const Descriptor file = open(path, O_WRONLY | O_NONBLOCK);
+    if (!file) return errno;
+    const ssize_t written = ::write(file.get(), text.data(), text.size());
+    if (written < 0) return errno;
+    return static_cast<std::size_t>(written) == text.size() ? 0 : EIO;
+  }
+
+  int append(const std::string& path, std::string_view text) override {
+    constexpr mode_t read_by_all = 0644;
+    std::string name;
+    const Descriptor folder = parent_of(path, name);
+    if (!folder) return errno;
+    const Descriptor file(openat(folder.get(), name.c_str(),
+                                 O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC,
+                                 read_by_all));
+    return errno_unless(file && write_all(file.get(), text) && fsync(file.get()) == 0);
+  }
+
+  int make_folder(const std::string& path) override {
+    // Others may read the journal in it, but not lock the folder.
+    constexpr mode_t entered_by_all = 0711;
+    std::string name;
+    const Descriptor folder = parent_of(path, name);
+    return errno_unless(folder && mkdirat(folder.get(), name.c_str(), entered_by_all) == 0);
+  }
+
+  int remove(const std::string& path) override {
+    std::string name;
+    const Descriptor folder = parent_of(path, name);
+    if (!folder) return errno;
+    if (unlinkat(folder.get(), name.c_str(), AT_REMOVEDIR) == 0) return 0;
+    if (errno != ENOTDIR) return errno;
+    return errno_unless(unlinkat(folder.get(), name.c_str(), 0) == 0);
+  }
+
+  int lock(const std::string& folder) override {
+    Descriptor opened = open(folder, O_RDONLY | O_DIRECTORY);
+    struct stat there {};
+    if (!opened || flock(opened.get(), LOCK_EX | LOCK_NB) != 0 || fstat(opened.get(), &there) != 0)
+      return errno;
+    if (there.st_nlink == 0) return ENOENT;
+    if (there.st_uid != geteuid() || (there.st_mode & (S_IWGRP | S_IWOTH)) != 0) return EPERM;
+    lock_ = std::move(opened);
+    return 0;
+  }
+
+  void unlock() override { lock_ = Descriptor(); }
+
+  int hold_latency(const std::string& device, std::int32_t latency_us) override {
+    Descriptor opened = open(device, O_WRONLY);
+    std::array<char, sizeof latency_us> bytes{};
+    std::memcpy(bytes.data(), &latency_us, bytes.size());
+    if (!opened || !write_all(opened.get(), {bytes.data(), bytes.size()})) return errno;
+    latency_ = std::move(opened);
+    return 0;
+  }
+
+  void release_latency() override { latency_ = Descriptor(); }
+
+  int own_pid() override { return getpid(); }
+
+  bool is_alive(int pid) override { return kill(pid, 0) == 0 || errno == EPERM; }
+
+  void wait() override {
+    const timespec millisecond{0, 1'000'000};
+    nanosleep(&millisecond, nullptr);
+  }
+
+ private:
+  /// Opens the folder of a path, one name after the other; `name` is the last one.
+  Descriptor parent_of(const std::string& path, std::string& name) const {
+    Descriptor folder(fcntl(root_.get(), F_DUPFD_CLOEXEC, 0));
+    std::size_t begin = 1;
+    for (std::size_t end = path.find('/', begin); folder && end != std::string::npos;
+         begin = end + 1, end = path.find('/', begin))
+      folder = Descriptor(
+          openat(folder.get(), path.substr(begin, end - begin).c_str(), kFolderOnTheWay));
+    name = path.substr(begin);
+    return folder;
+  }
+
+  Descriptor open(const std::string& path, int flags) const {
+    std::string name;
+    const Descriptor folder = parent_of(path, name);
+    if (!folder) return {};
+    return Descriptor(openat(folder.get(), name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC));
+  }
+
+  Descriptor root_;
+  Descriptor lock_;
+  Descriptor latency_;
+};
+
+}  // namespace
+
+std::unique_ptr<SettingFiles> open_setting_files(const std::string& root) {
+  return std::make_unique<FilesBelow>(root);
+}
 
 int open_anonymous_file() {
   const int fd = memfd_create("lauka-standard-error", MFD_CLOEXEC);
@@ -147,27 +382,6 @@ std::optional<std::uint32_t> id_in(std::string_view text) {
   return static_cast<std::uint32_t>(*id);
 }
 
-int write_group_file(const std::string& path, std::string_view text) {
-  const Descriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  return file && write_all(file.get(), text) ? 0 : errno;
-}
-
-int make_folder(const std::string& path) {
-  return mkdir(path.c_str(), 0755) == 0 ? 0 : errno;
-}
-
-int remove_folder(const std::string& path) {
-  return rmdir(path.c_str()) == 0 ? 0 : errno;
-}
-
-bool may_write(const std::string& path) {
-  return faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0;
-}
-
-bool is_alive(int pid) {
-  return kill(pid, 0) == 0 || errno == EPERM;
-}
-
 constexpr std::int64_t kNsASecond = 1'000'000'000;
 
 std::int64_t ns_since_boot() {
@@ -189,8 +403,7 @@ struct Ticks {
 /// Reads fields 3, 4 and 22 of /proc/PID/stat, from the last bracket on, since the name before them
 /// may hold anything.
 bool read_facts(pid_t pid, const Ticks& ticks, ProcessFacts& facts) {
-  const std::string line =
-      linux_calls()->read_file("/proc/" + std::to_string(pid) + "/stat").value_or("");
+  const std::string line = read_file("/proc/" + std::to_string(pid) + "/stat").value_or("");
   const std::size_t bracket = line.rfind(')');
   if (bracket == std::string::npos) return false;
   char state = 0;
@@ -244,25 +457,18 @@ std::optional<std::chrono::nanoseconds> scheduler_tick() {
   return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
 }
 
-const GroupCalls* group_calls() {
-  static const GroupCalls kCalls{
-      linux_calls()->read_file,   &write_group_file, &make_folder, &remove_folder, &may_write,
-      linux_calls()->list_folder, &getpid,           &is_alive};
-  return &kCalls;
-}
-
 std::string cpu_model() {
-  return cpu_model_of(linux_calls()->read_file("/proc/cpuinfo").value_or(""));
+  return cpu_model_of(read_file("/proc/cpuinfo").value_or(""));
 }
 
 std::string os_name() {
-  return os_name_of(linux_calls()->read_file("/etc/os-release").value_or(""));
+  return os_name_of(read_file("/etc/os-release").value_or(""));
 }
 
 ProcessTable all_processes() {
   ProcessTable all;
   const Ticks ticks;
-  for (const std::string& name : linux_calls()->list_folder("/proc")) {
+  for (const std::string& name : list_folder("/proc")) {
     const auto pid = static_cast<pid_t>(std::strtol(name.c_str(), nullptr, 10));
     ProcessFacts facts;
     if (pid > 0 && read_facts(pid, ticks, facts)) all.emplace(pid, facts);

@@ -23,13 +23,17 @@ constexpr const char* kUseVersion2 =
     "later";
 constexpr const char* kNewKernel = "use Linux 5.19 or later";
 
-std::string text_of(const GroupCalls& calls, const std::string& path) {
-  return calls.read_file(path).value_or("");
+std::string text_of(SettingFiles& files, const std::string& path) {
+  return files.read(path).value_or("");
+}
+
+std::string cgroup_file(SettingFiles& files) {
+  return "/proc/" + std::to_string(files.own_pid()) + "/cgroup";
 }
 
 /// lauka's own group, below the root of the hierarchy.
-std::optional<std::string> own_group(const GroupCalls& calls) {
-  const std::string text = text_of(calls, "/proc/self/cgroup");
+std::optional<std::string> own_group(SettingFiles& files) {
+  const std::string text = text_of(files, cgroup_file(files));
   for (const std::string_view line : split(text, '\n'))
     if (line.starts_with("0::/")) return std::string(line.substr(3));
   return std::nullopt;
@@ -37,8 +41,8 @@ std::optional<std::string> own_group(const GroupCalls& calls) {
 
 /// True if a hierarchy of version 1 has the memory controller ("4:memory:/x"), which version 2
 /// lacks then.
-bool is_memory_in_version_1(const GroupCalls& calls) {
-  const std::string text = text_of(calls, "/proc/self/cgroup");
+bool is_memory_in_version_1(SettingFiles& files) {
+  const std::string text = text_of(files, cgroup_file(files));
   for (const std::string_view line : split(text, '\n')) {
     const auto fields = split(line, ':');
     if (fields.size() < 2) continue;
@@ -54,8 +58,9 @@ struct Mount {
 };
 
 /// "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw"
-std::optional<Mount> mount_of_groups(const GroupCalls& calls) {
-  const std::string text = text_of(calls, "/proc/self/mountinfo");
+std::optional<Mount> mount_of_groups(SettingFiles& files) {
+  const std::string text =
+      text_of(files, "/proc/" + std::to_string(files.own_pid()) + "/mountinfo");
   for (const std::string_view line : split(text, '\n')) {
     if (line.find(" - cgroup2 ") == std::string_view::npos) continue;
     const auto fields = split(line, ' ');
@@ -66,12 +71,12 @@ std::optional<Mount> mount_of_groups(const GroupCalls& calls) {
   return std::nullopt;
 }
 
-bool hands_memory_on(const GroupCalls& calls, const std::string& folder) {
-  return has_word(text_of(calls, folder + "/cgroup.subtree_control"), "memory");
+bool hands_memory_on(SettingFiles& files, const std::string& folder) {
+  return has_word(text_of(files, folder + "/cgroup.subtree_control"), "memory");
 }
 
-std::optional<std::uint64_t> peak_of(const GroupCalls& calls, const std::string& group) {
-  const auto text = calls.read_file(group + "/memory.peak");
+std::optional<std::uint64_t> peak_of(SettingFiles& files, const std::string& group) {
+  const auto text = files.read(group + "/memory.peak");
   if (!text) return std::nullopt;
   const auto bytes =
       parse_whole_number(trimmed(*text), 0, std::numeric_limits<std::uint64_t>::max());
@@ -80,25 +85,25 @@ std::optional<std::uint64_t> peak_of(const GroupCalls& calls, const std::string&
 
 class Groups final : public MemoryGroups {
  public:
-  Groups(const GroupCalls& calls, std::string folder, std::string own)
-      : calls_(calls), folder_(std::move(folder)), own_(std::move(own)) {}
+  Groups(SettingFiles& files, std::string folder, std::string own)
+      : files_(files), folder_(std::move(folder)), own_(std::move(own)) {}
 
   ~Groups() override {
     if (!current_.empty()) left_.push_back(current_);
     for (const std::string& group : left_) {
       if (remove(group)) continue;
       // Remaining processes of a run continue in lauka's own group.
-      const std::string pids = text_of(calls_, group + "/cgroup.procs");
+      const std::string pids = text_of(files_, group + "/cgroup.procs");
       for (const std::string_view pid : split(pids, '\n'))
-        if (!pid.empty()) calls_.write_file(own_ + "/cgroup.procs", pid);
+        if (!pid.empty()) files_.write(own_ + "/cgroup.procs", pid);
       remove(group);
     }
   }
 
   Result<std::string> begin() override {
     const std::string group = folder_ + "/" + std::string(kGroupPrefix) +
-                              std::to_string(calls_.own_pid()) + "-" + std::to_string(number_++);
-    if (const int error = calls_.make_folder(group); error != 0)
+                              std::to_string(files_.own_pid()) + "-" + std::to_string(number_++);
+    if (const int error = files_.make_folder(group); error != 0)
       return Error{"no control group can be made: " + std::generic_category().message(error),
                    error == EROFS ? "mount /sys/fs/cgroup for writing" : kScope};
     current_ = group;
@@ -108,7 +113,7 @@ class Groups final : public MemoryGroups {
   std::optional<std::uint64_t> end() override {
     if (current_.empty()) return std::nullopt;
     const std::string group = std::exchange(current_, "");
-    const auto peak = peak_of(calls_, group);
+    const auto peak = peak_of(files_, group);
     if (!remove(group)) left_.push_back(group);
     // Groups without a process are not charged any more, and read as 0.
     return peak && *peak > 0 ? peak : std::nullopt;
@@ -116,22 +121,22 @@ class Groups final : public MemoryGroups {
 
   /// Removes groups of killed laukas; the system keeps those with processes.
   void remove_stale() const {
-    for (const std::string& name : calls_.list_folder(folder_)) {
+    for (const std::string& name : files_.list(folder_)) {
       if (!name.starts_with(kGroupPrefix)) continue;
       const std::string_view pid = std::string_view(name).substr(kGroupPrefix.size());
       const auto number =
           parse_whole_number(pid.substr(0, pid.find('-')), 1, std::numeric_limits<int>::max());
-      if (number && !calls_.is_alive(static_cast<int>(*number))) remove(folder_ + "/" + name);
+      if (number && !files_.is_alive(static_cast<int>(*number))) remove(folder_ + "/" + name);
     }
   }
 
  private:
   bool remove(const std::string& group) const {
-    const int error = calls_.remove_folder(group);
+    const int error = files_.remove(group);
     return error == 0 || error == ENOENT;
   }
 
-  const GroupCalls& calls_;
+  SettingFiles& files_;
   std::string folder_;  // the groups are made in it
   std::string own_;
   std::string current_;
@@ -144,17 +149,16 @@ Error missing(const Error& error) {
 }
 
 /// Returns why groups in `folder` would not work; nullopt if they would.
-std::optional<Error> why_not_in(const GroupCalls& calls, const std::string& folder,
-                                Groups& groups) {
-  if (!hands_memory_on(calls, folder))
+std::optional<Error> why_not_in(SettingFiles& files, const std::string& folder, Groups& groups) {
+  if (!hands_memory_on(files, folder))
     return Error{"no control group above lauka's hands the memory controller on", kScope};
-  if (!calls.may_write(folder + "/cgroup.procs"))
+  if (files.check_writable(folder + "/cgroup.procs") != 0)
     return Error{"the control groups that could be used belong to somebody else",
                  "start lauka as root, or with systemd-run --user --scope"};
   const auto made = groups.begin();
   if (!made) return made.error();
   const std::string group = made->substr(0, made->rfind('/'));
-  const bool has_peak = calls.read_file(group + "/memory.peak").has_value();
+  const bool has_peak = files.read(group + "/memory.peak").has_value();
   static_cast<void>(groups.end());
   if (has_peak) return std::nullopt;
   return Error{"this kernel does not tell the peak of a control group", kNewKernel};
@@ -162,11 +166,11 @@ std::optional<Error> why_not_in(const GroupCalls& calls, const std::string& fold
 
 }  // namespace
 
-Result<std::unique_ptr<MemoryGroups>> open_memory_groups(const GroupCalls* calls) {
-  if (calls == nullptr) return missing({"this system has no control groups", kNewKernel});
-  const auto mount = mount_of_groups(*calls);
-  const auto own = own_group(*calls);
-  if (is_memory_in_version_1(*calls))
+Result<std::unique_ptr<MemoryGroups>> open_memory_groups(SettingFiles* files) {
+  if (files == nullptr) return missing({"this system has no control groups", kNewKernel});
+  const auto mount = mount_of_groups(*files);
+  const auto own = own_group(*files);
+  if (is_memory_in_version_1(*files))
     return missing({"the memory controller belongs to cgroup v1 here", kUseVersion2});
   if (!mount || !own) return missing({"cgroup v2 is not in use here", kUseVersion2});
   const bool is_below =
@@ -182,13 +186,13 @@ Result<std::unique_ptr<MemoryGroups>> open_memory_groups(const GroupCalls* calls
   while (true) {
     below.resize(below.empty() ? 0 : below.rfind('/'));
     const std::string folder = mount->folder + below;
-    auto groups = std::make_unique<Groups>(*calls, folder, own_folder);
-    std::optional<Error> why_not = why_not_in(*calls, folder, *groups);
+    auto groups = std::make_unique<Groups>(*files, folder, own_folder);
+    std::optional<Error> why_not = why_not_in(*files, folder, *groups);
     if (!why_not) {
       groups->remove_stale();
       return std::unique_ptr<MemoryGroups>(std::move(groups));
     }
-    if (!why || hands_memory_on(*calls, folder)) why = std::move(why_not);
+    if (!why || hands_memory_on(*files, folder)) why = std::move(why_not);
     if (below.empty()) return missing(*why);
   }
 }

@@ -457,7 +457,7 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   setup.started_with.ignored_child = is_ignored(SIGCHLD);
   setup.parent = getpid();
   setup.socket = channels.launcher_socket.get();
-  setup.files = channels.files.common();
+  setup.files = &channels.files;
   setup.after_lauka = after_lauka;
 
   sigset_t all;

@@ -1,10 +1,18 @@
 #include "core/text.h"
 #include "os/clock.h"
 #include "os/machine.h"
+#include "os/platform.h"
+#include "os/signals.h"
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <iterator>
+#include <map>
 #include <random>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,6 +20,7 @@
 #include <unistd.h>
 
 namespace lauka::os {
+
 namespace {
 
 Machine machine_without_cpu() {
@@ -92,6 +101,357 @@ MachineFacts machine_facts() {
   }
   facts.machine = with_class(facts);
   facts.clock_step = MonotonicClock().resolution();
+  return facts;
+}
+
+namespace {
+
+constexpr int kSteps = 16;
+/// Readings before the clock is thought to have stopped; one step of 10 ms fits in even at 10 ns.
+constexpr int kMostReadings = 2'000'000;
+
+}  // namespace
+
+std::chrono::nanoseconds observed_step(const Clock& clock) {
+  std::chrono::nanoseconds smallest{};
+  std::chrono::nanoseconds before = clock.now();
+  int steps = 0;
+  for (int i = 0; i < kMostReadings && steps < kSteps; ++i) {
+    const std::chrono::nanoseconds now = clock.now();
+    if (now == before) continue;
+    smallest = steps == 0 ? now - before : std::min(smallest, now - before);
+    before = now;
+    ++steps;
+  }
+  return smallest;
+}
+
+void sleep_for(std::chrono::nanoseconds time) {
+  timespec left = timespec_of(time);
+  while (interrupt() == 0 && nanosleep(&left, &left) != 0 && errno == EINTR) {
+  }
+}
+
+std::chrono::nanoseconds MonotonicClock::now() const {
+  return std::chrono::nanoseconds(now_ns());
+}
+
+std::chrono::nanoseconds MonotonicClock::resolution() const {
+  timespec t{};
+  clock_getres(CLOCK_MONOTONIC, &t);
+  return std::max(std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec),
+                  observed_step(*this));
+}
+
+std::chrono::nanoseconds time_of_day_ahead() {
+  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(since_1970) - MonotonicClock().now();
+}
+
+TimeOfDay time_of_day() {
+  return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+}
+
+// What Linux and macOS say of the machine: compiled everywhere, as it knows files and calls only.
+
+namespace {
+
+constexpr const char* kCpuFolder = "/sys/devices/system/cpu";
+
+std::string cpu_file(std::string_view name) {
+  return fmt::format("{}/{}", kCpuFolder, name);
+}
+
+/// The first line of a file, without blanks at its end; none where there is no such file or nothing
+/// in it.
+std::optional<std::string> line_in(const LinuxCalls& calls, const std::string& path) {
+  auto text = calls.read_file(path);
+  if (!text) return std::nullopt;
+  text->erase(std::min(text->find('\n'), text->size()));
+  text->erase(text->find_last_not_of(" \t") + 1);
+  if (text->empty()) return std::nullopt;
+  return text;
+}
+
+std::string text_of(const LinuxCalls& calls, const std::string& path) {
+  return calls.read_file(path).value_or("");
+}
+
+double number_of(std::string_view word) {
+  return std::strtod(std::string(word).c_str(), nullptr);
+}
+
+void probe_clock(const LinuxCalls& calls, MachineFacts& facts) {
+  const std::string folder = "/sys/devices/system/clocksource/clocksource0/";
+  facts.clock_source = line_in(calls, folder + "current_clocksource");
+  const std::string available = text_of(calls, folder + "available_clocksource");
+  for (const std::string_view name : blank_separated(available)) {
+    if (name == "tsc" || name == "kvm-clock") facts.better_clock_sources.emplace_back(name);
+  }
+}
+
+void probe_governors(const LinuxCalls& calls, MachineFacts& facts) {
+  std::map<std::string, std::size_t> cpus;
+  for (const std::string& name : calls.list_folder(kCpuFolder)) {
+    if (!name.starts_with("cpu") || name.size() < 4 || name[3] < '0' || name[3] > '9') continue;
+    const std::string folder = cpu_file(name) + "/cpufreq/";
+    const auto governor = line_in(calls, folder + "scaling_governor");
+    if (!governor) continue;
+    ++cpus[*governor];
+    if (facts.governor_driver.empty())
+      facts.governor_driver = line_in(calls, folder + "scaling_driver").value_or("");
+  }
+  for (const auto& [governor, count] : cpus) facts.governors.push_back({governor, count});
+}
+
+void probe_turbo(const LinuxCalls& calls, MachineFacts& facts) {
+  if (const auto off = line_in(calls, cpu_file("intel_pstate/no_turbo"))) {
+    facts.turbo =
+        SwitchFacts{*off == "0", "echo 1 | sudo tee " + cpu_file("intel_pstate/no_turbo")};
+  } else if (const auto boost = line_in(calls, cpu_file("cpufreq/boost"))) {
+    facts.turbo = SwitchFacts{*boost == "1", "echo 0 | sudo tee " + cpu_file("cpufreq/boost")};
+  }
+}
+
+void probe_smt(const LinuxCalls& calls, MachineFacts& facts) {
+  const auto active = line_in(calls, cpu_file("smt/active"));
+  if (!active) return;
+  const auto control = line_in(calls, cpu_file("smt/control"));
+  const bool can_be_switched = control && (*control == "on" || *control == "off");
+  facts.smt = SwitchFacts{*active == "1",
+                          can_be_switched ? "echo off | sudo tee " + cpu_file("smt/control") : ""};
+}
+
+void probe_load(const LinuxCalls& calls, MachineFacts& facts) {
+  const std::string load_text = text_of(calls, "/proc/loadavg");
+  const auto load = blank_separated(load_text);
+  if (!load.empty()) facts.load = number_of(load.front());
+  // Version 2 of control groups, as a container sees its own.
+  const std::string quota_text = text_of(calls, "/sys/fs/cgroup/cpu.max");
+  const auto quota = blank_separated(quota_text);
+  if (quota.size() == 2 && quota[0] != "max") {
+    const double period = number_of(quota[1]);
+    if (period > 0) facts.cpu_quota = number_of(quota[0]) / period;
+  }
+}
+
+void probe_power(const LinuxCalls& calls, MachineFacts& facts) {
+  const std::string folder = "/sys/class/power_supply";
+  for (const std::string& name : calls.list_folder(folder)) {
+    std::string supply = folder;
+    supply.append("/").append(name).append("/");
+    const auto type = line_in(calls, supply + "type");
+    // The battery of a mouse has the scope "Device".
+    if (!type || line_in(calls, supply + "scope").value_or("") == "Device") continue;
+    if (*type == "Battery" && line_in(calls, supply + "status").value_or("") == "Discharging")
+      facts.on_battery = true;
+    if ((*type == "Mains" || *type == "USB") &&
+        line_in(calls, supply + "online").value_or("") == "1" && !facts.on_battery)
+      facts.on_battery = false;
+  }
+  const auto profile = line_in(calls, "/sys/firmware/acpi/platform_profile");
+  if (profile && (*profile == "low-power" || *profile == "quiet" || *profile == "cool"))
+    facts.power_saving = profile;
+}
+
+/// Fraction of CPU time since the start that the hypervisor gave to others.
+std::optional<double> stolen_of(const std::string& stat) {
+  const auto words = blank_separated(std::string_view(stat).substr(0, stat.find('\n')));
+  if (words.size() < 9 || words.front() != "cpu") return std::nullopt;
+  double sum = 0.0;  // user nice system idle iowait irq softirq steal
+  for (std::size_t i = 1; i <= 8; ++i) sum += number_of(words[i]);
+  if (sum <= 0.0) return std::nullopt;
+  return number_of(words[8]) / sum;
+}
+
+/// Returns the vendor of the machine, if that is a hypervisor.
+std::optional<std::string> hypervisor_of(const LinuxCalls& calls) {
+  if (auto type = line_in(calls, "/sys/hypervisor/type")) return type;
+  const std::string dmi = "/sys/class/dmi/id/";
+  const std::string vendor = line_in(calls, dmi + "sys_vendor").value_or("");
+  const std::string product = line_in(calls, dmi + "product_name").value_or("");
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kNames = {{
+      {"QEMU", "QEMU"},
+      {"KVM", "KVM"},
+      {"VMware", "VMware"},
+      {"VirtualBox", "VirtualBox"},
+      {"innotek", "VirtualBox"},
+      {"Xen", "Xen"},
+      {"Microsoft Corporation Virtual Machine", "Hyper-V"},
+      {"Amazon EC2", "Amazon EC2"},
+      {"Google Compute Engine", "Google Compute Engine"},
+  }};
+  const std::string both = vendor + " " + product;
+  for (const auto& [mark, name] : kNames) {
+    if (both.find(mark) != std::string::npos) return std::string(name);
+  }
+  return std::nullopt;
+}
+
+void probe_hypervisor(const LinuxCalls& calls, const std::string& cpuinfo, MachineFacts& facts) {
+  // x86 has a flag for a hypervisor; Arm has not.
+  const auto flags = value_of(cpuinfo, "flags", ':');
+  facts.hypervisor = hypervisor_of(calls);
+  if (flags) {
+    const bool flagged = has_word(*flags, "hypervisor");
+    facts.knows_hypervisor = true;
+    // A cloud's machine may be a real one ("metal"), which has no such flag.
+    if (!flagged) facts.hypervisor.reset();
+    if (flagged && !facts.hypervisor) facts.hypervisor = std::string();
+  } else {
+    facts.knows_hypervisor = facts.hypervisor.has_value();
+  }
+}
+
+void probe_container(const LinuxCalls& calls, MachineFacts& facts) {
+  for (const auto& [path, name] :
+       {std::pair("/.dockerenv", "Docker"), std::pair("/run/.containerenv", "Podman")}) {
+    const std::string whole(path);
+    const std::size_t slash = whole.rfind('/');
+    const auto names = calls.list_folder(slash == 0 ? "/" : whole.substr(0, slash));
+    if (std::ranges::find(names, whole.substr(slash + 1)) != names.end()) facts.container = name;
+  }
+  if (const auto systemd = line_in(calls, "/run/systemd/container"); systemd && !facts.container)
+    facts.container = systemd;
+}
+
+}  // namespace
+
+void add_linux_class(const LinuxCalls& calls, MachineFacts& facts) {
+  probe_governors(calls, facts);
+  const std::string cpuinfo = text_of(calls, "/proc/cpuinfo");
+  facts.machine.cpu_model = cpu_model_of(cpuinfo);
+  probe_hypervisor(calls, cpuinfo, facts);
+}
+
+MachineFacts linux_facts(const LinuxCalls& calls) {
+  MachineFacts facts;
+  probe_clock(calls, facts);
+  probe_turbo(calls, facts);
+  probe_smt(calls, facts);
+  probe_load(calls, facts);
+  probe_power(calls, facts);
+  add_linux_class(calls, facts);
+  if (facts.hypervisor) facts.stolen = stolen_of(text_of(calls, "/proc/stat"));
+  probe_container(calls, facts);
+  if (const auto aslr = line_in(calls, "/proc/sys/kernel/randomize_va_space"))
+    facts.aslr = *aslr != "0";
+  return facts;
+}
+
+namespace {
+
+/// struct loadavg: three fixed-point numbers and their scale, which is a long.
+std::optional<double> load_of(const DarwinCalls& calls) {
+  struct Load {
+    std::array<std::uint32_t, 3> fixed{};
+    std::int64_t scale = 0;
+  } load;
+  static_assert(sizeof(Load) == 24);
+  std::size_t length = sizeof load;
+  if (calls.sysctlbyname("vm.loadavg", &load, &length, nullptr, 0) != 0) return std::nullopt;
+  if (length != sizeof load || load.scale <= 0) return std::nullopt;
+  return static_cast<double>(load.fixed[0]) / static_cast<double>(load.scale);
+}
+
+std::vector<CoreKindFacts> kinds_of(const DarwinCalls& calls) {
+  std::vector<CoreKindFacts> kinds;
+  const std::int64_t levels = sysctl_number(calls, "hw.nperflevels").value_or(0);
+  for (std::int64_t level = 0; level < levels && level < 8; ++level) {
+    const std::string prefix = "hw.perflevel" + std::to_string(level) + ".";
+    const auto cpus = sysctl_number(calls, prefix + "logicalcpu");
+    const auto name = sysctl_text(calls, prefix + "name");
+    if (cpus && *cpus > 0)
+      kinds.push_back(
+          {name.value_or("level " + std::to_string(level)), static_cast<std::size_t>(*cpus)});
+  }
+  return kinds;
+}
+
+/// IOKit gives in seconds how long the battery lasts: -2 on external power, -1 while it estimates.
+std::optional<bool> on_battery(const DarwinCalls& calls) {
+  static constexpr double kExternalPower = -2.0;
+  void* library =
+      calls.dlopen("/System/Library/Frameworks/IOKit.framework/Versions/A/IOKit", kLoadLazily);
+  void* symbol =
+      library != nullptr ? calls.dlsym(library, "IOPSGetTimeRemainingEstimate") : nullptr;
+  if (symbol == nullptr) return std::nullopt;
+  using Estimate = double (*)();
+  Estimate estimate = nullptr;
+  static_assert(sizeof estimate == sizeof symbol);
+  std::memcpy(&estimate, &symbol, sizeof estimate);
+  return estimate() != kExternalPower;
+}
+
+/// The pid of an owner that has ended stays, and one in the background gives way.
+std::int64_t owner_of_tracing(const DarwinCalls& calls) {
+  constexpr std::int64_t foreground = 1;
+  if (sysctl_number(calls, "ktrace.state").value_or(0) != foreground) return 0;
+  const std::int64_t pid = sysctl_number(calls, "ktrace.owning_pid").value_or(0);
+  std::array<char, 64> name{};
+  const bool lives =
+      pid > 0 && calls.proc_name(static_cast<int>(pid), name.data(), name.size()) > 0;
+  return lives ? pid : 0;
+}
+
+TracingFacts tracing_of(const DarwinCalls& calls) {
+  TracingFacts tracing;
+  const auto threads = sysctl_number(calls, "kpc.thread_counting");  // root only
+  tracing.readable = threads.has_value();
+  tracing.thread_counting = threads.value_or(0) != 0;
+  tracing.owner = owner_of_tracing(calls);
+  tracing.owner_name = sysctl_text(calls, "ktrace.configured_by").value_or("");
+  return tracing;
+}
+
+}  // namespace
+
+std::optional<std::string> sysctl_text(const DarwinCalls& calls, const std::string& name) {
+  std::array<char, 256> bytes{};
+  std::size_t length = bytes.size() - 1;
+  if (calls.sysctlbyname(name.c_str(), bytes.data(), &length, nullptr, 0) != 0) return std::nullopt;
+  return bytes.data();
+}
+
+std::optional<std::int64_t> sysctl_number(const DarwinCalls& calls, const std::string& name) {
+  std::int64_t value = 0;
+  std::size_t length = sizeof value;
+  if (calls.sysctlbyname(name.c_str(), &value, &length, nullptr, 0) != 0) return std::nullopt;
+  if (length == sizeof(std::int32_t)) return static_cast<std::int32_t>(value);
+  return length == sizeof value ? std::optional(value) : std::nullopt;
+}
+
+std::vector<pid_t> children_of(const DarwinCalls& calls, pid_t parent) {
+  // An answer that fills the room given may be cut, so it is asked for again.
+  for (std::size_t room = 64;; room *= 2) {
+    std::vector<pid_t> children(room);
+    const int count = calls.proc_listchildpids(parent, children.data(),
+                                               static_cast<int>(room * sizeof children[0]));
+    if (count >= static_cast<int>(room)) continue;
+    children.resize(static_cast<std::size_t>(std::max(count, 0)));
+    return children;
+  }
+}
+
+void add_darwin_class(const DarwinCalls& calls, MachineFacts& facts) {
+  if (const auto virtual_machine = sysctl_number(calls, "kern.hv_vmm_present")) {
+    facts.knows_hypervisor = true;
+    if (*virtual_machine != 0) facts.hypervisor = std::string();
+  }
+}
+
+MachineFacts darwin_facts(const DarwinCalls& calls) {
+  MachineFacts facts;
+  facts.is_linux = false;
+  const auto logical = sysctl_number(calls, "hw.logicalcpu");
+  const auto physical = sysctl_number(calls, "hw.physicalcpu");
+  if (logical && physical) facts.smt = SwitchFacts{*logical > *physical, ""};
+  facts.core_kinds = kinds_of(calls);
+  facts.load = load_of(calls);
+  facts.on_battery = on_battery(calls);
+  add_darwin_class(calls, facts);
+  facts.aslr = true;  // macOS cannot do without
+  facts.tracing = tracing_of(calls);
   return facts;
 }
 

@@ -136,46 +136,6 @@ InputRead input_read(int fd) {
   return position < file.st_size ? InputRead::Part : InputRead::All;
 }
 
-StandardFiles CommonFiles::of(Sink sink) const {
-  switch (sink) {
-    case Sink::Null:
-      return {null_input, null_output, error_file};
-    case Sink::Pipe:
-      return {null_input, output_pipe, error_pipe};
-    case Sink::Capture:
-      return {null_input, error_file, error_file};
-    case Sink::Inherit:
-    case Sink::File:
-      break;
-  }
-  return {null_input, -1, -1};
-}
-
-void CommonFiles::forget_output() const {
-  for (const int fd : {error_file, output_file}) {
-    if (size_of(fd) == 0) continue;
-    while (ftruncate(fd, 0) != 0 && errno == EINTR) {
-    }
-  }
-}
-
-void CommonFiles::keep_small(bool is_kept) const {
-  const auto bound = [](int fd, off_t limit, off_t kept) {
-    struct stat file {};
-    if (fstat(fd, &file) == 0 && file.st_blocks * 512 > limit) drop_front(fd, file.st_size, kept);
-  };
-  if (!is_kept) return bound(error_file, kErrorFileLimit, kErrorFileKept);
-  constexpr auto most = static_cast<off_t>(kMostKept);
-  for (const int fd : {error_file, output_file}) bound(fd, 2 * most, most);
-}
-
-void CommonFiles::pass_on(Sink sink, int named) const {
-  if (sink == Sink::File && copy_all(output_file, named)) copy_all(error_file, named);
-  if (sink != Sink::Inherit) return;
-  copy_all(output_file, STDOUT_FILENO);
-  copy_all(error_file, STDERR_FILENO);
-}
-
 bool RunFiles::Pipe::open() {
   std::array ends = {-1, -1};
   if (pipe(ends.data()) != 0) return false;
@@ -196,15 +156,44 @@ bool RunFiles::open_all() {
   return error_file_ && output_file_ && output_.open() && error_.open();
 }
 
-CommonFiles RunFiles::common() const {
-  CommonFiles common;
-  common.null_input = null_input_.get();
-  common.null_output = null_output_.get();
-  common.error_file = error_file_.get();
-  common.output_file = output_file_.get();
-  common.output_pipe = output_.write_end.get();
-  common.error_pipe = error_.write_end.get();
-  return common;
+StandardFiles RunFiles::of(Sink sink) const {
+  switch (sink) {
+    case Sink::Null:
+      return {null_input_.get(), null_output_.get(), error_file_.get()};
+    case Sink::Pipe:
+      return {null_input_.get(), output_.write_end.get(), error_.write_end.get()};
+    case Sink::Capture:
+      return {null_input_.get(), error_file_.get(), error_file_.get()};
+    case Sink::Inherit:
+    case Sink::File:
+      break;
+  }
+  return {null_input_.get(), -1, -1};
+}
+
+void RunFiles::forget_output() const {
+  for (const int fd : {error_file_.get(), output_file_.get()}) {
+    if (size_of(fd) == 0) continue;
+    while (ftruncate(fd, 0) != 0 && errno == EINTR) {
+    }
+  }
+}
+
+void RunFiles::keep_small(bool is_kept) const {
+  const auto bound = [](int fd, off_t limit, off_t kept) {
+    struct stat file {};
+    if (fstat(fd, &file) == 0 && file.st_blocks * 512 > limit) drop_front(fd, file.st_size, kept);
+  };
+  if (!is_kept) return bound(error_file_.get(), kErrorFileLimit, kErrorFileKept);
+  constexpr auto most = static_cast<off_t>(kMostKept);
+  for (const int fd : {error_file_.get(), output_file_.get()}) bound(fd, 2 * most, most);
+}
+
+void RunFiles::pass_on(Sink sink, int named) const {
+  if (sink == Sink::File && copy_all(output_file_.get(), named)) copy_all(error_file_.get(), named);
+  if (sink != Sink::Inherit) return;
+  copy_all(output_file_.get(), STDOUT_FILENO);
+  copy_all(error_file_.get(), STDERR_FILENO);
 }
 
 bool RunFiles::hand_pipes_to(const User& user) const {

@@ -61,31 +61,6 @@ inline bool must_stop_after(const Outcome& outcome, bool go_on_after_failure) {
 /// Reads the position of a run's standard input.
 InputRead input_read(int fd);
 
-/// The files that all runs of a session share; the ends of pipes are the ones commands write to.
-struct CommonFiles {
-  int null_input = -1;
-  int null_output = -1;
-  int error_file = -1;   ///< takes standard error under Sink::Null, and keeps a part
-  int output_file = -1;  ///< takes standard output where that is kept
-  int output_pipe = -1;
-  int error_pipe = -1;
-
-  /// Returns the files of a run with this sink, except those that it names itself.
-  StandardFiles of(Sink sink) const;
-
-  /// Returns the files of a run whose output is kept.
-  StandardFiles kept() const { return {null_input, output_file, error_file}; }
-
-  /// Empties the files of earlier runs.
-  void forget_output() const;
-
-  /// Keeps the file of standard error small while a run goes on; if output `is_kept`, both files.
-  void keep_small(bool is_kept) const;
-
-  /// Copies the kept output to its destination under this sink: `named` is its file.
-  void pass_on(Sink sink, int named) const;
-};
-
 /// Opens files for a run. A named pipe opens when its other end does; that wait ends with EINTR
 /// when the run is no longer wanted, and with ETIMEDOUT when `limit` is over, counted from here.
 /// While it lives, a repeated alarm ends waits, as one may come just before a wait.
@@ -119,13 +94,26 @@ inline Listening listening_for(OutputListener* listener, Sink sink, int named,
   return {listener, inherits ? 1 : named, inherits ? 2 : named, std::move(now)};
 }
 
-/// Owns the files that runs share, and takes their output from pipes.
+/// Owns the files that all runs of a session share, and takes their output from pipes.
 class RunFiles {
  public:
   /// False with errno.
   bool open_all();
 
-  CommonFiles common() const;
+  /// Returns the files of a run with this sink, except those that it names itself.
+  StandardFiles of(Sink sink) const;
+
+  /// Returns the files of a run whose output is kept.
+  StandardFiles kept() const { return {null_input_.get(), output_file_.get(), error_file_.get()}; }
+
+  /// Empties the files of earlier runs.
+  void forget_output() const;
+
+  /// Keeps the file of standard error small while a run goes on; if output `is_kept`, both files.
+  void keep_small(bool is_kept) const;
+
+  /// Copies the kept output to its destination under this sink: `named` is its file.
+  void pass_on(Sink sink, int named) const;
 
   /// A program that opens its /dev/stdout again needs the right to. False with errno where that is
   /// refused, as some systems do of pipes.
@@ -167,8 +155,8 @@ class RunFiles {
 
   Descriptor null_input_;
   Descriptor null_output_;
-  Descriptor error_file_;
-  Descriptor output_file_;
+  Descriptor error_file_;   ///< takes standard error under Sink::Null, and keeps a part
+  Descriptor output_file_;  ///< takes standard output where that is kept
   Pipe output_;
   Pipe error_;
   static constexpr int kMostPieces = 64;  // more than pipes hold, so that no run's end is lost

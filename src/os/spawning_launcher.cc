@@ -27,19 +27,6 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// An answer that fills the room given may be cut, so it is asked for again.
-std::vector<pid_t> children_of(const DarwinCalls& calls, pid_t parent) {
-  for (std::size_t room = 64;; room *= 2) {
-    std::vector<pid_t> children(room);
-    const int bytes = static_cast<int>(room * sizeof(pid_t));
-    const int count = calls.proc_listchildpids(parent, children.data(), bytes);
-    if (count < static_cast<int>(room)) {
-      children.resize(static_cast<std::size_t>(std::max(count, 0)));
-      return children;
-    }
-  }
-}
-
 std::vector<pid_t> descendants_of(const DarwinCalls& calls, pid_t root) {
   std::vector<pid_t> found = {root};
   for (std::size_t i = 0; i < found.size(); ++i) {
@@ -246,11 +233,7 @@ class SpawningLauncher final : public Launcher {
   SpawningLauncher(const DarwinCalls& calls, StartedUnder started_with)
       : calls_(calls), started_with_(std::move(started_with)), events_(calls), usage_(calls) {}
 
-  bool open() {
-    const bool is_open = files_.open_all() && events_.open(files_.readable());
-    common_ = files_.common();
-    return is_open;
-  }
+  bool open() { return files_.open_all() && events_.open(files_.readable()); }
 
   Result<ProgramId> add_program(const ProgramSpec& spec) override {
     Result<std::string> path = find_program_of(spec);
@@ -304,11 +287,11 @@ class SpawningLauncher final : public Launcher {
     const Program& program = programs_.at(launch.program);
     const ProgramSpec& spec = program.spec;
     last_sink_ = spec.output.kept ? Sink::Null : spec.output.sink;
-    common_.forget_output();
+    files_.forget_output();
     Ended ended;
     OwnFiles own;
     const Sink sink = spec.output.has_listener ? Sink::Pipe : spec.output.sink;
-    StandardFiles files = spec.output.kept ? common_.kept() : common_.of(sink);
+    StandardFiles files = spec.output.kept ? files_.kept() : files_.of(sink);
     files_.begin();
     const auto is_unwanted = [this] { return is_interrupted(); };
     if (const auto failed = open_named(spec, false, is_unwanted, own)) {
@@ -324,7 +307,7 @@ class SpawningLauncher final : public Launcher {
       if (own.input) ended.input = input_read(own.input.get());
     }
     files_.drain();
-    if (spec.output.kept) common_.pass_on(spec.output.sink, own.output.get());
+    if (spec.output.kept) files_.pass_on(spec.output.sink, own.output.get());
     return ended;
   }
 
@@ -465,7 +448,7 @@ class SpawningLauncher final : public Launcher {
         return killed;
       }
       polls.look(at, pid);
-      if (housekeeping.is_due(at)) common_.keep_small(spec.output.kept);
+      if (housekeeping.is_due(at)) files_.keep_small(spec.output.kept);
       if (tick_due_.is_due(at)) {
         if (hold_->must_report_suspension()) hold_->report_suspension();
         if (*tick_) (*tick_)();
@@ -520,7 +503,6 @@ class SpawningLauncher final : public Launcher {
   StartedUnder started_with_;
   EventQueue events_;
   RunFiles files_;
-  CommonFiles common_;
   Sink last_sink_ = Sink::Null;
   UsageReader usage_;
   std::vector<Program> programs_;

@@ -1,4 +1,4 @@
-#include "tune/transaction.h"
+#include "tune/tune.h"
 
 #include "core/numbers.h"
 #include "core/text.h"

@@ -1,6 +1,6 @@
 // The number of a trace's records read in a second; see scripts/bench records.
 
-#include "engine/kperf/records.h"
+#include "engine/kperf/strategy.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 #include "core/machine.h"
-#include "cores/core_time.h"
+#include "cores/cores.h"
 #include "engine/perf/perf_engine.h"
 #include "os/linux_calls.h"
 #include "os/process.h"

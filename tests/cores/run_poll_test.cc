@@ -1,4 +1,4 @@
-#include "cores/core_time.h"
+#include "cores/cores.h"
 #include "fakes/fake_pmu.h"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 #include "cores/cores.h"
 
-#include "cores/core_time.h"
 #include "cores/threads.h"
 #include "darwin/driver.h"
 #include "darwin/folder.h"

@@ -58,7 +58,7 @@ struct KperfBench {
   /// Makes the engine; its refusal, or an empty line.
   std::string make(StrategyChoice strategy = StrategyChoice::Auto, bool user_only = false) {
     auto made =
-        engine::kperf::make_kperf_engine({*calls, launcher.get(), user_only, strategy, period},
+        engine::kperf::make_kperf_engine({calls, launcher.get(), strategy, period}, user_only,
                                          database_of(driver.host.kernel.setup.chip));
     if (!made) return made.error().line();
     engine = *std::move(made);

@@ -1,5 +1,5 @@
 #include "darwin/kperf_bench.h"
-#include "engine/choose.h"
+#include "engine/engine.h"
 #include "places.h"
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "engine/choose.h"
+#include "engine/engine.h"
 
 #include "fakes/fake_perf.h"
 

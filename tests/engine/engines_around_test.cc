@@ -1,4 +1,3 @@
-#include "engine/choose.h"
 #include "engine/engine.h"
 #include "engine/perf/perf_engine.h"
 #include "fakes/fake_engine.h"

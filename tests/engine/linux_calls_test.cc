@@ -1,6 +1,5 @@
 #include "os/linux_calls.h"
 
-#include "engine/perf/counters.h"
 #include "engine/perf/perf_engine.h"
 #include "places.h"
 #include "skip.h"

@@ -1,4 +1,4 @@
-#include "engine/kperf/records.h"
+#include "engine/kperf/strategy.h"
 
 #include "engine/trace_file.h"
 #include "places.h"

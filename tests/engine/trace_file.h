@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/kperf/records.h"
+#include "engine/kperf/strategy.h"
 
 #include <algorithm>
 #include <cstring>

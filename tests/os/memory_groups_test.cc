@@ -14,7 +14,7 @@ namespace lauka::os {
 namespace {
 
 /// A hierarchy of control groups in memory. One at a time.
-class FakeGroups {
+class FakeGroups final : public SettingFiles {
  public:
   std::map<std::string, std::string> files{};
   std::set<std::string> folders{};
@@ -27,71 +27,62 @@ class FakeGroups {
   int make_error = 0;
 
   FakeGroups() {
-    current() = this;
-    files["/proc/self/cgroup"] = "0::/user.slice/app.slice/x.scope\n";
-    files["/proc/self/mountinfo"] =
+    files["/proc/42/cgroup"] = "0::/user.slice/app.slice/x.scope\n";
+    files["/proc/42/mountinfo"] =
         "22 1 8:1 / / rw - ext4 /dev/sda rw\n"
         "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n";
     hand_on("/sys/fs/cgroup", "cpu memory pids\n");
     hand_on("/sys/fs/cgroup/user.slice", "memory\n");
     hand_on("/sys/fs/cgroup/user.slice/app.slice", "cpu memory\n");
   }
-  ~FakeGroups() { current() = nullptr; }
-  FakeGroups(const FakeGroups&) = delete;
-  FakeGroups& operator=(const FakeGroups&) = delete;
 
   void hand_on(const std::string& group, const std::string& controllers) {
     files[group + "/cgroup.subtree_control"] = controllers;
   }
 
-  static const GroupCalls& calls() {
-    static constexpr GroupCalls kCalls{&read_file, &write_file,  &make_folder, &remove_folder,
-                                       &may_write, &list_folder, &own_pid,     &is_alive};
-    return kCalls;
+  std::optional<std::string> read(const std::string& path) override {
+    const auto found = files.find(path);
+    return found != files.end() ? std::optional(found->second) : std::nullopt;
   }
-
- private:
-  static FakeGroups*& current() {
-    static FakeGroups* fake = nullptr;
-    return fake;
-  }
-
-  static std::optional<std::string> read_file(const std::string& path) {
-    const auto found = current()->files.find(path);
-    if (found == current()->files.end()) return std::nullopt;
-    return found->second;
-  }
-  static int write_file(const std::string& path, std::string_view text) {
-    current()->joined[path] += std::string(text) + " ";
-    const std::string from = "/cgroup.procs";
-    if (path.ends_with(from)) current()->busy.clear();
+  int write(const std::string& path, std::string_view text) override {
+    joined[path] += std::string(text) + " ";
+    if (path.ends_with("/cgroup.procs")) busy.clear();
     return 0;
   }
-  static int make_folder(const std::string& path) {
-    if (current()->make_error != 0) return current()->make_error;
-    if (!current()->folders.insert(path).second) return EEXIST;
-    if (current()->has_peak) current()->files[path + "/memory.peak"] = current()->peak;
+  int make_folder(const std::string& path) override {
+    if (make_error != 0) return make_error;
+    if (!folders.insert(path).second) return EEXIST;
+    if (has_peak) files[path + "/memory.peak"] = peak;
     return 0;
   }
-  static int remove_folder(const std::string& path) {
-    if (current()->busy.contains(path)) return EBUSY;
-    return current()->folders.erase(path) == 1 ? 0 : ENOENT;
+  int remove(const std::string& path) override {
+    if (busy.contains(path)) return EBUSY;
+    return folders.erase(path) == 1 ? 0 : ENOENT;
   }
-  static bool may_write(const std::string& path) { return !current()->unwritable.contains(path); }
-  static std::vector<std::string> list_folder(const std::string& path) {
+  int check_writable(const std::string& path) override {
+    return unwritable.contains(path) ? EACCES : 0;
+  }
+  std::vector<std::string> list(const std::string& path) override {
     std::vector<std::string> names;
-    for (const std::string& folder : current()->folders)
+    for (const std::string& folder : folders)
       if (folder.starts_with(path + "/")) names.push_back(folder.substr(path.size() + 1));
     return names;
   }
-  static int own_pid() { return 42; }
-  static bool is_alive(int pid) { return current()->alive.contains(pid); }
+  int own_pid() override { return 42; }
+  bool is_alive(int pid) override { return alive.contains(pid); }
+
+  int append(const std::string& /*path*/, std::string_view /*text*/) override { return ENOSYS; }
+  int lock(const std::string& /*folder*/) override { return ENOSYS; }
+  void unlock() override {}
+  int hold_latency(const std::string& /*device*/, std::int32_t /*us*/) override { return ENOSYS; }
+  void release_latency() override {}
+  void wait() override {}
 };
 
 constexpr const char* kApp = "/sys/fs/cgroup/user.slice/app.slice";
 
-std::string refusal() {
-  const auto groups = open_memory_groups(&FakeGroups::calls());
+std::string refusal(FakeGroups& fake) {
+  const auto groups = open_memory_groups(&fake);
   return groups ? "opened" : groups.error().what;
 }
 
@@ -99,7 +90,7 @@ std::string refusal() {
 
 TEST_CASE("each run gets a group of its own next to lauka's, whose peak is read and which goes") {
   FakeGroups fake;
-  auto groups = open_memory_groups(&FakeGroups::calls());
+  auto groups = open_memory_groups(&fake);
   REQUIRE(groups);
   const auto first = (*groups)->begin();
   REQUIRE(first);
@@ -117,7 +108,7 @@ TEST_CASE("each run gets a group of its own next to lauka's, whose peak is read 
 
 TEST_CASE("what a run leaves in its group is moved to lauka's own when all is over") {
   FakeGroups fake;
-  auto groups = open_memory_groups(&FakeGroups::calls());
+  auto groups = open_memory_groups(&fake);
   REQUIRE(groups);
   const std::string procs = (*groups)->begin().value();
   const std::string group = procs.substr(0, procs.rfind('/'));
@@ -135,7 +126,7 @@ TEST_CASE("the groups of a killed lauka go, a living one's stay") {
   fake.alive = {42, 7};
   fake.folders = {std::string(kApp) + "/lauka-7-0", std::string(kApp) + "/lauka-8-3",
                   std::string(kApp) + "/other"};
-  REQUIRE(open_memory_groups(&FakeGroups::calls()));
+  REQUIRE(open_memory_groups(&fake));
   CHECK(fake.folders.size() == 2);
   CHECK_FALSE(fake.folders.contains(std::string(kApp) + "/lauka-8-3"));
 }
@@ -143,11 +134,11 @@ TEST_CASE("the groups of a killed lauka go, a living one's stay") {
 TEST_CASE("the nearest group above lauka's that hands memory on is taken") {
   FakeGroups fake;
   fake.hand_on(kApp, "cpu pids\n");
-  auto groups = open_memory_groups(&FakeGroups::calls());
+  auto groups = open_memory_groups(&fake);
   REQUIRE(groups);
   CHECK((*groups)->begin().value().starts_with("/sys/fs/cgroup/user.slice/lauka-42-"));
-  fake.files["/proc/self/cgroup"] = "0::/\n";
-  auto at_root = open_memory_groups(&FakeGroups::calls());
+  fake.files["/proc/42/cgroup"] = "0::/\n";
+  auto at_root = open_memory_groups(&fake);
   REQUIRE(at_root);
   CHECK((*at_root)->begin().value().starts_with("/sys/fs/cgroup/lauka-42-"));
 }
@@ -157,55 +148,55 @@ TEST_CASE("if no group can be made the reason is reported") {
         "tree_peak_memory cannot be measured: this system has no control groups");
   FakeGroups fake;
   fake.has_peak = false;
-  CHECK(refusal() ==
+  CHECK(refusal(fake) ==
         "tree_peak_memory cannot be measured: this kernel does not tell the peak of a control "
         "group");
   CHECK(fake.folders.empty());
   fake.make_error = EROFS;
-  CHECK(refusal() ==
+  CHECK(refusal(fake) ==
         "tree_peak_memory cannot be measured: no control group can be made: Read-only file "
         "system");
   for (const char* group : {"", "/user.slice", "/user.slice/app.slice"})
     fake.unwritable.insert("/sys/fs/cgroup" + std::string(group) + "/cgroup.procs");
-  CHECK(refusal() ==
+  CHECK(refusal(fake) ==
         "tree_peak_memory cannot be measured: the control groups that could be used belong to "
         "somebody else");
   for (const char* group : {"", "/user.slice", "/user.slice/app.slice"})
     fake.hand_on("/sys/fs/cgroup" + std::string(group), "cpu\n");
-  CHECK(refusal() ==
+  CHECK(refusal(fake) ==
         "tree_peak_memory cannot be measured: no control group above lauka's hands the memory "
         "controller on");
-  fake.files["/proc/self/cgroup"] = "0::/../elsewhere\n";
-  CHECK(refusal() ==
+  fake.files["/proc/42/cgroup"] = "0::/../elsewhere\n";
+  CHECK(refusal(fake) ==
         "tree_peak_memory cannot be measured: lauka's own control group is not visible here");
-  fake.files["/proc/self/cgroup"] = "4:cpuset:/x\n";
-  CHECK(refusal() == "tree_peak_memory cannot be measured: cgroup v2 is not in use here");
+  fake.files["/proc/42/cgroup"] = "4:cpuset:/x\n";
+  CHECK(refusal(fake) == "tree_peak_memory cannot be measured: cgroup v2 is not in use here");
 }
 
 TEST_CASE(
     "cgroup v1 is named where it has the memory controller, with a remedy that helps root too") {
   FakeGroups fake;
-  fake.files["/proc/self/cgroup"] = "5:devices:/\n4:memory:/x\n0::/\n";
+  fake.files["/proc/42/cgroup"] = "5:devices:/\n4:memory:/x\n0::/\n";
   fake.hand_on("/sys/fs/cgroup", "\n");
-  const auto groups = open_memory_groups(&FakeGroups::calls());
+  const auto groups = open_memory_groups(&fake);
   REQUIRE_FALSE(groups);
   CHECK(groups.error().what ==
         "tree_peak_memory cannot be measured: the memory controller belongs to cgroup v1 here");
   CHECK(groups.error().remedy ==
         "boot this machine with cgroup v2 alone (systemd.unified_cgroup_hierarchy=1), Linux 5.19 "
         "or later");
-  fake.files["/proc/self/cgroup"] = "0::/\n";
-  CHECK(refusal() ==
+  fake.files["/proc/42/cgroup"] = "0::/\n";
+  CHECK(refusal(fake) ==
         "tree_peak_memory cannot be measured: no control group above lauka's hands the memory "
         "controller on");
 }
 
 TEST_CASE("each missing part of control groups has its own remedy") {
-  const auto remedy = [] {
-    const auto groups = open_memory_groups(&FakeGroups::calls());
+  FakeGroups fake;
+  const auto remedy = [&fake] {
+    const auto groups = open_memory_groups(&fake);
     return groups ? "opened" : groups.error().remedy;
   };
-  FakeGroups fake;
   fake.has_peak = false;
   CHECK(remedy() == "use Linux 5.19 or later");
   fake.make_error = EROFS;

@@ -1,6 +1,6 @@
 #include "core/machine.h"
 #include "tune/machine.h"
-#include "tune/switches.h"
+#include "tune/tune.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -2,7 +2,7 @@
 
 #include "core/text.h"
 #include "os/setting_files.h"
-#include "tune/switches.h"
+#include "tune/tune.h"
 
 #include <cerrno>
 #include <csignal>

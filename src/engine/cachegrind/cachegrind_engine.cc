@@ -243,7 +243,7 @@ class CachegrindEngine final : public CounterEngine {
   Result<std::unique_ptr<Counting>> arm(std::size_t pass) override {
     if (pass == 0) {
       std::vector<FreeReader> readers;
-      for (const AccountedEvent* event : accounted_) readers.push_back(reader_of(event->read));
+      for (const AccountedEvent* event : accounted_) readers.push_back(event->read);
       return count_free(std::move(readers));
     }
     auto folder = os::PrivateFolder::create(user_);

@@ -22,9 +22,8 @@ constexpr int kUserSpaceOnlySince = 15;
 
 /// The source of an event's count in a pass.
 struct CountSource {
-  std::size_t value = 0;                      ///< index into RunValues::values
-  const AccountedEvent* accounted = nullptr;  ///< if not null: from the run's usage
-  bool is_energy = false;                     ///< from the kernel's totals
+  std::size_t value = 0;      ///< index into RunValues::values
+  FreeReader free = nullptr;  ///< if not null: from the kernel's accounts
 };
 
 class KperfCounting final : public Counting {
@@ -53,18 +52,19 @@ class KperfCounting final : public Counting {
   static std::optional<std::uint64_t> count_of(const CountSource& place,
                                                const std::vector<std::uint64_t>& values,
                                                const os::Ended& ended) {
-    if (place.accounted != nullptr) return place.accounted->read(ended.usage);
-    if (place.is_energy) return energy_of(ended);
-    if (place.value >= values.size()) return std::nullopt;
-    return values[place.value];
+    return place.free != nullptr ? place.free(ended) : value_at(place, values);
   }
 
   /// Returns nullopt for events that are not on a counter: they are accounted with or without the
   /// reaped descendants.
   static std::optional<std::uint64_t> own_count_of(const CountSource& place,
                                                    const std::vector<std::uint64_t>& own) {
-    const bool is_counted = place.accounted == nullptr && !place.is_energy;
-    return is_counted && place.value < own.size() ? std::optional(own[place.value]) : std::nullopt;
+    return place.free == nullptr ? value_at(place, own) : std::nullopt;
+  }
+
+  static std::optional<std::uint64_t> value_at(const CountSource& place,
+                                               const std::vector<std::uint64_t>& values) {
+    return place.value < values.size() ? std::optional(values[place.value]) : std::nullopt;
   }
 
   Strategy& strategy_;
@@ -74,12 +74,13 @@ class KperfCounting final : public Counting {
 
 class KperfEngine final : public CounterEngine {
  public:
-  KperfEngine(const Setting& setting, KpepDatabase database)
-      : setting_(setting),
+  KperfEngine(const OnMacos& here, bool user_only, KpepDatabase database)
+      : here_(here),
+        user_only_(user_only),
         database_(std::move(database)),
         available_(database_.config_counters),
-        kernel_(setting.calls),
-        trace_(setting.calls),
+        kernel_(*here.calls),
+        trace_(*here.calls),
         claim_(kernel_, trace_) {}
 
   /// Takes the counters, and learns how many there are.
@@ -120,7 +121,7 @@ class KperfEngine final : public CounterEngine {
 
   Catalog catalog() const override {
     Catalog catalog = catalog_of(database_, available_);
-    catalog.push_back(energy_entry());
+    catalog.push_back(catalog_entry_of(kEnergy));
     return catalog;
   }
 
@@ -129,20 +130,13 @@ class KperfEngine final : public CounterEngine {
   }
 
   Result<EventSet> select(const EventRequest& wanted) override {
-    // Counters are not needed for the kernel's totals.
-    EventRequest on_counters = wanted;
-    has_energy_ = take_energy(on_counters.names);
-    Selection selected;
-    if (!has_energy_ || !on_counters.names.empty()) {
-      auto selection = select_events(database_, on_counters, room());
-      if (!selection) return selection.error();
-      selected = *std::move(selection);
-    }
-    if (setting_.launcher != nullptr) {
-      if (auto allowed = leave_out_forbidden(selected, wanted); !allowed) return allowed.error();
+    auto selected = select_events(database_, wanted, room());
+    if (!selected) return selected.error();
+    if (here_.launcher != nullptr) {
+      if (auto allowed = leave_out_forbidden(*selected, wanted); !allowed) return allowed.error();
       if (auto tried = take_strategy(); !tried) return tried.error();
     }
-    selection_ = std::move(selected);
+    selection_ = *std::move(selected);
     return event_set();
   }
 
@@ -158,13 +152,12 @@ class KperfEngine final : public CounterEngine {
 
   void pause() override {
     if (strategy_) strategy_->pause();
-    if (setting_.takes_turns) claim_.give_back();
+    if (here_.takes_turns) claim_.give_back();
   }
 
   FreeReader free_reader(std::size_t event) const override {
-    if (event >= selection_.events.size()) return energy_of;
-    const AccountedEvent* accounted = selection_event(event).accounted;
-    return accounted != nullptr ? reader_of(accounted->read) : FreeReader{};
+    const AccountedEvent* accounted = selection_.events.at(event).accounted;
+    return accounted != nullptr ? accounted->read : nullptr;
   }
 
   std::vector<std::string> notes() const override {
@@ -172,12 +165,12 @@ class KperfEngine final : public CounterEngine {
   }
 
  private:
-  CounterRoom room() const { return {available_, setting_.user_only}; }
+  CounterRoom room() const { return {available_, user_only_}; }
 
   Result<void> take_strategy() {
     if (strategy_) return {};
-    auto tried = try_strategies(setting_.strategy, setting_.period, claim_, kernel_, trace_,
-                                *setting_.launcher);
+    auto tried =
+        try_strategies(here_.strategy, here_.period, claim_, kernel_, trace_, *here_.launcher);
     if (!tried) return tried.error();
     strategy_ = std::move(tried->strategy);
     notes_.insert(notes_.end(), tried->notes.begin(), tried->notes.end());
@@ -185,23 +178,12 @@ class KperfEngine final : public CounterEngine {
     return {};
   }
 
-  const SelectedEvent& selection_event(std::size_t event) const {
-    return selection_.events.at(event);
-  }
-
   CountSource place_of(std::size_t event, const PlacedPass& placed) const {
-    CountSource place;
-    if (event >= selection_.events.size()) {
-      place.is_energy = true;
-      return place;
-    }
-    place.accounted = selection_event(event).accounted;
     const auto found = std::ranges::find(placed, event, &PlacedEvent::event);
-    if (found == placed.end()) return place;
-    place.value = selection_event(event).counted.is_fixed
-                      ? found->counter
-                      : kFixedCounters + place_among(available_, found->counter);
-    return place;
+    if (found == placed.end()) return {.free = free_reader(event)};
+    return {.value = selection_.events.at(event).counted.is_fixed
+                         ? found->counter
+                         : kFixedCounters + place_among(available_, found->counter)};
   }
 
   /// Kernels have a list of the events that may be counted, and processors know only some bits of
@@ -251,7 +233,8 @@ class KperfEngine final : public CounterEngine {
     if (!any)
       return Error{"the kernel refused a set of events although it allows each of them",
                    "name fewer"};
-    if (allowed.names.empty()) return Error{notes_.back(), "leave it out"};
+    if (std::ranges::all_of(allowed.names, [](const auto& name) { return name == kEnergy.name; }))
+      return Error{notes_.back(), "leave it out"};
     auto again = select_events(database_, allowed, room());
     if (again)
       again->notes.insert(again->notes.begin(), selection.notes.begin(), selection.notes.end());
@@ -259,12 +242,12 @@ class KperfEngine final : public CounterEngine {
   }
 
   EventSet event_set() {
-    const bool user_space = setting_.user_only || macos_version() >= kUserSpaceOnlySince;
+    const bool user_space = user_only_ || macos_version() >= kUserSpaceOnlySince;
     EventSet set = event_set_of(selection_, user_space ? ", user space only" : "");
     set.notes.insert(set.notes.end(), notes_.begin(), notes_.end());
     bool has_fixed = false;
     for (std::size_t i = 0; i < selection_.events.size(); ++i) {
-      const SelectedEvent& event = selection_event(i);
+      const SelectedEvent& event = selection_.events[i];
       if (!event.is_on_counter()) continue;
       std::string& note = set.events[i].note;
       set.events[i].zero_is_doubtful = !event.counted.is_fixed;
@@ -272,19 +255,18 @@ class KperfEngine final : public CounterEngine {
       if (user_space && !event.counted.is_fixed) note += note.empty() ? "(user)" : " (user)";
       has_fixed = has_fixed || event.counted.is_fixed;
     }
-    if (setting_.user_only && has_fixed)
+    if (user_only_ && has_fixed)
       set.notes.emplace_back(
           "the counters of cycles and instructions cannot leave out the kernel; "
           "CORE_ACTIVE_CYCLE and INST_ALL can");
-    if (has_energy_) add_energy(set);
-    if (selection_.passes.empty() && !set.passes.empty()) selection_.passes.emplace_back();
     passes_ = set.passes;
     return set;
   }
 
   int macos_version() const { return std::atoi(kernel_.text("kern.osproductversion").c_str()); }
 
-  Setting setting_;
+  OnMacos here_;
+  bool user_only_;
   KpepDatabase database_;
   CounterMask available_;
   Kernel kernel_;
@@ -292,7 +274,6 @@ class KperfEngine final : public CounterEngine {
   Claim claim_;
   Selection selection_;
   std::vector<Pass> passes_;
-  bool has_energy_ = false;
   bool counts_machine_ = false;
   std::unique_ptr<Strategy> strategy_;
   std::vector<std::string> notes_;
@@ -328,10 +309,10 @@ class DatabaseEngine final : public CounterEngine {
 
 }  // namespace
 
-Result<std::unique_ptr<CounterEngine>> make_kperf_engine(const Setting& setting,
+Result<std::unique_ptr<CounterEngine>> make_kperf_engine(const OnMacos& here, bool user_only,
                                                          KpepDatabase database) {
-  auto engine = std::make_unique<KperfEngine>(setting, std::move(database));
-  if (setting.launcher != nullptr) {
+  auto engine = std::make_unique<KperfEngine>(here, user_only, std::move(database));
+  if (here.launcher != nullptr) {
     if (auto taken = engine->take(); !taken) return taken.error();
   } else {
     engine->try_all();

@@ -13,25 +13,12 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
 
 namespace lauka::engine::kperf {
 
-/// The arguments of an engine of this kind.
-struct Setting {
-  const os::DarwinCalls& calls;
-  os::Launcher* launcher = nullptr;  ///< for the trial of a strategy; null: nothing will be counted
-  bool user_only = false;
-  StrategyChoice strategy = StrategyChoice::Auto;
-  std::chrono::nanoseconds period = std::chrono::milliseconds(1);
-  bool takes_turns = false;  ///< others of this process count, too: each takes the counters for a
-                             ///< block of runs
-};
-
 /// Makes the engine for the processor of `database`, with the counters taken from the system until
-/// it is destroyed (if Setting::launcher is not null). Refused if they are not available.
-Result<std::unique_ptr<CounterEngine>> make_kperf_engine(const Setting& setting,
+/// it is destroyed (if OnMacos::launcher is not null). Refused if they are not available.
+Result<std::unique_ptr<CounterEngine>> make_kperf_engine(const OnMacos& here, bool user_only,
                                                          KpepDatabase database);
 
 /// Counts events that the kernel itself accounts to each process, exactly and without root: cycles,
@@ -56,21 +43,13 @@ Result<std::unique_ptr<CounterEngine>> open_database_engine(const std::string& p
 /// Explains why a run has neither cycles nor instructions by the kernel's own accounts.
 Error no_counts_at_all();
 
-// Only the kernel counts energy, for each process by itself.
-
-/// True if this is its name, in any case.
-bool is_energy_name(std::string_view name);
-
-CatalogEntry energy_entry();
-
-/// Takes it out of `names`, which may have it several times; false if it was not there.
-bool take_energy(std::vector<std::string>& names);
-
-/// Adds it to every pass, or to a new one.
-void add_energy(EventSet& set);
-void add_energy(Explanation& explanation);
-
-/// Returns nanojoules; nullopt if the kernel does not report them.
+/// Returns nanojoules; nullopt if the kernel does not report them. It counts them for each process
+/// by itself.
 std::optional<std::uint64_t> energy_of(const os::Ended& ended);
+
+inline constexpr AccountedEvent kEnergy{
+    "energy", "",
+    "energy of the command's own process, without its children, by the kernel's accounting",
+    &energy_of};
 
 }  // namespace lauka::engine::kperf

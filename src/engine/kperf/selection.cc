@@ -222,6 +222,8 @@ Result<void> add_wanted(Selection& selection, const KpepDatabase& database,
       selection.notes.push_back(
           fmt::format("'{}' is the same event as '{}' and counted once", event->name, same->name));
   }
+  std::ranges::stable_partition(selection.events,
+                                [](const SelectedEvent& one) { return one.accounted != &kEnergy; });
   return {};
 }
 
@@ -444,7 +446,8 @@ Result<SelectedEvent> find_wanted(const KpepDatabase& database, std::string_view
     return SelectedEvent{lower_case(name), *event};
   if (const KpepEvent* event = find_event(database, name))
     return SelectedEvent{lower_case(name), *event};
-  if (const AccountedEvent* event = find_accounted(name))
+  const bool is_energy = same_ignoring_case(name, kEnergy.name);
+  if (const AccountedEvent* event = is_energy ? &kEnergy : find_accounted(name))
     return SelectedEvent{lower_case(name), {}, event};
   return unknown(database, name);
 }
@@ -475,6 +478,7 @@ EventSet event_set_of(const Selection& selection, std::string_view counted_space
     else
       set.events.push_back({event.name, fmt::format("{}{}", event.counted.name,
                                                     event.counted.is_fixed ? "" : counted_space)});
+    set.events.back().is_energy = event.accounted == &kEnergy;
     set.events.back().role = role_of_event(event.name);
   }
   for (const PlacedPass& placed : selection.passes) {
@@ -520,18 +524,9 @@ Explanation explanation_of(const Selection& selection, CounterMask counters) {
 
 Result<Explanation> explain_wanted(const KpepDatabase& database, std::vector<std::string> names,
                                    const CounterRoom& room) {
-  const bool has_energy = take_energy(names);
-  Selection selection;
-  if (has_energy && names.empty()) {
-    selection.passes.emplace_back();
-  } else {
-    auto selected = select_events(database, {std::move(names), false}, room);
-    if (!selected) return selected.error();
-    selection = *std::move(selected);
-  }
-  Explanation explanation = explanation_of(selection, database.fixed_counters | room.available);
-  if (has_energy) add_energy(explanation);
-  return explanation;
+  const auto selection = select_events(database, {std::move(names), false}, room);
+  if (!selection) return selection.error();
+  return explanation_of(*selection, database.fixed_counters | room.available);
 }
 
 }  // namespace lauka::engine::kperf

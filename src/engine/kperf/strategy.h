@@ -7,14 +7,127 @@
 #include "os/process.h"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace lauka::engine::kperf {
+
+/// The part of the programming before the run that its records depend on.
+struct Programmed {
+  std::size_t values = 0;  ///< values of a sample: 1 to kMaxUserCounters
+  bool at_exit = true;     ///< each thread's counters are sampled as it ends
+};
+
+/// The command. The unique id distinguishes it from another process that had its pid before; 0:
+/// unknown, taken from the first thread that is made for this pid.
+struct TraceTarget {
+  std::int32_t pid = 0;
+  std::uint64_t unique_id = 0;
+};
+
+/// Why a run's records give no counts.
+enum class TraceFault : unsigned char {
+  LostRecords,         ///< the kernel dropped some, and said so or not
+  NoThread,            ///< no thread of the command was seen
+  ThreadNotEnded,      ///< a thread of the command did not end, though the command has
+  EndedWithoutCounts,  ///< a thread ended, and its counters were not sampled
+  MalformedSample,     ///< a sample has more or fewer values than were programmed
+};
+
+/// Returns the fault in words: "the trace lost records", ...
+std::string words_of(TraceFault fault);
+
+/// The contents of a run's records. Values are sums over threads, one for each value of a sample; a
+/// thread's is its last sample that is not all zero, which counts from the thread's birth.
+struct TraceCounts {
+  std::optional<TraceFault> fault{};   ///< with one, nothing below may be used
+  std::vector<std::uint64_t> command;  ///< the target's own threads
+  std::vector<std::uint64_t> tree;     ///< with all descendants
+  std::size_t threads_command = 0;
+  std::size_t threads_tree = 0;
+  std::size_t processes_tree = 0;
+  std::size_t threads_not_ended_command = 0;
+  std::size_t threads_not_ended_tree = 0;
+  std::size_t threads_without_counts_tree = 0;  ///< of any of the tree's: nothing was counted
+};
+
+/// Reads the records of one run, in the kernel's pieces. Descendants are found by the creators of
+/// their threads; processes are distinguished by unique id, as pids are used again.
+class TraceReader {
+ public:
+  /// The records must begin before the target's first thread is made (what the buffer held before
+  /// is drained and forgotten), or be samples of threads that end within them.
+  TraceReader(const Programmed& programmed, const TraceTarget& target);
+
+  /// More records, in the order read. Whatever they hold is taken without harm.
+  void feed(std::span<const KdebugRecord> records);
+
+  /// True if all threads of the target that were seen have ended, there was one, and (at exit) each
+  /// has its sample: the command needs no more reading.
+  bool target_is_complete() const;
+
+  /// Sums up the records so far.
+  TraceCounts counts() const;
+
+ private:
+  using ProcessIndex = std::uint32_t;
+
+  struct Process {
+    std::int32_t pid = 0;
+    bool in_tree = false;
+  };
+
+  enum class SampleState : unsigned char {
+    None,     ///< no sample has begun
+    Filling,  ///< more records have to come
+    Full,     ///< complete: nothing may follow
+    Empty,    ///< all zero: the kernel had no counts for the thread; what follows is padding
+  };
+
+  struct Thread {
+    ProcessIndex process = kUnknown;
+    SampleState sample = SampleState::None;
+    bool is_copy = false;  ///< made for an exec that has not succeeded yet: no thread so far
+    bool has_made_outsiders = false;  ///< processes, before its thread's owner was known
+    bool has_ended = false;
+    bool has_counts = false;
+    bool has_final_counts = false;  ///< of a sample after its end
+    bool is_malformed = false;
+    std::uint32_t filled = 0;  ///< values of the sample that has begun
+    std::size_t values_at =
+        kNoPlace;  ///< in values_: the sample that has begun, then the last good one
+  };
+
+  static constexpr ProcessIndex kUnknown = 0xffffffff;
+  static constexpr std::size_t kNoPlace = ~std::size_t{0};
+
+  Thread& thread_of(std::uint64_t tid);
+  ProcessIndex process_of(std::int32_t pid, std::uint64_t unique_id, bool in_tree);
+  bool in_tree(const Thread& thread) const;
+  void new_thread(const KdebugRecord& record);
+  void thread_ended(const KdebugRecord& record);
+  void sample(const KdebugRecord& record);
+  void close_sample(Thread& thread, bool ends_as_expected);
+  void add(const Thread& thread, TraceCounts& counts) const;
+
+  Programmed programmed_;
+  std::vector<Process> processes_;  ///< the target first
+  std::unordered_map<std::uint64_t, ProcessIndex> by_key_;
+  std::unordered_map<std::uint64_t, Thread> threads_;
+  std::vector<std::uint64_t> values_;
+  std::uint64_t last_tid_ = 0;
+  Thread* last_thread_ = nullptr;  ///< of last_tid_: most records follow one of the same thread
+  std::uint64_t unique_id_ = 0;    ///< the target's; 0: not known
+  bool lost_ = false;
+  bool target_is_bound_ = false;  ///< its unique id is known
+};
 
 /// The result of one run. `values` has the fixed counters first, then the usable configurable ones;
 /// empty: it was not counted, and `missing` says why.

@@ -1,6 +1,6 @@
 #include "core/metric.h"
 #include "core/text.h"
-#include "engine/choose.h"
+#include "engine/engine.h"
 #include "engine/kperf/kperf_engine.h"
 #include "engine/kperf/selection.h"
 
@@ -12,27 +12,14 @@
 namespace lauka::engine::kperf {
 namespace {
 
-constexpr std::string_view kName = "energy";
-constexpr std::string_view kMeaning =
-    "energy of the command's own process, without its children, by the kernel's accounting";
-
-using CountReader = std::optional<std::uint64_t> (*)(const os::Ended&);
-
-/// A count of the kernel's own accounting of a process.
-struct Total {
-  std::string_view name;
-  std::string_view meaning;
-  CountReader read;
-};
-
 // A virtual machine has neither cycles nor instructions, and reports 0.
-constexpr std::array<Total, 2> kTotals = {{
-    {"cycles", "cycles of the command's own process, without its children",
+constexpr std::array<AccountedEvent, 2> kTotals = {{
+    {"cycles", "", "cycles of the command's own process, without its children",
      [](const os::Ended& ended) {
        return ended.totals && ended.totals->cycles > 0 ? std::optional(ended.totals->cycles)
                                                        : std::nullopt;
      }},
-    {"instructions", "instructions of the command's own process, without its children",
+    {"instructions", "", "instructions of the command's own process, without its children",
      [](const os::Ended& ended) {
        return ended.totals && ended.totals->instructions > 0
                   ? std::optional(ended.totals->instructions)
@@ -40,25 +27,12 @@ constexpr std::array<Total, 2> kTotals = {{
      }},
 }};
 
-const Total* find_total(std::string_view name) {
-  for (const Total& total : kTotals)
+const AccountedEvent* find_source(std::string_view name) {
+  if (same_ignoring_case(name, kEnergy.name)) return &kEnergy;
+  for (const AccountedEvent& total : kTotals)
     if (same_ignoring_case(name, total.name)) return &total;
-  return nullptr;
+  return find_accounted(name);
 }
-
-/// The source of one event's counts.
-struct Source {
-  const Total* total = nullptr;
-  const AccountedEvent* accounted = nullptr;  ///< neither: energy
-
-  bool operator==(const Source&) const = default;
-
-  std::optional<std::uint64_t> read(const os::Ended& ended) const {
-    if (total != nullptr) return total->read(ended);
-    if (accounted != nullptr) return accounted->read(ended.usage);
-    return energy_of(ended);
-  }
-};
 
 class TotalsEngine final : public CounterEngine {
  public:
@@ -72,13 +46,11 @@ class TotalsEngine final : public CounterEngine {
     if (database_) {
       catalog = catalog_of(*database_, database_->config_counters);
     } else {
-      for (const Total& total : kTotals)
-        catalog.push_back({std::string(total.name), std::string(total.name), "accounting",
-                           std::string(total.meaning)});
+      for (const AccountedEvent& total : kTotals) catalog.push_back(catalog_entry_of(total));
       for (const AccountedEvent& event : accounted_events())
         catalog.push_back(catalog_entry_of(event));
     }
-    catalog.push_back(energy_entry());
+    catalog.push_back(catalog_entry_of(kEnergy));
     return catalog;
   }
 
@@ -105,20 +77,17 @@ class TotalsEngine final : public CounterEngine {
 
   Result<std::unique_ptr<Counting>> arm(std::size_t /*pass*/) override {
     std::vector<FreeReader> readers;
-    for (std::size_t event = 0; event < sources_.size(); ++event)
-      readers.push_back(free_reader(event));
+    for (const AccountedEvent* source : sources_) readers.push_back(source->read);
     return count_free(std::move(readers),
                       [this, sources = sources_](const os::Ended& ended, Counted& counted) {
                         for (std::size_t i = 0; i < sources.size(); ++i)
-                          if (!counted.counts[i] && sources[i].total != nullptr)
+                          if (!counted.counts[i] && sources[i] != &kEnergy)
                             counted.missing = no_counts_at_all();
                         note_children(ended);
                       });
   }
 
-  FreeReader free_reader(std::size_t event) const override {
-    return [source = sources_.at(event)](const os::Ended& ended) { return source.read(ended); };
-  }
+  FreeReader free_reader(std::size_t event) const override { return sources_.at(event)->read; }
 
   std::vector<std::string> notes() const override {
     constexpr double worth_a_note = 0.02;
@@ -131,19 +100,16 @@ class TotalsEngine final : public CounterEngine {
 
  private:
   Result<void> add(const std::string& name, EventSet& set) {
-    const Source source{find_total(name), find_accounted(name)};
-    if (source == Source{} && !is_energy_name(name)) return refusal_of(name);
+    const AccountedEvent* source = find_source(name);
+    if (source == nullptr) return refusal_of(name);
     if (std::ranges::find(sources_, source) != sources_.end()) return {};
     sources_.push_back(source);
-    if (source == Source{}) {
-      add_energy(set);
-      return {};
-    }
     set.passes.front().events.push_back(set.events.size());
     Event& event = set.events.emplace_back();
     event.name = lower_case(name);
     event.role = role_of_event(event.name);
-    event.meaning = source.total != nullptr ? source.total->meaning : source.accounted->meaning;
+    event.meaning = source->meaning;
+    event.is_energy = source == &kEnergy;
     return {};
   }
 
@@ -164,7 +130,7 @@ class TotalsEngine final : public CounterEngine {
 
   Error why_;
   std::optional<KpepDatabase> database_;
-  std::vector<Source> sources_;
+  std::vector<const AccountedEvent*> sources_;
   double share_of_children_ =
       0.0;  ///< the largest share of a run's CPU time that the totals leave out
 };
@@ -196,34 +162,6 @@ class KperfOrTotals final : public EngineAround {
 
 Error no_counts_at_all() {
   return {"the kernel counts no cycles and instructions, as in a virtual machine", ""};
-}
-
-bool is_energy_name(std::string_view name) {
-  return same_ignoring_case(name, kName);
-}
-
-bool take_energy(std::vector<std::string>& names) {
-  return std::erase_if(names, is_energy_name) > 0;
-}
-
-CatalogEntry energy_entry() {
-  return {std::string(kName), std::string(kName), "accounting", std::string(kMeaning)};
-}
-
-void add_energy(EventSet& set) {
-  const std::size_t index = set.events.size();
-  Event& event = set.events.emplace_back();
-  event.name = kName;
-  event.meaning = kMeaning;
-  event.is_energy = true;
-  if (set.passes.empty()) set.passes.emplace_back();
-  for (Pass& pass : set.passes) pass.events.push_back(index);
-}
-
-void add_energy(Explanation& explanation) {
-  if (explanation.passes.empty()) explanation.passes.emplace_back();
-  for (auto& places : explanation.passes)
-    places.push_back({"kernel", std::string(kName), std::string(kMeaning)});
 }
 
 std::optional<std::uint64_t> energy_of(const os::Ended& ended) {
@@ -331,7 +269,7 @@ class OfCallingThreads final : public EngineAround {
   }
 
   FreeReader free_reader(std::size_t event) const override {
-    return event < events_.size() ? FreeReader{} : other().free_reader(event - events_.size());
+    return event < events_.size() ? nullptr : other().free_reader(event - events_.size());
   }
 
   Result<std::unique_ptr<Counting>> arm(std::size_t pass) override {
@@ -387,7 +325,7 @@ class OfCallingThreads final : public EngineAround {
     for (std::size_t place = 0; place < whole.passes.size(); ++place) {
       Pass& pass = whole.passes[place];
       const bool is_free = std::ranges::all_of(
-          pass.events, [&](auto event) { return static_cast<bool>(other().free_reader(event)); });
+          pass.events, [&](auto event) { return other().free_reader(event) != nullptr; });
       for (std::size_t& event : pass.events) {
         if (is_free) of_whole_.push_back(other().free_reader(event));
         event += events_.size();

@@ -1,4 +1,4 @@
-#include "engine/perf/counters.h"
+#include "engine/perf/perf_engine.h"
 
 #include "core/text.h"
 

@@ -1,5 +1,4 @@
 #include "core/machine.h"
-#include "engine/perf/counters.h"
 #include "engine/perf/perf_engine.h"
 
 #include <algorithm>

@@ -104,7 +104,7 @@ class PerfCounting final : public Counting {
     }
     for (std::size_t event = 0; event < sources_.size(); ++event)
       if (sources_[event].accounted != nullptr)
-        counted.counts[event] = sources_[event].accounted(ended.usage);
+        counted.counts[event] = sources_[event].accounted(ended);
     if (auto absent = why_none(ended)) {
       counted.missing = std::move(absent->why);
       if (!absent->redo.empty()) ask_again(counted, std::move(absent->redo));
@@ -287,8 +287,7 @@ class PerfEngine final : public CounterEngine {
   Catalog catalog() const override { return prober_.catalog(); }
   bool counts_regions() const override { return true; }
   FreeReader free_reader(std::size_t event) const override {
-    const UsageCount read = event < sources_.size() ? sources_[event].accounted : nullptr;
-    return read != nullptr ? reader_of(read) : FreeReader{};
+    return event < sources_.size() ? sources_[event].accounted : nullptr;
   }
 
   Result<EventSet> select(const EventRequest& wanted) override {

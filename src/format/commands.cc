@@ -2,10 +2,9 @@
 #include "core/own_metric.h"
 #include "core/text.h"
 #include "format/sections.h"
-#include "format/words.h"
 #include "report/format.h"
 #include "report/lines.h"
-#include "results/analyse.h"
+#include "results/results.h"
 #include "stats/summary.h"
 
 #include <cmath>

@@ -1,11 +1,10 @@
 #include "history/page.h"
 
 #include "core/text.h"
-#include "history/fleet.h"
 #include "history/text.h"
+#include "history/trend.h"
 #include "report/charts.h"
 #include "report/exports.h"
-#include "report/svg.h"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 
 #include "core/choices.h"
 #include "core/result.h"
-#include "history/load.h"
+#include "history/store.h"
 #include "history/trend.h"
 #include "report/style.h"
 #include "report/table.h"
@@ -89,6 +89,12 @@ std::string benchmarks_text(const std::vector<Variant>& variants, const report::
 /// for the change of a commit, by its index ("step 1a2b3c4d").
 std::string series_text(const Series& series, const Trend& trend, const report::Style& style,
                         const std::map<std::size_t, std::string>& steps = {});
+
+/// A line per machine with a small drawing, one for all of them, and how much they differ in words.
+std::string fleet_text(const FleetEffect& effect, const report::Style& style);
+
+/// Returns the same as a forest plot for the page.
+std::string fleet_html(const FleetEffect& effect);
 
 /// Writes the points of one series after the other for other programs.
 class TableWriter : NonCopyable {

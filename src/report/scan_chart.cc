@@ -2,8 +2,7 @@
 #include "core/text.h"
 #include "report/charts.h"
 #include "report/format.h"
-#include "report/metric_tables.h"
-#include "report/svg.h"
+#include "report/table.h"
 #include "stats/power_law.h"
 
 #include <algorithm>

@@ -4,8 +4,7 @@
 #include "report/charts.h"
 #include "report/format.h"
 #include "report/lines.h"
-#include "report/metric_tables.h"
-#include "report/suite_screen.h"
+#include "report/table.h"
 
 #include <algorithm>
 #include <array>

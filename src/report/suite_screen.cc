@@ -1,9 +1,8 @@
-#include "report/suite_screen.h"
-
 #include "core/text.h"
 #include "report/format.h"
 #include "report/lines.h"
-#include "report/metric_tables.h"
+#include "report/screen.h"
+#include "report/table.h"
 
 #include <algorithm>
 #include <array>

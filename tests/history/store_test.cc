@@ -1,8 +1,6 @@
 #include "history/store.h"
 
 #include "history/database.h"
-#include "history/encoding.h"
-#include "history/load.h"
 #include "history/record.h"
 #include "history/sessions.h"
 #include "history/text.h"

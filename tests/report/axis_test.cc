@@ -1,4 +1,4 @@
-#include "report/svg.h"
+#include "report/charts.h"
 
 #include <vector>
 

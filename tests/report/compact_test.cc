@@ -1,8 +1,8 @@
 #include "core/choices.h"
 #include "report/example.h"
-#include "report/metric_tables.h"
 #include "report/screen.h"
 #include "report/style.h"
+#include "report/table.h"
 
 #include <sstream>
 #include <string>

@@ -22,11 +22,10 @@
 
 #include <fmt/format.h>
 
-// Names are queried separately from the points, all new ones at once: a join might read all names.
-
 // Few statements of many rows, because round trips to the database take the time. Numbers are part
 // of the statements, texts are bound. Rows are written in ascending order, and tables in one order:
-// two writers that add the same wait for each other in turn, without a deadlock.
+// two writers that add the same wait for each other in turn, without a deadlock. Names are queried
+// separately from the points, all new ones at once: a join might read all names.
 
 namespace lauka::history {
 
@@ -122,29 +121,35 @@ class Rows {
   Rows(Database& database, std::string_view into)
       : database_(database), head_(fmt::format("INSERT INTO {} VALUES ", into)) {}
 
-  Result<void> add(const std::string& row, std::span<const std::string> texts = {}) {
+  /// Adds a row, in which :t stands for `text` if there is one. Ignored after a failed statement.
+  void add(std::string row, const std::string* text = nullptr) {
+    if (text != nullptr) {
+      row.replace(row.find(":t"), 2, fmt::format(":t{}", texts_.size()));
+      texts_.push_back(*text);
+    }
     values_ += (values_.empty() ? "" : ",") + row;
-    texts_.insert(texts_.end(), texts.begin(), texts.end());
-    return texts_.size() >= kMostTexts || values_.size() >= kMostOfStatement ? flush()
-                                                                             : Result<void>();
+    if (texts_.size() >= kMostTexts || values_.size() >= kMostOfStatement) send();
   }
 
-  /// The place of the next text that is bound.
-  std::size_t next_text() const { return texts_.size(); }
-
-  Result<void> flush() {
-    if (values_.empty()) return {};
-    auto done = database_.run(head_ + values_ + " ON CONFLICT DO NOTHING", texts_);
-    values_.clear();
-    texts_.clear();
-    return done;
+  /// Executes the rest; returns the first error.
+  Result<void> end() {
+    send();
+    return done_;
   }
 
  private:
+  void send() {
+    if (done_ && !values_.empty())
+      done_ = database_.run(head_ + values_ + " ON CONFLICT DO NOTHING", texts_);
+    values_.clear();
+    texts_.clear();
+  }
+
   Database& database_;
   std::string head_;
   std::string values_{};
   std::vector<std::string> texts_{};
+  Result<void> done_{};
 };
 
 std::int64_t milliseconds_of(TimeOfDay time) {
@@ -211,6 +216,144 @@ std::vector<Result<SessionRecord>> records_in(std::span<const std::string> files
   return records;
 }
 
+/// A row of lauka_point.
+struct PointRow {
+  std::int64_t variant = 0;
+  std::size_t session = 0;
+  std::int64_t layout = 0;
+  std::int64_t name = 0;
+  std::int64_t anchor = 0;
+  const BenchmarkRecord* result = nullptr;
+};
+
+/// The rows of several sessions.
+struct Batch {
+  std::span<const SessionRecord> records;
+  std::int64_t added_before = 0;
+  std::map<std::int64_t, std::string> names{};
+  std::map<std::int64_t, std::pair<std::string, std::int64_t>> machines{};  // class and parts
+  std::map<std::int64_t, std::string> variants{};                           // rows
+  std::map<std::int64_t, std::size_t> sessions{};                           // places in `records`
+  std::vector<std::int64_t> ids{};                                          // of the records
+  std::vector<bool> is_new{};                                               // likewise
+  std::vector<PointRow> points{};
+
+  std::int64_t name(const std::string& text) {
+    const std::int64_t number = text_id(text);
+    if (number != 0) names.emplace(number, text);
+    return number;
+  }
+
+  std::int64_t layout(const std::vector<MetricRecord>& metrics) {
+    const auto is_alike = [](const MetricRecord& a, const MetricRecord& b) {
+      return a.name == b.name && a.unit == b.unit && a.better == b.better;
+    };
+    if (last == nullptr ||
+        !std::equal(metrics.begin(), metrics.end(), last->begin(), last->end(), is_alike))
+      last_layout = name(encode_layout(metrics));
+    last = &metrics;
+    return last_layout;
+  }
+
+  std::int64_t added(std::size_t place) const {
+    return added_before + 1 + static_cast<std::int64_t>(place);
+  }
+
+  // Most commands have the same metrics as the one before.
+  const std::vector<MetricRecord>* last = nullptr;
+  std::int64_t last_layout = 0;
+};
+
+void gather(Batch& batch, std::size_t place) {
+  const SessionRecord& session = batch.records[place];
+  batch.ids.push_back(text_id(session.id));
+  if (!batch.sessions.emplace(batch.ids.back(), place).second) return;  // twice among these
+  const std::string machine_class = class_of(session.machine);
+  const std::int64_t machine = text_id(machine_class);
+  batch.machines.emplace(machine,
+                         std::pair(machine_class, batch.name(encode_machine(session.machine))));
+  for (const std::string& text :
+       {session.machine.name, commit_of(session), session.label("branch"), session.version})
+    batch.name(text);
+  for (const Label& label : session.labels) {
+    batch.name(label.key);
+    batch.name(label.value);
+  }
+  for (const BenchmarkRecord& result : session.results) {
+    const std::int64_t variant = text_id(variant_key(result, machine_class));
+    batch.variants.emplace(
+        variant, fmt::format("({},{},{},{},{})", variant, batch.name(result.benchmark),
+                             batch.name(result.role), batch.name(result.command), machine));
+    batch.points.push_back({variant, place, batch.layout(result.metrics), batch.name(result.name),
+                            batch.name(result.anchor), &result});
+  }
+}
+
+Result<void> add_sessions(Database& database, Batch& batch) {
+  std::string values;
+  std::vector<std::string> texts;
+  for (const auto& [id, place] : batch.sessions) {
+    const SessionRecord& one = batch.records[place];
+    values += fmt::format(
+        "{}({},:t{},{},{},{},{},{},{},{},{},{},{})", values.empty() ? "" : ",", id, texts.size(),
+        milliseconds_of(one.began), milliseconds_of(one.ended), text_id(class_of(one.machine)),
+        text_id(one.machine.name), text_id(commit_of(one)), text_id(one.label("branch")),
+        text_id(one.version), one.complete ? 1 : 0, one.results.size(), batch.added(place));
+    texts.push_back(one.id);
+  }
+  batch.is_new.assign(batch.records.size(), false);
+  return database.each(
+      "INSERT INTO lauka_session (id, uuid, began, ended, machine, host, commit_name, branch, "
+      "version, complete, results, added) VALUES " +
+          values + " ON CONFLICT DO NOTHING RETURNING id",
+      1, texts, [&](const Row& row) {
+        const auto found = batch.sessions.find(id_in(row[0]));
+        if (found != batch.sessions.end()) batch.is_new[found->second] = true;
+      });
+}
+
+/// Adds what sessions share, but for what is `known` to be there.
+Result<void> add_shared(Database& database, const Batch& batch,
+                        const std::set<std::int64_t>& known) {
+  Rows names(database, "lauka_name (id, text)");
+  for (const auto& [id, text] : batch.names)
+    if (!known.contains(id)) names.add(fmt::format("({},:t)", id), &text);
+  if (auto done = names.end(); !done) return done;
+  Rows machines(database, "lauka_machine (id, class, parts)");
+  for (const auto& [id, machine] : batch.machines)
+    if (!known.contains(id))
+      machines.add(fmt::format("({},:t,{})", id, machine.second), &machine.first);
+  if (auto done = machines.end(); !done) return done;
+  Rows variants(database, "lauka_variant (id, benchmark, role, command, machine)");
+  for (const auto& [id, row] : batch.variants)
+    if (!known.contains(id)) variants.add(row);
+  return variants.end();
+}
+
+/// Adds the labels and points of the new sessions.
+Result<void> add_own(Database& database, const Batch& batch) {
+  Rows labels(database, "lauka_label (session, name, value)");
+  for (const auto& [id, place] : batch.sessions)
+    if (batch.is_new[place])
+      for (const Label& label : batch.records[place].labels)
+        labels.add(fmt::format("({},{},{})", id, text_id(label.key), text_id(label.value)));
+  if (auto done = labels.end(); !done) return done;
+  Rows points(
+      database,
+      "lauka_point (variant, began, session, commit_name, branch, layout, numbers, name, anchor, "
+      "added)");
+  for (const PointRow& point : batch.points) {
+    const SessionRecord& session = batch.records[point.session];
+    if (!batch.is_new[point.session]) continue;
+    points.add(fmt::format("({},{},{},{},{},{},'{}',{},{},{})", point.variant,
+                           milliseconds_of(session.began), batch.ids[point.session],
+                           text_id(commit_of(session)), text_id(session.label("branch")),
+                           point.layout, encode_values(point.result->metrics), point.name,
+                           point.anchor, batch.added(point.session)));
+  }
+  return points.end();
+}
+
 }  // namespace
 
 std::string commit_of(const SessionRecord& session) {
@@ -245,13 +388,11 @@ std::vector<Series> series_of(const SessionRecord& session, const Wanted& wanted
 }
 
 Result<std::int64_t> find_commit(Database& database, const std::string& commit) {
-  const auto exact =
-      database.ask(fmt::format("SELECT commit_name FROM lauka_session WHERE commit_name = {} "
-                               "LIMIT 1",
-                               text_id(commit)),
-                   1);
+  const std::int64_t id = text_id(commit);
+  const auto exact = database.ask(
+      fmt::format("SELECT commit_name FROM lauka_session WHERE commit_name = {} LIMIT 1", id), 1);
   if (!exact) return exact.error();
-  if (!exact->empty()) return text_id(commit);
+  if (!exact->empty()) return id;
   // Users do not type all forty digits.
   constexpr std::size_t fewest = 4;
   std::vector<std::int64_t> found;
@@ -262,8 +403,7 @@ Result<std::int64_t> find_commit(Database& database, const std::string& commit) 
         2, std::vector{commit + "%"});
     if (!rows) return rows.error();
     for (const Row& row : *rows)
-      if (row[1].compare(0, commit.size(), commit) == 0)
-        found.push_back(std::strtoll(row[0].c_str(), nullptr, 10));
+      if (row[1].compare(0, commit.size(), commit) == 0) found.push_back(id_in(row[0]));
   }
   if (found.empty())
     return Error{"has no session of the commit " + cited(commit),
@@ -519,185 +659,32 @@ Result<std::map<std::int64_t, std::string>> Loader::uuids(const std::set<std::in
   return found;
 }
 
-/// A row of lauka_point.
-struct PointRow {
-  std::int64_t variant = 0;
-  std::size_t session = 0;
-  std::int64_t layout = 0;
-  std::int64_t name = 0;
-  std::int64_t anchor = 0;
-  const BenchmarkRecord* result = nullptr;
-};
-
-struct Store::Batch {
-  std::map<std::int64_t, std::string> names{};
-  std::map<std::int64_t, std::pair<std::string, std::int64_t>> machines{};  // class and parts
-  std::map<std::int64_t, std::string> variants{};                           // rows
-  std::map<std::int64_t, std::size_t> sessions{};
-  std::vector<std::int64_t> ids{};  // of the sessions
-  std::vector<PointRow> points{};
-
-  std::int64_t name(const std::string& text) {
-    const std::int64_t number = text_id(text);
-    if (number != 0) names.emplace(number, text);
-    return number;
-  }
-
-  std::int64_t layout(const std::vector<MetricRecord>& metrics) {
-    const auto is_alike = [](const MetricRecord& a, const MetricRecord& b) {
-      return a.name == b.name && a.unit == b.unit && a.better == b.better;
-    };
-    if (last == nullptr ||
-        !std::equal(metrics.begin(), metrics.end(), last->begin(), last->end(), is_alike))
-      last_layout = name(encode_layout(metrics));
-    last = &metrics;
-    return last_layout;
-  }
-
-  // Most commands have the same metrics as the one before.
-  const std::vector<MetricRecord>* last = nullptr;
-  std::int64_t last_layout = 0;
-};
-
-Result<void> Store::add_names(const Batch& batch) {
-  Rows rows(database_, "lauka_name (id, text)");
-  for (const auto& [id, text] : batch.names) {
-    if (known_.count(id) > 0) continue;
-    if (auto done = rows.add(fmt::format("({},:t{})", id, rows.next_text()), std::span(&text, 1));
-        !done)
-      return done;
-  }
-  return rows.flush();
-}
-
-Result<void> Store::add_machines(const Batch& batch) {
-  Rows machines(database_, "lauka_machine (id, class, parts)");
-  for (const auto& [id, machine] : batch.machines) {
-    if (known_.count(id) > 0) continue;
-    const std::string row = fmt::format("({},:t{},{})", id, machines.next_text(), machine.second);
-    if (auto done = machines.add(row, std::span(&machine.first, 1)); !done) return done;
-  }
-  if (auto done = machines.flush(); !done) return done;
-  Rows variants(database_, "lauka_variant (id, benchmark, role, command, machine)");
-  for (const auto& [id, row] : batch.variants) {
-    if (known_.count(id) > 0) continue;
-    if (auto done = variants.add(row); !done) return done;
-  }
-  return variants.flush();
-}
-
-Result<std::vector<bool>> Store::add_sessions(const Batch& batch,
-                                              std::span<const SessionRecord> sessions,
-                                              std::int64_t added_before) {
-  std::string values;
-  std::vector<std::string> texts;
-  for (const auto& [id, place] : batch.sessions) {
-    const SessionRecord& one = sessions[place];
-    values += fmt::format("{}({},:t{},{},{},{},{},{},{},{},{},{},{})", values.empty() ? "" : ",",
-                          id, texts.size(), milliseconds_of(one.began), milliseconds_of(one.ended),
-                          text_id(class_of(one.machine)), text_id(one.machine.name),
-                          text_id(commit_of(one)), text_id(one.label("branch")),
-                          text_id(one.version), one.complete ? 1 : 0, one.results.size(),
-                          added_before + 1 + static_cast<std::int64_t>(place));
-    texts.push_back(one.id);
-  }
-  std::vector<bool> is_new(sessions.size(), false);
-  auto asked = database_.each(
-      "INSERT INTO lauka_session (id, uuid, began, ended, machine, host, commit_name, branch, "
-      "version, complete, results, added) VALUES " +
-          values + " ON CONFLICT DO NOTHING RETURNING id",
-      1, texts, [&](const Row& row) {
-        const auto found = batch.sessions.find(std::strtoll(row[0].c_str(), nullptr, 10));
-        if (found != batch.sessions.end()) is_new[found->second] = true;
-      });
-  if (!asked) return asked.error();
-  return is_new;
-}
-
-void Store::gather(Batch& batch, const SessionRecord& session, std::size_t place) {
-  batch.ids.push_back(text_id(session.id));
-  if (!batch.sessions.emplace(batch.ids.back(), place).second) return;  // twice among these
-  const std::string machine_class = class_of(session.machine);
-  const std::int64_t machine = text_id(machine_class);
-  batch.machines.emplace(machine,
-                         std::pair(machine_class, batch.name(encode_machine(session.machine))));
-  for (const std::string& text :
-       {session.machine.name, commit_of(session), session.label("branch"), session.version})
-    batch.name(text);
-  for (const Label& label : session.labels) {
-    batch.name(label.key);
-    batch.name(label.value);
-  }
-  for (const BenchmarkRecord& result : session.results) {
-    const std::int64_t variant = text_id(variant_key(result, machine_class));
-    batch.variants.emplace(
-        variant, fmt::format("({},{},{},{},{})", variant, batch.name(result.benchmark),
-                             batch.name(result.role), batch.name(result.command), machine));
-    batch.points.push_back({variant, place, batch.layout(result.metrics), batch.name(result.name),
-                            batch.name(result.anchor), &result});
-  }
-}
-
-Result<void> Store::add_labels(const Batch& batch, std::span<const SessionRecord> sessions,
-                               const std::vector<bool>& is_new) {
-  Rows labels(database_, "lauka_label (session, name, value)");
-  for (const auto& [id, place] : batch.sessions) {
-    if (!is_new[place]) continue;
-    for (const Label& label : sessions[place].labels) {
-      const std::string row =
-          fmt::format("({},{},{})", id, text_id(label.key), text_id(label.value));
-      if (auto one = labels.add(row); !one) return one;
-    }
-  }
-  return labels.flush();
-}
-
-Result<void> Store::add_points(const Batch& batch, std::span<const SessionRecord> sessions,
-                               const std::vector<bool>& is_new, std::int64_t added_before) {
-  Rows points(
-      database_,
-      "lauka_point (variant, began, session, commit_name, branch, layout, numbers, name, anchor, "
-      "added)");
-  for (const PointRow& point : batch.points) {
-    const SessionRecord& session = sessions[point.session];
-    if (!is_new[point.session]) continue;
-    const std::string row = fmt::format(
-        "({},{},{},{},{},{},'{}',{},{},{})", point.variant, milliseconds_of(session.began),
-        batch.ids[point.session], text_id(commit_of(session)), text_id(session.label("branch")),
-        point.layout, encode_values(point.result->metrics), point.name, point.anchor,
-        added_before + 1 + static_cast<std::int64_t>(point.session));
-    if (auto one = points.add(row); !one) return one;
-  }
-  return points.flush();
-}
-
 Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
   if (sessions.empty()) return std::size_t{0};
-  Batch batch;
-  for (std::size_t place = 0; place < sessions.size(); ++place)
-    gather(batch, sessions[place], place);
-  std::ranges::sort(batch.points, [&](const PointRow& a, const PointRow& b) {
-    return std::pair(a.variant, batch.ids[a.session]) < std::pair(b.variant, batch.ids[b.session]);
+  Batch batch{.records = sessions};
+  for (std::size_t place = 0; place < sessions.size(); ++place) gather(batch, place);
+  std::ranges::sort(batch.points, {}, [&](const PointRow& point) {
+    return std::pair(point.variant, batch.ids[point.session]);
   });
   std::size_t added = 0;
   auto done = database_.in_transaction([&]() -> Result<void> {
     const auto newest = database_.ask("SELECT COALESCE(MAX(added), 0) FROM lauka_session", 1);
     if (!newest) return newest.error();
-    const std::int64_t before = std::strtoll(newest->front().front().c_str(), nullptr, 10);
-    const auto is_new = add_sessions(batch, sessions, before);
-    if (!is_new) return is_new.error();
-    added = static_cast<std::size_t>(std::ranges::count(*is_new, true));
+    batch.added_before = id_in(newest->front().front());
+    if (auto one = add_sessions(database_, batch); !one) return one;
+    added = static_cast<std::size_t>(std::ranges::count(batch.is_new, true));
     if (added == 0) return {};
-    if (auto names = add_names(batch); !names) return names;
-    if (auto machines = add_machines(batch); !machines) return machines;
-    if (auto labels = add_labels(batch, sessions, *is_new); !labels) return labels;
-    return add_points(batch, sessions, *is_new, before);
+    if (auto shared = add_shared(database_, batch, known_); !shared) return shared;
+    return add_own(database_, batch);
   });
   if (!done) return done.error();
   if (added == 0) return added;
-  for (const auto& [id, text] : batch.names) known_.insert(id);
-  for (const auto& [id, machine] : batch.machines) known_.insert(id);
-  for (const auto& [id, row] : batch.variants) known_.insert(id);
+  const auto learn = [&](const auto& rows) {
+    for (const auto& [id, row] : rows) known_.insert(id);
+  };
+  learn(batch.names);
+  learn(batch.machines);
+  learn(batch.variants);
   return added;
 }
 
@@ -725,12 +712,8 @@ Result<void> acknowledge(Database& database, std::int64_t variant, const std::st
   return database.in_transaction([&]() -> Result<void> {
     Rows names(database, "lauka_name (id, text)");
     for (const std::string* text : {&metric, &note})
-      if (const std::int64_t number = text_id(*text); number != 0)
-        if (auto done =
-                names.add(fmt::format("({},:t{})", number, names.next_text()), std::span(text, 1));
-            !done)
-          return done;
-    if (auto done = names.flush(); !done) return done;
+      if (!text->empty()) names.add(fmt::format("({},:t)", text_id(*text)), text);
+    if (auto done = names.end(); !done) return done;
     const std::string which =
         fmt::format("variant = {} AND metric = {} AND began = {}", variant, text_id(metric), began);
     if (auto gone = database.run("DELETE FROM lauka_acknowledged WHERE " + which); !gone)

@@ -132,19 +132,6 @@ class Store {
   Result<std::size_t> add(std::span<const SessionRecord> sessions);
 
  private:
-  struct Batch;
-
-  static void gather(Batch& batch, const SessionRecord& session, std::size_t place);
-  Result<std::vector<bool>> add_sessions(const Batch& batch,
-                                         std::span<const SessionRecord> sessions,
-                                         std::int64_t added_before);
-  Result<void> add_names(const Batch& batch);
-  Result<void> add_machines(const Batch& batch);
-  Result<void> add_labels(const Batch& batch, std::span<const SessionRecord> sessions,
-                          const std::vector<bool>& is_new);
-  Result<void> add_points(const Batch& batch, std::span<const SessionRecord> sessions,
-                          const std::vector<bool>& is_new, std::int64_t added_before);
-
   Database& database_;
   std::set<std::int64_t> known_{};  ///< ids that are committed in the database
 };

@@ -366,16 +366,8 @@ std::string title_of(const Series& series) {
 }
 
 std::string_view against_text(Against against) {
-  switch (against) {
-    case Against::Reference:
-      return "to the reference";
-    case Against::Anchor:
-      return "to the anchor";
-    case Against::Usual:
-    case Against::Nothing:
-      break;
-  }
-  return "value";
+  if (against == Against::Reference) return "to the reference";
+  return against == Against::Anchor ? "to the anchor" : "value";
 }
 
 std::string machine_text(const Machine& machine) {
@@ -401,17 +393,10 @@ std::string step_change_text(const SteppedSeries& stepped, const stats::Step& st
 }
 
 std::string state_words(const KnownStep& step) {
-  switch (step.state) {
-    case StepState::Better:
-      return ", better";
-    case StepState::MadeUpFor:
-      return ", made up for later";
-    case StepState::Acknowledged:
-      return ", acknowledged" + (step.note.empty() ? "" : ": " + one_line(step.note));
-    case StepState::Alarm:
-      break;
-  }
-  return {};
+  if (step.state == StepState::Alarm) return "";
+  if (step.state == StepState::Better) return ", better";
+  if (step.state == StepState::MadeUpFor) return ", made up for later";
+  return ", acknowledged" + (step.note.empty() ? "" : ": " + one_line(step.note));
 }
 
 std::string steps_text(const SteppedSeries& stepped, const report::Style& style) {

@@ -23,6 +23,12 @@ namespace lauka::report {
 
 namespace {
 
+/// Returns "name: " if there are several candidates.
+std::string named_if_several(const Results& results, std::size_t candidate) {
+  const bool several = results.commands.size() > (results.reference.baseline ? 1 : 2);
+  return several ? one_line(results.commands[candidate].name) + ": " : "";
+}
+
 /// Returns a gate's limit as a change from the reference or from the bound.
 double limit_of(const Condition& condition) {
   return condition.bound ? 0.0 : condition.limit_percent / 100.0;
@@ -50,18 +56,14 @@ struct Claims {
 };
 
 Claims claims_of(const Condition& condition) {
-  if (condition.bound) {
-    return condition.below
-               ? Claims{"at least " + condition.bound_text, "less than " + condition.bound_text}
-               : Claims{"at most " + condition.bound_text, "more than " + condition.bound_text};
-  }
   const double percent = condition.limit_percent;
-  const std::string change = change_in_words(condition, percent);
-  if (percent == 0) return {"not " + change, change};
+  const std::string limit =
+      condition.bound ? condition.bound_text : change_in_words(condition, percent);
+  if (!condition.bound && percent == 0) return {"not " + limit, limit};
   // A limit on the other side of 0 asks for a gain.
-  const bool asks_for_gain = (percent > 0) == condition.below;
-  return asks_for_gain ? Claims{"at least " + change, "less than " + change}
-                       : Claims{"at most " + change, "more than " + change};
+  const bool is_least = condition.bound ? condition.below : (percent > 0) == condition.below;
+  return is_least ? Claims{"at least " + limit, "less than " + limit}
+                  : Claims{"at most " + limit, "more than " + limit};
 }
 
 /// Returns a change from the limit's point of view: in the metric's unit if the gate has a bound.
@@ -105,8 +107,7 @@ std::string measured(stats::Change change, std::optional<double> bound,
 
 /// "15 of about 250 planned rounds", which a pace that may change makes a rough number.
 std::string rounds_of(const gate::Verdict& verdict) {
-  if (verdict.planned_rounds <= verdict.rounds)
-    return fmt::format("{} round{}", verdict.rounds, verdict.rounds == 1 ? "" : "s");
+  if (verdict.planned_rounds <= verdict.rounds) return plural(verdict.rounds, "round");
   return fmt::format("{} of about {} planned rounds", verdict.rounds,
                      full_precision(std::stod(
                          fmt::format("{:.2g}", static_cast<double>(verdict.planned_rounds)))));
@@ -149,11 +150,9 @@ std::string calmer_metric(const Results& results, const gate::Verdict& verdict) 
 }
 
 std::string advice_of(const Results& results, const gate::Verdict& verdict) {
-  std::string advice = verdict.times_as_many ? more_rounds(*verdict.times_as_many) : "";
+  const std::string more = verdict.times_as_many ? "; " + more_rounds(*verdict.times_as_many) : "";
   const std::string calmer = calmer_metric(results, verdict);
-  if (!advice.empty() && !calmer.empty()) advice += ", or ";
-  advice += calmer;
-  return advice.empty() ? "" : "; " + advice;
+  return more + (calmer.empty() ? "" : (more.empty() ? "; " : ", or ") + calmer);
 }
 
 /// Returns the evidence for the answer, in parentheses.
@@ -183,14 +182,9 @@ std::string reason_of(const Results& results, const gate::Verdict& verdict) {
                        plural(verdict.rounds, "run"), row->fewest_runs, row->fewest_runs);
   const Claims claims = claims_of(verdict.condition);
   const std::string grounds = grounds_of(verdict, metric, results.confidence);
-  switch (verdict.answer) {
-    case gate::Answer::Pass:
-      return claims.pass + ", with confidence " + grounds;
-    case gate::Answer::Fail:
-      return claims.fail + ", with confidence " + grounds;
-    case gate::Answer::Inconclusive:
-      break;
-  }
+  if (verdict.answer != gate::Answer::Inconclusive)
+    return (verdict.answer == gate::Answer::Pass ? claims.pass : claims.fail) +
+           ", with confidence " + grounds;
   const std::string advice = advice_of(results, verdict);
   const int side = is_about_mean(verdict) ? 0 : side_of(verdict.delta, verdict.condition);
   if (side == 0) return fmt::format("not clear whether {} {}{}", claims.fail, grounds, advice);
@@ -207,19 +201,11 @@ std::string percent_of(double fraction) {
 }
 
 std::string_view limit_of(PrecisionEnd end) {
-  switch (end) {
-    case PrecisionEnd::MaxRuns:
-      return "--max-runs was reached";
-    case PrecisionEnd::Duration:
-      return "--duration was used up";
-    case PrecisionEnd::ReferenceGone:
-      return "in sequential order no command is run again; --order random takes turns";
-    case PrecisionEnd::Gates:
-      return "the further rounds of the gates were noisier";
-    case PrecisionEnd::Reached:
-    case PrecisionEnd::Unfinished:
-      break;
-  }
+  if (end == PrecisionEnd::MaxRuns) return "--max-runs was reached";
+  if (end == PrecisionEnd::Duration) return "--duration was used up";
+  if (end == PrecisionEnd::ReferenceGone)
+    return "in sequential order no command is run again; --order random takes turns";
+  if (end == PrecisionEnd::Gates) return "the further rounds of the gates were noisier";
   return "the session was cut short";
 }
 
@@ -277,24 +263,20 @@ struct EndingWords {
   std::string message(const std::string& text) const { return wrapped_message(text, width); }
 
   std::string operator()(const RunFailed& failed) const {
+    const std::string& name = names.at(failed.step.command);
+    const std::string run =
+        fmt::format("{} of {} {}", run_of(failed.step), cited(name), describe(failed.outcome));
+    std::string text;
     if (!failed.awaited.empty()) {
-      return message(fmt::format("{} of {} {} before a line of its output matched --until {}{}",
-                                 run_of(failed.step), cited(names.at(failed.step.command)),
-                                 describe(failed.outcome), cited(failed.awaited),
-                                 failed.error_output_end.empty() ? "; it wrote nothing"
-                                                                 : "; what it wrote last:")) +
-             indented(failed.error_output_end);
+      text = fmt::format(
+          " before a line of its output matched --until {}{}", cited(failed.awaited),
+          failed.error_output_end.empty() ? "; it wrote nothing" : "; what it wrote last:");
+    } else {
+      if (failed.step.kind == RoundKind::Simulated)
+        text = " under Valgrind; try it without --engine cachegrind";
+      if (can_be_ignored(failed.outcome)) text += "; " + how_to_ignore(name, failed.outcome);
     }
-    return message(
-               fmt::format("{} of {} {}{}{}", run_of(failed.step),
-                           cited(names.at(failed.step.command)), describe(failed.outcome),
-                           failed.step.kind == RoundKind::Simulated
-                               ? " under Valgrind; try it without --engine cachegrind"
-                               : "",
-                           can_be_ignored(failed.outcome)
-                               ? "; " + how_to_ignore(names.at(failed.step.command), failed.outcome)
-                               : std::string())) +
-           indented(failed.error_output_end);
+    return message(run + text) + indented(failed.error_output_end);
   }
 
   std::string operator()(const HookFailed& failed) const {
@@ -321,24 +303,12 @@ struct EndingWords {
 };
 
 std::string_view trouble_with(LaunchStep step) {
-  switch (step) {
-    case LaunchStep::OpenInput:
-      return "its input cannot be opened: ";
-    case LaunchStep::OpenOutput:
-      return "its output cannot be opened: ";
-    case LaunchStep::Fork:
-      return "no process can be created: ";
-    case LaunchStep::Prepare:
-      return "its process cannot be set up: ";
-    case LaunchStep::BecomeUser:
-      return "it cannot be run as the user who called sudo: ";
-    case LaunchStep::EnterFolder:
-      return "its folder (--cwd) cannot be entered: ";
-    case LaunchStep::Ask:
-    case LaunchStep::Execute:
-      break;
-  }
-  return "";
+  if (step == LaunchStep::OpenInput) return "its input cannot be opened: ";
+  if (step == LaunchStep::OpenOutput) return "its output cannot be opened: ";
+  if (step == LaunchStep::Fork) return "no process can be created: ";
+  if (step == LaunchStep::Prepare) return "its process cannot be set up: ";
+  if (step == LaunchStep::BecomeUser) return "it cannot be run as the user who called sudo: ";
+  return step == LaunchStep::EnterFolder ? "its folder (--cwd) cannot be entered: " : "";
 }
 
 std::string killed(int survivor) {
@@ -501,14 +471,8 @@ bool is_counted(const Why& why) {
 }  // namespace
 
 VerdictWord verdict_word(gate::Answer answer) {
-  switch (answer) {
-    case gate::Answer::Pass:
-      return {"pass", Ink::Green};
-    case gate::Answer::Fail:
-      return {"fail", Ink::Red};
-    case gate::Answer::Inconclusive:
-      break;
-  }
+  if (answer == gate::Answer::Pass) return {"pass", Ink::Green};
+  if (answer == gate::Answer::Fail) return {"fail", Ink::Red};
   return {"inconclusive", Ink::Bold};
 }
 
@@ -526,10 +490,9 @@ std::string condition_text(const Condition& condition) {
 }
 
 std::string gate_lines(const Results& results, bool color) {
-  const bool several = results.commands.size() > (results.reference.baseline ? 1 : 2);
   std::string text;
   for (const gate::Verdict& verdict : results.verdicts) {
-    if (several) text += one_line(results.commands[verdict.candidate].name) + ": ";
+    text += named_if_several(results, verdict.candidate);
     const VerdictWord word = verdict_word(verdict.answer);
     text += fmt::format("{}: {}: {}\n", condition_text(verdict.condition),
                         inked(word.text, word.ink, color), reason_of(results, verdict));
@@ -544,9 +507,8 @@ std::string precision_line(const Results& results) {
       precision.half_width ? percent_of(*precision.half_width) : "no interval";
   // As typed: 100 * (0.0001 / 100) is not 0.0001.
   const std::string wanted = fmt::format("{:.6g}%", 100 * precision.wanted);
-  const std::string runs = fmt::format("{} run{}", precision.runs, precision.runs == 1 ? "" : "s");
-  const std::string start =
-      fmt::format("precision of {}: {} after {}", spoken(precision.metric), reached, runs);
+  const std::string start = fmt::format("precision of {}: {} after {}", spoken(precision.metric),
+                                        reached, plural(precision.runs, "run"));
   if (precision.end == PrecisionEnd::Reached)
     return fmt::format("{} (asked for: ±{})\n", start, wanted);
   return fmt::format("{}, short of the ±{} asked for: {}\n", start, wanted,
@@ -632,12 +594,9 @@ std::string why_text(const Results& results, const Why& why) {
 }
 
 std::string why_lines(const Results& results) {
-  const bool several = results.commands.size() > (results.reference.baseline ? 1 : 2);
   std::string lines;
   for (const Why& why : results.explanations) {
-    const std::string name =
-        several ? one_line(results.commands[why.command].name) + ": " : std::string();
-    lines += "why: " + name + why_text(results, why) + "\n";
+    lines += "why: " + named_if_several(results, why.command) + why_text(results, why) + "\n";
   }
   return lines;
 }

@@ -260,6 +260,22 @@ std::string about_short_runs(const Results& results, const Style& style) {
       style);
 }
 
+/// One table for all commands for each metric shown, or a matrix, and what they leave out; the
+/// histograms below, each under its command's name.
+std::string compact_tables(const Results& results, const Style& style) {
+  if (results.commands.empty()) return "";
+  const std::vector<std::size_t> metrics = compact_metrics(results, style.verbose);
+  std::string text;
+  for (const std::size_t metric : metrics) {
+    if (!text.empty()) text += "\n";
+    const std::string title = compact_title(results, metric);
+    text += inked(style.width > 0 ? cut_middle(title, style.width) : title, Ink::Bold, style.color);
+    text += "\n" + compact_text(results, metric, style);
+  }
+  text += hidden_rows_line(results, metrics, style) + histograms(results, style);
+  return text + dim_note(why_no_interval(results, style), style);
+}
+
 std::string tables(const Results& results, const Style& style) {
   std::string text;
   if (results.reference.baseline) {
@@ -374,25 +390,6 @@ std::string histograms(const Results& results, const Style& style) {
   return text;
 }
 
-std::string compact_tables(const Results& results, const Style& style) {
-  if (results.commands.empty()) return "";
-  const std::vector<std::size_t> metrics = compact_metrics(results, style.verbose);
-  std::string text;
-  for (const std::size_t metric : metrics) {
-    if (!text.empty()) text += "\n";
-    const std::string title = compact_title(results, metric);
-    text += inked(style.width > 0 ? cut_middle(title, style.width) : title, Ink::Bold, style.color);
-    text += "\n" + compact_text(results, metric, style);
-  }
-  text += hidden_rows_line(results, metrics, style) + histograms(results, style);
-  return text + dim_note(why_no_interval(results, style), style);
-}
-
-std::string table(const Results& results, const Style& style) {
-  const std::string summary = summary_lines(results, style);
-  return tables(results, style) + (summary.empty() ? "" : "\n" + summary);
-}
-
 std::string summary_lines(const Results& results, const Style& style) {
   std::vector<Ranking> rankings = results.rankings;
   std::ranges::stable_sort(
@@ -402,16 +399,6 @@ std::string summary_lines(const Results& results, const Style& style) {
   std::string text;
   for (const Ranking& ranking : rankings) text += line_of(results, ranking, style);
   return text;
-}
-
-std::string screen(const Report& report, const Style& style, bool quiet) {
-  const ScreenSections parts = screen_sections(report, style, quiet);
-  return parts.tables + parts.verdicts;
-}
-
-std::string screen(const Results& results, const Style& style, bool quiet) {
-  const ScreenSections parts = screen_sections(results, style, quiet);
-  return parts.tables + parts.verdicts;
 }
 
 std::optional<double> shortest_run(const Results& results) {

@@ -21,28 +21,17 @@ namespace lauka::report {
 
 /// Returns everything shown of results: the tables and, unless `quiet`, the precision reached if
 /// requested; and always the line of each gate. Empty if nothing was counted.
-std::string screen(const Report& report, const Style& style, bool quiet);
-
-/// The same in two parts: warnings come between them, so that verdicts close the output.
+/// In two parts: warnings come between them, so that verdicts close the output.
 struct ScreenSections {
   std::string tables;
   std::string verdicts;
 };
 ScreenSections screen_sections(const Report& report, const Style& style, bool quiet);
 ScreenSections screen_sections(const Results& results, const Style& style, bool quiet);
-std::string screen(const Results& results, const Style& style, bool quiet);
 
 /// Returns the shortest median of the wall times below 1 ms that are shown, in seconds; nullopt if
 /// all are longer, or there is a shell. Such a run is mostly the start of a process.
 std::optional<double> shortest_run(const Results& results);
-
-/// The table of every benchmark (or, of many, a compact one) and, for two or more commands, the
-/// summary lines: text that ends with a line feed. Columns are aligned over all benchmarks.
-std::string table(const Results& results, const Style& style);
-
-/// One table for all commands for each metric shown, or a matrix, and what they leave out; the
-/// histograms below, each under its command's name.
-std::string compact_tables(const Results& results, const Style& style);
 
 /// --histogram: the wall times of each command, below its name; else empty.
 std::string histograms(const Results& results, const Style& style);

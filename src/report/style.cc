@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <utility>
 
 namespace lauka::report {
 
@@ -217,31 +218,15 @@ std::string_view unbroken(std::string_view text, std::size_t width) {
   return text;
 }
 
-std::string_view code_of(Ink ink) {
-  switch (ink) {
-    case Ink::Bold:
-      return "\x1b[1m";
-    case Ink::Dim:
-      return "\x1b[2m";
-    case Ink::Green:
-      return "\x1b[32m";
-    case Ink::Red:
-      return "\x1b[31m";
-    case Ink::Plain:
-      break;
-  }
-  return "";
-}
+/// In the order of Ink.
+constexpr std::array<std::string_view, 5> kInkCodes = {"", "\x1b[1m", "\x1b[2m", "\x1b[32m",
+                                                       "\x1b[31m"};
 
 }  // namespace
 
 std::string inked(std::string_view text, Ink ink, bool color) {
-  const std::string_view code = code_of(ink);
-  if (!color || text.empty() || code.empty()) return std::string(text);
-  std::string result(code);
-  result += text;
-  result += "\x1b[0m";
-  return result;
+  if (!color || text.empty() || ink == Ink::Plain) return std::string(text);
+  return std::string(kInkCodes[static_cast<std::size_t>(ink)]).append(text).append("\x1b[0m");
 }
 
 std::size_t display_width(std::string_view text) {
@@ -257,19 +242,14 @@ std::size_t display_width(std::string_view text) {
 std::string cut_end(std::string_view text, std::size_t width) {
   if (display_width(text) <= width) return std::string(text);
   if (width == 0) return {};
-  std::string result(front_of(text, width - 1));
-  result += kEllipsis;
-  return result;
+  return std::string(front_of(text, width - 1)).append(kEllipsis);
 }
 
 std::string cut_middle(std::string_view text, std::size_t width) {
   if (display_width(text) <= width) return std::string(text);
   if (width == 0) return {};
   const std::size_t end = (width - 1) / 2;
-  std::string result(front_of(text, width - 1 - end));
-  result += kEllipsis;
-  result += back_of(text, end);
-  return result;
+  return std::string(front_of(text, width - 1 - end)).append(kEllipsis).append(back_of(text, end));
 }
 
 std::string wrapped(std::string_view text, std::size_t width) {
@@ -301,33 +281,30 @@ std::string wrapped_message(std::string_view text, std::size_t width) {
 }
 
 std::string ascii_of(std::string_view text) {
-  struct Sign {
-    std::string_view sign;
-    std::string_view ascii;
-  };
-  constexpr auto signs = std::to_array<Sign>({{"±", "+-"},
-                                              {"…", "..."},
-                                              {"−", "-"},
-                                              {"σ", "stddev"},
-                                              {"µ", "u"},
-                                              {"≤", "<="},
-                                              {"⚡", "better"},
-                                              {"💩", "worse"},
-                                              {"█", "#"},
-                                              {"▉", "#"},
-                                              {"▊", "#"},
-                                              {"▋", "#"},
-                                              {"▌", "#"},
-                                              {"▍", ""},
-                                              {"▎", ""},
-                                              {"▏", ""}});
+  constexpr auto signs =
+      std::to_array<std::pair<std::string_view, std::string_view>>({{"±", "+-"},
+                                                                    {"…", "..."},
+                                                                    {"−", "-"},
+                                                                    {"σ", "stddev"},
+                                                                    {"µ", "u"},
+                                                                    {"≤", "<="},
+                                                                    {"⚡", "better"},
+                                                                    {"💩", "worse"},
+                                                                    {"█", "#"},
+                                                                    {"▉", "#"},
+                                                                    {"▊", "#"},
+                                                                    {"▋", "#"},
+                                                                    {"▌", "#"},
+                                                                    {"▍", ""},
+                                                                    {"▎", ""},
+                                                                    {"▏", ""}});
   std::string ascii;
   while (!text.empty()) {
-    const auto found = std::find_if(signs.begin(), signs.end(),
-                                    [&](const Sign& sign) { return text.starts_with(sign.sign); });
+    const auto* const found =
+        std::ranges::find_if(signs, [&](const auto& sign) { return text.starts_with(sign.first); });
     const bool is_cut = text.starts_with(kEllipsis) && (ascii.empty() || ascii.back() != ' ');
-    ascii += is_cut ? kCut : found == signs.end() ? text.substr(0, 1) : found->ascii;
-    text.remove_prefix(found == signs.end() ? 1 : found->sign.size());
+    ascii += is_cut ? kCut : found == signs.end() ? text.substr(0, 1) : found->second;
+    text.remove_prefix(found == signs.end() ? 1 : found->first.size());
   }
   return ascii;
 }

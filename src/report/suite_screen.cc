@@ -372,9 +372,11 @@ ScreenSections suite_screen(const Report& suite, const Style& style, bool quiet)
   if (!any) return {};
   std::string text;
   if (style.verbose && !quiet) {
-    for (const Results* one : order_of(suite))
-      text += inked(one_line(one->benchmark), Ink::Bold, style.color) + "\n\n" +
-              screen(*one, style, false) + "\n";
+    for (const Results* one : order_of(suite)) {
+      const ScreenSections of_one = screen_sections(*one, style, false);
+      text += inked(one_line(one->benchmark), Ink::Bold, style.color) + "\n\n" + of_one.tables +
+              of_one.verdicts + "\n";
+    }
   }
   if (!quiet)
     text +=

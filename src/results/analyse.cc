@@ -419,15 +419,7 @@ Results analyse(Recording session, gate::Findings findings) {
   for (std::size_t c = 0; c < results.measured.size(); ++c)
     if (results.reference.is_candidate(c) && !compares_within_rounds(results, c))
       results.paired = false;
-  for (const Command& command : results.measured)
-    results.commands.push_back({.name = command.name,
-                                .text = command.text,
-                                .parameters = command.parameters,
-                                .typed = command.typed,
-                                .folder = command.folder,
-                                .expected = command.expected,
-                                .pattern = command.pattern,
-                                .program = command.program});
+  for (const Command& command : results.measured) results.commands.push_back({command});
   for (std::size_t c = 0; c < results.commands.size(); ++c) analyse_runs(c, results);
   const std::vector<std::uint32_t> rounds = rounds_of(results);
   const stats::IntervalTails plain = stats::tails_of(results.confidence);

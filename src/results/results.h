@@ -209,23 +209,15 @@ struct MetricResult {
   std::optional<stats::Delta> delta{};  ///< nullopt: the reference, or nothing to compare
 };
 
-/// One command's part of the results.
-struct CommandResult {
-  std::string name;
-  std::string text;
-  std::size_t runs = 0;                 ///< timed runs
-  std::size_t failed_runs = 0;          ///< timed runs that failed, under --ignore-failure
-  std::size_t redone_runs = 0;          ///< run again and not counted
-  std::optional<double> coverage{};     ///< median of RunRecord::coverage; nullopt: unknown
-  std::optional<double> slowdown{};     ///< by counting: median wall time of the counting runs over
-                                        ///< the timed ones' mean; nullopt: no counting runs
-  std::vector<MetricResult> rows{};     ///< one per metric, in the order of Results::metrics
-  std::vector<Parameter> parameters{};  ///< their values in its command line
-  std::size_t typed = 0;                ///< index of the command typed that it was made from
-  std::string folder{};                 ///< of --cwd; empty if not given
-  std::optional<ExpectedOutput> expected{};
-  std::string pattern{};  ///< that one's name, with the variables' own names in it
-  Fingerprint program{};  ///< empty: not known
+/// A command with what came of it.
+struct CommandResult : Command {
+  std::size_t runs = 0;              ///< timed runs
+  std::size_t failed_runs = 0;       ///< timed runs that failed, under --ignore-failure
+  std::size_t redone_runs = 0;       ///< run again and not counted
+  std::optional<double> coverage{};  ///< median of RunRecord::coverage; nullopt: unknown
+  std::optional<double> slowdown{};  ///< by counting: median wall time of the counting runs over
+                                     ///< the timed ones' mean; nullopt: no counting runs
+  std::vector<MetricResult> rows{};  ///< one per metric, in the order of Results::metrics
 };
 
 /// A comparison by the primary metric, in one line.

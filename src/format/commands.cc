@@ -183,8 +183,7 @@ class SessionReader {
       add_metric(JsonIn{{"name", metric_name_of(Role::WallTime)}, {"unit", "s"}});
       return;
     }
-    if (const JsonIn* list = list_in(*session_, "metrics"))
-      for (const JsonIn& metric : *list) add_metric(metric);
+    for (const JsonIn& metric : items_in(*session_, "metrics")) add_metric(metric);
     for (const JsonIn& result : results) {
       const JsonIn* ours = member(result, "lauka");
       const JsonIn* metrics = ours != nullptr ? object_in(*ours, "metrics") : nullptr;
@@ -289,9 +288,8 @@ class SessionReader {
     made.expected = expected_output_of(text_in(*ours, "expected_output"));
     made.pattern = text_in(*ours, "pattern");
     made.program = {text_in(*ours, "executable_sha256"), text_in(*ours, "call_sha256")};
-    if (const JsonIn* parameters = list_in(*ours, "parameters"))
-      for (const JsonIn& one : *parameters)
-        made.parameters.push_back({text_in(one, "name"), text_in(one, "value")});
+    for (const JsonIn& one : items_in(*ours, "parameters"))
+      made.parameters.push_back({text_in(one, "name"), text_in(one, "value")});
     if (const JsonIn* overhead = member(*ours, "shell_overhead")) read_overhead(*overhead);
     std::vector<Run> runs = runs_of(*ours, *command);
     if (auto added = add_samples(*metrics, *command, runs); !added) return added;
@@ -311,9 +309,7 @@ class SessionReader {
 
   std::vector<Run> runs_of(const JsonIn& ours, std::size_t command) {
     std::vector<Run> runs;
-    const JsonIn* list = list_in(ours, "runs");
-    if (list == nullptr) return runs;
-    for (const JsonIn& there : *list) {
+    for (const JsonIn& there : items_in(ours, "runs")) {
       Run run = run_of(there, command, 0);
       run.row.kind = value_in(kKindWords, text_in(there, "kind"));
       run.row.coverage = number_in(there, "coverage");
@@ -364,9 +360,7 @@ class SessionReader {
   }
 
   Result<void> read_redone(const JsonIn& ours, std::size_t command) {
-    const JsonIn* list = list_in(ours, "redone_runs");
-    if (list == nullptr) return {};
-    for (const JsonIn& there : *list) {
+    for (const JsonIn& there : items_in(ours, "redone_runs")) {
       Run run = run_of(there, command, redone_.size());
       run.why = text_in(there, "why");
       if (const JsonIn* values = object_in(there, "values")) {

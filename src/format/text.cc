@@ -183,6 +183,12 @@ const JsonIn* list_in(const JsonIn& object, std::string_view key) {
   return value != nullptr && value->is_array() ? value : nullptr;
 }
 
+const JsonIn& items_in(const JsonIn& object, std::string_view key) {
+  static const JsonIn kNoItems = JsonIn::array();
+  const JsonIn* list = list_in(object, key);
+  return list != nullptr ? *list : kNoItems;
+}
+
 const JsonIn* object_in(const JsonIn& object, std::string_view key) {
   const JsonIn* value = member(object, key);
   return value != nullptr && value->is_object() ? value : nullptr;
@@ -213,10 +219,8 @@ std::optional<std::uint64_t> count_in(const JsonIn& object, std::string_view key
 
 std::vector<std::string> texts_in(const JsonIn& object, std::string_view key) {
   std::vector<std::string> texts;
-  if (const JsonIn* list = list_in(object, key)) {
-    for (const JsonIn& one : *list)
-      if (one.is_string()) texts.push_back(one.get<std::string>());
-  }
+  for (const JsonIn& one : items_in(object, key))
+    if (one.is_string()) texts.push_back(one.get<std::string>());
   return texts;
 }
 

@@ -154,9 +154,8 @@ class RecordReader {
     record_.version = std::move(there.version);
     record_.complete = flag_in(*session_, "complete", true);
     interleaved_ = text_in(*session_, "order") != word_in(kOrderWords, Order::Sequential);
-    if (const Json* list = list_in(*session_, "metrics"))
-      for (const Json& metric : *list)
-        better_[text_in(metric, "name")] = value_in(kBetterWords, text_in(metric, "better"));
+    for (const Json& metric : items_in(*session_, "metrics"))
+      better_[text_in(metric, "name")] = value_in(kBetterWords, text_in(metric, "better"));
     return {};
   }
 
@@ -173,9 +172,8 @@ class RecordReader {
       place.benchmark = text_in(*place.ours, "benchmark");
       place.role = text_in(*place.ours, "role");
       if (place.benchmark.empty()) place.benchmark = place.name;
-      if (const Json* runs = list_in(*place.ours, "runs"))
-        for (const Json& run : *runs)
-          place.rounds.push_back(count_in(run, "round").value_or(place.rounds.size()));
+      for (const Json& run : items_in(*place.ours, "runs"))
+        place.rounds.push_back(count_in(run, "round").value_or(place.rounds.size()));
       ++namesakes[{place.benchmark, place.role}];
       places_.push_back(std::move(place));
     }
@@ -262,9 +260,8 @@ class RecordReader {
       return;
     }
     std::vector<double> values;
-    if (const Json* list = list_in(there, "samples"))
-      for (const Json& sample : *list)
-        if (sample.is_number()) values.push_back(sample.get<double>());
+    for (const Json& sample : items_in(there, "samples"))
+      if (sample.is_number()) values.push_back(sample.get<double>());
     if (values.empty() || !std::ranges::all_of(values, is_measurable)) return;
     metric.median = stats::median(stats::sorted(values));
     metric.mad = stats::median_deviation(values);
@@ -285,15 +282,15 @@ class RecordReader {
   Samples samples(std::size_t place, const std::string& metric) const {
     const Place& of = places_[place];
     const Json* there = object_in(*of.metrics, metric);
-    const Json* list = there != nullptr ? list_in(*there, "samples") : nullptr;
     Samples all;
-    if (list == nullptr) return all;
-    all.values.reserve(list->size());
-    all.rounds.reserve(list->size());
-    const bool has_rounds = of.rounds.size() == list->size();
-    for (std::size_t i = 0; i < list->size(); ++i) {
-      if (!(*list)[i].is_number()) continue;
-      const auto value = (*list)[i].get<double>();
+    if (there == nullptr) return all;
+    const Json& list = items_in(*there, "samples");
+    all.values.reserve(list.size());
+    all.rounds.reserve(list.size());
+    const bool has_rounds = of.rounds.size() == list.size();
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (!list[i].is_number()) continue;
+      const auto value = list[i].get<double>();
       if (!(value > 0.0) || !is_measurable(value)) return {};
       all.values.push_back(value);
       all.rounds.push_back(has_rounds ? of.rounds[i] : i);

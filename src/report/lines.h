@@ -82,10 +82,12 @@ WhyTable why_table(const Results& results);
 
 /// A warning in words, for the JSON and the lines below.
 struct WordedWarning {
-  std::optional<std::size_t> command;  ///< its index; nullopt: all of them
-  std::string_view kind;               ///< for programs: "first_run_slow"
-  std::string text;                    ///< the observation, with numbers; no full stop
-  std::string advice;                  ///< what to do about it; no full stop
+  std::string_view kind;  ///< for programs: "first_run_slow"
+  std::string text;       ///< the observation, with numbers; no full stop
+  std::string advice;     ///< what to do about it; no full stop
+  std::string general{};  ///< what all commands of this warning share; empty: the text itself
+  std::string figure{};   ///< and what each has of its own
+  std::optional<std::size_t> command{};  ///< its index; nullopt: all of them
 };
 
 /// All of them, in the order of Results::warnings; also those of rows that the table leaves out.

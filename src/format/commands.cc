@@ -75,7 +75,6 @@ Result<void> check_unit(const Metric& metric, const std::string& there,
                "export it again"};
 }
 
-/// The runs of a session that was read.
 class StoredRuns : public RunTable {
  public:
   struct Run {
@@ -133,7 +132,6 @@ class StoredRuns : public RunTable {
   std::vector<std::size_t> source_;  // by metric: the metric whose values it shows
 };
 
-/// Reads one document.
 class SessionReader {
  public:
   explicit SessionReader(const JsonIn& document) : document_(document) {}

@@ -115,7 +115,6 @@ std::optional<double> value_of(const Results& results, std::size_t run,
   return metric ? results.runs->value(run, *metric) : std::nullopt;
 }
 
-/// The runs of `command` that have a wall time.
 std::vector<std::size_t> timed_runs(const Results& results, std::size_t command) {
   const auto wall_time = find_metric(results.metrics, Role::WallTime);
   std::vector<std::size_t> runs;

@@ -49,7 +49,6 @@ stats::Change change_of(const JsonIn& fractions, std::size_t first) {
   return change;
 }
 
-/// The delta of a gate.
 stats::Delta delta_of(const JsonIn& gate) {
   stats::Delta delta;
   if (const JsonIn* fractions = list_in(gate, "fractions")) {

@@ -20,7 +20,6 @@ constexpr std::size_t kMostValues = 50'000'000;
 
 constexpr std::size_t kUsualSamples = 10;  // of a command
 
-/// Makes the document from the parser's events, without unwanted parts.
 class Builder final : public nlohmann::json_sax<JsonIn> {
  public:
   Builder(JsonIn& document, const WantedKey& wanted) : document_(document), wanted_(wanted) {}

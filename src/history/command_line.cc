@@ -32,7 +32,6 @@ constexpr unsigned kGroupSeries = 1U << 0U;  // --metric, --role, --machine, --b
 constexpr unsigned kGroupLast = 1U << 1U;
 constexpr unsigned kGroupCommit = 1U << 2U;
 
-/// A command of lauka-history.
 struct CommandInfo {
   std::string_view name;
   Action action;
@@ -186,7 +185,6 @@ cli::CommandDescription described(const CommandInfo& command) {
   return all;
 }
 
-/// Describes the program for the manual page and the completions.
 cli::ProgramDescription description() {
   cli::ProgramDescription history{.name = "lauka-history",
                                   .made_by = "lauka-history",
@@ -260,7 +258,6 @@ Result<void> check_format(const CommandInfo& command, const std::string& format)
   return wrong(&command, "the format " + cited(format) + " is unknown");
 }
 
-/// Checks conditions on several options.
 Result<void> check_words(const CommandInfo& command, const Request& request) {
   const std::size_t count = request.words.size();
   if (count < command.fewest || count > command.most)
@@ -278,7 +275,6 @@ Result<void> check_words(const CommandInfo& command, const Request& request) {
   return check_commit_url(command, request.commit_url);
 }
 
-/// Fills in defaults that depend on the command and its words.
 void complete(Request& request) {
   Wanted& wanted = request.wanted;
   const std::string word = request.words.empty() ? "" : request.words.front();

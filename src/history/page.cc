@@ -93,8 +93,7 @@ Scale scale_of(const SteppedSeries& stepped) {
     high = std::max(high, scale.shown(one.value + one.reach()));
   }
   const bool is_wide = !scale.is_change() && report::spans_decades(low, high);
-  scale.axis =
-      (is_wide ? report::logarithmic_axis : report::axis_over)(low, high, report::kMostTicks);
+  scale.axis = (is_wide ? report::logarithmic_axis : report::axis_over)(low, high);
   return scale;
 }
 
@@ -136,7 +135,6 @@ std::vector<report::Spot> spots_of(const Scale& scale, std::size_t width, std::s
   return spots;
 }
 
-/// The drawing of a card: its text says the rest.
 std::string small_chart(const Scale& scale) {
   using report::kAcross;
   return report::svg_row(kSmall, "c0", "",

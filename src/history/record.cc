@@ -37,7 +37,6 @@ Error foreign(std::string_view detail) {
                "make one with lauka --export-json FILE"};
 }
 
-/// The position of one command in the file.
 struct Place {
   const Json* ours = nullptr;  ///< results[].lauka
   const Json* metrics = nullptr;
@@ -47,7 +46,6 @@ struct Place {
   std::vector<std::uint64_t> rounds{};  ///< of its runs; empty if the file lacks them
 };
 
-/// One metric's samples, each with the round that it was measured in.
 struct Samples {
   std::vector<std::uint64_t> rounds{};
   std::vector<double> values{};  ///< all above 0
@@ -106,7 +104,6 @@ bool is_wanted(std::string_view top, int depth, std::string_view key) {
   return depth != of_metric_or_run || is_one_of(values, key);
 }
 
-/// Reads one document.
 class RecordReader {
  public:
   explicit RecordReader(const Json& document) : document_(document) {}

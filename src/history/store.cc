@@ -131,7 +131,6 @@ class Rows {
     if (texts_.size() >= kMostTexts || values_.size() >= kMostOfStatement) send();
   }
 
-  /// Executes the rest; returns the first error.
   Result<void> end() {
     send();
     return done_;
@@ -216,7 +215,6 @@ std::vector<Result<SessionRecord>> records_in(std::span<const std::string> files
   return records;
 }
 
-/// A row of lauka_point.
 struct PointRow {
   std::int64_t variant = 0;
   std::size_t session = 0;
@@ -226,7 +224,6 @@ struct PointRow {
   const BenchmarkRecord* result = nullptr;
 };
 
-/// The rows of several sessions.
 struct Batch {
   std::span<const SessionRecord> records;
   std::int64_t added_before = 0;

@@ -44,7 +44,6 @@ stats::Change change_of(const stats::CombinedEffect& all) {
 
 constexpr std::size_t kFewMachines = 4;  // below, how much they differ is hardly known
 
-/// Describes how much the machines differ.
 std::string differences_in_words(const FleetEffect& effect) {
   const stats::CombinedEffect& combined = *effect.combined;
   const std::size_t count = effect.machines.size();
@@ -105,7 +104,6 @@ std::string column_of(const Series& series) {
   return name + "." + series.metric.name + "@" + series.variant.machine_class;
 }
 
-/// Returns the values of a point, in the order of the columns.
 nlohmann::ordered_json fields(const Series& series, const SeriesPoint& point, const Uuids& uuids) {
   const auto optional = [](std::optional<double> value) {
     return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);

@@ -30,7 +30,6 @@ double value_of(const MetricRecord& values, bool has_medians) {
   return has_medians ? *values.median : values.mean;
 }
 
-/// One session's part of an observation.
 std::optional<LogRatio> part_of(const MetricRecord& values, Against against, bool is_logarithm,
                                 bool has_medians) {
   if (against != Against::Nothing) return ratio_of(values, against);

@@ -42,7 +42,6 @@ report::Style style() {
           .ascii = !os::speaks_utf8()};
 }
 
-/// A command's output and exit status.
 struct Answer {
   std::string text{};
   ExitStatus status = ExitStatus::Done;

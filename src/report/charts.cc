@@ -20,6 +20,8 @@ namespace lauka::report {
 
 namespace {
 
+constexpr int kMostTicks = 5;  // of an axis: more do not fit on a phone
+constexpr std::size_t kAxisHeight = 20;
 constexpr double kAlongLeft = 15.0;   // percent, of the labels
 constexpr double kAlongWidth = 84.0;  // percent
 constexpr double kNearEnd = 8.0;      // percent: a centred label would be cut off there on a phone
@@ -90,8 +92,7 @@ Drawn drawn(const Results& results, std::size_t metric) {
     }
   }
   if (low <= high)
-    all.axis = is_far_apart(results, metric) ? logarithmic_axis(low, high, kMostTicks)
-                                             : axis_over(low, high, kMostTicks);
+    all.axis = is_far_apart(results, metric) ? logarithmic_axis(low, high) : axis_over(low, high);
   return all;
 }
 
@@ -181,20 +182,10 @@ std::string spots_over_time(const Drawn& all, std::size_t command, std::size_t m
                    fmt::format(" data-name=\"{}\"", html_text(all.results.commands[command].name)));
 }
 
-std::string legend_of(const Results& results, std::size_t metric) {
-  std::string html = "<p class=\"row\">";
-  for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    if (summary_of(results, c, metric) == nullptr) continue;
-    html += command_html(results, c) + " ";
-  }
-  return html + "</p>\n";
-}
-
 constexpr std::size_t kOverviewHeight = 30;
 constexpr std::size_t kFewestForInterval = 6;
 constexpr std::size_t kFewestForShape = 6;
 
-/// A command's part of the overview.
 struct Line {
   std::size_t command = 0;
   std::vector<double> values;  // ascending
@@ -243,9 +234,9 @@ Axis axis_of(const std::vector<Line>& lines, View view) {
     high = std::max(high, line.ends.second);
   }
   if (low > high) return {};
-  if (view == View::Logarithmic) return logarithmic_axis(low, high, kMostTicks);
-  if (view == View::CloseUp) return axis_over(low, high, kMostTicks);
-  Axis axis = axis_over(std::min(low, 0.0), std::max(high, 0.0), kMostTicks);
+  if (view == View::Logarithmic) return logarithmic_axis(low, high);
+  if (view == View::CloseUp) return axis_over(low, high);
+  Axis axis = axis_over(std::min(low, 0.0), std::max(high, 0.0));
   if (low >= 0.0) axis.low = 0.0;  // zero needs no room
   return axis;
 }
@@ -303,13 +294,12 @@ std::string drawing_of(const Results& results, const Metric& metric, const Line&
 }
 
 std::string numbers_of(const Results& results, std::size_t metric, const Line& line) {
-  std::string html = html_text(quantity(line.median, results.metrics[metric]));
-  for (const MetricResult& row : results.commands[line.command].rows) {
-    if (row.metric != metric || !row.delta) continue;
-    const Cell delta = delta_cell(*row.delta, results.metrics[metric].better);
-    html += fmt::format(" <span class=\"{}\">{}</span>", ink_class(delta.ink), marked_html(delta));
-  }
-  return html;
+  const std::string html = html_text(quantity(line.median, results.metrics[metric]));
+  const MetricResult* row = row_of(results.commands[line.command], metric);
+  if (!row->delta) return html;
+  const Cell delta = delta_cell(*row->delta, results.metrics[metric].better);
+  return html +
+         fmt::format(" <span class=\"{}\">{}</span>", ink_class(delta.ink), marked_html(delta));
 }
 
 /// A row of `.bars`: a name, a drawing and a value at the end, all HTML.
@@ -333,17 +323,15 @@ void write_view(const Results& results, std::size_t metric, const std::vector<Li
 
 constexpr std::size_t kDeltaHeight = 22;
 
-double low_of(const stats::Change& change) {
-  return change.bounds ? change.bounds->low : *change.change;
-}
-
-double high_of(const stats::Change& change) {
-  return change.bounds ? change.bounds->high : *change.change;
+std::pair<double, double> ends_of(const stats::Change& change) {
+  return change.bounds ? std::pair(change.bounds->low, change.bounds->high)
+                       : std::pair(*change.change, *change.change);
 }
 
 bool can_be_drawn(const ChangeRow& row) {
-  return row.change.change && std::isfinite(low_of(row.change)) &&
-         std::isfinite(high_of(row.change));
+  if (!row.change.change) return false;
+  const auto [low, high] = ends_of(row.change);
+  return std::isfinite(low) && std::isfinite(high);
 }
 
 /// The line of no difference is always on it.
@@ -351,10 +339,11 @@ Axis axis_of_changes(const std::vector<ChangeRow>& rows) {
   double low = 0.0;
   double high = 0.0;
   for (const ChangeRow& row : rows) {
-    low = std::min({low, low_of(row.change), row.limit.value_or(0.0)});
-    high = std::max({high, high_of(row.change), row.limit.value_or(0.0)});
+    const auto ends = ends_of(row.change);
+    low = std::min({low, ends.first, row.limit.value_or(0.0)});
+    high = std::max({high, ends.second, row.limit.value_or(0.0)});
   }
-  return axis_over(low, high, kMostTicks);
+  return axis_over(low, high);
 }
 
 std::vector<TickLabel> percent_labels(const Axis& axis) {
@@ -396,7 +385,7 @@ double Axis::percent(double value) const {
   return std::isfinite(place) ? std::clamp(place, 0.0, 100.0) : 0.0;
 }
 
-Axis axis_over(double low, double high, int most_ticks) {
+Axis axis_over(double low, double high) {
   // Equal values, or all but equal ones, get a range that is drawn in the middle.
   const double least_range = 1e-9 * std::max(std::fabs(low), std::fabs(high));
   if (high - low <= least_range) {
@@ -407,20 +396,20 @@ Axis axis_over(double low, double high, int most_ticks) {
   }
   const double room = kRoom * (high - low);
   Axis axis{low - room, high + room, {}};
-  const double step = round_step((axis.high - axis.low) / most_ticks);
+  const double step = round_step((axis.high - axis.low) / kMostTicks);
   for (double count = std::ceil(axis.low / step); count * step <= axis.high; ++count) {
     axis.ticks.push_back(count * step);
   }
   return axis;
 }
 
-Axis logarithmic_axis(double low, double high, int most_ticks) {
-  const Axis powers = axis_over(std::log10(low), std::log10(high), most_ticks);
+Axis logarithmic_axis(double low, double high) {
+  const Axis powers = axis_over(std::log10(low), std::log10(high));
   Axis axis{std::pow(10.0, powers.low), std::pow(10.0, powers.high), {}, true};
   const int first = static_cast<int>(std::floor(powers.low));
   const int last = static_cast<int>(std::floor(powers.high));
   const bool is_wide = high > 100 * low;
-  const int every = (last - first - 1) / most_ticks + 1;  // power of ten
+  const int every = (last - first - 1) / kMostTicks + 1;  // power of ten
   for (int power = first; power <= last; ++power) {
     for (const double factor : {1.0, 2.0, 5.0}) {
       const double tick = factor * std::pow(10.0, power);
@@ -586,10 +575,8 @@ std::string_view ink_class(Ink ink) {
 }
 
 const stats::Summary* summary_of(const Results& results, std::size_t command, std::size_t metric) {
-  for (const MetricResult& row : results.commands[command].rows) {
-    if (row.metric == metric && row.summary) return &*row.summary;
-  }
-  return nullptr;
+  const MetricResult* row = row_of(results.commands[command], metric);
+  return row != nullptr && row->summary ? &*row->summary : nullptr;
 }
 
 bool is_drawn(const Results& results, std::size_t metric) {
@@ -618,11 +605,15 @@ void time_chart(const Results& results, std::size_t metric, const Sink& sink) {
       std::max<std::size_t>(kMostPoints / std::max<std::size_t>(results.commands.size(), 1), 2);
   const bool has_many = results.commands.size() > kMostUnfolded;
   sink(fmt::format("<div class=\"chart\"{}>\n", hover_attributes(all.axis, all.metric, "y")));
-  if (!has_many) sink(legend_of(results, metric));
   bool thins = false;
+  std::string legend;
   std::string spots;
-  for (std::size_t c = 0; c < results.commands.size(); ++c)
-    if (summary_of(results, c, metric) != nullptr) spots += spots_over_time(all, c, most, thins);
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    if (summary_of(results, c, metric) == nullptr) continue;
+    legend += command_html(results, c) + " ";
+    spots += spots_over_time(all, c, most, thins);
+  }
+  if (!has_many) sink("<p class=\"row\">" + legend + "</p>\n");
   sink(svg_along(kTimeHeight, all.axis, all.metric, runs, all.metric.name + " over time", spots));
   sink("<p class=\"aside\">first run on the left, last on the right");
   if (has_many) sink("; the pointer over a run names its command");
@@ -671,10 +662,9 @@ std::string change_chart(std::vector<ChangeRow> rows) {
 std::string delta_chart(const Results& results, std::size_t metric) {
   std::vector<ChangeRow> rows;
   for (std::size_t c = 0; c < results.commands.size(); ++c)
-    for (const MetricResult& row : results.commands[c].rows)
-      if (row.metric == metric && row.delta)
-        rows.push_back(change_row(command_html(results, c), results.commands[c].name, *row.delta,
-                                  results.metrics[metric].better));
+    if (const MetricResult* row = row_of(results.commands[c], metric); row != nullptr && row->delta)
+      rows.push_back(change_row(command_html(results, c), results.commands[c].name, *row->delta,
+                                results.metrics[metric].better));
   return change_chart(std::move(rows));
 }
 

@@ -17,8 +17,6 @@
 
 namespace lauka::report {
 
-inline constexpr int kMostTicks = 5;  ///< of an axis: more do not fit on a phone
-inline constexpr std::size_t kAxisHeight = 20;
 inline constexpr std::size_t kAcross = 1000;  ///< units of a stretched picture
 
 /// A scale of values drawn from one edge of a picture to the other.
@@ -32,12 +30,12 @@ struct Axis {
   double percent(double value) const;
 };
 
-/// Returns an axis that holds both values with some room at each end, and at most `most_ticks` (2
-/// or more) round numbers on it: multiples of 1, 2 or 5 times a power of ten.
-Axis axis_over(double low, double high, int most_ticks);
+/// Returns an axis that holds both values with some room at each end, and five round numbers on it,
+/// or one more or less: multiples of 1, 2 or 5 times a power of ten.
+Axis axis_over(double low, double high);
 
 /// The same for values above 0 whose logarithms are drawn.
-Axis logarithmic_axis(double low, double high, int most_ticks);
+Axis logarithmic_axis(double low, double high);
 
 /// True if values from `low` to `high` are so far apart that on a linear axis the smallest ones
 /// would fall together: by a factor of more than 50.

@@ -63,7 +63,6 @@ std::string parameter_fields(const CommandResult& command, const std::vector<std
   return fields;
 }
 
-/// Adds those of `more` that are missing.
 void add_missing(const std::vector<std::string>& more, std::vector<std::string>& all) {
   for (const std::string& one : more)
     if (std::ranges::find(all, one) == all.end()) all.push_back(one);
@@ -77,42 +76,7 @@ std::string first_field(const Results& results) {
   return results.benchmark.empty() ? "" : csv_field(results.benchmark) + ",";
 }
 
-std::string summary_heading(const std::vector<std::string>& parameters) {
-  std::string heading =
-      "command,metric,unit,runs,mean,stddev,median,min,max,outliers,"
-      "delta_percent,delta_low_percent,delta_high_percent";
-  for (const std::string& name : parameters) heading += "," + csv_field("parameter_" + name);
-  return heading;
-}
-
-/// `first`: the beginning of each row.
-void write_summary_rows(const Results& results, const std::string& first,
-                        const std::vector<std::string>& parameters, const Sink& sink) {
-  for (const CommandResult& command : results.commands) {
-    for (const MetricResult& row : command.rows) {
-      const Metric& metric = results.metrics[row.metric];
-      sink(fmt::format("{}{},{},{},{},{},{}{}{}", first, csv_field(command.name),
-                       csv_field(metric.name), unit_symbol(metric.unit), row.runs,
-                       summary_fields(row), delta_fields(row.delta),
-                       parameter_fields(command, parameters), kLineEnd));
-    }
-  }
-}
-
-std::vector<std::string> metrics_of_runs(const Results& results) {
-  std::vector<std::string> names;
-  for (const Metric& metric : results.metrics)
-    if (!metric.percentile) names.push_back(metric.name);
-  return names;
-}
-
-std::string runs_heading(const std::vector<std::string>& metrics) {
-  std::string heading = "command,run,round,pass,status";
-  for (const std::string& name : metrics) heading += "," + csv_field(name);
-  return heading;
-}
-
-/// Likewise; a field is empty if the metric is not measured here.
+/// `first`: the beginning of each row. A field is empty if the metric is not measured here.
 void write_run_rows(const Results& results, const std::string& first,
                     const std::vector<std::string>& metrics, const Sink& sink) {
   std::vector<std::optional<std::size_t>> places;
@@ -297,7 +261,6 @@ void write_markup_tables(const Results& results, const Markup& markup, const Sin
   }
 }
 
-/// Returns texts as a list, after an empty line; empty without texts.
 std::string bullets_of(const std::vector<std::string>& texts, const Markup& markup) {
   std::string list;
   for (const std::string& text : texts)
@@ -305,42 +268,29 @@ std::string bullets_of(const std::vector<std::string>& texts, const Markup& mark
   return list.empty() ? "" : "\n" + list;
 }
 
-/// The lines below the tables, and the warnings.
-void write_below_tables(const std::vector<std::vector<std::string>>& lines,
-                        const std::vector<std::string>& warnings, const Markup& markup,
-                        const Sink& sink) {
-  std::string text;
-  for (const std::vector<std::string>& some : lines) text += bullets_of(some, markup);
-  if (!warnings.empty()) text += "\nCaveats:\n" + bullets_of(warnings, markup);
-  sink(text);
-}
-
-void write_suite_markup(const Report& suite, const Markup& markup, const Sink& sink) {
-  sink(markup.text(suite_title(suite)) + "\n\n");
-  write_table(suite_table(suite), markup, sink);
-  write_below_tables({lines_of(gates_in_one_line(suite) + suite_gate_lines(suite, false, false))},
-                     warning_texts(suite, {}), markup, sink);
-}
-
-void write_session_markup(const Results& results, const Markup& markup, const Sink& sink) {
-  const Style style;
-  write_markup_tables(results, markup, sink);
-  write_below_tables(
-      {lines_of(summary_lines(results, style)),
-       lines_of(precision_line(results) + gate_lines(results, false) + shell_lines(results))},
-      warning_texts(results, style), markup, sink);
-}
-
 void write_markup(const Report& report, Markup markup, const Sink& sink) {
-  if (report.benchmarks.front().presentation.marks == MarksChoice::Emoji) {
+  const Results& first = report.benchmarks.front();
+  if (first.presentation.marks == MarksChoice::Emoji) {
     markup.better = "⚡ ";
     markup.worse = "💩 ";
   }
+  const Style style;
+  std::string below;
   if (report.is_suite()) {
-    write_suite_markup(report, markup, sink);
+    sink(markup.text(suite_title(report)) + "\n\n");
+    write_table(suite_table(report), markup, sink);
+    below = bullets_of(lines_of(gates_in_one_line(report) + suite_gate_lines(report, false, false)),
+                       markup);
   } else {
-    write_session_markup(report.benchmarks.front(), markup, sink);
+    write_markup_tables(first, markup, sink);
+    below =
+        bullets_of(lines_of(summary_lines(first, style)), markup) +
+        bullets_of(lines_of(precision_line(first) + gate_lines(first, false) + shell_lines(first)),
+                   markup);
   }
+  const std::vector<std::string> warnings = warning_texts(report, style);
+  if (!warnings.empty()) below += "\nCaveats:\n" + bullets_of(warnings, markup);
+  sink(below);
 }
 
 }  // namespace
@@ -359,16 +309,33 @@ std::string csv_field(std::string_view text) {
 void write_summary_csv(const Report& report, const Sink& sink) {
   std::vector<std::string> parameters;
   for (const Results& one : report.benchmarks) add_missing(parameter_names(one), parameters);
-  sink(first_heading(report) + summary_heading(parameters) + kLineEnd);
-  for (const Results& one : report.benchmarks)
-    write_summary_rows(one, first_field(one), parameters, sink);
+  std::string heading =
+      "command,metric,unit,runs,mean,stddev,median,min,max,outliers,"
+      "delta_percent,delta_low_percent,delta_high_percent";
+  for (const std::string& name : parameters) heading += "," + csv_field("parameter_" + name);
+  sink(first_heading(report) + heading + kLineEnd);
+  for (const Results& one : report.benchmarks) {
+    for (const CommandResult& command : one.commands) {
+      for (const MetricResult& row : command.rows) {
+        const Metric& metric = one.metrics[row.metric];
+        sink(fmt::format("{}{},{},{},{},{},{}{}{}", first_field(one), csv_field(command.name),
+                         csv_field(metric.name), unit_symbol(metric.unit), row.runs,
+                         summary_fields(row), delta_fields(row.delta),
+                         parameter_fields(command, parameters), kLineEnd));
+      }
+    }
+  }
 }
 
 void write_runs_csv(const Report& report, const Sink& sink) {
   std::vector<std::string> metrics;
-  for (const Results& one : report.benchmarks) add_missing(metrics_of_runs(one), metrics);
-  const std::string first = first_heading(report);
-  sink(first + (first.empty() ? "" : "order,") + runs_heading(metrics) + kLineEnd);
+  for (const Results& one : report.benchmarks)
+    for (const Metric& metric : one.metrics)
+      if (!metric.percentile) add_missing({metric.name}, metrics);
+  std::string heading =
+      first_heading(report) + (report.is_suite() ? "order," : "") + "command,run,round,pass,status";
+  for (const std::string& name : metrics) heading += "," + csv_field(name);
+  sink(heading + kLineEnd);
   for (const Results& one : report.benchmarks) write_run_rows(one, first_field(one), metrics, sink);
 }
 

@@ -233,7 +233,6 @@ int last_digit(double stddev) {
   return static_cast<int>(std::floor(std::log10(stddev) + 0.55));
 }
 
-/// Significant digits of a mean.
 int digits_of_mean(double mean, double stddev, Unit unit) {
   if (mean == 0) return kFewestDigits;
   if (stddev <= 0) return unit == Unit::Count ? kMostDigits - 1 : kFewestDigits;

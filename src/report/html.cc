@@ -120,7 +120,6 @@ std::string message_html(std::string_view message) {
   return html;
 }
 
-/// Returns each text in an element of its own.
 std::string elements(const std::vector<std::string>& texts, std::string_view open,
                      std::string_view close) {
   std::string html;
@@ -188,7 +187,6 @@ std::string verdict_part(const Results& results) {
          elements(lines_of(precision_line(results)), "<p class=\"faint\">", "</p>");
 }
 
-/// Returns the caveats, and how it was measured.
 std::string caveats(const std::vector<std::string>& warnings,
                     const std::vector<std::string>& notes) {
   std::string html;
@@ -197,7 +195,6 @@ std::string caveats(const std::vector<std::string>& warnings,
   return html;
 }
 
-/// Draws what --tune=compare found.
 std::string tuned_comparison(const Tuning& tuning) {
   std::vector<ChangeRow> rows;
   for (const TunedComparison& one : tuning.compared) {
@@ -304,7 +301,6 @@ void write_drawings(const Results& results, const Sink& sink) {
   }
 }
 
-/// The table of each command, folded.
 void write_tables(const Results& results, const Sink& sink) {
   sink("<details>\n<summary>Tables</summary>\n");
   for (const std::size_t c : order_of(results)) {
@@ -342,12 +338,13 @@ void write_suite_page(const Report& suite, const Sink& sink) {
   }
 }
 
-void write_session_page(const Results& results, const Sink& sink) {
+void write_session_page(const Report& report, const Sink& sink) {
+  const Results& results = report.benchmarks.front();
   sink(verdict_part(results));
   write_overview(results, sink);
   std::vector<std::string> notes = lines_of(shell_lines(results));
   notes.insert(notes.end(), results.notes.begin(), results.notes.end());
-  sink(caveats(warning_texts(results, {}), notes));
+  sink(caveats(warning_texts(report, {}), notes));
   sink("<h2>Charts</h2>\n");
   write_drawings(results, sink);
   write_tables(results, sink);
@@ -430,7 +427,7 @@ void write_html(const Report& report, const Sink& sink) {
   if (report.is_suite()) {
     write_suite_page(report, sink);
   } else {
-    write_session_page(first, sink);
+    write_session_page(report, sink);
   }
   sink(tuned_machine(first.circumstances));
   write_page_end(html_script(), sink);

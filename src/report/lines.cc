@@ -29,7 +29,6 @@ std::string named_if_several(const Results& results, std::size_t candidate) {
   return several ? one_line(results.commands[candidate].name) + ": " : "";
 }
 
-/// Returns a gate's limit as a change from the reference or from the bound.
 double limit_of(const Condition& condition) {
   return condition.bound ? 0.0 : condition.limit_percent / 100.0;
 }
@@ -397,7 +396,6 @@ std::string clocks_of(const WallFactor& clock) {
   return fmt::format(" ({:.2f} → {})", *clock.reference / 1e9, gigahertz(*clock.candidate));
 }
 
-/// Returns the words for an unchanged clock, if it is known.
 std::string unchanged(const WallFactor& factor) {
   if (factor.part != WallPart::Clock || !factor.change.bounds || !factor.candidate) return "";
   return "the same clock" + clocks_of(factor);
@@ -425,7 +423,6 @@ std::string changed(const WallFactor& factor, bool has_instructions) {
                                    : "instructions");
 }
 
-/// Returns a factor for a table whose columns name them.
 Cell factor_cell(const WallFactor& factor) {
   const auto ratio = stats::relative_speed(factor.change);
   if (!ratio) return {"n/a", Ink::Dim};

@@ -93,11 +93,8 @@ struct WordedWarning {
 /// All of them, in the order of Results::warnings; also those of rows that the table leaves out.
 std::vector<WordedWarning> worded_warnings(const Results& results);
 
-/// A text for each kind of warning about what `style` shows, one line for all commands that it is
-/// about.
-std::vector<std::string> warning_texts(const Results& results, const Style& style);
-
-/// Such a text, and its part that is independent of the command, which other benchmarks may share.
+/// A text for a kind of warning, one line for all commands that it is about, and its part that is
+/// independent of them, which other benchmarks may share.
 struct WarningLine {
   std::string text;
   std::string general;
@@ -106,6 +103,7 @@ struct WarningLine {
 /// ByWeight: those about deltas and gates first.
 enum class WarningOrder : unsigned char { AsFound, ByWeight };
 
+/// Returns the warnings about what `style` shows.
 std::vector<WarningLine> warnings_of(const Results& results, const Style& style,
                                      WarningOrder order);
 

@@ -59,7 +59,6 @@ std::string difference_of_means(const Results& results, const Metric& metric,
       metric.unit == Unit::Seconds ? "longer" : "more");
 }
 
-/// A table for each command, their columns aligned.
 std::string full_tables(const Results& results, const Style& style) {
   std::vector<Table> tables;
   for (std::size_t c = 0; c < results.commands.size(); ++c)
@@ -82,22 +81,13 @@ std::string full_tables(const Results& results, const Style& style) {
 }
 
 std::string percentages_note(const Results& results, std::size_t metric, const Style& style) {
-  if (std::ranges::none_of(results.commands, [&](const CommandResult& command) {
-        const MetricResult* row = shown_row(command, metric);
-        return row != nullptr && row->delta;
-      }))
-    return "";
-  std::string from;
-  if (results.reference.baseline) {
-    from = one_line(results.reference.baseline->file);
-  } else {
-    for (const Parameter& parameter : results.commands[results.reference.command].parameters)
-      from += fmt::format("{}{} = {}", from.empty() ? "" : ", ", one_line(parameter.name),
-                          one_line(parameter.value));
-  }
-  if (from.empty()) return "";
+  const Reference& reference = results.reference;
+  const std::string from = reference.baseline
+                               ? one_line(reference.baseline->file)
+                               : parameters_text(results.commands[reference.command]);
+  if (from.empty() || !has_deltas_of(results, metric)) return "";
   return dim_note("percentages: the difference from " + from +
-                      (results.reference.baseline ? "" : "; --reference chooses another"),
+                      (reference.baseline ? "" : "; --reference chooses another"),
                   style);
 }
 
@@ -138,7 +128,6 @@ struct Sentence {
   std::string after;
 };
 
-/// Returns why a delta has no interval.
 std::string missing_runs(const Results& results, std::size_t command) {
   constexpr std::size_t fewest = 6;  // rounds that ranks need
   return results.commands[command].runs < fewest ? "too few runs" : "too different runs";
@@ -180,7 +169,6 @@ std::string in_lines(const std::string& sentence, const Style& style) {
   return lines;
 }
 
-/// Returns the name of the reference of a command's delta.
 std::string reference_of(const Results& results, std::size_t command) {
   const std::string& name = results.reference_of(command);
   if (!results.reference.baseline) return name;
@@ -232,7 +220,6 @@ std::string headline(const Results& results, const std::vector<Ranking>& ranking
   return in_lines(start + bold(one_line(reference), style) + end, style);
 }
 
-/// Each line broken between words.
 std::string wrapped_lines(const std::string& text, const Style& style) {
   std::string lines;
   for (const std::string& line : lines_of(text))
@@ -338,12 +325,6 @@ std::size_t bin_count(const stats::Summary& summary, double low, double high, st
   if (width <= 0) return most;
   return static_cast<std::size_t>(
       std::clamp(std::ceil((high - low) / width), 1.0, static_cast<double>(most)));
-}
-
-std::vector<double> values_of(const Results& results, std::size_t command, std::size_t metric) {
-  std::vector<double> values;
-  for (const Sample& sample : samples_of(results, command, metric)) values.push_back(sample.value);
-  return values;
 }
 
 /// "583ms … 585ms", the ends aligned; each with as many digits as the narrowest bin takes.
@@ -491,7 +472,8 @@ std::vector<Bin> bins_of(std::span<const double> values, const stats::Summary& s
 std::string histogram(const Results& results, std::size_t command, const Style& style) {
   const MetricResult* row = row_of(results, command, Role::WallTime);
   if (row == nullptr || !row->summary) return "";
-  const std::vector<double> values = values_of(results, command, row->metric);
+  std::vector<double> values;
+  for (const Sample& one : samples_of(results, command, row->metric)) values.push_back(one.value);
   const std::vector<Bin> bins = bins_of(values, *row->summary, kMostBins);
   const std::vector<std::string> labels = labels_of(bins, results.metrics[row->metric]);
   std::size_t most = 0;

@@ -37,7 +37,6 @@ std::string_view mark_text(Mark mark, std::size_t form, bool words) {
   return words ? kNoWord : kNoMark;
 }
 
-/// Returns a cell as shown in a terminal.
 std::string shown(const Cell& cell, const TableColumn& column, Less less, const Style& style) {
   if (less >= column.goes) return "";
   const std::size_t form = std::min(form_of(column, less), cell.narrower.size());
@@ -326,11 +325,6 @@ bool has_runs_column(const Results& results) {
   });
 }
 
-bool has_delta_of(const CommandResult& command, std::size_t metric) {
-  const MetricResult* row = shown_row(command, metric);
-  return row != nullptr && row->delta;
-}
-
 /// The commands made of one typed with two variables, by their values.
 struct Matrix {
   std::array<std::vector<std::string>, 2> values;  // each once, in the order of the commands
@@ -548,6 +542,21 @@ const Parameter* find_parameter(const CommandResult& command, std::string_view n
   return found == command.parameters.end() ? nullptr : &*found;
 }
 
+std::string parameters_text(const CommandResult& command) {
+  std::string values;
+  for (const Parameter& one : command.parameters)
+    values += fmt::format("{}{} = {}", values.empty() ? "" : ", ", one_line(one.name),
+                          one_line(one.value));
+  return values;
+}
+
+bool has_deltas_of(const Results& results, std::size_t metric) {
+  return std::ranges::any_of(results.commands, [&](const CommandResult& command) {
+    const MetricResult* row = shown_row(command, metric);
+    return row != nullptr && row->delta;
+  });
+}
+
 bool one_was_typed(const Results& results) {
   return std::ranges::all_of(results.commands, [&](const CommandResult& command) {
     return command.typed == results.commands[0].typed;
@@ -645,13 +654,10 @@ Table markup_table(const Results& results, const Markup& markup) {
 }
 
 Table compact_table(const Results& results, std::size_t metric, Format format) {
-  const auto columns =
-      columns_of({.format = format,
-                  .is_compact = true,
-                  .has_deltas = std::ranges::any_of(
-                      results.commands,
-                      [&](const CommandResult& command) { return has_delta_of(command, metric); }),
-                  .has_runs = has_runs_column(results)});
+  const auto columns = columns_of({.format = format,
+                                   .is_compact = true,
+                                   .has_deltas = has_deltas_of(results, metric),
+                                   .has_runs = has_runs_column(results)});
   const std::vector<std::string> parameters = parameter_names(results);
   Table table{.columns = {bold_column("command", Holds::Code, Cut::Middle)},
               .steps = kCompactSteps};
@@ -716,10 +722,7 @@ std::string delta_matrix(const Results& results) {
   std::vector<std::size_t> metrics;
   for (std::size_t m = 0; m < results.metrics.size(); ++m) {
     const Metric& metric = results.metrics[m];
-    if (metric.shown != Shown::Always) continue;
-    if (std::ranges::none_of(results.commands,
-                             [&](const auto& command) { return has_delta_of(command, m); }))
-      continue;
+    if (metric.shown != Shown::Always || !has_deltas_of(results, m)) continue;
     metrics.push_back(m);
     table.columns.push_back(
         {.heading = {metric.note.empty() ? metric.name : metric.name + " " + metric.note},

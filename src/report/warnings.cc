@@ -381,11 +381,4 @@ std::vector<WarningLine> warnings_of(const Results& results, const Style& style,
   return lines;
 }
 
-std::vector<std::string> warning_texts(const Results& results, const Style& style) {
-  std::vector<std::string> texts;
-  for (WarningLine& line : warnings_of(results, style, WarningOrder::AsFound))
-    texts.push_back(std::move(line.text));
-  return texts;
-}
-
 }  // namespace lauka::report

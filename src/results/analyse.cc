@@ -97,11 +97,6 @@ Shown shown_of_mean(const Metric& metric) {
   return is_time ? metric.shown : Shown::Verbose;
 }
 
-void append(std::vector<Warning>& all, std::vector<Warning> more) {
-  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-}
-
-/// The deltas of a metric.
 void compare_commands(std::size_t index, const stats::IntervalTails& tails,
                       const std::vector<Series>& series, Results& results) {
   const Metric& metric = results.metrics[index];
@@ -135,7 +130,8 @@ void analyse_metric(std::size_t index, const stats::IntervalTails& tails,
       row.summary.reset();
     }
     if (metric.role == Role::WallTime)
-      append(results.warnings, warnings_of_series(c, series[c].values, results.setting.warmup));
+      std::ranges::move(warnings_of_series(c, series[c].values, results.setting.warmup),
+                        std::back_inserter(results.warnings));
     if (const auto low = low_share(metric, results.setting.min_share, series[c].values))
       results.warnings.push_back({*low, c});
   }
@@ -189,7 +185,6 @@ void analyse_runs(std::size_t c, Results& results) {
   if (below > 0) results.warnings.push_back({BelowShell{command.runs, below}, c});
 }
 
-/// Wall times of timed or untuned runs, by command.
 std::vector<std::vector<double>> wall_times_by_command(const RunList& runs, RoundKind kind,
                                                        std::size_t commands) {
   constexpr double per_second = 1e9;
@@ -365,7 +360,6 @@ std::optional<double> clock_of(const Results& results, std::size_t command) {
   return row->summary->median;
 }
 
-/// Adds the factors of CPU time.
 void add_factors_of_cpu_time(const Results& results, const LogChange& cpu, Why& why) {
   const std::size_t c = why.command;
   const auto instructions = delta_of_row(results, c, Role::Instructions);
@@ -427,7 +421,7 @@ Results analyse(Recording session, gate::Findings findings) {
     analyse_metric(m, results.tails_of(m, plain), rounds, results);
   rank(results);
   results.explanations = explanations_of(results, rounds);
-  append(results.warnings, warnings_of_results(results));
+  std::ranges::move(warnings_of_results(results), std::back_inserter(results.warnings));
   std::ranges::stable_sort(results.warnings, [](const Warning& a, const Warning& b) {
     return a.finding.index() < b.finding.index();
   });

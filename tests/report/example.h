@@ -43,6 +43,10 @@ inline std::string table(const Results& results, const Style& style) {
   return tables(results, style) + (summary.empty() ? "" : "\n" + summary);
 }
 
+inline std::vector<std::string> warning_texts(const Results& results, const Style& style) {
+  return warning_texts(Report{.benchmarks = {results}}, style);
+}
+
 /// A metric of the role of its name, that needs no source: results are made by hand here.
 inline Metric metric(std::string name, Unit unit, Better better = Better::Less,
                      Shown shown = Shown::Always, std::string note = "") {

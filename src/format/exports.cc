@@ -102,14 +102,6 @@ constexpr auto kNamesakes = std::to_array<Namesake>({
 /// The places of these metrics, in the order of kNamesakes; nullopt if not measured.
 using Places = std::array<std::optional<std::size_t>, kNamesakes.size()>;
 
-Places places_of(const Results& results) {
-  Places places;
-  std::ranges::transform(kNamesakes, places.begin(), [&](const Namesake& name) {
-    return find_metric(results.metrics, name.ours);
-  });
-  return places;
-}
-
 std::optional<double> value_of(const Results& results, std::size_t run,
                                std::optional<std::size_t> metric) {
   return metric ? results.runs->value(run, *metric) : std::nullopt;
@@ -192,10 +184,36 @@ Json summary_json(const Results& results, const CommandResult& command, std::siz
 
 constexpr int kHyperfineSchema = 2;
 
-void put_head(JsonWriter& json, const Circumstances& circumstances) {
-  json.put("schema_version", kHyperfineSchema);
-  json.put("metadata", hyperfine_metadata(circumstances));
-  json.put("primary_metric", "time_wall_clock");
+/// Writes hyperfine's part of `command`: the keys of 1.x and of schema 2.
+void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t command) {
+  const CommandResult& of_command = results.commands[command];
+  const std::vector<std::size_t> runs = timed_runs(results, command);
+  json.put("command", of_command.name);
+  if (of_command.name != of_command.text) json.put("name", of_command.name);
+  if (!results.reference.is_candidate(command) && results.commands.size() > 1)
+    json.put("is_reference", true);
+  put_statistics(json, results, of_command);
+  put_list(json, "times", results, runs, Role::WallTime);
+  // A list with gaps would not belong to the list of times: no list, like hyperfine if the system
+  // does not report it.
+  const auto peak_rss = find_metric(results.metrics, Role::PeakRss);
+  const bool is_known = std::ranges::all_of(
+      runs, [&](std::size_t run) { return value_of(results, run, peak_rss).has_value(); });
+  if (!runs.empty() && is_known) put_list(json, "memory_usage_byte", results, runs, Role::PeakRss);
+  json.list("exit_codes", runs.size(),
+            [&](std::size_t i) { return fmt::to_string(results.runs->row(runs[i]).status); });
+  Places places;
+  std::ranges::transform(kNamesakes, places.begin(), [&](const Namesake& name) {
+    return find_metric(results.metrics, name.ours);
+  });
+  json.open("measurements", '[');
+  for (const std::size_t run : runs) put_measurement(json, results, places, run);
+  json.close();
+  Json parameters;
+  for (const Parameter& parameter : of_command.parameters)
+    parameters[parameter.name]["value"] = parameter.value;  // of 2.0; 1.x has no "value"
+  if (!parameters.is_null()) json.put("parameters", parameters);
+  json.put("summary", summary_json(results, of_command, runs.size()));
 }
 
 void put_results(JsonWriter& json, const Results& results) {
@@ -304,43 +322,6 @@ void write_runs_jsonl(const Report& report, const Sink& sink) {
   for (const Results& one : report.benchmarks) write_lines(one, sink);
 }
 
-void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t command) {
-  const CommandResult& of_command = results.commands[command];
-  const std::vector<std::size_t> runs = timed_runs(results, command);
-  json.put("command", of_command.name);
-  if (of_command.name != of_command.text) json.put("name", of_command.name);
-  if (!results.reference.is_candidate(command) && results.commands.size() > 1)
-    json.put("is_reference", true);
-  put_statistics(json, results, of_command);
-  put_list(json, "times", results, runs, Role::WallTime);
-  // A list with gaps would not belong to the list of times: no list, like hyperfine if the system
-  // does not report it.
-  const auto peak_rss = find_metric(results.metrics, Role::PeakRss);
-  const bool is_known = std::ranges::all_of(
-      runs, [&](std::size_t run) { return value_of(results, run, peak_rss).has_value(); });
-  if (!runs.empty() && is_known) put_list(json, "memory_usage_byte", results, runs, Role::PeakRss);
-  json.list("exit_codes", runs.size(),
-            [&](std::size_t i) { return fmt::to_string(results.runs->row(runs[i]).status); });
-  const Places places = places_of(results);
-  json.open("measurements", '[');
-  for (const std::size_t run : runs) put_measurement(json, results, places, run);
-  json.close();
-  Json parameters;
-  for (const Parameter& parameter : of_command.parameters)
-    parameters[parameter.name]["value"] = parameter.value;  // of 2.0; 1.x has no "value"
-  if (!parameters.is_null()) json.put("parameters", parameters);
-  json.put("summary", summary_json(results, of_command, runs.size()));
-}
-
-Json hyperfine_metadata(const Circumstances& circumstances) {
-  Json metadata;
-  metadata["lauka_version"] = circumstances.version;
-  metadata["start_time"] = rfc3339(circumstances.began);
-  metadata["platform"] = {{"os", circumstances.machine.system},
-                          {"architecture", circumstances.machine.architecture}};
-  return metadata;
-}
-
 std::optional<JsonIn> wall_times(const JsonIn& result) {
   if (const JsonIn* times = list_in(result, "times")) return *times;
   const JsonIn* measurements = list_in(result, "measurements");
@@ -359,7 +340,13 @@ void write_json(const Report& report, const Sink& sink) {
   const Results& first = report.benchmarks.front();
   JsonWriter json(sink);
   json.open('{');
-  put_head(json, first.circumstances);
+  json.put("schema_version", kHyperfineSchema);
+  const Circumstances& at = first.circumstances;
+  json.put("metadata",
+           {{"lauka_version", at.version},
+            {"start_time", rfc3339(at.began)},
+            {"platform", {{"os", at.machine.system}, {"architecture", at.machine.architecture}}}});
+  json.put("primary_metric", "time_wall_clock");
   json.open("results", '[');
   for (const Results& one : report.benchmarks) put_results(json, one);
   json.close();
@@ -367,7 +354,8 @@ void write_json(const Report& report, const Sink& sink) {
   if (report.is_suite()) {
     put_suite(json, report);
   } else {
-    put_lauka_session(json, first);
+    put_lauka_identity(json, first, first.complete);
+    put_lauka_measured(json, first);
   }
   json.close();
   json.close();

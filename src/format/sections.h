@@ -159,18 +159,11 @@ std::optional<JsonIn> wall_times(const JsonIn& result);
 /// A delta in percent.
 Json json_of(const stats::Delta& delta);
 
-/// Writes hyperfine's part of `command`: the keys of 1.x and of schema 2.
-void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t command);
-
-/// "metadata" of hyperfine's schema 2.
-Json hyperfine_metadata(const Circumstances& circumstances);
-
 /// Writes lauka's own part of `command`.
 void put_lauka_result(JsonWriter& json, const Results& results, std::size_t command);
 
 /// Writes lauka's own part of the session: which it was, and its measurements. In a suite the first
 /// is there once, the second for each benchmark.
-void put_lauka_session(JsonWriter& json, const Results& results);
 void put_lauka_identity(JsonWriter& json, const Results& results, bool complete);
 void put_lauka_measured(JsonWriter& json, const Results& results);
 

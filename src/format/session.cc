@@ -508,11 +508,6 @@ Json json_of(const stats::Delta& delta) {
           {"mean_differs", delta.mean_differs}};
 }
 
-void put_lauka_session(JsonWriter& json, const Results& results) {
-  put_lauka_identity(json, results, results.complete);
-  put_lauka_measured(json, results);
-}
-
 void put_lauka_identity(JsonWriter& json, const Results& results, bool complete) {
   const auto& tick = results.timers.tick;
   constexpr int format = 2;  // raised when a key changes its meaning or goes

@@ -146,11 +146,6 @@ po::options_description options_of(const CommandInfo& command, Typed& to) {
   return options;
 }
 
-std::string usage_of(const CommandInfo& command) {
-  return fmt::format("lauka-history {} [options]{}{}", command.name,
-                     command.words.empty() ? "" : " ", command.words);
-}
-
 /// Returns the possible values of an option that help shows as `shown`.
 std::vector<cli::ValueWord> words_of(std::string_view shown) {
   if (shown.empty()) return {};
@@ -202,7 +197,8 @@ cli::ProgramDescription description() {
 }
 
 std::string help_of(const CommandInfo& command) {
-  return fmt::format("Usage: {}\n\n{}\n{}", usage_of(command),
+  return fmt::format("Usage: lauka-history {} [options]{}{}\n\n{}\n{}", command.name,
+                     command.words.empty() ? "" : " ", command.words,
                      fmt::join(wrapped(command.purpose, 79), "\n"),
                      cli::options_help(described(command)));
 }
@@ -252,12 +248,6 @@ Result<void> check_commit_url(const CommandInfo& command, const std::string& url
                "--commit-url " + cited(url) + " begins neither with https:// nor with http://");
 }
 
-Result<void> check_format(const CommandInfo& command, const std::string& format) {
-  for (const std::string_view known : split(command.words, '|'))
-    if (format == known) return {};
-  return wrong(&command, "the format " + cited(format) + " is unknown");
-}
-
 Result<void> check_words(const CommandInfo& command, const Request& request) {
   const std::size_t count = request.words.size();
   if (count < command.fewest || count > command.most)
@@ -268,7 +258,11 @@ Result<void> check_words(const CommandInfo& command, const Request& request) {
     return wrong(&command, fmt::format("--last must be from 1 to {}", kMostSessions));
   if (request.each_machine && !request.fail_if_worse)
     return wrong(&command, "--each-machine needs --fail-if-worse");
-  if (command.action == Action::Export) return check_format(command, request.words[0]);
+  if (command.action == Action::Export) {
+    const auto formats = split(command.words, '|');
+    if (std::ranges::find(formats, request.words[0]) == formats.end())
+      return wrong(&command, "the format " + cited(request.words[0]) + " is unknown");
+  }
   if (command.action == Action::Forget) return check_forgotten(command, request.forgotten);
   if (command.action == Action::Combine && count == 0 && request.wanted.commit.empty())
     return wrong(&command, "'combine' takes files, or --commit COMMIT of the database");
@@ -277,30 +271,19 @@ Result<void> check_words(const CommandInfo& command, const Request& request) {
 
 void complete(Request& request) {
   Wanted& wanted = request.wanted;
+  const Action action = request.action;
   const std::string word = request.words.empty() ? "" : request.words.front();
-  switch (request.action) {
-    case Action::Show:
-    case Action::Steps:
-    case Action::Check:
-      if (!word.empty()) wanted.benchmark = word;
-      break;
-    case Action::Forget:
-      request.forgotten.commit = wanted.commit;
-      request.forgotten.session = word;
-      break;
-    case Action::List:
-    case Action::Acknowledge:
-      wanted.role = "all";
-      wanted.metrics = {"all"};
-      break;
-    case Action::Export:
-      if (wanted.metrics.empty()) wanted.metrics = {"all"};
-      if (wanted.role.empty()) wanted.role = "all";
-      break;
-    default:
-      break;
+  if (action == Action::Show || action == Action::Steps || action == Action::Check)
+    wanted.benchmark = word;
+  if (action == Action::Forget) {
+    request.forgotten.commit = wanted.commit;
+    request.forgotten.session = word;
   }
-  wanted.only_commit = request.action == Action::Combine || request.action == Action::Export;
+  if (action == Action::List || action == Action::Acknowledge || action == Action::Export) {
+    if (wanted.metrics.empty()) wanted.metrics = {"all"};
+    if (wanted.role.empty()) wanted.role = "all";
+  }
+  wanted.only_commit = action == Action::Combine || action == Action::Export;
 }
 
 Result<Request> parse_command(const CommandInfo& command, std::span<const std::string> arguments) {

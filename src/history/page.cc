@@ -135,13 +135,6 @@ std::vector<report::Spot> spots_of(const Scale& scale, std::size_t width, std::s
   return spots;
 }
 
-std::string small_chart(const Scale& scale) {
-  using report::kAcross;
-  return report::svg_row(kSmall, "c0", "",
-                         levels_of(scale, kAcross, kSmall) +
-                             report::svg_spots(spots_of(scale, kAcross, kSmall), "c0", ""));
-}
-
 /// Commits and their dates below a drawing: the first, the last and one between them.
 std::vector<report::TickLabel> commit_labels(const Trend& trend) {
   constexpr std::size_t to_day = 10;
@@ -220,13 +213,6 @@ std::string newest_of_several(const std::vector<Series>& series) {
   return newest.second;
 }
 
-Series at_commit(const Series& series, const std::string& commit) {
-  Series there{.variant = series.variant, .metric = series.metric};
-  std::copy_if(series.points.begin(), series.points.end(), std::back_inserter(there.points),
-               [&](const SeriesPoint& point) { return point.commit == commit; });
-  return there;
-}
-
 }  // namespace
 
 std::string Page::link_of(const std::string& commit) const {
@@ -292,7 +278,10 @@ std::string Page::machines_section() const {
     const std::string commit = newest_of_several(series);
     if (commit.empty()) continue;
     Fleet fleet;
-    for (const Series& one : series) fleet.add(at_commit(one, commit));
+    for (Series one : series) {
+      std::erase_if(one.points, [&](const SeriesPoint& point) { return point.commit != commit; });
+      fleet.add(one);
+    }
     for (const FleetEffect& effect : fleet.effects())
       all += fmt::format("<h3>{}</h3>\n<p>change from the reference at {}</p>\n{}",
                          html_text(title), link_of(commit), fleet_html(effect));
@@ -335,7 +324,10 @@ void Page::add(const SteppedSeries& stepped) {
   const std::string value = html_text(value_text(trend, last, stepped.series.metric));
   part.machine = machine_line(stepped.series.variant);
   part.card_begin = fmt::format("<a href=\"#{}\"><b>{}</b><span>{}</span>", anchor, title, value);
-  part.card_end = small_chart(scale) + "</a>\n";
+  using report::kAcross;
+  const std::string drawing = levels_of(scale, kAcross, kSmall) +
+                              report::svg_spots(spots_of(scale, kAcross, kSmall), "c0", "");
+  part.card_end = report::svg_row(kSmall, "c0", "", drawing) + "</a>\n";
   part.section_begin =
       fmt::format("<section class=\"series\" id=\"{}\"><h2>{}</h2>\n", anchor, title);
   part.section_end =

@@ -80,8 +80,6 @@ report::Ink ink_of(const Observation& from, const Observation& to, Better better
   return (change < 0.0) == (better == Better::Less) ? report::Ink::Green : report::Ink::Red;
 }
 
-using Uuids = std::map<std::int64_t, std::string>;
-
 std::string number(std::optional<double> value) {
   return value ? report::full_precision(*value) : "";
 }
@@ -136,40 +134,36 @@ std::string csv_text(const nlohmann::ordered_json& value) {
   return value.is_null() ? "" : value.dump();
 }
 
-class CsvWriter final : public TableWriter {
- public:
-  explicit CsvWriter(const Sink& sink) : TableWriter(sink) {
-    const auto columns = fields({}, {}, {});
-    std::string head;
-    for (const auto& [name, value] : columns.items()) head += (head.empty() ? "" : ",") + name;
-    write(head + "\r\n");
-  }
-
-  void add(const Series& series, const Uuids& uuids) override {
+TableWriter csv_writer(const Sink& sink) {
+  const auto columns = fields({}, {}, {});
+  std::string head;
+  for (const auto& [name, value] : columns.items()) head += (head.empty() ? "" : ",") + name;
+  sink(head + "\r\n");
+  return {[sink](const Series& series, const Uuids& uuids) {
     for (const SeriesPoint& point : series.points) {
       std::string line;
       for (const auto& value : fields(series, point, uuids)) line += csv_text(value) + ",";
       line.pop_back();
-      write(line + "\r\n");
+      sink(line + "\r\n");
     }
-  }
-};
+  }};
+}
 
-class JsonLinesWriter final : public TableWriter {
- public:
-  using TableWriter::TableWriter;
-
-  void add(const Series& series, const Uuids& uuids) override {
+TableWriter json_lines_writer(const Sink& sink) {
+  return {[sink](const Series& series, const Uuids& uuids) {
     for (const SeriesPoint& point : series.points)
-      write(dumped(fields(series, point, uuids), -1) + "\n");
-  }
-};
+      sink(dumped(fields(series, point, uuids), -1) + "\n");
+  }};
+}
 
-class BenchfmtWriter final : public TableWriter {
- public:
-  using TableWriter::TableWriter;
-
-  void add(const Series& series, const Uuids& uuids) override {
+TableWriter benchfmt_writer(const Sink& sink) {
+  return {[sink, known = std::map<std::string, std::string>()](const Series& series,
+                                                               const Uuids& uuids) mutable {
+    const auto set = [&](const std::string& key, const std::string& value) {
+      if (known[key] == value) return;
+      known[key] = value;
+      sink(key + ": " + one_line(value) + "\n");
+    };
     const auto go_name = report::benchfmt_word;
     const std::string unit = report::benchfmt_unit(series.metric.name, series.metric.unit);
     std::string name = "Benchmark" + go_name(series.variant.benchmark);
@@ -181,32 +175,25 @@ class BenchfmtWriter final : public TableWriter {
       set("session", uuid_of(point, uuids));
       set("commit", point.commit);
       set("branch", point.branch);
-      write(fmt::format("{} {} {} {}\n", name, point.values.runs, number(point.values.mean), unit));
+      sink(fmt::format("{} {} {} {}\n", name, point.values.runs, number(point.values.mean), unit));
     }
-  }
+  }};
+}
 
- private:
-  void set(const std::string& key, const std::string& value) {
-    if (set_[key] == value) return;
-    set_[key] = value;
-    write(key + ": " + one_line(value) + "\n");
-  }
-
-  std::map<std::string, std::string> set_{};
-};
-
-class BmfWriter final : public TableWriter {
- public:
-  using TableWriter::TableWriter;
-
-  void add(const Series& series, const Uuids& /*uuids*/) override {
+TableWriter bmf_writer(const Sink& sink) {
+  struct State {
+    std::map<std::string, std::string> machines{};
+    nlohmann::ordered_json document = nlohmann::ordered_json::object();
+  };
+  const auto state = std::make_shared<State>();
+  const auto add = [state](const Series& series, const Uuids& /*uuids*/) {
     if (series.points.empty()) return;
     const MetricRecord& values = series.points.back().values;
     std::string name = series.variant.benchmark;
     for (const std::string& part : {series.variant.role, series.variant.command})
       if (!part.empty()) name += " " + part;
     const std::string& machine =
-        machines_.emplace(name, series.variant.machine_class).first->second;
+        state->machines.emplace(name, series.variant.machine_class).first->second;
     if (machine != series.variant.machine_class) name += " " + series.variant.machine_class;
     nlohmann::ordered_json measure = {{"value", values.mean}};
     if (values.stddev && values.runs > 0) {
@@ -215,56 +202,47 @@ class BmfWriter final : public TableWriter {
       measure["lower_value"] = values.mean - reach;
       measure["upper_value"] = values.mean + reach;
     }
-    document_[name][series.metric.name] = std::move(measure);
-  }
+    state->document[name][series.metric.name] = std::move(measure);
+  };
+  return {add, [state, sink] { sink(dumped(state->document, 2) + "\n"); }};
+}
 
-  void end() override { write(dumped(document_, 2) + "\n"); }
-
- private:
-  std::map<std::string, std::string> machines_{};
-  nlohmann::ordered_json document_ = nlohmann::ordered_json::object();
-};
-
-class OtavaWriter final : public TableWriter {
- public:
-  using TableWriter::TableWriter;
-
-  void add(const Series& series, const Uuids& /*uuids*/) override {
-    const std::size_t column = columns_.size();
-    columns_.push_back(column_of(series));
-    for (const SeriesPoint& point : series.points) {
-      Line& line = lines_[{point.began, point.added, point.session}];
-      line.commit = point.commit;
-      line.branch = point.branch;
-      line.values[column] = point.values.mean;
-    }
-  }
-
-  void end() override {
-    std::string head = "time,commit,branch";
-    for (const std::string& column : columns_) head += "," + report::csv_field(column);
-    write(head + "\n");
-    for (const auto& [when, line] : lines_) {
-      std::string text = time_of_day(std::get<0>(when)) + "," + report::csv_field(line.commit) +
-                         "," + report::csv_field(line.branch);
-      for (std::size_t column = 0; column < columns_.size(); ++column) {
-        const auto value = line.values.find(column);
-        text += "," + (value == line.values.end() ? std::string() : number(value->second));
-      }
-      write(text + "\n");
-    }
-  }
-
- private:
+TableWriter otava_writer(const Sink& sink) {
   struct Line {
     std::string commit{};
     std::string branch{};
     std::map<std::size_t, double> values{};
   };
-
-  std::vector<std::string> columns_{};
-  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, Line> lines_{};
-};
+  struct State {
+    std::vector<std::string> columns{};
+    std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, Line> lines{};
+  };
+  const auto state = std::make_shared<State>();
+  const auto add = [state](const Series& series, const Uuids& /*uuids*/) {
+    for (const SeriesPoint& point : series.points) {
+      Line& line = state->lines[{point.began, point.added, point.session}];
+      line.commit = point.commit;
+      line.branch = point.branch;
+      line.values[state->columns.size()] = point.values.mean;
+    }
+    state->columns.push_back(column_of(series));
+  };
+  const auto end = [state, sink] {
+    std::string head = "time,commit,branch";
+    for (const std::string& column : state->columns) head += "," + report::csv_field(column);
+    sink(head + "\n");
+    for (const auto& [when, line] : state->lines) {
+      std::string text = time_of_day(std::get<0>(when)) + "," + report::csv_field(line.commit) +
+                         "," + report::csv_field(line.branch);
+      for (std::size_t column = 0; column < state->columns.size(); ++column) {
+        const auto value = line.values.find(column);
+        text += "," + (value == line.values.end() ? std::string() : number(value->second));
+      }
+      sink(text + "\n");
+    }
+  };
+  return {add, end};
+}
 
 }  // namespace
 
@@ -277,9 +255,8 @@ Metric as_metric(const MetricRecord& record) {
 }
 
 void Drawing::include(double value, double reach) {
-  low_ = has_any_ ? std::min(low_, value - reach) : value - reach;
-  high_ = has_any_ ? std::max(high_, value + reach) : value + reach;
-  has_any_ = true;
+  low_ = std::min(low_, value - reach);
+  high_ = std::max(high_, value + reach);
 }
 
 std::string Drawing::of(double value, double low, double high, bool ascii) const {
@@ -534,12 +511,12 @@ std::string fleet_html(const FleetEffect& effect) {
          report::html_text(differences_in_words(effect)) + "</p>\n";
 }
 
-std::unique_ptr<TableWriter> table_writer(std::string_view format, const Sink& sink) {
-  if (format == "jsonl") return std::make_unique<JsonLinesWriter>(sink);
-  if (format == "benchfmt") return std::make_unique<BenchfmtWriter>(sink);
-  if (format == "bmf") return std::make_unique<BmfWriter>(sink);
-  if (format == "otava") return std::make_unique<OtavaWriter>(sink);
-  return std::make_unique<CsvWriter>(sink);
+TableWriter table_writer(std::string_view format, const Sink& sink) {
+  if (format == "jsonl") return json_lines_writer(sink);
+  if (format == "benchfmt") return benchfmt_writer(sink);
+  if (format == "bmf") return bmf_writer(sink);
+  if (format == "otava") return otava_writer(sink);
+  return csv_writer(sink);
 }
 
 }  // namespace lauka::history

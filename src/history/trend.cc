@@ -16,10 +16,6 @@ namespace lauka::history {
 
 namespace {
 
-const std::optional<LogRatio>& ratio_of(const MetricRecord& values, Against against) {
-  return against == Against::Anchor ? values.to_anchor : values.to_reference;
-}
-
 // For normal samples: a median's standard error divided by the mean's, and the standard deviation
 // divided by the median absolute one.
 constexpr double kErrorOfMedian = 1.2533;
@@ -32,7 +28,8 @@ double value_of(const MetricRecord& values, bool has_medians) {
 
 std::optional<LogRatio> part_of(const MetricRecord& values, Against against, bool is_logarithm,
                                 bool has_medians) {
-  if (against != Against::Nothing) return ratio_of(values, against);
+  if (against == Against::Anchor) return values.to_anchor;
+  if (against == Against::Reference) return values.to_reference;
   const double value = value_of(values, has_medians);
   LogRatio part{.value = is_logarithm ? std::log(value) : value};
   if (has_medians) {

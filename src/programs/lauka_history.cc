@@ -259,10 +259,10 @@ Result<Answer> write_table(Database& database, const Request& request) {
       for (const SeriesPoint& point : series.points) sessions.insert(point.session);
       const auto uuids = loader.uuids(sessions);
       if (!uuids) return uuids.error();
-      writer->add(series, *uuids);
+      writer.add(series, *uuids);
       return {};
     });
-    if (done) writer->end();
+    if (done) writer.end();
     return done;
   });
 }

@@ -456,15 +456,6 @@ std::string wall_time_in_words(const Results& results, const Why& why) {
   return times(*speed) + (speed->faster ? " faster" : " slower");
 }
 
-std::string headline(const Results& results, const Why& why) {
-  const std::string text = wall_time_in_words(results, why);
-  return text.starts_with("no ") ? text + " in wall time" : text;
-}
-
-bool is_counted(const Why& why) {
-  return !why.lacks_instructions || !why.lacks_cycles;
-}
-
 }  // namespace
 
 VerdictWord verdict_word(gate::Answer answer) {
@@ -584,7 +575,8 @@ std::string why_text(const Results& results, const Why& why) {
     factors += (factors.empty() ? "" : ", ") + said;
     has_instructions = has_instructions || factor.part == WallPart::Instructions;
   }
-  std::string text = headline(results, why) + ": " +
+  const std::string wall = wall_time_in_words(results, why);
+  std::string text = wall + (wall.starts_with("no ") ? " in wall time: " : ": ") +
                      (factors.empty() ? "no factor differs significantly from 1" : factors);
   for (const std::string& remark : remarks_of(why)) text += "; " + remark;
   return text;
@@ -601,7 +593,9 @@ std::string why_lines(const Results& results) {
 WhyTable why_table(const Results& results) {
   WhyTable all;
   if (results.explanations.size() < 2) return all;
-  if (std::ranges::none_of(results.explanations, is_counted)) {
+  if (std::ranges::all_of(results.explanations, [](const Why& why) {
+        return why.lacks_instructions && why.lacks_cycles;
+      })) {
     all.remarks = {"why: unknown, as instructions and cycles were not counted"};
     return all;
   }

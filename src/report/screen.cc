@@ -282,14 +282,11 @@ std::string clock_text(std::chrono::nanoseconds time) {
   return fmt::format("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
 }
 
-std::string bar_of(double done, std::size_t cells) {
-  const auto full = static_cast<std::size_t>(done * static_cast<double>(cells));
-  return "[" + std::string(full, '=') + std::string(cells - full, ' ') + "]";
-}
-
 std::string line_of(const Progress& progress, std::size_t width, const DisplayUnit* unit) {
   const double done = std::clamp(progress.done, 0.0, 1.0);
-  std::string line = fmt::format("{} {:3}%  {}", bar_of(done, width < 80 ? 10 : 20),
+  const std::size_t cells = width < 80 ? 10 : 20;
+  const auto full = static_cast<std::size_t>(done * static_cast<double>(cells));
+  std::string line = fmt::format("[{:<{}}] {:3}%  {}", std::string(full, '='), cells,
                                  static_cast<int>(done * 100), clock_text(progress.elapsed));
   if (progress.remaining) {
     const auto rounded_up = *progress.remaining + std::chrono::milliseconds(999);

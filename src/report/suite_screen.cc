@@ -206,13 +206,6 @@ TableRow suite_cells(const Geomean& mean, const Report& suite, const SuiteShape&
   return cells;
 }
 
-std::string suite_table_text(const Report& suite, const Style& style) {
-  const Table table = suite_table(suite);
-  const Fitted fitted = fit({&table, 1}, style);
-  return terminal_text(table, fitted, style) +
-         (fitted.lacks(Less::Interval) ? dim_note(kNoRoomForIntervals, style) : "");
-}
-
 /// A line that several benchmarks have.
 struct Shared {
   std::string general;
@@ -368,9 +361,13 @@ ScreenSections suite_screen(const Report& suite, const Style& style, bool quiet)
               of_one.verdicts + "\n";
     }
   }
-  if (!quiet)
-    text +=
-        inked(suite_title(suite), Ink::Bold, style.color) + "\n" + suite_table_text(suite, style);
+  if (!quiet) {
+    const Table table = suite_table(suite);
+    const Fitted fitted = fit({&table, 1}, style);
+    text += inked(suite_title(suite), Ink::Bold, style.color) + "\n" +
+            terminal_text(table, fitted, style) +
+            (fitted.lacks(Less::Interval) ? dim_note(kNoRoomForIntervals, style) : "");
+  }
   if (!quiet && !style.verbose && style.histogram) {  // else they are in the tables above
     for (const Results* one : order_of(suite))
       text += "\n" + inked(one_line(one->benchmark), Ink::Bold, style.color) + "\n" +

@@ -21,15 +21,6 @@ namespace {
 constexpr std::string_view kNoMark = "   ";      // as wide as "⚡ "
 constexpr std::string_view kNoWord = "       ";  // as wide as "better "
 
-bool is_foreign(Holds holds) {
-  return holds == Holds::Name || holds == Holds::Code || holds == Holds::Text;
-}
-
-std::size_t form_of(const TableColumn& column, Less less) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(column.narrows, [&](Less narrows) { return narrows <= less; }));
-}
-
 std::string_view mark_text(Mark mark, std::size_t form, bool words) {
   if (mark == Mark::Better) return words ? "better " : "⚡ ";
   if (mark == Mark::Worse) return words ? "worse  " : "💩 ";
@@ -39,10 +30,14 @@ std::string_view mark_text(Mark mark, std::size_t form, bool words) {
 
 std::string shown(const Cell& cell, const TableColumn& column, Less less, const Style& style) {
   if (less >= column.goes) return "";
-  const std::size_t form = std::min(form_of(column, less), cell.narrower.size());
+  const auto narrowed =
+      std::ranges::count_if(column.narrows, [&](Less narrows) { return narrows <= less; });
+  const std::size_t form = std::min(static_cast<std::size_t>(narrowed), cell.narrower.size());
   const std::string& text = form == 0 ? cell.text : cell.narrower[form - 1];
   if (text.empty()) return "";
-  const std::string line = is_foreign(column.holds) ? one_line(text) : text;
+  const bool is_foreign =
+      column.holds == Holds::Name || column.holds == Holds::Code || column.holds == Holds::Text;
+  const std::string line = is_foreign ? one_line(text) : text;
   return std::string(mark_text(cell.mark, form, style.ascii || style.word_marks)) +
          (style.ascii ? ascii_of(line) : line);
 }

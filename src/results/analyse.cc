@@ -91,12 +91,6 @@ std::optional<LowShare> low_share(const Metric& metric, const std::optional<doub
   return LowShare{metric.name, *least, static_cast<std::size_t>(low), shares.size()};
 }
 
-/// Shown if rare long runs matter most; exports have it of all metrics.
-Shown shown_of_mean(const Metric& metric) {
-  const bool is_time = metric.role == Role::WallTime || metric.role == Role::CpuTime;
-  return is_time ? metric.shown : Shown::Verbose;
-}
-
 void compare_commands(std::size_t index, const stats::IntervalTails& tails,
                       const std::vector<Series>& series, Results& results) {
   const Metric& metric = results.metrics[index];
@@ -112,8 +106,11 @@ void compare_commands(std::size_t index, const stats::IntervalTails& tails,
     row.delta = stats::delta_of(samples.reference, samples.candidate, samples.paired, tails,
                                 metric.share());
     if (metric.percentile && !row.delta->bounds) row.delta.reset();
+    // Shown if rare long runs matter most; exports have it of all metrics.
+    const bool is_time = metric.role == Role::WallTime || metric.role == Role::CpuTime;
     if (row.delta && row.delta->mean_differs)
-      results.warnings.push_back({MeanDiffers{metric.name, *row.delta}, c, shown_of_mean(metric)});
+      results.warnings.push_back(
+          {MeanDiffers{metric.name, *row.delta}, c, is_time ? metric.shown : Shown::Verbose});
   }
 }
 
@@ -284,11 +281,6 @@ std::optional<LogChange> delta_of_row(const Results& results, std::size_t comman
   return log_of(*row->delta);
 }
 
-const Metric* metric_of(const Results& results, Role role) {
-  const auto place = find_metric(results.metrics, role);
-  return place ? &results.metrics[*place] : nullptr;
-}
-
 /// CPU time / wall time of the runs of one command of a session.
 Series utilisation_of(const RunTable& runs, std::size_t command, std::size_t cpu, std::size_t wall,
                       std::span<const std::uint32_t> rounds) {
@@ -346,12 +338,6 @@ bool is_user_only(const Results& results, const Metric& metric) {
          results.setting.events.events[*metric.event].meaning.find("user") != std::string::npos;
 }
 
-bool has_parts(const Results& results) {
-  return std::ranges::any_of(results.metrics, [](const Metric& metric) {
-    return metric.role == Role::Cycles && metric.is_part;
-  });
-}
-
 /// Returns cycles / CPU time of the counting runs, a metric of its own if available.
 std::optional<double> clock_of(const Results& results, std::size_t command) {
   const MetricResult* row =
@@ -368,13 +354,17 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu, Why& 
   if (!ipc && instructions && cycles) ipc = difference(*instructions, *cycles);  // of other runs
   why.lacks_instructions = !instructions;
   why.lacks_cycles = !cycles;
-  const Metric* counted = metric_of(results, instructions ? Role::Instructions : Role::Cycles);
-  if (counted != nullptr && (instructions || cycles)) {
-    why.is_simulated = counted->note == kSimulatedNote;
-    why.is_user_only = is_user_only(results, *counted);
+  if (instructions || cycles) {
+    const Metric& counted = results.metrics[*find_metric(
+        results.metrics, instructions ? Role::Instructions : Role::Cycles)];
+    why.is_simulated = counted.note == kSimulatedNote;
+    why.is_user_only = is_user_only(results, counted);
     why.has_shell = !results.shell.empty();
   }
-  why.is_of_all_kinds = !why.lacks_cycles && has_parts(results);
+  why.is_of_all_kinds =
+      !why.lacks_cycles && std::ranges::any_of(results.metrics, [](const Metric& metric) {
+        return metric.role == Role::Cycles && metric.is_part;
+      });
   if (instructions) why.factors.push_back({WallPart::Instructions, instructions->change()});
   if (instructions && why.lacks_cycles) {
     why.factors.push_back(

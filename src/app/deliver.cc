@@ -9,8 +9,6 @@
 #include "report/lines.h"
 #include "report/screen.h"
 #include "report/style.h"
-#include "report/suite_screen.h"
-#include "results/analyse.h"
 #include "results/results.h"
 #include "run/programs.h"
 #include "session/baseline.h"

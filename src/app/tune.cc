@@ -6,7 +6,7 @@
 #include "os/users.h"
 #include "report/lines.h"
 #include "report/screen.h"
-#include "results/analyse.h"
+#include "results/results.h"
 
 #include <algorithm>
 #include <utility>

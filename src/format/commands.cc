@@ -2,10 +2,9 @@
 #include "core/own_metric.h"
 #include "core/text.h"
 #include "format/sections.h"
-#include "format/words.h"
 #include "report/format.h"
 #include "report/lines.h"
-#include "results/analyse.h"
+#include "results/results.h"
 #include "stats/summary.h"
 
 #include <cmath>
@@ -76,7 +75,6 @@ Result<void> check_unit(const Metric& metric, const std::string& there,
                "export it again"};
 }
 
-/// The runs of a session that was read.
 class StoredRuns : public RunTable {
  public:
   struct Run {
@@ -134,7 +132,6 @@ class StoredRuns : public RunTable {
   std::vector<std::size_t> source_;  // by metric: the metric whose values it shows
 };
 
-/// Reads one document.
 class SessionReader {
  public:
   explicit SessionReader(const JsonIn& document) : document_(document) {}
@@ -184,8 +181,7 @@ class SessionReader {
       add_metric(JsonIn{{"name", metric_name_of(Role::WallTime)}, {"unit", "s"}});
       return;
     }
-    if (const JsonIn* list = list_in(*session_, "metrics"))
-      for (const JsonIn& metric : *list) add_metric(metric);
+    for (const JsonIn& metric : items_in(*session_, "metrics")) add_metric(metric);
     for (const JsonIn& result : results) {
       const JsonIn* ours = member(result, "lauka");
       const JsonIn* metrics = ours != nullptr ? object_in(*ours, "metrics") : nullptr;
@@ -290,9 +286,8 @@ class SessionReader {
     made.expected = expected_output_of(text_in(*ours, "expected_output"));
     made.pattern = text_in(*ours, "pattern");
     made.program = {text_in(*ours, "executable_sha256"), text_in(*ours, "call_sha256")};
-    if (const JsonIn* parameters = list_in(*ours, "parameters"))
-      for (const JsonIn& one : *parameters)
-        made.parameters.push_back({text_in(one, "name"), text_in(one, "value")});
+    for (const JsonIn& one : items_in(*ours, "parameters"))
+      made.parameters.push_back({text_in(one, "name"), text_in(one, "value")});
     if (const JsonIn* overhead = member(*ours, "shell_overhead")) read_overhead(*overhead);
     std::vector<Run> runs = runs_of(*ours, *command);
     if (auto added = add_samples(*metrics, *command, runs); !added) return added;
@@ -312,9 +307,7 @@ class SessionReader {
 
   std::vector<Run> runs_of(const JsonIn& ours, std::size_t command) {
     std::vector<Run> runs;
-    const JsonIn* list = list_in(ours, "runs");
-    if (list == nullptr) return runs;
-    for (const JsonIn& there : *list) {
+    for (const JsonIn& there : items_in(ours, "runs")) {
       Run run = run_of(there, command, 0);
       run.row.kind = value_in(kKindWords, text_in(there, "kind"));
       run.row.coverage = number_in(there, "coverage");
@@ -365,9 +358,7 @@ class SessionReader {
   }
 
   Result<void> read_redone(const JsonIn& ours, std::size_t command) {
-    const JsonIn* list = list_in(ours, "redone_runs");
-    if (list == nullptr) return {};
-    for (const JsonIn& there : *list) {
+    for (const JsonIn& there : items_in(ours, "redone_runs")) {
       Run run = run_of(there, command, redone_.size());
       run.why = text_in(there, "why");
       if (const JsonIn* values = object_in(there, "values")) {

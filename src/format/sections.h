@@ -1,21 +1,135 @@
 #pragma once
 
+#include "core/metric.h"
+#include "core/record.h"
 #include "core/result.h"
 #include "format/read_session.h"
 #include "format/text.h"
+#include "gate/judge.h"
 #include "gate/verdict.h"
+#include "plan/plan.h"
 #include "results/results.h"
 #include "session/recording.h"
+#include "stats/delta.h"
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // The sections of lauka's JSON, written and read. Parts that an older lauka did not write, or of
 // the wrong type, keep their defaults. Internal to format/ and history/.
 
 namespace lauka {
+
+// The words of lauka's JSON, for its writers and readers.
+
+template <typename Value>
+struct Word {
+  Value value;
+  std::string_view word;
+};
+
+inline constexpr auto kOrderWords = std::to_array<Word<Order>>({
+    {Order::Random, "random"},
+    {Order::Interleaved, "interleaved"},
+    {Order::Sequential, "sequential"},
+});
+inline constexpr auto kBetterWords = std::to_array<Word<Better>>({
+    {Better::Less, "less"},
+    {Better::More, "more"},
+    {Better::Neither, "neither"},
+});
+inline constexpr auto kUnitWords = std::to_array<Word<Unit>>({
+    {Unit::Count, unit_symbol(Unit::Count)},
+    {Unit::Seconds, unit_symbol(Unit::Seconds)},
+    {Unit::Bytes, unit_symbol(Unit::Bytes)},
+    {Unit::Ratio, unit_symbol(Unit::Ratio)},
+    {Unit::Fraction, unit_symbol(Unit::Fraction)},
+    {Unit::Joules, unit_symbol(Unit::Joules)},
+});
+inline constexpr auto kKindWords = std::to_array<Word<RoundKind>>({
+    {RoundKind::Timed, "timed"},
+    {RoundKind::Counting, "counting"},
+    {RoundKind::Simulated, "simulated"},
+});
+inline constexpr auto kAnswerWords = std::to_array<Word<gate::Answer>>({
+    {gate::Answer::Inconclusive, "inconclusive"},
+    {gate::Answer::Pass, "pass"},
+    {gate::Answer::Fail, "fail"},
+});
+inline constexpr auto kRiskWords = std::to_array<Word<gate::Risk>>({
+    {gate::Risk::Any, "family-wise"},
+    {gate::Risk::Share, "false-discovery"},
+});
+inline constexpr auto kDecidedByWords = std::to_array<Word<gate::DecidedBy>>({
+    {gate::DecidedBy::Nothing, ""},  // null
+    {gate::DecidedBy::Ranks, "ranks"},
+    {gate::DecidedBy::Mean, "mean"},
+    {gate::DecidedBy::Both, "both"},
+});
+inline constexpr auto kBasisWords = std::to_array<Word<stats::Basis>>({
+    {stats::Basis::Mean, "mean"},
+    {stats::Basis::Typical, "typical"},
+    {stats::Basis::Quantile, "quantile"},
+});
+inline constexpr auto kPrecisionEndWords = std::to_array<Word<PrecisionEnd>>({
+    {PrecisionEnd::Reached, "reached"},
+    {PrecisionEnd::MaxRuns, "max_runs"},
+    {PrecisionEnd::Duration, "duration"},
+    {PrecisionEnd::ReferenceGone, "reference_gone"},
+    {PrecisionEnd::Gates, "gates"},
+    {PrecisionEnd::Unfinished, "cut_short"},
+});
+inline constexpr auto kRoleWords = std::to_array<Word<Role>>({
+    {Role::Other, ""},  // null
+    {Role::WallTime, metric_name_of(Role::WallTime)},
+    {Role::CpuTime, metric_name_of(Role::CpuTime)},
+    {Role::UserTime, metric_name_of(Role::UserTime)},
+    {Role::SystemTime, metric_name_of(Role::SystemTime)},
+    {Role::PeakRss, metric_name_of(Role::PeakRss)},
+    {Role::VoluntarySwitches, metric_name_of(Role::VoluntarySwitches)},
+    {Role::InvoluntarySwitches, metric_name_of(Role::InvoluntarySwitches)},
+    {Role::Cycles, event_name_of(Role::Cycles)},
+    {Role::Instructions, event_name_of(Role::Instructions)},
+    {Role::CacheReferences, event_name_of(Role::CacheReferences)},
+    {Role::CacheMisses, event_name_of(Role::CacheMisses)},
+    {Role::Branches, event_name_of(Role::Branches)},
+    {Role::BranchMisses, event_name_of(Role::BranchMisses)},
+    {Role::CoreTime, "core_time"},
+    {Role::CoreShare, "core_share"},
+    {Role::Ipc, "ipc"},
+    {Role::Throughput, "throughput"},
+});
+
+inline constexpr auto kWallPartWords = std::to_array<Word<WallPart>>({
+    {WallPart::Instructions, "instructions"},
+    {WallPart::InstructionsPerCycle, "ipc"},
+    {WallPart::Cycles, "cycles"},
+    {WallPart::Clock, "clock"},
+    {WallPart::CpuTimePerCycle, "cpu_time_per_cycle"},
+    {WallPart::CpuTimePerInstruction, "cpu_time_per_instruction"},
+    {WallPart::CpuTime, "cpu_time"},
+    {WallPart::Utilisation, "cpu_utilization"},
+});
+
+/// Returns the word of `value`; the first one's if it has none.
+template <typename Words, typename Value>
+constexpr std::string_view word_in(const Words& words, Value value) {
+  for (const auto& one : words)
+    if (one.value == value) return one.word;
+  return words.front().word;
+}
+
+/// Returns the value of `word`; the first one if the word is unknown.
+template <typename Words>
+constexpr auto value_in(const Words& words, std::string_view word) {
+  for (const auto& one : words)
+    if (one.word == word) return one.value;
+  return words.front().value;
+}
 
 Machine machine_of(const JsonIn& there);
 
@@ -45,18 +159,11 @@ std::optional<JsonIn> wall_times(const JsonIn& result);
 /// A delta in percent.
 Json json_of(const stats::Delta& delta);
 
-/// Writes hyperfine's part of `command`: the keys of 1.x and of schema 2.
-void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t command);
-
-/// "metadata" of hyperfine's schema 2.
-Json hyperfine_metadata(const Circumstances& circumstances);
-
 /// Writes lauka's own part of `command`.
 void put_lauka_result(JsonWriter& json, const Results& results, std::size_t command);
 
 /// Writes lauka's own part of the session: which it was, and its measurements. In a suite the first
 /// is there once, the second for each benchmark.
-void put_lauka_session(JsonWriter& json, const Results& results);
 void put_lauka_identity(JsonWriter& json, const Results& results, bool complete);
 void put_lauka_measured(JsonWriter& json, const Results& results);
 

@@ -1,7 +1,6 @@
 #include "core/numbers.h"
 #include "core/text.h"
 #include "format/sections.h"
-#include "format/words.h"
 #include "report/format.h"
 #include "report/lines.h"
 
@@ -37,20 +36,19 @@ stats::IntervalTails tails_of(const JsonIn& there) {
   return tails;
 }
 
+std::optional<double> number_at(const JsonIn& list, std::size_t place) {
+  if (place >= list.size() || !list[place].is_number()) return std::nullopt;
+  return list[place].get<double>();
+}
+
 stats::Change change_of(const JsonIn& fractions, std::size_t first) {
-  const auto number = [&](std::size_t index) -> std::optional<double> {
-    if (index >= fractions.size() || !fractions[index].is_number()) return std::nullopt;
-    return fractions[index].get<double>();
-  };
-  stats::Change change;
-  change.change = number(first);
-  const auto low = number(first + 1);
-  const auto high = number(first + 2);
+  stats::Change change{.change = number_at(fractions, first)};
+  const auto low = number_at(fractions, first + 1);
+  const auto high = number_at(fractions, first + 2);
   if (low && high) change.bounds = {*low, *high};
   return change;
 }
 
-/// The delta of a gate.
 stats::Delta delta_of(const JsonIn& gate) {
   stats::Delta delta;
   if (const JsonIn* fractions = list_in(gate, "fractions")) {
@@ -82,13 +80,8 @@ std::optional<gate::Verdict> verdict_of(const JsonIn& there, const Recording& se
     condition.bound_text = text.substr(condition.metric.size() + 3);
   verdict.answer = value_in(kAnswerWords, text_in(there, "verdict"));
   verdict.delta = delta_of(there);
-  if (const JsonIn* bounds = list_in(there, "decision_bounds"); bounds && bounds->size() == 2) {
-    const auto bound = [&](std::size_t place) -> std::optional<double> {
-      const JsonIn& one = (*bounds)[place];
-      return one.is_number() ? std::optional<double>(one.get<double>()) : std::nullopt;
-    };
-    verdict.bounds = {bound(0), bound(1)};
-  }
+  const JsonIn& bounds = items_in(there, "decision_bounds");
+  verdict.bounds = {number_at(bounds, 0), number_at(bounds, 1)};
   verdict.rounds = count_in(there, "rounds").value_or(0);
   verdict.planned_rounds = count_in(there, "planned_rounds").value_or(0);
   verdict.p_fail = number_in(there, "p_fail").value_or(1.0);
@@ -121,8 +114,20 @@ std::optional<std::array<int, Count>> numbers_like(std::string_view like, std::s
   return numbers;
 }
 
+template <typename Value>
+Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
 Json percent(std::optional<double> fraction) {
   return fraction ? Json(100.0 * *fraction) : Json(nullptr);
+}
+
+template <typename All, typename JsonOfOne>
+Json list_of(const All& all, JsonOfOne json_of_one) {
+  Json list = Json::array();
+  for (const auto& one : all) list.push_back(json_of_one(one));
+  return list;
 }
 
 /// The numbers of `delta` to the last digit, which percentages do not keep: no samples
@@ -160,52 +165,33 @@ Json gate_of(const Results& results, const gate::Verdict& verdict) {
   gate["decided_by"] = json_word(word_in(kDecidedByWords, verdict.decided_by));
   gate["times_as_many"] = json_number(verdict.times_as_many);
   gate["planned_rounds"] = verdict.planned_rounds;
-  gate["too_small"] = verdict.too_small ? Json(*verdict.too_small) : Json(nullptr);
+  gate["too_small"] = or_null(verdict.too_small);
   return gate;
 }
 
 Json gates_of(const Results& results) {
-  Json gates = Json::array();
-  for (const gate::Verdict& verdict : results.verdicts) gates.push_back(gate_of(results, verdict));
-  return gates;
+  return list_of(results.verdicts, [&](const auto& verdict) { return gate_of(results, verdict); });
 }
 
 Json intervals_of(const Results& results) {
-  Json intervals = Json::array();
-  for (const gate::GatedInterval& one : results.intervals)
-    intervals.push_back({{"metric", results.metrics[one.metric].name},
-                         {"tail", one.tails.tail},
-                         {"tail_of_mean", one.tails.of_mean}});
-  return intervals;
-}
-
-Json stop_of(const StopRule& stop) {
-  const auto number = [](const std::optional<std::uint64_t>& runs) {
-    return runs ? Json(*runs) : Json(nullptr);
-  };
-  return {{"runs", number(stop.exact_runs)},
-          {"min_runs", stop.min_runs},
-          {"max_runs", number(stop.max_runs)}};
-}
-
-Json timers_of(const Timers& timers) {
-  return {{"clock_step_ns", timers.clock_step.count()},
-          {"tick_ns", timers.tick ? Json(timers.tick->count()) : Json(nullptr)}};
+  return list_of(results.intervals, [&](const gate::GatedInterval& one) -> Json {
+    return {{"metric", results.metrics[one.metric].name},
+            {"tail", one.tails.tail},
+            {"tail_of_mean", one.tails.of_mean}};
+  });
 }
 
 Json comparisons_of(const Results& results) {
-  Json comparisons = Json::array();
-  for (const Ranking& ranking : results.rankings) {
+  return list_of(results.rankings, [&](const Ranking& ranking) -> Json {
     const stats::RelativeSpeed& speed = ranking.speed;
-    comparisons.push_back({{"command", ranking.command},
-                           {"metric", results.metrics[ranking.metric].name},
-                           {"ratio", speed.ratio},
-                           {"low", speed.bounds ? Json(speed.bounds->low) : Json(nullptr)},
-                           {"high", speed.bounds ? Json(speed.bounds->high) : Json(nullptr)},
-                           {"faster", speed.faster},
-                           {"significant", ranking.significant}});
-  }
-  return comparisons;
+    return {{"command", ranking.command},
+            {"metric", results.metrics[ranking.metric].name},
+            {"ratio", speed.ratio},
+            {"low", speed.bounds ? Json(speed.bounds->low) : Json(nullptr)},
+            {"high", speed.bounds ? Json(speed.bounds->high) : Json(nullptr)},
+            {"faster", speed.faster},
+            {"significant", ranking.significant}};
+  });
 }
 
 Json precision_of(const std::optional<Precision>& precision) {
@@ -218,14 +204,13 @@ Json precision_of(const std::optional<Precision>& precision) {
 }
 
 Json warnings_of(const Results& results) {
-  Json warnings = Json::array();
-  for (const report::WordedWarning& warning : report::worded_warnings(results)) {
-    warnings.push_back({{"kind", warning.kind},
-                        {"command", warning.command ? Json(*warning.command) : Json(nullptr)},
-                        {"text", warning.text},
-                        {"advice", warning.advice}});
-  }
-  return warnings;
+  return list_of(report::worded_warnings(results),
+                 [](const report::WordedWarning& warning) -> Json {
+                   return {{"kind", warning.kind},
+                           {"command", or_null(warning.command)},
+                           {"text", warning.text},
+                           {"advice", warning.advice}};
+                 });
 }
 
 Json labels_of(const Circumstances& circumstances) {
@@ -243,105 +228,88 @@ Json vitals_of(const Vitals& vitals) {
   return json;
 }
 
-Json json_of_tuned(const TunedChange& one) {
-  const auto number = [](const std::optional<double>& value) {
-    return value ? Json(*value) : Json(nullptr);
-  };
-  return {{"change", number(one.change)}, {"low", number(one.low)}, {"high", number(one.high)}};
+Json json_item(const TunedChange& one) {
+  return {{"change", or_null(one.change)}, {"low", or_null(one.low)}, {"high", or_null(one.high)}};
 }
 
-Json tuned_comparisons(const std::vector<TunedComparison>& compared) {
-  Json all = Json::array();
-  for (const TunedComparison& one : compared) {
-    Json json = {{"command", one.command},
-                 {"tuned_runs", one.tuned_runs},
-                 {"untuned_runs", one.untuned_runs},
-                 {"stddev", json_of_tuned(one.stddev)},
-                 {"interval_width", json_of_tuned(one.width)},
-                 {"mean", json_of_tuned(one.mean)}};
-    if (!one.benchmark.empty()) json["benchmark"] = one.benchmark;
-    all.push_back(std::move(json));
-  }
-  return all;
+Json json_item(const TunedComparison& one) {
+  Json json = {{"command", one.command},
+               {"tuned_runs", one.tuned_runs},
+               {"untuned_runs", one.untuned_runs},
+               {"stddev", json_item(one.stddev)},
+               {"interval_width", json_item(one.width)},
+               {"mean", json_item(one.mean)}};
+  if (!one.benchmark.empty()) json["benchmark"] = one.benchmark;
+  return json;
 }
 
-Json tuning_of(const Tuning& tuning) {
-  Json switched = Json::array();
-  for (const TunedSwitch& one : tuning.switched)
-    switched.push_back(
-        {{"name", one.name}, {"before", one.before}, {"during", one.during}, {"files", one.files}});
-  Json not_possible = Json::array();
-  for (const UntunedSwitch& one : tuning.not_possible)
-    not_possible.push_back({{"name", one.name}, {"why", one.why}});
+Json json_item(const TunedSwitch& one) {
+  return {{"name", one.name}, {"before", one.before}, {"during", one.during}, {"files", one.files}};
+}
+
+Json json_item(const UntunedSwitch& one) {
+  return {{"name", one.name}, {"why", one.why}};
+}
+
+Json json_item(const Tuning& tuning) {
+  const auto of_one = [](const auto& one) { return json_item(one); };
   Json json = {{"cpus", cpu_list_text(tuning.cpus)},
-               {"switched", std::move(switched)},
-               {"not_possible", std::move(not_possible)},
+               {"switched", list_of(tuning.switched, of_one)},
+               {"not_possible", list_of(tuning.not_possible, of_one)},
                {"before", vitals_of(tuning.before)},
                {"after", vitals_of(tuning.after)}};
-  if (!tuning.compared.empty()) json["compare"] = tuned_comparisons(tuning.compared);
+  if (!tuning.compared.empty()) json["compare"] = list_of(tuning.compared, of_one);
   return json;
 }
 
 /// The sessions that this one was joined of, each with so many of its commands.
 Json origins_of(const Results& results) {
-  Json origins = Json::array();
-  for (const Origin& origin : results.origins)
-    origins.push_back({{"file", origin.file},
-                       {"commands", origin.commands},
-                       {"order", word_in(kOrderWords, origin.order)},
-                       {"version", json_word(origin.circumstances.version)},
-                       {"session_id", origin.circumstances.session_id},
-                       {"start_time", rfc3339(origin.circumstances.began)},
-                       {"end_time", rfc3339(origin.circumstances.ended)},
-                       {"labels", labels_of(origin.circumstances)},
-                       {"machine", json_of(origin.circumstances.machine)}});
-  return origins;
+  return list_of(results.origins, [](const Origin& origin) -> Json {
+    return {{"file", origin.file},
+            {"commands", origin.commands},
+            {"order", word_in(kOrderWords, origin.order)},
+            {"version", json_word(origin.circumstances.version)},
+            {"session_id", origin.circumstances.session_id},
+            {"start_time", rfc3339(origin.circumstances.began)},
+            {"end_time", rfc3339(origin.circumstances.ended)},
+            {"labels", labels_of(origin.circumstances)},
+            {"machine", json_of(origin.circumstances.machine)}};
+  });
 }
 
-Json metrics_of(const Results& results) {
-  Json metrics = Json::array();
-  for (const Metric& metric : results.metrics) {
-    metrics.push_back(
-        {{"name", metric.name},
-         {"unit", unit_symbol(metric.unit)},
-         {"better", word_in(kBetterWords, metric.better)},
-         {"note", metric.note},
-         {"role", json_word(word_in(kRoleWords, metric.role))},
-         {"kind", word_in(kKindWords, metric.kind)},
-         {"event", metric.event ? Json(*metric.event) : Json(nullptr)},
-         {"part", metric.is_part},
-         {"percentile", metric.percentile ? Json(metric.percentile->share) : Json(nullptr)},
-         {"percentile_of", metric.percentile ? Json(metric.percentile->of) : Json(nullptr)},
-         {"shown", metric.shown == Shown::Always},
-         {"shown_in", metric.shown_in ? Json(metric.shown_in->name) : Json(nullptr)}});
-  }
-  return metrics;
+Json json_item(const Metric& metric) {
+  return {{"name", metric.name},
+          {"unit", unit_symbol(metric.unit)},
+          {"better", word_in(kBetterWords, metric.better)},
+          {"note", metric.note},
+          {"role", json_word(word_in(kRoleWords, metric.role))},
+          {"kind", word_in(kKindWords, metric.kind)},
+          {"event", or_null(metric.event)},
+          {"part", metric.is_part},
+          {"percentile", metric.percentile ? Json(metric.percentile->share) : Json(nullptr)},
+          {"percentile_of", metric.percentile ? Json(metric.percentile->of) : Json(nullptr)},
+          {"shown", metric.shown == Shown::Always},
+          {"shown_in", metric.shown_in ? Json(metric.shown_in->name) : Json(nullptr)}};
 }
 
-Json events_of(const EventSet& events) {
-  Json list = Json::array();
-  for (const Event& event : events.events) {
-    list.push_back({{"name", event.name},
-                    {"meaning", event.meaning},
-                    {"zero_is_doubtful", event.zero_is_doubtful}});
-  }
-  return list;
+Json json_item(const Event& event) {
+  return {{"name", event.name},
+          {"meaning", event.meaning},
+          {"zero_is_doubtful", event.zero_is_doubtful}};
 }
 
-Json passes_of(const EventSet& events) {
-  Json passes = Json::array();
-  for (const Pass& pass : events.passes) {
-    Json names = Json::array();
-    for (const std::size_t event : pass.events) names.push_back(events.events[event].name);
-    passes.push_back(std::move(names));
-  }
-  return passes;
-}
-
-Json pass_kinds_of(const EventSet& events) {
-  Json kinds = Json::array();
-  for (const Pass& pass : events.passes) kinds.push_back(word_in(kKindWords, pass.kind));
-  return kinds;
+void put_metrics(JsonWriter& json, const Results& results) {
+  const std::vector<Event>& events = results.setting.events.events;
+  const std::vector<Pass>& passes = results.setting.events.passes;
+  const auto names_of = [&](const Pass& pass) {
+    return list_of(pass.events, [&](std::size_t event) { return events[event].name; });
+  };
+  const auto of_one = [](const auto& one) { return json_item(one); };
+  json.put("metrics", list_of(results.metrics, of_one));
+  json.put("events", list_of(events, of_one));
+  json.put("passes", list_of(passes, names_of));
+  json.put("pass_kinds",
+           list_of(passes, [](const Pass& pass) { return word_in(kKindWords, pass.kind); }));
 }
 
 }  // namespace
@@ -384,19 +352,16 @@ TunedComparison tuned_comparison_of(const JsonIn& there) {
 
 Tuning tuning_of(const JsonIn& there) {
   Tuning tuning;
-  if (const JsonIn* switched = list_in(there, "switched"))
-    for (const JsonIn& one : *switched)
-      tuning.switched.push_back({text_in(one, "name"), text_in(one, "before"),
-                                 text_in(one, "during"),
-                                 static_cast<std::size_t>(count_in(one, "files").value_or(0))});
-  if (const JsonIn* not_possible = list_in(there, "not_possible"))
-    for (const JsonIn& one : *not_possible)
-      tuning.not_possible.push_back({text_in(one, "name"), text_in(one, "why")});
+  for (const JsonIn& one : items_in(there, "switched"))
+    tuning.switched.push_back({text_in(one, "name"), text_in(one, "before"), text_in(one, "during"),
+                               static_cast<std::size_t>(count_in(one, "files").value_or(0))});
+  for (const JsonIn& one : items_in(there, "not_possible"))
+    tuning.not_possible.push_back({text_in(one, "name"), text_in(one, "why")});
   if (auto cpus = parse_cpu_list(text_in(there, "cpus"))) tuning.cpus = *std::move(cpus);
   tuning.before = vitals_of(there, "before");
   tuning.after = vitals_of(there, "after");
-  if (const JsonIn* compared = list_in(there, "compare"))
-    for (const JsonIn& one : *compared) tuning.compared.push_back(tuned_comparison_of(one));
+  for (const JsonIn& one : items_in(there, "compare"))
+    tuning.compared.push_back(tuned_comparison_of(one));
   return tuning;
 }
 
@@ -447,10 +412,8 @@ Circumstances circumstances_of(const JsonIn& there) {
 
 std::vector<Origin> origins_of(const JsonIn& there, std::size_t commands) {
   std::vector<Origin> origins;
-  const JsonIn* list = list_in(there, "sessions");
-  if (list == nullptr) return origins;
   std::size_t total = 0;
-  for (const JsonIn& one : *list) {
+  for (const JsonIn& one : items_in(there, "sessions")) {
     Origin origin{
         .file = text_in(one, "file"),
         .commands = std::min<std::size_t>(count_in(one, "commands").value_or(0), commands),
@@ -479,36 +442,27 @@ Setting setting_of(const JsonIn& there) {
     setting.stop.min_runs = count_in(*stop, "min_runs").value_or(setting.stop.min_runs);
     setting.stop.max_runs = count_in(*stop, "max_runs");
   }
-  if (const JsonIn* events = list_in(there, "events")) {
-    for (const JsonIn& event : *events)
-      setting.events.events.push_back({.name = text_in(event, "name"),
-                                       .meaning = text_in(event, "meaning"),
-                                       .zero_is_doubtful = flag_in(event, "zero_is_doubtful")});
-  }
+  for (const JsonIn& event : items_in(there, "events"))
+    setting.events.events.push_back({.name = text_in(event, "name"),
+                                     .meaning = text_in(event, "meaning"),
+                                     .zero_is_doubtful = flag_in(event, "zero_is_doubtful")});
   const std::vector<std::string> kinds = texts_in(there, "pass_kinds");
-  if (const JsonIn* passes = list_in(there, "passes")) {
-    for (const JsonIn& pass : *passes) {
-      const std::size_t number = setting.events.passes.size();
-      const RoundKind kind =
-          number < kinds.size() ? value_in(kKindWords, kinds[number]) : RoundKind::Timed;
-      setting.events.passes.push_back({events_of(pass, setting.events.events), kind});
-    }
+  for (const JsonIn& pass : items_in(there, "passes")) {
+    const std::size_t number = setting.events.passes.size();
+    const RoundKind kind =
+        number < kinds.size() ? value_in(kKindWords, kinds[number]) : RoundKind::Timed;
+    setting.events.passes.push_back({events_of(pass, setting.events.events), kind});
   }
   return setting;
 }
 
 gate::Findings findings_of(const JsonIn& there, const Recording& session) {
   gate::Findings findings;
-  if (const JsonIn* gates = list_in(there, "gates"))
-    for (const JsonIn& gate : *gates)
-      if (auto verdict = verdict_of(gate, session))
-        findings.verdicts.push_back(*std::move(verdict));
-  if (const JsonIn* intervals = list_in(there, "intervals")) {
-    for (const JsonIn& one : *intervals) {
-      if (const auto metric = find_metric(session.metrics, text_in(one, "metric")))
-        findings.intervals.push_back({*metric, tails_of(one)});
-    }
-  }
+  for (const JsonIn& gate : items_in(there, "gates"))
+    if (auto verdict = verdict_of(gate, session)) findings.verdicts.push_back(*std::move(verdict));
+  for (const JsonIn& one : items_in(there, "intervals"))
+    if (const auto metric = find_metric(session.metrics, text_in(one, "metric")))
+      findings.intervals.push_back({*metric, tails_of(one)});
   if (const JsonIn* precision = member(there, "precision")) {
     findings.precision =
         Precision{.wanted = fraction_in(*precision, "wanted_percent").value_or(0.0),
@@ -554,12 +508,8 @@ Json json_of(const stats::Delta& delta) {
           {"mean_differs", delta.mean_differs}};
 }
 
-void put_lauka_session(JsonWriter& json, const Results& results) {
-  put_lauka_identity(json, results, results.complete);
-  put_lauka_measured(json, results);
-}
-
 void put_lauka_identity(JsonWriter& json, const Results& results, bool complete) {
+  const auto& tick = results.timers.tick;
   constexpr int format = 2;  // raised when a key changes its meaning or goes
   json.put("format", format);
   json.put("version", results.circumstances.version);
@@ -568,8 +518,9 @@ void put_lauka_identity(JsonWriter& json, const Results& results, bool complete)
   json.put("labels", labels_of(results.circumstances));
   json.put("complete", complete);
   json.put("machine", json_of(results.circumstances.machine));
-  if (const auto& tuning = results.circumstances.tuning) json.put("tuning", tuning_of(*tuning));
-  json.put("timers", timers_of(results.timers));
+  if (const auto& tuning = results.circumstances.tuning) json.put("tuning", json_item(*tuning));
+  json.put("timers", {{"clock_step_ns", results.timers.clock_step.count()},
+                      {"tick_ns", tick ? Json(tick->count()) : Json(nullptr)}});
 }
 
 void put_lauka_measured(JsonWriter& json, const Results& results) {
@@ -583,17 +534,16 @@ void put_lauka_measured(JsonWriter& json, const Results& results) {
   if (setting.until) json.put("until", *setting.until);
   if (setting.jobs > 1) json.put("jobs", setting.jobs);
   if (setting.region) json.put("region", true);
-  json.put("stop", stop_of(setting.stop));
+  json.put("stop", {{"runs", or_null(setting.stop.exact_runs)},
+                    {"min_runs", setting.stop.min_runs},
+                    {"max_runs", or_null(setting.stop.max_runs)}});
   json.put("min_share", json_number(setting.min_share));
   json.put("confidence", results.confidence);
   json.put("paired", results.paired);
   json.put("reference",
            results.reference.baseline ? Json(nullptr) : Json(results.reference.command));
   put_baseline(json, results);
-  json.put("metrics", metrics_of(results));
-  json.put("events", events_of(setting.events));
-  json.put("passes", passes_of(setting.events));
-  json.put("pass_kinds", pass_kinds_of(setting.events));
+  put_metrics(json, results);
   json.put("comparisons", comparisons_of(results));
   json.put("gates", gates_of(results));
   json.put("intervals", intervals_of(results));

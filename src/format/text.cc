@@ -20,7 +20,6 @@ constexpr std::size_t kMostValues = 50'000'000;
 
 constexpr std::size_t kUsualSamples = 10;  // of a command
 
-/// Makes the document from the parser's events, without unwanted parts.
 class Builder final : public nlohmann::json_sax<JsonIn> {
  public:
   Builder(JsonIn& document, const WantedKey& wanted) : document_(document), wanted_(wanted) {}
@@ -192,6 +191,12 @@ const JsonIn* list_in(const JsonIn& object, std::string_view key) {
   return value != nullptr && value->is_array() ? value : nullptr;
 }
 
+const JsonIn& items_in(const JsonIn& object, std::string_view key) {
+  static const JsonIn kNoItems = JsonIn::array();
+  const JsonIn* list = list_in(object, key);
+  return list != nullptr ? *list : kNoItems;
+}
+
 const JsonIn* object_in(const JsonIn& object, std::string_view key) {
   const JsonIn* value = member(object, key);
   return value != nullptr && value->is_object() ? value : nullptr;
@@ -222,10 +227,8 @@ std::optional<std::uint64_t> count_in(const JsonIn& object, std::string_view key
 
 std::vector<std::string> texts_in(const JsonIn& object, std::string_view key) {
   std::vector<std::string> texts;
-  if (const JsonIn* list = list_in(object, key)) {
-    for (const JsonIn& one : *list)
-      if (one.is_string()) texts.push_back(one.get<std::string>());
-  }
+  for (const JsonIn& one : items_in(object, key))
+    if (one.is_string()) texts.push_back(one.get<std::string>());
   return texts;
 }
 

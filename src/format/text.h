@@ -33,6 +33,7 @@ Result<JsonIn> parsed(std::string_view text, const WantedKey& wanted = {});
 /// null if it is missing, or is null.
 const JsonIn* member(const JsonIn& object, std::string_view key);
 const JsonIn* list_in(const JsonIn& object, std::string_view key);
+const JsonIn& items_in(const JsonIn& object, std::string_view key);  ///< an empty list if missing
 const JsonIn* object_in(const JsonIn& object, std::string_view key);
 
 /// Empty if missing.

@@ -32,7 +32,6 @@ constexpr unsigned kGroupSeries = 1U << 0U;  // --metric, --role, --machine, --b
 constexpr unsigned kGroupLast = 1U << 1U;
 constexpr unsigned kGroupCommit = 1U << 2U;
 
-/// A command of lauka-history.
 struct CommandInfo {
   std::string_view name;
   Action action;
@@ -92,34 +91,26 @@ struct Typed {
 void add_of_command(po::options_description& options, const CommandInfo& command, Typed& to) {
   Request& request = to.request;
   auto add = options.add_options();
-  switch (command.action) {
-    case Action::List:
-      add("benchmarks", po::bool_switch(&request.benchmarks), "the benchmarks instead");
-      break;
-    case Action::Acknowledge:
-      add("note", kept_in(request.note, "TEXT")->required(), "why it is as it should be");
-      break;
-    case Action::Combine:
-      add("fail-if-worse", kept_in(to.fail_if_worse, "PCT"),
-          "status 3 where the change is, with confidence, worse by more than PCT percent");
-      add("each-machine", po::bool_switch(&request.each_machine),
-          "the same of each class of machines by itself");
-      break;
-    case Action::Page:
-      add("commit-url", kept_in(request.commit_url, "URL"),
-          "make commits links: 'https://host/repo/commit/{}'");
-      add("title", kept_in(request.title, "TEXT"), "of the page");
-      break;
-    case Action::Export:
-      add("output,o", kept_in(request.output, "FILE"), "write there (default: standard output)");
-      break;
-    case Action::Forget:
-      add("before", kept_in(request.forgotten.before, "DATE"),
-          "all sessions that began before: 2026-11-22, UTC");
-      break;
-    default:
-      break;
+  if (command.action == Action::List)
+    add("benchmarks", po::bool_switch(&request.benchmarks), "the benchmarks instead");
+  if (command.action == Action::Acknowledge)
+    add("note", kept_in(request.note, "TEXT")->required(), "why it is as it should be");
+  if (command.action == Action::Combine) {
+    add("fail-if-worse", kept_in(to.fail_if_worse, "PCT"),
+        "status 3 where the change is, with confidence, worse by more than PCT percent");
+    add("each-machine", po::bool_switch(&request.each_machine),
+        "the same of each class of machines by itself");
   }
+  if (command.action == Action::Page) {
+    add("commit-url", kept_in(request.commit_url, "URL"),
+        "make commits links: 'https://host/repo/commit/{}'");
+    add("title", kept_in(request.title, "TEXT"), "of the page");
+  }
+  if (command.action == Action::Export)
+    add("output,o", kept_in(request.output, "FILE"), "write there (default: standard output)");
+  if (command.action == Action::Forget)
+    add("before", kept_in(request.forgotten.before, "DATE"),
+        "all sessions that began before: 2026-11-22, UTC");
 }
 
 po::options_description options_of(const CommandInfo& command, Typed& to) {
@@ -153,11 +144,6 @@ po::options_description options_of(const CommandInfo& command, Typed& to) {
   add_of_command(options, command, to);
   add("help,h", "this text");
   return options;
-}
-
-std::string usage_of(const CommandInfo& command) {
-  return fmt::format("lauka-history {} [options]{}{}", command.name,
-                     command.words.empty() ? "" : " ", command.words);
 }
 
 /// Returns the possible values of an option that help shows as `shown`.
@@ -194,7 +180,6 @@ cli::CommandDescription described(const CommandInfo& command) {
   return all;
 }
 
-/// Describes the program for the manual page and the completions.
 cli::ProgramDescription description() {
   cli::ProgramDescription history{.name = "lauka-history",
                                   .made_by = "lauka-history",
@@ -212,7 +197,8 @@ cli::ProgramDescription description() {
 }
 
 std::string help_of(const CommandInfo& command) {
-  return fmt::format("Usage: {}\n\n{}\n{}", usage_of(command),
+  return fmt::format("Usage: lauka-history {} [options]{}{}\n\n{}\n{}", command.name,
+                     command.words.empty() ? "" : " ", command.words,
                      fmt::join(wrapped(command.purpose, 79), "\n"),
                      cli::options_help(described(command)));
 }
@@ -223,11 +209,9 @@ std::string help() {
       "Keeps what lauka measured, commit by commit: in a file, or in PostgreSQL for a fleet.\n\n"
       "Commands:\n";
   for (const CommandInfo& one : kCommands) {
-    const std::string usage = fmt::format("{} {}", one.name, one.words);
-    text += fmt::format("  {:<37} {}\n", usage, wrapped(one.purpose, 60).front());
-    const auto lines = wrapped(one.purpose, 60);
-    for (std::size_t i = 1; i < lines.size(); ++i)
-      text += fmt::format("  {:<37} {}\n", "", lines[i]);
+    std::string usage = fmt::format("{} {}", one.name, one.words);
+    for (const auto& line : wrapped(one.purpose, 60))
+      text += fmt::format("  {:<37} {}\n", std::exchange(usage, ""), line);
   }
   return text +
          "\nEach has --help and --db. Exit status: 0 done, 1 failed, 2 the command line is wrong,\n"
@@ -249,10 +233,8 @@ Result<Against> against_of(const std::string& text) {
 }
 
 Result<void> check_forgotten(const CommandInfo& command, const Forgotten& what) {
-  const auto given = static_cast<int>(!what.session.empty()) +
-                     static_cast<int>(!what.commit.empty()) +
-                     static_cast<int>(!what.before.empty());
-  if (given == 1) return {};
+  const std::array given = {what.session.empty(), what.commit.empty(), what.before.empty()};
+  if (std::ranges::count(given, false) == 1) return {};
   return wrong(&command, "'forget' takes one of SESSION, --commit and --before");
 }
 
@@ -261,18 +243,11 @@ Result<void> check_commit_url(const CommandInfo& command, const std::string& url
   if (url.find("{}") == std::string::npos)
     return wrong(&command, "--commit-url " + cited(url) + " has no {} for the commit");
   // A browser would run a link that begins with javascript:.
-  if (url.compare(0, 8, "https://") == 0 || url.compare(0, 7, "http://") == 0) return {};
+  if (url.starts_with("https://") || url.starts_with("http://")) return {};
   return wrong(&command,
                "--commit-url " + cited(url) + " begins neither with https:// nor with http://");
 }
 
-Result<void> check_format(const CommandInfo& command, const std::string& format) {
-  constexpr std::array<std::string_view, 5> formats = {"csv", "jsonl", "benchfmt", "bmf", "otava"};
-  if (std::ranges::find(formats, format) != formats.end()) return {};
-  return wrong(&command, "the format " + cited(format) + " is unknown");
-}
-
-/// Checks conditions on several options.
 Result<void> check_words(const CommandInfo& command, const Request& request) {
   const std::size_t count = request.words.size();
   if (count < command.fewest || count > command.most)
@@ -283,50 +258,32 @@ Result<void> check_words(const CommandInfo& command, const Request& request) {
     return wrong(&command, fmt::format("--last must be from 1 to {}", kMostSessions));
   if (request.each_machine && !request.fail_if_worse)
     return wrong(&command, "--each-machine needs --fail-if-worse");
-  switch (command.action) {
-    case Action::Export:
-      return check_format(command, request.words[0]);
-    case Action::Forget:
-      return check_forgotten(command, request.forgotten);
-    case Action::Page:
-      return check_commit_url(command, request.commit_url);
-    case Action::Combine:
-      if (count == 0 && request.wanted.commit.empty())
-        return wrong(&command, "'combine' takes files, or --commit COMMIT of the database");
-      break;
-    default:
-      break;
+  if (command.action == Action::Export) {
+    const auto formats = split(command.words, '|');
+    if (std::ranges::find(formats, request.words[0]) == formats.end())
+      return wrong(&command, "the format " + cited(request.words[0]) + " is unknown");
   }
-  return {};
+  if (command.action == Action::Forget) return check_forgotten(command, request.forgotten);
+  if (command.action == Action::Combine && count == 0 && request.wanted.commit.empty())
+    return wrong(&command, "'combine' takes files, or --commit COMMIT of the database");
+  return check_commit_url(command, request.commit_url);
 }
 
-/// Fills in defaults that depend on the command and its words.
 void complete(Request& request) {
   Wanted& wanted = request.wanted;
+  const Action action = request.action;
   const std::string word = request.words.empty() ? "" : request.words.front();
-  switch (request.action) {
-    case Action::Show:
-    case Action::Steps:
-    case Action::Check:
-      if (!word.empty()) wanted.benchmark = word;
-      break;
-    case Action::Forget:
-      request.forgotten.commit = wanted.commit;
-      request.forgotten.session = word;
-      break;
-    case Action::List:
-    case Action::Acknowledge:
-      wanted.role = "all";
-      wanted.metrics = {"all"};
-      break;
-    case Action::Export:
-      if (wanted.metrics.empty()) wanted.metrics = {"all"};
-      if (wanted.role.empty()) wanted.role = "all";
-      break;
-    default:
-      break;
+  if (action == Action::Show || action == Action::Steps || action == Action::Check)
+    wanted.benchmark = word;
+  if (action == Action::Forget) {
+    request.forgotten.commit = wanted.commit;
+    request.forgotten.session = word;
   }
-  wanted.only_commit = request.action == Action::Combine || request.action == Action::Export;
+  if (action == Action::List || action == Action::Acknowledge || action == Action::Export) {
+    if (wanted.metrics.empty()) wanted.metrics = {"all"};
+    if (wanted.role.empty()) wanted.role = "all";
+  }
+  wanted.only_commit = action == Action::Combine || action == Action::Export;
 }
 
 Result<Request> parse_command(const CommandInfo& command, std::span<const std::string> arguments) {
@@ -370,19 +327,16 @@ Result<Request> parse_command(const CommandInfo& command, std::span<const std::s
 /// Moves --db, which may be before the command, after it.
 std::vector<std::string> with_command_first(std::span<const std::string> typed) {
   std::vector<std::string> words(typed.begin(), typed.end());
-  const bool is_apart = !words.empty() && words.front() == "--db";
-  const std::ptrdiff_t before = is_apart                                                      ? 2
-                                : !words.empty() && words.front().compare(0, 5, "--db=") == 0 ? 1
-                                                                                              : 0;
-  if (before > 0 && std::ssize(words) > before)
+  const std::string first = words.empty() ? "" : words.front();
+  const std::ptrdiff_t before = first == "--db" ? 2 : first.starts_with("--db=") ? 1 : 0;
+  if (std::ssize(words) > before)
     std::rotate(words.begin(), words.begin() + before, words.begin() + before + 1);
   return words;
 }
 
 Error unknown(const std::string& command) {
-  std::vector<std::string_view> names(kCommands.size());
-  std::transform(kCommands.begin(), kCommands.end(), names.begin(),
-                 [](const CommandInfo& one) { return one.name; });
+  std::vector<std::string_view> names;
+  for (const CommandInfo& one : kCommands) names.push_back(one.name);
   const std::string_view near = nearest(command, names);
   return {"unknown command " + cited(command), near.empty()
                                                    ? "lauka-history --help lists the commands"

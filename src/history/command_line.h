@@ -1,7 +1,6 @@
 #pragma once
 
 #include "core/result.h"
-#include "history/load.h"
 #include "history/store.h"
 #include "history/trend.h"
 

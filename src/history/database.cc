@@ -152,7 +152,6 @@ bool add_parts(Address& address, std::string_view text) {
   return true;
 }
 
-/// Returns the scheme in lower case.
 std::string scheme_of(const std::string& where) {
   return lower_case(where.substr(0, where.find(':')));
 }

@@ -1,11 +1,10 @@
 #include "history/page.h"
 
 #include "core/text.h"
-#include "history/fleet.h"
 #include "history/text.h"
+#include "history/trend.h"
 #include "report/charts.h"
 #include "report/exports.h"
-#include "report/svg.h"
 
 #include <algorithm>
 #include <array>
@@ -94,8 +93,7 @@ Scale scale_of(const SteppedSeries& stepped) {
     high = std::max(high, scale.shown(one.value + one.reach()));
   }
   const bool is_wide = !scale.is_change() && report::spans_decades(low, high);
-  scale.axis =
-      (is_wide ? report::logarithmic_axis : report::axis_over)(low, high, report::kMostTicks);
+  scale.axis = (is_wide ? report::logarithmic_axis : report::axis_over)(low, high);
   return scale;
 }
 
@@ -135,14 +133,6 @@ std::vector<report::Spot> spots_of(const Scale& scale, std::size_t width, std::s
     spots.push_back({place_of(i) * width / width_of(scale.stepped.trend),
                      scale.down(commits[i].value, height)});
   return spots;
-}
-
-/// The drawing of a card: its text says the rest.
-std::string small_chart(const Scale& scale) {
-  using report::kAcross;
-  return report::svg_row(kSmall, "c0", "",
-                         levels_of(scale, kAcross, kSmall) +
-                             report::svg_spots(spots_of(scale, kAcross, kSmall), "c0", ""));
 }
 
 /// Commits and their dates below a drawing: the first, the last and one between them.
@@ -223,13 +213,6 @@ std::string newest_of_several(const std::vector<Series>& series) {
   return newest.second;
 }
 
-Series at_commit(const Series& series, const std::string& commit) {
-  Series there{.variant = series.variant, .metric = series.metric};
-  std::copy_if(series.points.begin(), series.points.end(), std::back_inserter(there.points),
-               [&](const SeriesPoint& point) { return point.commit == commit; });
-  return there;
-}
-
 }  // namespace
 
 std::string Page::link_of(const std::string& commit) const {
@@ -295,7 +278,10 @@ std::string Page::machines_section() const {
     const std::string commit = newest_of_several(series);
     if (commit.empty()) continue;
     Fleet fleet;
-    for (const Series& one : series) fleet.add(at_commit(one, commit));
+    for (Series one : series) {
+      std::erase_if(one.points, [&](const SeriesPoint& point) { return point.commit != commit; });
+      fleet.add(one);
+    }
     for (const FleetEffect& effect : fleet.effects())
       all += fmt::format("<h3>{}</h3>\n<p>change from the reference at {}</p>\n{}",
                          html_text(title), link_of(commit), fleet_html(effect));
@@ -338,7 +324,10 @@ void Page::add(const SteppedSeries& stepped) {
   const std::string value = html_text(value_text(trend, last, stepped.series.metric));
   part.machine = machine_line(stepped.series.variant);
   part.card_begin = fmt::format("<a href=\"#{}\"><b>{}</b><span>{}</span>", anchor, title, value);
-  part.card_end = small_chart(scale) + "</a>\n";
+  using report::kAcross;
+  const std::string drawing = levels_of(scale, kAcross, kSmall) +
+                              report::svg_spots(spots_of(scale, kAcross, kSmall), "c0", "");
+  part.card_end = report::svg_row(kSmall, "c0", "", drawing) + "</a>\n";
   part.section_begin =
       fmt::format("<section class=\"series\" id=\"{}\"><h2>{}</h2>\n", anchor, title);
   part.section_end =

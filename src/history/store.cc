@@ -3,29 +3,114 @@
 #include "core/numbers.h"
 #include "core/text.h"
 #include "format/sections.h"
-#include "history/encoding.h"
-#include "history/load.h"
+#include "history/record.h"
+#include "history/trend.h"
 #include "os/files.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <deque>
+#include <functional>
 #include <future>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <system_error>
 #include <thread>
+#include <tuple>
 
 #include <fmt/format.h>
 
 // Few statements of many rows, because round trips to the database take the time. Numbers are part
 // of the statements, texts are bound. Rows are written in ascending order, and tables in one order:
-// two writers that add the same wait for each other in turn, without a deadlock.
+// two writers that add the same wait for each other in turn, without a deadlock. Names are queried
+// separately from the points, all new ones at once: a join might read all names.
 
 namespace lauka::history {
 
 namespace {
+
+constexpr std::size_t kMostIds = 2000;  // in one statement
+
+std::int64_t id_in(const std::string& text) {
+  return std::strtoll(text.c_str(), nullptr, 10);
+}
+
+/// "... IN (1,2,3)" for some of `ids` at a time.
+Result<void> for_each_list(const std::set<std::int64_t>& ids,
+                           const std::function<Result<void>(const std::string&)>& ask) {
+  std::string list;
+  std::size_t count = 0;
+  for (const std::int64_t id : ids) {
+    list += (list.empty() ? "" : ",") + std::to_string(id);
+    ++count;
+    if (count % kMostIds != 0 && count < ids.size()) continue;
+    if (auto done = ask(list); !done) return done;
+    list.clear();
+  }
+  return {};
+}
+
+/// Returns the places of the wanted metrics; by default the time, else the first.
+std::vector<std::size_t> wanted_metrics(const std::vector<MetricRecord>& layout,
+                                        const std::vector<std::string>& names) {
+  std::vector<std::size_t> places;
+  const auto add = [&](std::string_view name) {
+    for (std::size_t i = 0; i < layout.size(); ++i)
+      if ((name == "all" || layout[i].name == name) && std::ranges::find(places, i) == places.end())
+        places.push_back(i);
+  };
+  for (const std::string& name : names) add(name);
+  if (names.empty()) add(metric_name_of(Role::WallTime));
+  if (names.empty() && places.empty() && !layout.empty()) places.push_back(0);
+  return places;
+}
+
+/// Returns the default role: a suite's history is about the candidate.
+std::string usual_role(const std::vector<Variant>& variants) {
+  for (const std::string_view role : {"candidate", "", "reference", "anchor"})
+    for (const Variant& variant : variants)
+      if (variant.role == role) return std::string(role);
+  return {};
+}
+
+bool has_one_anchor(const Series& series) {
+  std::set<std::string_view> anchors;
+  for (const SeriesPoint& point : series.points)
+    if (point.values.to_anchor) anchors.insert(point.anchor);
+  return anchors.size() < 2;
+}
+
+/// Returns the ratio to the anchor of one metric in the numbers of a row.
+std::optional<LogRatio> to_anchor(std::string_view metric, std::string_view layout,
+                                  std::string_view numbers) {
+  auto metrics = decode_layout(layout);
+  for (std::size_t place = 0; place < metrics.size(); ++place)
+    if (metrics[place].name == metric && decode_values(metrics[place], place, numbers))
+      return metrics[place].to_anchor;
+  return std::nullopt;
+}
+
+void relate_to_newest_anchor(Series& series, const AnchorLinks& chain) {
+  std::string newest;
+  for (const SeriesPoint& point : series.points)
+    if (!point.anchor.empty()) newest = point.anchor;
+  const auto links = chain.to(newest);
+  for (SeriesPoint& point : series.points) {
+    auto& ratio = point.values.to_anchor;
+    if (!ratio || point.anchor == newest) continue;
+    const auto link = links.find(point.anchor);
+    if (link == links.end()) {
+      ratio.reset();
+      ++series.unchained;
+    } else {
+      ratio->value += link->second.value;
+      point.link_error = link->second.error.value_or(0.0);
+      point.anchor = newest;
+    }
+  }
+}
 
 constexpr std::size_t kMostTexts = 500;                            // bound in one statement
 constexpr std::size_t kMostOfStatement = std::size_t{256} * 1024;  // of a statement
@@ -36,29 +121,34 @@ class Rows {
   Rows(Database& database, std::string_view into)
       : database_(database), head_(fmt::format("INSERT INTO {} VALUES ", into)) {}
 
-  Result<void> add(const std::string& row, std::span<const std::string> texts = {}) {
+  /// Adds a row, in which :t stands for `text` if there is one. Ignored after a failed statement.
+  void add(std::string row, const std::string* text = nullptr) {
+    if (text != nullptr) {
+      row.replace(row.find(":t"), 2, fmt::format(":t{}", texts_.size()));
+      texts_.push_back(*text);
+    }
     values_ += (values_.empty() ? "" : ",") + row;
-    texts_.insert(texts_.end(), texts.begin(), texts.end());
-    return texts_.size() >= kMostTexts || values_.size() >= kMostOfStatement ? flush()
-                                                                             : Result<void>();
+    if (texts_.size() >= kMostTexts || values_.size() >= kMostOfStatement) send();
   }
 
-  /// The place of the next text that is bound.
-  std::size_t next_text() const { return texts_.size(); }
-
-  Result<void> flush() {
-    if (values_.empty()) return {};
-    auto done = database_.run(head_ + values_ + " ON CONFLICT DO NOTHING", texts_);
-    values_.clear();
-    texts_.clear();
-    return done;
+  Result<void> end() {
+    send();
+    return done_;
   }
 
  private:
+  void send() {
+    if (done_ && !values_.empty())
+      done_ = database_.run(head_ + values_ + " ON CONFLICT DO NOTHING", texts_);
+    values_.clear();
+    texts_.clear();
+  }
+
   Database& database_;
   std::string head_;
   std::string values_{};
   std::vector<std::string> texts_{};
+  Result<void> done_{};
 };
 
 std::int64_t milliseconds_of(TimeOfDay time) {
@@ -125,9 +215,6 @@ std::vector<Result<SessionRecord>> records_in(std::span<const std::string> files
   return records;
 }
 
-}  // namespace
-
-/// A row of lauka_point.
 struct PointRow {
   std::int64_t variant = 0;
   std::size_t session = 0;
@@ -137,12 +224,15 @@ struct PointRow {
   const BenchmarkRecord* result = nullptr;
 };
 
-struct Store::Batch {
+struct Batch {
+  std::span<const SessionRecord> records;
+  std::int64_t added_before = 0;
   std::map<std::int64_t, std::string> names{};
   std::map<std::int64_t, std::pair<std::string, std::int64_t>> machines{};  // class and parts
   std::map<std::int64_t, std::string> variants{};                           // rows
-  std::map<std::int64_t, std::size_t> sessions{};
-  std::vector<std::int64_t> ids{};  // of the sessions
+  std::map<std::int64_t, std::size_t> sessions{};                           // places in `records`
+  std::vector<std::int64_t> ids{};                                          // of the records
+  std::vector<bool> is_new{};                                               // likewise
   std::vector<PointRow> points{};
 
   std::int64_t name(const std::string& text) {
@@ -162,67 +252,17 @@ struct Store::Batch {
     return last_layout;
   }
 
+  std::int64_t added(std::size_t place) const {
+    return added_before + 1 + static_cast<std::int64_t>(place);
+  }
+
   // Most commands have the same metrics as the one before.
   const std::vector<MetricRecord>* last = nullptr;
   std::int64_t last_layout = 0;
 };
 
-Result<void> Store::add_names(const Batch& batch) {
-  Rows rows(database_, "lauka_name (id, text)");
-  for (const auto& [id, text] : batch.names) {
-    if (known_.count(id) > 0) continue;
-    if (auto done = rows.add(fmt::format("({},:t{})", id, rows.next_text()), std::span(&text, 1));
-        !done)
-      return done;
-  }
-  return rows.flush();
-}
-
-Result<void> Store::add_machines(const Batch& batch) {
-  Rows machines(database_, "lauka_machine (id, class, parts)");
-  for (const auto& [id, machine] : batch.machines) {
-    if (known_.count(id) > 0) continue;
-    const std::string row = fmt::format("({},:t{},{})", id, machines.next_text(), machine.second);
-    if (auto done = machines.add(row, std::span(&machine.first, 1)); !done) return done;
-  }
-  if (auto done = machines.flush(); !done) return done;
-  Rows variants(database_, "lauka_variant (id, benchmark, role, command, machine)");
-  for (const auto& [id, row] : batch.variants) {
-    if (known_.count(id) > 0) continue;
-    if (auto done = variants.add(row); !done) return done;
-  }
-  return variants.flush();
-}
-
-Result<std::vector<bool>> Store::add_sessions(const Batch& batch,
-                                              std::span<const SessionRecord> sessions,
-                                              std::int64_t added_before) {
-  std::string values;
-  std::vector<std::string> texts;
-  for (const auto& [id, place] : batch.sessions) {
-    const SessionRecord& one = sessions[place];
-    values += fmt::format("{}({},:t{},{},{},{},{},{},{},{},{},{},{})", values.empty() ? "" : ",",
-                          id, texts.size(), milliseconds_of(one.began), milliseconds_of(one.ended),
-                          text_id(class_of(one.machine)), text_id(one.machine.name),
-                          text_id(commit_of(one)), text_id(one.label("branch")),
-                          text_id(one.version), one.complete ? 1 : 0, one.results.size(),
-                          added_before + 1 + static_cast<std::int64_t>(place));
-    texts.push_back(one.id);
-  }
-  std::vector<bool> is_new(sessions.size(), false);
-  auto asked = database_.each(
-      "INSERT INTO lauka_session (id, uuid, began, ended, machine, host, commit_name, branch, "
-      "version, complete, results, added) VALUES " +
-          values + " ON CONFLICT DO NOTHING RETURNING id",
-      1, texts, [&](const Row& row) {
-        const auto found = batch.sessions.find(std::strtoll(row[0].c_str(), nullptr, 10));
-        if (found != batch.sessions.end()) is_new[found->second] = true;
-      });
-  if (!asked) return asked.error();
-  return is_new;
-}
-
-void Store::gather(Batch& batch, const SessionRecord& session, std::size_t place) {
+void gather(Batch& batch, std::size_t place) {
+  const SessionRecord& session = batch.records[place];
   batch.ids.push_back(text_id(session.id));
   if (!batch.sessions.emplace(batch.ids.back(), place).second) return;  // twice among these
   const std::string machine_class = class_of(session.machine);
@@ -246,66 +286,402 @@ void Store::gather(Batch& batch, const SessionRecord& session, std::size_t place
   }
 }
 
-Result<void> Store::add_labels(const Batch& batch, std::span<const SessionRecord> sessions,
-                               const std::vector<bool>& is_new) {
-  Rows labels(database_, "lauka_label (session, name, value)");
+Result<void> add_sessions(Database& database, Batch& batch) {
+  std::string values;
+  std::vector<std::string> texts;
   for (const auto& [id, place] : batch.sessions) {
-    if (!is_new[place]) continue;
-    for (const Label& label : sessions[place].labels) {
-      const std::string row =
-          fmt::format("({},{},{})", id, text_id(label.key), text_id(label.value));
-      if (auto one = labels.add(row); !one) return one;
-    }
+    const SessionRecord& one = batch.records[place];
+    values += fmt::format(
+        "{}({},:t{},{},{},{},{},{},{},{},{},{},{})", values.empty() ? "" : ",", id, texts.size(),
+        milliseconds_of(one.began), milliseconds_of(one.ended), text_id(class_of(one.machine)),
+        text_id(one.machine.name), text_id(commit_of(one)), text_id(one.label("branch")),
+        text_id(one.version), one.complete ? 1 : 0, one.results.size(), batch.added(place));
+    texts.push_back(one.id);
   }
-  return labels.flush();
+  batch.is_new.assign(batch.records.size(), false);
+  return database.each(
+      "INSERT INTO lauka_session (id, uuid, began, ended, machine, host, commit_name, branch, "
+      "version, complete, results, added) VALUES " +
+          values + " ON CONFLICT DO NOTHING RETURNING id",
+      1, texts, [&](const Row& row) {
+        const auto found = batch.sessions.find(id_in(row[0]));
+        if (found != batch.sessions.end()) batch.is_new[found->second] = true;
+      });
 }
 
-Result<void> Store::add_points(const Batch& batch, std::span<const SessionRecord> sessions,
-                               const std::vector<bool>& is_new, std::int64_t added_before) {
+/// Adds what sessions share, but for what is `known` to be there.
+Result<void> add_shared(Database& database, const Batch& batch,
+                        const std::set<std::int64_t>& known) {
+  Rows names(database, "lauka_name (id, text)");
+  for (const auto& [id, text] : batch.names)
+    if (!known.contains(id)) names.add(fmt::format("({},:t)", id), &text);
+  if (auto done = names.end(); !done) return done;
+  Rows machines(database, "lauka_machine (id, class, parts)");
+  for (const auto& [id, machine] : batch.machines)
+    if (!known.contains(id))
+      machines.add(fmt::format("({},:t,{})", id, machine.second), &machine.first);
+  if (auto done = machines.end(); !done) return done;
+  Rows variants(database, "lauka_variant (id, benchmark, role, command, machine)");
+  for (const auto& [id, row] : batch.variants)
+    if (!known.contains(id)) variants.add(row);
+  return variants.end();
+}
+
+/// Adds the labels and points of the new sessions.
+Result<void> add_own(Database& database, const Batch& batch) {
+  Rows labels(database, "lauka_label (session, name, value)");
+  for (const auto& [id, place] : batch.sessions)
+    if (batch.is_new[place])
+      for (const Label& label : batch.records[place].labels)
+        labels.add(fmt::format("({},{},{})", id, text_id(label.key), text_id(label.value)));
+  if (auto done = labels.end(); !done) return done;
   Rows points(
-      database_,
+      database,
       "lauka_point (variant, began, session, commit_name, branch, layout, numbers, name, anchor, "
       "added)");
   for (const PointRow& point : batch.points) {
-    const SessionRecord& session = sessions[point.session];
-    if (!is_new[point.session]) continue;
-    const std::string row = fmt::format(
-        "({},{},{},{},{},{},'{}',{},{},{})", point.variant, milliseconds_of(session.began),
-        batch.ids[point.session], text_id(commit_of(session)), text_id(session.label("branch")),
-        point.layout, encode_values(point.result->metrics), point.name, point.anchor,
-        added_before + 1 + static_cast<std::int64_t>(point.session));
-    if (auto one = points.add(row); !one) return one;
+    const SessionRecord& session = batch.records[point.session];
+    if (!batch.is_new[point.session]) continue;
+    points.add(fmt::format("({},{},{},{},{},{},'{}',{},{},{})", point.variant,
+                           milliseconds_of(session.began), batch.ids[point.session],
+                           text_id(commit_of(session)), text_id(session.label("branch")),
+                           point.layout, encode_values(point.result->metrics), point.name,
+                           point.anchor, batch.added(point.session)));
   }
-  return points.flush();
+  return points.end();
+}
+
+}  // namespace
+
+std::string commit_of(const SessionRecord& session) {
+  const std::string commit = session.label("commit");
+  return commit.empty() || session.label("dirty") != "yes" ? commit : commit + "+dirty";
+}
+
+std::vector<Series> series_of(const SessionRecord& session, const Wanted& wanted) {
+  std::vector<Variant> variants;
+  for (const BenchmarkRecord& result : session.results)
+    variants.push_back({.benchmark = result.benchmark,
+                        .role = result.role,
+                        .command = result.command,
+                        .machine_class = class_of(session.machine),
+                        .machine = session.machine});
+  const std::string role = wanted.role.empty() ? usual_role(variants) : wanted.role;
+  std::vector<Series> all;
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    if (role != "all" && variants[i].role != role) continue;
+    const std::vector<MetricRecord>& metrics = session.results[i].metrics;
+    for (const std::size_t metric : wanted_metrics(metrics, wanted.metrics)) {
+      Series series{.variant = variants[i], .metric = metrics[metric]};
+      series.points.push_back({.began = session.began.time_since_epoch().count(),
+                               .commit = commit_of(session),
+                               .branch = session.label("branch"),
+                               .anchor = session.results[i].anchor,
+                               .values = metrics[metric]});
+      all.push_back(std::move(series));
+    }
+  }
+  return all;
+}
+
+Result<std::int64_t> find_commit(Database& database, const std::string& commit) {
+  const std::int64_t id = text_id(commit);
+  const auto exact = database.ask(
+      fmt::format("SELECT commit_name FROM lauka_session WHERE commit_name = {} LIMIT 1", id), 1);
+  if (!exact) return exact.error();
+  if (!exact->empty()) return id;
+  // Users do not type all forty digits.
+  constexpr std::size_t fewest = 4;
+  std::vector<std::int64_t> found;
+  if (commit.size() >= fewest) {
+    const auto rows = database.ask(
+        "SELECT id, text FROM lauka_name WHERE text LIKE :t0 AND EXISTS "
+        "(SELECT 1 FROM lauka_session WHERE commit_name = lauka_name.id)",
+        2, std::vector{commit + "%"});
+    if (!rows) return rows.error();
+    for (const Row& row : *rows)
+      if (row[1].compare(0, commit.size(), commit) == 0) found.push_back(id_in(row[0]));
+  }
+  if (found.empty())
+    return Error{"has no session of the commit " + cited(commit),
+                 "lauka-history list shows what there is"};
+  if (found.size() > 1)
+    return Error{"has several commits that begin with " + cited(commit), "write more of it"};
+  return found.front();
+}
+
+const std::string& Loader::name(std::int64_t id) const {
+  const auto found = names_.find(id);
+  return found == names_.end() ? names_.at(0) : found->second;
+}
+
+Result<void> Loader::learn(const std::set<std::int64_t>& names) {
+  std::set<std::int64_t> unknown;
+  for (const std::int64_t id : names)
+    if (names_.count(id) == 0) unknown.insert(id);
+  return for_each_list(unknown, [&](const std::string& list) {
+    return database_.each("SELECT id, text FROM lauka_name WHERE id IN (" + list + ")", 2, {},
+                          [&](const Row& row) { names_[id_in(row[0])] = row[1]; });
+  });
+}
+
+Result<void> Loader::load_machines(const std::set<std::int64_t>& machines) {
+  std::set<std::int64_t> unknown;
+  for (const std::int64_t id : machines)
+    if (machines_.count(id) == 0) unknown.insert(id);
+  std::map<std::int64_t, std::pair<std::string, std::int64_t>> found;
+  std::set<std::int64_t> parts;
+  auto asked = for_each_list(unknown, [&](const std::string& list) {
+    return database_.each("SELECT id, class, parts FROM lauka_machine WHERE id IN (" + list + ")",
+                          3, {}, [&](const Row& row) {
+                            found[id_in(row[0])] = {row[1], id_in(row[2])};
+                            parts.insert(id_in(row[2]));
+                          });
+  });
+  if (!asked) return asked;
+  if (auto learnt = learn(parts); !learnt) return learnt;
+  for (const auto& [id, one] : found) machines_[id] = {one.first, decode_machine(name(one.second))};
+  return {};
+}
+
+Result<void> Loader::learn_of(const std::vector<Row>& rows,
+                              std::initializer_list<std::size_t> names, std::size_t machine) {
+  std::set<std::int64_t> ids;
+  std::set<std::int64_t> machines;
+  for (const Row& row : rows) {
+    for (const std::size_t column : names) ids.insert(id_in(row[column]));
+    machines.insert(id_in(row[machine]));
+  }
+  if (auto learnt = learn(ids); !learnt) return learnt;
+  return load_machines(machines);
+}
+
+Result<std::vector<SessionLine>> Loader::sessions(std::size_t last, const std::string& commit) {
+  std::string condition;
+  if (!commit.empty()) {
+    const auto number = find_commit(database_, commit);
+    if (!number) return number.error();
+    condition = fmt::format(" WHERE commit_name = {}", *number);
+  }
+  const auto rows = database_.ask(
+      fmt::format("SELECT began, uuid, commit_name, branch, host, machine, results, complete FROM "
+                  "lauka_session{} ORDER BY began DESC, added DESC LIMIT {}",
+                  condition, last),
+      8);
+  if (!rows) return rows.error();
+  if (auto learnt = learn_of(*rows, {2, 3, 4}, 5); !learnt) return learnt.error();
+  std::vector<SessionLine> lines;
+  for (const Row& row : *rows)
+    lines.push_back({.began = id_in(row[0]),
+                     .uuid = row[1],
+                     .commit = name(id_in(row[2])),
+                     .branch = name(id_in(row[3])),
+                     .host = name(id_in(row[4])),
+                     .machine_class = machines_[id_in(row[5])].first,
+                     .results = static_cast<std::size_t>(id_in(row[6])),
+                     .complete = row[7] != "0"});
+  return lines;
+}
+
+Error Loader::no_variant(const Wanted& wanted, const std::set<std::string>& roles) {
+  const std::string lists = "lauka-history list --benchmarks lists all";
+  if (wanted.benchmark.empty()) return {"no such benchmark", lists};
+  const std::string what = "no benchmark " + cited(wanted.benchmark);
+  if (!roles.empty())
+    return {what + " in the role " + cited(wanted.role),
+            "write --role " + listed(std::vector<std::string>(roles.begin(), roles.end()), "or")};
+  Wanted any{.role = "all"};
+  std::set<std::string> names;
+  if (!wanted.commit.empty()) return {what + " at the commit " + cited(wanted.commit), lists};
+  if (const auto all = variants(any))
+    for (const Variant& one : *all) names.insert(one.benchmark);
+  const auto near =
+      nearest_names(wanted.benchmark, std::vector<std::string>(names.begin(), names.end()));
+  return {what, near.empty() ? lists : fmt::format("did you mean {}?", listed(near, "or"))};
+}
+
+Result<std::vector<Variant>> Loader::variants(const Wanted& wanted) {
+  std::string condition = "1 = 1";
+  if (!wanted.benchmark.empty())
+    condition += fmt::format(" AND benchmark = {}", text_id(wanted.benchmark));
+  if (!wanted.commit.empty()) {
+    const auto number = find_commit(database_, wanted.commit);
+    if (!number) return number.error();
+    condition += fmt::format(
+        " AND id IN (SELECT variant FROM lauka_point WHERE session IN "
+        "(SELECT id FROM lauka_session WHERE commit_name = {}))",
+        *number);
+  }
+  const auto rows = database_.ask(
+      "SELECT id, benchmark, role, command, machine FROM lauka_variant WHERE " + condition, 5);
+  if (!rows) return rows.error();
+  if (auto learnt = learn_of(*rows, {1, 2, 3}, 4); !learnt) return learnt.error();
+  std::vector<Variant> variants;
+  for (const Row& row : *rows) {
+    const auto& machine = machines_[id_in(row[4])];
+    if (!machine.first.starts_with(wanted.machine)) continue;
+    variants.push_back({.id = id_in(row[0]),
+                        .benchmark = name(id_in(row[1])),
+                        .role = name(id_in(row[2])),
+                        .command = name(id_in(row[3])),
+                        .machine_class = machine.first,
+                        .machine = machine.second});
+  }
+  std::set<std::string> roles;
+  for (const Variant& variant : variants)
+    if (!variant.role.empty()) roles.insert(variant.role);
+  const std::string role = wanted.role.empty() ? usual_role(variants) : wanted.role;
+  std::erase_if(variants, [&](const Variant& one) {
+    return role != "all" && one.role != role && !(wanted.role.empty() && one.role.empty());
+  });
+  if (variants.empty()) return no_variant(wanted, roles);
+  std::ranges::sort(variants, [](const Variant& a, const Variant& b) {
+    return std::tie(a.benchmark, a.role, a.command, a.machine_class) <
+           std::tie(b.benchmark, b.role, b.command, b.machine_class);
+  });
+  return variants;
+}
+
+Result<std::vector<Series>> Loader::series(const Variant& variant, const Wanted& wanted) {
+  std::string condition = fmt::format("variant = {}", variant.id);
+  if (!wanted.branch.empty()) condition += fmt::format(" AND branch = {}", text_id(wanted.branch));
+  if (wanted.only_commit && !wanted.commit.empty()) {
+    const auto number = find_commit(database_, wanted.commit);
+    if (!number) return number.error();
+    condition += fmt::format(" AND commit_name = {}", *number);
+  }
+  // Rows have a kilobyte each: only the necessary part is kept.
+  struct Kept {
+    std::int64_t layout = 0;
+    std::string numbers{};
+    SeriesPoint point{};
+    std::int64_t commit = 0;
+    std::int64_t branch = 0;
+    std::int64_t anchor = 0;
+  };
+  std::vector<Kept> kept;
+  std::set<std::int64_t> names;
+  auto asked = database_.each(
+      fmt::format(
+          "SELECT began, session, commit_name, branch, layout, numbers, anchor, added "
+          "FROM lauka_point WHERE {} ORDER BY began DESC, added DESC, session DESC LIMIT {}",
+          condition, wanted.last),
+      8, {}, [&](const Row& row) {
+        Kept one{.layout = id_in(row[4]), .numbers = row[5]};
+        one.point.began = id_in(row[0]);
+        one.point.session = id_in(row[1]);
+        one.point.added = id_in(row[7]);
+        one.commit = id_in(row[2]);
+        one.branch = id_in(row[3]);
+        one.anchor = id_in(row[6]);
+        names.insert({one.layout, one.commit, one.branch, one.anchor});
+        kept.push_back(std::move(one));
+      });
+  if (!asked) return asked.error();
+  if (auto learnt = learn(names); !learnt) return learnt.error();
+
+  std::vector<Series> all;
+  std::map<std::pair<std::string, Unit>, std::size_t> places;  // in `all`, by metric
+  for (auto one = kept.rbegin(); one != kept.rend(); ++one) {
+    auto layout = layouts_.find(one->layout);
+    if (layout == layouts_.end())
+      layout = layouts_.emplace(one->layout, decode_layout(name(one->layout))).first;
+    for (const std::size_t metric : wanted_metrics(layout->second, wanted.metrics)) {
+      SeriesPoint point = one->point;
+      point.values = layout->second[metric];
+      if (!decode_values(point.values, metric, one->numbers)) continue;
+      point.commit = name(one->commit);
+      point.branch = name(one->branch);
+      point.anchor = name(one->anchor);
+      const auto [place, is_new] =
+          places.emplace(std::pair(point.values.name, point.values.unit), all.size());
+      if (is_new) all.push_back({.variant = variant});
+      Series& series = all[place->second];
+      series.metric = layout->second[metric];
+      series.points.push_back(std::move(point));
+    }
+  }
+  if (auto chained = chain_anchors(all); !chained) return chained.error();
+  return all;
+}
+
+Result<void> Loader::chain_anchors(std::vector<Series>& all) {
+  if (std::ranges::all_of(all, has_one_anchor)) return {};
+  // Links: sessions that measured one of this benchmark's anchors against another anchor.
+  const Variant& variant = all.front().variant;
+  const auto rows = database_.ask(
+      fmt::format(
+          "SELECT name, anchor, layout, numbers FROM lauka_point WHERE variant IN (SELECT "
+          "id FROM lauka_variant WHERE benchmark = {0} AND machine = {1}) AND anchor <> name AND "
+          "name IN (SELECT anchor FROM lauka_point WHERE variant IN (SELECT id FROM lauka_variant "
+          "WHERE benchmark = {0} AND machine = {1}))",
+          text_id(variant.benchmark), text_id(variant.machine_class)),
+      4);
+  if (!rows) return rows.error();
+  std::set<std::int64_t> names;
+  for (const Row& row : *rows) names.insert({id_in(row[0]), id_in(row[1]), id_in(row[2])});
+  if (auto learnt = learn(names); !learnt) return learnt;
+  for (Series& series : all) {
+    AnchorLinks chain;
+    for (const Row& row : *rows)
+      if (const auto ratio = to_anchor(series.metric.name, name(id_in(row[2])), row[3]))
+        chain.add(name(id_in(row[0])), name(id_in(row[1])), *ratio);
+    relate_to_newest_anchor(series, chain);
+  }
+  return {};
+}
+
+Result<std::map<std::int64_t, std::string>> Loader::acknowledged(std::int64_t variant,
+                                                                 const std::string& metric) {
+  const auto rows = database_.ask(
+      fmt::format("SELECT began, note FROM lauka_acknowledged WHERE variant = {} AND metric = {}",
+                  variant, text_id(metric)),
+      2);
+  if (!rows) return rows.error();
+  std::set<std::int64_t> names;
+  for (const Row& row : *rows) names.insert(id_in(row[1]));
+  if (auto learnt = learn(names); !learnt) return learnt.error();
+  std::map<std::int64_t, std::string> notes;
+  for (const Row& row : *rows) notes[id_in(row[0])] = name(id_in(row[1]));
+  return notes;
+}
+
+Result<std::map<std::int64_t, std::string>> Loader::uuids(const std::set<std::int64_t>& sessions) {
+  std::map<std::int64_t, std::string> found;
+  auto asked = for_each_list(sessions, [&](const std::string& list) {
+    return database_.each("SELECT id, uuid FROM lauka_session WHERE id IN (" + list + ")", 2, {},
+                          [&](const Row& row) { found[id_in(row[0])] = row[1]; });
+  });
+  if (!asked) return asked.error();
+  return found;
 }
 
 Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
   if (sessions.empty()) return std::size_t{0};
-  Batch batch;
-  for (std::size_t place = 0; place < sessions.size(); ++place)
-    gather(batch, sessions[place], place);
-  std::ranges::sort(batch.points, [&](const PointRow& a, const PointRow& b) {
-    return std::pair(a.variant, batch.ids[a.session]) < std::pair(b.variant, batch.ids[b.session]);
+  Batch batch{.records = sessions};
+  for (std::size_t place = 0; place < sessions.size(); ++place) gather(batch, place);
+  std::ranges::sort(batch.points, {}, [&](const PointRow& point) {
+    return std::pair(point.variant, batch.ids[point.session]);
   });
   std::size_t added = 0;
   auto done = database_.in_transaction([&]() -> Result<void> {
     const auto newest = database_.ask("SELECT COALESCE(MAX(added), 0) FROM lauka_session", 1);
     if (!newest) return newest.error();
-    const std::int64_t before = std::strtoll(newest->front().front().c_str(), nullptr, 10);
-    const auto is_new = add_sessions(batch, sessions, before);
-    if (!is_new) return is_new.error();
-    added = static_cast<std::size_t>(std::ranges::count(*is_new, true));
+    batch.added_before = id_in(newest->front().front());
+    if (auto one = add_sessions(database_, batch); !one) return one;
+    added = static_cast<std::size_t>(std::ranges::count(batch.is_new, true));
     if (added == 0) return {};
-    if (auto names = add_names(batch); !names) return names;
-    if (auto machines = add_machines(batch); !machines) return machines;
-    if (auto labels = add_labels(batch, sessions, *is_new); !labels) return labels;
-    return add_points(batch, sessions, *is_new, before);
+    if (auto shared = add_shared(database_, batch, known_); !shared) return shared;
+    return add_own(database_, batch);
   });
   if (!done) return done.error();
   if (added == 0) return added;
-  for (const auto& [id, text] : batch.names) known_.insert(id);
-  for (const auto& [id, machine] : batch.machines) known_.insert(id);
-  for (const auto& [id, row] : batch.variants) known_.insert(id);
+  const auto learn = [&](const auto& rows) {
+    for (const auto& [id, row] : rows) known_.insert(id);
+  };
+  learn(batch.names);
+  learn(batch.machines);
+  learn(batch.variants);
   return added;
 }
 
@@ -333,12 +709,8 @@ Result<void> acknowledge(Database& database, std::int64_t variant, const std::st
   return database.in_transaction([&]() -> Result<void> {
     Rows names(database, "lauka_name (id, text)");
     for (const std::string* text : {&metric, &note})
-      if (const std::int64_t number = text_id(*text); number != 0)
-        if (auto done =
-                names.add(fmt::format("({},:t{})", number, names.next_text()), std::span(text, 1));
-            !done)
-          return done;
-    if (auto done = names.flush(); !done) return done;
+      if (!text->empty()) names.add(fmt::format("({},:t)", text_id(*text)), text);
+    if (auto done = names.end(); !done) return done;
     const std::string which =
         fmt::format("variant = {} AND metric = {} AND began = {}", variant, text_id(metric), began);
     if (auto gone = database.run("DELETE FROM lauka_acknowledged WHERE " + which); !gone)

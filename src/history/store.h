@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
+#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -14,6 +16,111 @@
 #include <vector>
 
 namespace lauka::history {
+
+/// A command that was measured again and again on one class of machines.
+struct Variant {
+  std::int64_t id = 0;
+  std::string benchmark{};
+  std::string role{};
+  std::string command{};
+  std::string machine_class{};
+  Machine machine{};
+};
+
+/// One session's values of one metric of a variant.
+struct SeriesPoint {
+  std::int64_t began = 0;    ///< milliseconds since 1970
+  std::int64_t added = 0;    ///< its place in the order of adding
+  std::int64_t session = 0;  ///< lauka_session.id
+  std::string commit{};      ///< with "+dirty" where the tree was; empty: not known
+  std::string branch{};
+  std::string anchor{};  ///< of its ratio; empty if none or unknown
+  MetricRecord values{};
+  double link_error = 0.0;  ///< standard error of the chain to `to_anchor`, shared by all points
+};
+
+/// A metric from commit to commit, on one class of machines.
+struct Series {
+  Variant variant{};
+  MetricRecord metric{};              ///< its latest name, unit and direction
+  std::vector<SeriesPoint> points{};  ///< in the order measured
+  std::size_t unchained = 0;          ///< of them, measured with an anchor that has no link
+};
+
+/// A selection of a history; empty members select everything.
+struct Wanted {
+  std::string benchmark{};
+  std::vector<std::string> metrics{};  ///< empty: the usual one; "all": each
+  std::string role{};
+  std::string machine{};  ///< class, or its beginning
+  std::string branch{};
+  std::string commit{};      ///< variants that were measured at it
+  bool only_commit = false;  ///< and of these, only that commit's points
+  std::size_t last = 1000;   ///< so many sessions of each
+};
+
+/// Returns the wanted series of one session alone, each of one point, like those of a database.
+std::vector<Series> series_of(const SessionRecord& session, const Wanted& wanted);
+
+/// The commit of a session, with "+dirty" where its tree was.
+std::string commit_of(const SessionRecord& session);
+
+/// Returns the id of the one commit among the sessions that is `commit`, or begins with it. The
+/// error is a predicate of the database.
+Result<std::int64_t> find_commit(Database& database, const std::string& commit);
+
+/// A session in a line.
+struct SessionLine {
+  std::int64_t began = 0;
+  std::string uuid{};
+  std::string commit{};
+  std::string branch{};
+  std::string host{};
+  std::string machine_class{};
+  std::size_t results = 0;
+  bool complete = true;
+};
+
+/// Queries a database; it caches names.
+class Loader {
+ public:
+  explicit Loader(Database& database) : database_(database) {}
+
+  /// Returns the latest sessions, newest first. `commit`: only that one's.
+  Result<std::vector<SessionLine>> sessions(std::size_t last, const std::string& commit);
+
+  /// Returns the wanted variants, by benchmark, role and command; an error if nothing matches.
+  Result<std::vector<Variant>> variants(const Wanted& wanted);
+
+  /// Returns the series of one variant, one for each wanted metric that it has. Ratios to older
+  /// anchors become ratios to the newest one if a session had both; else they are left out.
+  Result<std::vector<Series>> series(const Variant& variant, const Wanted& wanted);
+
+  /// Returns the notes of acknowledged steps of a variant and metric, by the start of the step's
+  /// later side.
+  Result<std::map<std::int64_t, std::string>> acknowledged(std::int64_t variant,
+                                                           const std::string& metric);
+
+  /// The UUIDs of sessions.
+  Result<std::map<std::int64_t, std::string>> uuids(const std::set<std::int64_t>& sessions);
+
+ private:
+  /// Returns the refusal if a benchmark has no variant; `roles` are the existing ones.
+  Error no_variant(const Wanted& wanted, const std::set<std::string>& roles);
+  Result<void> learn(const std::set<std::int64_t>& names);
+  const std::string& name(std::int64_t id) const;
+  Result<void> chain_anchors(std::vector<Series>& all);
+  Result<void> load_machines(const std::set<std::int64_t>& machines);
+
+  /// The names and the machines in these columns.
+  Result<void> learn_of(const std::vector<Row>& rows, std::initializer_list<std::size_t> names,
+                        std::size_t machine);
+
+  Database& database_;
+  std::map<std::int64_t, std::string> names_{{0, ""}};
+  std::map<std::int64_t, std::pair<std::string, Machine>> machines_{};
+  std::map<std::int64_t, std::vector<MetricRecord>> layouts_{};
+};
 
 /// Adds sessions to a database, many at once: each whole, or not at all.
 class Store {
@@ -25,19 +132,6 @@ class Store {
   Result<std::size_t> add(std::span<const SessionRecord> sessions);
 
  private:
-  struct Batch;
-
-  static void gather(Batch& batch, const SessionRecord& session, std::size_t place);
-  Result<std::vector<bool>> add_sessions(const Batch& batch,
-                                         std::span<const SessionRecord> sessions,
-                                         std::int64_t added_before);
-  Result<void> add_names(const Batch& batch);
-  Result<void> add_machines(const Batch& batch);
-  Result<void> add_labels(const Batch& batch, std::span<const SessionRecord> sessions,
-                          const std::vector<bool>& is_new);
-  Result<void> add_points(const Batch& batch, std::span<const SessionRecord> sessions,
-                          const std::vector<bool>& is_new, std::int64_t added_before);
-
   Database& database_;
   std::set<std::int64_t> known_{};  ///< ids that are committed in the database
 };

@@ -2,14 +2,23 @@
 
 #include "core/numbers.h"
 #include "core/text.h"
+#include "format/sections.h"
+#include "format/text.h"
+#include "history/trend.h"
+#include "report/charts.h"
+#include "report/exports.h"
 #include "report/format.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <memory>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace lauka::history {
 
@@ -18,12 +27,40 @@ namespace {
 constexpr std::size_t kDrawing = 25;   // cells
 constexpr std::size_t kShownOfId = 8;  // digits; forget takes what an id begins with
 
+/// Returns the change whose logarithm is `value`, with its interval.
+stats::Change change_of(double value, double low, double high) {
+  return {.change = std::expm1(value),
+          .bounds = stats::ChangeBounds{std::expm1(low), std::expm1(high)}};
+}
+
 stats::Change change_of(double logarithm, std::optional<double> reach) {
-  stats::Change change{.change = std::expm1(logarithm)};
-  if (reach)
-    change.bounds =
-        stats::ChangeBounds{std::expm1(logarithm - *reach), std::expm1(logarithm + *reach)};
-  return change;
+  if (!reach) return {.change = std::expm1(logarithm)};
+  return change_of(logarithm, logarithm - *reach, logarithm + *reach);
+}
+
+stats::Change change_of(const stats::CombinedEffect& all) {
+  return change_of(all.value, all.bounds.low, all.bounds.high);
+}
+
+constexpr std::size_t kFewMachines = 4;  // below, how much they differ is hardly known
+
+std::string differences_in_words(const FleetEffect& effect) {
+  const stats::CombinedEffect& combined = *effect.combined;
+  const std::size_t count = effect.machines.size();
+  if (count == 1) return "one class of machines: nothing is known of others";
+  std::string text =
+      combined.between > 0.0
+          ? fmt::format("it differs between machines by {} (standard deviation)",
+                        report::signed_percent(std::expm1(combined.between), 1).substr(1))
+          : "the machines differ no more than their own errors";
+  constexpr double smallest = 0.001;
+  text += fmt::format(
+      "; I² {:.0f}%, p {}", 100 * combined.heterogeneity,
+      combined.p_same < smallest ? std::string("< 0.001") : fmt::format("{:.3f}", combined.p_same));
+  if (count < kFewMachines)
+    text +=
+        fmt::format("; {} machines are few to judge that, which makes the interval wide", count);
+  return text;
 }
 
 /// Half the width of the 95% interval of the change.
@@ -43,6 +80,170 @@ report::Ink ink_of(const Observation& from, const Observation& to, Better better
   return (change < 0.0) == (better == Better::Less) ? report::Ink::Green : report::Ink::Red;
 }
 
+std::string number(std::optional<double> value) {
+  return value ? report::full_precision(*value) : "";
+}
+
+std::string time_of_day(std::int64_t milliseconds) {
+  return rfc3339(TimeOfDay(std::chrono::milliseconds(milliseconds)));
+}
+
+const std::string& uuid_of(const SeriesPoint& point, const Uuids& uuids) {
+  static const std::string kNone;
+  const auto found = uuids.find(point.session);
+  return found == uuids.end() ? kNone : found->second;
+}
+
+/// Returns "parse.wall_time" with the role, command and machine.
+std::string column_of(const Series& series) {
+  std::string name = series.variant.benchmark;
+  for (const std::string& part : {series.variant.role, series.variant.command})
+    if (!part.empty()) name += "." + part;
+  return name + "." + series.metric.name + "@" + series.variant.machine_class;
+}
+
+nlohmann::ordered_json fields(const Series& series, const SeriesPoint& point, const Uuids& uuids) {
+  const auto optional = [](std::optional<double> value) {
+    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+  };
+  nlohmann::ordered_json all = {{"benchmark", series.variant.benchmark},
+                                {"role", series.variant.role},
+                                {"command", series.variant.command},
+                                {"metric", series.metric.name},
+                                {"unit", unit_symbol(series.metric.unit)},
+                                {"better", word_in(kBetterWords, series.metric.better)},
+                                {"machine", series.variant.machine_class},
+                                {"session", uuid_of(point, uuids)},
+                                {"began", time_of_day(point.began)},
+                                {"commit", point.commit},
+                                {"branch", point.branch},
+                                {"mean", point.values.mean},
+                                {"stddev", optional(point.values.stddev)},
+                                {"runs", point.values.runs}};
+  for (const auto& [name, ratio] : {std::pair("reference", &point.values.to_reference),
+                                    std::pair("anchor", &point.values.to_anchor)}) {
+    all[fmt::format("log_ratio_to_{}", name)] = *ratio ? optional((*ratio)->value) : optional({});
+    all[fmt::format("error_to_{}", name)] = *ratio ? optional((*ratio)->error) : optional({});
+  }
+  return all;
+}
+
+std::string csv_text(const nlohmann::ordered_json& value) {
+  if (value.is_string()) return report::csv_field(value.get_ref<const std::string&>());
+  if (value.is_number_float()) return number(value.get<double>());
+  return value.is_null() ? "" : value.dump();
+}
+
+TableWriter csv_writer(const Sink& sink) {
+  const auto columns = fields({}, {}, {});
+  std::string head;
+  for (const auto& [name, value] : columns.items()) head += (head.empty() ? "" : ",") + name;
+  sink(head + "\r\n");
+  return {[sink](const Series& series, const Uuids& uuids) {
+    for (const SeriesPoint& point : series.points) {
+      std::string line;
+      for (const auto& value : fields(series, point, uuids)) line += csv_text(value) + ",";
+      line.pop_back();
+      sink(line + "\r\n");
+    }
+  }};
+}
+
+TableWriter json_lines_writer(const Sink& sink) {
+  return {[sink](const Series& series, const Uuids& uuids) {
+    for (const SeriesPoint& point : series.points)
+      sink(dumped(fields(series, point, uuids), -1) + "\n");
+  }};
+}
+
+TableWriter benchfmt_writer(const Sink& sink) {
+  return {[sink, known = std::map<std::string, std::string>()](const Series& series,
+                                                               const Uuids& uuids) mutable {
+    const auto set = [&](const std::string& key, const std::string& value) {
+      if (known[key] == value) return;
+      known[key] = value;
+      sink(key + ": " + one_line(value) + "\n");
+    };
+    const auto go_name = report::benchfmt_word;
+    const std::string unit = report::benchfmt_unit(series.metric.name, series.metric.unit);
+    std::string name = "Benchmark" + go_name(series.variant.benchmark);
+    if (!series.variant.role.empty()) name += "/role=" + go_name(series.variant.role);
+    if (!series.variant.command.empty()) name += "/command=" + go_name(series.variant.command);
+    set("machine", series.variant.machine_class);
+    set("cpu", series.variant.machine.cpu_model);
+    for (const SeriesPoint& point : series.points) {
+      set("session", uuid_of(point, uuids));
+      set("commit", point.commit);
+      set("branch", point.branch);
+      sink(fmt::format("{} {} {} {}\n", name, point.values.runs, number(point.values.mean), unit));
+    }
+  }};
+}
+
+TableWriter bmf_writer(const Sink& sink) {
+  struct State {
+    std::map<std::string, std::string> machines{};
+    nlohmann::ordered_json document = nlohmann::ordered_json::object();
+  };
+  const auto state = std::make_shared<State>();
+  const auto add = [state](const Series& series, const Uuids& /*uuids*/) {
+    if (series.points.empty()) return;
+    const MetricRecord& values = series.points.back().values;
+    std::string name = series.variant.benchmark;
+    for (const std::string& part : {series.variant.role, series.variant.command})
+      if (!part.empty()) name += " " + part;
+    const std::string& machine =
+        state->machines.emplace(name, series.variant.machine_class).first->second;
+    if (machine != series.variant.machine_class) name += " " + series.variant.machine_class;
+    nlohmann::ordered_json measure = {{"value", values.mean}};
+    if (values.stddev && values.runs > 0) {
+      const double reach = reach95(*values.stddev / std::sqrt(static_cast<double>(values.runs)),
+                                   static_cast<double>(values.runs) - 1.0);
+      measure["lower_value"] = values.mean - reach;
+      measure["upper_value"] = values.mean + reach;
+    }
+    state->document[name][series.metric.name] = std::move(measure);
+  };
+  return {add, [state, sink] { sink(dumped(state->document, 2) + "\n"); }};
+}
+
+TableWriter otava_writer(const Sink& sink) {
+  struct Line {
+    std::string commit{};
+    std::string branch{};
+    std::map<std::size_t, double> values{};
+  };
+  struct State {
+    std::vector<std::string> columns{};
+    std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, Line> lines{};
+  };
+  const auto state = std::make_shared<State>();
+  const auto add = [state](const Series& series, const Uuids& /*uuids*/) {
+    for (const SeriesPoint& point : series.points) {
+      Line& line = state->lines[{point.began, point.added, point.session}];
+      line.commit = point.commit;
+      line.branch = point.branch;
+      line.values[state->columns.size()] = point.values.mean;
+    }
+    state->columns.push_back(column_of(series));
+  };
+  const auto end = [state, sink] {
+    std::string head = "time,commit,branch";
+    for (const std::string& column : state->columns) head += "," + report::csv_field(column);
+    sink(head + "\n");
+    for (const auto& [when, line] : state->lines) {
+      std::string text = time_of_day(std::get<0>(when)) + "," + report::csv_field(line.commit) +
+                         "," + report::csv_field(line.branch);
+      for (std::size_t column = 0; column < state->columns.size(); ++column) {
+        const auto value = line.values.find(column);
+        text += "," + (value == line.values.end() ? std::string() : number(value->second));
+      }
+      sink(text + "\n");
+    }
+  };
+  return {add, end};
+}
+
 }  // namespace
 
 Metric as_metric(const MetricRecord& record) {
@@ -54,9 +255,8 @@ Metric as_metric(const MetricRecord& record) {
 }
 
 void Drawing::include(double value, double reach) {
-  low_ = has_any_ ? std::min(low_, value - reach) : value - reach;
-  high_ = has_any_ ? std::max(high_, value + reach) : value + reach;
-  has_any_ = true;
+  low_ = std::min(low_, value - reach);
+  high_ = std::max(high_, value + reach);
 }
 
 std::string Drawing::of(double value, double low, double high, bool ascii) const {
@@ -141,16 +341,8 @@ std::string title_of(const Series& series) {
 }
 
 std::string_view against_text(Against against) {
-  switch (against) {
-    case Against::Reference:
-      return "to the reference";
-    case Against::Anchor:
-      return "to the anchor";
-    case Against::Usual:
-    case Against::Nothing:
-      break;
-  }
-  return "value";
+  if (against == Against::Reference) return "to the reference";
+  return against == Against::Anchor ? "to the anchor" : "value";
 }
 
 std::string machine_text(const Machine& machine) {
@@ -172,23 +364,14 @@ std::string step_change_text(const SteppedSeries& stepped, const stats::Step& st
   if (!stepped.trend.is_logarithm)
     return (step.change > 0.0 ? "+" : "") +
            report::quantity(step.change, as_metric(stepped.series.metric));
-  stats::Change change{.change = std::expm1(step.change)};
-  change.bounds = stats::ChangeBounds{std::expm1(step.bounds.low), std::expm1(step.bounds.high)};
-  return report::delta_text(change);
+  return report::delta_text(change_of(step.change, step.bounds.low, step.bounds.high));
 }
 
 std::string state_words(const KnownStep& step) {
-  switch (step.state) {
-    case StepState::Better:
-      return ", better";
-    case StepState::MadeUpFor:
-      return ", made up for later";
-    case StepState::Acknowledged:
-      return ", acknowledged" + (step.note.empty() ? "" : ": " + one_line(step.note));
-    case StepState::Alarm:
-      break;
-  }
-  return {};
+  if (step.state == StepState::Alarm) return "";
+  if (step.state == StepState::Better) return ", better";
+  if (step.state == StepState::MadeUpFor) return ", made up for later";
+  return ", acknowledged" + (step.note.empty() ? "" : ": " + one_line(step.note));
 }
 
 std::string steps_text(const SteppedSeries& stepped, const report::Style& style) {
@@ -283,6 +466,57 @@ std::string series_text(const Series& series, const Trend& trend, const report::
                                      plural(series.unchained, "session")),
                          style);
   return text;
+}
+
+std::string fleet_text(const FleetEffect& effect, const report::Style& style) {
+  const stats::CombinedEffect& combined = *effect.combined;
+  Drawing ends;
+  ends.include(0.0, 0.0);
+  for (const MachineEffect& machine : effect.machines) ends.include(machine.value, machine.reach());
+  ends.include(combined.bounds.low, 0.0);
+  ends.include(combined.bounds.high, 0.0);
+  report::Table table = table_with_drawing({"", "", ""});
+  for (const MachineEffect& machine : effect.machines) {
+    const double reach = machine.reach();
+    table.rows.push_back(
+        {{"  " + machine.variant.machine_class},
+         {machine_text(machine.variant.machine)},
+         {report::delta_text(change_of(machine.value, reach))},
+         {ends.of(machine.value, machine.value - reach, machine.value + reach, style.ascii)}});
+  }
+  table.rows.push_back(
+      {{"  all", report::Ink::Bold},
+       {effect.machines.size() == 1
+            ? std::string("one class of machines")
+            : fmt::format("{} classes of machines", effect.machines.size())},
+       {report::delta_text(change_of(combined))},
+       {ends.of(combined.value, combined.bounds.low, combined.bounds.high, style.ascii)}});
+  std::string text =
+      effect.title + ": change from the reference\n" + report::terminal_text(table, style);
+  std::string note = "  " + differences_in_words(effect);
+  if (effect.left_out > 0)
+    note += fmt::format("; {} without an interval left out", effect.left_out);
+  return text + report::dim_note(style.ascii ? report::ascii_of(note) : note, style);
+}
+
+std::string fleet_html(const FleetEffect& effect) {
+  std::vector<report::ChangeRow> rows;
+  const auto add = [&](const std::string& name, const stats::Change& change) {
+    rows.push_back(report::change_row(report::html_text(name), name, change, effect.better));
+  };
+  for (const MachineEffect& machine : effect.machines)
+    add(machine_line(machine.variant), change_of(machine.value, machine.reach()));
+  add("all of them", change_of(*effect.combined));
+  return report::change_chart(std::move(rows)) + "<p class=\"aside\">" +
+         report::html_text(differences_in_words(effect)) + "</p>\n";
+}
+
+TableWriter table_writer(std::string_view format, const Sink& sink) {
+  if (format == "jsonl") return json_lines_writer(sink);
+  if (format == "benchfmt") return benchfmt_writer(sink);
+  if (format == "bmf") return bmf_writer(sink);
+  if (format == "otava") return otava_writer(sink);
+  return csv_writer(sink);
 }
 
 }  // namespace lauka::history

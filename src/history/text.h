@@ -2,14 +2,16 @@
 
 #include "core/choices.h"
 #include "core/result.h"
-#include "history/load.h"
+#include "history/store.h"
 #include "history/trend.h"
 #include "report/style.h"
 #include "report/table.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -28,9 +30,8 @@ class Drawing {
   std::string of(double value, double low, double high, bool ascii) const;
 
  private:
-  bool has_any_ = false;
-  double low_ = 0.0;
-  double high_ = 0.0;
+  double low_ = std::numeric_limits<double>::infinity();
+  double high_ = -low_;
 };
 
 /// Returns a table without rows; in a narrow terminal the middle of long cells is left out.
@@ -90,23 +91,21 @@ std::string benchmarks_text(const std::vector<Variant>& variants, const report::
 std::string series_text(const Series& series, const Trend& trend, const report::Style& style,
                         const std::map<std::size_t, std::string>& steps = {});
 
-/// Writes the points of one series after the other for other programs.
-class TableWriter : NonCopyable {
- public:
-  explicit TableWriter(Sink sink) : sink_(std::move(sink)) {}
-  virtual ~TableWriter() = default;
+/// A line per machine with a small drawing, one for all of them, and how much they differ in words.
+std::string fleet_text(const FleetEffect& effect, const report::Style& style);
 
+/// Returns the same as a forest plot for the page.
+std::string fleet_html(const FleetEffect& effect);
+
+using Uuids = std::map<std::int64_t, std::string>;
+
+/// Writes the points of one series after the other for other programs.
+struct TableWriter {
   /// Writes a series; `uuids` has the session of each point.
-  virtual void add(const Series& series, const std::map<std::int64_t, std::string>& uuids) = 0;
+  std::function<void(const Series& series, const Uuids& uuids)> add;
 
   /// Writes the parts that need all series.
-  virtual void end() {}
-
- protected:
-  void write(std::string_view text) const { sink_(text); }
-
- private:
-  Sink sink_;
+  std::function<void()> end = [] {};
 };
 
 /// Returns the writer of a format of `lauka-history export`:
@@ -115,6 +114,6 @@ class TableWriter : NonCopyable {
 /// benchfmt: Go's benchmark format, the labels as its configuration;
 /// bmf: Bencher's, of the last point of each series;
 /// otava: CSV with a row per session and a column per series, as Apache Otava reads it.
-std::unique_ptr<TableWriter> table_writer(std::string_view format, const Sink& sink);
+TableWriter table_writer(std::string_view format, const Sink& sink);
 
 }  // namespace lauka::history

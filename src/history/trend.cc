@@ -1,10 +1,7 @@
 #include "history/trend.h"
 
-#include "core/text.h"
-#include "history/encoding.h"
-#include "report/format.h"
-#include "report/style.h"
-#include "report/table.h"
+#include "history/record.h"
+#include "history/text.h"
 #include "stats/distributions.h"
 #include "stats/summary.h"
 
@@ -19,10 +16,6 @@ namespace lauka::history {
 
 namespace {
 
-const std::optional<LogRatio>& ratio_of(const MetricRecord& values, Against against) {
-  return against == Against::Anchor ? values.to_anchor : values.to_reference;
-}
-
 // For normal samples: a median's standard error divided by the mean's, and the standard deviation
 // divided by the median absolute one.
 constexpr double kErrorOfMedian = 1.2533;
@@ -33,10 +26,10 @@ double value_of(const MetricRecord& values, bool has_medians) {
   return has_medians ? *values.median : values.mean;
 }
 
-/// One session's part of an observation.
 std::optional<LogRatio> part_of(const MetricRecord& values, Against against, bool is_logarithm,
                                 bool has_medians) {
-  if (against != Against::Nothing) return ratio_of(values, against);
+  if (against == Against::Anchor) return values.to_anchor;
+  if (against == Against::Reference) return values.to_reference;
   const double value = value_of(values, has_medians);
   LogRatio part{.value = is_logarithm ? std::log(value) : value};
   if (has_medians) {
@@ -300,6 +293,51 @@ Result<SteppedSeries> with_steps(Loader& loader, Series series, Against against)
     stepped.steps.push_back(std::move(known));
   }
   return stepped;
+}
+
+void Fleet::add(const Series& series) {
+  FleetEffect& effect = effects_[title_of(series)];
+  effect.title = title_of(series);
+  effect.better = series.metric.better;
+  std::vector<SessionPart> ratios;
+  for (const SeriesPoint& point : series.points) {
+    const auto& ratio = point.values.to_reference;
+    if (ratio && ratio->error > 0.0)
+      ratios.push_back({*ratio, point.values.runs});
+    else
+      ++effect.left_out;
+  }
+  if (ratios.empty()) return;
+  const double between = raise_small_errors(ratios);
+  const Merged mean = merge_sessions(ratios, between);
+  effect.machines.push_back(
+      {series.variant, ratios.size(), mean.ratio.value, *mean.ratio.error, mean.degrees});
+}
+
+std::vector<FleetEffect> Fleet::effects() const {
+  std::vector<FleetEffect> all;
+  for (const auto& [title, gathered] : effects_) {
+    FleetEffect effect = gathered;
+    std::vector<stats::Effect> found;
+    for (const MachineEffect& machine : effect.machines)
+      found.push_back({machine.value, machine.error * machine.error, machine.degrees});
+    effect.combined = stats::combine(found, kConfidence95);
+    if (effect.combined) all.push_back(std::move(effect));
+  }
+  return all;
+}
+
+bool is_worse_than(const FleetEffect& effect, double percent, bool each) {
+  const double limit = std::log1p(percent / 100.0);
+  const auto worse = [&](double low, double high) {
+    if (effect.better == Better::Less) return low > limit;
+    return effect.better == Better::More && high < -limit;
+  };
+  if (!each) return worse(effect.combined->bounds.low, effect.combined->bounds.high);
+  return std::ranges::any_of(effect.machines, [&](const auto& machine) {
+    const double reach = machine.reach();
+    return worse(machine.value - reach, machine.value + reach);
+  });
 }
 
 }  // namespace lauka::history

@@ -1,8 +1,9 @@
 #pragma once
 
 #include "core/result.h"
-#include "history/load.h"
 #include "history/record.h"
+#include "history/store.h"
+#include "stats/random_effects.h"
 #include "stats/steps.h"
 
 #include <cstddef>
@@ -121,5 +122,43 @@ Result<SteppedSeries> with_steps(Loader& loader, Series series, Against against)
 
 /// Returns the id of the step of a series at a commit: eight hexadecimal digits.
 std::string step_id(const Series& series, std::int64_t began);
+
+/// The result of one class of machines: the change from the reference, from all of its sessions.
+struct MachineEffect {
+  Variant variant{};
+  std::size_t sessions = 0;
+  double value = 0.0;  ///< logarithm of the ratio
+  double error = 0.0;
+  double degrees = 1.0;  ///< of freedom, of `error`
+
+  /// Returns half the width of the 95% interval.
+  double reach() const { return reach95(error, degrees); }
+};
+
+/// One command's change, on several machines.
+struct FleetEffect {
+  std::string title{};
+  Better better = Better::Less;
+  std::vector<MachineEffect> machines{};
+  std::optional<stats::CombinedEffect> combined{};
+  std::size_t left_out = 0;  ///< sessions that have no standard error, or no reference
+};
+
+/// Gathers the sessions of one commit by benchmark, metric and machine class.
+class Fleet {
+ public:
+  /// Takes the points of one series of one class of machines.
+  void add(const Series& series);
+
+  /// Returns the effects, ordered by title.
+  std::vector<FleetEffect> effects() const;
+
+ private:
+  std::map<std::string, FleetEffect> effects_{};
+};
+
+/// True if the combined change is, with confidence, worse than `percent`; with `each`, if any class
+/// of machines is.
+bool is_worse_than(const FleetEffect& effect, double percent, bool each);
 
 }  // namespace lauka::history

@@ -2,8 +2,6 @@
 #include "core/text.h"
 #include "history/command_line.h"
 #include "history/database.h"
-#include "history/fleet.h"
-#include "history/load.h"
 #include "history/page.h"
 #include "history/store.h"
 #include "history/text.h"
@@ -11,6 +9,8 @@
 #include "os/exports.h"
 #include "os/files.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <exception>
 #include <map>
@@ -42,7 +42,6 @@ report::Style style() {
           .ascii = !os::speaks_utf8()};
 }
 
-/// A command's output and exit status.
 struct Answer {
   std::string text{};
   ExitStatus status = ExitStatus::Done;
@@ -260,10 +259,10 @@ Result<Answer> write_table(Database& database, const Request& request) {
       for (const SeriesPoint& point : series.points) sessions.insert(point.session);
       const auto uuids = loader.uuids(sessions);
       if (!uuids) return uuids.error();
-      writer->add(series, *uuids);
+      writer.add(series, *uuids);
       return {};
     });
-    if (done) writer->end();
+    if (done) writer.end();
     return done;
   });
 }
@@ -277,29 +276,18 @@ Result<Answer> forget_sessions(Database& database, const Request& request) {
 using Command = Result<Answer> (*)(Database& database, const Request& request);
 
 Command command_of(Action action) {
-  switch (action) {
-    case Action::Add:
-      return add;
-    case Action::List:
-      return list;
-    case Action::Show:
-      return show;
-    case Action::Acknowledge:
-      return acknowledge_step;
-    case Action::Combine:
-      return combine_commit;
-    case Action::Page:
-      return write_page;
-    case Action::Export:
-      return write_table;
-    case Action::Forget:
-      return forget_sessions;
-    case Action::Steps:
-    case Action::Check:
-    case Action::Say:
-      break;
-  }
-  return steps;
+  constexpr auto commands =
+      std::to_array<std::pair<Action, Command>>({{Action::Add, add},
+                                                 {Action::List, list},
+                                                 {Action::Show, show},
+                                                 {Action::Steps, steps},
+                                                 {Action::Check, steps},
+                                                 {Action::Acknowledge, acknowledge_step},
+                                                 {Action::Combine, combine_commit},
+                                                 {Action::Page, write_page},
+                                                 {Action::Export, write_table},
+                                                 {Action::Forget, forget_sessions}});
+  return std::ranges::find(commands, action, &std::pair<Action, Command>::first)->second;
 }
 
 int finish(const Answer& answer) {

@@ -48,19 +48,10 @@ struct LongTime {
 constexpr auto kLongTimes = std::to_array<LongTime>({{60, "min"}, {3600, "h"}, {86400, "d"}});
 
 std::span<const Scale> scales_of(Unit unit) {
-  switch (unit) {
-    case Unit::Seconds:
-      return kTimes;
-    case Unit::Bytes:
-      return kBytes;
-    case Unit::Fraction:
-      return kFractions;
-    case Unit::Joules:
-      return kEnergies;
-    case Unit::Count:
-    case Unit::Ratio:
-      break;
-  }
+  if (unit == Unit::Seconds) return kTimes;
+  if (unit == Unit::Bytes) return kBytes;
+  if (unit == Unit::Fraction) return kFractions;
+  if (unit == Unit::Joules) return kEnergies;
   return kCounts;
 }
 
@@ -100,19 +91,14 @@ std::string placed(const Decimal& decimal, int unit_exponent) {
   return text;
 }
 
-std::optional<std::string> long_time(double seconds, int digits) {
-  for (const LongTime& unit : kLongTimes) {
-    const Decimal decimal = rounded(seconds / unit.seconds, digits);
-    if (decimal.exponent < 3) return placed(decimal, 0).append(unit.suffix);
-  }
-  return std::nullopt;
-}
-
 std::string positive_quantity(double value, Unit unit, int digits) {
   const Decimal decimal = rounded(value, digits);
   const std::span<const Scale> scales = scales_of(unit);
-  if (unit == Unit::Seconds && decimal.exponent >= 3)
-    if (const auto text = long_time(value, digits)) return *text;
+  for (const LongTime& longer : kLongTimes) {
+    if (unit != Unit::Seconds || decimal.exponent < 3) break;
+    const Decimal of_longer = rounded(value / longer.seconds, digits);
+    if (of_longer.exponent < 3) return placed(of_longer, 0).append(longer.suffix);
+  }
   const bool beyond_units = decimal.exponent < scales.front().exponent - 3 ||
                             decimal.exponent >= scales.back().exponent + 3;
   if (beyond_units) return fmt::format("{:.{}e}{}", value, digits - 1, base_suffix(unit));
@@ -247,7 +233,6 @@ int last_digit(double stddev) {
   return static_cast<int>(std::floor(std::log10(stddev) + 0.55));
 }
 
-/// Significant digits of a mean.
 int digits_of_mean(double mean, double stddev, Unit unit) {
   if (mean == 0) return kFewestDigits;
   if (stddev <= 0) return unit == Unit::Count ? kMostDigits - 1 : kFewestDigits;
@@ -265,17 +250,6 @@ std::string small_count(double mean, double stddev) {
   }
   return std::string(mean < 0 ? kMinus : "") + fixed(std::fabs(mean), decimals).text + " ± " +
          two_digits(stddev);
-}
-
-template <typename Kind>
-std::pair<std::string, std::string> range_in(double low, double high, const Kind& kind,
-                                             int fewest_digits = kFewestDigits) {
-  for (int digits = fewest_digits; low != high && digits <= kMostOfRange; ++digits) {
-    std::pair<std::string, std::string> ends{quantity(low, kind, digits),
-                                             quantity(high, kind, digits)};
-    if (ends.first != ends.second) return ends;
-  }
-  return {quantity(low, kind), quantity(high, kind)};
 }
 
 }  // namespace
@@ -321,17 +295,17 @@ std::string mean_text(double mean, std::optional<double> stddev, const Metric& m
   return quantity(mean, metric.unit, digits) + " ± " + deviation_text(*stddev, mean, metric.unit);
 }
 
-std::pair<std::string, std::string> range(double low, double high, Unit unit) {
-  return range_in(low, high, unit);
-}
-
 std::pair<std::string, std::string> range(double low, double high, const Metric& metric,
                                           std::optional<double> stddev) {
   const double largest = std::max(std::fabs(low), std::fabs(high));
   const bool has_digit = stddev && std::isfinite(*stddev) && std::isfinite(largest);
-  return range_in(low, high, metric,
-                  has_digit ? std::min(digits_of_mean(largest, *stddev, metric.unit), kMostOfRange)
-                            : kFewestDigits);
+  const int fewest = has_digit ? digits_of_mean(largest, *stddev, metric.unit) : kFewestDigits;
+  for (int digits = std::min(fewest, kMostOfRange); digits <= kMostOfRange; ++digits) {
+    std::pair<std::string, std::string> ends{quantity(low, metric, digits),
+                                             quantity(high, metric, digits)};
+    if (ends.first != ends.second) return ends;
+  }
+  return {quantity(low, metric), quantity(high, metric)};
 }
 
 std::string signed_percent(double fraction, int decimals) {

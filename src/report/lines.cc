@@ -11,8 +11,10 @@
 #include <cerrno>
 #include <cmath>
 #include <csignal>
+#include <set>
 #include <sstream>
 #include <system_error>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -21,7 +23,12 @@ namespace lauka::report {
 
 namespace {
 
-/// Returns a gate's limit as a change from the reference or from the bound.
+/// Returns "name: " if there are several candidates.
+std::string named_if_several(const Results& results, std::size_t candidate) {
+  const bool several = results.commands.size() > (results.reference.baseline ? 1 : 2);
+  return several ? one_line(results.commands[candidate].name) + ": " : "";
+}
+
 double limit_of(const Condition& condition) {
   return condition.bound ? 0.0 : condition.limit_percent / 100.0;
 }
@@ -48,18 +55,14 @@ struct Claims {
 };
 
 Claims claims_of(const Condition& condition) {
-  if (condition.bound) {
-    return condition.below
-               ? Claims{"at least " + condition.bound_text, "less than " + condition.bound_text}
-               : Claims{"at most " + condition.bound_text, "more than " + condition.bound_text};
-  }
   const double percent = condition.limit_percent;
-  const std::string change = change_in_words(condition, percent);
-  if (percent == 0) return {"not " + change, change};
+  const std::string limit =
+      condition.bound ? condition.bound_text : change_in_words(condition, percent);
+  if (!condition.bound && percent == 0) return {"not " + limit, limit};
   // A limit on the other side of 0 asks for a gain.
-  const bool asks_for_gain = (percent > 0) == condition.below;
-  return asks_for_gain ? Claims{"at least " + change, "less than " + change}
-                       : Claims{"at most " + change, "more than " + change};
+  const bool is_least = condition.bound ? condition.below : (percent > 0) == condition.below;
+  return is_least ? Claims{"at least " + limit, "less than " + limit}
+                  : Claims{"at most " + limit, "more than " + limit};
 }
 
 /// Returns a change from the limit's point of view: in the metric's unit if the gate has a bound.
@@ -103,8 +106,7 @@ std::string measured(stats::Change change, std::optional<double> bound,
 
 /// "15 of about 250 planned rounds", which a pace that may change makes a rough number.
 std::string rounds_of(const gate::Verdict& verdict) {
-  if (verdict.planned_rounds <= verdict.rounds)
-    return fmt::format("{} round{}", verdict.rounds, verdict.rounds == 1 ? "" : "s");
+  if (verdict.planned_rounds <= verdict.rounds) return plural(verdict.rounds, "round");
   return fmt::format("{} of about {} planned rounds", verdict.rounds,
                      full_precision(std::stod(
                          fmt::format("{:.2g}", static_cast<double>(verdict.planned_rounds)))));
@@ -147,11 +149,9 @@ std::string calmer_metric(const Results& results, const gate::Verdict& verdict) 
 }
 
 std::string advice_of(const Results& results, const gate::Verdict& verdict) {
-  std::string advice = verdict.times_as_many ? more_rounds(*verdict.times_as_many) : "";
+  const std::string more = verdict.times_as_many ? "; " + more_rounds(*verdict.times_as_many) : "";
   const std::string calmer = calmer_metric(results, verdict);
-  if (!advice.empty() && !calmer.empty()) advice += ", or ";
-  advice += calmer;
-  return advice.empty() ? "" : "; " + advice;
+  return more + (calmer.empty() ? "" : (more.empty() ? "; " : ", or ") + calmer);
 }
 
 /// Returns the evidence for the answer, in parentheses.
@@ -181,14 +181,9 @@ std::string reason_of(const Results& results, const gate::Verdict& verdict) {
                        plural(verdict.rounds, "run"), row->fewest_runs, row->fewest_runs);
   const Claims claims = claims_of(verdict.condition);
   const std::string grounds = grounds_of(verdict, metric, results.confidence);
-  switch (verdict.answer) {
-    case gate::Answer::Pass:
-      return claims.pass + ", with confidence " + grounds;
-    case gate::Answer::Fail:
-      return claims.fail + ", with confidence " + grounds;
-    case gate::Answer::Inconclusive:
-      break;
-  }
+  if (verdict.answer != gate::Answer::Inconclusive)
+    return (verdict.answer == gate::Answer::Pass ? claims.pass : claims.fail) +
+           ", with confidence " + grounds;
   const std::string advice = advice_of(results, verdict);
   const int side = is_about_mean(verdict) ? 0 : side_of(verdict.delta, verdict.condition);
   if (side == 0) return fmt::format("not clear whether {} {}{}", claims.fail, grounds, advice);
@@ -205,19 +200,11 @@ std::string percent_of(double fraction) {
 }
 
 std::string_view limit_of(PrecisionEnd end) {
-  switch (end) {
-    case PrecisionEnd::MaxRuns:
-      return "--max-runs was reached";
-    case PrecisionEnd::Duration:
-      return "--duration was used up";
-    case PrecisionEnd::ReferenceGone:
-      return "in sequential order no command is run again; --order random takes turns";
-    case PrecisionEnd::Gates:
-      return "the further rounds of the gates were noisier";
-    case PrecisionEnd::Reached:
-    case PrecisionEnd::Unfinished:
-      break;
-  }
+  if (end == PrecisionEnd::MaxRuns) return "--max-runs was reached";
+  if (end == PrecisionEnd::Duration) return "--duration was used up";
+  if (end == PrecisionEnd::ReferenceGone)
+    return "in sequential order no command is run again; --order random takes turns";
+  if (end == PrecisionEnd::Gates) return "the further rounds of the gates were noisier";
   return "the session was cut short";
 }
 
@@ -275,24 +262,20 @@ struct EndingWords {
   std::string message(const std::string& text) const { return wrapped_message(text, width); }
 
   std::string operator()(const RunFailed& failed) const {
+    const std::string& name = names.at(failed.step.command);
+    const std::string run =
+        fmt::format("{} of {} {}", run_of(failed.step), cited(name), describe(failed.outcome));
+    std::string text;
     if (!failed.awaited.empty()) {
-      return message(fmt::format("{} of {} {} before a line of its output matched --until {}{}",
-                                 run_of(failed.step), cited(names.at(failed.step.command)),
-                                 describe(failed.outcome), cited(failed.awaited),
-                                 failed.error_output_end.empty() ? "; it wrote nothing"
-                                                                 : "; what it wrote last:")) +
-             indented(failed.error_output_end);
+      text = fmt::format(
+          " before a line of its output matched --until {}{}", cited(failed.awaited),
+          failed.error_output_end.empty() ? "; it wrote nothing" : "; what it wrote last:");
+    } else {
+      if (failed.step.kind == RoundKind::Simulated)
+        text = " under Valgrind; try it without --engine cachegrind";
+      if (can_be_ignored(failed.outcome)) text += "; " + how_to_ignore(name, failed.outcome);
     }
-    return message(
-               fmt::format("{} of {} {}{}{}", run_of(failed.step),
-                           cited(names.at(failed.step.command)), describe(failed.outcome),
-                           failed.step.kind == RoundKind::Simulated
-                               ? " under Valgrind; try it without --engine cachegrind"
-                               : "",
-                           can_be_ignored(failed.outcome)
-                               ? "; " + how_to_ignore(names.at(failed.step.command), failed.outcome)
-                               : std::string())) +
-           indented(failed.error_output_end);
+    return message(run + text) + indented(failed.error_output_end);
   }
 
   std::string operator()(const HookFailed& failed) const {
@@ -319,24 +302,12 @@ struct EndingWords {
 };
 
 std::string_view trouble_with(LaunchStep step) {
-  switch (step) {
-    case LaunchStep::OpenInput:
-      return "its input cannot be opened: ";
-    case LaunchStep::OpenOutput:
-      return "its output cannot be opened: ";
-    case LaunchStep::Fork:
-      return "no process can be created: ";
-    case LaunchStep::Prepare:
-      return "its process cannot be set up: ";
-    case LaunchStep::BecomeUser:
-      return "it cannot be run as the user who called sudo: ";
-    case LaunchStep::EnterFolder:
-      return "its folder (--cwd) cannot be entered: ";
-    case LaunchStep::Ask:
-    case LaunchStep::Execute:
-      break;
-  }
-  return "";
+  if (step == LaunchStep::OpenInput) return "its input cannot be opened: ";
+  if (step == LaunchStep::OpenOutput) return "its output cannot be opened: ";
+  if (step == LaunchStep::Fork) return "no process can be created: ";
+  if (step == LaunchStep::Prepare) return "its process cannot be set up: ";
+  if (step == LaunchStep::BecomeUser) return "it cannot be run as the user who called sudo: ";
+  return step == LaunchStep::EnterFolder ? "its folder (--cwd) cannot be entered: " : "";
 }
 
 std::string killed(int survivor) {
@@ -381,17 +352,115 @@ struct OutcomeWords {
   }
 };
 
+/// The words for a factor, in the order of WallPart; {} stands for the instructions.
+struct PartWords {
+  std::string_view column, before, less, more, after;
+};
+constexpr std::array<PartWords, 8> kPartWords = {{
+    {"instructions", "", "fewer", "more", " instructions"},
+    {"instructions per cycle", "", "fewer", "more", " {} per cycle"},
+    {"cycles", "", "fewer", "more", " cycles"},
+    {"clock", "a ", "lower", "higher", " clock"},
+    {"CPU time per cycle", "", "less", "more", " CPU time for each cycle that was counted"},
+    {"CPU time per instruction", "", "less", "more", " CPU time for each {}"},
+    {"CPU time", "", "less", "more", " CPU time"},
+    {"CPU use", "CPU ", "less busy", "busier", ""},
+}};
+
+/// "1.35 ± 0.02x", "1.37x (1.19 … 1.73)".
+std::string times(const stats::RelativeSpeed& ratio) {
+  std::string text = ratio_text(ratio);
+  const std::size_t bracket = text.find(" (");
+  text.insert(bracket == std::string::npos ? text.size() : bracket, "x");
+  return text;
+}
+
+bool is_factor_shown(const WallFactor& factor) {
+  return factor.change.is_significant() && stats::relative_speed(factor.change).has_value();
+}
+
+/// "380%": of one CPU.
+std::string busy(double share) {
+  return fmt::format("{:.{}f}%", 100.0 * share, share < 0.1 ? 1 : 0);
+}
+
+std::string gigahertz(double cycles_per_second) {
+  return fmt::format("{:.2f} GHz", cycles_per_second / 1e9);
+}
+
+/// "3.40 → 3.82 GHz", in parentheses; empty if it is not known.
+std::string clocks_of(const WallFactor& clock) {
+  if (!clock.candidate) return "";
+  if (!clock.reference || !is_factor_shown(clock))
+    return fmt::format(" ({})", gigahertz(*clock.candidate));
+  return fmt::format(" ({:.2f} → {})", *clock.reference / 1e9, gigahertz(*clock.candidate));
+}
+
+std::string unchanged(const WallFactor& factor) {
+  if (factor.part != WallPart::Clock || !factor.change.bounds || !factor.candidate) return "";
+  return "the same clock" + clocks_of(factor);
+}
+
+/// Describes a factor: "1.35 ± 0.02x more of them per cycle". `noun` replaces {}.
+std::string in_words(const WallFactor& factor, const stats::RelativeSpeed& ratio,
+                     std::string_view noun) {
+  const PartWords& words = kPartWords[static_cast<std::size_t>(factor.part)];
+  std::string text = fmt::format("{}{} {}{}", words.before, times(ratio),
+                                 ratio.faster ? words.less : words.more, words.after);
+  if (const std::size_t at = text.find("{}"); at != std::string::npos) text.replace(at, 2, noun);
+  if (factor.part == WallPart::Clock) return text + clocks_of(factor);
+  if (factor.part == WallPart::Utilisation && factor.reference && factor.candidate)
+    text += fmt::format(" ({} → {})", busy(*factor.reference), busy(*factor.candidate));
+  return text;
+}
+
+/// A significant factor. `has_instructions`: the line has mentioned them before.
+std::string changed(const WallFactor& factor, bool has_instructions) {
+  const bool is_each = factor.part == WallPart::CpuTimePerInstruction;
+  return in_words(factor, *stats::relative_speed(factor.change),
+                  has_instructions ? "of them"
+                  : is_each        ? "instruction"
+                                   : "instructions");
+}
+
+Cell factor_cell(const WallFactor& factor) {
+  const auto ratio = stats::relative_speed(factor.change);
+  if (!ratio) return {"n/a", Ink::Dim};
+  if (!is_factor_shown(factor)) return {times(*ratio), Ink::Dim};
+  const PartWords& words = kPartWords[static_cast<std::size_t>(factor.part)];
+  const std::string figures = factor.part == WallPart::Clock ? clocks_of(factor) : "";
+  return {times(*ratio) + " " + std::string(ratio->faster ? words.less : words.more) + figures,
+          factor.log_of_wall_time() < 0 ? Ink::Green : Ink::Red};
+}
+
+/// Returns limits on the meaning of the counts; mostly empty.
+std::vector<std::string> remarks_of(const Why& why) {
+  std::vector<std::string> remarks;
+  if (why.lacks_instructions && why.lacks_cycles)
+    remarks.emplace_back("instructions and cycles were not counted");
+  else if (why.lacks_instructions)
+    remarks.emplace_back("instructions were not counted");
+  else if (why.lacks_cycles)
+    remarks.emplace_back("cycles were not counted");
+  if (why.is_simulated) remarks.emplace_back("instructions are simulated");
+  if (why.is_user_only) remarks.emplace_back("counts are of user space, times of all");
+  if (why.has_shell) remarks.emplace_back("counts have the shell in them, times have not");
+  if (why.is_of_all_kinds) remarks.emplace_back("cycles are summed over all kinds of core");
+  return remarks;
+}
+
+std::string wall_time_in_words(const Results& results, const Why& why) {
+  const MetricResult* wall = row_of(results, why.command, Role::WallTime);
+  const auto speed = stats::relative_speed(*wall->delta);
+  if (!wall->delta->is_significant() || !speed) return "no significant difference";
+  return times(*speed) + (speed->faster ? " faster" : " slower");
+}
+
 }  // namespace
 
 VerdictWord verdict_word(gate::Answer answer) {
-  switch (answer) {
-    case gate::Answer::Pass:
-      return {"pass", Ink::Green};
-    case gate::Answer::Fail:
-      return {"fail", Ink::Red};
-    case gate::Answer::Inconclusive:
-      break;
-  }
+  if (answer == gate::Answer::Pass) return {"pass", Ink::Green};
+  if (answer == gate::Answer::Fail) return {"fail", Ink::Red};
   return {"inconclusive", Ink::Bold};
 }
 
@@ -409,10 +478,9 @@ std::string condition_text(const Condition& condition) {
 }
 
 std::string gate_lines(const Results& results, bool color) {
-  const bool several = results.commands.size() > (results.reference.baseline ? 1 : 2);
   std::string text;
   for (const gate::Verdict& verdict : results.verdicts) {
-    if (several) text += one_line(results.commands[verdict.candidate].name) + ": ";
+    text += named_if_several(results, verdict.candidate);
     const VerdictWord word = verdict_word(verdict.answer);
     text += fmt::format("{}: {}: {}\n", condition_text(verdict.condition),
                         inked(word.text, word.ink, color), reason_of(results, verdict));
@@ -427,9 +495,8 @@ std::string precision_line(const Results& results) {
       precision.half_width ? percent_of(*precision.half_width) : "no interval";
   // As typed: 100 * (0.0001 / 100) is not 0.0001.
   const std::string wanted = fmt::format("{:.6g}%", 100 * precision.wanted);
-  const std::string runs = fmt::format("{} run{}", precision.runs, precision.runs == 1 ? "" : "s");
-  const std::string start =
-      fmt::format("precision of {}: {} after {}", spoken(precision.metric), reached, runs);
+  const std::string start = fmt::format("precision of {}: {} after {}", spoken(precision.metric),
+                                        reached, plural(precision.runs, "run"));
   if (precision.end == PrecisionEnd::Reached)
     return fmt::format("{} (asked for: ±{})\n", start, wanted);
   return fmt::format("{}, short of the ±{} asked for: {}\n", start, wanted,
@@ -496,6 +563,63 @@ std::string_view word_of(RoundKind kind) {
 
 std::string describe(const Outcome& outcome) {
   return std::visit(OutcomeWords{}, outcome);
+}
+
+std::string why_text(const Results& results, const Why& why) {
+  std::string factors;
+  bool has_instructions = false;
+  for (const WallFactor& factor : why.factors) {
+    const std::string said =
+        is_factor_shown(factor) ? changed(factor, has_instructions) : unchanged(factor);
+    if (said.empty()) continue;
+    factors += (factors.empty() ? "" : ", ") + said;
+    has_instructions = has_instructions || factor.part == WallPart::Instructions;
+  }
+  const std::string wall = wall_time_in_words(results, why);
+  std::string text = wall + (wall.starts_with("no ") ? " in wall time: " : ": ") +
+                     (factors.empty() ? "no factor differs significantly from 1" : factors);
+  for (const std::string& remark : remarks_of(why)) text += "; " + remark;
+  return text;
+}
+
+std::string why_lines(const Results& results) {
+  std::string lines;
+  for (const Why& why : results.explanations) {
+    lines += "why: " + named_if_several(results, why.command) + why_text(results, why) + "\n";
+  }
+  return lines;
+}
+
+WhyTable why_table(const Results& results) {
+  WhyTable all;
+  if (results.explanations.size() < 2) return all;
+  if (std::ranges::all_of(results.explanations, [](const Why& why) {
+        return why.lacks_instructions && why.lacks_cycles;
+      })) {
+    all.remarks = {"why: unknown, as instructions and cycles were not counted"};
+    return all;
+  }
+  std::set<WallPart> parts;
+  for (const Why& why : results.explanations)
+    for (const WallFactor& factor : why.factors) parts.insert(factor.part);
+  all.table.columns = {{.heading = {"command"}, .holds = Holds::Code},
+                       {.heading = {"wall time"}, .holds = Holds::Delta}};
+  for (const WallPart part : parts)
+    all.table.columns.push_back(
+        {.heading = {std::string(kPartWords[static_cast<std::size_t>(part)].column)},
+         .holds = Holds::Delta});
+  for (const Why& why : results.explanations) {
+    TableRow& row = all.table.rows.emplace_back(
+        TableRow{{results.commands[why.command].name}, {wall_time_in_words(results, why)}});
+    for (const WallPart part : parts) {
+      const auto factor = std::ranges::find(why.factors, part, &WallFactor::part);
+      row.push_back(factor == why.factors.end() ? Cell{} : factor_cell(*factor));
+    }
+    for (std::string& remark : remarks_of(why))
+      if (std::ranges::find(all.remarks, remark) == all.remarks.end())
+        all.remarks.push_back(std::move(remark));
+  }
+  return all;
 }
 
 }  // namespace lauka::report

@@ -82,20 +82,19 @@ WhyTable why_table(const Results& results);
 
 /// A warning in words, for the JSON and the lines below.
 struct WordedWarning {
-  std::optional<std::size_t> command;  ///< its index; nullopt: all of them
-  std::string_view kind;               ///< for programs: "first_run_slow"
-  std::string text;                    ///< the observation, with numbers; no full stop
-  std::string advice;                  ///< what to do about it; no full stop
+  std::string_view kind;  ///< for programs: "first_run_slow"
+  std::string text;       ///< the observation, with numbers; no full stop
+  std::string advice;     ///< what to do about it; no full stop
+  std::string general{};  ///< what all commands of this warning share; empty: the text itself
+  std::string figure{};   ///< and what each has of its own
+  std::optional<std::size_t> command{};  ///< its index; nullopt: all of them
 };
 
 /// All of them, in the order of Results::warnings; also those of rows that the table leaves out.
 std::vector<WordedWarning> worded_warnings(const Results& results);
 
-/// A text for each kind of warning about what `style` shows, one line for all commands that it is
-/// about.
-std::vector<std::string> warning_texts(const Results& results, const Style& style);
-
-/// Such a text, and its part that is independent of the command, which other benchmarks may share.
+/// A text for a kind of warning, one line for all commands that it is about, and its part that is
+/// independent of them, which other benchmarks may share.
 struct WarningLine {
   std::string text;
   std::string general;
@@ -104,6 +103,7 @@ struct WarningLine {
 /// ByWeight: those about deltas and gates first.
 enum class WarningOrder : unsigned char { AsFound, ByWeight };
 
+/// Returns the warnings about what `style` shows.
 std::vector<WarningLine> warnings_of(const Results& results, const Style& style,
                                      WarningOrder order);
 

@@ -2,8 +2,7 @@
 #include "core/text.h"
 #include "report/charts.h"
 #include "report/format.h"
-#include "report/metric_tables.h"
-#include "report/svg.h"
+#include "report/table.h"
 #include "stats/power_law.h"
 
 #include <algorithm>
@@ -23,7 +22,6 @@ constexpr std::size_t kScanHeight = 220;
 constexpr std::size_t kFewestValues = 3;
 constexpr double kLeastFit = 0.95;  // of the variance; below, a power law is no description
 
-/// One command with one value of the parameter.
 struct Point {
   double x = 0.0;
   double y = 0.0;  // the median
@@ -64,7 +62,6 @@ std::optional<std::string> scanned(const Results& results) {
   return best;
 }
 
-/// Returns the name that distinguishes a series from the others.
 std::string name_of_series(const CommandResult& command, const std::string& parameter) {
   std::string name = command.pattern.empty() ? command.name : command.pattern;
   for (const Parameter& other : command.parameters)
@@ -133,7 +130,6 @@ struct Axes {
   double down(double value) const { return static_cast<double>(kAcross) - across(y, value); }
 };
 
-/// A line of points with their quartiles.
 std::string line_of(const Axes& axes, const Series& series, std::string_view parameter,
                     const std::string& color) {
   std::string trend;
@@ -166,9 +162,8 @@ std::string view(const Results& results, std::size_t metric, const std::vector<S
   const Metric& of = results.metrics[metric];
   const Extent extent = extent_of(all);
   const auto axis = logarithmic ? logarithmic_axis : axis_over;
-  const Axes axes{
-      axis(extent.low_x, extent.high_x, kMostTicks),
-      axis(logarithmic ? extent.low_y : std::min(extent.low_y, 0.0), extent.high_y, kMostTicks)};
+  const Axes axes{axis(extent.low_x, extent.high_x),
+                  axis(logarithmic ? extent.low_y : std::min(extent.low_y, 0.0), extent.high_y)};
   std::string content = svg_grid(axes.x, kAcross);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto law = logarithmic ? law_of(all[i], results.confidence) : std::nullopt;
@@ -205,7 +200,6 @@ std::string legend(const Results& results, std::size_t metric, const std::vector
                     html_text(results.metrics[metric].name), html_text(parameter));
 }
 
-/// The command with the best mean of those in the series.
 std::size_t best_command(const Results& results, std::size_t metric,
                          const std::vector<Series>& all) {
   const bool is_more = results.metrics[metric].better == Better::More;
@@ -216,15 +210,6 @@ std::size_t best_command(const Results& results, std::size_t metric,
       if (is_more ? mean_of(point.command) > mean_of(best) : mean_of(point.command) < mean_of(best))
         best = point.command;
   return best;
-}
-
-/// "n = 10, way = a": a command's parameters.
-std::string values_of(const CommandResult& command) {
-  std::string values;
-  for (const Parameter& one : command.parameters)
-    values += fmt::format("{}{} = {}", values.empty() ? "" : ", ", one_line(one.name),
-                          one_line(one.value));
-  return values;
 }
 
 }  // namespace
@@ -247,14 +232,14 @@ std::string scan_headline(const Results& results, std::size_t metric) {
                       of.better == Better::More   ? "highest"
                       : of.role == Role::WallTime ? "fastest"
                                                   : "lowest",
-                      values_of(results.commands[best]),
+                      parameters_text(results.commands[best]),
                       quantity(summary_of(results, best, metric)->mean, of));
   const auto ranking = std::ranges::find(results.rankings, best, &Ranking::command);
   if (is_sure || ranking == results.rankings.end() || ranking->significant ||
       results.reference.baseline)
     return text;
   return text + ", not significantly different from " +
-         values_of(results.commands[results.reference.command]);
+         parameters_text(results.commands[results.reference.command]);
 }
 
 std::string scan_chart(const Results& results, std::size_t metric) {

@@ -4,8 +4,7 @@
 #include "report/charts.h"
 #include "report/format.h"
 #include "report/lines.h"
-#include "report/metric_tables.h"
-#include "report/suite_screen.h"
+#include "report/table.h"
 
 #include <algorithm>
 #include <array>
@@ -60,7 +59,6 @@ std::string difference_of_means(const Results& results, const Metric& metric,
       metric.unit == Unit::Seconds ? "longer" : "more");
 }
 
-/// A table for each command, their columns aligned.
 std::string full_tables(const Results& results, const Style& style) {
   std::vector<Table> tables;
   for (std::size_t c = 0; c < results.commands.size(); ++c)
@@ -83,22 +81,13 @@ std::string full_tables(const Results& results, const Style& style) {
 }
 
 std::string percentages_note(const Results& results, std::size_t metric, const Style& style) {
-  if (std::ranges::none_of(results.commands, [&](const CommandResult& command) {
-        const MetricResult* row = shown_row(command, metric);
-        return row != nullptr && row->delta;
-      }))
-    return "";
-  std::string from;
-  if (results.reference.baseline) {
-    from = one_line(results.reference.baseline->file);
-  } else {
-    for (const Parameter& parameter : results.commands[results.reference.command].parameters)
-      from += fmt::format("{}{} = {}", from.empty() ? "" : ", ", one_line(parameter.name),
-                          one_line(parameter.value));
-  }
-  if (from.empty()) return "";
+  const Reference& reference = results.reference;
+  const std::string from = reference.baseline
+                               ? one_line(reference.baseline->file)
+                               : parameters_text(results.commands[reference.command]);
+  if (from.empty() || !has_deltas_of(results, metric)) return "";
   return dim_note("percentages: the difference from " + from +
-                      (results.reference.baseline ? "" : "; --reference chooses another"),
+                      (reference.baseline ? "" : "; --reference chooses another"),
                   style);
 }
 
@@ -139,7 +128,6 @@ struct Sentence {
   std::string after;
 };
 
-/// Returns why a delta has no interval.
 std::string missing_runs(const Results& results, std::size_t command) {
   constexpr std::size_t fewest = 6;  // rounds that ranks need
   return results.commands[command].runs < fewest ? "too few runs" : "too different runs";
@@ -181,7 +169,6 @@ std::string in_lines(const std::string& sentence, const Style& style) {
   return lines;
 }
 
-/// Returns the name of the reference of a command's delta.
 std::string reference_of(const Results& results, std::size_t command) {
   const std::string& name = results.reference_of(command);
   if (!results.reference.baseline) return name;
@@ -233,7 +220,6 @@ std::string headline(const Results& results, const std::vector<Ranking>& ranking
   return in_lines(start + bold(one_line(reference), style) + end, style);
 }
 
-/// Each line broken between words.
 std::string wrapped_lines(const std::string& text, const Style& style) {
   std::string lines;
   for (const std::string& line : lines_of(text))
@@ -261,6 +247,22 @@ std::string about_short_runs(const Results& results, const Style& style) {
       style);
 }
 
+/// One table for all commands for each metric shown, or a matrix, and what they leave out; the
+/// histograms below, each under its command's name.
+std::string compact_tables(const Results& results, const Style& style) {
+  if (results.commands.empty()) return "";
+  const std::vector<std::size_t> metrics = compact_metrics(results, style.verbose);
+  std::string text;
+  for (const std::size_t metric : metrics) {
+    if (!text.empty()) text += "\n";
+    const std::string title = compact_title(results, metric);
+    text += inked(style.width > 0 ? cut_middle(title, style.width) : title, Ink::Bold, style.color);
+    text += "\n" + compact_text(results, metric, style);
+  }
+  text += hidden_rows_line(results, metrics, style) + histograms(results, style);
+  return text + dim_note(why_no_interval(results, style), style);
+}
+
 std::string tables(const Results& results, const Style& style) {
   std::string text;
   if (results.reference.baseline) {
@@ -280,14 +282,11 @@ std::string clock_text(std::chrono::nanoseconds time) {
   return fmt::format("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
 }
 
-std::string bar_of(double done, std::size_t cells) {
-  const auto full = static_cast<std::size_t>(done * static_cast<double>(cells));
-  return "[" + std::string(full, '=') + std::string(cells - full, ' ') + "]";
-}
-
 std::string line_of(const Progress& progress, std::size_t width, const DisplayUnit* unit) {
   const double done = std::clamp(progress.done, 0.0, 1.0);
-  std::string line = fmt::format("{} {:3}%  {}", bar_of(done, width < 80 ? 10 : 20),
+  const std::size_t cells = width < 80 ? 10 : 20;
+  const auto full = static_cast<std::size_t>(done * static_cast<double>(cells));
+  std::string line = fmt::format("[{:<{}}] {:3}%  {}", std::string(full, '='), cells,
                                  static_cast<int>(done * 100), clock_text(progress.elapsed));
   if (progress.remaining) {
     const auto rounded_up = *progress.remaining + std::chrono::milliseconds(999);
@@ -323,12 +322,6 @@ std::size_t bin_count(const stats::Summary& summary, double low, double high, st
   if (width <= 0) return most;
   return static_cast<std::size_t>(
       std::clamp(std::ceil((high - low) / width), 1.0, static_cast<double>(most)));
-}
-
-std::vector<double> values_of(const Results& results, std::size_t command, std::size_t metric) {
-  std::vector<double> values;
-  for (const Sample& sample : samples_of(results, command, metric)) values.push_back(sample.value);
-  return values;
 }
 
 /// "583ms … 585ms", the ends aligned; each with as many digits as the narrowest bin takes.
@@ -375,25 +368,6 @@ std::string histograms(const Results& results, const Style& style) {
   return text;
 }
 
-std::string compact_tables(const Results& results, const Style& style) {
-  if (results.commands.empty()) return "";
-  const std::vector<std::size_t> metrics = compact_metrics(results, style.verbose);
-  std::string text;
-  for (const std::size_t metric : metrics) {
-    if (!text.empty()) text += "\n";
-    const std::string title = compact_title(results, metric);
-    text += inked(style.width > 0 ? cut_middle(title, style.width) : title, Ink::Bold, style.color);
-    text += "\n" + compact_text(results, metric, style);
-  }
-  text += hidden_rows_line(results, metrics, style) + histograms(results, style);
-  return text + dim_note(why_no_interval(results, style), style);
-}
-
-std::string table(const Results& results, const Style& style) {
-  const std::string summary = summary_lines(results, style);
-  return tables(results, style) + (summary.empty() ? "" : "\n" + summary);
-}
-
 std::string summary_lines(const Results& results, const Style& style) {
   std::vector<Ranking> rankings = results.rankings;
   std::ranges::stable_sort(
@@ -403,16 +377,6 @@ std::string summary_lines(const Results& results, const Style& style) {
   std::string text;
   for (const Ranking& ranking : rankings) text += line_of(results, ranking, style);
   return text;
-}
-
-std::string screen(const Report& report, const Style& style, bool quiet) {
-  const ScreenSections parts = screen_sections(report, style, quiet);
-  return parts.tables + parts.verdicts;
-}
-
-std::string screen(const Results& results, const Style& style, bool quiet) {
-  const ScreenSections parts = screen_sections(results, style, quiet);
-  return parts.tables + parts.verdicts;
 }
 
 std::optional<double> shortest_run(const Results& results) {
@@ -505,7 +469,8 @@ std::vector<Bin> bins_of(std::span<const double> values, const stats::Summary& s
 std::string histogram(const Results& results, std::size_t command, const Style& style) {
   const MetricResult* row = row_of(results, command, Role::WallTime);
   if (row == nullptr || !row->summary) return "";
-  const std::vector<double> values = values_of(results, command, row->metric);
+  std::vector<double> values;
+  for (const Sample& one : samples_of(results, command, row->metric)) values.push_back(one.value);
   const std::vector<Bin> bins = bins_of(values, *row->summary, kMostBins);
   const std::vector<std::string> labels = labels_of(bins, results.metrics[row->metric]);
   std::size_t most = 0;

@@ -2,7 +2,9 @@
 
 #include "core/choices.h"
 #include "core/record.h"
+#include "report/charts.h"
 #include "report/style.h"
+#include "report/table.h"
 #include "results/results.h"
 
 #include <chrono>
@@ -19,28 +21,17 @@ namespace lauka::report {
 
 /// Returns everything shown of results: the tables and, unless `quiet`, the precision reached if
 /// requested; and always the line of each gate. Empty if nothing was counted.
-std::string screen(const Report& report, const Style& style, bool quiet);
-
-/// The same in two parts: warnings come between them, so that verdicts close the output.
+/// In two parts: warnings come between them, so that verdicts close the output.
 struct ScreenSections {
   std::string tables;
   std::string verdicts;
 };
 ScreenSections screen_sections(const Report& report, const Style& style, bool quiet);
 ScreenSections screen_sections(const Results& results, const Style& style, bool quiet);
-std::string screen(const Results& results, const Style& style, bool quiet);
 
 /// Returns the shortest median of the wall times below 1 ms that are shown, in seconds; nullopt if
 /// all are longer, or there is a shell. Such a run is mostly the start of a process.
 std::optional<double> shortest_run(const Results& results);
-
-/// The table of every benchmark (or, of many, a compact one) and, for two or more commands, the
-/// summary lines: text that ends with a line feed. Columns are aligned over all benchmarks.
-std::string table(const Results& results, const Style& style);
-
-/// One table for all commands for each metric shown, or a matrix, and what they leave out; the
-/// histograms below, each under its command's name.
-std::string compact_tables(const Results& results, const Style& style);
 
 /// --histogram: the wall times of each command, below its name; else empty.
 std::string histograms(const Results& results, const Style& style);
@@ -53,9 +44,6 @@ std::string why_means_differ(const Results& results, const Style& style);
 
 /// Notes as lines for standard error, each once, broken between words at `width` (0: nowhere).
 std::string note_lines(const std::vector<std::string>& notes, std::size_t width = 0);
-
-/// The destination of drawn text: a terminal's standard error.
-using Sink = std::function<void(std::string_view)>;
 
 /// One line that is drawn repeatedly, at most ten times a second of Progress::elapsed, and erased
 /// when the session is over.
@@ -104,5 +92,40 @@ std::vector<Bin> bins_of(std::span<const double> values, const stats::Summary& s
 
 /// --histogram: the wall times of a command, a line for each bin; empty if it has none.
 std::string histogram(const Results& results, std::size_t command, const Style& style);
+
+/// Returns the benchmarks in the order of the table: as in the file, or (--sort time) the smallest
+/// base first, among those that show the same metric first.
+std::vector<const Results*> order_of(const Report& suite);
+
+/// "wall_time of 3 benchmarks"; without the metric if a row has another one.
+std::string suite_title(const Report& suite);
+
+/// A row for each candidate of each benchmark and for each geometric mean. In a narrower terminal
+/// it gives up spacing, deviations, intervals, and the middle of names.
+Table suite_table(const Report& suite);
+
+/// Returns the changes of the table for a forest plot: with each gate's answer, measured value and
+/// limit, and the geometric means last.
+std::vector<ChangeRow> suite_changes(const Report& suite);
+
+/// Returns everything that the terminal shows: the table; with Style::verbose each benchmark's own
+/// tables before it, and every gate, else those that do not pass; quiet: gates alone.
+ScreenSections suite_screen(const Report& suite, const Style& style, bool quiet);
+
+/// Returns the gates' lines, each after its benchmark's name. `all`: those that pass, too.
+std::string suite_gate_lines(const Report& suite, bool all, bool color);
+
+/// "3 gates: 1 fail, 2 pass (...)"; empty if missing.
+std::string gates_in_one_line(const Report& suite);
+
+/// The lines of warnings that a screen has room for: the two that weigh most and a line that counts
+/// the others; all of them with Style::verbose.
+std::vector<std::string> screen_warnings(const Report& suite, const Style& style);
+
+/// Returns warnings in words; of a suite each once, after the names of its benchmarks.
+std::vector<std::string> warning_texts(const Report& report, const Style& style);
+
+/// Likewise notes.
+std::vector<std::string> notes_of(const Report& report);
 
 }  // namespace lauka::report

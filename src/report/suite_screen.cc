@@ -1,9 +1,8 @@
-#include "report/suite_screen.h"
-
 #include "core/text.h"
 #include "report/format.h"
 #include "report/lines.h"
-#include "report/metric_tables.h"
+#include "report/screen.h"
+#include "report/table.h"
 
 #include <algorithm>
 #include <array>
@@ -99,7 +98,6 @@ TableColumn value_column(const char* heading) {
   return column;
 }
 
-/// Returns the name of the metric that a benchmark shows first; empty if it shows none.
 std::string headline_name(const Results& results) {
   const auto metric = primary_metric(results.metrics);
   return metric ? results.metrics[*metric].name : std::string();
@@ -111,7 +109,6 @@ std::string geomean_title(const Report& suite, const Geomean& mean) {
   return fmt::format("geomean of {}", mean.benchmarks);
 }
 
-/// Returns the commands of a benchmark that have a row, in the order of its tables.
 std::vector<std::size_t> listed_candidates(const Results& results) {
   std::vector<std::size_t> candidates = order_of(results);
   std::erase_if(candidates, [&](std::size_t c) { return !results.reference.is_candidate(c); });
@@ -146,7 +143,6 @@ std::string metric_of(const SuiteRow& row) {
   return row.metric ? row.results->metrics[*row.metric].name : std::string();
 }
 
-/// True if the rows are not all of one metric.
 bool has_metrics(const Report& suite, const std::vector<SuiteRow>& rows) {
   const std::string first = metric_of(rows.front());
   return std::ranges::any_of(rows, [&](const SuiteRow& row) { return metric_of(row) != first; }) ||
@@ -210,45 +206,32 @@ TableRow suite_cells(const Geomean& mean, const Report& suite, const SuiteShape&
   return cells;
 }
 
-/// Returns the table, with a note about what a narrow terminal hides.
-std::string suite_table_text(const Report& suite, const Style& style) {
-  const Table table = suite_table(suite);
-  const Fitted fitted = fit({&table, 1}, style);
-  return terminal_text(table, fitted, style) +
-         (fitted.lacks(Less::Interval) ? dim_note(kNoRoomForIntervals, style) : "");
-}
-
 /// A line that several benchmarks have.
 struct Shared {
   std::string general;
   std::string text;  ///< empty if it is not the same in all of them
-  std::vector<std::string> names;
+  std::vector<std::string> names{};
 };
 
-std::vector<Shared> shared_lines(const Report& suite,
-                                 const std::vector<std::vector<WarningLine>>& lines) {
+/// Returns the lines of the benchmarks in the order in which they first came: benchmarks with the
+/// same general text share a line, which names them unless these are all.
+std::vector<std::string> with_names(const Report& suite,
+                                    const std::vector<std::vector<WarningLine>>& lines) {
   std::vector<Shared> all;
   std::map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string name = cited(suite.benchmarks[i].benchmark);
     for (const auto& [text, general] : lines[i]) {
       const auto [place, is_new] = places.try_emplace(general, all.size());
-      if (is_new) all.push_back({general, text, {}});
+      if (is_new) all.push_back({general, text});
       Shared& shared = all[place->second];
       if (shared.text != text) shared.text.clear();
       if (shared.names.empty() || shared.names.back() != name) shared.names.push_back(name);
     }
   }
-  return all;
-}
-
-/// Returns the lines of the benchmarks in the order in which they first came: benchmarks with the
-/// same general text share a line, which names them unless these are all.
-std::vector<std::string> with_names(const Report& suite,
-                                    const std::vector<std::vector<WarningLine>>& lines) {
   std::vector<std::string> texts;
   constexpr std::size_t most_named = 3;
-  for (const Shared& shared : shared_lines(suite, lines)) {
+  for (const Shared& shared : all) {
     const std::size_t count = shared.names.size();
     const std::string who = count == suite.benchmarks.size() ? ""
                             : count > most_named             ? plural(count, "benchmark") + ": "
@@ -258,11 +241,10 @@ std::vector<std::string> with_names(const Report& suite,
   return texts;
 }
 
-std::vector<std::string> suite_warnings(const Report& suite, const Style& style,
-                                        WarningOrder order) {
+std::vector<std::string> warnings_in(const Report& report, const Style& style, WarningOrder order) {
   std::vector<std::vector<WarningLine>> lines;
-  for (const Results& one : suite.benchmarks) lines.push_back(warnings_of(one, style, order));
-  return with_names(suite, lines);
+  for (const Results& one : report.benchmarks) lines.push_back(warnings_of(one, style, order));
+  return with_names(report, lines);
 }
 
 }  // namespace
@@ -373,13 +355,19 @@ ScreenSections suite_screen(const Report& suite, const Style& style, bool quiet)
   if (!any) return {};
   std::string text;
   if (style.verbose && !quiet) {
-    for (const Results* one : order_of(suite))
-      text += inked(one_line(one->benchmark), Ink::Bold, style.color) + "\n\n" +
-              screen(*one, style, false) + "\n";
+    for (const Results* one : order_of(suite)) {
+      const ScreenSections of_one = screen_sections(*one, style, false);
+      text += inked(one_line(one->benchmark), Ink::Bold, style.color) + "\n\n" + of_one.tables +
+              of_one.verdicts + "\n";
+    }
   }
-  if (!quiet)
-    text +=
-        inked(suite_title(suite), Ink::Bold, style.color) + "\n" + suite_table_text(suite, style);
+  if (!quiet) {
+    const Table table = suite_table(suite);
+    const Fitted fitted = fit({&table, 1}, style);
+    text += inked(suite_title(suite), Ink::Bold, style.color) + "\n" +
+            terminal_text(table, fitted, style) +
+            (fitted.lacks(Less::Interval) ? dim_note(kNoRoomForIntervals, style) : "");
+  }
   if (!quiet && !style.verbose && style.histogram) {  // else they are in the tables above
     for (const Results* one : order_of(suite))
       text += "\n" + inked(one_line(one->benchmark), Ink::Bold, style.color) + "\n" +
@@ -393,19 +381,13 @@ ScreenSections suite_screen(const Report& suite, const Style& style, bool quiet)
   return {style.ascii ? ascii_of(text) : text, verdicts};
 }
 
-std::vector<std::string> warning_texts(const Report& suite, const Style& style) {
-  return suite.is_suite() ? suite_warnings(suite, style, WarningOrder::AsFound)
-                          : warning_texts(suite.benchmarks.front(), style);
+std::vector<std::string> warning_texts(const Report& report, const Style& style) {
+  return warnings_in(report, style, WarningOrder::AsFound);
 }
 
-std::vector<std::string> screen_warnings(const Report& suite, const Style& style) {
+std::vector<std::string> screen_warnings(const Report& report, const Style& style) {
   constexpr std::size_t most = 2;
-  std::vector<std::string> lines;
-  if (suite.is_suite())
-    lines = suite_warnings(suite, style, WarningOrder::ByWeight);
-  else
-    for (WarningLine& line : warnings_of(suite.benchmarks.front(), style, WarningOrder::ByWeight))
-      lines.push_back(std::move(line.text));
+  std::vector<std::string> lines = warnings_in(report, style, WarningOrder::ByWeight);
   for (std::string& line : lines) line.insert(0, "warning: ");
   if (style.verbose || lines.size() <= most) return lines;
   const std::size_t more = lines.size() - most;

@@ -2,8 +2,15 @@
 
 #include "core/text.h"
 #include "report/charts.h"
+#include "report/format.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,15 +21,6 @@ namespace {
 constexpr std::string_view kNoMark = "   ";      // as wide as "⚡ "
 constexpr std::string_view kNoWord = "       ";  // as wide as "better "
 
-bool is_foreign(Holds holds) {
-  return holds == Holds::Name || holds == Holds::Code || holds == Holds::Text;
-}
-
-std::size_t form_of(const TableColumn& column, Less less) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(column.narrows, [&](Less narrows) { return narrows <= less; }));
-}
-
 std::string_view mark_text(Mark mark, std::size_t form, bool words) {
   if (mark == Mark::Better) return words ? "better " : "⚡ ";
   if (mark == Mark::Worse) return words ? "worse  " : "💩 ";
@@ -30,13 +28,16 @@ std::string_view mark_text(Mark mark, std::size_t form, bool words) {
   return words ? kNoWord : kNoMark;
 }
 
-/// Returns a cell as shown in a terminal.
 std::string shown(const Cell& cell, const TableColumn& column, Less less, const Style& style) {
   if (less >= column.goes) return "";
-  const std::size_t form = std::min(form_of(column, less), cell.narrower.size());
+  const auto narrowed =
+      std::ranges::count_if(column.narrows, [&](Less narrows) { return narrows <= less; });
+  const std::size_t form = std::min(static_cast<std::size_t>(narrowed), cell.narrower.size());
   const std::string& text = form == 0 ? cell.text : cell.narrower[form - 1];
   if (text.empty()) return "";
-  const std::string line = is_foreign(column.holds) ? one_line(text) : text;
+  const bool is_foreign =
+      column.holds == Holds::Name || column.holds == Holds::Code || column.holds == Holds::Text;
+  const std::string line = is_foreign ? one_line(text) : text;
   return std::string(mark_text(cell.mark, form, style.ascii || style.word_marks)) +
          (style.ascii ? ascii_of(line) : line);
 }
@@ -138,6 +139,301 @@ std::string td_of(const Cell& cell, const TableColumn& column, bool is_first) {
                      cell_html(cell, column.holds), is_heading ? "th" : "td");
 }
 
+/// The facts that decide which columns a table has.
+struct TableShape {
+  Format format = Format::Terminal;
+  bool is_compact = false;  ///< a row for each command, of one metric
+  bool has_deltas = false;
+  bool has_runs = false;  ///< compact: the commands differ in them
+};
+
+/// One metric of one command.
+struct RowOf {
+  const Results& results;
+  std::size_t command;
+  const Metric& metric;
+  const MetricResult* values;  ///< null if missing
+  bool is_compact;
+};
+
+/// Returns the metric's name and note, and its number of runs if it differs from the command's.
+Cell name_cell(const RowOf& row) {
+  std::string text = row.metric.name;
+  if (!row.metric.note.empty()) text += " " + row.metric.note;
+  if (row.values->runs != row.results.commands[row.command].runs)
+    text += " (" + plural(row.values->runs, "run") + ")";
+  return {std::move(text)};
+}
+
+Cell runs_cell(const RowOf& row) {
+  const CommandResult& command = row.results.commands[row.command];
+  return {fmt::format("{}", command.runs) + failed_and_redone(command)};
+}
+
+Cell mean_cell_of(const RowOf& row) {
+  if (row.values == nullptr) return {"n/a"};
+  if (!row.metric.percentile) return {mean_cell(*row.values, row.metric)};
+  return {.text = quantile_cell(*row.values, row.metric, true),
+          .narrower = {quantile_cell(*row.values, row.metric, false)}};
+}
+
+Cell range_cell(const RowOf& row) {
+  if (row.values == nullptr || !row.values->summary) return {};
+  const stats::Summary& summary = *row.values->summary;
+  const auto ends = range(summary.min, summary.max, row.metric, summary.stddev);
+  return {
+      .text = ends.first + " … " + ends.second,
+      .narrower = {quantity(summary.min, row.metric) + " … " + quantity(summary.max, row.metric)}};
+}
+
+Cell outliers_cell(const RowOf& row) {
+  if (row.values == nullptr || !row.values->summary) return {};
+  const std::size_t count = row.values->summary->outliers;
+  const double percent =
+      100.0 * static_cast<double>(count) / static_cast<double>(row.values->summary->count);
+  const bool is_little = count > 0 && percent < 0.5;
+  return {.text = is_little ? fmt::format("{} (<1%)", count)
+                            : fmt::format("{} ({:.0f}%)", count, percent),
+          .narrower = {fmt::format("{}", count)}};
+}
+
+/// The reference of a compact table is marked, since sorting may put it at any place.
+Cell delta_cell_of(const RowOf& row) {
+  if (row.values != nullptr && row.values->delta)
+    return delta_cell(*row.values->delta, row.metric.better);
+  const Reference& reference = row.results.reference;
+  if (!row.is_compact) return {};
+  const bool is_anchor = row.command == reference.anchor;
+  if (!is_anchor && (row.command != reference.command || reference.baseline)) return {};
+  const std::string word = is_anchor ? "anchor" : "reference";
+  return {word, Ink::Dim, Mark::BlankWhereRoomy, false, {word}};
+}
+
+struct MetricColumn {
+  TableColumn column;
+  bool is_seen_first;  ///< on a phone, where a page shows three columns
+  bool (*is_there)(const TableShape& shape);
+  Cell (*cell)(const RowOf& row);
+};
+
+const std::vector<MetricColumn>& metric_columns() {
+  static const std::vector<MetricColumn> kColumns = {
+      {{.heading = {"measurement"},
+        .holds = Holds::Text,
+        .is_left = true,
+        .cut = Cut::End,
+        .roomy_width = 24},
+       true,
+       [](const TableShape& shape) { return !shape.is_compact; },
+       name_cell},
+      {{.heading = {"runs"}},
+       false,
+       [](const TableShape& shape) { return shape.is_compact && shape.has_runs; },
+       runs_cell},
+      {{.heading = {"mean ± σ"}, .narrows = {Less::Range}, .roomy_width = 14},
+       true,
+       [](const TableShape&) { return true; },
+       mean_cell_of},
+      {{.heading = {"min … max"},
+        .narrows = {Less::FineRange},
+        .goes = Less::Range,
+        .roomy_width = 17},
+       false,
+       [](const TableShape&) { return true; },
+       range_cell},
+      {{.heading = {.text = "outliers", .narrower = {"out"}},
+        .narrows = {Less::OutlierPercent},
+        .goes = Less::Outliers,
+        .roomy_width = 8},
+       false,
+       [](const TableShape& shape) { return !shape.is_compact; },
+       outliers_cell},
+      {{.heading = {"delta"}, .holds = Holds::Delta, .narrows = {Less::Interval}},
+       true,
+       [](const TableShape& shape) { return shape.has_deltas; },
+       delta_cell_of},
+  };
+  return kColumns;
+}
+
+/// Returns the columns of a table, in order; a command's name and its parameters come before them.
+std::vector<const MetricColumn*> columns_of(const TableShape& shape) {
+  std::vector<const MetricColumn*> columns;
+  for (const MetricColumn& column : metric_columns())
+    if (column.is_there(shape)) columns.push_back(&column);
+  if (shape.format == Format::Html)
+    std::stable_partition(columns.begin(), columns.end(),
+                          [](const MetricColumn* column) { return column->is_seen_first; });
+  return columns;
+}
+
+void add_columns(Table& table, const std::vector<const MetricColumn*>& columns, Ink heading) {
+  for (const MetricColumn* column : columns)
+    table.columns.emplace_back(column->column).heading.ink = heading;
+}
+
+bool is_shown(const Metric& metric, bool verbose) {
+  return verbose || metric.shown != Shown::Verbose;
+}
+
+bool has_delta(const Results& results, const CommandResult& command, bool verbose) {
+  return std::ranges::any_of(command.rows, [&](const MetricResult& row) {
+    return row.delta && is_shown(results.metrics[row.metric], verbose);
+  });
+}
+
+constexpr auto kFullSteps = std::to_array<TableStep>({{.gap = 4, .roomy = true},
+                                                      {.gap = 4},
+                                                      {.gap = 3},
+                                                      {},
+                                                      {.less = Less::OutlierPercent},
+                                                      {.less = Less::FineRange},
+                                                      {.less = Less::Outliers},
+                                                      {.less = Less::Range},
+                                                      {.less = Less::Interval}});
+constexpr auto kCompactSteps = std::to_array<TableStep>({{.gap = 4},
+                                                         {.longest = 32},
+                                                         {.less = Less::FineRange, .longest = 24},
+                                                         {.less = Less::Names, .longest = 24},
+                                                         {.less = Less::Range, .longest = 12},
+                                                         {.less = Less::Interval, .longest = 8}});
+constexpr auto kMatrixSteps = std::to_array<TableStep>({{.gap = 4},
+                                                        {},
+                                                        {.gap = 4, .less = Less::Range},
+                                                        {.less = Less::Range},
+                                                        {.gap = 4, .less = Less::Deviation},
+                                                        {.less = Less::Deviation},
+                                                        {.gap = 4, .less = Less::Interval},
+                                                        {.less = Less::Interval}});
+constexpr auto kScanSteps = std::to_array<TableStep>({{.gap = 4}, {}, {.less = Less::Interval}});
+
+/// A value for each command, all different: then names only repeat them.
+bool parameters_tell_all(const Results& results) {
+  return one_was_typed(results) && !parameter_names(results).empty();
+}
+
+/// True if the commands differ in their number of runs, or some failed: a column shows it.
+bool has_runs_column(const Results& results) {
+  return std::ranges::any_of(results.commands, [&](const CommandResult& command) {
+    return command.runs != results.commands[0].runs || command.failed_runs > 0 ||
+           command.redone_runs > 0;
+  });
+}
+
+/// The commands made of one typed with two variables, by their values.
+struct Matrix {
+  std::array<std::vector<std::string>, 2> values;  // each once, in the order of the commands
+  std::vector<std::vector<std::size_t>> commands;  // row by row; kNone: no command
+};
+
+constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
+std::size_t place_of(std::vector<std::string>& values, const std::string& value) {
+  const auto found = std::ranges::find(values, value);
+  const auto place = static_cast<std::size_t>(found - values.begin());
+  if (found == values.end()) values.push_back(value);
+  return place;
+}
+
+Matrix matrix_of(const Results& results, const std::vector<std::string>& names) {
+  Matrix matrix;
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    const Parameter* first = find_parameter(results.commands[c], names[0]);
+    const Parameter* second = find_parameter(results.commands[c], names[1]);
+    if (first == nullptr || second == nullptr) return {};
+    const std::size_t row = place_of(matrix.values[0], first->value);
+    const std::size_t column = place_of(matrix.values[1], second->value);
+    matrix.commands.resize(std::max(matrix.commands.size(), row + 1));
+    auto& cells = matrix.commands[row];
+    cells.resize(std::max(cells.size(), column + 1), kNone);
+    cells[column] = c;
+  }
+  return matrix;
+}
+
+/// Returns a value with its delta; narrower: without the delta's interval, without the value's
+/// deviation, without the delta.
+Cell matrix_cell(const Results& results, std::size_t metric, std::size_t command) {
+  const MetricResult* row =
+      command == kNone ? nullptr : shown_row(results.commands[command], metric);
+  if (row == nullptr) return {command == kNone ? "" : "n/a"};
+  const Metric& of = results.metrics[metric];
+  const std::string mean = row->quantile  ? quantile_cell(*row, of, false)
+                           : row->summary ? quantity(row->summary->mean, of)
+                                          : mean_cell(*row, of);
+  Cell cell{.text = mean_cell(*row, of), .narrower = {mean_cell(*row, of), mean, mean}};
+  if (!row->delta) return cell;
+  const Cell delta = delta_cell(*row->delta, of.better);
+  cell.ink = delta.ink;
+  if (!row->delta->change) return cell;
+  const Mark mark = delta.mark == Mark::Blank ? Mark::None : delta.mark;
+  const bool with_words = results.presentation.marks == MarksChoice::Text;
+  const std::string percent =
+      "  " +
+      marked_text({.text = signed_percent(*row->delta->change, 1), .mark = mark}, with_words);
+  cell.text += "  " + marked_text({.text = delta.text, .mark = mark}, with_words);
+  cell.narrower[0] += percent;
+  cell.narrower[1] += percent;
+  return cell;
+}
+
+/// A column of a scan's table: the commands that were made from one typed command.
+struct TypedCommand {
+  std::size_t typed = 0;
+  std::string title;
+};
+
+/// The commands with each value of a variable, by value and typed command: there may be ten
+/// thousand.
+struct Tried {
+  std::vector<std::string> values;  // each once, in the order of the commands
+  std::map<std::pair<std::string, std::size_t>, const CommandResult*> commands;
+  std::vector<TypedCommand> columns;
+};
+
+Tried tried(const Results& results, const std::string& name) {
+  Tried all;
+  std::set<std::string> known;
+  for (const CommandResult& command : results.commands) {
+    const Parameter* parameter = find_parameter(command, name);
+    if (parameter == nullptr) continue;
+    if (known.insert(parameter->value).second) all.values.push_back(parameter->value);
+    all.commands.try_emplace({parameter->value, command.typed}, &command);
+    if (std::ranges::find(all.columns, command.typed, &TypedCommand::typed) == all.columns.end())
+      all.columns.push_back({command.typed, command.pattern});
+  }
+  return all;
+}
+
+TableRow scan_row(const Results& results, const Tried& all, const std::string& value) {
+  TableRow row = {{value}};
+  for (const TypedCommand& column : all.columns) {
+    const auto command = all.commands.find({value, column.typed});
+    const MetricResult* wall =
+        command == all.commands.end()
+            ? nullptr
+            : row_of(*command->second, find_metric(results.metrics, Role::WallTime));
+    if (wall == nullptr || !wall->summary) {
+      row.push_back({"n/a"});
+      continue;
+    }
+    const Metric& metric = results.metrics[wall->metric];
+    row.push_back({mean_cell(*wall, metric)});
+    // With one command typed the reference is its first value.
+    if (all.columns.size() == 1 &&
+        results.commands[results.reference.command].typed == column.typed && wall->delta)
+      row.push_back(delta_cell(*wall->delta, metric.better));
+  }
+  return row;
+}
+
+TableColumn bold_column(std::string heading, Holds holds, Cut cut) {
+  return {.heading = {std::move(heading), Ink::Bold},
+          .holds = holds,
+          .narrows = holds == Holds::Delta ? std::vector{Less::Interval} : std::vector<Less>{},
+          .cut = cut};
+}
+
 }  // namespace
 
 Fitted fit(std::span<const Table> tables, const Style& style) {
@@ -215,6 +511,228 @@ std::string verdict_html(std::string_view verdict) {
   const std::string_view figures = verdict.substr(std::min(word.size() + 2, verdict.size()));
   return fmt::format("<span class=\"mark {}\">{}</span>{}{}", css, word,
                      figures.empty() ? "" : "<br>", html_text(figures));
+}
+
+Cell delta_cell(const stats::Change& delta, Better better) {
+  Cell cell{.text = delta_text(delta), .ink = Ink::Dim, .mark = Mark::Blank};
+  if (delta.change) cell.narrower = {cell.text.substr(0, cell.text.find(' '))};
+  cell.is_sure = delta.is_significant();
+  constexpr double relevant = 0.001;  // counts that hardly vary make the least change significant
+  if (!cell.is_sure || !delta.change || std::fabs(*delta.change) < relevant) return cell;
+  const bool is_better = (*delta.change > 0) == (better == Better::More);
+  cell.ink = better == Better::Neither ? Ink::Plain : is_better ? Ink::Green : Ink::Red;
+  if (better != Better::Neither) cell.mark = is_better ? Mark::Better : Mark::Worse;
+  return cell;
+}
+
+std::vector<std::string> parameter_names(const Results& results) {
+  std::vector<std::string> names;
+  for (const CommandResult& command : results.commands)
+    for (const Parameter& parameter : command.parameters) place_of(names, parameter.name);
+  return names;
+}
+
+const Parameter* find_parameter(const CommandResult& command, std::string_view name) {
+  const auto found = std::ranges::find(command.parameters, name, &Parameter::name);
+  return found == command.parameters.end() ? nullptr : &*found;
+}
+
+std::string parameters_text(const CommandResult& command) {
+  std::string values;
+  for (const Parameter& one : command.parameters)
+    values += fmt::format("{}{} = {}", values.empty() ? "" : ", ", one_line(one.name),
+                          one_line(one.value));
+  return values;
+}
+
+bool has_deltas_of(const Results& results, std::size_t metric) {
+  return std::ranges::any_of(results.commands, [&](const CommandResult& command) {
+    const MetricResult* row = shown_row(command, metric);
+    return row != nullptr && row->delta;
+  });
+}
+
+bool one_was_typed(const Results& results) {
+  return std::ranges::all_of(results.commands, [&](const CommandResult& command) {
+    return command.typed == results.commands[0].typed;
+  });
+}
+
+bool is_compact(const Results& results) {
+  if (results.presentation.table == TableChoice::Auto)
+    return results.commands.size() >= kManyCommands;
+  return results.presentation.table == TableChoice::Compact;
+}
+
+const MetricResult* shown_row(const CommandResult& command, std::size_t metric) {
+  return has_values(command) ? row_of(command, metric) : nullptr;
+}
+
+double sort_value(const Results& results, std::size_t command) {
+  const auto metric = primary_metric(results.metrics);
+  const MetricResult* row = metric ? shown_row(results.commands[command], *metric) : nullptr;
+  if (row != nullptr && row->quantile) return row->quantile->value;
+  return row == nullptr || !row->summary ? std::numeric_limits<double>::infinity()
+                                         : row->summary->mean;
+}
+
+std::vector<std::size_t> order_of(const Results& results) {
+  std::vector<std::size_t> order;
+  for (std::size_t c = 0; c < results.commands.size(); ++c) order.push_back(c);
+  if (results.presentation.sort == SortChoice::Time)
+    std::ranges::stable_sort(order, {}, [&](std::size_t c) { return sort_value(results, c); });
+  return order;
+}
+
+std::vector<std::size_t> compact_metrics(const Results& results, bool verbose) {
+  const auto primary = primary_metric(results.metrics);
+  if (!primary) return {};
+  if (!verbose && !results.presentation.every_row) return {*primary};
+  std::vector<std::size_t> metrics;
+  for (std::size_t m = 0; m < results.metrics.size(); ++m)
+    if (verbose || results.metrics[m].shown == Shown::Always) metrics.push_back(m);
+  return metrics;
+}
+
+std::string compact_title(const Results& results, std::size_t metric) {
+  const Metric& of = results.metrics[metric];
+  std::string title = one_line(of.name);
+  if (!of.note.empty()) title += " " + of.note;
+  title += parameters_tell_all(results) ? " of " + one_line(results.commands[0].pattern)
+                                        : " of " + plural(results.commands.size(), "command");
+  if (!has_runs_column(results)) title += ", " + plural(results.commands[0].runs, "run") + " each";
+  return title;
+}
+
+Table full_table(const Results& results, std::size_t command, Format format, bool verbose) {
+  const CommandResult& of = results.commands[command];
+  Table table{.steps = {kFullSteps.begin(), kFullSteps.end()}, .heading = Ink::Bold};
+  if (!has_values(of)) return table;
+  const auto columns =
+      columns_of({.format = format, .has_deltas = has_delta(results, of, verbose)});
+  for (const MetricResult& row : of.rows) {
+    const Metric& metric = results.metrics[row.metric];
+    if (!is_shown(metric, verbose)) continue;
+    TableRow& cells = table.rows.emplace_back();
+    for (const MetricColumn* column : columns)
+      cells.push_back(column->cell({results, command, metric, &row, false}));
+  }
+  if (!table.rows.empty() || format == Format::Html) add_columns(table, columns, Ink::Plain);
+  return table;
+}
+
+Table markup_table(const Results& results, const Markup& markup) {
+  const auto columns = columns_of(
+      {.format = Format::Markdown,
+       .has_deltas = std::ranges::any_of(results.commands, [&](const CommandResult& command) {
+         return has_delta(results, command, true);
+       })});
+  Table table{.columns = {{.heading = {"command"}, .holds = Holds::Markup, .is_left = true}}};
+  add_columns(table, columns, Ink::Plain);
+  for (const std::size_t c : order_of(results)) {
+    const CommandResult& command = results.commands[c];
+    const std::string line_break(markup.line_break);
+    std::string first = markup.code(command.name) + line_break + plural(command.runs, "run") +
+                        failed_and_redone(command);
+    for (const Parameter& parameter : command.parameters)
+      first += line_break + markup.text(parameter.name + " = " + parameter.value);
+    for (const MetricResult& row : command.rows) {
+      const Metric& metric = results.metrics[row.metric];
+      if (!is_shown(metric, false) || !has_values(command)) continue;
+      TableRow& cells = table.rows.emplace_back(TableRow{{std::exchange(first, "")}});
+      for (const MetricColumn* column : columns)
+        cells.push_back(column->cell({results, c, metric, &row, false}));
+    }
+    if (!first.empty()) table.rows.push_back({{std::move(first)}});
+  }
+  return table;
+}
+
+Table compact_table(const Results& results, std::size_t metric, Format format) {
+  const auto columns = columns_of({.format = format,
+                                   .is_compact = true,
+                                   .has_deltas = has_deltas_of(results, metric),
+                                   .has_runs = has_runs_column(results)});
+  const std::vector<std::string> parameters = parameter_names(results);
+  Table table{.columns = {bold_column("command", Holds::Code, Cut::Middle)},
+              .steps = {kCompactSteps.begin(), kCompactSteps.end()}};
+  table.columns[0].is_left = true;
+  if (parameters_tell_all(results)) table.columns[0].goes = Less::Names;
+  for (const std::string& name : parameters)
+    table.columns.push_back(bold_column(name, Holds::Text, Cut::Middle));
+  add_columns(table, columns, Ink::Bold);
+  for (const std::size_t c : order_of(results)) {
+    const CommandResult& command = results.commands[c];
+    TableRow& row = table.rows.emplace_back(TableRow{{command.name}});
+    for (const std::string& name : parameters) {
+      const Parameter* parameter = find_parameter(command, name);
+      row.push_back({parameter == nullptr ? "" : parameter->value});
+    }
+    for (const MetricColumn* column : columns)
+      row.push_back(
+          column->cell({results, c, results.metrics[metric], shown_row(command, metric), true}));
+  }
+  return table;
+}
+
+std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
+  const std::vector<std::string> names = parameter_names(results);
+  if (names.size() != 2 || !one_was_typed(results)) return std::nullopt;
+  const Matrix matrix = matrix_of(results, names);
+  if (matrix.values[0].size() < 2 || matrix.values[1].size() < 2) return std::nullopt;
+  Table table{.columns = {bold_column(names[0] + " \\ " + names[1], Holds::Text, Cut::Nothing)},
+              .steps = {kMatrixSteps.begin(), kMatrixSteps.end()}};
+  for (const std::string& value : matrix.values[1]) {
+    table.columns.push_back(bold_column(one_line(value), Holds::Number, Cut::Nothing));
+    table.columns.back().narrows = {Less::Range, Less::Deviation, Less::Interval};
+  }
+  for (std::size_t r = 0; r < matrix.commands.size(); ++r) {
+    TableRow& row = table.rows.emplace_back(TableRow{{matrix.values[0][r], Ink::Bold}});
+    for (const std::size_t command : matrix.commands[r])
+      row.push_back(matrix_cell(results, metric, command));
+  }
+  return table;
+}
+
+std::string scan_table(const Results& results, const Style& style) {
+  const std::vector<std::string> names = parameter_names(results);
+  if (names.size() != 1) return "";
+  const Tried all = tried(results, names.front());
+  if (all.values.size() < 2) return "";
+  const bool has_one = all.columns.size() == 1;
+  if (is_compact(results) && has_one) return "";  // it has the values itself
+  Table table{.columns = {bold_column(names.front(), Holds::Text, Cut::Middle)},
+              .steps = {kScanSteps.begin(), kScanSteps.end()}};
+  for (const TypedCommand& column : all.columns)
+    table.columns.push_back(
+        bold_column(has_one ? std::string(metric_name_of(Role::WallTime)) : one_line(column.title),
+                    Holds::Number, Cut::Middle));
+  if (has_one) table.columns.push_back(bold_column("delta", Holds::Delta, Cut::Middle));
+  for (const std::string& value : all.values) table.rows.push_back(scan_row(results, all, value));
+  return terminal_text(table, style);
+}
+
+std::string delta_matrix(const Results& results) {
+  Table table{.columns = {{.heading = {"command"}, .holds = Holds::Markup}}};
+  std::vector<std::size_t> metrics;
+  for (std::size_t m = 0; m < results.metrics.size(); ++m) {
+    const Metric& metric = results.metrics[m];
+    if (metric.shown != Shown::Always || !has_deltas_of(results, m)) continue;
+    metrics.push_back(m);
+    table.columns.push_back(
+        {.heading = {metric.note.empty() ? metric.name : metric.name + " " + metric.note},
+         .holds = Holds::Delta});
+  }
+  if (metrics.empty()) return "";
+  for (const std::size_t c : order_of(results)) {
+    const CommandResult& command = results.commands[c];
+    TableRow& row = table.rows.emplace_back(
+        TableRow{{"<div class=\"who\">" + command_html(results, c) + "</div>"}});
+    for (const std::size_t metric : metrics)
+      row.push_back(
+          delta_cell_of({results, c, results.metrics[metric], shown_row(command, metric), true}));
+  }
+  return table_html(table, "matrix");
 }
 
 }  // namespace lauka::report

@@ -4,6 +4,7 @@
 #include "report/style.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 #include <variant>
@@ -14,13 +15,7 @@ namespace lauka::report {
 
 namespace {
 
-struct Words {
-  std::string_view kind;
-  std::string text;
-  std::string advice;
-  std::string general{};  ///< what all commands of this warning share; empty: the text itself
-  std::string figure{};   ///< and what each has of its own
-};
+using Words = WordedWarning;
 
 /// Of more commands than these a warning names the first ones, and the number of the others.
 constexpr std::size_t kMostNamed = 5;
@@ -301,9 +296,13 @@ struct WarningWords {
   }
 };
 
-WarningWords words_for(const Results& results) {
-  return {!results.rankings.empty() && !results.reference.baseline, results.paired,
-          results.presentation.time_unit};
+Words worded(const Results& results, const Warning& warning) {
+  Words words = std::visit(WarningWords{!results.rankings.empty() && !results.reference.baseline,
+                                        results.paired, results.presentation.time_unit},
+                           warning.finding);
+  if (words.general.empty()) words.general = words.text;
+  words.command = warning.command;
+  return words;
 }
 
 /// Returns "'old'", and the command's number too if another command has the same name.
@@ -325,101 +324,61 @@ std::string enumerated(const std::vector<std::string>& texts) {
   return named == texts.size() ? list : fmt::format("{} and {} more", list, texts.size() - named);
 }
 
-/// A warning in words, with the parts needed to join several commands.
-struct ShownWarning {
-  const Warning* warning;
-  Words words;
-};
-
 /// True if both fit in one line.
-bool are_of_one_kind(const ShownWarning& a, const ShownWarning& b) {
-  return a.warning->command && b.warning->command && a.words.kind == b.words.kind &&
-         a.words.advice == b.words.advice &&
-         (a.words.general.empty() ? a.words.text == b.words.text
-                                  : a.words.general == b.words.general);
-}
-
-/// Returns the part that is the same for all commands.
-std::string general_of(const Words& words) {
-  return (words.general.empty() ? words.text : words.general) + "; " + words.advice;
+bool are_of_one_kind(const Words& a, const Words& b) {
+  return a.command && b.command && a.kind == b.kind && a.advice == b.advice &&
+         a.general == b.general;
 }
 
 /// Returns one line for the warnings of one kind, each of another command.
-std::string line_of(const Results& results, std::span<const ShownWarning> group) {
-  const Words& words = group.front().words;
-  if (group.size() == 1) {
-    const auto& command = group.front().warning->command;
-    return (command ? subject_of(results, *command) + ": " : "") + words.text + "; " + words.advice;
-  }
+std::string line_of(const Results& results, std::span<const Words> group) {
+  const Words& words = group.front();
+  if (group.size() == 1)
+    return (words.command ? subject_of(results, *words.command) + ": " : "") + words.text + "; " +
+           words.advice;
   std::vector<std::string> subjects;
-  for (const ShownWarning& one : group) {
-    std::string subject = subject_of(results, *one.warning->command);
-    if (!one.words.figure.empty()) subject += " (" + one.words.figure + ")";
+  for (const Words& one : group) {
+    std::string subject = subject_of(results, *one.command);
+    if (!one.figure.empty()) subject += " (" + one.figure + ")";
     subjects.push_back(std::move(subject));
   }
-  return enumerated(subjects) + ": " + general_of(words);
+  return fmt::format("{}: {}; {}", enumerated(subjects), words.general, words.advice);
 }
 
 /// True if it weakens a comparison or a gate, not the numbers of one command alone.
-bool is_about_deltas(const ShownWarning& shown) {
-  const Finding& finding = shown.warning->finding;
-  return std::holds_alternative<FewRuns>(finding) ||
-         std::holds_alternative<SequentialRuns>(finding) ||
-         std::holds_alternative<AgainstBaseline>(finding) ||
-         std::holds_alternative<ForeignBaseline>(finding) ||
-         std::holds_alternative<OtherCores>(finding) ||
-         std::holds_alternative<MeanDiffers>(finding) ||
-         std::holds_alternative<SamePrograms>(finding);
-}
-
-std::vector<ShownWarning> shown_warnings(const Results& results, const Style& style) {
-  const WarningWords words = words_for(results);
-  std::vector<ShownWarning> shown;
-  for (const Warning& warning : results.warnings) {
-    if (warning.shown == Shown::Always || style.verbose)
-      shown.push_back({&warning, std::visit(words, warning.finding)});
-  }
-  return shown;
-}
-
-std::vector<WarningLine> lines_of_kinds(const Results& results, std::vector<ShownWarning> shown) {
-  std::vector<WarningLine> lines;
-  while (!shown.empty()) {
-    const auto others = std::stable_partition(
-        shown.begin() + 1, shown.end(),
-        [first = shown.front()](const ShownWarning& one) { return are_of_one_kind(first, one); });
-    lines.push_back({line_of(results, {shown.begin(), others}), general_of(shown.front().words)});
-    shown.erase(shown.begin(), others);
-  }
-  return lines;
+bool is_about_deltas(const Words& words) {
+  constexpr auto kinds = std::to_array<std::string_view>(
+      {"few_runs", "sequential_order", "baseline", "foreign_baseline", "other_cores",
+       "mean_differs", "same_programs"});
+  return std::ranges::find(kinds, words.kind) != kinds.end();
 }
 
 }  // namespace
 
 std::vector<WordedWarning> worded_warnings(const Results& results) {
-  const WarningWords words = words_for(results);
   std::vector<WordedWarning> all;
-  all.reserve(results.warnings.size());
-  for (const Warning& warning : results.warnings) {
-    Words said = std::visit(words, warning.finding);
-    all.push_back({warning.command, said.kind, std::move(said.text), std::move(said.advice)});
-  }
+  for (const Warning& warning : results.warnings) all.push_back(worded(results, warning));
   return all;
 }
 
 std::vector<WarningLine> warnings_of(const Results& results, const Style& style,
                                      WarningOrder order) {
-  std::vector<ShownWarning> shown = shown_warnings(results, style);
+  std::vector<Words> shown;
+  for (const Warning& warning : results.warnings)
+    if (warning.shown == Shown::Always || style.verbose) shown.push_back(worded(results, warning));
   if (order == WarningOrder::ByWeight)
     std::stable_partition(shown.begin(), shown.end(), is_about_deltas);
-  return lines_of_kinds(results, std::move(shown));
-}
-
-std::vector<std::string> warning_texts(const Results& results, const Style& style) {
-  std::vector<std::string> texts;
-  for (WarningLine& line : warnings_of(results, style, WarningOrder::AsFound))
-    texts.push_back(std::move(line.text));
-  return texts;
+  std::vector<WarningLine> lines;
+  while (!shown.empty()) {
+    const Words first = shown.front();
+    const auto others =
+        std::stable_partition(shown.begin() + 1, shown.end(),
+                              [&](const Words& one) { return are_of_one_kind(first, one); });
+    lines.push_back(
+        {line_of(results, {shown.begin(), others}), first.general + "; " + first.advice});
+    shown.erase(shown.begin(), others);
+  }
+  return lines;
 }
 
 }  // namespace lauka::report

@@ -4,11 +4,12 @@
 #include "core/command.h"
 #include "core/metric.h"
 #include "gate/verdict.h"
-#include "results/warning.h"
+#include "plan/plan.h"
 #include "session/baseline.h"
 #include "session/recording.h"
 #include "stats/delta.h"
 #include "stats/quantiles.h"
+#include "stats/steadiness.h"
 #include "stats/summary.h"
 
 #include <algorithm>
@@ -17,9 +18,146 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 namespace lauka {
+
+/// The first run was slower than all that came after it.
+struct SlowFirstRun {
+  stats::FirstRun seen;
+  std::uint64_t warmup = 0;  ///< runs that went before it, uncounted
+};
+
+/// Some runs were far slower or faster than the rest.
+struct ManyOutliers {
+  std::size_t count = 0;  ///< as in the table's column: 1.5 IQR beyond the quartiles
+  std::size_t runs = 0;
+};
+
+/// The limit that kept the number of runs low; Ended: the session did not get that far.
+enum class FewBecause : unsigned char { Runs, MinRuns, MaxRuns, Ended };
+
+/// Too few runs for a reliable result.
+struct FewRuns {
+  std::size_t runs = 0;  ///< of the command that has the fewest
+  bool gated = false;    ///< a gate could not be decided; else: deltas are shown
+  FewBecause because = FewBecause::MinRuns;
+};
+
+/// Deltas, or even gates, were made of runs that did not take turns.
+struct SequentialRuns {
+  bool gated = false;
+  bool for_hooks = false;  ///< not requested: implied by a --setup or --cleanup
+};
+
+/// A fact about the machine, or lauka's version, that is another one than the baseline's.
+struct Difference {
+  std::string_view what;
+  std::string then;
+  std::string now;
+};
+
+/// Deltas, or even gates, were made with runs of another session.
+struct AgainstBaseline {
+  bool gated = false;
+  bool is_joined = false;  ///< no baseline, but sessions that were joined
+};
+
+/// The baseline, or a joined session other than the reference's, was measured on another machine,
+/// or an unknown one.
+struct ForeignBaseline {
+  bool names_machine = true;  ///< the file names its machine
+  std::string file{};         ///< the session's file; empty for the baseline
+  std::vector<Difference> differences{};
+};
+
+/// The clock steps so widely that the wall time of a run is a few steps.
+struct CoarseClock {
+  double median_seconds = 0.0;
+  double step_seconds = 0.0;
+};
+
+/// So little CPU time that its division into user and system is a matter of luck.
+struct UncertainSplit {
+  double median_cpu_seconds = 0.0;
+  double tick_seconds = 0.0;
+};
+
+/// Runs took no longer than the shell alone, so that a time became 0.
+struct BelowShell {
+  std::size_t runs = 0;  ///< of all of them
+  std::size_t below = 0;
+};
+
+/// A candidate spent another part of its CPU time on the fast cores than the reference did.
+struct OtherCores {
+  /// Mean cycles on one kind of core.
+  struct Cycles {
+    std::string event;  ///< "cycles (P)"
+    double candidate = 0.0;
+    double reference = 0.0;
+  };
+  std::string metric;  ///< "p_share"
+  double candidate = 0.0;
+  double reference = 0.0;
+  std::vector<Cycles> cycles{};  ///< by kind; empty if not counted
+};
+
+/// Runs that stayed below --min-p-share even when repeated, and count.
+struct LowShare {
+  std::string metric;  ///< "p_share"
+  double least = 0.0;
+  std::size_t runs = 0;  ///< with less
+  std::size_t of = 0;
+};
+
+/// The engine saw too little of a command.
+struct LowCoverage {
+  double median = 0.0;  ///< fraction of its instructions
+};
+
+/// The mean's change is clearly outside the interval of the typical round's: rare long runs.
+struct MeanDiffers {
+  std::string metric;
+  stats::Delta delta;
+};
+
+/// An event was 0 in every run, though the command ran instructions.
+struct NeverCounted {
+  std::string event;
+};
+
+/// Counting made the runs in which it was done longer.
+struct SlowedByCounting {
+  double ratio = 1.0;  ///< of wall times
+};
+
+/// The command had to wait for a CPU so much that its CPU time is by far the quieter metric.
+struct BusyMachine {
+  double median_wall_seconds = 0.0;
+  double median_cpu_seconds = 0.0;
+};
+
+/// A candidate is the same program as the reference: differences are noise, or come from elsewhere.
+struct SamePrograms {
+  std::string reference;  ///< its name
+};
+
+/// An observation with its numbers; report/ has the words.
+using Finding =
+    std::variant<SlowFirstRun, stats::Drift, stats::TwoModes, ManyOutliers, stats::SlowNoise,
+                 CoarseClock, UncertainSplit, BelowShell, FewRuns, SequentialRuns, AgainstBaseline,
+                 ForeignBaseline, OtherCores, LowShare, LowCoverage, NeverCounted, MeanDiffers,
+                 SlowedByCounting, BusyMachine, SamePrograms>;
+
+/// Caveats.
+struct Warning {
+  Finding finding;
+  std::optional<std::size_t> command{};  ///< its index; nullopt: all of them
+  Shown shown = Shown::Always;           ///< Verbose: of hidden rows; exports have it anyway
+};
 
 /// The factors of a wall time: instructions / instructions per cycle / clock / utilisation, and
 /// substitutes for those that were not counted.
@@ -71,23 +209,15 @@ struct MetricResult {
   std::optional<stats::Delta> delta{};  ///< nullopt: the reference, or nothing to compare
 };
 
-/// One command's part of the results.
-struct CommandResult {
-  std::string name;
-  std::string text;
-  std::size_t runs = 0;                 ///< timed runs
-  std::size_t failed_runs = 0;          ///< timed runs that failed, under --ignore-failure
-  std::size_t redone_runs = 0;          ///< run again and not counted
-  std::optional<double> coverage{};     ///< median of RunRecord::coverage; nullopt: unknown
-  std::optional<double> slowdown{};     ///< by counting: median wall time of the counting runs over
-                                        ///< the timed ones' mean; nullopt: no counting runs
-  std::vector<MetricResult> rows{};     ///< one per metric, in the order of Results::metrics
-  std::vector<Parameter> parameters{};  ///< their values in its command line
-  std::size_t typed = 0;                ///< index of the command typed that it was made from
-  std::string folder{};                 ///< of --cwd; empty if not given
-  std::optional<ExpectedOutput> expected{};
-  std::string pattern{};  ///< that one's name, with the variables' own names in it
-  Fingerprint program{};  ///< empty: not known
+/// A command with what came of it.
+struct CommandResult : Command {
+  std::size_t runs = 0;              ///< timed runs
+  std::size_t failed_runs = 0;       ///< timed runs that failed, under --ignore-failure
+  std::size_t redone_runs = 0;       ///< run again and not counted
+  std::optional<double> coverage{};  ///< median of RunRecord::coverage; nullopt: unknown
+  std::optional<double> slowdown{};  ///< by counting: median wall time of the counting runs over
+                                     ///< the timed ones' mean; nullopt: no counting runs
+  std::vector<MetricResult> rows{};  ///< one per metric, in the order of Results::metrics
 };
 
 /// A comparison by the primary metric, in one line.
@@ -175,5 +305,48 @@ Report report_of(std::vector<Results> benchmarks, gate::Risk risk);
 /// runs. Factors that are rows of their own have these rows' deltas. The rest between cycles and
 /// CPU time is the clock's, between CPU time and wall time the utilisation's.
 std::vector<Why> explanations_of(const Results& results, std::span<const std::uint32_t> rounds);
+
+/// Analyses the commands of a session, whole or cut short; its gates were decided while it ran.
+/// Commands without a counted run have 0 runs and rows without values. A run that failed under
+/// `--ignore-failure` counts as any other.
+Results analyse(Recording session, gate::Findings findings);
+
+/// Does so for a session that was just run: `timers` are of the machine that ran it, and
+/// `circumstances` go with the numbers. `session` must outlive Results::runs.
+Results analyse(const Plan& plan, const Session& session, const gate::Findings& findings,
+                const Timers& timers = {}, Circumstances circumstances = {});
+
+/// Returns the ratio of a metric's values, `of` (a command) to `to` (another one of the session),
+/// within rounds where runs were interleaved; nullopt if one is not above 0 or is known as a bound.
+std::optional<stats::LogRatio> log_ratio(const Recording& session, std::size_t metric,
+                                         std::size_t of, std::size_t to);
+
+/// Judges the gates of a finished session, whose number of runs did not depend on them: one look,
+/// and the rate of false fails divided among all of them, or among so many of a job's.
+gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
+                     std::size_t gates_of_job = 0);
+
+/// Returns the findings of --tune=compare in a session that was just run: how its tuned runs differ
+/// from the untuned ones; empty if there were no untuned ones.
+std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& session);
+
+/// Returns lauka's exit status by the gates; `if_inconclusive`: the status if one is inconclusive
+/// and none failed.
+int exit_status_of(const std::vector<gate::Verdict>& verdicts, std::optional<int> if_inconclusive);
+
+/// Returns the same for a session that was just run; a signal or a failure comes first.
+int exit_status_of(const Session& session, const std::vector<gate::Verdict>& verdicts,
+                   std::optional<int> if_inconclusive);
+
+/// Finds unsteady wall times of `command`, `series` in the order run: at most a slow first run and
+/// one finding about the rest, as one cause shows as several. Drift says more than two modes, these
+/// more than outliers, these more than slow noise; but outliers more than a drift that is small
+/// against the spread.
+std::vector<Warning> warnings_of_series(std::size_t command, std::span<const double> series,
+                                        std::uint64_t warmup);
+
+/// Finds other weaknesses of `results`, whose rows, rankings and verdicts are complete: the clocks,
+/// the number of runs, the order.
+std::vector<Warning> warnings_of_results(const Results& results);
 
 }  // namespace lauka

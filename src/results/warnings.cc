@@ -1,4 +1,4 @@
-#include "results/analyse.h"
+#include "results/results.h"
 #include "stats/summary.h"
 
 #include <algorithm>
@@ -96,18 +96,16 @@ std::optional<FewRuns> few_runs(const Results& results) {
   return std::nullopt;
 }
 
-std::optional<CoarseClock> coarse_clock(const Results& results, std::size_t command,
-                                        const Timers& timers) {
+std::optional<CoarseClock> coarse_clock(const Results& results, std::size_t command) {
   const auto median = median_of(results, command, Role::WallTime);
-  const double step = seconds_of(timers.clock_step);
+  const double step = seconds_of(results.timers.clock_step);
   if (!median || *median >= kStepsThatAreEnough * step) return std::nullopt;
   return CoarseClock{*median, step};
 }
 
-std::optional<UncertainSplit> uncertain_split(const Results& results, std::size_t command,
-                                              const Timers& timers) {
+std::optional<UncertainSplit> uncertain_split(const Results& results, std::size_t command) {
   const auto median = median_of(results, command, Role::CpuTime);
-  const double tick = seconds_of(timers.tick.value_or(kAssumedTick));
+  const double tick = seconds_of(results.timers.tick.value_or(kAssumedTick));
   if (!median || *median >= kTicksThatAreEnough * tick) return std::nullopt;
   return UncertainSplit{*median, tick};
 }
@@ -141,7 +139,6 @@ bool is_most_of_the_spread(const stats::Drift& drift, std::span<const double> se
   return std::abs(drift.change) * stats::median(ascending) > spread / 2.0;
 }
 
-/// Returns the single most informative finding.
 std::optional<Finding> find_unsteadiness(std::span<const double> series) {
   std::optional<ManyOutliers> outliers;
   if (series.size() >= kFewestForOutliers) {
@@ -159,28 +156,25 @@ std::optional<Finding> find_unsteadiness(std::span<const double> series) {
   return std::nullopt;
 }
 
-/// Returns the conditions that numbers depend on and that have changed. If unknown on one side,
-/// they count as equal.
-std::optional<ForeignBaseline> foreign(bool names_machine, const Circumstances& then,
-                                       const Circumstances& now, std::string_view file) {
-  if (!names_machine) return ForeignBaseline{.names_machine = false, .file = std::string(file)};
-  ForeignBaseline found{.file = std::string(file)};
+/// Adds a warning about conditions that numbers depend on and that have changed. If unknown on one
+/// side, they count as equal.
+void add_if_foreign(bool names_machine, const Circumstances& then, const Circumstances& now,
+                    const std::string& file, std::vector<Warning>& warnings) {
+  ForeignBaseline found{names_machine, file};
   const auto compare = [&](std::string_view what, const std::string& a, const std::string& b) {
-    if (!a.empty() && !b.empty() && a != b) found.differences.push_back({what, a, b});
+    if (names_machine && !a.empty() && !b.empty() && a != b)
+      found.differences.push_back({what, a, b});
   };
   compare("machine", then.machine.name, now.machine.name);
   compare("processor", then.machine.cpu_model, now.machine.cpu_model);
   compare("architecture", then.machine.architecture, now.machine.architecture);
   compare("kernel", then.machine.kernel, now.machine.kernel);
   compare("lauka", then.version, now.version);
-  if (then.machine.tuning != now.machine.tuning) {
-    const auto or_none = [](const std::string& tuning) {
-      return tuning.empty() ? std::string("none") : tuning;
-    };
-    compare("tuning", or_none(then.machine.tuning), or_none(now.machine.tuning));
-  }
-  if (found.differences.empty()) return std::nullopt;
-  return found;
+  const auto tuning_of = [](const Circumstances& at) {
+    return at.machine.tuning.empty() ? "none" : at.machine.tuning;
+  };
+  compare("tuning", tuning_of(then), tuning_of(now));
+  if (!names_machine || !found.differences.empty()) warnings.push_back({std::move(found)});
 }
 
 /// Adds warnings about origins of joined sessions that are not the reference's and have a part in
@@ -195,9 +189,8 @@ void add_warnings_of_origins(const Results& results, std::vector<Warning>& warni
   if (others.empty()) return;
   warnings.push_back({AgainstBaseline{!results.verdicts.empty(), true}});
   for (const Origin* other : others)
-    if (const auto found = foreign(!other->circumstances.version.empty(), other->circumstances,
-                                   here.circumstances, other->file))
-      warnings.push_back({*found});
+    add_if_foreign(!other->circumstances.version.empty(), other->circumstances, here.circumstances,
+                   other->file, warnings);
 }
 
 std::vector<OtherCores::Cycles> cycles_by_kind(const Results& results, std::size_t command) {
@@ -233,7 +226,6 @@ std::optional<Warning> other_cores(const Results& results) {
   return worst;
 }
 
-/// Adds warnings about coverage, and about events that were never counted.
 void add_warnings_of_coverage(const Results& results, std::vector<Warning>& warnings) {
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const auto& coverage = results.commands[c].coverage;
@@ -269,13 +261,9 @@ std::vector<Warning> warnings_of_results(const Results& results) {
   std::vector<Warning> warnings;
   const Shown shown = shown_of_split(results);
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    if (const auto coarse = coarse_clock(results, c, results.timers))
-      warnings.push_back({*coarse, c});
-    if (const auto split = uncertain_split(results, c, results.timers)) {
-      warnings.push_back({*split, c, shown});
-    }
-  }
-  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    if (const auto coarse = coarse_clock(results, c)) warnings.push_back({*coarse, c});
+    if (const auto split = uncertain_split(results, c)) warnings.push_back({*split, c, shown});
+    if (const auto busy = busy_machine(results, c)) warnings.push_back({*busy, c});
     const Fingerprint& program = results.commands[c].program;
     if (results.reference.is_candidate(c) && program.is_known() &&
         program == results.program_of_reference(c))
@@ -285,16 +273,13 @@ std::vector<Warning> warnings_of_results(const Results& results) {
   if (results.reference.baseline) {
     warnings.push_back({AgainstBaseline{!results.verdicts.empty()}});
     const Recording& then = *results.reference.baseline->session;
-    if (const auto found = foreign(then.by_lauka, then.circumstances, results.circumstances, ""))
-      warnings.push_back({*found});
+    add_if_foreign(then.by_lauka, then.circumstances, results.circumstances, "", warnings);
   } else if (!results.origins.empty()) {
     add_warnings_of_origins(results, warnings);
   } else if (!results.paired && !results.rankings.empty()) {
     warnings.push_back(
         {SequentialRuns{!results.verdicts.empty(), results.setting.order_is_for_hooks}});
   }
-  for (std::size_t c = 0; c < results.commands.size(); ++c)
-    if (const auto busy = busy_machine(results, c)) warnings.push_back({*busy, c});
   if (auto cores = other_cores(results)) warnings.push_back(*std::move(cores));
   add_warnings_of_coverage(results, warnings);
   return warnings;

@@ -4,7 +4,7 @@
 #include "format/read_session.h"
 #include "report/example.h"
 #include "report/screen.h"
-#include "results/analyse.h"
+#include "results/results.h"
 #include "session/baseline.h"
 
 #include <algorithm>

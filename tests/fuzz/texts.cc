@@ -10,7 +10,7 @@
 #include "fuzz/targets.h"
 #include "plan/plan.h"
 #include "plan/rows.h"
-#include "results/analyse.h"
+#include "results/results.h"
 
 #include <algorithm>
 #include <cmath>

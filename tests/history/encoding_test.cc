@@ -1,5 +1,3 @@
-#include "history/encoding.h"
-
 #include "history/record.h"
 
 #include <vector>

@@ -1,5 +1,4 @@
 #include "history/database.h"
-#include "history/fleet.h"
 #include "history/record.h"
 #include "history/sessions.h"
 #include "history/store.h"

@@ -1,8 +1,6 @@
 #include "history/store.h"
 
 #include "history/database.h"
-#include "history/encoding.h"
-#include "history/load.h"
 #include "history/record.h"
 #include "history/sessions.h"
 #include "history/text.h"
@@ -442,8 +440,8 @@ TEST_CASE("sessions that begin at the same time keep the order in which they wer
     std::string table;
     const auto otava =
         table_writer("otava", [&](std::string_view text) { table += std::string(text); });
-    otava->add(series->front(), {});
-    otava->end();
+    otava.add(series->front(), {});
+    otava.end();
     std::size_t at = 0;
     for (int i = 0; i < 8; ++i) {
       CAPTURE(table);

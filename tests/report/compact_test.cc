@@ -1,8 +1,8 @@
 #include "core/choices.h"
 #include "report/example.h"
-#include "report/metric_tables.h"
 #include "report/screen.h"
 #include "report/style.h"
+#include "report/table.h"
 
 #include <sstream>
 #include <string>
@@ -154,7 +154,8 @@ TEST_CASE("a scan's headline has the law and the fastest value") {
 
 TEST_CASE("a parameter is a column, and two of one command make a matrix") {
   Results matrix = two_variables();
-  CHECK(compact_tables(matrix, {}) ==
+  matrix.presentation.table = TableChoice::Compact;
+  CHECK(tables(matrix, {}) ==
         "wall_time of gzip -{level} {file}, 10 runs each\n"
         "level \\ file    a.txt                               b.txt                               "
         "c.txt\n"
@@ -163,12 +164,11 @@ TEST_CASE("a parameter is a column, and two of one command make a matrix") {
         "9               200ms ± 1.0ms  💩 +100.0% ± 2.0%    200ms ± 1.0ms  💩 +100.0% ± 2.0%    "
         "200ms ± 1.0ms  💩 +100.0% ± 2.0%\n"
         "percentages: the difference from level = 1, file = a.txt; --reference chooses another\n");
-  CHECK(compact_tables(matrix, {.width = 100}).find("200ms ± 1.0ms  💩 +100.0%  ") !=
-        std::string::npos);
-  CHECK(compact_tables(matrix, {.width = 80}).find("200ms  💩 +100.0%") != std::string::npos);
+  CHECK(tables(matrix, {.width = 100}).find("200ms ± 1.0ms  💩 +100.0%  ") != std::string::npos);
+  CHECK(tables(matrix, {.width = 80}).find("200ms  💩 +100.0%") != std::string::npos);
   for (CommandResult& one : matrix.commands) one.parameters.resize(1);
   matrix.commands.erase(matrix.commands.begin() + 1, matrix.commands.begin() + 3);
-  const std::string text = compact_tables(matrix, {});
+  const std::string text = tables(matrix, {});
   CHECK(text.find("command          level    mean ± σ") != std::string::npos);
   CHECK(text.find("gzip -9 a.txt    9        200ms") != std::string::npos);
 }
@@ -179,12 +179,12 @@ TEST_CASE("a compact table fits any terminal of 40 columns or more, and cuts no 
   for (std::size_t width = 40; width <= 140; ++width) {
     CAPTURE(width);
     const std::string text = table(results, {.width = width});
-    CHECK(widest_line(compact_tables(results, {.width = width})) <= width);
+    CHECK(widest_line(tables(results, {.width = width})) <= width);
     CHECK(text.find(width < 48 ? "−20.0%" : "−20.0% ± 1.0%") != std::string::npos);
     CHECK((text.find("98.0ms … 102ms") != std::string::npos) == (width >= 75));
   }
   for (std::size_t width = 40; width <= 140; width += 10)
-    CHECK(widest_line(compact_tables(two_variables(), {.width = width})) <= width);
+    CHECK(widest_line(tables(two_variables(), {.width = width})) <= width);
 }
 
 TEST_CASE("the Markdown of many commands has a row for each") {

@@ -2,6 +2,7 @@
 
 #include "core/text.h"
 #include "report/exports.h"
+#include "report/screen.h"
 #include "report/style.h"
 #include "results/results.h"
 
@@ -24,6 +25,26 @@ inline std::size_t widest_line(const std::string& text) {
   for (const std::string_view line : split(text, '\n'))
     widest = std::max(widest, display_width(line));
   return widest;
+}
+
+template <typename Of>
+std::string screen(const Of& results, const Style& style, bool quiet) {
+  const ScreenSections parts = screen_sections(results, style, quiet);
+  return parts.tables + parts.verdicts;
+}
+
+inline std::string tables(const Results& results, const Style& style) {
+  return screen_sections(results, style, false).tables;
+}
+
+/// The tables and the lines that compare.
+inline std::string table(const Results& results, const Style& style) {
+  const std::string summary = summary_lines(results, style);
+  return tables(results, style) + (summary.empty() ? "" : "\n" + summary);
+}
+
+inline std::vector<std::string> warning_texts(const Results& results, const Style& style) {
+  return warning_texts(Report{.benchmarks = {results}}, style);
 }
 
 /// A metric of the role of its name, that needs no source: results are made by hand here.

@@ -77,7 +77,8 @@ TEST_CASE("whole counts below 10,000 are written in full") {
   CHECK(quantity(10000, Unit::Count) == "10.0K");
   CHECK(quantity(-3, Unit::Count) == "−3");
   CHECK(quantity(4000, Unit::Bytes) == "4.00kB");
-  CHECK(range(2112, 2114, Unit::Count) == std::pair<std::string, std::string>{"2112", "2114"});
+  CHECK(range(2112, 2114, metric("m", Unit::Count)) ==
+        std::pair<std::string, std::string>{"2112", "2114"});
 }
 
 TEST_CASE("a mean has the digits that its σ leaves sure, and σ two significant ones") {
@@ -180,12 +181,12 @@ TEST_CASE("no rounding at the edge of a unit loses a digit or shows 1000") {
 
 TEST_CASE("a range has the fewest digits that distinguish its ends") {
   using Ends = std::pair<std::string, std::string>;
-  CHECK(range(0.583, 0.605, Unit::Seconds) == Ends{"583ms", "605ms"});
-  CHECK(range(136.6e6, 137.4e6, Unit::Bytes) == Ends{"136.6MB", "137.4MB"});
-  CHECK(range(1000001, 1000002, Unit::Count) == Ends{"1.00M", "1.00M"});
-  CHECK(range(1000010, 1000020, Unit::Count) == Ends{"1.00001M", "1.00002M"});
-  CHECK(range(5, 5, Unit::Count) == Ends{"5", "5"});
-  CHECK(range(0, 12, Unit::Count) == Ends{"0", "12"});
+  CHECK(range(0.583, 0.605, metric("m", Unit::Seconds)) == Ends{"583ms", "605ms"});
+  CHECK(range(136.6e6, 137.4e6, metric("m", Unit::Bytes)) == Ends{"136.6MB", "137.4MB"});
+  CHECK(range(1000001, 1000002, metric("m", Unit::Count)) == Ends{"1.00M", "1.00M"});
+  CHECK(range(1000010, 1000020, metric("m", Unit::Count)) == Ends{"1.00001M", "1.00002M"});
+  CHECK(range(5, 5, metric("m", Unit::Count)) == Ends{"5", "5"});
+  CHECK(range(0, 12, metric("m", Unit::Count)) == Ends{"0", "12"});
 }
 
 TEST_CASE("a range keeps the digit that the deviation of its values earns") {

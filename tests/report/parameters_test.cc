@@ -1,8 +1,8 @@
 #include "report/example.h"
 #include "report/lines.h"
-#include "report/metric_tables.h"
 #include "report/screen.h"
 #include "report/style.h"
+#include "report/table.h"
 
 #include <string>
 #include <utility>

@@ -1,5 +1,3 @@
-#include "report/suite_screen.h"
-
 #include "report/example.h"
 #include "report/lines.h"
 #include "report/screen.h"

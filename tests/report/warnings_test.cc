@@ -3,7 +3,6 @@
 #include "report/lines.h"
 #include "report/screen.h"
 #include "report/style.h"
-#include "report/suite_screen.h"
 
 #include <string>
 #include <vector>

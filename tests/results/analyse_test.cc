@@ -1,7 +1,6 @@
-#include "results/analyse.h"
-
 #include "fakes/change_runs.h"
 #include "fakes/gates.h"
+#include "results/results.h"
 
 #include <cmath>
 #include <cstdint>

@@ -1,5 +1,5 @@
 #include "fakes/one_look.h"
-#include "results/analyse.h"
+#include "results/results.h"
 
 #include <string>
 #include <variant>

@@ -1,4 +1,4 @@
-#include "results/analyse.h"
+#include "results/results.h"
 
 #include <cmath>
 #include <cstdint>

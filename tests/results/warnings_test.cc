@@ -1,7 +1,7 @@
 #include "fakes/change_runs.h"
 #include "fakes/gates.h"
 #include "fakes/one_look.h"
-#include "results/analyse.h"
+#include "results/results.h"
 #include "stats/noise.h"
 
 #include <chrono>

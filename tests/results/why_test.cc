@@ -1,4 +1,3 @@
-#include "results/analyse.h"
 #include "results/results.h"
 #include "session/baseline.h"
 

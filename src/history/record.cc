@@ -1,10 +1,12 @@
+#include "history/record.h"
+
+#include "core/numbers.h"
 #include "core/own_metric.h"
+#include "core/sha256.h"
 #include "core/text.h"
 #include "format/read_session.h"
 #include "format/sections.h"
 #include "format/text.h"
-#include "format/words.h"
-#include "history/record.h"
 #include "stats/delta.h"
 #include "stats/summary.h"
 
@@ -12,7 +14,9 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdlib>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -33,7 +37,6 @@ Error foreign(std::string_view detail) {
                "make one with lauka --export-json FILE"};
 }
 
-/// The position of one command in the file.
 struct Place {
   const Json* ours = nullptr;  ///< results[].lauka
   const Json* metrics = nullptr;
@@ -43,7 +46,6 @@ struct Place {
   std::vector<std::uint64_t> rounds{};  ///< of its runs; empty if the file lacks them
 };
 
-/// One metric's samples, each with the round that it was measured in.
 struct Samples {
   std::vector<std::uint64_t> rounds{};
   std::vector<double> values{};  ///< all above 0
@@ -102,7 +104,6 @@ bool is_wanted(std::string_view top, int depth, std::string_view key) {
   return depth != of_metric_or_run || is_one_of(values, key);
 }
 
-/// Reads one document.
 class RecordReader {
  public:
   explicit RecordReader(const Json& document) : document_(document) {}
@@ -150,9 +151,8 @@ class RecordReader {
     record_.version = std::move(there.version);
     record_.complete = flag_in(*session_, "complete", true);
     interleaved_ = text_in(*session_, "order") != word_in(kOrderWords, Order::Sequential);
-    if (const Json* list = list_in(*session_, "metrics"))
-      for (const Json& metric : *list)
-        better_[text_in(metric, "name")] = value_in(kBetterWords, text_in(metric, "better"));
+    for (const Json& metric : items_in(*session_, "metrics"))
+      better_[text_in(metric, "name")] = value_in(kBetterWords, text_in(metric, "better"));
     return {};
   }
 
@@ -169,9 +169,8 @@ class RecordReader {
       place.benchmark = text_in(*place.ours, "benchmark");
       place.role = text_in(*place.ours, "role");
       if (place.benchmark.empty()) place.benchmark = place.name;
-      if (const Json* runs = list_in(*place.ours, "runs"))
-        for (const Json& run : *runs)
-          place.rounds.push_back(count_in(run, "round").value_or(place.rounds.size()));
+      for (const Json& run : items_in(*place.ours, "runs"))
+        place.rounds.push_back(count_in(run, "round").value_or(place.rounds.size()));
       ++namesakes[{place.benchmark, place.role}];
       places_.push_back(std::move(place));
     }
@@ -258,9 +257,8 @@ class RecordReader {
       return;
     }
     std::vector<double> values;
-    if (const Json* list = list_in(there, "samples"))
-      for (const Json& sample : *list)
-        if (sample.is_number()) values.push_back(sample.get<double>());
+    for (const Json& sample : items_in(there, "samples"))
+      if (sample.is_number()) values.push_back(sample.get<double>());
     if (values.empty() || !std::ranges::all_of(values, is_measurable)) return;
     metric.median = stats::median(stats::sorted(values));
     metric.mad = stats::median_deviation(values);
@@ -281,15 +279,15 @@ class RecordReader {
   Samples samples(std::size_t place, const std::string& metric) const {
     const Place& of = places_[place];
     const Json* there = object_in(*of.metrics, metric);
-    const Json* list = there != nullptr ? list_in(*there, "samples") : nullptr;
     Samples all;
-    if (list == nullptr) return all;
-    all.values.reserve(list->size());
-    all.rounds.reserve(list->size());
-    const bool has_rounds = of.rounds.size() == list->size();
-    for (std::size_t i = 0; i < list->size(); ++i) {
-      if (!(*list)[i].is_number()) continue;
-      const auto value = (*list)[i].get<double>();
+    if (there == nullptr) return all;
+    const Json& list = items_in(*there, "samples");
+    all.values.reserve(list.size());
+    all.rounds.reserve(list.size());
+    const bool has_rounds = of.rounds.size() == list.size();
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (!list[i].is_number()) continue;
+      const auto value = list[i].get<double>();
       if (!(value > 0.0) || !is_measurable(value)) return {};
       all.values.push_back(value);
       all.rounds.push_back(has_rounds ? of.rounds[i] : i);
@@ -308,12 +306,125 @@ class RecordReader {
   SessionRecord record_{};
 };
 
+constexpr char kBetweenMetrics = ';';
+constexpr char kBetweenNumbers = ' ';
+constexpr std::string_view kNothing = "-";
+
+std::string shortest(const std::optional<double>& number) {
+  return number && std::isfinite(*number) ? fmt::format("{}", *number) : std::string(kNothing);
+}
+
+std::optional<double> parse_value(std::string_view word) {
+  if (word.empty() || word == kNothing) return std::nullopt;
+  const std::string text(word);
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  if (end != text.c_str() + text.size() || !std::isfinite(number)) return std::nullopt;
+  return number;
+}
+
+std::optional<LogRatio> ratio_of(std::string_view value, std::string_view error) {
+  const auto number = parse_value(value);
+  if (!number) return std::nullopt;
+  return LogRatio{*number, parse_value(error)};
+}
+
 }  // namespace
 
 Result<SessionRecord> record_of(std::string_view text) {
   const auto document = parsed(text, is_wanted);
   if (!document) return document.error();
   return RecordReader(*document).read();
+}
+
+std::int64_t text_id(std::string_view text) {
+  constexpr std::size_t digits = 16;
+  if (text.empty()) return 0;
+  Sha256 hash;
+  hash.add(text);
+  const auto number = parse_hex(hash.digest().substr(0, digits));
+  return static_cast<std::int64_t>(number.value_or(0) >> 1U);
+}
+
+std::string encode_layout(const std::vector<MetricRecord>& metrics) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const MetricRecord& metric : metrics)
+    list.push_back({metric.name, unit_symbol(metric.unit), word_in(kBetterWords, metric.better)});
+  return dumped(list, -1);
+}
+
+std::string encode_values(const std::vector<MetricRecord>& metrics) {
+  std::string text;
+  for (const MetricRecord& metric : metrics) {
+    if (!text.empty()) text += kBetweenMetrics;
+    text += shortest(metric.mean) + kBetweenNumbers + shortest(metric.stddev) + kBetweenNumbers +
+            std::to_string(metric.runs);
+    for (const auto* ratio : {&metric.to_reference, &metric.to_anchor}) {
+      text += kBetweenNumbers + (*ratio ? shortest((*ratio)->value) : std::string(kNothing));
+      text += kBetweenNumbers + (*ratio ? shortest((*ratio)->error) : std::string(kNothing));
+    }
+    text += kBetweenNumbers + shortest(metric.median) + kBetweenNumbers + shortest(metric.mad);
+  }
+  return text;
+}
+
+std::vector<MetricRecord> decode_layout(std::string_view layout) {
+  std::vector<MetricRecord> metrics;
+  const auto list = parsed(layout);
+  if (!list || !list->is_array()) return metrics;
+  for (const JsonIn& one : *list) {
+    constexpr std::size_t parts = 3;
+    if (!one.is_array() || one.size() != parts || !one[0].is_string() || !one[1].is_string() ||
+        !one[2].is_string())
+      return {};
+    metrics.push_back({.name = one[0].get<std::string>(),
+                       .unit = value_in(kUnitWords, one[1].get<std::string>()),
+                       .better = value_in(kBetterWords, one[2].get<std::string>())});
+  }
+  return metrics;
+}
+
+bool decode_values(MetricRecord& metric, std::size_t place, std::string_view numbers) {
+  for (; place > 0; --place) {
+    const std::size_t end = numbers.find(kBetweenMetrics);
+    if (end == std::string_view::npos) return false;
+    numbers.remove_prefix(end + 1);
+  }
+  const auto words = split(numbers.substr(0, numbers.find(kBetweenMetrics)), kBetweenNumbers);
+  constexpr std::size_t parts = 9;
+  constexpr std::size_t without_median = 7;  // as an older lauka-history wrote them
+  if (words.size() != parts && words.size() != without_median) return false;
+  const auto mean = parse_value(words[0]);
+  if (!mean) return false;
+  metric.mean = *mean;
+  metric.stddev = parse_value(words[1]);
+  metric.runs = parse_number(words[2]).value_or(0);
+  metric.to_reference = ratio_of(words[3], words[4]);
+  metric.to_anchor = ratio_of(words[5], words[6]);
+  metric.median = words.size() == parts ? parse_value(words[7]) : std::nullopt;
+  metric.mad = words.size() == parts ? parse_value(words[8]) : std::nullopt;
+  return true;
+}
+
+std::string encode_machine(const Machine& machine) {
+  auto json = json_of(machine);
+  for (const char* const of_one : {"name", "os", "class"}) json.erase(of_one);
+  return dumped(json, -1);
+}
+
+Machine decode_machine(std::string_view parts) {
+  const auto json = parsed(parts);
+  return json ? machine_of(*json) : Machine();
+}
+
+std::string variant_key(const BenchmarkRecord& result, std::string_view machine_class) {
+  // With their lengths, so that parts cannot be confused.
+  std::string key;
+  for (const std::string_view part :
+       {std::string_view(result.benchmark), std::string_view(result.role),
+        std::string_view(result.command), machine_class})
+    key += fmt::format("{}:{} ", part.size(), part);
+  return key;
 }
 
 }  // namespace lauka::history

@@ -1,0 +1,405 @@
+#include "format/exports.h"
+
+#include "core/numbers.h"
+#include "core/text.h"
+#include "format/sections.h"
+#include "format/text.h"
+#include "report/format.h"
+#include "stats/distributions.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+// hyperfine 1.x has lists of times next to their statistics; its schema 2 an object for each run
+// and one for each metric's statistics. Both are about wall time first, so a run without one
+// (killed at --timeout, under --ignore-failure) is in neither; "lauka" has it.
+
+namespace lauka {
+
+namespace {
+
+/// The value of a row, null if it has none, with its interval if that is known.
+Json bmf_measure(const MetricResult& row, double confidence) {
+  if (row.quantile)
+    return {{"value", row.quantile->value},
+            {"lower_value", row.quantile->low},
+            {"upper_value", row.quantile->high}};
+  if (!row.summary) return nullptr;
+  const stats::Summary& summary = *row.summary;
+  Json measure = {{"value", summary.mean}};
+  if (!summary.stddev) return measure;
+  const auto count = static_cast<double>(summary.count);
+  const double reach = stats::student_t_quantile_above((1.0 - confidence) / 2.0, count - 1.0) *
+                       *summary.stddev / std::sqrt(count);
+  measure["lower_value"] = summary.mean - reach;
+  measure["upper_value"] = summary.mean + reach;
+  return measure;
+}
+
+/// Null if the metric is not for github-action-benchmark, or has no value.
+Json github_entry(const MetricResult& row, const Metric& metric, const std::string& command) {
+  const bool is_wanted = metric.shown == Shown::Always && metric.better == Better::Less;
+  if (!is_wanted || (!row.summary && !row.quantile)) return nullptr;
+  Json entry = {{"name", command + " " + metric.name},
+                {"unit", unit_symbol(metric.unit)},
+                {"value", row.quantile ? row.quantile->value : row.summary->mean}};
+  if (row.summary && row.summary->stddev)
+    entry["range"] = fmt::format("± {:.3g}", *row.summary->stddev);
+  entry["extra"] = fmt::format("{} runs", row.runs);
+  return entry;
+}
+
+void write_lines(const Results& results, const Sink& sink) {
+  for (std::size_t i = 0; i < results.runs->size(); ++i) {
+    const RunRow run = results.runs->row(i);
+    Json line = Json::object();
+    if (!results.benchmark.empty()) line["benchmark"] = results.benchmark;
+    if (run.order != 0) line["order"] = run.order;
+    line.update({{"command", results.commands[run.command].name},
+                 {"run", i + 1},
+                 {"round", run.round + 1},
+                 {"pass", run.pass + 1},
+                 {"status", run.status},
+                 {"metrics", Json::object()}});
+    for (std::size_t m = 0; m < results.metrics.size(); ++m) {
+      const Metric& metric = results.metrics[m];
+      const auto value = metric.percentile ? std::nullopt : results.runs->value(i, m);
+      if (value) line["metrics"][metric.name] = Json::parse(json_sample(value, metric.unit));
+    }
+    sink(dumped(line) + "\n");
+  }
+}
+
+/// A metric under the name that hyperfine has for it.
+struct Namesake {
+  Role ours;
+  std::string_view theirs;
+  std::string_view unit;  ///< of schema 2; empty: a count, without a unit next to single values
+};
+
+constexpr auto kNamesakes = std::to_array<Namesake>({
+    {Role::WallTime, "time_wall_clock", "second"},
+    {Role::CpuTime, "time_cpu", "second"},
+    {Role::UserTime, "time_user", "second"},
+    {Role::SystemTime, "time_system", "second"},
+    {Role::PeakRss, "memory_peak_resident", "byte"},
+    {Role::Cycles, "cpu_cycles", ""},
+    {Role::Instructions, "instructions", ""},
+    {Role::CacheReferences, "cache_references", ""},
+    {Role::CacheMisses, "cache_misses", ""},
+    {Role::BranchMisses, "branch_misses", ""},
+});
+
+/// The places of these metrics, in the order of kNamesakes; nullopt if not measured.
+using Places = std::array<std::optional<std::size_t>, kNamesakes.size()>;
+
+std::optional<double> value_of(const Results& results, std::size_t run,
+                               std::optional<std::size_t> metric) {
+  return metric ? results.runs->value(run, *metric) : std::nullopt;
+}
+
+std::vector<std::size_t> timed_runs(const Results& results, std::size_t command) {
+  const auto wall_time = find_metric(results.metrics, Role::WallTime);
+  std::vector<std::size_t> runs;
+  for (const std::size_t run : results.runs->of(command))
+    if (value_of(results, run, wall_time)) runs.push_back(run);
+  return runs;
+}
+
+void put_list(JsonWriter& json, std::string_view key, const Results& results,
+              const std::vector<std::size_t>& runs, Role metric) {
+  const auto index = find_metric(results.metrics, metric);
+  json.list(key, runs.size(), [&](std::size_t i) {
+    return json_sample(value_of(results, runs[i], index), results.metrics[*index].unit);
+  });
+}
+
+void put_statistics(JsonWriter& json, const Results& results, const CommandResult& command) {
+  const auto summary = [&](Role metric) -> const stats::Summary* {
+    const MetricResult* row = row_of(command, find_metric(results.metrics, metric));
+    return row != nullptr && row->summary ? &*row->summary : nullptr;
+  };
+  const auto mean = [&](Role metric) {
+    const auto* of_metric = summary(metric);
+    return of_metric != nullptr ? Json(of_metric->mean) : Json(nullptr);
+  };
+  const auto* wall_time = summary(Role::WallTime);
+  const auto part = [&](double stats::Summary::*member) {
+    return wall_time != nullptr ? Json(wall_time->*member) : Json(nullptr);
+  };
+  json.put("mean", part(&stats::Summary::mean));
+  json.put("stddev", json_number(wall_time != nullptr ? wall_time->stddev : std::nullopt));
+  json.put("median", part(&stats::Summary::median));
+  json.put("user", mean(Role::UserTime));
+  json.put("system", mean(Role::SystemTime));
+  json.put("min", part(&stats::Summary::min));
+  json.put("max", part(&stats::Summary::max));
+}
+
+void put_measurement(JsonWriter& json, const Results& results, const Places& places,
+                     std::size_t run) {
+  json.open('{');
+  for (std::size_t i = 0; i < kNamesakes.size(); ++i) {
+    const auto value = value_of(results, run, places[i]);
+    if (!value) continue;
+    const Namesake& name = kNamesakes[i];
+    std::string text;
+    text.reserve(64);
+    text.append("{\"value\": ").append(json_sample(value, results.metrics[*places[i]].unit));
+    if (!name.unit.empty()) text.append(", \"unit\": \"").append(name.unit).append("\"");
+    json.put_text(name.theirs, text += '}');
+  }
+  json.put_text("exit_code", fmt::to_string(results.runs->row(run).status));
+  json.close();
+}
+
+/// Returns the summaries of the metrics that every run has, as in schema 2, so that all are of the
+/// same runs.
+Json summary_json(const Results& results, const CommandResult& command, std::size_t runs) {
+  Json all = Json::object();
+  for (const Namesake& name : kNamesakes) {
+    const MetricResult* row = row_of(command, find_metric(results.metrics, name.ours));
+    if (row == nullptr || !row->summary || row->summary->count != runs) continue;
+    // Even if there are as many counting runs as timed ones, they are other runs.
+    if (results.metrics[row->metric].kind != RoundKind::Timed) continue;
+    const stats::Summary& summary = *row->summary;
+    Json& there = all[std::string(name.theirs)];
+    there["unit"] = name.unit.empty() ? "count" : name.unit;
+    there["count"] = summary.count;
+    there["mean"] = summary.mean;
+    there["stddev"] = json_number(summary.stddev);
+    there["median"] = summary.median;
+    there["min"] = summary.min;
+    there["max"] = summary.max;
+  }
+  return all;
+}
+
+constexpr int kHyperfineSchema = 2;
+
+/// Writes hyperfine's part of `command`: the keys of 1.x and of schema 2.
+void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t command) {
+  const CommandResult& of_command = results.commands[command];
+  const std::vector<std::size_t> runs = timed_runs(results, command);
+  json.put("command", of_command.name);
+  if (of_command.name != of_command.text) json.put("name", of_command.name);
+  if (!results.reference.is_candidate(command) && results.commands.size() > 1)
+    json.put("is_reference", true);
+  put_statistics(json, results, of_command);
+  put_list(json, "times", results, runs, Role::WallTime);
+  // A list with gaps would not belong to the list of times: no list, like hyperfine if the system
+  // does not report it.
+  const auto peak_rss = find_metric(results.metrics, Role::PeakRss);
+  const bool is_known = std::ranges::all_of(
+      runs, [&](std::size_t run) { return value_of(results, run, peak_rss).has_value(); });
+  if (!runs.empty() && is_known) put_list(json, "memory_usage_byte", results, runs, Role::PeakRss);
+  json.list("exit_codes", runs.size(),
+            [&](std::size_t i) { return fmt::to_string(results.runs->row(runs[i]).status); });
+  Places places;
+  std::ranges::transform(kNamesakes, places.begin(), [&](const Namesake& name) {
+    return find_metric(results.metrics, name.ours);
+  });
+  json.open("measurements", '[');
+  for (const std::size_t run : runs) put_measurement(json, results, places, run);
+  json.close();
+  Json parameters;
+  for (const Parameter& parameter : of_command.parameters)
+    parameters[parameter.name]["value"] = parameter.value;  // of 2.0; 1.x has no "value"
+  if (!parameters.is_null()) json.put("parameters", parameters);
+  json.put("summary", summary_json(results, of_command, runs.size()));
+}
+
+void put_results(JsonWriter& json, const Results& results) {
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    json.open('{');
+    put_hyperfine_result(json, results, c);
+    json.open("lauka", '{');
+    if (!results.benchmark.empty()) {
+      json.put("benchmark", results.benchmark);
+      json.put("role", report::role_of(results.reference, c));
+    }
+    put_lauka_result(json, results, c);
+    json.close();
+    json.close();
+  }
+}
+
+Json geomeans_of(const Report& report) {
+  Json all = Json::array();
+  for (const Geomean& mean : report.geomeans) {
+    const auto& bounds = mean.change.bounds;
+    all.push_back({{"candidate", mean.place},
+                   {"name", json_word(mean.candidate)},
+                   {"metric", mean.metric},
+                   {"benchmarks", mean.benchmarks},
+                   {"percent", mean.change.change ? Json(100.0 * *mean.change.change) : Json()},
+                   {"low_percent", bounds ? Json(100.0 * bounds->low) : Json()},
+                   {"high_percent", bounds ? Json(100.0 * bounds->high) : Json()}});
+  }
+  return all;
+}
+
+void put_suite(JsonWriter& json, const Report& report) {
+  put_lauka_identity(json, report.benchmarks.front(), report.complete());
+  json.put("gates_control", word_in(kRiskWords, report.risk));
+  json.put("geomeans", geomeans_of(report));
+  json.open("benchmarks", '[');
+  for (const Results& one : report.benchmarks) {
+    json.open('{');
+    json.put("name", one.benchmark);
+    json.put("complete", one.complete);
+    put_lauka_measured(json, one);
+    json.close();
+  }
+  json.close();
+}
+
+/// The results of each benchmark, taken out of the document.
+std::map<std::string, JsonIn> results_by_benchmark(JsonIn& document) {
+  std::map<std::string, JsonIn> all;
+  const auto results = document.find("results");
+  if (results == document.end() || !results->is_array()) return all;
+  for (JsonIn& result : *results) {
+    const JsonIn* ours = object_in(result, "lauka");
+    if (ours == nullptr) continue;
+    JsonIn& list = all[text_in(*ours, "benchmark")];
+    if (list.is_null()) list = JsonIn::array();
+    list.push_back(std::move(result));
+  }
+  return all;
+}
+
+JsonIn document_of(const JsonIn& document, const JsonIn& session, const JsonIn& benchmark,
+                   JsonIn results) {
+  JsonIn alone = JsonIn::object();
+  if (const JsonIn* metadata = object_in(document, "metadata")) alone["metadata"] = *metadata;
+  alone["results"] = std::move(results);
+  JsonIn& ours = alone["lauka"] = session;
+  if (benchmark.is_object()) ours.update(benchmark);
+  return alone;
+}
+
+}  // namespace
+
+void write_bmf(const Report& report, const Sink& sink) {
+  JsonWriter json(sink);
+  json.open('{');
+  for (const Results& one : report.benchmarks) {
+    const std::vector<report::ToolName> names = report::tool_names(one);
+    for (std::size_t c = 0; c < one.commands.size(); ++c) {
+      json.open(names[c].text(), '{');
+      for (const MetricResult& row : one.commands[c].rows)
+        if (const Json measure = bmf_measure(row, one.confidence); !measure.is_null())
+          json.put(one.metrics[row.metric].name, measure);
+      json.close();
+    }
+  }
+  json.close();
+}
+
+void write_github_benchmark(const Report& report, const Sink& sink) {
+  JsonWriter json(sink);
+  json.open('[');
+  for (const Results& one : report.benchmarks) {
+    const std::vector<report::ToolName> names = report::tool_names(one);
+    for (std::size_t c = 0; c < one.commands.size(); ++c)
+      for (const MetricResult& row : one.commands[c].rows)
+        if (const Json entry = github_entry(row, one.metrics[row.metric], names[c].text());
+            !entry.is_null())
+          json.put({}, entry);
+  }
+  json.close();
+}
+
+void write_runs_jsonl(const Report& report, const Sink& sink) {
+  for (const Results& one : report.benchmarks) write_lines(one, sink);
+}
+
+std::optional<JsonIn> wall_times(const JsonIn& result) {
+  if (const JsonIn* times = list_in(result, "times")) return *times;
+  const JsonIn* measurements = list_in(result, "measurements");
+  if (measurements == nullptr) return std::nullopt;
+  JsonIn times = JsonIn::array();
+  for (const JsonIn& measurement : *measurements) {
+    const JsonIn* wall = member(measurement, "time_wall_clock");
+    const JsonIn* value = wall != nullptr ? member(*wall, "value") : nullptr;
+    if (value == nullptr || text_in(*wall, "unit") != "second") return std::nullopt;
+    times.push_back(*value);
+  }
+  return times;
+}
+
+void write_json(const Report& report, const Sink& sink) {
+  const Results& first = report.benchmarks.front();
+  JsonWriter json(sink);
+  json.open('{');
+  json.put("schema_version", kHyperfineSchema);
+  const Circumstances& at = first.circumstances;
+  json.put("metadata",
+           {{"lauka_version", at.version},
+            {"start_time", rfc3339(at.began)},
+            {"platform", {{"os", at.machine.system}, {"architecture", at.machine.architecture}}}});
+  json.put("primary_metric", "time_wall_clock");
+  json.open("results", '[');
+  for (const Results& one : report.benchmarks) put_results(json, one);
+  json.close();
+  json.open("lauka", '{');
+  if (report.is_suite()) {
+    put_suite(json, report);
+  } else {
+    put_lauka_identity(json, first, first.complete);
+    put_lauka_measured(json, first);
+  }
+  json.close();
+  json.close();
+}
+
+Result<ReadSession> read_session(std::string_view text) {
+  const auto document = parsed(text);
+  if (!document) return document.error();
+  return read_session_of(*document);
+}
+
+Result<ReadFile> read_file_of_sessions(std::string_view text) {
+  auto document = parsed(text);
+  if (!document) return document.error();
+  ReadFile file;
+  const JsonIn* ours = object_in(*document, "lauka");
+  const JsonIn* benchmarks = ours != nullptr ? list_in(*ours, "benchmarks") : nullptr;
+  if (benchmarks == nullptr) {
+    auto session = read_session_of(*document);
+    if (!session) return session.error();
+    file.benchmarks.push_back(*std::move(session));
+    return file;
+  }
+  file.risk = value_in(kRiskWords, text_in(*ours, "gates_control"));
+  JsonIn session = *ours;
+  session.erase("benchmarks");
+  const JsonIn names = *benchmarks;
+  auto results = results_by_benchmark(*document);
+  for (const JsonIn& benchmark : names) {
+    const std::string name = text_in(benchmark, "name");
+    const auto found = results.find(name);
+    if (name.empty() || found == results.end())
+      return Error{"has a benchmark " + cited(name) + " without results", "export it again"};
+    auto read =
+        read_session_of(document_of(*document, session, benchmark, std::move(found->second)));
+    if (!read) return read.error();
+    results.erase(found);
+    file.benchmarks.push_back(*std::move(read));
+    file.benchmarks.back().benchmark = name;
+  }
+  if (file.benchmarks.empty()) return Error{"has no benchmarks", "export it again"};
+  return file;
+}
+
+}  // namespace lauka

@@ -1,0 +1,488 @@
+#include "report/exports.h"
+
+#include "core/numbers.h"
+#include "core/text.h"
+#include "report/format.h"
+#include "report/lines.h"
+#include "report/screen.h"
+#include "report/table.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+// Go's benchmark format, as benchstat reads it: https://go.dev/design/14313-benchmark-format. A
+// line is a run, since benchstat takes each line for a sample. Markdown as GitHub reads it,
+// AsciiDoc as Asciidoctor does, Org as Emacs does.
+
+namespace lauka::report {
+
+namespace {
+
+constexpr const char* kLineEnd = "\r\n";
+
+/// True if a spreadsheet takes the cell for a formula: -1.5 is a number, -1+2 is not.
+bool is_formula(std::string_view text) {
+  return !text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos &&
+         !is_decimal(text, true);
+}
+
+std::string number(std::optional<double> value) {
+  return value && std::isfinite(*value) ? full_precision(*value) : "";
+}
+
+/// mean, stddev, median, min, max, outliers.
+std::string summary_fields(const MetricResult& row) {
+  // A percentile has only a value: its interval is no minimum and maximum.
+  if (row.quantile) return fmt::format("{},,,,,", number(row.quantile->value));
+  if (!row.summary) return fmt::format(",,,,{},", number(row.at_most));
+  const stats::Summary& s = *row.summary;
+  return fmt::format("{},{},{},{},{},{}", number(s.mean), number(s.stddev), number(s.median),
+                     number(s.min), number(s.max), s.outliers);
+}
+
+/// delta_percent, delta_low_percent, delta_high_percent.
+std::string delta_fields(const std::optional<stats::Delta>& delta) {
+  if (!delta || !delta->change) return ",,";
+  const std::string change = number(100 * *delta->change);
+  if (!delta->bounds) return change + ",,";
+  return fmt::format("{},{},{}", change, number(100 * delta->bounds->low),
+                     number(100 * delta->bounds->high));
+}
+
+/// The values of a command, each after a comma; empty for a variable that it does not use.
+std::string parameter_fields(const CommandResult& command, const std::vector<std::string>& names) {
+  std::string fields;
+  for (const std::string& name : names) {
+    const Parameter* parameter = find_parameter(command, name);
+    fields += "," + (parameter == nullptr ? "" : csv_field(parameter->value));
+  }
+  return fields;
+}
+
+void add_missing(const std::vector<std::string>& more, std::vector<std::string>& all) {
+  for (const std::string& one : more)
+    if (std::ranges::find(all, one) == all.end()) all.push_back(one);
+}
+
+std::string first_heading(const Report& report) {
+  return report.is_suite() ? "benchmark," : "";
+}
+
+std::string first_field(const Results& results) {
+  return results.benchmark.empty() ? "" : csv_field(results.benchmark) + ",";
+}
+
+/// `first`: the beginning of each row. A field is empty if the metric is not measured here.
+void write_run_rows(const Results& results, const std::string& first,
+                    const std::vector<std::string>& metrics, const Sink& sink) {
+  std::vector<std::optional<std::size_t>> places;
+  places.reserve(metrics.size());
+  for (const std::string& name : metrics) places.push_back(find_metric(results.metrics, name));
+  for (std::size_t i = 0; i < results.runs->size(); ++i) {
+    const RunRow run = results.runs->row(i);
+    sink(first);
+    if (!first.empty()) sink((run.order != 0 ? fmt::to_string(run.order) : "") + ",");
+    sink(fmt::format("{},{},{},{},{}", csv_field(results.commands[run.command].name), i + 1,
+                     run.round + 1, run.pass + 1, run.status));
+    for (const auto& place : places)
+      sink("," + (place ? number(results.runs->value(i, *place)) : ""));
+    sink(kLineEnd);
+  }
+}
+
+bool is_space(char32_t code) {
+  return code == ' ' || code == 0xa0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200a) ||
+         code == 0x202f || code == 0x205f || code == 0x3000;
+}
+
+/// "Benchmarkparse/role=candidate", "Benchmark/command=old_{n}/n=8": comparable parts are keys, as
+/// `benchstat -col` takes them.
+std::string full_name(const CommandResult& command, const ToolName& name) {
+  std::string text = "Benchmark" + benchfmt_word(name.benchmark);
+  if (!name.role.empty()) text += fmt::format("/role={}", name.role);
+  if (!name.command.empty()) {
+    const std::string& typed = command.parameters.empty() ? command.name : command.pattern;
+    text += "/command=" + benchfmt_word(typed + name.twin);
+    for (const Parameter& parameter : command.parameters)
+      text += fmt::format("/{}={}", benchfmt_word(parameter.name), benchfmt_word(parameter.value));
+  }
+  // Go takes a number after the last - for the number of processors.
+  const std::size_t last = text.find_last_not_of("0123456789");
+  if (last + 1 < text.size() && text[last] == '-') text[last] = '_';
+  return text;
+}
+
+void write_runs(const Results& results, const Sink& sink) {
+  std::vector<std::string> names;
+  for (const ToolName& name : tool_names(results))
+    names.push_back(full_name(results.commands[names.size()], name));
+  for (std::size_t run = 0; run < results.runs->size(); ++run) {
+    std::string values;
+    for (std::size_t m = 0; m < results.metrics.size(); ++m) {
+      const Metric& metric = results.metrics[m];
+      const auto value = metric.percentile ? std::nullopt : results.runs->value(run, m);
+      if (!value || !std::isfinite(*value)) continue;
+      values +=
+          fmt::format(" {} {}", full_precision(*value), benchfmt_unit(metric.name, metric.unit));
+    }
+    if (!values.empty()) sink(names[results.runs->row(run).command] + " 1" + values + "\n");
+  }
+}
+
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/// True for an underscore within a word, which Markdown and AsciiDoc do not interpret.
+bool is_within_word(const std::string& line, std::size_t at) {
+  return line[at] == '_' && at > 0 && at + 1 < line.size() && is_word(line[at - 1]) &&
+         is_word(line[at + 1]);
+}
+
+std::size_t longest_run_of_backticks(std::string_view text) {
+  std::size_t longest = 0;
+  std::size_t run = 0;
+  for (const char c : text) {
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  return longest;
+}
+
+std::string markdown_head(const Table& table) {
+  std::string head = "|";
+  std::string rule = "|";
+  for (const TableColumn& column : table.columns) {
+    head += " " + markdown_text(column.heading.text) + " |";
+    rule += column.is_left ? ":--|" : "--:|";
+  }
+  return head + "\n" + rule + "\n";
+}
+
+/// Writes characters with a meaning in AsciiDoc as character references, which Asciidoctor keeps.
+std::string asciidoc_text(std::string_view text) {
+  const std::string line = one_line(text);
+  std::string escaped;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    const bool is_repeated = (c == '-' || c == '.') && i > 0 && line[i - 1] == c;  // a dash, dots
+    const bool is_special = std::string_view("\\`*_#+^~|{}[]<>&('\"").find(c) != line.npos;
+    if (is_repeated || (is_special && !is_within_word(line, i)))
+      escaped += fmt::format("&#{};", static_cast<int>(c));
+    else
+      escaped += c;
+  }
+  return escaped;
+}
+
+std::string asciidoc_code(std::string_view text) {
+  return text.empty() ? "" : "`" + asciidoc_text(text) + "`";
+}
+
+std::string asciidoc_head(const Table& table) {
+  std::string columns;
+  std::string headings;
+  for (const TableColumn& column : table.columns) {
+    columns += columns.empty() ? "" : ",";
+    columns += column.is_left ? "<" : ">";
+    headings += "| " + asciidoc_text(column.heading.text) + "\n";
+  }
+  return fmt::format("[%header,cols=\"{}\"]\n|===\n{}\n", columns, headings);
+}
+
+/// Writes Org's own characters by their names (org-entities).
+std::string org_text(std::string_view text) {
+  constexpr std::string_view special = "|\\*_^=+[]{}<>$~/";
+  constexpr auto names = std::to_array<std::string_view>(
+      {"vert", "backslash", "ast", "under", "asciicirc", "equal", "plus", "lbrack", "rbrack",
+       "lbrace", "rbrace", "lt", "gt", "dollar", "tilde", "slash"});
+  const std::string line = one_line(text);
+  std::string escaped;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const std::size_t name = special.find(line[i]);
+    // These are special only after one of those, so that paths and A=1 stay readable.
+    const bool is_opening = i == 0 || std::string_view(" -('\"{").find(line[i - 1]) != line.npos;
+    const bool is_mark = std::string_view("/=+~").find(line[i]) != line.npos;
+    if (name == special.npos || (is_mark && !is_opening))
+      escaped += line[i];
+    else
+      escaped += fmt::format("\\{}{{}}", names[name]);
+  }
+  return escaped;
+}
+
+/// Org has no escapes in verbatim text, so a text that cannot be verbatim is not code.
+std::string org_code(std::string_view text) {
+  const std::string line = one_line(text);
+  if (line.empty()) return "";
+  const char mark = line.find('=') == std::string::npos ? '=' : '~';
+  const bool fits = line.find('|') == std::string::npos && line.front() != ' ' &&
+                    line.back() != ' ' && line.find(mark) == std::string::npos;
+  return fits ? mark + line + mark : org_text(line);
+}
+
+std::string org_head(const Table& table) {
+  std::string head = "|";
+  std::string rule;
+  for (const TableColumn& column : table.columns) {
+    head += " " + org_text(column.heading.text) + " |";
+    rule += rule.empty() ? "|---" : "+---";
+  }
+  return head + "\n" + rule + "|\n";
+}
+
+std::string cell_text(const Cell& cell, Holds holds, const Markup& markup) {
+  if (cell.text.empty()) return "";
+  const auto strong = [&](const std::string& text) {
+    return fmt::format("{0}{1}{0}", markup.strong, text);
+  };
+  if (holds == Holds::Name && cell.ink == Ink::Bold) return strong(markup.text(cell.text));
+  if (holds == Holds::Name || holds == Holds::Code) return markup.code(cell.text);
+  if (holds == Holds::Text) return markup.word(cell.text);
+  const std::string_view mark = cell.mark == Mark::Better  ? markup.better
+                                : cell.mark == Mark::Worse ? markup.worse
+                                                           : "";
+  const std::string text = std::string(mark) + cell.text;
+  return cell.is_sure ? strong(text) : text;
+}
+
+void write_markup_tables(const Results& results, const Markup& markup, const Sink& sink) {
+  if (!is_compact(results)) return write_table(markup_table(results, markup), markup, sink);
+  bool is_first = true;
+  for (const std::size_t metric : compact_metrics(results, false)) {
+    if (!is_first) sink("\n");
+    is_first = false;
+    sink(markup.text(compact_title(results, metric)) + "\n\n");
+    write_table(compact_table(results, metric, Format::Markdown), markup, sink);
+  }
+}
+
+std::string bullets_of(const std::vector<std::string>& texts, const Markup& markup) {
+  std::string list;
+  for (const std::string& text : texts)
+    list += std::string(markup.bullet) + markup.text(text) + "\n";
+  return list.empty() ? "" : "\n" + list;
+}
+
+void write_markup(const Report& report, Markup markup, const Sink& sink) {
+  const Results& first = report.benchmarks.front();
+  if (first.presentation.marks == MarksChoice::Emoji) {
+    markup.better = "⚡ ";
+    markup.worse = "💩 ";
+  }
+  const Style style;
+  std::string below;
+  if (report.is_suite()) {
+    sink(markup.text(suite_title(report)) + "\n\n");
+    write_table(suite_table(report), markup, sink);
+    below = bullets_of(lines_of(gates_in_one_line(report) + suite_gate_lines(report, false, false)),
+                       markup);
+  } else {
+    write_markup_tables(first, markup, sink);
+    below =
+        bullets_of(lines_of(summary_lines(first, style)), markup) +
+        bullets_of(lines_of(precision_line(first) + gate_lines(first, false) + shell_lines(first)),
+                   markup);
+  }
+  const std::vector<std::string> warnings = warning_texts(report, style);
+  if (!warnings.empty()) below += "\nCaveats:\n" + bullets_of(warnings, markup);
+  sink(below);
+}
+
+}  // namespace
+
+std::string csv_field(std::string_view text) {
+  std::string shown = (is_formula(text) ? "'" : "") + one_line(text);
+  if (shown.find_first_of(",\"") == std::string::npos) return shown;
+  std::string quoted = "\"";
+  for (const char c : shown) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+void write_summary_csv(const Report& report, const Sink& sink) {
+  std::vector<std::string> parameters;
+  for (const Results& one : report.benchmarks) add_missing(parameter_names(one), parameters);
+  std::string heading =
+      "command,metric,unit,runs,mean,stddev,median,min,max,outliers,"
+      "delta_percent,delta_low_percent,delta_high_percent";
+  for (const std::string& name : parameters) heading += "," + csv_field("parameter_" + name);
+  sink(first_heading(report) + heading + kLineEnd);
+  for (const Results& one : report.benchmarks) {
+    for (const CommandResult& command : one.commands) {
+      for (const MetricResult& row : command.rows) {
+        const Metric& metric = one.metrics[row.metric];
+        sink(fmt::format("{}{},{},{},{},{},{}{}{}", first_field(one), csv_field(command.name),
+                         csv_field(metric.name), unit_symbol(metric.unit), row.runs,
+                         summary_fields(row), delta_fields(row.delta),
+                         parameter_fields(command, parameters), kLineEnd));
+      }
+    }
+  }
+}
+
+void write_runs_csv(const Report& report, const Sink& sink) {
+  std::vector<std::string> metrics;
+  for (const Results& one : report.benchmarks)
+    for (const Metric& metric : one.metrics)
+      if (!metric.percentile) add_missing({metric.name}, metrics);
+  std::string heading =
+      first_heading(report) + (report.is_suite() ? "order," : "") + "command,run,round,pass,status";
+  for (const std::string& name : metrics) heading += "," + csv_field(name);
+  sink(heading + kLineEnd);
+  for (const Results& one : report.benchmarks) write_run_rows(one, first_field(one), metrics, sink);
+}
+
+std::string benchfmt_word(std::string_view text) {
+  const std::string line = one_line(text);
+  std::string word;
+  for (std::string_view rest = line; !rest.empty();) {
+    const Character first = first_character(rest);
+    const bool is_end = is_space(first.code) || first.code == '/';
+    word += is_end ? "_" : rest.substr(0, first.bytes);
+    rest.remove_prefix(first.bytes);
+  }
+  return word;
+}
+
+std::string benchfmt_unit(std::string_view metric, Unit unit) {
+  if (metric == metric_name_of(Role::WallTime)) return "sec/op";
+  const std::string_view suffix = unit == Unit::Seconds ? "-sec" : unit == Unit::Bytes ? "-B" : "";
+  return benchfmt_word(metric) + std::string(suffix);
+}
+
+void write_benchfmt(const Report& report, const Sink& sink) {
+  const Machine& machine = report.benchmarks.front().circumstances.machine;
+  if (!machine.cpu_model.empty()) sink("cpu: " + one_line(machine.cpu_model) + "\n");
+  std::vector<std::string> known;
+  for (const Results& one : report.benchmarks) {
+    for (const Metric& metric : one.metrics) {
+      const std::string unit = benchfmt_unit(metric.name, metric.unit);
+      const bool is_known = std::ranges::find(known, unit) != known.end();
+      if (metric.percentile || metric.better != Better::More || is_known) continue;
+      known.push_back(unit);
+      sink(fmt::format("Unit {} better=higher\n", unit));
+    }
+  }
+  for (const Results& one : report.benchmarks) write_runs(one, sink);
+}
+
+std::string_view role_of(const Reference& reference, std::size_t command) {
+  if (reference.anchor == command) return "anchor";
+  return reference.is_candidate(command) ? "candidate" : "reference";
+}
+
+std::string ToolName::text() const {
+  std::string all = benchmark;
+  for (const std::string& part : {role, command})
+    if (!part.empty()) all += (all.empty() ? "" : " ") + part;
+  return all + twin;
+}
+
+std::vector<ToolName> tool_names(const Results& results) {
+  std::vector<ToolName> names;
+  for (const CommandResult& command : results.commands)
+    names.push_back({.benchmark = results.benchmark,
+                     .role = results.benchmark.empty()
+                                 ? ""
+                                 : std::string(role_of(results.reference, names.size())),
+                     .command = command.name});
+  std::vector<ToolName> unique = names;
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    const auto has_role = [&](const ToolName& other) { return other.role == names[c].role; };
+    if (!names[c].role.empty() && std::ranges::count_if(names, has_role) == 1)
+      unique[c].command.clear();
+    const auto end = names.begin() + static_cast<std::ptrdiff_t>(c);
+    const auto earlier = std::count_if(names.begin(), end, [&](const ToolName& other) {
+      return has_role(other) && other.command == names[c].command;
+    });
+    if (earlier > 0) unique[c].twin = fmt::format("#{}", earlier + 1);
+  }
+  return unique;
+}
+
+const Markup kMarkdown = {.text = markdown_text,
+                          .word = markdown_text,
+                          .code = code_cell,
+                          .head = markdown_head,
+                          .line_break = "<br>"};
+
+const Markup kAsciiDoc = {.text = asciidoc_text,
+                          .word = asciidoc_text,
+                          .code = asciidoc_code,
+                          .head = asciidoc_head,
+                          .line_break = " +\n",
+                          .strong = "*",
+                          .before_row = "",
+                          .before_cell = "|",
+                          .after_cell = "\n",
+                          .after_table = "|===\n",
+                          .bullet = "* "};
+
+// In Org a_b has a b below the line, so names are code.
+const Markup kOrg = {.text = org_text,
+                     .word = org_code,
+                     .code = org_code,
+                     .head = org_head,
+                     .line_break = ", ",
+                     .strong = "*"};
+
+void write_table(const Table& table, const Markup& markup, const Sink& sink) {
+  sink(markup.head(table));
+  for (const TableRow& row : table.rows) {
+    std::string line(markup.before_row);
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      line += markup.before_cell;
+      if (c < row.size()) line += " " + cell_text(row[c], table.columns[c].holds, markup);
+      line += markup.after_cell;
+    }
+    sink(line.append(markup.after_row));
+  }
+  sink(markup.after_table);
+}
+
+std::string markdown_text(std::string_view text) {
+  const std::string line = one_line(text);
+  std::string escaped;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (!is_within_word(line, i) &&
+        std::string_view("\\`*_{}[]<>#|~&$").find(line[i]) != std::string_view::npos)
+      escaped += '\\';
+    escaped += line[i];
+  }
+  return escaped;
+}
+
+std::string code_cell(std::string_view text) {
+  const std::string line = one_line(text);
+  const std::string fence(longest_run_of_backticks(line) + 1, '`');
+  // A space inside the fence is removed again if there is one at both ends.
+  const bool pad = line.empty() || line.front() == '`' || line.back() == '`' ||
+                   (line.front() == ' ' && line.back() == ' ');
+  std::string code = fence + (pad ? " " : "");
+  for (const char c : line) {
+    if (c == '|') code += '\\';
+    code += c;
+  }
+  return code + (pad ? " " : "") + fence;
+}
+
+void write_markdown(const Report& report, const Sink& sink) {
+  write_markup(report, kMarkdown, sink);
+}
+
+void write_asciidoc(const Report& report, const Sink& sink) {
+  write_markup(report, kAsciiDoc, sink);
+}
+
+void write_orgmode(const Report& report, const Sink& sink) {
+  write_markup(report, kOrg, sink);
+}
+
+}  // namespace lauka::report

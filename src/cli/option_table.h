@@ -164,4 +164,10 @@ bool looks_like_number(std::string_view word, std::string_view more = {});
 /// its dashes); empty if none of them has it.
 std::string_view lauka_word_for(std::string_view option);
 
+/// The command line as options: `argv` holds `argc` words, the program's own name first. Refuses
+/// what is not understood, out of range or contradictory, naming the culprit. Of an option given
+/// more than once the last counts, but for names and events, which add up. -h and -V end the
+/// reading: what follows them is not looked at.
+Result<Options> parse(int argc, const char* const* argv);
+
 }  // namespace lauka::cli

@@ -2,7 +2,6 @@
 
 #include "core/metric.h"
 #include "core/record.h"
-#include "gate/judge.h"
 #include "gate/verdict.h"
 #include "plan/plan.h"
 #include "results/results.h"

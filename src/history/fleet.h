@@ -3,7 +3,7 @@
 #include "core/result.h"
 #include "history/load.h"
 #include "report/style.h"
-#include "stats/random_effects.h"
+#include "stats/models.h"
 
 #include <optional>
 #include <string>

@@ -3,7 +3,7 @@
 #include "core/result.h"
 #include "history/load.h"
 #include "history/record.h"
-#include "stats/steps.h"
+#include "stats/change_points.h"
 
 #include <cstddef>
 #include <cstdint>

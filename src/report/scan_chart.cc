@@ -4,7 +4,7 @@
 #include "report/format.h"
 #include "report/metric_tables.h"
 #include "report/svg.h"
-#include "stats/power_law.h"
+#include "stats/models.h"
 
 #include <algorithm>
 #include <cmath>

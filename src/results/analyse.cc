@@ -1,7 +1,7 @@
 #include "results/analyse.h"
 
 #include "core/choices.h"
-#include "core/series.h"
+#include "core/metric.h"
 #include "session/baseline.h"
 #include "session/recording.h"
 #include "stats/summary.h"

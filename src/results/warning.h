@@ -2,7 +2,7 @@
 
 #include "core/metric.h"
 #include "stats/delta.h"
-#include "stats/steadiness.h"
+#include "stats/summary.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -4,7 +4,7 @@
 // the rows have. Their intervals: for the clock, of independent estimates (Zou & Donner 2008); for
 // the utilisation, of the quotient within runs.
 
-#include "core/series.h"
+#include "core/metric.h"
 #include "results/results.h"
 #include "session/baseline.h"
 #include "stats/summary.h"

@@ -1,7 +1,7 @@
 #include "run/programs.h"
 
 #include "plan/commands.h"
-#include "run/reported.h"
+#include "run/output.h"
 
 #include <algorithm>
 #include <string_view>

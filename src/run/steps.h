@@ -5,9 +5,8 @@
 #include "engine/engine.h"
 #include "plan/plan.h"
 #include "run/kept_rounds.h"
-#include "run/listeners.h"
+#include "run/output.h"
 #include "run/programs.h"
-#include "run/reported.h"
 #include "run/runner.h"
 
 #include <chrono>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "cli/options.h"
+#include "core/metric.h"
 #include "core/result.h"
-#include "core/series.h"
 #include "gate/verdict.h"
 #include "plan/plan.h"
 #include "session/recording.h"

@@ -60,11 +60,13 @@ struct Bench {
                        user,     metric_files, groups};
     context.was_throttled = was_throttled;
     context.tune = tune;
-    auto measured = lauka::carry_out(plan, context);
+    BenchmarkRun run{"", plan, context};
+    auto measured = lauka::carry_out({&run, 1}, 0);
     if (!measured) return measured.error();
-    findings = measured->findings;
-    discovered = measured->discovered;
-    return measured->session;
+    SessionResult& result = measured->front();
+    findings = result.findings;
+    discovered = result.discovered;
+    return result.session;
   }
 };
 

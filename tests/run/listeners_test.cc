@@ -1,4 +1,4 @@
-#include "run/listeners.h"
+#include "run/output.h"
 
 #include <algorithm>
 #include <memory>

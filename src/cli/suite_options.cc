@@ -1,4 +1,4 @@
-#include "cli/suite.h"
+#include "cli/suite_options.h"
 
 #include "cli/option_table.h"
 #include "core/pattern.h"

@@ -411,11 +411,8 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
             .shell = options.shell,
             .cores = cores,
             .presentation = options.presentation,
-            .unquoted = options.unquoted ? options.unquoted->line : "",
-            .hints = hints_about_shells(options)};
-  for (const auto& hints : {hints_about_quotes(options), hints_about_options(options),
-                            hints_about_output(plan.commands)})
-    plan.hints.insert(plan.hints.end(), hints.begin(), hints.end());
+            .unquoted = options.unquoted ? options.unquoted->line : ""};
+  plan.hints = hints_about(options, plan.commands);
   add_core_times(plan);
   plan.metrics =
       metrics_of(plan.events, selection_of(options), !options.events.empty(), has_tree_peak);

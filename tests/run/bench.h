@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lauka {
@@ -39,6 +40,14 @@ inline Plan plan_of(const std::vector<std::string>& names) {
   return plan;
 }
 
+/// Carries out one plan alone.
+inline Result<SessionResult> carry_out(const Plan& plan, const RunContext& context) {
+  BenchmarkRun run{"", plan, context};
+  auto measured = carry_out({&run, 1}, 0);
+  if (!measured) return measured.error();
+  return std::move(measured->front());
+}
+
 struct Bench {
   fakes::FakeLauncher launcher;
   fakes::FakeEngine engine;
@@ -60,13 +69,11 @@ struct Bench {
                        user,     metric_files, groups};
     context.was_throttled = was_throttled;
     context.tune = tune;
-    BenchmarkRun run{"", plan, context};
-    auto measured = lauka::carry_out({&run, 1}, 0);
+    auto measured = lauka::carry_out(plan, context);
     if (!measured) return measured.error();
-    SessionResult& result = measured->front();
-    findings = result.findings;
-    discovered = result.discovered;
-    return result.session;
+    findings = measured->findings;
+    discovered = measured->discovered;
+    return measured->session;
   }
 };
 

@@ -1,9 +1,7 @@
-#include "core/metric.h"
 
 #include "core/numbers.h"
 #include "core/own_metric.h"
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 

@@ -1,12 +1,10 @@
 #include "gate/verdict.h"
 
-#include "stats/delta.h"
-#include "stats/distributions.h"
 #include "stats/quantiles.h"
 #include "stats/rank_tests.h"
 
-#include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace lauka::gate {
 
@@ -14,22 +12,14 @@ namespace {
 
 constexpr std::size_t kFewestForMannWhitney = 5;
 
-/// The tests of one look; the upper tail is on the side on which the gate fails.
+/// The two tests of one look, and the distance of the rank sum from its middle.
 struct Tests {
-  stats::Tails ranks{};
-  stats::Tails mean{};
-  double mean_towards_fail = 0.0;   ///< the mean's distance from the limit
-  double ranks_towards_fail = 0.0;  ///< the rank sum's distance from its middle
-};
-
-/// The two tests, and the distance of the rank sum from its middle.
-struct Looked {
   stats::MeanTest mean{};
-  stats::Tails rank_part{};
+  stats::Tails ranks{};
   double ranks_above = 0.0;
 };
 
-Looked look_at(const Evidence& evidence, double ratio) {
+Tests look_at(const Evidence& evidence, double ratio) {
   if (!evidence.paired) {
     const auto ranks = stats::mann_whitney(evidence.reference, evidence.candidate, ratio);
     const double pairs = static_cast<double>(evidence.reference.size()) *
@@ -43,20 +33,18 @@ Looked look_at(const Evidence& evidence, double ratio) {
           ranks.positive_sum - kept * (kept + 1.0) / 4.0};
 }
 
-Tests tests_of(const Looked& looked, FailsWhen fails_when) {
-  const bool above = fails_when == FailsWhen::Above;
-  const double sign = above ? 1.0 : -1.0;
-  const auto towards_fail = [above](const stats::Tails& tails) {
-    return above ? tails : stats::Tails{.above = tails.below, .below = tails.above};
-  };
-  Tests tests{.ranks = towards_fail(looked.rank_part),
-              .mean = towards_fail(looked.mean.tails),
-              .mean_towards_fail = sign * looked.mean.difference,
-              .ranks_towards_fail = sign * looked.ranks_above};
+/// Returns them with the upper tail on the side on which the gate fails.
+Tests towards_fail(Tests tests, FailsWhen fails_when) {
+  auto& [mean, ranks, ranks_above] = tests;
+  if (fails_when == FailsWhen::Below) {
+    std::swap(mean.tails.above, mean.tails.below);
+    std::swap(ranks.above, ranks.below);
+    mean.difference = -mean.difference;
+    ranks_above = -ranks_above;
+  }
   // Rounds that are all at the limit support a pass, on whichever side it fails, and not a fail: a
   // p_fail of 4^-n would be a discovery to a false discovery rate.
-  if (!looked.mean.t && looked.mean.difference == 0.0)
-    tests.mean = {.above = 1.0, .below = looked.mean.tails.below};
+  if (!mean.t && mean.difference == 0.0) mean.tails.above = 1.0;
   return tests;
 }
 
@@ -77,17 +65,17 @@ DecidedBy decided_by(bool by_ranks, bool by_mean) {
 }
 
 DecidedBy fails(const Tests& tests, double level, bool ranks_speak) {
-  const bool by_mean = tests.mean.above <= (ranks_speak ? kShareOfMean * level : level) &&
-                       tests.mean_towards_fail > 0;
+  const bool by_mean = tests.mean.tails.above <= (ranks_speak ? kShareOfMean * level : level) &&
+                       tests.mean.difference > 0;
   return decided_by(ranks_speak && tests.ranks.above <= kShareOfRanks * level, by_mean);
 }
 
 DecidedBy passes(const Tests& tests, double level, bool ranks_speak,
                  std::optional<double> least_mean) {
-  if (tests.mean_towards_fail > 0 || tests.ranks_towards_fail > 0) return DecidedBy::Nothing;
-  if (least_mean && tests.mean.below > *least_mean) return DecidedBy::Nothing;
+  if (tests.mean.difference > 0 || tests.ranks_above > 0) return DecidedBy::Nothing;
+  if (least_mean && tests.mean.tails.below > *least_mean) return DecidedBy::Nothing;
   return decided_by(ranks_speak && tests.ranks.below <= kShareOfRanks * level,
-                    tests.mean.below <= (ranks_speak ? kShareOfMean * level : level));
+                    tests.mean.tails.below <= (ranks_speak ? kShareOfMean * level : level));
 }
 
 /// Judges a quantile by the interval of its change alone.
@@ -196,15 +184,15 @@ Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when, co
     judge_quantile(evidence, 1.0 + limit, fails_when, levels, result);
     return result;
   }
-  const Looked looked = look_at(evidence, 1.0 + limit);
-  const Tests tests = tests_of(looked, fails_when);
+  const Tests looked = look_at(evidence, 1.0 + limit);
+  const Tests tests = towards_fail(looked, fails_when);
   result.mean_difference = looked.mean.difference;
   result.mean_part = looked.mean.tails;
-  result.rank_part = looked.rank_part;
-  if (tests.mean_towards_fail > 0) result.level = levels.fail.value_or(0.0);
+  result.rank_part = looked.ranks;
+  if (tests.mean.difference > 0) result.level = levels.fail.value_or(0.0);
   if (levels.fail) {
     const bool speak = ranks_speak(evidence, *levels.fail);
-    result.p_fail = combined(tests.ranks.above, tests.mean.above, speak);
+    result.p_fail = combined(tests.ranks.above, tests.mean.tails.above, speak);
     result.decided_by = fails(tests, *levels.fail, speak);
     if (result.decided_by != DecidedBy::Nothing) {
       result.answer = Answer::Fail;
@@ -213,7 +201,7 @@ Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when, co
   }
   if (levels.pass) {
     const bool speak = ranks_speak(evidence, *levels.pass);
-    result.p_pass = combined(tests.ranks.below, tests.mean.below, speak);
+    result.p_pass = combined(tests.ranks.below, tests.mean.tails.below, speak);
     if (result.answer == Answer::Fail) return result;
     result.decided_by = passes(tests, *levels.pass, speak, levels.mean_of_pass);
     if (result.decided_by != DecidedBy::Nothing) result.answer = Answer::Pass;

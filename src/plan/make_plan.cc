@@ -13,14 +13,6 @@ namespace lauka {
 
 namespace {
 
-void add_once(std::vector<std::string>& names, std::string_view name) {
-  if (std::ranges::find(names, name) == names.end()) names.emplace_back(name);
-}
-
-bool has_name(const std::vector<OwnMetric>& metrics, std::string_view name) {
-  return std::ranges::any_of(metrics, [name](const OwnMetric& one) { return one.name == name; });
-}
-
 /// True for a formula (which names its events itself), a value that the program reports, or one
 /// derived from another metric.
 bool is_user_metric(std::string_view name, const Options& options) {
@@ -40,17 +32,10 @@ bool need_no_events(const Options& options) {
 std::vector<std::string> events_of_gates(const Options& options, const CoreUse& cores) {
   std::vector<std::string> names;
   for (const Condition& gate : options.gates) {
-    if (built_in_metric(gate.metric) != nullptr || is_by_kind_of_core(gate.metric, cores) ||
-        is_user_metric(gate.metric, options))
-      continue;
-    const auto* const derived =
-        std::ranges::find(kDerivedMetrics, gate.metric, &DerivedMetric::name);
-    if (derived == kDerivedMetrics.end()) {
-      add_once(names, gate.metric);
-      continue;
-    }
-    add_once(names, event_name_of(derived->numerator));
-    add_once(names, event_name_of(derived->denominator));
+    const bool needs_none = built_in_metric(gate.metric) != nullptr ||
+                            is_by_kind_of_core(gate.metric, cores) ||
+                            is_user_metric(gate.metric, options);
+    if (!needs_none) add_events_of(names, gate.metric);
   }
   return names;
 }
@@ -336,14 +321,6 @@ Error unfit_limit(const Condition& gate, Unit unit) {
           remedy};
 }
 
-/// Returns the error that a gate's metric is not in `names`, with the most likely one.
-Error not_measured(std::string_view gate, const std::vector<std::string_view>& names) {
-  const std::string_view meant = nearest(gate, names);
-  return Error{fmt::format("a gate on {}, which is not measured", cited(gate)),
-               meant.empty() ? "add it with -e, or name another metric"
-                             : fmt::format("did you mean {}?", meant)};
-}
-
 }  // namespace
 
 MetricSelection selection_of(const Options& options) {
@@ -455,14 +432,14 @@ std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t
 }
 
 Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, Plan& plan) {
-  std::vector<std::string_view> names;
-  for (const Metric& metric : plan.metrics) names.push_back(metric.name);
   bool needs_reference = false;
   for (const Condition& gate : gates) {
     const auto place = find_metric(plan.metrics, gate.metric);
     if (!place) {
       if (auto why = why_not_derived(gate.metric, plan.metrics)) return *std::move(why);
-      return not_measured(gate.metric, names);
+      return Error{
+          fmt::format("a gate on {}, which is not measured", cited(gate.metric)),
+          suggestion_for(gate.metric, plan.metrics, "add it with -e, or name another metric")};
     }
     const Metric& metric = plan.metrics[*place];
     if (gate.bound && gate.bound_unit != metric.unit) return unfit_limit(gate, metric.unit);
@@ -495,15 +472,11 @@ std::size_t decisions_of(const Plan& plan) {
 Result<void> add_precision(const Options& options, Plan& plan) {
   if (!options.precision) return {};
   const auto place = find_metric(plan.metrics, options.precision_metric);
-  if (!place) {
-    std::vector<std::string_view> names;
-    for (const Metric& one : plan.metrics) names.push_back(one.name);
-    const std::string_view meant = nearest(options.precision_metric, names);
+  if (!place)
     return Error{
         fmt::format("--precision names {}, which is not measured", cited(options.precision_metric)),
-        meant.empty() ? "--metrics all shows what is measured"
-                      : fmt::format("did you mean {}?", meant)};
-  }
+        suggestion_for(options.precision_metric, plan.metrics,
+                       "--metrics all shows what is measured")};
   const Metric& metric = plan.metrics[*place];
   if (metric.kind != RoundKind::Timed) {
     return Error{fmt::format("--precision cannot wait for {}, which is counted in runs of its own",

@@ -1,7 +1,6 @@
 #include "plan/rows.h"
 
 #include "core/choices.h"
-#include "core/metric.h"
 #include "core/text.h"
 #include "plan/plan.h"
 
@@ -33,16 +32,12 @@ RowRequest without_unit(std::string_view text) {
 
 Error unknown_metric(std::string_view name, const std::vector<Metric>& metrics) {
   if (auto why = why_not_derived(name, metrics)) return *std::move(why);
-  std::vector<std::string_view> names;
-  names.reserve(metrics.size());
-  for (const Metric& metric : metrics) names.push_back(metric.name);
-  const std::string_view meant = nearest(name, names);
   if (name == "default" || name == "time" || name == "all")
     return Error{fmt::format("--metrics {} is a choice of its own", cited(name)),
                  fmt::format("write --metrics {}, or names only", name)};
-  return Error{fmt::format("--metrics {} is not measured", cited(name)),
-               meant.empty() ? "add an event with -e; --metrics all shows what there is"
-                             : fmt::format("did you mean {}?", meant)};
+  return Error{
+      fmt::format("--metrics {} is not measured", cited(name)),
+      suggestion_for(name, metrics, "add an event with -e; --metrics all shows what there is")};
 }
 
 Error unfit_unit(const Metric& metric, std::string_view unit) {
@@ -99,10 +94,6 @@ bool is_announcement(const std::string& row) {
   return colon != std::string::npos && better_of(std::string_view(row).substr(colon + 1));
 }
 
-bool is_there(const std::vector<OwnMetric>& metrics, const std::string& name) {
-  return std::ranges::any_of(metrics, [&](const OwnMetric& one) { return one.name == name; });
-}
-
 std::string_view option_of(const OwnMetric& metric) {
   if (metric.region) return "--region";
   return metric.is_scraped() ? "--scrape" : "--metrics";
@@ -142,10 +133,6 @@ const BuiltIn* find_built_in(std::string_view name) {
 
 constexpr std::size_t kMostTerms = 100'000;  // of all formulas of a session
 
-bool contains(const std::vector<std::string>& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 class Collector {
  public:
   Collector(const Options& options, const CoreUse& cores, bool older)
@@ -165,28 +152,14 @@ class Collector {
   }
 
  private:
-  bool is_typed(std::string_view name) const {
-    return std::ranges::any_of(options_.derived,
-                               [name](const OwnMetric& one) { return one.name == name; });
-  }
-
-  bool is_reported(std::string_view name) const {
-    return std::ranges::any_of(options_.scraped,
-                               [name](const OwnMetric& one) { return one.name == name; });
-  }
-
-  Formulation* find(std::string_view name) {
-    const auto found = std::ranges::find_if(
-        request_.formulas, [name](const Formulation& one) { return one.metric.name == name; });
-    return found == request_.formulas.end() ? nullptr : &*found;
-  }
-
   /// Adds the built-in formula of that name, if there is one and the user has none.
   void want(std::string_view name, bool is_wanted = true) {
     const BuiltIn* one = find_built_in(name);
     // The CPU time of a region is not measured.
     if (one != nullptr && one->of_one_run && options_.region) return;
-    if (one == nullptr || is_typed(name) || is_reported(name) || find(name) != nullptr) return;
+    if (one == nullptr || has_name(options_.derived, name) || has_name(options_.scraped, name) ||
+        events_.contains(name))
+      return;
     request_.has_older = request_.has_older || (is_wanted && !one->older.empty());
     auto expression =
         parse_expression(older_ && !one->older.empty() ? one->older : one->expression);
@@ -204,8 +177,7 @@ class Collector {
     for (const std::string& name : names_in(formula.expression)) want(name, formula.is_wanted);
     std::vector<std::string> events = events_of(formula.expression);
     if (formula.is_wanted) {
-      for (const std::string& event : events)
-        if (!contains(request_.events, event)) request_.events.push_back(event);
+      for (const std::string& event : events) add_once(request_.events, event);
       for (std::size_t i = 1; i < events.size(); ++i)
         request_.together.emplace_back(events.front(), events[i]);
     }
@@ -221,21 +193,11 @@ class Collector {
         for (const std::string& event : other->second) add_once(events, event);
         continue;
       }
-      if (built_in_metric(name) != nullptr || is_reported(name) || is_by_kind_of_core(name, cores_))
-        continue;
-      const auto* const derived = std::ranges::find(kDerivedMetrics, name, &DerivedMetric::name);
-      if (derived == kDerivedMetrics.end()) {
-        add_once(events, name);
-      } else {
-        add_once(events, event_name_of(derived->numerator));
-        add_once(events, event_name_of(derived->denominator));
-      }
+      const bool needs_none = built_in_metric(name) != nullptr ||
+                              has_name(options_.scraped, name) || is_by_kind_of_core(name, cores_);
+      if (!needs_none) add_events_of(events, name);
     }
     return events;
-  }
-
-  static void add_once(std::vector<std::string>& names, std::string_view name) {
-    if (!contains(names, name)) names.emplace_back(name);
   }
 
   const Options& options_;
@@ -260,13 +222,8 @@ std::string subject_of(const Formulation& formula) {
 
 Error part_not_measured(const Formulation& formula, std::string_view part,
                         const std::vector<Metric>& metrics) {
-  std::vector<std::string_view> names;
-  names.reserve(metrics.size());
-  for (const Metric& metric : metrics) names.push_back(metric.name);
-  const std::string_view meant = nearest(part, names);
   return Error{fmt::format("{} needs {}, which is not measured", subject_of(formula), cited(part)),
-               meant.empty() ? "lauka --check says what can be counted here"
-                             : fmt::format("did you mean {}?", meant)};
+               suggestion_for(part, metrics, "lauka --check says what can be counted here")};
 }
 
 /// If its kernel part is not counted, it is divided by the time in user space.
@@ -488,6 +445,29 @@ std::string units_for(Unit unit) {
   return names;
 }
 
+void add_once(std::vector<std::string>& names, std::string_view name) {
+  if (std::ranges::find(names, name) == names.end()) names.emplace_back(name);
+}
+
+void add_events_of(std::vector<std::string>& names, std::string_view metric) {
+  const auto* const derived = std::ranges::find(kDerivedMetrics, metric, &DerivedMetric::name);
+  if (derived == kDerivedMetrics.end()) return add_once(names, metric);
+  add_once(names, event_name_of(derived->numerator));
+  add_once(names, event_name_of(derived->denominator));
+}
+
+bool has_name(const std::vector<OwnMetric>& metrics, std::string_view name) {
+  return std::ranges::find(metrics, name, &OwnMetric::name) != metrics.end();
+}
+
+std::string suggestion_for(std::string_view name, const std::vector<Metric>& metrics,
+                           std::string_view otherwise) {
+  std::vector<std::string_view> names;
+  for (const Metric& metric : metrics) names.push_back(metric.name);
+  const std::string_view meant = nearest(name, names);
+  return meant.empty() ? std::string(otherwise) : fmt::format("did you mean {}?", meant);
+}
+
 std::optional<Error> why_not_derived(std::string_view name, const std::vector<Metric>& metrics) {
   for (const DerivedMetric& derived : kDerivedMetrics) {
     if (name != derived.name || find_metric(metrics, derived.role)) continue;
@@ -592,7 +572,7 @@ void show_region(MetricSelection selection, std::vector<Metric>& metrics) {
 Result<Options> with_announced(Options options) {
   std::vector<OwnMetric> reported;
   for (OwnMetric& metric : options.scraped) {
-    if (is_there(reported, metric.name))
+    if (has_name(reported, metric.name))
       return Error{fmt::format("--scrape names {} twice", metric.name),
                    "give each metric a name of its own"};
     reported.push_back(std::move(metric));
@@ -601,7 +581,7 @@ Result<Options> with_announced(Options options) {
     if (!is_announcement(row)) continue;
     auto metric = parse_own_metric(row);
     if (!metric) return metric.error().about("--metrics " + cited(row));
-    if (is_there(reported, metric->name))
+    if (has_name(reported, metric->name))
       return Error{fmt::format("--metrics announces {}, which is there already", metric->name),
                    "leave out the part after its name"};
     row = metric->name;
@@ -609,7 +589,7 @@ Result<Options> with_announced(Options options) {
   }
   if (options.region) {
     for (OwnMetric& metric : region_metrics()) {
-      if (is_there(reported, metric.name))
+      if (has_name(reported, metric.name))
         return Error{fmt::format("{} is what --region measures", metric.name),
                      "give your metric a name of its own"};
       reported.push_back(std::move(metric));

@@ -1,11 +1,9 @@
 #include "run/output.h"
 
-#include "core/text.h"
 #include "run/programs.h"
 
 #include <algorithm>
 #include <chrono>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -104,7 +102,8 @@ bool AwaitedLine::is_awaited(std::string_view line) {
 
 bool OutputStore::receive(os::Kept which, std::string_view bytes) {
   if (which != os::Kept::Output) return true;
-  const std::uint64_t room = kMostStored - std::min(stored_.bytes, kMostStored);
+  const std::uint64_t most = stored_.text ? kMostStored : 0;
+  const std::uint64_t room = most - std::min(stored_.bytes, most);
   const std::string_view kept = bytes.substr(0, static_cast<std::size_t>(room));
   has_room_ = has_room_ && (kept.empty() || stored_.text->append(kept));
   rest_.add(bytes.substr(kept.size()));
@@ -114,7 +113,7 @@ bool OutputStore::receive(os::Kept which, std::string_view bytes) {
 
 Result<StoredOutput> OutputStore::take() {
   if (!has_room_) return Error{"--expect-output has no room for an output to compare with", ""};
-  if (stored_.bytes > kMostStored) stored_.rest = rest_.digest();
+  if (!stored_.text || stored_.bytes > kMostStored) stored_.rest = rest_.digest();
   return std::move(stored_);
 }
 
@@ -197,13 +196,6 @@ std::optional<std::string> OutputComparison::difference() {
                      sizes);
 }
 
-bool OutputHash::receive(os::Kept which, std::string_view bytes) {
-  if (which != os::Kept::Output) return true;
-  sum_.add(bytes);
-  bytes_ += bytes.size();
-  return true;
-}
-
 OutputCheck::OutputCheck(const Plan& plan, const RunContext& context)
     : plan_(plan), context_(context) {
   for (std::size_t command = 0; command < plan.commands.size(); ++command)
@@ -255,9 +247,10 @@ Result<os::Launch> OutputCheck::launch_of(std::uint32_t command) {
   if (!program) return program.error();
   if (auto begun = begin(command); !begun) return begun.error();
   os::Launch launch{.program = *program};
-  launch.listener = hash_         ? static_cast<os::OutputListener*>(hash_.get())
-                    : comparison_ ? static_cast<os::OutputListener*>(comparison_.get())
-                                  : store_.get();
+  if (comparison_)
+    launch.listener = comparison_.get();
+  else
+    launch.listener = store_.get();
   return launch;
 }
 
@@ -265,10 +258,9 @@ Result<os::Launch> OutputCheck::launch_of(std::uint32_t command) {
 Result<void> OutputCheck::begin(std::uint32_t command) {
   store_.reset();
   comparison_.reset();
-  hash_.reset();
   const ExpectedOutput& expected = plan_.commands[command].expected.value_or(ExpectedOutput{});
   if (expected.kind == ExpectedOutput::Kind::Hash) {
-    hash_ = std::make_unique<OutputHash>();
+    store_ = std::make_unique<OutputStore>(nullptr);
     return {};
   }
   if (expected.kind == ExpectedOutput::Kind::File) {
@@ -293,17 +285,17 @@ Result<void> OutputCheck::begin(std::uint32_t command) {
 
 std::optional<Error> OutputCheck::verdict() {
   const std::string name = cited(plan_.commands[command_].name);
+  const ExpectedOutput& expected = plan_.commands[command_].expected.value_or(ExpectedOutput{});
   if (store_) {
     auto stored = store_->take();
     if (!stored) return stored.error();
-    stored_.emplace(command_, *std::move(stored));
-    return std::nullopt;
-  }
-  const ExpectedOutput& expected = plan_.commands[command_].expected.value_or(ExpectedOutput{});
-  if (hash_) {
-    if (hash_->digest() == expected.text) return std::nullopt;
+    if (expected.kind != ExpectedOutput::Kind::Hash) {
+      stored_.emplace(command_, *std::move(stored));
+      return std::nullopt;
+    }
+    if (stored->rest == expected.text) return std::nullopt;
     return Error{fmt::format("--expect-output: {} writes {} bytes with sha256:{}, not sha256:{}",
-                             name, hash_->bytes(), hash_->digest(), expected.text),
+                             name, stored->bytes, stored->rest, expected.text),
                  kRemedy};
   }
   const auto difference = comparison_->difference();

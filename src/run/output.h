@@ -59,7 +59,7 @@ struct StoredOutput {
   std::string rest{};       ///< hash of the part after the text; empty: none
 };
 
-/// Stores standard output.
+/// Stores standard output; without a text, only its hash.
 class OutputStore final : public os::OutputListener {
  public:
   explicit OutputStore(std::unique_ptr<os::TextFile> text) { stored_.text = std::move(text); }
@@ -108,18 +108,6 @@ class OutputComparison final : public os::OutputListener {
   void add_to_got(std::string_view bytes);
 };
 
-/// Hashes standard output.
-class OutputHash final : public os::OutputListener {
- public:
-  bool receive(os::Kept which, std::string_view bytes) override;
-  std::string digest() const { return sum_.digest(); }
-  std::uint64_t bytes() const { return bytes_; }
-
- private:
-  Sha256 sum_;
-  std::uint64_t bytes_ = 0;
-};
-
 /// Decides --expect-output: a run of each command, whose standard output is compared as it comes.
 /// It launches nothing itself.
 class OutputCheck {
@@ -150,7 +138,6 @@ class OutputCheck {
   StoredOutput file_;                           // that it is compared with
   std::unique_ptr<OutputStore> store_;
   std::unique_ptr<OutputComparison> comparison_;
-  std::unique_ptr<OutputHash> hash_;
 };
 
 /// The variable that names the file to which a run may write its metrics.

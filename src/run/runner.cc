@@ -3,7 +3,6 @@
 #include "core/sha256.h"
 #include "core/text.h"
 #include "os/signals.h"
-#include "run/kept_rounds.h"
 #include "run/programs.h"
 #include "run/steps.h"
 #include "run/stopping.h"
@@ -11,10 +10,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <functional>
 #include <iterator>
 #include <limits>
-#include <memory>
 #include <random>
 #include <string_view>
 #include <utility>

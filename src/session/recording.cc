@@ -1,16 +1,11 @@
 #include "session/recording.h"
 
-#include "core/metric.h"
 #include "core/text.h"
 #include "plan/commands.h"
-#include "plan/plan.h"
 #include "plan/rows.h"
 #include "session/baseline.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <memory>
-#include <span>
 #include <utility>
 
 #include <fmt/format.h>

@@ -3,7 +3,6 @@
 #include "stats/distributions.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <vector>
 

@@ -23,10 +23,6 @@ os::SettingFiles* settings_of(Call& call) {
   return call.settings.get();
 }
 
-int said(const Result<void>& written) {
-  return written ? static_cast<int>(ExitStatus::Done) : refuse(written.error(), ExitStatus::Failed);
-}
-
 tune::CpuFacts cpu_facts(const Options& options) {
   const os::LinuxCalls& calls = *os::linux_calls();
   tune::CpuFacts facts{.allowed = calls.allowed_cpus()};
@@ -108,8 +104,7 @@ void restore_leftovers(Call& call) {
 }
 
 int untune(Call& call) {
-  if (!os::is_there(tune::kJournalFolder))
-    return said(os::say(os::Stream::Output, "nothing is tuned\n"));
+  if (!os::is_there(tune::kJournalFolder)) return show("nothing is tuned\n");
   os::SettingFiles* const files = settings_of(call);
   const auto restored = tune::restore_left(*files);
   if (!restored) {
@@ -128,7 +123,7 @@ int untune(Call& call) {
     return refuse({done.failed.front(),
                    fmt::format("restore it by hand, then remove {}", tune::kJournalFolder)},
                   ExitStatus::Failed);
-  return said(os::say(os::Stream::Output, plural(done.settings, "setting") + " restored\n"));
+  return show(plural(done.settings, "setting") + " restored\n");
 }
 
 int list_tuning(Call& call) {
@@ -141,8 +136,7 @@ int list_tuning(Call& call) {
     return refuse(known.error(), ExitStatus::Usage);
   const auto cpus = tune::choose_cpus(*files, request, cpu_facts(call.options));
   if (!cpus) return refuse(cpus.error(), ExitStatus::Usage);
-  return said(os::say(os::Stream::Output,
-                      tune::list_text(tune::find_settings(*files, request, *cpus), *cpus)));
+  return show(tune::list_text(tune::find_settings(*files, request, *cpus), *cpus));
 }
 
 std::vector<std::string> tunable_settings() {

@@ -119,7 +119,7 @@ Result<double> fraction(const Given& given, Limit low, Limit high) {
   return *percent / 100.0;
 }
 
-Result<Condition> condition(const Given& given, Range range) {
+Result<Condition> condition(const Given& given) {
   constexpr std::string_view example = "write, for example, 'cpu_time > 2' or 'wall_time > 200ms'";
   const std::string_view value = given.value;
   const std::size_t sign = value.find_last_of("<>");
@@ -140,7 +140,7 @@ Result<Condition> condition(const Given& given, Range range) {
                            "write a percentage as 5, a time as 200ms, 5s or 2min, a size as 64MiB, "
                            "a count as 10K"});
   if (unit == nullptr) {
-    const auto percent = percentage(Given{given.option, limit}, range.low, range.high);
+    const auto percent = percentage(Given{given.option, limit}, kLowestLimit, kHighestLimit);
     if (!percent) return percent.error();
     gate.limit_percent = *percent;
     return gate;

@@ -53,17 +53,20 @@ std::size_t fewest_runs_of(double share, double tail) {
   return static_cast<std::size_t>(std::max(2.0, std::ceil(needed - 1e-9)));
 }
 
+bool counts_all(const Pass& pass, const Formula& formula) {
+  return std::ranges::all_of(formula.terms, [&](const Formula::Term& term) {
+    const auto* counted = std::get_if<CountedEvent>(&term);
+    return counted == nullptr ||
+           std::ranges::find(pass.events, counted->event) != pass.events.end();
+  });
+}
+
 RoundKind kind_of(const Metric& metric, const EventSet& events) {
   // If several kinds of rounds count it, the first kind decides: the timed one.
-  for (const Pass& pass : events.passes) {
-    const bool has_all = std::ranges::all_of(metric.source.terms, [&](const Formula::Term& term) {
-      const auto* counted = std::get_if<CountedEvent>(&term);
-      return counted == nullptr ||
-             std::ranges::find(pass.events, counted->event) != pass.events.end();
-    });
-    if (has_all) return metric.source.first_event() ? pass.kind : RoundKind::Timed;
-  }
-  return RoundKind::Timed;
+  const auto first = std::ranges::find_if(
+      events.passes, [&](const Pass& pass) { return counts_all(pass, metric.source); });
+  const bool is_counted = first != events.passes.end() && metric.source.first_event();
+  return is_counted ? first->kind : RoundKind::Timed;
 }
 
 MetricReader::MetricReader(const Metric& metric, const EventSet& events)

@@ -267,6 +267,9 @@ inline std::optional<std::size_t> primary_metric(const std::vector<Metric>& metr
                         [](const Metric& metric) { return metric.shown == Shown::Always; });
 }
 
+/// True if the pass counts all events in the formula.
+bool counts_all(const Pass& pass, const Formula& formula);
+
 /// Returns the kind of rounds whose runs have values of `metric`: of the first pass that counts all
 /// events in its formula.
 RoundKind kind_of(const Metric& metric, const EventSet& events);

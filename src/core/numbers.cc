@@ -33,19 +33,13 @@ std::optional<Decimal> read(std::string_view text) {
   if (!is_decimal(text, true)) return std::nullopt;
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);
-  Decimal decimal;
-  bool after_point = false;
-  std::size_t digits = 0;
-  for (const char c : text) {
-    if (c == '.') {
-      after_point = true;
-      continue;
-    }
-    if (digits > 0 || c != '0' || after_point) ++digits;
-    if (digits > kMostDigits) return std::nullopt;
-    decimal.digits = decimal.digits * 10 + (c - '0');
-    if (after_point) ++decimal.places;
-  }
+  text.remove_prefix(std::min(text.find_first_not_of('0'), text.size()));
+  const std::size_t point = std::min(text.find('.'), text.size());
+  std::string digits(text.substr(0, point));
+  if (point < text.size()) digits += text.substr(point + 1);
+  if (digits.size() > kMostDigits) return std::nullopt;
+  Decimal decimal{.places = digits.size() - point};
+  std::from_chars(digits.data(), digits.data() + digits.size(), decimal.digits);
   if (negative) decimal.digits = -decimal.digits;
   return decimal;
 }

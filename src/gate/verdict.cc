@@ -36,15 +36,14 @@ Tests look_at(const Evidence& evidence, double ratio) {
 /// Returns them with the upper tail on the side on which the gate fails.
 Tests towards_fail(Tests tests, FailsWhen fails_when) {
   auto& [mean, ranks, ranks_above] = tests;
-  if (fails_when == FailsWhen::Below) {
-    std::swap(mean.tails.above, mean.tails.below);
-    std::swap(ranks.above, ranks.below);
-    mean.difference = -mean.difference;
-    ranks_above = -ranks_above;
-  }
+  if (fails_when == FailsWhen::Above) return tests;
   // Rounds that are all at the limit support a pass, on whichever side it fails, and not a fail: a
   // p_fail of 4^-n would be a discovery to a false discovery rate.
-  if (!mean.t && mean.difference == 0.0) mean.tails.above = 1.0;
+  const bool are_at_limit = !mean.t && mean.difference == 0.0;
+  if (!are_at_limit) std::swap(mean.tails.above, mean.tails.below);
+  std::swap(ranks.above, ranks.below);
+  mean.difference = -mean.difference;
+  ranks_above = -ranks_above;
   return tests;
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 Machine with_class(const MachineFacts& facts) {
   Machine machine = this_machine();
-  for (const GovernorFacts& governor : facts.governors)
+  for (const NamedCpus& governor : facts.governors)
     machine.governor += (machine.governor.empty() ? "" : ", ") + governor.name;
   if (facts.hypervisor)
     machine.hypervisor = facts.hypervisor->empty() ? "unknown" : *facts.hypervisor;

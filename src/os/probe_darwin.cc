@@ -51,8 +51,8 @@ class Sysctls {
   const DarwinCalls& calls_;
 };
 
-std::vector<CoreKindFacts> kinds_of(const Sysctls& sysctls) {
-  std::vector<CoreKindFacts> kinds;
+std::vector<NamedCpus> kinds_of(const Sysctls& sysctls) {
+  std::vector<NamedCpus> kinds;
   const std::int64_t levels = sysctls.number("hw.nperflevels").value_or(0);
   for (std::int64_t level = 0; level < levels && level < 8; ++level) {
     const std::string prefix = "hw.perflevel" + std::to_string(level) + ".";

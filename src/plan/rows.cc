@@ -301,15 +301,10 @@ bool is_of_timed_runs(const Formula::Term& term) {
   return std::holds_alternative<UsageReader>(term) || std::holds_alternative<ReportedValue>(term);
 }
 
-/// True if a pass counts all events of `source`.
+/// True if a pass, and so one run, counts all events of `source`.
 bool are_in_one_pass(const Formula& source, const EventSet& events) {
-  return std::ranges::any_of(events.passes, [&](const Pass& pass) {
-    return std::ranges::all_of(source.terms, [&](const Formula::Term& term) {
-      const auto* counted = std::get_if<CountedEvent>(&term);
-      return counted == nullptr ||
-             std::ranges::find(pass.events, counted->event) != pass.events.end();
-    });
-  });
+  return std::ranges::any_of(events.passes,
+                             [&](const Pass& pass) { return counts_all(pass, source); });
 }
 
 /// Returns why no run has all parts of `metric`; nullopt if one has.
@@ -380,15 +375,6 @@ std::optional<std::size_t> find_event(const EventSet& set, Role role) {
 Unit unit_of(const Event& event) {
   if (event.is_energy) return Unit::Joules;
   return event.is_time ? Unit::Seconds : Unit::Count;
-}
-
-/// True if one pass, and so one run, counts both.
-bool are_counted_together(const EventSet& set, std::size_t a, std::size_t b) {
-  const auto has = [](const Pass& pass, std::size_t event) {
-    return std::ranges::find(pass.events, event) != pass.events.end();
-  };
-  return std::ranges::any_of(set.passes,
-                             [&](const Pass& pass) { return has(pass, a) && has(pass, b); });
 }
 
 /// Times are counted in nanoseconds, and energy in nanojoules.
@@ -680,16 +666,16 @@ std::vector<Metric> metrics_of(const EventSet& events, MetricSelection selection
   for (const DerivedMetric& derived : kDerivedMetrics) {
     const auto numerator = find_event(events, derived.numerator);
     const auto denominator = find_event(events, derived.denominator);
-    if (!numerator || !denominator || !are_counted_together(events, *numerator, *denominator))
-      continue;
-    metrics.push_back(
-        Metric{.name = std::string(derived.name),
-               .unit = derived.unit,
-               .better = derived.better,
-               .shown = shown,
-               .source = Formula(CountedEvent{*numerator}) / CountedEvent{*denominator},
-               .note = note_of(events.events[*numerator]),
-               .role = derived.role});
+    if (!numerator || !denominator) continue;
+    const Formula source = Formula(CountedEvent{*numerator}) / CountedEvent{*denominator};
+    if (!are_in_one_pass(source, events)) continue;
+    metrics.push_back(Metric{.name = std::string(derived.name),
+                             .unit = derived.unit,
+                             .better = derived.better,
+                             .shown = shown,
+                             .source = source,
+                             .note = note_of(events.events[*numerator]),
+                             .role = derived.role});
   }
   for (Metric& metric : metrics) metric.kind = kind_of(metric, events);
   return metrics;

@@ -70,60 +70,43 @@ ShellOverhead summary_of(std::vector<Usage> runs) {
   return overhead;
 }
 
-/// The runs of the empty command; empty when the user interrupts.
-class EmptyRuns {
- public:
-  EmptyRuns(os::Launcher& launcher, const std::function<int()>& interrupt)
-      : launcher_(launcher), interrupt_(interrupt) {}
+Error no_start_up(const os::ProgramSpec& spec, std::string_view why, std::string remedy) {
+  return {"the start-up of the shell cannot be measured: '" + spec.words.front() + "' " +
+              std::string(why) + " with an empty command",
+          std::move(remedy)};
+}
 
-  // NOLINTNEXTLINE(readability-function-cognitive-complexity): each branch ends the runs
-  Result<std::vector<Usage>> of(const os::ProgramSpec& spec, std::size_t most = kMostRuns) {
-    const auto program = launcher_.add_program(spec);
-    if (!program) return program.error();
-    std::vector<Usage> runs;
-    std::chrono::nanoseconds spent{};
-    // The first run is a warm-up: it loads the shell into memory.
-    std::vector<os::Launch> launches(1, os::Launch{*program});
-    bool counts = false;
-    while (runs.size() < kFewestRuns || (runs.size() < most && spent < kEnoughTime)) {
-      const auto all = launcher_.run(launches, false, {});
-      if (!all) return all.error();
-      if (is_interrupted(*all)) return std::vector<Usage>{};
-      for (const os::Ended& ended : *all) {
-        if (std::holds_alternative<TimedOut>(ended.outcome)) return too_slow(spec);
-        if (!succeeded(ended.outcome)) return why_not(spec);
-        if (counts) runs.push_back(ended.usage);
-        spent += ended.whole;
-      }
-      counts = true;
-      // One by one if each run's output must be read before the next.
-      launches.assign(spec.output.sink == os::Sink::Pipe ? 1 : kBatch, os::Launch{*program});
+/// Runs an empty command again and again; empty when the user interrupts.
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): each branch ends the runs
+Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& launcher,
+                                     const std::function<int()>& interrupt,
+                                     std::size_t most = kMostRuns) {
+  const auto program = launcher.add_program(spec);
+  if (!program) return program.error();
+  std::vector<Usage> runs;
+  std::chrono::nanoseconds spent{};
+  // The first run is a warm-up: it loads the shell into memory.
+  std::vector<os::Launch> launches(1, os::Launch{*program});
+  bool counts = false;
+  while (runs.size() < kFewestRuns || (runs.size() < most && spent < kEnoughTime)) {
+    const auto all = launcher.run(launches, false, {});
+    if (!all) return all.error();
+    if (interrupt() != 0 || all->empty()) return std::vector<Usage>{};
+    for (const os::Ended& ended : *all) {
+      if (std::holds_alternative<Cancelled>(ended.outcome)) return std::vector<Usage>{};
+      if (std::holds_alternative<TimedOut>(ended.outcome))
+        return no_start_up(spec, "took longer than --timeout", "allow more time, or use -N");
+      if (!succeeded(ended.outcome))
+        return no_start_up(spec, "failed", "check that it accepts -c, or use -N");
+      if (counts) runs.push_back(ended.usage);
+      spent += ended.whole;
     }
-    return runs;
+    counts = true;
+    // One by one if each run's output must be read before the next.
+    launches.assign(spec.output.sink == os::Sink::Pipe ? 1 : kBatch, os::Launch{*program});
   }
-
- private:
-  bool is_interrupted(const std::vector<os::Ended>& all) const {
-    return interrupt_() != 0 || all.empty() || std::ranges::any_of(all, [](const os::Ended& ended) {
-             return std::holds_alternative<Cancelled>(ended.outcome);
-           });
-  }
-
-  static Error too_slow(const os::ProgramSpec& spec) {
-    return Error{"the start-up of the shell cannot be measured: '" + spec.words.front() +
-                     "' took longer than --timeout with an empty command",
-                 "allow more time, or use -N"};
-  }
-
-  static Error why_not(const os::ProgramSpec& spec) {
-    return Error{"the start-up of the shell cannot be measured: '" + spec.words.front() +
-                     "' failed with an empty command",
-                 "check that it accepts -c, or use -N"};
-  }
-
-  os::Launcher& launcher_;
-  const std::function<int()>& interrupt_;
-};
+  return runs;
+}
 
 }  // namespace
 
@@ -294,7 +277,7 @@ Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher&
     empty.words.insert(empty.words.end(), {"-c", ""});
     os::ProgramSpec spec = program_of(plan, empty, user);
     spec.output.has_listener = false;
-    auto runs = EmptyRuns(launcher, interrupt).of(spec);
+    auto runs = run_empty(spec, launcher, interrupt);
     if (!runs) return runs.error();
     if (runs->empty()) return std::vector<ShellOverhead>{};
     overheads.push_back(summary_of(*std::move(runs)));
@@ -310,7 +293,7 @@ std::optional<double> measure_start(const Plan& plan, os::Launcher& launcher,
   nothing.words = {"true"};
   os::ProgramSpec spec = program_of(plan, nothing, user);
   spec.output = {};
-  auto runs = EmptyRuns(launcher, interrupt).of(spec, enough);
+  auto runs = run_empty(spec, launcher, interrupt, enough);
   if (!runs || runs->empty()) return std::nullopt;
   return static_cast<double>(summary_of(*std::move(runs)).wall_ns) / 1e9;
 }

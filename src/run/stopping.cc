@@ -7,7 +7,6 @@
 #include "stats/summary.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -31,13 +30,6 @@ std::uint64_t fewest_up_to(const CountingRule& rule, std::uint64_t block) {
 std::uint64_t untuned_blocks_due(std::uint64_t done, double all) {
   const double blocks = static_cast<double>(done) * static_cast<double>(kBlocks) / all;
   return static_cast<std::uint64_t>(blocks + 0.5);
-}
-
-constexpr std::array kKindsWithValues{RoundKind::Timed, RoundKind::Counting, RoundKind::Simulated};
-
-std::size_t place_of(RoundKind kind) {
-  const auto* const found = std::ranges::find(kKindsWithValues, kind);
-  return static_cast<std::size_t>(found - kKindsWithValues.begin());
 }
 
 gate::WatchSchedule looks_of(const Plan& plan, RoundKind kind) {
@@ -225,8 +217,8 @@ void enter_remaining(double at_start, std::chrono::nanoseconds under_way, Progre
 GateWatch::GateWatch(const Plan& plan) : plan_(plan) {
   for (const Gate& gate : plan.gates) ask(gate);
   const std::size_t gates = std::max<std::size_t>({questions_.size(), plan.gates_of_job, 1});
-  for (const RoundKind kind : kKindsWithValues)
-    schedules_.emplace_back(plan.confidence, gates, plan.stop.min_runs, looks_of(plan, kind));
+  for (const RoundKind kind : {RoundKind::Timed, RoundKind::Counting, RoundKind::Simulated})
+    schedules_.try_emplace(kind, plan.confidence, gates, plan.stop.min_runs, looks_of(plan, kind));
 }
 
 void GateWatch::ask(const Gate& gate) {
@@ -251,13 +243,6 @@ void GateWatch::take(const RunRecord& run) {
   for (MetricSeries& series : series_) series.take(run);
 }
 
-const gate::Schedule& GateWatch::of(RoundKind kind) const {
-  return schedules_[place_of(kind)];
-}
-gate::Schedule& GateWatch::of(RoundKind kind) {
-  return schedules_[place_of(kind)];
-}
-
 bool GateWatch::asks_for(RoundKind kind) const {
   return std::ranges::any_of(questions_,
                              [kind](const Question& question) { return question.kind == kind; });
@@ -275,17 +260,17 @@ bool GateWatch::is_decided() const {
 }
 
 void GateWatch::after_round(RoundKind kind, std::size_t rounds, std::size_t planned) {
-  if (const auto levels = of(kind).look_early(rounds))
-    look(kind, *levels, {of(kind).looks(), false, planned}, true);
+  if (const auto levels = schedules_.at(kind).look_early(rounds))
+    look(kind, *levels, {schedules_.at(kind).looks(), false, planned}, true);
 }
 
 std::optional<std::size_t> GateWatch::next_early(RoundKind kind) const {
-  return waits_for(kind) ? of(kind).next_early() : std::nullopt;
+  return waits_for(kind) ? schedules_.at(kind).next_early() : std::nullopt;
 }
 
 void GateWatch::look_as_planned(RoundKind kind, std::size_t rounds, bool last) {
-  const gate::Levels levels = of(kind).look_as_planned(rounds, last);
-  look(kind, levels, {of(kind).looks(), last}, false);
+  const gate::Levels levels = schedules_.at(kind).look_as_planned(rounds, last);
+  look(kind, levels, {schedules_.at(kind).looks(), last}, false);
 }
 
 void GateWatch::look(RoundKind kind, const gate::Levels& levels, const gate::Look& look,
@@ -294,18 +279,20 @@ void GateWatch::look(RoundKind kind, const gate::Levels& levels, const gate::Loo
     if (question.kind != kind || question.verdict) continue;
     question.verdict = decide(question, levels, look);
     if (question.verdict)
-      question.verdict->p_of_fail = of(kind).over_all_looks(question.verdict->p_fail, early);
+      question.verdict->p_of_fail =
+          schedules_.at(kind).over_all_looks(question.verdict->p_fail, early);
   }
 }
 
 std::size_t GateWatch::rounds_of_constants(RoundKind kind) const {
-  return asks_for(kind) ? of(kind).rounds_of_constants() : 0;
+  return asks_for(kind) ? schedules_.at(kind).rounds_of_constants() : 0;
 }
 
 stats::IntervalTails GateWatch::tails_of(std::size_t metric) const {
   const auto gated = std::ranges::find_if(
       questions_, [&](const Question& question) { return metrics_[question.series] == metric; });
-  return gated == questions_.end() ? stats::tails_of(plan_.confidence) : of(gated->kind).tails();
+  return gated == questions_.end() ? stats::tails_of(plan_.confidence)
+                                   : schedules_.at(gated->kind).tails();
 }
 
 gate::Findings GateWatch::close() {
@@ -313,7 +300,7 @@ gate::Findings GateWatch::close() {
   for (Question& question : questions_) {
     if (!question.verdict) {
       // Not a look of the schedule, so it gives no answer.
-      const gate::Schedule& schedule = of(question.kind);
+      const gate::Schedule& schedule = schedules_.at(question.kind);
       question.verdict = decide(question, schedule.late(), {schedule.looks() + 1, true});
       question.verdict->answer = gate::Answer::Inconclusive;
       question.verdict->decided_by = gate::DecidedBy::Nothing;
@@ -342,13 +329,8 @@ std::optional<gate::Verdict> GateWatch::decide(const Question& question, const g
 }
 
 PrecisionWatch::PrecisionWatch(const Plan& plan, const GateWatch& gates)
-    : wanted_(plan.precision),
-      plan_(plan),
-      gates_(gates),
-      earliest_(std::max(plan.stop.min_runs, kFewestRounds)),
-      commands_(plan.commands.size()) {
-  if (!wanted_) return;
-  series_.emplace(plan.metrics[wanted_->metric], plan.events, commands_);
+    : wanted_(plan.precision), plan_(plan), gates_(gates), commands_(plan.commands.size()) {
+  if (wanted_) series_.emplace(plan.metrics[wanted_->metric], plan.events, commands_);
 }
 
 void PrecisionWatch::take(const RunRecord& run) {
@@ -356,7 +338,7 @@ void PrecisionWatch::take(const RunRecord& run) {
 }
 
 bool PrecisionWatch::is_enough(std::size_t first, std::size_t count, std::uint64_t rounds) {
-  if (!series_ || rounds < earliest_) return false;
+  if (!series_ || rounds < std::max(plan_.stop.min_runs, kFewestRounds)) return false;
   const bool is_next_group = first != looked_first_;
   if (!is_next_group && rounds < looked_at_ + looked_at_ / kRoundsPerNewOne) return false;
   looked_at_ = rounds;
@@ -455,16 +437,14 @@ void DifferenceWatch::take(const RunRecord& run) {
   OfCommand& reference = all_[plan_.reference.command];
   OfCommand& own = all_[run.step.command];
   own.in_round = std::log(static_cast<double>(run.usage.wall_ns));
-  for (OfCommand& one : all_)
-    if (&one != &reference && (&one == &own || &own == &reference) && one.in_round &&
-        reference.in_round)
-      add(one, *one.in_round - *reference.in_round);
-}
-
-void DifferenceWatch::add(OfCommand& one, double difference) const {
-  const double before = difference - one.mean;
-  one.mean += before / static_cast<double>(++one.rounds);
-  one.squares += before * (difference - one.mean);
+  for (OfCommand& one : all_) {
+    const bool is_new = &one != &reference && (&one == &own || &own == &reference);
+    if (!is_new || !one.in_round || !reference.in_round) continue;
+    const double difference = *one.in_round - *reference.in_round;
+    const double before = difference - one.mean;
+    one.mean += before / static_cast<double>(++one.rounds);
+    one.squares += before * (difference - one.mean);
+  }
 }
 
 std::optional<DifferenceSoFar> DifferenceWatch::of(std::size_t command) const {

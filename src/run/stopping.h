@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -178,8 +179,8 @@ class GateWatch {
   void look_as_planned(RoundKind kind, std::size_t rounds, bool last);
 
   /// Returns the planned looks taken, and the rounds of the next one.
-  std::size_t planned_looks(RoundKind kind) const { return of(kind).planned_looks(); }
-  std::size_t next_planned(RoundKind kind) const { return of(kind).next_planned(); }
+  std::size_t planned_looks(RoundKind kind) const { return schedules_.at(kind).planned_looks(); }
+  std::size_t next_planned(RoundKind kind) const { return schedules_.at(kind).next_planned(); }
 
   /// Returns the fewest rounds after which a metric that never varies is decided; 0 without a gate
   /// on a metric of that kind.
@@ -203,8 +204,6 @@ class GateWatch {
     std::optional<gate::Verdict> verdict;
   };
 
-  const gate::Schedule& of(RoundKind kind) const;
-  gate::Schedule& of(RoundKind kind);
   void ask(const Gate& gate);
   std::size_t series_of(std::size_t metric);
   void look(RoundKind kind, const gate::Levels& levels, const gate::Look& look, bool early);
@@ -215,7 +214,7 @@ class GateWatch {
   std::vector<std::size_t> metrics_;  // the gated ones of the plan, each once
   std::vector<MetricSeries> series_;  // of these
   std::vector<Question> questions_;
-  std::vector<gate::Schedule> schedules_;  // one for each kind of rounds that give values
+  std::map<RoundKind, gate::Schedule> schedules_;  // of the kinds that give values
 };
 
 /// Watches the width of a metric's intervals, if the plan wants a precision.
@@ -251,7 +250,6 @@ class PrecisionWatch {
   std::optional<PrecisionGoal> wanted_;
   const Plan& plan_;
   const GateWatch& gates_;
-  std::uint64_t earliest_;
   std::size_t commands_;
   std::optional<MetricSeries> series_;
   std::uint64_t looked_at_ = 0;  // rounds
@@ -279,8 +277,6 @@ class DifferenceWatch {
     double squares = 0.0;  // of the deviations from the mean
     std::optional<double> in_round{};
   };
-
-  void add(OfCommand& one, double difference) const;
 
   const Plan& plan_;
   std::vector<OfCommand> all_;

@@ -25,11 +25,14 @@ int status_of(const Outcome& outcome) {
 }
 
 /// The runs of a session, or those that it ran again.
-class SessionRuns : public RunTable {
+class SessionRuns final : public RunTable {
  public:
-  SessionRuns(const Plan& plan, const std::vector<Metric>& metrics, const RunList& runs)
+  /// `runs` are the session's, or those that it ran again: with the reasons.
+  SessionRuns(const Plan& plan, const std::vector<Metric>& metrics,
+              std::shared_ptr<const RunList> runs, const std::deque<RedoneRun>* redone)
       : events_(plan.events),
-        runs_(runs),
+        runs_(std::move(runs)),
+        redone_(redone),
         ends_(plan.commands.size() + 1),
         by_command_(size()),
         unpacked_(std::min(size(), kMostUnpacked)) {
@@ -42,7 +45,7 @@ class SessionRuns : public RunTable {
       by_command_[ends_[run(i).step.command]++] = static_cast<std::uint32_t>(i);
   }
 
-  std::size_t size() const override { return runs_.size(); }
+  std::size_t size() const override { return runs_->size(); }
 
   RunRow row(std::size_t index) const override {
     const RunRecord& run = this->run(index);
@@ -53,7 +56,7 @@ class SessionRuns : public RunTable {
                run.step.kind,
                run.coverage,
                {},
-               "",
+               redone_ == nullptr ? std::string_view() : (*redone_)[index].why,
                static_cast<double>(run.usage.wall_ns) / 1e9,
                run.below_overhead,
                run.order};
@@ -86,7 +89,7 @@ class SessionRuns : public RunTable {
   /// Caches unpacked runs: all of a short session, the last ones of a long one.
   const RunRecord& run(std::size_t index) const {
     Unpacked& kept = unpacked_[index % unpacked_.size()];
-    if (kept.index != index) runs_.read(index, kept.run);
+    if (kept.index != index) runs_->read(index, kept.run);
     kept.index = index;
     return kept.run;
   }
@@ -94,28 +97,12 @@ class SessionRuns : public RunTable {
   static constexpr std::size_t kMostUnpacked = 256;
 
   EventSet events_;
-  const RunList& runs_;
+  std::shared_ptr<const RunList> runs_;
+  const std::deque<RedoneRun>* redone_;  // null: the runs were not repeated
   std::vector<MetricReader> readers_;
   std::vector<std::size_t> ends_;
   std::vector<std::uint32_t> by_command_;
   mutable std::vector<Unpacked> unpacked_;
-};
-
-class RedoneRuns final : public SessionRuns {
- public:
-  RedoneRuns(const Plan& plan, const std::vector<Metric>& metrics, const Session& session,
-             std::shared_ptr<const RunList> runs)
-      : SessionRuns(plan, metrics, *runs), session_(session), runs_(std::move(runs)) {}
-
-  RunRow row(std::size_t index) const override {
-    RunRow row = SessionRuns::row(index);
-    row.why = session_.redone[index].why;
-    return row;
-  }
-
- private:
-  const Session& session_;
-  std::shared_ptr<const RunList> runs_;
 };
 
 /// Each once.
@@ -337,9 +324,10 @@ Recording recording_of(const Plan& plan, const Session& session, const Timers& t
     recording.measured[c].program = session.programs[c];
   recording.reference = plan.reference;
   add_discovered(plan, discovered, recording);
-  recording.runs = std::make_shared<SessionRuns>(plan, recording.metrics, session.runs);
+  const std::shared_ptr<const RunList> runs(std::shared_ptr<void>(), &session.runs);  // not owned
+  recording.runs = std::make_shared<SessionRuns>(plan, recording.metrics, runs, nullptr);
   recording.redone =
-      std::make_shared<RedoneRuns>(plan, recording.metrics, session, std::move(redone));
+      std::make_shared<SessionRuns>(plan, recording.metrics, std::move(redone), &session.redone);
   recording.confidence = plan.confidence;
   recording.notes = notes_of(plan, session);
   recording.setting = {plan.order,

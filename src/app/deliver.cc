@@ -46,7 +46,7 @@ struct Shown {
 };
 
 /// Shows the tables, then the warnings; an error if it cannot write.
-Result<void> show(const Options& options, const Shown& what) {
+Result<void> show_tables(const Options& options, const Shown& what) {
   const bool quiet = options.verbosity == Verbosity::Quiet;
   const std::size_t width = os::terminal_width(Stream::Error, 0);
   if (!quiet) say_on_error(report::note_lines(what.notes, width));
@@ -84,7 +84,7 @@ int put_out(Call& call, const Report& report, int status, bool keeps_status) {
     const int failed = refuse(error, ExitStatus::Failed);
     if (!keeps_status) status = failed;
   };
-  if (const auto said = show(call.options, shown_of(call.options, report)); !said)
+  if (const auto said = show_tables(call.options, shown_of(call.options, report)); !said)
     say_why(said.error());
   for (const os::OpenExport& one : call.exports) {
     exporter_of(one.kind)(report, [&](std::string_view bytes) { one.file->write(bytes); });
@@ -121,14 +121,6 @@ Circumstances circumstances_of(const Call& call) {
           os::new_session_id(),        call.labels, call.tuning};
 }
 
-/// True if gates of a suite were decided and must still be settled; a saved session's own gates
-/// were settled when it was measured.
-bool has_new_decisions(const Call& call) {
-  return call.is_suite() && std::ranges::any_of(call.benchmarks, [](const Benchmark& one) {
-           return one.plan.gates_of_job > 0;
-         });
-}
-
 /// Makes the report: gates settled, analysed, geometric means. The runs stay in `call`.
 Report report_of(const Call& call) {
   const Circumstances now = call.is_saved() ? Circumstances{} : circumstances_of(call);
@@ -141,7 +133,8 @@ Report report_of(const Call& call) {
                              : recording_of(one.plan, one.session, timers, now, one.discovered));
     findings.push_back(call.is_saved() ? findings_of_saved(one, recordings.back()) : one.findings);
   }
-  if (has_new_decisions(call)) {
+  // A saved session's own gates were settled when it was measured.
+  if (call.is_suite() && call.benchmarks.front().plan.gates_of_job > 0) {
     std::vector<gate::Findings*> all(findings.size());
     std::ranges::transform(findings, all.begin(), [](gate::Findings& one) { return &one; });
     gate::settle_job(all, 1.0 - recordings.front().confidence, call.risk);
@@ -183,11 +176,6 @@ void say_endings(const Call& call) {
   }
 }
 
-bool may_show_start_of_process(const Call& call) {
-  return !call.is_saved() && !call.is_suite() && call.options.verbosity != Verbosity::Quiet &&
-         !call.benchmarks.front().session.cut_short;
-}
-
 /// Measures how much of runs under 1 ms is the start of their processes. This takes some 10 ms, so
 /// sessions that were not ten times as long go without.
 void measure_start_of_process(Call& call, Report& report) {
@@ -206,7 +194,9 @@ int show_and_export(Call& call) {
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
   // The launcher takes 80 us to end: during the analysis, unless it is still needed.
-  const bool shows_start = may_show_start_of_process(call);
+  const bool shows_start = !call.is_saved() && !call.is_suite() &&
+                           call.options.verbosity != Verbosity::Quiet &&
+                           !call.benchmarks.front().session.cut_short;
   if (call.launcher && !shows_start) call.launcher->dismiss();
   Report report = report_of(call);
   if (shows_start) measure_start_of_process(call, report);

@@ -409,13 +409,6 @@ constexpr auto kTopics = std::to_array<Topic>({
      "shows of them."},
 });
 
-std::string topic_names() {
-  std::vector<std::string> names(std::size(kTopics));
-  std::ranges::transform(kTopics, names.begin(),
-                         [](const Topic& topic) { return std::string(topic.name); });
-  return listed(names, "or");
-}
-
 }  // namespace
 
 std::string first_sentence(std::string_view help) {
@@ -453,9 +446,12 @@ Result<std::string> help_on(std::string_view topic) {
     return one.more.empty() ? out : out + "\n" + paragraph(one.more);
   }
   const OptionInfo* option = find_option(topic.substr(topic.starts_with("--") ? 2 : 0));
-  if (option == nullptr)
+  if (option == nullptr) {
+    std::vector<std::string> names;
+    for (const Topic& one : kTopics) names.emplace_back(one.name);
     return Error{fmt::format("no help on {}", cited(topic)),
-                 fmt::format("topics are {}; or name an option", topic_names())};
+                 fmt::format("topics are {}; or name an option", listed(names, "or"))};
+  }
   append_option(out, described(*option));
   return out;
 }

@@ -167,7 +167,7 @@ Result<std::vector<std::string>> values_of(const ParameterOption& option) {
         "give one with -D, such as -D 0.5"};
   }
   auto values =
-      decimals_of({option.min, option.max, option.step.empty() ? "1" : option.step}, kMostCommands);
+      decimals_of(option.min, option.max, option.step.empty() ? "1" : option.step, kMostCommands);
   if (!values)
     return values.error().of(
         fmt::format("--parameter-scan {} {} {}", option.name, option.min, option.max));

@@ -220,12 +220,6 @@ std::string subject_of(const Formulation& formula) {
   return fmt::format("--derive {}", cited(formula.metric.name + "=" + formula.metric.text));
 }
 
-Error part_not_measured(const Formulation& formula, std::string_view part,
-                        const std::vector<Metric>& metrics) {
-  return Error{fmt::format("{} needs {}, which is not measured", subject_of(formula), cited(part)),
-               suggestion_for(part, metrics, "lauka --check says what can be counted here")};
-}
-
 /// If its kernel part is not counted, it is divided by the time in user space.
 bool is_of_user_space(const std::vector<Metric>& metrics, const EventSet& events) {
   const auto cycles = find_metric(metrics, Role::Cycles);
@@ -269,7 +263,10 @@ class SourceMaker {
         is_of_user_space(metrics_, events_))
       name = metric_name_of(Role::UserTime);
     const Metric* part = find_part(metrics_, name);
-    if (part == nullptr) return part_not_measured(formula, name, metrics_);
+    if (part == nullptr)
+      return Error{
+          fmt::format("{} needs {}, which is not measured", subject_of(formula), cited(name)),
+          suggestion_for(name, metrics_, "lauka --check says what can be counted here")};
     if (const auto known = places_.find(part); known != places_.end()) {
       source_.terms.emplace_back(SameValue{known->second});
       return {};
@@ -292,15 +289,6 @@ class SourceMaker {
   Formula source_;
 };
 
-bool has_event(const Formula::Term& term) {
-  return std::holds_alternative<CountedEvent>(term);
-}
-
-/// True if a timed run has the term without counting.
-bool is_of_timed_runs(const Formula::Term& term) {
-  return std::holds_alternative<UsageReader>(term) || std::holds_alternative<ReportedValue>(term);
-}
-
 /// True if a pass, and so one run, counts all events of `source`.
 bool are_in_one_pass(const Formula& source, const EventSet& events) {
   return std::ranges::any_of(events.passes,
@@ -311,11 +299,13 @@ bool are_in_one_pass(const Formula& source, const EventSet& events) {
 std::optional<Error> why_of_no_run(const Formulation& formula, const Metric& metric,
                                    const EventSet& events) {
   const auto& terms = metric.source.terms;
-  if (std::ranges::none_of(terms, has_event)) return std::nullopt;
+  if (!metric.source.first_event()) return std::nullopt;
   if (!are_in_one_pass(metric.source, events))
     return Error{fmt::format("{} needs events that are not counted at once", subject_of(formula)),
                  "count fewer events with -e; --explain-events shows which compete"};
-  const bool is_mixed = std::ranges::any_of(terms, is_of_timed_runs);
+  const bool is_mixed = std::ranges::any_of(terms, [](const Formula::Term& term) {
+    return std::holds_alternative<UsageReader>(term) || std::holds_alternative<ReportedValue>(term);
+  });
   const RoundKind kind = kind_of(metric, events);
   if (!is_mixed || kind == RoundKind::Timed) return std::nullopt;
   if (kind == RoundKind::Simulated)
@@ -413,11 +403,6 @@ void add_core_metrics(const EventSet& set, MetricSelection selection,
 
 std::string note_of(const Event& event) {
   return event.simulated ? std::string(kSimulatedNote) : event.note;
-}
-
-/// An event on one kind of core is a part of another row.
-Shown shown_of_event(const Event& event, Shown shown, MetricSelection selection) {
-  return event.part_of && selection != MetricSelection::All ? Shown::Verbose : shown;
 }
 
 }  // namespace
@@ -653,10 +638,11 @@ std::vector<Metric> metrics_of(const EventSet& events, MetricSelection selection
   for (std::size_t i = 0; i < events.events.size(); ++i) {
     const Event& event = events.events[i];
     if (event.role == Role::CoreTime) continue;
+    const bool is_part_row = event.part_of && selection != MetricSelection::All;
     metrics.push_back(Metric{.name = event.name,
                              .unit = unit_of(event),
                              .better = Better::Less,
-                             .shown = shown_of_event(event, shown, selection),
+                             .shown = is_part_row ? Shown::Verbose : shown,
                              .source = count_of(events, i),
                              .note = note_of(event),
                              .role = event.role,

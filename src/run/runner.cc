@@ -197,7 +197,10 @@ class Runner final : NonCopyable {
 
   bool run_timed() {
     while (!is_enough(timed_, group_->spent)) {
-      if (!count_what_is_due() || !run_untuned_that_is_due() || !run_some()) return false;
+      if (!count_what_is_due() ||
+          !run_untuned(untuned_rounds_due(group_->spent.rounds, timed_rounds_left())) ||
+          !run_some())
+        return false;
       const std::uint64_t rounds = group_->spent.rounds;
       if (precision_.is_enough(group_->first, group_->count, rounds)) return true;
       if (is_enough(timed_, group_->spent)) break;
@@ -237,11 +240,6 @@ class Runner final : NonCopyable {
     return due == 0 || count_up_to_block(due - 1, timed_time());
   }
 
-  bool run_untuned_that_is_due() {
-    return !context_.tune ||
-           run_untuned(untuned_rounds_due(group_->spent.rounds, timed_rounds_left()));
-  }
-
   /// Estimates the time of this group's timed rounds.
   nanoseconds timed_time() const {
     return group_->spent.time + time_of_rounds(timed_rounds_left(), round_time(*group_));
@@ -269,7 +267,7 @@ class Runner final : NonCopyable {
 
   /// Runs one round of each pass.
   bool count_a_turn() {
-    CountingSpent& counting = group_->counting;
+    Spent& counting = group_->counting;
     group_->is_settled = false;
     if (!run_rounds(RoundKind::Counting, counting.rounds, counting_.passes, counting.time))
       return false;

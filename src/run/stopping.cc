@@ -20,12 +20,6 @@ std::chrono::nanoseconds budget_of(const StopRule& rule, const Spent& spent) {
   return std::min(rule.budget_per_command, limit) * static_cast<std::int64_t>(spent.commands);
 }
 
-/// Each block has its share of the fewest rounds, at least one.
-std::uint64_t fewest_up_to(const CountingRule& rule, std::uint64_t block) {
-  const std::uint64_t blocks = std::min(block + 1, kBlocks);
-  return rule.passes * ((rule.fewest * blocks + kBlocks - 1) / kBlocks);
-}
-
 /// The number of blocks of untuned rounds that are due.
 std::uint64_t untuned_blocks_due(std::uint64_t done, double all) {
   const double blocks = static_cast<double>(done) * static_cast<double>(kBlocks) / all;
@@ -122,14 +116,15 @@ StopRule timed_rule(const StopRule& rule, const CountingRule& counting) {
   return timed;
 }
 
-bool belongs_to_block(const CountingRule& rule, const CountingSpent& counted, std::uint64_t block,
+bool belongs_to_block(const CountingRule& rule, const Spent& counted, std::uint64_t block,
                       std::chrono::nanoseconds timed_time) {
-  if (counted.rounds < fewest_up_to(rule, block)) return true;
+  const std::uint64_t blocks = std::min(block + 1, kBlocks);
+  // Each block has its share of the fewest rounds, at least one.
+  if (counted.rounds < rule.passes * ((rule.fewest * blocks + kBlocks - 1) / kBlocks)) return true;
   if (rule.exactly || counted.rounds == 0) return false;
   using Seconds = std::chrono::duration<double>;
   const double allowed = Seconds(timed_time).count() * rule.share / (1.0 - rule.share) *
-                         static_cast<double>(std::min(block + 1, kBlocks)) /
-                         static_cast<double>(kBlocks);
+                         static_cast<double>(blocks) / static_cast<double>(kBlocks);
   const double taken = Seconds(counted.time).count();
   const double a_turn = taken / static_cast<double>(counted.rounds);
   return taken + a_turn <= allowed;

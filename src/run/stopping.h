@@ -79,15 +79,9 @@ CountingRule counting_rule_of(const Plan& plan, bool is_gated);
 /// The timed rounds' part of the stop rule, which leaves counting its share of the time.
 StopRule timed_rule(const StopRule& rule, const CountingRule& counting);
 
-/// Progress of the counting rounds of some commands.
-struct CountingSpent {
-  std::uint64_t rounds = 0;  ///< of all passes
-  std::chrono::nanoseconds time{};
-};
-
 /// True if one more round belongs to the blocks up to number `block` (from 0). `timed_time`: the
 /// estimated time of all timed rounds.
-bool belongs_to_block(const CountingRule& rule, const CountingSpent& counted, std::uint64_t block,
+bool belongs_to_block(const CountingRule& rule, const Spent& counted, std::uint64_t block,
                       std::chrono::nanoseconds timed_time);
 
 /// Returns the number of blocks due after `done` timed rounds if `left` follow.
@@ -111,10 +105,10 @@ struct Group {
   Spent spent{};
   std::uint64_t first_look = 0;  ///< rounds when counting would stop without a gate
   std::uint64_t simulated = 0;   ///< rounds of simulated runs
-  CountingSpent counting{};
-  std::uint64_t untuned = 0;   ///< rounds that were not tuned
-  std::uint64_t settling = 0;  ///< rounds thrown away after counting and untuned rounds
-  bool is_settled = true;      ///< no such round since the last of these
+  Spent counting{};              ///< rounds of all passes
+  std::uint64_t untuned = 0;     ///< rounds that were not tuned
+  std::uint64_t settling = 0;    ///< rounds thrown away after counting and untuned rounds
+  bool is_settled = true;        ///< no such round since the last of these
 };
 
 /// Returns the groups of a plan, in the order in which they are run.

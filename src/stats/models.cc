@@ -102,11 +102,6 @@ double between_of(std::span<const Effect> effects) {
   return best;
 }
 
-/// The variance of a typical machine's error (Higgins & Thompson 2002).
-double typical_variance(const Weighted& sums, double count) {
-  return (count - 1.0) * sums.w / (sums.w * sums.w - sums.w2);
-}
-
 constexpr std::size_t kFewestPoints = 3;  // two are always on a line
 
 std::vector<double> logarithms(std::span<const double> values) {
@@ -150,7 +145,9 @@ std::optional<CombinedEffect> combine(std::span<const Effect> effects, double co
   const double half = student_t_quantile_above(tail, degrees) * all.standard_error;
   all.bounds = {all.value - half, all.value + half};
   all.between = std::sqrt(between);
-  all.heterogeneity = between / (between + typical_variance(fixed, degrees + 1.0));
+  // The variance of a typical machine's error (Higgins & Thompson 2002).
+  const double typical = degrees * fixed.w / (fixed.w * fixed.w - fixed.w2);
+  all.heterogeneity = between / (between + typical);
   all.p_same = chi_squared_above(fixed.squares, degrees);
   return all;
 }

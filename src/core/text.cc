@@ -336,28 +336,6 @@ std::string shell_quoted(std::span<const std::string> words) {
   return result;
 }
 
-std::string backslashed(std::string_view text, std::string_view special) {
-  std::string out;
-  for (const char c : text) {
-    if (special.find(c) != std::string_view::npos) out += '\\';
-    out += c;
-  }
-  return out;
-}
-
-// roff interprets a dot or a quote at the beginning of a line, and these characters anywhere.
-std::string for_roff(std::string_view text) {
-  static constexpr std::string_view kCharacters = "\\-'\"^~`";
-  static constexpr std::array kEscapes = {"\\e",   "\\-",   "\\(aq", "\\(dq",
-                                          "\\(ha", "\\(ti", "\\(ga"};
-  std::string out = text.starts_with('.') || text.starts_with('\'') ? "\\&" : "";
-  for (const char c : text) {
-    const std::size_t at = kCharacters.find(c);
-    out += at == std::string_view::npos ? std::string(1, c) : kEscapes.at(at);
-  }
-  return out;
-}
-
 std::string last_lines_of(std::string text) {
   if (text.size() > kEndShown) {
     text.erase(0, text.size() - kEndShown);

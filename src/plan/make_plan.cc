@@ -237,6 +237,25 @@ Result<void> add_anchor(const Options& options, Plan& plan) {
   return {};
 }
 
+/// A precision needs a value from every round that it may ask for.
+Result<void> add_precision(const Options& options, Plan& plan) {
+  if (!options.precision) return {};
+  const auto place = find_metric(plan.metrics, options.precision_metric);
+  if (!place)
+    return Error{
+        fmt::format("--precision names {}, which is not measured", cited(options.precision_metric)),
+        suggestion_for(options.precision_metric, plan.metrics,
+                       "--metrics all shows what is measured")};
+  const Metric& metric = plan.metrics[*place];
+  if (metric.kind != RoundKind::Timed) {
+    return Error{fmt::format("--precision cannot wait for {}, which is counted in runs of its own",
+                             metric.name),
+                 "ask for a precision of wall_time or cpu_time, or add --counting together"};
+  }
+  plan.precision = PrecisionGoal{*options.precision, *place};
+  return {};
+}
+
 /// Adds gates and precision, and checks what else must fit the whole plan.
 Result<void> add_judgement(const Options& options, Plan& plan) {
   if (auto anchor = add_anchor(options, plan); !anchor) return anchor;
@@ -467,24 +486,6 @@ std::size_t decisions_of(const Plan& plan) {
     for (std::size_t c = 0; c < plan.commands.size(); ++c)
       decisions += is_gated(gate.condition, plan.reference, c, plan.commands.size()) ? 1U : 0U;
   return decisions;
-}
-
-Result<void> add_precision(const Options& options, Plan& plan) {
-  if (!options.precision) return {};
-  const auto place = find_metric(plan.metrics, options.precision_metric);
-  if (!place)
-    return Error{
-        fmt::format("--precision names {}, which is not measured", cited(options.precision_metric)),
-        suggestion_for(options.precision_metric, plan.metrics,
-                       "--metrics all shows what is measured")};
-  const Metric& metric = plan.metrics[*place];
-  if (metric.kind != RoundKind::Timed) {
-    return Error{fmt::format("--precision cannot wait for {}, which is counted in runs of its own",
-                             metric.name),
-                 "ask for a precision of wall_time or cpu_time, or add --counting together"};
-  }
-  plan.precision = PrecisionGoal{*options.precision, *place};
-  return {};
 }
 
 }  // namespace lauka

@@ -142,7 +142,4 @@ bool is_gated(const Condition& condition, const Reference& reference, std::size_
 /// Returns the number of answers that the plan's gates will give: one for each gate and command.
 std::size_t decisions_of(const Plan& plan);
 
-/// A precision needs a value from every round that it may ask for.
-Result<void> add_precision(const Options& options, Plan& plan);
-
 }  // namespace lauka

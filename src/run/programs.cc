@@ -37,6 +37,14 @@ os::ProgramSpec simulated(os::ProgramSpec spec, const engine::Counting& counting
   return spec;
 }
 
+/// Returns a run's LAUKA_ITERATION: its number, from 0, among the command's timed runs; or, after
+/// "warmup-", "counting-", "simulated-", "settling-" or "untuned-", among those.
+std::string iteration_of(const Step& step) {
+  constexpr std::array<std::string_view, 6> kinds = {"warmup-",    "",          "counting-",
+                                                     "simulated-", "settling-", "untuned-"};
+  return std::string(kinds.at(static_cast<std::size_t>(step.kind))) + std::to_string(step.round);
+}
+
 bool may_be_made_later(const Command& command) {
   return std::ranges::any_of(kHookKinds, [&](const HookRow& row) {
     return !row.undoes() && command.hooks[row.kind].has_value();
@@ -251,12 +259,6 @@ std::vector<HookFailed> HookRunner::clean_up(std::uint32_t first, std::uint32_t 
     if (auto failed = run(Moment::AfterCommand, command)) all.push_back(*std::move(failed));
   }
   return all;
-}
-
-std::string iteration_of(const Step& step) {
-  constexpr std::array<std::string_view, 6> kinds = {"warmup-",    "",          "counting-",
-                                                     "simulated-", "settling-", "untuned-"};
-  return std::string(kinds.at(static_cast<std::size_t>(step.kind))) + std::to_string(step.round);
 }
 
 Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher& launcher,

@@ -118,10 +118,6 @@ class HookRunner {
   std::chrono::nanoseconds time_{};
 };
 
-/// Returns a run's LAUKA_ITERATION: its number, from 0, among the command's timed runs; or, after
-/// "warmup-", "counting-", "simulated-", "settling-" or "untuned-", among those.
-std::string iteration_of(const Step& step);
-
 /// Runs the plan's shell with an empty command, again and again under each command's own conditions
 /// (output, variables, user), and returns the times, one for each command; empty without a shell
 /// and when the user interrupts. Wall time is the median of the runs, since a single delayed one

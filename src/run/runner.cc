@@ -6,10 +6,12 @@
 #include "run/programs.h"
 #include "run/steps.h"
 #include "run/stopping.h"
+#include "stats/distributions.h"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <iterator>
 #include <limits>
 #include <random>
@@ -35,6 +37,63 @@ bool needs_timed_runs(const Plan& plan) {
   return !std::ranges::all_of(plan.gates,
                               [&](const Gate& gate) { return is_counted(gate.metric); });
 }
+
+/// Watches the differences of wall time for the progress line: the mean of the logarithms'
+/// differences within rounds costs little after each run, whereas the final delta uses all pairs.
+class DifferenceWatch {
+ public:
+  explicit DifferenceWatch(const Plan& plan) : plan_(plan), all_(plan.commands.size()) {}
+
+  /// Enters a kept run.
+  void take(const RunRecord& run) {
+    if (run.step.kind != RoundKind::Timed || run.usage.wall_ns == 0 || plan_.reference.baseline)
+      return;
+    if (run.step.round != round_)
+      for (OfCommand& one : all_) one.in_round.reset();
+    round_ = run.step.round;
+    OfCommand& reference = all_[plan_.reference.command];
+    OfCommand& own = all_[run.step.command];
+    own.in_round = std::log(static_cast<double>(run.usage.wall_ns));
+    for (OfCommand& one : all_) {
+      const bool is_new = &one != &reference && (&one == &own || &own == &reference);
+      if (!is_new || !one.in_round || !reference.in_round) continue;
+      const double difference = *one.in_round - *reference.in_round;
+      const double before = difference - one.mean;
+      one.mean += before / static_cast<double>(++one.rounds);
+      one.squares += before * (difference - one.mean);
+    }
+  }
+
+  /// Returns the difference of `command`, or of the first candidate if that has none. nullopt
+  /// before five rounds, or if the reference is of another session.
+  std::optional<DifferenceSoFar> of(std::size_t command) const {
+    constexpr std::uint64_t fewest = 5;
+    const auto has_one = [&](std::size_t place) {
+      return plan_.reference.is_candidate(place) && all_[place].rounds >= fewest;
+    };
+    for (std::size_t place = 0; !has_one(command) && place < all_.size(); ++place)
+      if (has_one(place)) command = place;
+    if (!has_one(command)) return std::nullopt;
+    const OfCommand& one = all_[command];
+    const auto rounds = static_cast<double>(one.rounds);
+    const double half = stats::student_t_quantile_above(0.025, rounds - 1.0) *
+                        std::sqrt(one.squares / (rounds - 1.0) / rounds);
+    return DifferenceSoFar{plan_.commands[command].name, std::expm1(one.mean),
+                           std::expm1(one.mean - half), std::expm1(one.mean + half)};
+  }
+
+ private:
+  struct OfCommand {
+    std::uint64_t rounds = 0;
+    double mean = 0.0;
+    double squares = 0.0;  // of the deviations from the mean
+    std::optional<double> in_round{};
+  };
+
+  const Plan& plan_;
+  std::vector<OfCommand> all_;
+  std::uint32_t round_ = 0;
+};
 
 class Runner final : NonCopyable {
  public:

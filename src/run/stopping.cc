@@ -423,39 +423,4 @@ std::optional<double> PrecisionWatch::half_width_of_delta(std::size_t candidate)
       .half_width();
 }
 
-void DifferenceWatch::take(const RunRecord& run) {
-  if (run.step.kind != RoundKind::Timed || run.usage.wall_ns == 0 || plan_.reference.baseline)
-    return;
-  if (run.step.round != round_)
-    for (OfCommand& one : all_) one.in_round.reset();
-  round_ = run.step.round;
-  OfCommand& reference = all_[plan_.reference.command];
-  OfCommand& own = all_[run.step.command];
-  own.in_round = std::log(static_cast<double>(run.usage.wall_ns));
-  for (OfCommand& one : all_) {
-    const bool is_new = &one != &reference && (&one == &own || &own == &reference);
-    if (!is_new || !one.in_round || !reference.in_round) continue;
-    const double difference = *one.in_round - *reference.in_round;
-    const double before = difference - one.mean;
-    one.mean += before / static_cast<double>(++one.rounds);
-    one.squares += before * (difference - one.mean);
-  }
-}
-
-std::optional<DifferenceSoFar> DifferenceWatch::of(std::size_t command) const {
-  constexpr std::uint64_t fewest = 5;
-  const auto has_one = [&](std::size_t place) {
-    return plan_.reference.is_candidate(place) && all_[place].rounds >= fewest;
-  };
-  for (std::size_t place = 0; !has_one(command) && place < all_.size(); ++place)
-    if (has_one(place)) command = place;
-  if (!has_one(command)) return std::nullopt;
-  const OfCommand& one = all_[command];
-  const auto rounds = static_cast<double>(one.rounds);
-  const double half = stats::student_t_quantile_above(0.025, rounds - 1.0) *
-                      std::sqrt(one.squares / (rounds - 1.0) / rounds);
-  return DifferenceSoFar{plan_.commands[command].name, std::expm1(one.mean),
-                         std::expm1(one.mean - half), std::expm1(one.mean + half)};
-}
-
 }  // namespace lauka

@@ -250,31 +250,4 @@ class PrecisionWatch {
   std::size_t looked_first_ = 0;
 };
 
-/// Watches the differences of wall time for the progress line: the mean of the logarithms'
-/// differences within rounds costs little after each run, whereas the final delta uses all pairs.
-class DifferenceWatch {
- public:
-  /// `plan` must outlive it.
-  explicit DifferenceWatch(const Plan& plan) : plan_(plan), all_(plan.commands.size()) {}
-
-  /// Enters a kept run.
-  void take(const RunRecord& run);
-
-  /// Returns the difference of `command`, or of the first candidate if that has none. nullopt
-  /// before five rounds, or if the reference is of another session.
-  std::optional<DifferenceSoFar> of(std::size_t command) const;
-
- private:
-  struct OfCommand {
-    std::uint64_t rounds = 0;
-    double mean = 0.0;
-    double squares = 0.0;  // of the deviations from the mean
-    std::optional<double> in_round{};
-  };
-
-  const Plan& plan_;
-  std::vector<OfCommand> all_;
-  std::uint32_t round_ = 0;
-};
-
 }  // namespace lauka

@@ -38,27 +38,6 @@ report::Style style_of(const Options& options) {
           options.presentation.marks == MarksChoice::Text};
 }
 
-/// The tables, with the notes and warnings on standard error.
-struct Shown {
-  report::ScreenSections text;
-  std::vector<std::string> notes;
-  std::vector<std::string> warnings;
-};
-
-/// Shows the tables, then the warnings; an error if it cannot write.
-Result<void> show_tables(const Options& options, const Shown& what) {
-  const bool quiet = options.verbosity == Verbosity::Quiet;
-  const std::size_t width = os::terminal_width(Stream::Error, 0);
-  if (!quiet) say_on_error(report::note_lines(what.notes, width));
-  auto shown = os::say(shown_on(options), what.text.tables);
-  std::string warnings;
-  for (const std::string& warning : what.warnings)
-    warnings += report::wrapped_message(warning, width);
-  if (!quiet && !warnings.empty()) say_on_error(warnings);
-  auto closed = os::say(shown_on(options), what.text.verdicts);
-  return shown ? closed : shown;
-}
-
 /// True if the lack of counters must be shown: if counts are requested, and otherwise at the first
 /// time on a terminal, which this call notes.
 bool must_show_lack_of_counters(const Options& options) {
@@ -68,14 +47,25 @@ bool must_show_lack_of_counters(const Options& options) {
           os::is_first_time("no-counters"));
 }
 
-Shown shown_of(const Options& options, const Report& report) {
+/// Shows the tables, with notes before and warnings after them on standard error; an error if it
+/// cannot write.
+Result<void> show_tables(const Options& options, const Report& report) {
+  const bool quiet = options.verbosity == Verbosity::Quiet;
   const report::Style style = style_of(options);
   std::vector<std::string> notes = report::notes_of(report);
   const bool lacks_counters = std::ranges::find(notes, engine::kNoCounters) != notes.end();
   if (lacks_counters && !must_show_lack_of_counters(options))
     std::erase(notes, engine::kNoCounters);
-  return {report::screen_sections(report, style, options.verbosity == Verbosity::Quiet),
-          std::move(notes), report::screen_warnings(report, style)};
+  const report::ScreenSections text = report::screen_sections(report, style, quiet);
+  std::string warnings;
+  const std::size_t width = os::terminal_width(Stream::Error, 0);
+  for (const std::string& warning : report::screen_warnings(report, style))
+    warnings += report::wrapped_message(warning, width);
+  if (!quiet) say_on_error(report::note_lines(notes, width));
+  auto shown = os::say(shown_on(options), text.tables);
+  if (!quiet && !warnings.empty()) say_on_error(warnings);
+  auto closed = os::say(shown_on(options), text.verdicts);
+  return shown ? closed : shown;
 }
 
 /// Shows and exports; returns `status`, or a failure's.
@@ -84,8 +74,7 @@ int put_out(Call& call, const Report& report, int status, bool keeps_status) {
     const int failed = refuse(error, ExitStatus::Failed);
     if (!keeps_status) status = failed;
   };
-  if (const auto said = show_tables(call.options, shown_of(call.options, report)); !said)
-    say_why(said.error());
+  if (const auto said = show_tables(call.options, report); !said) say_why(said.error());
   for (const os::OpenExport& one : call.exports) {
     exporter_of(one.kind)(report, [&](std::string_view bytes) { one.file->write(bytes); });
     if (const auto written = one.file->commit(); !written) {

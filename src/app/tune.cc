@@ -40,26 +40,19 @@ std::vector<std::string> restored_lines(const tune::Restored& restored) {
   return lines;
 }
 
-std::string names_of(const std::vector<tune::Found>& found, bool (*is_wanted)(const tune::Found&)) {
-  std::vector<std::string> names;
-  for (const tune::Found& one : found) {
-    const std::string name(one.row->name);
-    if (is_wanted(one) && std::ranges::find(names, name) == names.end()) names.push_back(name);
-  }
-  return names.empty() ? std::string() : listed(names);
-}
-
 /// Prints what is done without root, and what sudo would add.
 void say_without_root(Call& call) {
-  const auto found = tune::find_settings(*call.settings, *call.options.tune, call.tune_cpus);
-  const std::string more =
-      names_of(found, [](const tune::Found& one) { return one.asked && one.needs_root; });
+  std::vector<std::string> more;
+  for (const tune::Found& one :
+       tune::find_settings(*call.settings, *call.options.tune, call.tune_cpus))
+    if (one.asked && one.needs_root && std::ranges::find(more, one.row->name) == more.end())
+      more.emplace_back(one.row->name);
   std::string note = "--tune without root: ";
   note += call.tune_cpus.commands.empty()
               ? std::string("nothing is switched")
               : fmt::format("commands run on CPUs of their own ({}), and that is all",
                             cpu_list_text(call.tune_cpus.commands));
-  if (!more.empty()) note += fmt::format("; sudo would also switch {}", more);
+  if (!more.empty()) note += fmt::format("; sudo would also switch {}", listed(more));
   say_notes(call.options, {note});
 }
 

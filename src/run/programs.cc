@@ -137,12 +137,12 @@ os::ProgramSpec program_of(const Plan& plan, const Command& command,
 }
 
 Result<void> Programs::prepare() {
-  std::vector<Variant> variants{{std::nullopt, has_metric_files_}};
+  std::vector<std::optional<std::size_t>> simulated_by = {std::nullopt};
   for (std::size_t pass = 0; pass < armed_.size(); ++pass)
-    if (plan_.events.kind_of(pass) == RoundKind::Simulated) variants.push_back({pass, false});
-  for (const Variant& variant : variants) {
+    if (plan_.events.kind_of(pass) == RoundKind::Simulated) simulated_by.emplace_back(pass);
+  for (const auto& pass : simulated_by) {
     for (std::size_t command = 0; command < plan_.commands.size(); ++command) {
-      const auto id = find(variant, command);
+      const auto id = find(pass, !pass && has_metric_files_, command);
       if (!id && !may_be_made_later(plan_.commands[command]))
         return with_suggestion(id.error(), plan_, command);
     }
@@ -150,31 +150,25 @@ Result<void> Programs::prepare() {
   return {};
 }
 
-Programs::Variant Programs::variant_of(const Step& step, bool writes_metrics) const {
-  if (!step.gives_counts_only()) return {std::nullopt, has_metric_files_};
-  Variant variant{std::nullopt, has_metric_files_ && writes_metrics};
-  if (plan_.events.kind_of(step.pass) == RoundKind::Simulated) variant.simulated_by = step.pass;
-  return variant;
-}
-
 Result<os::ProgramId> Programs::of(const Step& step, bool writes_metrics) {
   // The simulator is installed, whether or not the command is.
-  if (const auto timed = find({std::nullopt, has_metric_files_}, step.command); !timed)
-    return timed.error();
-  return find(variant_of(step, writes_metrics), step.command);
+  const auto timed = find(std::nullopt, has_metric_files_, step.command);
+  if (!timed || !step.gives_counts_only()) return timed;
+  const bool is_simulated = plan_.events.kind_of(step.pass) == RoundKind::Simulated;
+  return find(is_simulated ? std::optional<std::size_t>(step.pass) : std::nullopt,
+              has_metric_files_ && writes_metrics, step.command);
 }
 
-Result<os::ProgramId> Programs::find(const Variant& variant, std::size_t command) {
-  Row& row = rows_[variant];
-  row.resize(plan_.commands.size());
-  auto& known = row[command];
-  if (known) return *known;
+Result<os::ProgramId> Programs::find(std::optional<std::size_t> simulated_by, bool writes_metrics,
+                                     std::size_t command) {
+  const auto known = known_.find({simulated_by, writes_metrics, command});
+  if (known != known_.end()) return known->second;
   os::ProgramSpec spec = program_of(plan_, plan_.commands[command], user_);
   spec.has_region = plan_.region;
-  if (variant.writes_metrics) spec.launch_variable = kMetricsVariable;
-  if (variant.simulated_by) spec = simulated(std::move(spec), *armed_[*variant.simulated_by]);
+  if (writes_metrics) spec.launch_variable = kMetricsVariable;
+  if (simulated_by) spec = simulated(std::move(spec), *armed_[*simulated_by]);
   auto id = launcher_.add_program(spec);
-  if (id) known = *id;
+  if (id) known_.emplace(std::tuple(simulated_by, writes_metrics, command), *id);
   return id;
 }
 
@@ -210,23 +204,16 @@ Result<std::optional<os::ProgramId>> HookRunner::add(const HookRow& row, const C
   return std::optional<os::ProgramId>{*id};
 }
 
-std::optional<HookFailed> HookRunner::run(Moment moment, std::uint32_t command,
+std::optional<HookFailed> HookRunner::run(HookKind kind, std::uint32_t command,
                                           const std::optional<Step>& step) {
-  for (const HookRow& row : kHookKinds)
-    if (row.moment == moment)
-      if (auto failed = run(row, command, step)) return failed;
-  return std::nullopt;
-}
-
-std::optional<HookFailed> HookRunner::run(const HookRow& row, std::uint32_t command,
-                                          const std::optional<Step>& step) {
-  const auto program = programs_.at(command)[row.kind];
+  const HookRow& row = row_of(kind);
+  const auto program = programs_.at(command)[kind];
   if (!program) return std::nullopt;
   const os::Launch launch{.program = *program,
                           .value = step ? iteration_of(*step) : "",
                           .despite_interrupt = row.undoes()};
   const auto all = launcher_.run({&launch, 1}, false, {});
-  HookFailed failed{row.kind, command, step, {}, {}};
+  HookFailed failed{kind, command, step, {}, {}};
   if (!all || all->empty()) {
     failed.outcome = NotStarted{LaunchStep::Ask, 0};
     failed.output_end = all ? "the launcher ran nothing" : all.error().line();
@@ -246,7 +233,7 @@ std::chrono::nanoseconds HookRunner::take_time() {
 std::optional<HookFailed> HookRunner::set_up(std::uint32_t first, std::uint32_t count) {
   for (std::uint32_t command = first; command < first + count; ++command) {
     to_clean_up_[command] = true;  // even a setup that fails half-way may need a cleanup
-    if (auto failed = run(Moment::BeforeCommand, command)) return failed;
+    if (auto failed = run(HookKind::Setup, command)) return failed;
   }
   return std::nullopt;
 }
@@ -256,7 +243,7 @@ std::vector<HookFailed> HookRunner::clean_up(std::uint32_t first, std::uint32_t 
   for (std::uint32_t command = first; command < first + count; ++command) {
     if (!to_clean_up_[command]) continue;
     to_clean_up_[command] = false;
-    if (auto failed = run(Moment::AfterCommand, command)) all.push_back(*std::move(failed));
+    if (auto failed = run(HookKind::Cleanup, command)) all.push_back(*std::move(failed));
   }
   return all;
 }

@@ -125,12 +125,12 @@ std::size_t StepRunner::run_batch(std::span<const Step> steps) {
 
 std::size_t StepRunner::between_hooks(const Step& step,
                                       const std::function<std::size_t()>& launch_them) {
-  if (const auto failed = hooks_.run(Moment::BeforeRun, step.command, step)) {
+  if (const auto failed = hooks_.run(HookKind::Prepare, step.command, step)) {
     note_failure(*failed);
     return 0;
   }
   const std::size_t done = launch_them();
-  if (const auto failed = hooks_.run(Moment::AfterRun, step.command, step)) {
+  if (const auto failed = hooks_.run(HookKind::Conclude, step.command, step)) {
     if (taken_ > 0) --taken_;  // it is not whole without its hook
     note_failure(*failed);
     return 0;

@@ -388,26 +388,25 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
     }
   }
   if (!events) return events.error();
-  Plan plan{.commands = *std::move(commands),
-            .events = *std::move(events),
-            .events_were_asked_for = !options.events.empty(),
-            .metrics = {},
-            .region = options.region,
-            .reported = options.scraped,
-            .stop = {},
-            .warmup = options.warmup,
-            .order = options.order.value_or(default_order(options)),
-            .order_is_for_hooks = !options.order && default_order(options) == Order::Sequential,
-            .seed = options.seed.value_or(clock_seed),
-            .timeout = options.timeout,
-            .ignore_failure = options.ignore_failure,
-            .until = options.until,
-            .jobs = static_cast<std::uint32_t>(options.jobs.value_or(1)),
-            .confidence = options.confidence.value_or(kConfidence),
-            .shell = options.shell,
-            .cores = cores,
-            .presentation = options.presentation,
-            .unquoted = options.unquoted ? options.unquoted->line : ""};
+  Plan plan;
+  plan.commands = *std::move(commands);
+  plan.events = *std::move(events);
+  plan.events_were_asked_for = !options.events.empty();
+  plan.region = options.region;
+  plan.reported = options.scraped;
+  plan.warmup = options.warmup;
+  plan.order = options.order.value_or(default_order(options));
+  plan.order_is_for_hooks = !options.order && plan.order == Order::Sequential;
+  plan.seed = options.seed.value_or(clock_seed);
+  plan.timeout = options.timeout;
+  plan.ignore_failure = options.ignore_failure;
+  plan.until = options.until;
+  plan.jobs = static_cast<std::uint32_t>(options.jobs.value_or(1));
+  plan.confidence = options.confidence.value_or(kConfidence);
+  plan.shell = options.shell;
+  plan.cores = cores;
+  plan.presentation = options.presentation;
+  plan.unquoted = options.unquoted ? options.unquoted->line : "";
   plan.hints = hints_about(options, plan.commands);
   add_core_times(plan);
   plan.metrics =

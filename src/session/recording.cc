@@ -330,16 +330,8 @@ Recording recording_of(const Plan& plan, const Session& session, const Timers& t
       std::make_shared<SessionRuns>(plan, recording.metrics, std::move(redone), &session.redone);
   recording.confidence = plan.confidence;
   recording.notes = notes_of(plan, session);
-  recording.setting = {plan.order,
-                       plan.seed,
-                       plan.warmup,
-                       plan.until,
-                       plan.jobs,
-                       plan.events,
-                       plan.stop,
-                       plan.order_is_for_hooks,
-                       plan.cores.min_share,
-                       plan.region};
+  recording.setting = plan;
+  recording.setting.min_share = plan.cores.min_share;
   recording.circumstances = std::move(circumstances);
   recording.timers = timers;
   recording.complete = !session.cut_short.has_value();

@@ -170,12 +170,6 @@ void OutputComparison::add_to_got(std::string_view bytes) {
   got_is_whole_ = got_.size() == most || got_.find('\n') != std::string::npos;
 }
 
-std::string OutputComparison::expected_line() const {
-  std::string line(static_cast<std::size_t>(kShownBefore + kShownBehind), '\0');
-  line.resize(expected_.text->read(shown_from(), line));
-  return line;
-}
-
 std::optional<std::string> OutputComparison::difference() {
   const std::string sizes =
       fmt::format("{} expected, {} written", plural(expected_.bytes, "byte"), received_);
@@ -186,7 +180,8 @@ std::optional<std::string> OutputComparison::difference() {
     if (is_same) return std::nullopt;
     return fmt::format("beyond the first 64 MB ({})", sizes);
   }
-  const std::string expected = expected_line();
+  std::string expected(static_cast<std::size_t>(kShownBefore + kShownBehind), '\0');
+  expected.resize(expected_.text->read(shown_from(), expected));
   const auto text_of = [](std::string_view line) { return line.substr(0, line.find('\n')); };
   // One has a line break at the other's end.
   const bool with_break = text_of(expected) == text_of(got_);
@@ -428,9 +423,11 @@ Result<void> ReportedValues::read(std::string_view text, Values& values) {
     // A value with a unit in it keeps that.
     const bool has_one =
         reported->value.find_last_not_of("0123456789.") + 1 == reported->value.size();
+    const std::size_t asked = plan_.reported.size();
+    const OwnMetric& metric = *place < asked ? plan_.reported[*place] : discovered_[*place - asked];
     const auto value = parse_own_value(
         fmt::format("{} {}", reported->value, has_one ? "" : reported->metric.unit.word),
-        metric_at(*place).unit);
+        metric.unit);
     if (!value) return refused(value.error());
     Several& several = all[*place];
     several.sum += *value;
@@ -466,11 +463,6 @@ Result<std::size_t> ReportedValues::place_of(const ReportedLine& reported) {
     found->better = *reported.better;
   }
   return plan_.reported.size() + index;
-}
-
-const OwnMetric& ReportedValues::metric_at(std::size_t place) const {
-  return place < plan_.reported.size() ? plan_.reported[place]
-                                       : discovered_[place - plan_.reported.size()];
 }
 
 std::optional<Error> why_no_region(const os::Ended& ended) {

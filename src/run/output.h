@@ -91,7 +91,6 @@ class OutputComparison final : public os::OutputListener {
   void compare(std::string_view bytes);
   void note_difference(std::string_view bytes);
   void pass(std::string_view equal);
-  std::string expected_line() const;
 
   const StoredOutput& expected_;
   std::vector<char> room_;
@@ -184,7 +183,6 @@ class ReportedValues {
   std::string output_end() const;
   Result<void> read(std::string_view text, Values& values);
   Result<std::size_t> place_of(const ReportedLine& reported);
-  const OwnMetric& metric_at(std::size_t place) const;
 
   const Plan& plan_;
   const os::Launcher& launcher_;

@@ -133,7 +133,10 @@ class Runner final : NonCopyable {
       look_until_decided();
     }
     if (steps_.is_cut_short()) steps_.take_all_finished();
-    leave_settled();
+    if (context_.let_others && groups_.size() == 1 && !steps_.is_cut_short()) {
+      group_ = groups_.begin();
+      settle();  // the next timed round may be another plan's
+    }
     follow_tuning();  // for other plans
     if (counting_.passes > 0) steps_.check_counters();
     context_.observer.get().finished();
@@ -296,12 +299,10 @@ class Runner final : NonCopyable {
     const std::uint64_t rounds = group_->spent.rounds;
     std::uint64_t due = blocks_due(rounds, timed_rounds_left());
     if (due == 0 && rounds >= plan_.stop.min_runs && gates_.waits_for(RoundKind::Counting)) due = 1;
-    return due == 0 || count_up_to_block(due - 1, timed_time());
-  }
-
-  /// Estimates the time of this group's timed rounds.
-  nanoseconds timed_time() const {
-    return group_->spent.time + time_of_rounds(timed_rounds_left(), round_time(*group_));
+    if (due == 0) return true;
+    const nanoseconds timed_time =
+        group_->spent.time + time_of_rounds(timed_rounds_left(), round_time(*group_));
+    return count_up_to_block(due - 1, timed_time);
   }
 
   bool count_up_to_block(std::uint64_t block, nanoseconds timed_time) {
@@ -337,13 +338,6 @@ class Runner final : NonCopyable {
 
   std::uint64_t turns(const Group& group) const {
     return counting_.passes == 0 ? 0 : group.counting.rounds / counting_.passes;
-  }
-
-  /// The next timed round may be another plan's.
-  void leave_settled() {
-    if (!context_.let_others || groups_.size() != 1 || steps_.is_cut_short()) return;
-    group_ = groups_.begin();
-    settle();
   }
 
   bool settle() {

@@ -210,18 +210,16 @@ void enter_remaining(double at_start, std::chrono::nanoseconds under_way, Progre
 }
 
 GateWatch::GateWatch(const Plan& plan) : plan_(plan) {
-  for (const Gate& gate : plan.gates) ask(gate);
+  for (const Gate& gate : plan.gates) {
+    const std::size_t place = series_of(gate.metric);
+    const RoundKind kind = kind_of(plan.metrics[gate.metric], plan.events);
+    for (std::size_t c = 0; c < plan.commands.size(); ++c)
+      if (is_gated(gate.condition, plan.reference, c, plan.commands.size()))
+        questions_.push_back({gate.condition, c, place, kind, std::nullopt});
+  }
   const std::size_t gates = std::max<std::size_t>({questions_.size(), plan.gates_of_job, 1});
   for (const RoundKind kind : {RoundKind::Timed, RoundKind::Counting, RoundKind::Simulated})
     schedules_.try_emplace(kind, plan.confidence, gates, plan.stop.min_runs, looks_of(plan, kind));
-}
-
-void GateWatch::ask(const Gate& gate) {
-  const std::size_t place = series_of(gate.metric);
-  const RoundKind kind = kind_of(plan_.metrics[gate.metric], plan_.events);
-  for (std::size_t c = 0; c < plan_.commands.size(); ++c)
-    if (is_gated(gate.condition, plan_.reference, c, plan_.commands.size()))
-      questions_.push_back({gate.condition, c, place, kind, std::nullopt});
 }
 
 std::size_t GateWatch::series_of(std::size_t metric) {

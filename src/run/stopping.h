@@ -198,7 +198,6 @@ class GateWatch {
     std::optional<gate::Verdict> verdict;
   };
 
-  void ask(const Gate& gate);
   std::size_t series_of(std::size_t metric);
   void look(RoundKind kind, const gate::Levels& levels, const gate::Look& look, bool early);
   std::optional<gate::Verdict> decide(const Question& question, const gate::Levels& levels,

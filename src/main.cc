@@ -1,5 +1,5 @@
 #include "app/call.h"
-#include "cli/parse.h"
+#include "cli/option_table.h"
 
 #include <exception>
 #include <utility>

@@ -150,6 +150,9 @@ bool describes_session(const Options& options);
 Result<std::string> read_text(const Call& call, const std::string& file, std::string_view what,
                               std::size_t most_bytes);
 
+/// Prints an answer on standard output; returns the exit status.
+int show(const std::string& text);
+
 /// Prints `error` on standard error and returns `status`.
 int refuse(const Error& error, ExitStatus status);
 

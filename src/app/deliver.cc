@@ -36,27 +36,6 @@ report::Style style_of(const Options& options) {
           options.presentation.marks == MarksChoice::Text};
 }
 
-/// The tables, with the notes and warnings on standard error.
-struct Shown {
-  report::ScreenSections text;
-  std::vector<std::string> notes;
-  std::vector<std::string> warnings;
-};
-
-/// Shows the tables, then the warnings; an error if it cannot write.
-Result<void> show(const Options& options, const Shown& what) {
-  const bool quiet = options.verbosity == Verbosity::Quiet;
-  const std::size_t width = os::terminal_width(Stream::Error, 0);
-  if (!quiet) say_on_error(report::note_lines(what.notes, width));
-  auto shown = os::say(shown_on(options), what.text.tables);
-  std::string warnings;
-  for (const std::string& warning : what.warnings)
-    warnings += report::wrapped_message(warning, width);
-  if (!quiet && !warnings.empty()) say_on_error(warnings);
-  auto closed = os::say(shown_on(options), what.text.verdicts);
-  return shown ? closed : shown;
-}
-
 /// True if the lack of counters must be shown: if counts are requested, and otherwise at the first
 /// time on a terminal, which this call notes.
 bool must_show_lack_of_counters(const Options& options) {
@@ -66,14 +45,25 @@ bool must_show_lack_of_counters(const Options& options) {
           os::is_first_time("no-counters"));
 }
 
-Shown shown_of(const Options& options, const Report& report) {
+/// Shows the tables, with notes before and warnings after them on standard error; an error if it
+/// cannot write.
+Result<void> show_tables(const Options& options, const Report& report) {
+  const bool quiet = options.verbosity == Verbosity::Quiet;
   const report::Style style = style_of(options);
   std::vector<std::string> notes = report::notes_of(report);
   const bool lacks_counters = std::ranges::find(notes, engine::kNoCounters) != notes.end();
   if (lacks_counters && !must_show_lack_of_counters(options))
     std::erase(notes, engine::kNoCounters);
-  return {report::screen_sections(report, style, options.verbosity == Verbosity::Quiet),
-          std::move(notes), report::screen_warnings(report, style)};
+  const report::ScreenSections text = report::screen_sections(report, style, quiet);
+  std::string warnings;
+  const std::size_t width = os::terminal_width(Stream::Error, 0);
+  for (const std::string& warning : report::screen_warnings(report, style))
+    warnings += report::wrapped_message(warning, width);
+  if (!quiet) say_on_error(report::note_lines(notes, width));
+  auto shown = os::say(shown_on(options), text.tables);
+  if (!quiet && !warnings.empty()) say_on_error(warnings);
+  auto closed = os::say(shown_on(options), text.verdicts);
+  return shown ? closed : shown;
 }
 
 /// Shows and exports; returns `status`, or a failure's.
@@ -82,8 +72,7 @@ int put_out(Call& call, const Report& report, int status, bool keeps_status) {
     const int failed = refuse(error, ExitStatus::Failed);
     if (!keeps_status) status = failed;
   };
-  if (const auto said = show(call.options, shown_of(call.options, report)); !said)
-    say_why(said.error());
+  if (const auto said = show_tables(call.options, report); !said) say_why(said.error());
   for (const os::OpenExport& one : call.exports) {
     exporter_of(one.kind)(report, [&](std::string_view bytes) { one.file->write(bytes); });
     if (const auto written = one.file->commit(); !written) {
@@ -125,14 +114,6 @@ Circumstances circumstances_of(const Call& call) {
           call.tuning};
 }
 
-/// True if gates of a suite were decided and must still be settled; a saved session's own gates
-/// were settled when it was measured.
-bool has_new_decisions(const Call& call) {
-  return call.is_suite() && std::ranges::any_of(call.benchmarks, [](const Benchmark& one) {
-           return one.plan.gates_of_job > 0;
-         });
-}
-
 /// Makes the report: gates settled, analysed, geometric means. The runs stay in `call`.
 Report report_of(const Call& call) {
   const Circumstances now = call.is_saved() ? Circumstances{} : circumstances_of(call);
@@ -145,7 +126,8 @@ Report report_of(const Call& call) {
                              : recording_of(one.plan, one.session, timers, now, one.discovered));
     findings.push_back(call.is_saved() ? findings_of_saved(one, recordings.back()) : one.findings);
   }
-  if (has_new_decisions(call)) {
+  // A saved session's own gates were settled when it was measured.
+  if (call.is_suite() && call.benchmarks.front().plan.gates_of_job > 0) {
     std::vector<gate::Findings*> all(findings.size());
     std::ranges::transform(findings, all.begin(), [](gate::Findings& one) { return &one; });
     gate::settle_job(all, 1.0 - recordings.front().confidence, call.risk);
@@ -187,11 +169,6 @@ void say_endings(const Call& call) {
   }
 }
 
-bool may_show_start_of_process(const Call& call) {
-  return !call.is_saved() && !call.is_suite() && call.options.verbosity != Verbosity::Quiet &&
-         !call.benchmarks.front().session.cut_short;
-}
-
 /// Measures how much of runs under 1 ms is the start of their processes. This takes some 10 ms, so
 /// sessions that were not ten times as long go without.
 void measure_start_of_process(Call& call, Report& report) {
@@ -210,7 +187,9 @@ int show_and_export(Call& call) {
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
   // The launcher takes 80 us to end: during the analysis, unless it is still needed.
-  const bool shows_start = may_show_start_of_process(call);
+  const bool shows_start = !call.is_saved() && !call.is_suite() &&
+                           call.options.verbosity != Verbosity::Quiet &&
+                           !call.benchmarks.front().session.cut_short;
   if (call.launcher && !shows_start) call.launcher->dismiss();
   Report report = report_of(call);
   if (shows_start) measure_start_of_process(call, report);

@@ -21,10 +21,6 @@ int status_of(const Result<void>& said) {
   return said ? static_cast<int>(ExitStatus::Done) : refuse(said.error(), ExitStatus::Failed);
 }
 
-int show(const std::string& text) {
-  return status_of(os::say(Stream::Output, text));
-}
-
 /// Chooses the engine of the only benchmark; it claims nothing of the system.
 std::optional<int> find_engine(Call& call) {
   Benchmark& one = call.benchmarks.front();
@@ -158,6 +154,10 @@ int check_machine(Call& call) {
 }
 
 }  // namespace
+
+int show(const std::string& text) {
+  return status_of(os::say(Stream::Output, text));
+}
 
 int answer(Call& call) {
   call.benchmarks.push_back({.options = call.options});

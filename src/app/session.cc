@@ -1,14 +1,19 @@
 #include "app/call.h"
-#include "cli/suite.h"
+#include "cli/describe.h"
+#include "cli/option_table.h"
+#include "cli/suite_options.h"
 #include "core/sha256.h"
 #include "core/text.h"
 #include "os/clock.h"
 #include "os/signals.h"
+#include "os/users.h"
 #include "report/screen.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace lauka {
 
@@ -98,6 +103,165 @@ std::optional<int> measure_tuned(Call& call) {
   return std::nullopt;
 }
 
+constexpr std::size_t kMostOfLog = std::size_t{1} << 30U;
+
+/// Returns the file that keeps a session's rounds; nullopt if no JSON is written to a file.
+std::optional<std::string> log_of(const Options& options) {
+  for (const ExportTarget& one : options.exports)
+    if (one.kind == ExportKind::Json && one.file != "-" && os::AppendLog::may_be_next_to(one.file))
+      return one.file + ".rounds";
+  return std::nullopt;
+}
+
+/// Returns the first line of a log; nullopt if a killed or full-disk session did not get so far.
+Result<std::optional<KeptHead>> head_of_log(const std::string& text, const std::string& file) {
+  const std::size_t end = text.find('\n');
+  const std::string_view line = std::string_view(text).substr(0, end);
+  if (end == std::string::npos &&
+      (line.starts_with(KeptHead::kBegin) || KeptHead::kBegin.starts_with(line)))
+    return std::optional<KeptHead>();
+  auto head = head_of(line);
+  if (head) return std::optional(*std::move(head));
+  return Error{"--resume: " + cited(file) + " does not begin as this lauka's logs of rounds do",
+               "begin again without --resume"};
+}
+
+using MadeOf = std::vector<std::pair<std::string, std::string>>;
+
+/// Adds the options that would make other rounds, as typed, with their values.
+void add_typed(const Call& call, MadeOf& all) {
+  for (const TypedOption& one : call.options.typed) {
+    const cli::OptionInfo* option = cli::option_of_key(one.key);
+    const bool is_free = option == nullptr || option->group == cli::Group::Output ||
+                         option->name == "resume" || option->name == "suite";
+    if (is_free) continue;
+    std::string value;
+    for (const std::string& word : one.words) value += (value.empty() ? "" : " ") + word;
+    const std::string name = option->spelling();
+    const auto known = std::find_if(all.begin(), all.end(),
+                                    [&](const auto& other) { return other.first == name; });
+    if (known == all.end())
+      all.emplace_back(name, std::move(value));
+    else
+      known->second += ", " + value;
+  }
+}
+
+/// Adds the programs as they are now; a setup's programs do not exist yet.
+void add_programs(const std::vector<BenchmarkRun>& runs, MadeOf& all) {
+  for (const BenchmarkRun& run : runs) {
+    std::vector<Fingerprint> programs;
+    identify(run.plan, run.context, 0, run.plan.commands.size(), programs);
+    for (std::size_t c = 0; c < programs.size(); ++c)
+      if (!run.plan.commands[c].hooks[HookKind::Setup])
+        all.emplace_back("the program of " + cited(run.plan.commands[c].name) + " in benchmark " +
+                             cited(run.name),
+                         programs[c].executable);
+  }
+}
+
+/// Returns everything that would make other rounds of it: the file, the options except those for
+/// display and exports, the machine's abilities, and the programs.
+MadeOf made_of(const Call& call, const std::vector<BenchmarkRun>& runs) {
+  MadeOf all = {{"lauka", std::string(cli::version())}};
+  add_typed(call, all);
+  Sha256 file;
+  file.add(call.suite_text);
+  all.emplace_back("the suite's file", file.digest());
+  for (const Benchmark& one : call.benchmarks) {
+    Sha256 hash;
+    const auto add = [&](std::string_view word) {
+      hash.add(fmt::format("{}:", word.size()));
+      hash.add(word);
+    };
+    for (const Metric& metric : one.plan.metrics) add(metric.name);
+    for (const Command& command : one.plan.commands)
+      for (const std::string& word : command.words) add(word);
+    all.emplace_back("what is measured of benchmark " + cited(one.name), hash.digest());
+  }
+  add_programs(runs, all);
+  return all;
+}
+
+/// Returns what differs from `then`; nullopt if nothing does.
+std::optional<std::string> difference(const MadeOf& then, const MadeOf& now) {
+  const auto find = [](const MadeOf& all, const std::string& name) {
+    return std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == name; });
+  };
+  for (const auto& [name, value] : now) {
+    const auto before = find(then, name);
+    const bool is_option = name.starts_with('-');
+    if (before != then.end() && before->second == value) continue;
+    if (!is_option) return name + " is another";
+    if (before == then.end()) return name + " was not typed";
+    return fmt::format("{} was {}, and is {}", name, cited(before->second), cited(value));
+  }
+  for (const auto& [name, value] : then)
+    if (find(now, name) == now.end())
+      return name.starts_with('-') ? fmt::format("{} {} was typed", name, value)
+                                   : name + " was measured, too";
+  return std::nullopt;
+}
+
+/// Reads the lines after the head; returns how many bytes are whole lines, as the last one may have
+/// been under way.
+Result<std::size_t> read_rounds(const std::string& text, const std::string& file, Call& call) {
+  std::vector<KeptRoundsCheck> checks;
+  for (const Benchmark& one : call.benchmarks) checks.emplace_back(one.plan);
+  std::size_t number = 1;
+  std::size_t end = text.find('\n') + 1;
+  for (std::size_t next = text.find('\n', end); next != std::string::npos;
+       next = text.find('\n', end)) {
+    ++number;
+    auto rounds = rounds_of(std::string_view(text).substr(end, next - end));
+    if (!rounds || rounds->first >= checks.size() || !checks[rounds->first].take(rounds->second))
+      return Error{fmt::format("--resume: line {} of {} has no rounds that can be this suite's",
+                               number, cited(file)),
+                   "begin again without --resume"};
+    call.log->keepers[rounds->first].finished.push_back(std::move(rounds->second));
+    end = next + 1;
+  }
+  for (const KeptRoundsCheck& check : checks) call.log->rounds += check.rounds();
+  return end;
+}
+
+/// Continues a log; returns the number of its bytes to keep, 0 if it is empty.
+Result<std::size_t> take_up(const std::string& text, const MadeOf& all, Call& call) {
+  const std::string& file = call.log->file;
+  auto found = head_of_log(text, file);
+  if (!found) return found.error();
+  const std::optional<KeptHead> head = *std::move(found);
+  if (!head) return std::size_t{0};
+  if (const auto what = difference(head->made_of, all))
+    return Error{fmt::format("--resume cannot go on with the rounds in {}: {}", cited(file), *what),
+                 "make it as it was, or begin again without --resume"};
+  call.began = head->began;
+  return read_rounds(text, file, call);
+}
+
+Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const MadeOf& all, Call& call) {
+  const Options& options = call.options;
+  RoundLog& log = *call.log;
+  log.keepers.resize(call.benchmarks.size());
+  const auto bytes =
+      options.resumes ? take_up(lines->text(), all, call) : Result<std::size_t>(std::size_t{0});
+  if (!bytes) return bytes.error();
+  if (auto cut = lines->cut(*bytes); !cut) return cut;
+  log.lines = std::move(lines);
+  if (*bytes == 0) log.lines->append(line_of(KeptHead{all, *options.seed, call.began}));
+  if (options.resumes)
+    say_notes(options,
+              {log.rounds == 0 ? fmt::format("--resume found no rounds in {}: the suite begins",
+                                             cited(log.file))
+                               : fmt::format("--resume goes on after {} kept in {}",
+                                             plural(log.rounds, "round"), cited(log.file))});
+  for (std::size_t i = 0; i < log.keepers.size(); ++i)
+    log.keepers[i].keep = [to = log.lines.get(), i](const KeptRounds& rounds) {
+      to->append(line_of(i, rounds));
+    };
+  return {};
+}
+
 }  // namespace
 
 Result<void> add_suite(Call& call) {
@@ -128,6 +292,61 @@ std::optional<int> measure(Call& call) {
   end_tuning(call);
   compare_tuning(call);
   return status;
+}
+
+Result<void> take_seed(Call& call) {
+  if (!call.options.resumes) return {};
+  const auto file = log_of(call.options);
+  if (!file)
+    return Error{"--resume goes on with the rounds kept next to the file of --export-json",
+                 "add --export-json FILE, as it was when the suite was interrupted"};
+  const os::ActAs owner(call.user);
+  if (!owner.error().empty()) return Error{owner.error(), ""};
+  const auto text = os::AppendLog::read(*file, kMostOfLog);
+  if (!text) return text.error();
+  const auto head = head_of_log(*text, *file);
+  if (!head) return head.error();
+  if (*head) call.options.seed = (*head)->seed;
+  return {};
+}
+
+Result<void> keep_rounds(Call& call, std::vector<BenchmarkRun>& runs) {
+  const auto file = call.is_suite() ? log_of(call.options) : std::nullopt;
+  if (!file) return {};
+  const MadeOf all = made_of(call, runs);
+  const os::ActAs owner(call.user);
+  if (!owner.error().empty()) return Error{owner.error(), ""};
+  auto lines = os::AppendLog::open(*file, kMostOfLog);
+  if (!lines && call.options.resumes) return lines.error();
+  if (!lines) {  // not read yet
+    say_notes(call.options,
+              {"the finished rounds are not kept for --resume: " + lines.error().line()});
+    return {};
+  }
+  call.log = std::make_shared<RoundLog>();
+  call.log->file = *file;
+  if (auto begun = begin_log(*std::move(lines), all, call); !begun) return begun;
+  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].context.rounds = &call.log->keepers[i];
+  return {};
+}
+
+void end_log(Call& call) {
+  if (!call.log) return;
+  os::AppendLog& lines = *call.log->lines;
+  const bool is_whole = std::ranges::none_of(
+      call.benchmarks, [](const Benchmark& one) { return one.session.cut_short.has_value(); });
+  // An export that failed has left its room.
+  const bool is_kept = lines.flush();
+  const os::ActAs owner(call.user);
+  if (is_whole && !call.has_lost_export) {
+    if (owner.error().empty()) lines.remove();
+  } else if (!is_kept) {
+    say_notes(call.options, {"the finished rounds could not be kept for --resume"});
+  } else if (is_whole) {
+    say_notes(call.options,
+              {fmt::format("all rounds are kept in {}: --resume exports them when there is room",
+                           cited(call.log->file))});
+  }
 }
 
 }  // namespace lauka

@@ -23,10 +23,6 @@ os::SettingFiles* settings_of(Call& call) {
   return call.settings.get();
 }
 
-int said(const Result<void>& written) {
-  return written ? static_cast<int>(ExitStatus::Done) : refuse(written.error(), ExitStatus::Failed);
-}
-
 tune::CpuFacts cpu_facts(const Options& options) {
   const os::LinuxCalls& calls = *os::linux_calls();
   tune::CpuFacts facts{.allowed = calls.allowed_cpus()};
@@ -44,26 +40,19 @@ std::vector<std::string> restored_lines(const tune::Restored& restored) {
   return lines;
 }
 
-std::string names_of(const std::vector<tune::Found>& found, bool (*is_wanted)(const tune::Found&)) {
-  std::vector<std::string> names;
-  for (const tune::Found& one : found) {
-    const std::string name(one.row->name);
-    if (is_wanted(one) && std::ranges::find(names, name) == names.end()) names.push_back(name);
-  }
-  return names.empty() ? std::string() : listed(names);
-}
-
 /// Prints what is done without root, and what sudo would add.
 void say_without_root(Call& call) {
-  const auto found = tune::find_settings(*call.settings, *call.options.tune, call.tune_cpus);
-  const std::string more =
-      names_of(found, [](const tune::Found& one) { return one.asked && one.needs_root; });
+  std::vector<std::string> more;
+  for (const tune::Found& one :
+       tune::find_settings(*call.settings, *call.options.tune, call.tune_cpus))
+    if (one.asked && one.needs_root && std::ranges::find(more, one.row->name) == more.end())
+      more.emplace_back(one.row->name);
   std::string note = "--tune without root: ";
   note += call.tune_cpus.commands.empty()
               ? std::string("nothing is switched")
               : fmt::format("commands run on CPUs of their own ({}), and that is all",
                             cpu_list_text(call.tune_cpus.commands));
-  if (!more.empty()) note += fmt::format("; sudo would also switch {}", more);
+  if (!more.empty()) note += fmt::format("; sudo would also switch {}", listed(more));
   say_notes(call.options, {note});
 }
 
@@ -108,8 +97,7 @@ void restore_leftovers(Call& call) {
 }
 
 int untune(Call& call) {
-  if (!os::is_there(tune::kJournalFolder))
-    return said(os::say(os::Stream::Output, "nothing is tuned\n"));
+  if (!os::is_there(tune::kJournalFolder)) return show("nothing is tuned\n");
   os::SettingFiles* const files = settings_of(call);
   const auto restored = tune::restore_left(*files);
   if (!restored) {
@@ -128,7 +116,7 @@ int untune(Call& call) {
     return refuse({done.failed.front(),
                    fmt::format("restore it by hand, then remove {}", tune::kJournalFolder)},
                   ExitStatus::Failed);
-  return said(os::say(os::Stream::Output, plural(done.settings, "setting") + " restored\n"));
+  return show(plural(done.settings, "setting") + " restored\n");
 }
 
 int list_tuning(Call& call) {
@@ -141,8 +129,7 @@ int list_tuning(Call& call) {
     return refuse(known.error(), ExitStatus::Usage);
   const auto cpus = tune::choose_cpus(*files, request, cpu_facts(call.options));
   if (!cpus) return refuse(cpus.error(), ExitStatus::Usage);
-  return said(os::say(os::Stream::Output,
-                      tune::list_text(tune::find_settings(*files, request, *cpus), *cpus)));
+  return show(tune::list_text(tune::find_settings(*files, request, *cpus), *cpus));
 }
 
 std::vector<std::string> tunable_settings() {

@@ -3,6 +3,7 @@
 #include "core/text.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <utility>
 
@@ -52,6 +53,20 @@ void append_option(std::string& out, const OptionDescription& option) {
 }
 
 // The manual page
+
+/// Escapes a line: roff interprets a dot or a quote at its beginning, and these characters
+/// anywhere.
+std::string for_roff(std::string_view text) {
+  static constexpr std::string_view kCharacters = "\\-'\"^~`";
+  static constexpr std::array kEscapes = {"\\e",   "\\-",   "\\(aq", "\\(dq",
+                                          "\\(ha", "\\(ti", "\\(ga"};
+  std::string out = text.starts_with('.') || text.starts_with('\'') ? "\\&" : "";
+  for (const char c : text) {
+    const std::size_t at = kCharacters.find(c);
+    out += at == std::string_view::npos ? std::string(1, c) : kEscapes.at(at);
+  }
+  return out;
+}
 
 /// Wraps text for roff, which fills lines itself; short lines leave room for escapes.
 std::string roff_lines(std::string_view text) {
@@ -119,6 +134,16 @@ std::string man_meanings(std::string_view title, const std::vector<Meaning>& mea
 }
 
 // Completions
+
+/// Puts a backslash before each of the characters `special`.
+std::string backslashed(std::string_view text, std::string_view special) {
+  std::string out;
+  for (const char c : text) {
+    if (special.find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
 
 std::string note_of(const ProgramDescription& program) {
   return fmt::format("made by {} from the option table; not to be edited", program.made_by);
@@ -409,13 +434,6 @@ constexpr auto kTopics = std::to_array<Topic>({
      "shows of them."},
 });
 
-std::string topic_names() {
-  std::vector<std::string> names(std::size(kTopics));
-  std::ranges::transform(kTopics, names.begin(),
-                         [](const Topic& topic) { return std::string(topic.name); });
-  return listed(names, "or");
-}
-
 }  // namespace
 
 std::string first_sentence(std::string_view help) {
@@ -453,9 +471,12 @@ Result<std::string> help_on(std::string_view topic) {
     return one.more.empty() ? out : out + "\n" + paragraph(one.more);
   }
   const OptionInfo* option = find_option(topic.substr(topic.starts_with("--") ? 2 : 0));
-  if (option == nullptr)
+  if (option == nullptr) {
+    std::vector<std::string> names;
+    for (const Topic& one : kTopics) names.emplace_back(one.name);
     return Error{fmt::format("no help on {}", cited(topic)),
-                 fmt::format("topics are {}; or name an option", topic_names())};
+                 fmt::format("topics are {}; or name an option", listed(names, "or"))};
+  }
   append_option(out, described(*option));
   return out;
 }

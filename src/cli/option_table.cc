@@ -22,9 +22,6 @@ constexpr std::uint64_t kMostJobs = 1000;
 constexpr std::uint64_t kMostShards = 100'000;
 constexpr auto kAnyWholeNumber = std::numeric_limits<std::uint64_t>::max();
 
-/// Limits of a gate in percent: at -100 the candidate would take no time at all.
-constexpr Range kLimits{{-100.0, false}, {1e6, true}};
-
 Result<void> add_events(Draft& draft, const Given& given) {
   const bool adds_to_defaults = given.value.starts_with('+');
   const std::string list = adds_to_defaults ? given.value.substr(1) : given.value;
@@ -52,7 +49,7 @@ Result<void> set_ignore_failure(Draft& draft, const Given& given) {
 Result<void> set_fail_if_slower(Draft& draft, const Given& given) {
   draft.slower_percent = 0.0;
   if (given.value.empty()) return {};
-  return keep(percentage(given, kLimits.low, kLimits.high), draft.slower_percent);
+  return keep(percentage(given, kLowestLimit, kHighestLimit), draft.slower_percent);
 }
 
 /// A key must be a word, as file formats and databases require.
@@ -74,13 +71,6 @@ Result<void> set_fail_if_inconclusive(Draft& draft, const Given& given) {
   const auto status = whole_number(given, 1, 255);
   if (!status) return status.error();
   draft.options.fail_if_inconclusive = static_cast<int>(*status);
-  return {};
-}
-
-Result<void> add_fail_if(Draft& draft, const Given& given) {
-  auto gate = condition(given, kLimits);
-  if (!gate) return gate.error();
-  draft.options.gates.push_back(*std::move(gate));
   return {};
 }
 
@@ -551,7 +541,7 @@ constexpr auto kGate = std::to_array<OptionInfo>({
      "64MiB'), and needs no reference. An event is counted for it without -e. Without -r, runs go "
      "on until every gate is decided (at least 10 to fail, 57 to pass), for at most four times "
      "--duration; to catch slow runs rarer than one in 20, raise --min-runs",
-     add_fail_if, brief("the same for any metric", kFitsSaved)},
+     push<condition, &Options::gates>, brief("the same for any metric", kFitsSaved)},
     {"fail-if-inconclusive", '\0', Takes::OptionalNumber, "STATUS",
      "exit with 4, or with STATUS (125 for git bisect run), when a gate could not be decided and "
      "none failed",

@@ -141,27 +141,10 @@ Result<Options> settle(Draft draft);
 /// The same for the options of all benchmarks of a suite; each benchmark is settled separately.
 Result<Options> settle_with_suite(Draft draft);
 
-/// Refuses options that contradict --suite, or need it.
-Result<void> fits_suite(const Draft& draft);
-
-/// A command of one bare word with a short option right after it, as in "lauka sort -r f": most
-/// likely one command whose quotes were forgotten.
-struct Forgotten {
-  Unquoted quotes;
-  std::optional<Error> refusal;  ///< set if the option must not be taken for lauka's own
-};
-
-/// Finds the first in the words typed; nullopt if missing, or if no command is measured.
-std::optional<Forgotten> forgotten_quotes(std::span<const std::string> words);
-
-/// Finds words that users of other tools are likely to type and that mean something else here.
-std::optional<Error> likely_slip(std::span<const std::string> words);
-
-/// True if `word` has a digit and consists of digits, signs, points and the characters `more`.
-bool looks_like_number(std::string_view word, std::string_view more = {});
-
-/// Returns what to type instead of an option that other tools have and lauka lacks ("--style" with
-/// its dashes); empty if none of them has it.
-std::string_view lauka_word_for(std::string_view option);
+/// The command line as options: `argv` holds `argc` words, the program's own name first. Refuses
+/// what is not understood, out of range or contradictory, naming the culprit. Of an option given
+/// more than once the last counts, but for names and events, which add up. -h and -V end the
+/// reading: what follows them is not looked at.
+Result<Options> parse(int argc, const char* const* argv);
 
 }  // namespace lauka::cli

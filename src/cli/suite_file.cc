@@ -1,4 +1,4 @@
-#include "cli/suite.h"
+#include "cli/suite_options.h"
 #include "core/text.h"
 
 #include <algorithm>

@@ -119,7 +119,7 @@ Result<double> fraction(const Given& given, Limit low, Limit high) {
   return *percent / 100.0;
 }
 
-Result<Condition> condition(const Given& given, Range range) {
+Result<Condition> condition(const Given& given) {
   constexpr std::string_view example = "write, for example, 'cpu_time > 2' or 'wall_time > 200ms'";
   const std::string_view value = given.value;
   const std::size_t sign = value.find_last_of("<>");
@@ -140,7 +140,7 @@ Result<Condition> condition(const Given& given, Range range) {
                            "write a percentage as 5, a time as 200ms, 5s or 2min, a size as 64MiB, "
                            "a count as 10K"});
   if (unit == nullptr) {
-    const auto percent = percentage(Given{given.option, limit}, range.low, range.high);
+    const auto percent = percentage(Given{given.option, limit}, kLowestLimit, kHighestLimit);
     if (!percent) return percent.error();
     gate.limit_percent = *percent;
     return gate;
@@ -212,19 +212,15 @@ Result<OutputChoice> output(const Given& given) {
 }
 
 Result<ExpectedOutput> expected_output(const Given& given) {
-  constexpr std::string_view hash = "sha256:";
   constexpr std::size_t digits = 64;
-  if (given.value == "same") return ExpectedOutput{};
-  if (!given.value.starts_with(hash)) {
-    auto path = text(given);
-    if (!path) return path.error();
-    return ExpectedOutput{ExpectedOutput::Kind::File, *std::move(path)};
-  }
-  std::string hex = lower_case(given.value.substr(hash.size()));
-  if (hex.size() != digits || hex.find_first_not_of("0123456789abcdef") != std::string::npos)
-    return refused(given, {"has no hash of 64 hexadecimal digits",
-                           "sha256sum FILE prints it; write ./ before a file of that name"});
-  return ExpectedOutput{ExpectedOutput::Kind::Hash, std::move(hex)};
+  if (auto given_text = text(given); !given_text) return given_text.error();
+  ExpectedOutput expected = *expected_output_of(given.value);
+  if (expected.kind != ExpectedOutput::Kind::Hash) return expected;
+  expected.text = lower_case(expected.text);
+  const bool is_hex = expected.text.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (expected.text.size() == digits && is_hex) return expected;
+  return refused(given, {"has no hash of 64 hexadecimal digits",
+                         "sha256sum FILE prints it; write ./ before a file of that name"});
 }
 
 Result<std::vector<std::string>> environment(const Given& given) {

@@ -31,16 +31,14 @@ Result<double> percentage(const Given& given, Limit low, Limit high);
 /// Reads a percentage as a fraction.
 Result<double> fraction(const Given& given, Limit low, Limit high);
 
-/// The numbers that are allowed.
-struct Range {
-  Limit low;
-  Limit high;
-};
+/// Limits of a gate in percent: at -100 the candidate would take no time at all.
+inline constexpr Limit kLowestLimit{-100.0, false};
+inline constexpr Limit kHighestLimit{1e6, true};
 
-/// Reads a gate, METRIC > LIMIT or METRIC < LIMIT: a percentage in `range`, with or without %, or a
-/// number above 0 with a unit (200ms, 64MiB, 5M), with optional blanks. The last sign counts: an
-/// event's name may contain one.
-Result<Condition> condition(const Given& given, Range range);
+/// Reads a gate, METRIC > LIMIT or METRIC < LIMIT: a percentage between these limits, with or
+/// without %, or a number above 0 with a unit (200ms, 64MiB, 5M), with optional blanks. The last
+/// sign counts: an event's name may contain one.
+Result<Condition> condition(const Given& given);
 
 /// Returns the value as it is; refuses an empty one.
 Result<std::string> text(const Given& given);

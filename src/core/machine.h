@@ -86,14 +86,8 @@ struct Machine {
 /// system.
 std::string class_of(const Machine& machine);
 
-/// CPUs of one speed.
-struct CoreKindFacts {
-  std::string name;
-  std::size_t cpus = 0;
-};
-
-/// The frequency governor of some CPUs (Linux).
-struct GovernorFacts {
+/// CPUs of one speed, or with one frequency governor (Linux).
+struct NamedCpus {
   std::string name;
   std::size_t cpus = 0;
 };
@@ -117,13 +111,13 @@ struct TracingFacts {
 struct MachineFacts {
   Machine machine;       ///< what it is
   bool is_linux = true;  ///< else macOS: which commands mend things
-  std::vector<CoreKindFacts> core_kinds;
+  std::vector<NamedCpus> core_kinds;
 
   std::optional<std::string> clock_source{};
   std::vector<std::string> better_clock_sources{};  ///< that could be chosen instead
   std::chrono::nanoseconds clock_step{};            ///< between two distinguishable readings
 
-  std::vector<GovernorFacts> governors;  ///< empty if the system does not report them
+  std::vector<NamedCpus> governors;  ///< empty if the system does not report them
   std::string governor_driver{};
   std::optional<SwitchFacts> turbo{};
   std::optional<SwitchFacts> smt{};

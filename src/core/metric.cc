@@ -1,4 +1,3 @@
-#include "core/metric.h"
 
 #include "core/numbers.h"
 #include "core/own_metric.h"
@@ -54,17 +53,20 @@ std::size_t fewest_runs_of(double share, double tail) {
   return static_cast<std::size_t>(std::max(2.0, std::ceil(needed - 1e-9)));
 }
 
+bool counts_all(const Pass& pass, const Formula& formula) {
+  return std::ranges::all_of(formula.terms, [&](const Formula::Term& term) {
+    const auto* counted = std::get_if<CountedEvent>(&term);
+    return counted == nullptr ||
+           std::ranges::find(pass.events, counted->event) != pass.events.end();
+  });
+}
+
 RoundKind kind_of(const Metric& metric, const EventSet& events) {
   // If several kinds of rounds count it, the first kind decides: the timed one.
-  for (const Pass& pass : events.passes) {
-    const bool has_all = std::ranges::all_of(metric.source.terms, [&](const Formula::Term& term) {
-      const auto* counted = std::get_if<CountedEvent>(&term);
-      return counted == nullptr ||
-             std::ranges::find(pass.events, counted->event) != pass.events.end();
-    });
-    if (has_all) return metric.source.first_event() ? pass.kind : RoundKind::Timed;
-  }
-  return RoundKind::Timed;
+  const auto first = std::ranges::find_if(
+      events.passes, [&](const Pass& pass) { return counts_all(pass, metric.source); });
+  const bool is_counted = first != events.passes.end() && metric.source.first_event();
+  return is_counted ? first->kind : RoundKind::Timed;
 }
 
 MetricReader::MetricReader(const Metric& metric, const EventSet& events)
@@ -144,6 +146,40 @@ std::optional<double> MetricReader::count(const RunRecord& run, const Places& pl
   const auto counted = run.counts[*place];
   if (!counted) return std::nullopt;
   return static_cast<double>(*counted);
+}
+
+void MetricSeries::take(const RunRecord& run) {
+  Series& series = of_command_[run.step.command];
+  if (const auto value = reader_.value(run)) {
+    series.values.push_back(*value);
+    series.rounds.push_back(run.step.round);
+  } else if (const auto bound = reader_.bound(run)) {
+    series.largest_bound = std::max(series.largest_bound.value_or(0.0), *bound);
+    ++series.bounded;
+  }
+}
+
+Comparison compare(const Series& reference, const Series& candidate, bool paired) {
+  Comparison result{{}, {}, paired};
+  if (reference.largest_bound || candidate.largest_bound) return result;
+  if (!paired) {
+    result.reference = reference.values;
+    result.candidate = candidate.values;
+    return result;
+  }
+  std::size_t r = 0;
+  std::size_t c = 0;
+  while (r < reference.rounds.size() && c < candidate.rounds.size()) {
+    if (reference.rounds[r] < candidate.rounds[c]) {
+      ++r;
+    } else if (candidate.rounds[c] < reference.rounds[r]) {
+      ++c;
+    } else {
+      result.reference.push_back(reference.values[r++]);
+      result.candidate.push_back(candidate.values[c++]);
+    }
+  }
+  return result;
 }
 
 }  // namespace lauka

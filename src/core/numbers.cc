@@ -15,11 +15,6 @@
 namespace lauka {
 namespace {
 
-std::string range_in_words(Limit low, Limit high) {
-  return fmt::format("{} {} and {} {}", low.included ? "from" : "above", low.value,
-                     high.included ? "at most" : "below", high.value);
-}
-
 /// 18 digits always fit into 64 bits, and so does the difference of two such numbers.
 constexpr std::size_t kMostDigits = 18;
 
@@ -33,19 +28,13 @@ std::optional<Decimal> read(std::string_view text) {
   if (!is_decimal(text, true)) return std::nullopt;
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);
-  Decimal decimal;
-  bool after_point = false;
-  std::size_t digits = 0;
-  for (const char c : text) {
-    if (c == '.') {
-      after_point = true;
-      continue;
-    }
-    if (digits > 0 || c != '0' || after_point) ++digits;
-    if (digits > kMostDigits) return std::nullopt;
-    decimal.digits = decimal.digits * 10 + (c - '0');
-    if (after_point) ++decimal.places;
-  }
+  text.remove_prefix(std::min(text.find_first_not_of('0'), text.size()));
+  const std::size_t point = std::min(text.find('.'), text.size());
+  std::string digits(text.substr(0, point));
+  if (point < text.size()) digits += text.substr(point + 1);
+  if (digits.size() > kMostDigits) return std::nullopt;
+  Decimal decimal{.places = digits.size() - point};
+  std::from_chars(digits.data(), digits.data() + digits.size(), decimal.digits);
   if (negative) decimal.digits = -decimal.digits;
   return decimal;
 }
@@ -85,11 +74,6 @@ constexpr std::array kTimeUnits = {
     TimeUnit{"", 1e9},   TimeUnit{"m", 6e10}, TimeUnit{"h", 3.6e12},
 };
 
-const TimeUnit* find_unit(std::string_view name) {
-  const auto* const found = std::ranges::find(kTimeUnits, name, &TimeUnit::name);
-  return found == kTimeUnits.end() ? nullptr : found;
-}
-
 }  // namespace
 
 std::size_t exponent_at(std::string_view text, std::size_t begin) {
@@ -124,7 +108,10 @@ bool is_decimal(std::string_view text, bool signs) {
 }
 
 Result<double> parse_decimal(std::string_view text, Limit low, Limit high) {
-  const auto remedy = [&] { return "write a number " + range_in_words(low, high); };
+  const auto remedy = [&] {
+    return fmt::format("write a number {} {} and {} {}", low.included ? "from" : "above", low.value,
+                       high.included ? "at most" : "below", high.value);
+  };
   if (!is_decimal(text, true)) return Error{"is not a number", remedy()};
   // Not from_chars: libc++ before LLVM 20 has none for double. The locale is never set, so the
   // decimal point is a point.
@@ -135,15 +122,16 @@ Result<double> parse_decimal(std::string_view text, Limit low, Limit high) {
   return value;
 }
 
-Result<std::vector<std::string>> decimals_of(const DecimalRange& range, std::size_t most) {
-  const auto min = read(range.min);
-  const auto max = read(range.max);
-  const auto step = read(range.step);
-  if (!min) return no_number(range.min);
-  if (!max) return no_number(range.max);
-  if (!step) return no_number(range.step);
+Result<std::vector<std::string>> decimals_of(std::string_view from, std::string_view to,
+                                             std::string_view by, std::size_t most) {
+  const auto min = read(from);
+  const auto max = read(to);
+  const auto step = read(by);
+  if (!min) return no_number(from);
+  if (!max) return no_number(to);
+  if (!step) return no_number(by);
   if (step->digits <= 0)
-    return Error{fmt::format("the step {} is not above 0", cited(range.step)),
+    return Error{fmt::format("the step {} is not above 0", cited(by)),
                  "write a step above 0, and the smaller end first"};
   const std::size_t places = std::max({min->places, max->places, step->places});
   const auto first = widened(*min, places);
@@ -152,7 +140,7 @@ Result<std::vector<std::string>> decimals_of(const DecimalRange& range, std::siz
   if (!first || !last || !apart)
     return Error{"the numbers have more than 18 digits together", "write fewer digits"};
   if (*first > *last)
-    return Error{fmt::format("{} is above {}", cited(range.min), cited(range.max)),
+    return Error{fmt::format("{} is above {}", cited(from), cited(to)),
                  "write the smaller one first"};
   const auto count = static_cast<std::uint64_t>((*last - *first) / *apart) + 1;
   if (count > most)
@@ -167,8 +155,8 @@ Result<std::vector<std::string>> decimals_of(const DecimalRange& range, std::siz
 Result<std::chrono::nanoseconds> parse_duration(std::string_view text) {
   const std::size_t number_size = std::min(text.find_first_not_of("0123456789."), text.size());
   const std::string number(text.substr(0, number_size));
-  const TimeUnit* unit = find_unit(text.substr(number_size));
-  if (!is_decimal(number, false) || unit == nullptr)
+  const auto* const unit = std::ranges::find(kTimeUnits, text.substr(number_size), &TimeUnit::name);
+  if (!is_decimal(number, false) || unit == kTimeUnits.end())
     return Error{"is not a time", "write 5s, 500ms or 2m (a bare number is seconds)"};
   const double nanoseconds = std::round(std::strtod(number.c_str(), nullptr) * unit->nanoseconds);
   if (nanoseconds < 1.0 || nanoseconds > static_cast<double>(kLongestDuration.count()))

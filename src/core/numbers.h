@@ -35,18 +35,12 @@ bool is_decimal(std::string_view text, bool signs);
 /// Reads a decimal (see is_decimal, with a sign) between `low` and `high`.
 Result<double> parse_decimal(std::string_view text, Limit low, Limit high);
 
-/// The ends and the step of a range, as typed.
-struct DecimalRange {
-  std::string_view min;
-  std::string_view max;
-  std::string_view step;
-};
-
-/// Returns the decimals from min to max, step apart: computed exactly (0.1 and 0.2 make 0.3), and
+/// Returns the decimals between two, `by` apart: computed exactly (0.1 and 0.2 make 0.3), and
 /// written without an exponent and without zeros at the end, so that whole numbers stay whole.
-/// Refuses decimals of more than 18 digits, a step that is not above 0, a min above max, and more
-/// than `most` values.
-Result<std::vector<std::string>> decimals_of(const DecimalRange& range, std::size_t most);
+/// Refuses decimals of more than 18 digits, a step that is not above 0, an end below the beginning,
+/// and more than `most` values.
+Result<std::vector<std::string>> decimals_of(std::string_view from, std::string_view to,
+                                             std::string_view by, std::size_t most);
 
 /// The longest time that can be typed: a year, so that multiples of it fit into 64 bits.
 inline constexpr std::chrono::nanoseconds kLongestDuration = std::chrono::hours(8760);

@@ -54,74 +54,22 @@ std::string syntax_at(std::string_view rest, bool in_double_quotes) {
   return "";
 }
 
-/// Splits text into words by POSIX quoting rules, character by character.
-class WordSplitter {
- public:
-  explicit WordSplitter(std::string_view text) : text_(text) {}
+/// True if a backslash at `at` takes the next character as it is; `quote` is open there.
+bool escapes(std::string_view text, std::size_t at, char quote) {
+  if (text[at] != '\\' || at + 1 == text.size()) return false;
+  return quote == '\0' ||
+         (quote == '"' && kEscapedInDoubleQuotes.find(text[at + 1]) != std::string_view::npos);
+}
 
-  Result<std::vector<std::string>> split() {
-    while (at_ < text_.size())
-      if (!take()) return Error{"ends in a backslash", "write \\\\ for the character itself"};
-    if (quote_ == '\'')
-      return Error{"has an unterminated single quote",
-                   "close it, or write \\' for the character itself"};
-    if (quote_ == '"')
-      return Error{"has an unterminated double quote",
-                   "close it, or write \\\" for the character itself"};
-    end_word();
-    return std::move(words_);
-  }
+/// True if `c` opens a quote, or closes the open one.
+bool is_quote(char c, char open) {
+  return open == '\0' ? c == '\'' || c == '"' : c == open;
+}
 
- private:
-  void end_word() {
-    if (word_) words_.push_back(*std::exchange(word_, std::nullopt));
-  }
-
-  /// True if a backslash at this place takes the next character as it is.
-  bool escapes() const {
-    if (text_[at_] != '\\' || at_ + 1 == text_.size()) return false;
-    return quote_ == '\0' ||
-           (quote_ == '"' && kEscapedInDoubleQuotes.find(text_[at_ + 1]) != std::string_view::npos);
-  }
-
-  /// Takes the next character, with its backslash; false if that has none after it.
-  bool take() {
-    const char c = text_[at_];
-    if (quote_ == '\0' && kWordBlanks.find(c) != std::string_view::npos) {
-      end_word();
-      ++at_;
-      return true;
-    }
-    if (c == '\\' && quote_ == '\0' && at_ + 1 == text_.size()) return false;
-    if (escapes()) {
-      add_escaped();
-      return true;
-    }
-    if (!word_) word_.emplace();
-    if (c == quote_)
-      quote_ = '\0';
-    else if (quote_ == '\0' && (c == '\'' || c == '"'))
-      quote_ = c;
-    else
-      word_->push_back(c);
-    ++at_;
-    return true;
-  }
-
-  void add_escaped() {
-    const char c = text_[at_ + 1];
-    at_ += 2;
-    if (c == '\n') return;  // a continued line: both vanish
-    if (!word_) word_.emplace();
-    word_->push_back(c);
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-  std::vector<std::string> words_;
-  std::optional<std::string> word_;  // quotes alone begin one: '' is an empty word
-  char quote_ = '\0';                // that is open
-};
+Error unterminated(char quote) {
+  return {fmt::format("has an unterminated {} quote", quote == '"' ? "double" : "single"),
+          fmt::format("close it, or write \\{} for the character itself", quote)};
+}
 
 constexpr std::size_t kEndShown = OutputTail::kShown;
 constexpr int kLinesShown = 20;
@@ -344,7 +292,31 @@ std::string shell_syntax_in(std::string_view text) {
 }
 
 Result<std::vector<std::string>> split_words(std::string_view text) {
-  return WordSplitter(text).split();
+  std::vector<std::string> words;
+  std::optional<std::string> word;  // quotes alone begin one: '' is an empty word
+  char quote = '\0';                // that is open
+  const auto add = [&](std::string_view more) {
+    if (!word) word.emplace();
+    word->append(more);
+  };
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (quote == '\0' && kWordBlanks.find(c) != std::string_view::npos) {
+      if (word) words.push_back(*std::exchange(word, std::nullopt));
+    } else if (escapes(text, at, quote)) {
+      if (text[++at] != '\n') add(text.substr(at, 1));  // a continued line: both vanish
+    } else if (c == '\\' && quote == '\0') {
+      return Error{"ends in a backslash", "write \\\\ for the character itself"};
+    } else if (is_quote(c, quote)) {
+      quote = quote == '\0' ? c : '\0';
+      add("");
+    } else {
+      add(text.substr(at, 1));
+    }
+  }
+  if (quote != '\0') return unterminated(quote);
+  if (word) words.push_back(*std::move(word));
+  return words;
 }
 
 std::string shell_quoted(std::string_view word) {
@@ -362,28 +334,6 @@ std::string shell_quoted(std::span<const std::string> words) {
     result += shell_quoted(word);
   }
   return result;
-}
-
-std::string backslashed(std::string_view text, std::string_view special) {
-  std::string out;
-  for (const char c : text) {
-    if (special.find(c) != std::string_view::npos) out += '\\';
-    out += c;
-  }
-  return out;
-}
-
-// roff interprets a dot or a quote at the beginning of a line, and these characters anywhere.
-std::string for_roff(std::string_view text) {
-  static constexpr std::string_view kCharacters = "\\-'\"^~`";
-  static constexpr std::array kEscapes = {"\\e",   "\\-",   "\\(aq", "\\(dq",
-                                          "\\(ha", "\\(ti", "\\(ga"};
-  std::string out = text.starts_with('.') || text.starts_with('\'') ? "\\&" : "";
-  for (const char c : text) {
-    const std::size_t at = kCharacters.find(c);
-    out += at == std::string_view::npos ? std::string(1, c) : kEscapes.at(at);
-  }
-  return out;
 }
 
 std::string last_lines_of(std::string text) {

@@ -78,12 +78,6 @@ std::string shell_quoted(std::string_view word);
 /// Returns the words as typed: quoted, with blanks between. split_words reverses it.
 std::string shell_quoted(std::span<const std::string> words);
 
-/// Puts a backslash before each of the characters `special`.
-std::string backslashed(std::string_view text, std::string_view special);
-
-/// Escapes a line of a manual page for roff: requests, quotes and special characters.
-std::string for_roff(std::string_view text);
-
 /// The end of a text that is added in pieces.
 class OutputTail {
  public:

@@ -1,6 +1,5 @@
-#include "engine/engine.h"
-
 #include "engine/cachegrind/cachegrind_engine.h"
+#include "engine/engine.h"
 #include "engine/kperf/kernel.h"
 #include "engine/kperf/kpep.h"
 #include "engine/kperf/kperf_engine.h"

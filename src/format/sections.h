@@ -5,7 +5,6 @@
 #include "core/result.h"
 #include "format/read_session.h"
 #include "format/text.h"
-#include "gate/judge.h"
 #include "gate/verdict.h"
 #include "plan/plan.h"
 #include "results/results.h"

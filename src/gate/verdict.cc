@@ -1,12 +1,115 @@
 #include "gate/verdict.h"
 
-#include "stats/distributions.h"
+#include "stats/quantiles.h"
+#include "stats/rank_tests.h"
 
 #include <numeric>
+#include <utility>
 
 namespace lauka::gate {
 
 namespace {
+
+constexpr std::size_t kFewestForMannWhitney = 5;
+
+/// The two tests of one look, and the distance of the rank sum from its middle.
+struct Tests {
+  stats::MeanTest mean{};
+  stats::Tails ranks{};
+  double ranks_above = 0.0;
+};
+
+Tests look_at(const Evidence& evidence, double ratio) {
+  if (!evidence.paired) {
+    const auto ranks = stats::mann_whitney(evidence.reference, evidence.candidate, ratio);
+    const double pairs = static_cast<double>(evidence.reference.size()) *
+                         static_cast<double>(evidence.candidate.size());
+    return {stats::welch_mean_test(evidence.reference, evidence.candidate, ratio), ranks.tails,
+            ranks.u - pairs / 2.0};
+  }
+  const auto ranks = stats::signed_rank(evidence.reference, evidence.candidate, ratio);
+  const auto kept = static_cast<double>(ranks.kept);
+  return {stats::paired_mean_test(evidence.reference, evidence.candidate, ratio), ranks.tails,
+          ranks.positive_sum - kept * (kept + 1.0) / 4.0};
+}
+
+/// Returns them with the upper tail on the side on which the gate fails.
+Tests towards_fail(Tests tests, FailsWhen fails_when) {
+  auto& [mean, ranks, ranks_above] = tests;
+  if (fails_when == FailsWhen::Above) return tests;
+  // Rounds that are all at the limit support a pass, on whichever side it fails, and not a fail: a
+  // p_fail of 4^-n would be a discovery to a false discovery rate.
+  const bool are_at_limit = !mean.t && mean.difference == 0.0;
+  if (!are_at_limit) std::swap(mean.tails.above, mean.tails.below);
+  std::swap(ranks.above, ranks.below);
+  mean.difference = -mean.difference;
+  ranks_above = -ranks_above;
+  return tests;
+}
+
+/// True if the rank test could reach its share of `level` at all with so many rounds.
+bool ranks_speak(const Evidence& evidence, double level) {
+  const std::size_t fewer = std::min(evidence.reference.size(), evidence.candidate.size());
+  return evidence.paired ? ranks_can_speak(fewer, level) : fewer >= kFewestForMannWhitney;
+}
+
+/// Returns the smallest level at which an answer is decided.
+double combined(double ranks, double mean, bool ranks_speak) {
+  return ranks_speak ? std::min({1.0, ranks / kShareOfRanks, mean / kShareOfMean}) : mean;
+}
+
+DecidedBy decided_by(bool by_ranks, bool by_mean) {
+  if (by_ranks) return by_mean ? DecidedBy::Both : DecidedBy::Ranks;
+  return by_mean ? DecidedBy::Mean : DecidedBy::Nothing;
+}
+
+DecidedBy fails(const Tests& tests, double level, bool ranks_speak) {
+  const bool by_mean = tests.mean.tails.above <= (ranks_speak ? kShareOfMean * level : level) &&
+                       tests.mean.difference > 0;
+  return decided_by(ranks_speak && tests.ranks.above <= kShareOfRanks * level, by_mean);
+}
+
+DecidedBy passes(const Tests& tests, double level, bool ranks_speak,
+                 std::optional<double> least_mean) {
+  if (tests.mean.difference > 0 || tests.ranks_above > 0) return DecidedBy::Nothing;
+  if (least_mean && tests.mean.tails.below > *least_mean) return DecidedBy::Nothing;
+  return decided_by(ranks_speak && tests.ranks.below <= kShareOfRanks * level,
+                    tests.mean.tails.below <= (ranks_speak ? kShareOfMean * level : level));
+}
+
+/// Judges a quantile by the interval of its change alone.
+void judge_quantile(const Evidence& evidence, double ratio, FailsWhen fails_when,
+                    const Levels& levels, Judgement& result) {
+  const bool above = fails_when == FailsWhen::Above;
+  const stats::Tails tails = stats::quantile_tails(evidence.reference, evidence.candidate,
+                                                   evidence.paired, *evidence.share, ratio, above);
+  result.rank_part = tails;
+  result.p_fail = above ? tails.above : tails.below;
+  result.p_pass = above ? tails.below : tails.above;
+  const bool is_fail = levels.fail && result.p_fail <= *levels.fail;
+  const bool is_pass = !is_fail && levels.pass && result.p_pass <= *levels.pass;
+  if (is_fail || is_pass) {
+    result.answer = is_fail ? Answer::Fail : Answer::Pass;
+    result.decided_by = DecidedBy::Ranks;
+  }
+  if (result.p_fail < result.p_pass) result.level = levels.fail.value_or(0.0);
+}
+
+/// Returns the last place between `limit`, where `holds` is true, and `estimate` at which it still
+/// is, to a millionth of the distance.
+template <typename Holds>
+std::optional<double> farthest(double limit, std::optional<double> estimate, Holds holds) {
+  if (!estimate) return std::nullopt;
+  if (holds(*estimate)) return *estimate;
+  double held = limit;
+  double not_held = *estimate;
+  constexpr int halvings = 20;
+  for (int i = 0; i < halvings; ++i) {
+    const double middle = (held + not_held) / 2.0;
+    (holds(middle) ? held : not_held) = middle;
+  }
+  return held;
+}
 
 constexpr double kMostTimesWorthTelling = 50.0;
 
@@ -68,6 +171,62 @@ std::vector<bool> first_of(const std::vector<std::size_t>& places, std::size_t c
 }
 
 }  // namespace
+
+Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when, const Levels& levels,
+                bool last) {
+  Judgement result;
+  if (last) result.answer = Answer::Inconclusive;
+  result.level = levels.pass.value_or(0.0);
+  if (evidence.reference.empty() || evidence.candidate.empty()) return result;
+
+  if (evidence.share) {
+    judge_quantile(evidence, 1.0 + limit, fails_when, levels, result);
+    return result;
+  }
+  const Tests looked = look_at(evidence, 1.0 + limit);
+  const Tests tests = towards_fail(looked, fails_when);
+  result.mean_difference = looked.mean.difference;
+  result.mean_part = looked.mean.tails;
+  result.rank_part = looked.ranks;
+  if (tests.mean.difference > 0) result.level = levels.fail.value_or(0.0);
+  if (levels.fail) {
+    const bool speak = ranks_speak(evidence, *levels.fail);
+    result.p_fail = combined(tests.ranks.above, tests.mean.tails.above, speak);
+    result.decided_by = fails(tests, *levels.fail, speak);
+    if (result.decided_by != DecidedBy::Nothing) {
+      result.answer = Answer::Fail;
+      result.level = *levels.fail;
+    }
+  }
+  if (levels.pass) {
+    const bool speak = ranks_speak(evidence, *levels.pass);
+    result.p_pass = combined(tests.ranks.below, tests.mean.tails.below, speak);
+    if (result.answer == Answer::Fail) return result;
+    result.decided_by = passes(tests, *levels.pass, speak, levels.mean_of_pass);
+    if (result.decided_by != DecidedBy::Nothing) result.answer = Answer::Pass;
+  }
+  return result;
+}
+
+DecisionBounds bounds_of(const Judgement& judgement, const Evidence& evidence, double limit,
+                         FailsWhen fails_when, const Levels& levels, const stats::Delta& delta) {
+  DecisionBounds bounds;
+  const auto decides = [&](DecidedBy test) {
+    return [&, test](double at) {
+      const Judgement there = judge(evidence, at, fails_when, levels, false);
+      return there.answer == judgement.answer &&
+             (there.decided_by == test || there.decided_by == DecidedBy::Both);
+    };
+  };
+  const auto has_part = [&](DecidedBy test) {
+    return judgement.decided_by == test || judgement.decided_by == DecidedBy::Both;
+  };
+  if (has_part(DecidedBy::Ranks))
+    bounds.ranks = farthest(limit, delta.change, decides(DecidedBy::Ranks));
+  if (has_part(DecidedBy::Mean))
+    bounds.mean = farthest(limit, delta.mean.change, decides(DecidedBy::Mean));
+  return bounds;
+}
 
 std::optional<Verdict> decide_at_look(const Question& question, const Comparison& samples,
                                       std::optional<std::size_t> too_small, const Levels& levels,

@@ -3,8 +3,8 @@
 #include "core/result.h"
 #include "history/record.h"
 #include "history/store.h"
-#include "stats/random_effects.h"
-#include "stats/steps.h"
+#include "stats/change_points.h"
+#include "stats/models.h"
 
 #include <cstddef>
 #include <cstdint>

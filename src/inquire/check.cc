@@ -75,7 +75,7 @@ CheckLine cores_line(const MachineFacts& facts) {
   if (facts.core_kinds.size() < 2)
     return {"core kinds", Severity::Ok, cpus + ", all of one kind as far as the system says", ""};
   std::vector<std::string> kinds;
-  for (const CoreKindFacts& kind : facts.core_kinds)
+  for (const NamedCpus& kind : facts.core_kinds)
     kinds.push_back(fmt::format("{} {}", kind.cpus, kind.name));
   return {
       "core kinds", Severity::Note,
@@ -114,7 +114,7 @@ CheckLine governor_line(const MachineFacts& facts) {
   std::vector<std::string> names;
   bool steady = true;
   bool slow = false;
-  for (const GovernorFacts& governor : facts.governors) {
+  for (const NamedCpus& governor : facts.governors) {
     names.push_back(fmt::format("{} on {}", governor.name, plural(governor.cpus, "CPU")));
     steady = steady && governor.name == "performance";
     slow = slow || (governor.name == "powersave" && !chooses_itself(facts.governor_driver));

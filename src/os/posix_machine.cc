@@ -42,7 +42,7 @@ Machine machine_without_cpu() {
 Machine with_class(const MachineFacts& facts) {
   Machine machine = machine_without_cpu();
   machine.cpu_model = facts.machine.cpu_model.empty() ? cpu_model() : facts.machine.cpu_model;
-  for (const GovernorFacts& governor : facts.governors)
+  for (const NamedCpus& governor : facts.governors)
     machine.governor += (machine.governor.empty() ? "" : ", ") + governor.name;
   if (facts.hypervisor)
     machine.hypervisor = facts.hypervisor->empty() ? "unknown" : *facts.hypervisor;
@@ -354,8 +354,8 @@ std::optional<double> load_of(const DarwinCalls& calls) {
   return static_cast<double>(load.fixed[0]) / static_cast<double>(load.scale);
 }
 
-std::vector<CoreKindFacts> kinds_of(const DarwinCalls& calls) {
-  std::vector<CoreKindFacts> kinds;
+std::vector<NamedCpus> kinds_of(const DarwinCalls& calls) {
+  std::vector<NamedCpus> kinds;
   const std::int64_t levels = sysctl_number(calls, "hw.nperflevels").value_or(0);
   for (std::int64_t level = 0; level < levels && level < 8; ++level) {
     const std::string prefix = "hw.perflevel" + std::to_string(level) + ".";

@@ -40,32 +40,84 @@ Result<std::vector<std::string>> words_of(const std::string& text) {
   return words;
 }
 
-/// The position of one command in lists of options.
-struct CommandIndex {
-  std::size_t typed = 0;     ///< of the commands typed
-  std::size_t measured = 0;  ///< of the commands measured
+/// The largest number of commands in one session.
+constexpr std::size_t kMostCommands = 10'000;
+
+/// A variable and all its values, in order.
+struct Variable {
+  std::string name;
+  std::vector<std::string> values;
 };
 
-/// The numbers of commands.
-struct Counts {
+/// One command to measure: a command typed, and its values.
+struct Combination {
   std::size_t typed = 0;
-  std::size_t measured = 0;
+  std::vector<Parameter> parameters{};
 };
 
-/// Returns the value given once for all, once per command typed, or once per command measured; null
-/// if none was given.
-template <typename T>
-const T* part_of(const std::vector<T>& given, const CommandIndex& place, const Counts& counts) {
-  if (given.empty()) return nullptr;
-  if (given.size() == 1) return &given.front();
-  return &given.at(given.size() == counts.typed ? place.typed : place.measured);
+/// Stands for the text {NAME}.
+std::string placeholder(std::string_view name) {
+  return "{" + std::string(name) + "}";
 }
 
-Result<void> check_number(std::string_view option, std::size_t given, const Counts& counts) {
-  if (given <= 1 || given == counts.typed || given == counts.measured) return {};
-  return Error{fmt::format("{} {} for {} command{}", given, option, counts.measured,
-                           counts.measured == 1 ? "" : "s"),
-               "give it once for all, or once per command"};
+bool mentions(std::string_view text, std::string_view name) {
+  return text.find(placeholder(name)) != std::string_view::npos;
+}
+
+/// Returns `text` with the value of each parameter in place of its {NAME}; inserted text is not
+/// searched again, and other braces stay.
+std::string filled(std::string_view text, const std::vector<Parameter>& parameters) {
+  std::string result;
+  while (!text.empty()) {
+    const auto found = std::ranges::find_if(parameters, [&](const Parameter& parameter) {
+      return text.starts_with(placeholder(parameter.name));
+    });
+    if (found == parameters.end()) {
+      result.push_back(text.front());
+      text.remove_prefix(1);
+    } else {
+      result += found->value;
+      text.remove_prefix(found->name.size() + 2);
+    }
+  }
+  return result;
+}
+
+std::vector<std::string> filled(std::vector<std::string> texts,
+                                const std::vector<Parameter>& parameters) {
+  for (std::string& text : texts) text = filled(text, parameters);
+  return texts;
+}
+
+OutputChoice filled(const OutputChoice& output, const std::vector<Parameter>& parameters) {
+  return {output.kind, filled(output.path, parameters)};
+}
+
+ExpectedOutput filled(const ExpectedOutput& output, const std::vector<Parameter>& parameters) {
+  return {output.kind, filled(output.text, parameters)};
+}
+
+/// Returns the text of an option's value in which variables are looked for.
+std::string text_of(const std::string& text) {
+  return text;
+}
+std::string text_of(const std::vector<std::string>& variables) {
+  return shell_quoted(variables);
+}
+std::string text_of(const OutputChoice& output) {
+  return output.path;
+}
+
+/// Takes the name and the values of each option that is given once for all commands, or once per
+/// command.
+template <typename Take>
+void for_each_list(const Options& options, const Take& take) {
+  for (const HookRow& row : kHookKinds) take(row.name, options.hooks[row.kind]);
+  take("env", options.environment);
+  take("cwd", options.folders);
+  take("input", options.inputs);
+  take("expect-output", options.expected);
+  take("output", options.outputs);
 }
 
 /// Returns the properties that `one` does not share with all commands of its name.
@@ -115,16 +167,11 @@ Result<std::vector<std::string>> values_of(const ParameterOption& option) {
         "give one with -D, such as -D 0.5"};
   }
   auto values =
-      decimals_of({option.min, option.max, option.step.empty() ? "1" : option.step}, kMostCommands);
+      decimals_of(option.min, option.max, option.step.empty() ? "1" : option.step, kMostCommands);
   if (!values)
     return values.error().of(
         fmt::format("--parameter-scan {} {} {}", option.name, option.min, option.max));
   return values;
-}
-
-/// Stands for the text {NAME}.
-std::string placeholder(std::string_view name) {
-  return "{" + std::string(name) + "}";
 }
 
 /// Advances like a counter whose first digit is the fastest. False when it is back at the start.
@@ -199,22 +246,22 @@ Result<std::vector<Variable>> variables_of(const std::vector<ParameterOption>& o
 class CommandMaker {
  public:
   explicit CommandMaker(const Options& options)
-      : options_(options), counts_{options.commands.size(), options.commands.size()} {}
+      : options_(options), typed_(options.commands.size()) {}
 
   Result<std::vector<Command>> make() {
     const auto variables = variables_of(options_.parameters);
     if (!variables) return variables.error();
     const auto combinations =
-        combinations_of(*variables, counts_.typed,
+        combinations_of(*variables, typed_,
                         [this](std::size_t typed, const Variable& v) { return uses(typed, v); });
     if (!combinations) return combinations.error();
-    counts_.measured = combinations->size();
+    measured_ = combinations->size();
     for (const Variable& variable : *variables)
       if (const auto used = check_used(variable); !used) return used.error();
     if (const auto numbers = check_numbers(); !numbers) return numbers.error();
     std::vector<Command> commands;
     for (std::size_t i = 0; i < combinations->size(); ++i) {
-      auto command = command_of({(*combinations)[i].typed, i}, (*combinations)[i].parameters);
+      auto command = command_of((*combinations)[i], i);
       if (!command) return command.error();
       commands.push_back(*std::move(command));
     }
@@ -226,27 +273,18 @@ class CommandMaker {
   /// True if the command itself, or an option given for it, has the variable in it. Options given
   /// for each command measured cannot decide how many there are, so they count for all.
   bool uses(std::size_t typed, const Variable& variable) const {
-    if (mentions(options_.commands[typed], variable.name)) return true;
-    const auto any = [&](const std::vector<std::string>& given) {
-      return given.size() == counts_.typed && given.size() > 1
-                 ? mentions(given[typed], variable.name)
-                 : std::ranges::any_of(given, [&](const std::string& text) {
-                     return mentions(text, variable.name);
-                   });
-    };
-    std::vector<std::string> environment;
-    for (const auto& variables : options_.environment)
-      environment.push_back(shell_quoted(variables));
-    std::vector<std::string> outputs;
-    for (const OutputChoice& output : options_.outputs) outputs.push_back(output.path);
-    std::vector<std::string> expected;
-    for (const ExpectedOutput& one : options_.expected) expected.push_back(one.text);
-    return std::ranges::any_of(options_.hooks.all, any) || any(options_.folders) ||
-           any(options_.inputs) || any(environment) || any(outputs) || any(expected);
+    bool found = mentions(options_.commands[typed], variable.name);
+    for_each_list(options_, [&](std::string_view /*name*/, const auto& given) {
+      const bool is_per_command = given.size() == typed_ && typed_ > 1;
+      for (std::size_t i = 0; i < given.size(); ++i)
+        if (!is_per_command || i == typed)
+          found = found || mentions(text_of(given[i]), variable.name);
+    });
+    return found;
   }
 
   Result<void> check_used(const Variable& variable) const {
-    for (std::size_t typed = 0; typed < counts_.typed; ++typed) {
+    for (std::size_t typed = 0; typed < typed_; ++typed) {
       if (uses(typed, variable)) return {};
     }
     return Error{fmt::format("no command uses the variable {}", cited(variable.name)),
@@ -255,50 +293,44 @@ class CommandMaker {
 
   Result<void> check_numbers() const {
     const std::size_t names = options_.names.size();
-    if (names > counts_.typed && names != counts_.measured)
-      return too_many_names(names, counts_.measured);
-    for (const HookRow& row : kHookKinds) {
-      const auto given = options_.hooks[row.kind].size();
-      if (auto fits = check_number(fmt::format("--{}", row.name), given, counts_); !fits)
-        return fits;
-    }
-    for (const auto& [option, given] :
-         {std::pair("--env", options_.environment.size()),
-          std::pair("--cwd", options_.folders.size()), std::pair("--input", options_.inputs.size()),
-          std::pair("--expect-output", options_.expected.size()),
-          std::pair("--output", options_.outputs.size())}) {
-      if (auto fits = check_number(option, given, counts_); !fits) return fits;
-    }
-    return {};
+    if (names > typed_ && names != measured_) return too_many_names(names, measured_);
+    Result<void> fits;
+    for_each_list(options_, [&](std::string_view name, const auto& given) {
+      const std::size_t count = given.size();
+      if (fits && count > 1 && count != typed_ && count != measured_)
+        fits = Error{fmt::format("{} --{} for {}", count, name, plural(measured_, "command")),
+                     "give it once for all, or once per command"};
+    });
+    return fits;
   }
 
-  Result<Command> command_of(const CommandIndex& place,
-                             const std::vector<Parameter>& parameters) const {
+  /// Sets `target` to the value given once for all, once per command typed, or once per command
+  /// measured, if one was given.
+  template <typename T, typename Filled>
+  void fill(const std::vector<T>& given, const Combination& one, std::size_t measured,
+            Filled& target) const {
+    if (given.empty()) return;
+    const std::size_t place = given.size() == 1 ? 0 : given.size() == typed_ ? one.typed : measured;
+    target = filled(given.at(place), one.parameters);
+  }
+
+  Result<Command> command_of(const Combination& one, std::size_t measured) const {
     Command command;
-    command.text = with_parameters(options_.commands[place.typed], parameters);
-    command.name = name_of(place, parameters);
-    command.parameters = parameters;
-    command.typed = place.typed;
-    command.pattern = pattern_of(place);
+    command.text = filled(options_.commands[one.typed], one.parameters);
+    command.name = name_of(one, measured);
+    command.parameters = one.parameters;
+    command.typed = one.typed;
+    command.pattern = pattern_of(one.typed);
     for (const HookRow& row : kHookKinds)
-      if (const auto* text = part_of(options_.hooks[row.kind], place, counts_))
-        command.hooks[row.kind] = with_parameters(*text, parameters);
-    if (const auto* variables = part_of(options_.environment, place, counts_)) {
-      for (const std::string& variable : *variables)
-        command.environment.push_back(with_parameters(variable, parameters));
-    }
-    if (const auto* input = part_of(options_.inputs, place, counts_))
-      command.input = with_parameters(*input, parameters);
-    if (const auto* output = part_of(options_.outputs, place, counts_))
-      command.output = {output->kind, with_parameters(output->path, parameters)};
-    if (const auto* folder = part_of(options_.folders, place, counts_))
-      command.folder = with_parameters(*folder, parameters);
-    if (const auto* expected = part_of(options_.expected, place, counts_))
-      command.expected = {expected->kind, with_parameters(expected->text, parameters)};
+      fill(options_.hooks[row.kind], one, measured, command.hooks[row.kind]);
+    fill(options_.environment, one, measured, command.environment);
+    fill(options_.inputs, one, measured, command.input);
+    fill(options_.outputs, one, measured, command.output);
+    fill(options_.folders, one, measured, command.folder);
+    fill(options_.expected, one, measured, command.expected);
     auto words = argv_of(command.text);
     if (!words)
-      return words.error().about(
-          fmt::format("command {} {}", place.measured + 1, cited(command.text)));
+      return words.error().about(fmt::format("command {} {}", measured + 1, cited(command.text)));
     command.words = *std::move(words);
     return command;
   }
@@ -313,28 +345,29 @@ class CommandMaker {
 
   /// Returns the name, followed by the values that it does not show, so that no two commands have
   /// the same.
-  std::string name_of(const CommandIndex& place, const std::vector<Parameter>& parameters) const {
-    const std::size_t index = options_.names.size() > counts_.typed ? place.measured : place.typed;
+  std::string name_of(const Combination& one, std::size_t measured) const {
+    const bool is_per_measured = options_.names.size() > typed_;
+    const std::size_t index = is_per_measured ? measured : one.typed;
     const bool is_named = index < options_.names.size() && !options_.names[index].empty();
-    const std::string& name = is_named ? options_.names[index] : options_.commands[place.typed];
-    if (options_.names.size() > counts_.typed && is_named) return with_parameters(name, parameters);
+    const std::string& name = is_named ? options_.names[index] : options_.commands[one.typed];
+    if (is_per_measured && is_named) return filled(name, one.parameters);
     std::string hidden;
-    for (const Parameter& parameter : parameters) {
+    for (const Parameter& parameter : one.parameters) {
       if (mentions(name, parameter.name)) continue;
       hidden += (hidden.empty() ? "" : ", ") + parameter.name + " = " + parameter.value;
     }
-    return with_parameters(name, parameters) + (hidden.empty() ? "" : " (" + hidden + ")");
+    return filled(name, one.parameters) + (hidden.empty() ? "" : " (" + hidden + ")");
   }
 
-  std::string pattern_of(const CommandIndex& place) const {
-    const bool is_named = options_.names.size() <= counts_.typed &&
-                          place.typed < options_.names.size() &&
-                          !options_.names[place.typed].empty();
-    return is_named ? options_.names[place.typed] : options_.commands[place.typed];
+  std::string pattern_of(std::size_t typed) const {
+    const bool is_named = options_.names.size() <= typed_ && typed < options_.names.size() &&
+                          !options_.names[typed].empty();
+    return is_named ? options_.names[typed] : options_.commands[typed];
   }
 
   const Options& options_;
-  Counts counts_;
+  std::size_t typed_;         // how many commands
+  std::size_t measured_ = 0;  // likewise
 };
 
 /// "rate", "ops:ops/s".
@@ -356,6 +389,65 @@ bool says_direction(const Options& options, const OwnMetric& metric) {
     return one.key == "scrape" && !one.words.empty() &&
            one.words.front().starts_with(head_of(metric) + ":lower=");
   });
+}
+
+/// Adds a line for each shell syntax outside quotes of a command that no shell runs: most likely a
+/// slip.
+void add_hints_about_shells(const Options& options, std::vector<std::string>& hints) {
+  std::set<std::string> hinted;
+  for (const std::string& text : options.commands) {
+    const std::string syntax = options.shell ? "" : shell_syntax_in(text);
+    if (syntax.empty() || !hinted.insert(syntax).second) continue;
+    hints.push_back(
+        fmt::format("{} has an unquoted {}, which the program gets as it is; use -S to run "
+                    "it in a shell",
+                    cited(text), syntax));
+  }
+}
+
+/// "-d 5000" most likely means milliseconds.
+void add_hints_about_duration(const Options& options, std::vector<std::string>& hints) {
+  constexpr std::chrono::seconds longest(1000);
+  for (const TypedOption& one : options.typed) {
+    if (one.key != "duration" || one.words.empty() || options.duration < longest) continue;
+    const std::string& number = one.words.front();
+    if (number.find_first_not_of("0123456789") != std::string::npos) continue;
+    hints.push_back(fmt::format("--duration {} is {} minutes for each command; did you mean {}ms?",
+                                number, options.duration / std::chrono::minutes(1), number));
+  }
+}
+
+/// Adds lines about a rate of which less would count as better, and an unknown unit.
+void add_hints_about_scraped(const Options& options, std::vector<std::string>& hints) {
+  for (const OwnMetric& one : options.scraped) {
+    if (one.text.empty()) continue;
+    if (is_rate(one) && one.better == Better::Less && !says_direction(options, one))
+      hints.push_back(
+          fmt::format("lower counts as better for {}; if higher is better, write {}:higher",
+                      cited(one.name), head_of(one)));
+    if (!one.unit.is_known())
+      hints.push_back(
+          fmt::format("the unit {} of {} is unknown, so values are shown as they are; "
+                      "known are ms, s, MiB, % and the like",
+                      cited(one.unit.word), cited(one.name)));
+  }
+}
+
+/// A grep whose output is thrown away may stop early: GNU's does at the first match.
+void add_hint_about_output(const std::vector<Command>& commands, std::vector<std::string>& hints) {
+  for (const Command& command : commands) {
+    const std::string_view text = command.text;
+    const std::string_view word = text.substr(0, text.find_first_of(" \t\n"));
+    const std::string_view program = word.substr(word.rfind('/') + 1);
+    const bool is_grep = program == "grep" || program == "egrep" || program == "fgrep";
+    if (!is_grep || command.output.kind != OutputKind::Null || !shell_syntax_in(text).empty())
+      continue;
+    hints.push_back(
+        fmt::format("{}: grep may stop at its first match where its output is /dev/null (GNU "
+                    "grep does); use --output pipe to measure all of its work",
+                    cited(text)));
+    return;
+  }
 }
 
 struct Meant {
@@ -444,52 +536,6 @@ Result<std::vector<Command>> commands_of(const Options& options) {
   return CommandMaker(options).make();
 }
 
-std::vector<std::string> hints_about_shells(const Options& options) {
-  if (options.shell) return {};
-  std::vector<std::string> hinted;
-  std::vector<std::string> hints;
-  for (const std::string& text : options.commands) {
-    std::string syntax = shell_syntax_in(text);
-    if (syntax.empty() || std::ranges::find(hinted, syntax) != hinted.end()) continue;
-    hints.push_back(
-        fmt::format("{} has an unquoted {}, which the program gets as it is; use -S to run "
-                    "it in a shell",
-                    cited(text), syntax));
-    hinted.push_back(std::move(syntax));
-  }
-  return hints;
-}
-
-std::vector<std::string> hints_about_options(const Options& options) {
-  constexpr std::chrono::seconds longest(1000);
-  std::vector<std::string> hints;
-  for (const TypedOption& one : options.typed) {
-    if (one.key != "duration" || one.words.empty() || options.duration < longest) continue;
-    const std::string& number = one.words.front();
-    if (number.find_first_not_of("0123456789") != std::string::npos) continue;
-    hints.push_back(fmt::format("--duration {} is {} minutes for each command; did you mean {}ms?",
-                                number, options.duration / std::chrono::minutes(1), number));
-  }
-  for (const OwnMetric& one : options.scraped) {
-    if (one.text.empty()) continue;
-    if (is_rate(one) && one.better == Better::Less && !says_direction(options, one))
-      hints.push_back(
-          fmt::format("lower counts as better for {}; if higher is better, write {}:higher",
-                      cited(one.name), head_of(one)));
-    if (!one.unit.is_known())
-      hints.push_back(
-          fmt::format("the unit {} of {} is unknown, so values are shown as they are; "
-                      "known are ms, s, MiB, % and the like",
-                      cited(one.unit.word), cited(one.name)));
-  }
-  return hints;
-}
-
-std::vector<std::string> hints_about_quotes(const Options& options) {
-  if (!options.unquoted || options.unquoted->note.empty()) return {};
-  return {options.unquoted->note};
-}
-
 Error with_suggestion(Error error, const Plan& plan, std::size_t failed) {
   if (plan.shell) return error;
   const Command& command = plan.commands[failed];
@@ -508,20 +554,14 @@ Error with_suggestion(Error error, const Plan& plan, std::size_t failed) {
                           (plan.unquoted.empty() ? cited(joined) : plan.unquoted)};
 }
 
-std::vector<std::string> hints_about_output(const std::vector<Command>& commands) {
-  for (const Command& command : commands) {
-    const std::string_view text = command.text;
-    const std::string_view word = text.substr(0, text.find_first_of(" \t\n"));
-    const std::string_view program = word.substr(word.rfind('/') + 1);
-    const bool is_grep = program == "grep" || program == "egrep" || program == "fgrep";
-    if (!is_grep || command.output.kind != OutputKind::Null || !shell_syntax_in(text).empty())
-      continue;
-    return {
-        fmt::format("{}: grep may stop at its first match where its output is /dev/null (GNU "
-                    "grep does); use --output pipe to measure all of its work",
-                    cited(text))};
-  }
-  return {};
+std::vector<std::string> hints_about(const Options& options, const std::vector<Command>& commands) {
+  std::vector<std::string> hints;
+  add_hints_about_shells(options, hints);
+  if (options.unquoted && !options.unquoted->note.empty()) hints.push_back(options.unquoted->note);
+  add_hints_about_duration(options, hints);
+  add_hints_about_scraped(options, hints);
+  add_hint_about_output(commands, hints);
+  return hints;
 }
 
 std::vector<Label> labels_of_git(std::string_view status) {
@@ -549,27 +589,6 @@ std::vector<Label> with_given(std::vector<Label> given, const std::vector<Label>
   }
   std::ranges::sort(given, {}, &Label::key);
   return given;
-}
-
-bool mentions(std::string_view text, std::string_view name) {
-  return text.find(placeholder(name)) != std::string_view::npos;
-}
-
-std::string with_parameters(std::string_view text, const std::vector<Parameter>& parameters) {
-  std::string result;
-  while (!text.empty()) {
-    const auto found = std::ranges::find_if(parameters, [&](const Parameter& parameter) {
-      return text.starts_with(placeholder(parameter.name));
-    });
-    if (found == parameters.end()) {
-      result.push_back(text.front());
-      text.remove_prefix(1);
-    } else {
-      result += found->value;
-      text.remove_prefix(found->name.size() + 2);
-    }
-  }
-  return result;
 }
 
 Options with_throughput(Options options) {

@@ -4,6 +4,7 @@
 #include "plan/rows.h"
 
 #include <algorithm>
+#include <random>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,14 +12,6 @@
 namespace lauka {
 
 namespace {
-
-void add_once(std::vector<std::string>& names, std::string_view name) {
-  if (std::ranges::find(names, name) == names.end()) names.emplace_back(name);
-}
-
-bool has_name(const std::vector<OwnMetric>& metrics, std::string_view name) {
-  return std::ranges::any_of(metrics, [name](const OwnMetric& one) { return one.name == name; });
-}
 
 /// True for a formula (which names its events itself), a value that the program reports, or one
 /// derived from another metric.
@@ -39,17 +32,10 @@ bool need_no_events(const Options& options) {
 std::vector<std::string> events_of_gates(const Options& options, const CoreUse& cores) {
   std::vector<std::string> names;
   for (const Condition& gate : options.gates) {
-    if (built_in_metric(gate.metric) != nullptr || is_by_kind_of_core(gate.metric, cores) ||
-        is_user_metric(gate.metric, options))
-      continue;
-    const auto* const derived =
-        std::ranges::find(kDerivedMetrics, gate.metric, &DerivedMetric::name);
-    if (derived == kDerivedMetrics.end()) {
-      add_once(names, gate.metric);
-      continue;
-    }
-    add_once(names, event_name_of(derived->numerator));
-    add_once(names, event_name_of(derived->denominator));
+    const bool needs_none = built_in_metric(gate.metric) != nullptr ||
+                            is_by_kind_of_core(gate.metric, cores) ||
+                            is_user_metric(gate.metric, options);
+    if (!needs_none) add_events_of(names, gate.metric);
   }
   return names;
 }
@@ -251,6 +237,25 @@ Result<void> add_anchor(const Options& options, Plan& plan) {
   return {};
 }
 
+/// A precision needs a value from every round that it may ask for.
+Result<void> add_precision(const Options& options, Plan& plan) {
+  if (!options.precision) return {};
+  const auto place = find_metric(plan.metrics, options.precision_metric);
+  if (!place)
+    return Error{
+        fmt::format("--precision names {}, which is not measured", cited(options.precision_metric)),
+        suggestion_for(options.precision_metric, plan.metrics,
+                       "--metrics all shows what is measured")};
+  const Metric& metric = plan.metrics[*place];
+  if (metric.kind != RoundKind::Timed) {
+    return Error{fmt::format("--precision cannot wait for {}, which is counted in runs of its own",
+                             metric.name),
+                 "ask for a precision of wall_time or cpu_time, or add --counting together"};
+  }
+  plan.precision = PrecisionGoal{*options.precision, *place};
+  return {};
+}
+
 /// Adds gates and precision, and checks what else must fit the whole plan.
 Result<void> add_judgement(const Options& options, Plan& plan) {
   if (auto anchor = add_anchor(options, plan); !anchor) return anchor;
@@ -258,6 +263,81 @@ Result<void> add_judgement(const Options& options, Plan& plan) {
     return gates;
   if (auto precision = add_precision(options, plan); !precision) return precision;
   return check_run_options(options, plan);
+}
+
+/// The finalizer of SplitMix64 (Steele, Lea, Flood 2014): one to one, and a bit of its input that
+/// changes turns half of its output.
+std::uint64_t mixed(std::uint64_t x) {
+  x ^= x >> 30U;
+  x *= 0xbf58476d1ce4e5b9U;
+  x ^= x >> 27U;
+  x *= 0x94d049bb133111ebU;
+  x ^= x >> 31U;
+  return x;
+}
+
+/// The seed of one round's generator: mixed(mixed(seed) + 2 * round + 1 for a warm-up round), the
+/// other kinds use larger numbers. So a round's order depends only on seed, kind and round; the
+/// inner mix distinguishes round 1 of seed 5 from round 2 of seed 3.
+std::uint64_t seed_of_round(std::uint64_t seed, RoundKind kind, std::uint32_t round) {
+  constexpr unsigned beyond_rounds = 40;
+  switch (kind) {
+    case RoundKind::Warmup:
+      return mixed(mixed(seed) + 2 * std::uint64_t{round} + 1);
+    case RoundKind::Timed:
+      return mixed(mixed(seed) + 2 * std::uint64_t{round});
+    case RoundKind::Simulated:
+      return mixed(mixed(seed) + (std::uint64_t{1} << beyond_rounds) + round);
+    case RoundKind::Counting:
+      return mixed(mixed(seed) + (std::uint64_t{2} << beyond_rounds) + round);
+    case RoundKind::Untuned:
+      return mixed(mixed(seed) + (std::uint64_t{4} << beyond_rounds) + round);
+    case RoundKind::Settling:
+      break;
+  }
+  return mixed(mixed(seed) + (std::uint64_t{3} << beyond_rounds) + round);
+}
+
+/// Returns a number below `limit` (at least 1), all equally likely: the lowest 2^64 mod `limit`
+/// values of the generator, which would favour some, are thrown away.
+std::uint64_t draw_below(std::uint64_t limit, std::mt19937_64& generator) {
+  const std::uint64_t thrown_away = (0 - limit) % limit;
+  for (;;) {
+    const std::uint64_t value = generator();
+    if (value >= thrown_away) return value % limit;
+  }
+}
+
+/// Fisher and Yates, from the end: every order is as likely as the other.
+void shuffle(std::vector<Step>& steps, std::mt19937_64& generator) {
+  for (std::size_t i = steps.size(); i > 1; --i)
+    std::swap(steps[i - 1], steps[draw_below(i, generator)]);
+}
+
+/// A gate that fails where its metric gets better is most likely a slip.
+void note_direction(const Condition& gate, const Metric& metric, std::vector<std::string>& notes) {
+  const bool gains =
+      metric.better == Better::More ? !gate.below : metric.better == Better::Less && gate.below;
+  if (!gains) return;
+  notes.push_back(
+      fmt::format("the gate on {} fails when the metric improves ({} is better); to fail when it "
+                  "gets worse, write '{} {} {}'",
+                  gate.metric, gate.below ? "less" : "more", gate.metric, gate.below ? '>' : '<',
+                  gate.bound ? gate.bound_text : fmt::format("{}", 0.0 - gate.limit_percent)));
+}
+
+/// "peak_rss > 64M", "cpu_time > 5B".
+Error unfit_limit(const Condition& gate, Unit unit) {
+  const bool lacks_bytes = unit == Unit::Bytes && gate.bound_unit == Unit::Count;
+  const std::string units = units_for(unit);
+  const std::string remedy = lacks_bytes     ? fmt::format("write {}B", gate.bound_text)
+                             : units.empty() ? std::string("write a percentage of the reference")
+                                             : fmt::format(
+                                                   "write the limit in {}, or as a "
+                                                   "percentage of the reference",
+                                                   units);
+  return {fmt::format("a gate on {} cannot have the limit {}", gate.metric, cited(gate.bound_text)),
+          remedy};
 }
 
 }  // namespace
@@ -308,30 +388,26 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
     }
   }
   if (!events) return events.error();
-  Plan plan{.commands = *std::move(commands),
-            .events = *std::move(events),
-            .events_were_asked_for = !options.events.empty(),
-            .metrics = {},
-            .region = options.region,
-            .reported = options.scraped,
-            .stop = {},
-            .warmup = options.warmup,
-            .order = options.order.value_or(default_order(options)),
-            .order_is_for_hooks = !options.order && default_order(options) == Order::Sequential,
-            .seed = options.seed.value_or(clock_seed),
-            .timeout = options.timeout,
-            .ignore_failure = options.ignore_failure,
-            .until = options.until,
-            .jobs = static_cast<std::uint32_t>(options.jobs.value_or(1)),
-            .confidence = options.confidence.value_or(kConfidence),
-            .shell = options.shell,
-            .cores = cores,
-            .presentation = options.presentation,
-            .unquoted = options.unquoted ? options.unquoted->line : "",
-            .hints = hints_about_shells(options)};
-  for (const auto& hints : {hints_about_quotes(options), hints_about_options(options),
-                            hints_about_output(plan.commands)})
-    plan.hints.insert(plan.hints.end(), hints.begin(), hints.end());
+  Plan plan;
+  plan.commands = *std::move(commands);
+  plan.events = *std::move(events);
+  plan.events_were_asked_for = !options.events.empty();
+  plan.region = options.region;
+  plan.reported = options.scraped;
+  plan.warmup = options.warmup;
+  plan.order = options.order.value_or(default_order(options));
+  plan.order_is_for_hooks = !options.order && plan.order == Order::Sequential;
+  plan.seed = options.seed.value_or(clock_seed);
+  plan.timeout = options.timeout;
+  plan.ignore_failure = options.ignore_failure;
+  plan.until = options.until;
+  plan.jobs = static_cast<std::uint32_t>(options.jobs.value_or(1));
+  plan.confidence = options.confidence.value_or(kConfidence);
+  plan.shell = options.shell;
+  plan.cores = cores;
+  plan.presentation = options.presentation;
+  plan.unquoted = options.unquoted ? options.unquoted->line : "";
+  plan.hints = hints_about(options, plan.commands);
   add_core_times(plan);
   plan.metrics =
       metrics_of(plan.events, selection_of(options), !options.events.empty(), has_tree_peak);
@@ -351,6 +427,64 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
   plan.stop = stop_rule_of(options, plan.events.passes_of(RoundKind::Timed));
   if (auto judgement = add_judgement(options, plan); !judgement) return judgement.error();
   return plan;
+}
+
+std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t round) {
+  // Runs that are thrown away are as timed runs are.
+  const RoundKind serves = Step{.kind = kind}.gives_counts_only() ? kind : RoundKind::Timed;
+  const auto& passes = plan.events.passes;
+  const auto first =
+      static_cast<std::uint32_t>(std::ranges::find(passes, serves, &Pass::kind) - passes.begin());
+  const auto turns = static_cast<std::uint32_t>(plan.events.passes_of(serves));
+  // All runs of a round serve the same pass, since they are compared with each other.
+  const std::uint32_t pass = turns == 0 ? 0 : first + round % turns;
+  std::vector<Step> steps;
+  steps.reserve(plan.commands.size());
+  for (std::uint32_t command = 0; command < plan.commands.size(); ++command)
+    steps.push_back(Step{.command = command, .round = round, .pass = pass, .kind = kind});
+  if (plan.order == Order::Random && steps.size() > 1) {
+    std::mt19937_64 generator(seed_of_round(plan.seed, kind, round));
+    shuffle(steps, generator);
+  }
+  return steps;
+}
+
+Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, Plan& plan) {
+  bool needs_reference = false;
+  for (const Condition& gate : gates) {
+    const auto place = find_metric(plan.metrics, gate.metric);
+    if (!place) {
+      if (auto why = why_not_derived(gate.metric, plan.metrics)) return *std::move(why);
+      return Error{
+          fmt::format("a gate on {}, which is not measured", cited(gate.metric)),
+          suggestion_for(gate.metric, plan.metrics, "add it with -e, or name another metric")};
+    }
+    const Metric& metric = plan.metrics[*place];
+    if (gate.bound && gate.bound_unit != metric.unit) return unfit_limit(gate, metric.unit);
+    needs_reference = needs_reference || !gate.bound;
+    note_direction(gate, metric, plan.events.notes);
+    plan.gates.push_back({gate, *place});
+  }
+  const std::size_t compared = plan.commands.size() - (plan.reference.anchor ? 1 : 0);
+  if (needs_reference && compared < 2 && !has_baseline) {
+    return Error{fmt::format("a gate (--fail-if-slower, --fail-if) has nothing to compare {} with",
+                             cited(plan.commands.front().text)),
+                 "add another command, --reference COMMAND or --baseline FILE"};
+  }
+  return {};
+}
+
+bool is_gated(const Condition& condition, const Reference& reference, std::size_t command,
+              std::size_t commands) {
+  return (condition.bound && commands == 1) || reference.is_candidate(command);
+}
+
+std::size_t decisions_of(const Plan& plan) {
+  std::size_t decisions = 0;
+  for (const Gate& gate : plan.gates)
+    for (std::size_t c = 0; c < plan.commands.size(); ++c)
+      decisions += is_gated(gate.condition, plan.reference, c, plan.commands.size()) ? 1U : 0U;
+  return decisions;
 }
 
 }  // namespace lauka

@@ -65,25 +65,30 @@ struct Reference {
   }
 };
 
+/// The values that repeat a session: the same seed gives the same order of runs.
+struct Setting {
+  Order order = Order::Random;
+  std::uint64_t seed = 0;
+  std::uint64_t warmup = 1;            ///< warm-up runs of each command
+  std::optional<std::string> until{};  ///< a run is over when a line of its output matches
+  std::uint32_t jobs = 1;              ///< copies of a command that are one run
+  EventSet events{};                   ///< and the passes they are counted in
+  StopRule stop{};
+  bool order_is_for_hooks = false;    ///< sequential because there are setups or cleanups
+  std::optional<double> min_share{};  ///< as CoreUse's
+  bool region = false;                ///< programs note their region (lauka/region.h)
+};
+
 /// All decisions made before the first run.
-struct Plan {
+struct Plan : Setting {
   std::vector<Command> commands;
-  EventSet events;
   bool events_were_asked_for = false;  ///< by name, with -e
   std::vector<Metric> metrics;         ///< all that is measured, in the order of the table
-  bool region = false;                 ///< programs note their region (lauka/region.h)
   /// Values that commands report: first those scraped from their output, then those for
   /// LAUKA_METRICS, then those of their region.
   std::vector<OwnMetric> reported{};
-  StopRule stop;
-  std::uint64_t warmup = 1;
-  Order order = Order::Random;
-  bool order_is_for_hooks = false;  ///< sequential because there are setups or cleanups
-  std::uint64_t seed = 0;
   std::optional<std::chrono::nanoseconds> timeout{};
   std::optional<IgnoreFailure> ignore_failure{};
-  std::optional<std::string> until{};  ///< a run is over when a line of its output matches
-  std::uint32_t jobs = 1;              ///< copies of a command that are one run
   std::vector<Gate> gates{};
   std::size_t gates_of_job = 0;  ///< decisions that share one rate of false fails with this plan's,
                                  ///< these included; fewer than they are: theirs alone
@@ -141,8 +146,5 @@ bool is_gated(const Condition& condition, const Reference& reference, std::size_
 
 /// Returns the number of answers that the plan's gates will give: one for each gate and command.
 std::size_t decisions_of(const Plan& plan);
-
-/// A precision needs a value from every round that it may ask for.
-Result<void> add_precision(const Options& options, Plan& plan);
 
 }  // namespace lauka

@@ -27,6 +27,18 @@ Result<void> list_rows(const std::vector<std::string>& list, std::vector<Metric>
 /// Shows every time in `unit` (null: as each fits) that was not asked for in another one.
 void show_times_in(const DisplayUnit* unit, std::vector<Metric>& metrics);
 
+/// Adds `name` unless it is there.
+void add_once(std::vector<std::string>& names, std::string_view name);
+
+/// Adds the events that a metric is made of, if it is derived from events; else its name.
+void add_events_of(std::vector<std::string>& names, std::string_view metric);
+
+bool has_name(const std::vector<OwnMetric>& metrics, std::string_view name);
+
+/// Returns "did you mean NAME?" with the metric of the most similar name; `otherwise` if none is.
+std::string suggestion_for(std::string_view name, const std::vector<Metric>& metrics,
+                           std::string_view otherwise);
+
 /// Returns why `name` is not among the metrics although its parts are; nullopt otherwise.
 std::optional<Error> why_not_derived(std::string_view name, const std::vector<Metric>& metrics);
 

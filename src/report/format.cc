@@ -300,7 +300,8 @@ std::pair<std::string, std::string> range(double low, double high, const Metric&
   const double largest = std::max(std::fabs(low), std::fabs(high));
   const bool has_digit = stddev && std::isfinite(*stddev) && std::isfinite(largest);
   const int fewest = has_digit ? digits_of_mean(largest, *stddev, metric.unit) : kFewestDigits;
-  for (int digits = std::min(fewest, kMostOfRange); digits <= kMostOfRange; ++digits) {
+  for (int digits = std::min(fewest, kMostOfRange); low != high && digits <= kMostOfRange;
+       ++digits) {
     std::pair<std::string, std::string> ends{quantity(low, metric, digits),
                                              quantity(high, metric, digits)};
     if (ends.first != ends.second) return ends;

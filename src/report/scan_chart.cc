@@ -3,7 +3,7 @@
 #include "report/charts.h"
 #include "report/format.h"
 #include "report/table.h"
-#include "stats/power_law.h"
+#include "stats/models.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 #include "core/choices.h"
-#include "core/series.h"
+#include "core/metric.h"
 #include "results/results.h"
 #include "session/baseline.h"
 #include "session/recording.h"

@@ -9,7 +9,6 @@
 #include "session/recording.h"
 #include "stats/delta.h"
 #include "stats/quantiles.h"
-#include "stats/steadiness.h"
 #include "stats/summary.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 #include "run/kept_rounds.h"
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <limits>
 #include <tuple>
@@ -14,139 +15,119 @@ namespace {
 
 using Json = nlohmann::json;
 
-template <typename T>
-Json optional_json(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
+/// A run of a year is one too many for all that is computed of it.
+constexpr std::uint64_t kLongestNs = std::uint64_t{366} * 24 * 3600 * 1'000'000'000;
+
+/// The members of each structure in the order of its array, to be written and read.
+struct Members {
+  static auto of(Step& one) { return std::tie(one.command, one.round, one.pass, one.kind); }
+  static auto of(Exited& one) { return std::tie(one.status); }
+  static auto of(Signalled& one) { return std::tie(one.signal, one.core_dumped); }
+  static auto of(TimedOut& one) { return std::tie(one.limit, one.began, one.survivor); }
+  static auto of(Usage& one) {
+    return std::apply([&](auto... fields) { return std::tie(one.*fields...); }, kUsageFields);
+  }
+  static auto of(RunRecord& one) {
+    return std::tie(one.step, one.outcome, one.usage, one.counts, one.coverage, one.own,
+                    one.below_overhead, one.reported, one.order);
+  }
+  static auto of(RedoneRun& one) { return std::tie(one.run, one.why); }
+  static auto of(RunningMean& one) { return std::tie(one.count, one.mean); }
+  static auto of(Pace& one) { return std::tie(one.whole, one.between, one.wall); }
+  static auto of(Uncounted& one) {
+    return std::tie(one.subject, one.why.what, one.why.remedy, one.runs);
+  }
+  static auto of(ShellOverhead& one) { return std::tie(one.wall_ns, one.user_ns, one.system_ns); }
+};
+
+template <typename T, typename Each>
+void for_each_member(T& value, const Each& each) {
+  std::apply([&](auto&... members) { (each(members), ...); }, Members::of(value));
+}
+
+/// A kept run has exited, was killed or timed out.
+template <typename Each>
+void for_each_member(Outcome& outcome, const Each& each) {
+  const std::array<Outcome, 3> kinds = {Exited{}, Signalled{}, TimedOut{}};
+  std::uint64_t kind = outcome.index();
+  each(kind);
+  if (outcome.index() != kind) outcome = kinds.at(kind);
+  if (auto* exited = std::get_if<Exited>(&outcome)) for_each_member(*exited, each);
+  if (auto* signalled = std::get_if<Signalled>(&outcome)) for_each_member(*signalled, each);
+  if (auto* late = std::get_if<TimedOut>(&outcome)) for_each_member(*late, each);
+}
+
+template <typename Each>
+void for_each_member(OwnMetric& metric, const Each& each) {
+  bool is_more = metric.better == Better::More;
+  each(metric.name);
+  each(metric.unit.word);
+  each(is_more);
+  metric.unit = own_unit_of(metric.unit.word);
+  metric.better = is_more ? Better::More : Better::Less;
+}
+
+template <typename Each>
+void for_each_named_member(KeptRounds& rounds, const Each& each) {
+  each("first", rounds.first);
+  each("steps", rounds.steps);
+  each("time", rounds.time);
+  each("runs", rounds.runs);
+  each("redone", rounds.redone);
+  each("paces", rounds.paces);
+  each("notes", rounds.notes);
+  each("uncounted", rounds.uncounted);
+  each("told", rounds.discovered);
+  each("overheads", rounds.overheads);
 }
 
 template <typename T>
-Json list_json(const std::vector<std::optional<T>>& values) {
-  Json list = Json::array();
-  for (const auto& value : values) list.push_back(optional_json(value));
-  return list;
+Json json_of(T& value) {
+  if constexpr (std::is_enum_v<T>) {
+    return static_cast<int>(value);
+  } else if constexpr (std::is_same_v<T, std::chrono::nanoseconds>) {
+    return value.count();
+  } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
+    return value;
+  } else if constexpr (requires { value.has_value(); }) {
+    return value ? json_of(*value) : Json(nullptr);
+  } else {
+    Json list = Json::array();
+    if constexpr (requires { value.begin(); })
+      for (auto& one : value) list.push_back(json_of(one));
+    else
+      for_each_member(value, [&](auto& member) { list.push_back(json_of(member)); });
+    return list;
+  }
 }
 
 /// The library converts any number to another type; numbers that do not fit are refused here.
 template <typename T>
-T value_of(const Json& json) {
-  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-    if (!json.is_number_unsigned() ||
-        json.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<T>::max()))
-      throw std::bad_exception();
+void read(const Json& json, T& value) {
+  if constexpr (std::is_enum_v<T>) {
+    unsigned char number = 0;
+    read(json, number);
+    if (number > static_cast<unsigned char>(RoundKind::Untuned)) throw std::bad_exception();
+    value = static_cast<T>(number);
+  } else if constexpr (std::is_same_v<T, std::chrono::nanoseconds>) {
+    std::uint64_t count = 0;
+    read(json, count);
+    if (count > kLongestNs) throw std::bad_exception();
+    value = std::chrono::nanoseconds(static_cast<std::int64_t>(count));
+  } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+      if (!json.is_number_unsigned() ||
+          json.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<T>::max()))
+        throw std::bad_exception();
+    value = json.get<T>();
+  } else if constexpr (requires { value.has_value(); }) {
+    if (!json.is_null()) read(json, value.emplace());
+  } else if constexpr (requires { value.begin(); }) {
+    for (const Json& one : json) read(one, value.emplace_back());
+  } else {
+    std::size_t place = 0;
+    for_each_member(value, [&](auto& member) { read(json.at(place++), member); });
   }
-  return json.get<T>();
-}
-
-/// A run of a year is one too many for all that is computed of it.
-constexpr std::uint64_t kLongestNs = std::uint64_t{366} * 24 * 3600 * 1'000'000'000;
-
-std::chrono::nanoseconds time_of(const Json& json) {
-  const auto count = value_of<std::uint64_t>(json);
-  if (count > kLongestNs) throw std::bad_exception();
-  return std::chrono::nanoseconds(static_cast<std::int64_t>(count));
-}
-
-template <typename T>
-std::optional<T> optional_of(const Json& json) {
-  return json.is_null() ? std::nullopt : std::optional(value_of<T>(json));
-}
-
-template <typename T>
-std::vector<std::optional<T>> list_of(const Json& json) {
-  std::vector<std::optional<T>> values;
-  for (const Json& one : json) values.push_back(optional_of<T>(one));
-  return values;
-}
-
-Json json_of(const Step& step) {
-  return {step.command, step.round, step.pass, static_cast<int>(step.kind)};
-}
-
-Step step_of(const Json& json) {
-  const int kind = value_of<int>(json.at(3));
-  if (kind > static_cast<int>(RoundKind::Untuned)) throw std::bad_exception();
-  return {value_of<std::uint32_t>(json.at(0)), value_of<std::uint32_t>(json.at(1)),
-          value_of<std::uint32_t>(json.at(2)), static_cast<RoundKind>(kind)};
-}
-
-/// Writes the outcome of a kept run, which is exited, killed or timed out.
-Json json_of(const Outcome& outcome) {
-  if (const auto* signalled = std::get_if<Signalled>(&outcome))
-    return {1, signalled->signal, signalled->core_dumped};
-  if (const auto* late = std::get_if<TimedOut>(&outcome))
-    return {2, late->limit.count(), late->began, late->survivor};
-  const auto* exited = std::get_if<Exited>(&outcome);
-  return {0, exited != nullptr ? exited->status : 0};
-}
-
-Outcome outcome_of(const Json& json) {
-  switch (value_of<int>(json.at(0))) {
-    case 0:
-      return Exited{value_of<int>(json.at(1))};
-    case 1:
-      return Signalled{value_of<int>(json.at(1)), json.at(2)};
-    case 2:
-      return TimedOut{time_of(json.at(1)), json.at(2), value_of<int>(json.at(3))};
-    default:
-      throw std::bad_exception();
-  }
-}
-
-Json json_of(const RunRecord& run) {
-  Json usage = Json::array();
-  for (const auto member : kUsageFields) usage.push_back(run.usage.*member);
-  return {json_of(run.step),     json_of(run.outcome),        usage,
-          list_json(run.counts), optional_json(run.coverage), list_json(run.own),
-          run.below_overhead,    list_json(run.reported),     run.order};
-}
-
-RunRecord run_of(const Json& json) {
-  RunRecord run;
-  run.step = step_of(json.at(0));
-  run.outcome = outcome_of(json.at(1));
-  std::size_t place = 0;
-  for (const auto member : kUsageFields)
-    run.usage.*member = value_of<std::uint64_t>(json.at(2).at(place++));
-  run.counts = list_of<std::uint64_t>(json.at(3));
-  run.coverage = optional_of<double>(json.at(4));
-  run.own = list_of<std::uint64_t>(json.at(5));
-  run.below_overhead = json.at(6);
-  run.reported = list_of<double>(json.at(7));
-  run.order = value_of<std::uint32_t>(json.at(8));
-  return run;
-}
-
-Json json_of(const RunningMean& mean) {
-  return {mean.count, mean.mean};
-}
-RunningMean mean_of(const Json& json) {
-  return {value_of<std::uint64_t>(json.at(0)), json.at(1)};
-}
-
-KeptRounds rounds_of_json(const Json& json) {
-  KeptRounds rounds;
-  rounds.first = step_of(json.at("first"));
-  rounds.steps = value_of<std::uint64_t>(json.at("steps"));
-  rounds.time = time_of(json.at("time"));
-  for (const Json& one : json.at("runs")) rounds.runs.push_back(run_of(one));
-  for (const Json& one : json.at("redone")) rounds.redone.push_back({run_of(one.at(0)), one.at(1)});
-  for (const Json& one : json.at("paces"))
-    rounds.paces.push_back({mean_of(one.at(0)), mean_of(one.at(1)), mean_of(one.at(2))});
-  rounds.notes = json.at("notes").get<std::vector<std::string>>();
-  for (const Json& one : json.at("uncounted"))
-    rounds.uncounted.push_back(
-        {one.at(0), {one.at(1), one.at(2)}, value_of<std::uint32_t>(one.at(3))});
-  for (const Json& one : json.at("told")) {
-    OwnMetric metric{.name = one.at(0)};
-    metric.unit = own_unit_of(one.at(1).get<std::string>());
-    metric.better = one.at(2).get<bool>() ? Better::More : Better::Less;
-    rounds.discovered.push_back(std::move(metric));
-  }
-  for (const Json& one : json.at("overheads"))
-    rounds.overheads.push_back({value_of<std::uint64_t>(one.at(0)),
-                                value_of<std::uint64_t>(one.at(1)),
-                                value_of<std::uint64_t>(one.at(2))});
-  return rounds;
 }
 
 using StepPlace = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
@@ -168,32 +149,21 @@ std::vector<StepPlace> places_of_rounds(const Plan& plan, const Step& first, std
 
 }  // namespace
 
-std::string line_of(std::size_t benchmark, const KeptRounds& rounds) {
-  Json json = {{"benchmark", benchmark},
-               {"first", json_of(rounds.first)},
-               {"steps", rounds.steps},
-               {"time", rounds.time.count()},
-               {"notes", rounds.notes}};
-  for (const char* const key : {"runs", "redone", "paces", "uncounted", "told", "overheads"})
-    json[key] = Json::array();
-  for (const RunRecord& run : rounds.runs) json["runs"].push_back(json_of(run));
-  for (const RedoneRun& one : rounds.redone)
-    json["redone"].push_back(Json::array({json_of(one.run), one.why}));
-  for (const Pace& pace : rounds.paces)
-    json["paces"].push_back({json_of(pace.whole), json_of(pace.between), json_of(pace.wall)});
-  for (const Uncounted& one : rounds.uncounted)
-    json["uncounted"].push_back(Json::array({one.subject, one.why.what, one.why.remedy, one.runs}));
-  for (const OwnMetric& one : rounds.discovered)
-    json["told"].push_back(Json::array({one.name, one.unit.word, one.better == Better::More}));
-  for (const ShellOverhead& one : rounds.overheads)
-    json["overheads"].push_back({one.wall_ns, one.user_ns, one.system_ns});
+std::string line_of(std::size_t benchmark, KeptRounds rounds) {
+  Json json = {{"benchmark", benchmark}};
+  for_each_named_member(rounds,
+                        [&](const char* name, auto& value) { json[name] = json_of(value); });
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::optional<std::pair<std::size_t, KeptRounds>> rounds_of(std::string_view line) {
   try {
     const Json json = Json::parse(line);
-    return std::pair(value_of<std::size_t>(json.at("benchmark")), rounds_of_json(json));
+    std::pair<std::size_t, KeptRounds> found;
+    read(json.at("benchmark"), found.first);
+    for_each_named_member(found.second,
+                          [&](const char* name, auto& value) { read(json.at(name), value); });
+    return found;
   } catch (const std::exception&) {  // not whole, or of somebody else
     return std::nullopt;
   }
@@ -210,8 +180,11 @@ std::optional<KeptHead> head_of(std::string_view line) {
   try {
     if (!line.starts_with(KeptHead::kBegin)) return std::nullopt;
     const Json json = Json::parse(line);
-    KeptHead head{json.at(3), value_of<std::uint64_t>(json.at(1)),
-                  TimeOfDay(std::chrono::milliseconds(value_of<std::int64_t>(json.at(2))))};
+    KeptHead head{.made_of = json.at(3)};
+    std::int64_t began = 0;
+    read(json.at(1), head.seed);
+    read(json.at(2), began);
+    head.began = TimeOfDay(std::chrono::milliseconds(began));
     return head.began < end ? std::optional(std::move(head)) : std::nullopt;
   } catch (const std::exception&) {
     return std::nullopt;

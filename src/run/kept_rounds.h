@@ -56,7 +56,7 @@ struct KeptRounds {
 };
 
 /// Converts rounds to a line of JSON, and back; nullopt for other lines.
-std::string line_of(std::size_t benchmark, const KeptRounds& rounds);
+std::string line_of(std::size_t benchmark, KeptRounds rounds);
 std::optional<std::pair<std::size_t, KeptRounds>> rounds_of(std::string_view line);
 
 /// Begins a log of rounds.

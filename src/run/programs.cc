@@ -1,7 +1,7 @@
 #include "run/programs.h"
 
 #include "plan/commands.h"
-#include "run/reported.h"
+#include "run/output.h"
 
 #include <algorithm>
 #include <string_view>
@@ -37,6 +37,14 @@ os::ProgramSpec simulated(os::ProgramSpec spec, const engine::Counting& counting
   return spec;
 }
 
+/// Returns a run's LAUKA_ITERATION: its number, from 0, among the command's timed runs; or, after
+/// "warmup-", "counting-", "simulated-", "settling-" or "untuned-", among those.
+std::string iteration_of(const Step& step) {
+  constexpr std::array<std::string_view, 6> kinds = {"warmup-",    "",          "counting-",
+                                                     "simulated-", "settling-", "untuned-"};
+  return std::string(kinds.at(static_cast<std::size_t>(step.kind))) + std::to_string(step.round);
+}
+
 bool may_be_made_later(const Command& command) {
   return std::ranges::any_of(kHookKinds, [&](const HookRow& row) {
     return !row.undoes() && command.hooks[row.kind].has_value();
@@ -70,60 +78,43 @@ ShellOverhead summary_of(std::vector<Usage> runs) {
   return overhead;
 }
 
-/// The runs of the empty command; empty when the user interrupts.
-class EmptyRuns {
- public:
-  EmptyRuns(os::Launcher& launcher, const std::function<int()>& interrupt)
-      : launcher_(launcher), interrupt_(interrupt) {}
+Error no_start_up(const os::ProgramSpec& spec, std::string_view why, std::string remedy) {
+  return {"the start-up of the shell cannot be measured: '" + spec.words.front() + "' " +
+              std::string(why) + " with an empty command",
+          std::move(remedy)};
+}
 
-  // NOLINTNEXTLINE(readability-function-cognitive-complexity): each branch ends the runs
-  Result<std::vector<Usage>> of(const os::ProgramSpec& spec, std::size_t most = kMostRuns) {
-    const auto program = launcher_.add_program(spec);
-    if (!program) return program.error();
-    std::vector<Usage> runs;
-    std::chrono::nanoseconds spent{};
-    // The first run is a warm-up: it loads the shell into memory.
-    std::vector<os::Launch> launches(1, os::Launch{*program});
-    bool counts = false;
-    while (runs.size() < kFewestRuns || (runs.size() < most && spent < kEnoughTime)) {
-      const auto all = launcher_.run(launches, false, {});
-      if (!all) return all.error();
-      if (is_interrupted(*all)) return std::vector<Usage>{};
-      for (const os::Ended& ended : *all) {
-        if (std::holds_alternative<TimedOut>(ended.outcome)) return too_slow(spec);
-        if (!succeeded(ended.outcome)) return why_not(spec);
-        if (counts) runs.push_back(ended.usage);
-        spent += ended.whole;
-      }
-      counts = true;
-      // One by one if each run's output must be read before the next.
-      launches.assign(spec.output.sink == os::Sink::Pipe ? 1 : kBatch, os::Launch{*program});
+/// Runs an empty command again and again; empty when the user interrupts.
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): each branch ends the runs
+Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& launcher,
+                                     const std::function<int()>& interrupt,
+                                     std::size_t most = kMostRuns) {
+  const auto program = launcher.add_program(spec);
+  if (!program) return program.error();
+  std::vector<Usage> runs;
+  std::chrono::nanoseconds spent{};
+  // The first run is a warm-up: it loads the shell into memory.
+  std::vector<os::Launch> launches(1, os::Launch{*program});
+  bool counts = false;
+  while (runs.size() < kFewestRuns || (runs.size() < most && spent < kEnoughTime)) {
+    const auto all = launcher.run(launches, false, {});
+    if (!all) return all.error();
+    if (interrupt() != 0 || all->empty()) return std::vector<Usage>{};
+    for (const os::Ended& ended : *all) {
+      if (std::holds_alternative<Cancelled>(ended.outcome)) return std::vector<Usage>{};
+      if (std::holds_alternative<TimedOut>(ended.outcome))
+        return no_start_up(spec, "took longer than --timeout", "allow more time, or use -N");
+      if (!succeeded(ended.outcome))
+        return no_start_up(spec, "failed", "check that it accepts -c, or use -N");
+      if (counts) runs.push_back(ended.usage);
+      spent += ended.whole;
     }
-    return runs;
+    counts = true;
+    // One by one if each run's output must be read before the next.
+    launches.assign(spec.output.sink == os::Sink::Pipe ? 1 : kBatch, os::Launch{*program});
   }
-
- private:
-  bool is_interrupted(const std::vector<os::Ended>& all) const {
-    return interrupt_() != 0 || all.empty() || std::ranges::any_of(all, [](const os::Ended& ended) {
-             return std::holds_alternative<Cancelled>(ended.outcome);
-           });
-  }
-
-  static Error too_slow(const os::ProgramSpec& spec) {
-    return Error{"the start-up of the shell cannot be measured: '" + spec.words.front() +
-                     "' took longer than --timeout with an empty command",
-                 "allow more time, or use -N"};
-  }
-
-  static Error why_not(const os::ProgramSpec& spec) {
-    return Error{"the start-up of the shell cannot be measured: '" + spec.words.front() +
-                     "' failed with an empty command",
-                 "check that it accepts -c, or use -N"};
-  }
-
-  os::Launcher& launcher_;
-  const std::function<int()>& interrupt_;
-};
+  return runs;
+}
 
 }  // namespace
 
@@ -146,12 +137,12 @@ os::ProgramSpec program_of(const Plan& plan, const Command& command,
 }
 
 Result<void> Programs::prepare() {
-  std::vector<Variant> variants{{std::nullopt, has_metric_files_}};
+  std::vector<std::optional<std::size_t>> simulated_by = {std::nullopt};
   for (std::size_t pass = 0; pass < armed_.size(); ++pass)
-    if (plan_.events.kind_of(pass) == RoundKind::Simulated) variants.push_back({pass, false});
-  for (const Variant& variant : variants) {
+    if (plan_.events.kind_of(pass) == RoundKind::Simulated) simulated_by.emplace_back(pass);
+  for (const auto& pass : simulated_by) {
     for (std::size_t command = 0; command < plan_.commands.size(); ++command) {
-      const auto id = find(variant, command);
+      const auto id = find(pass, !pass && has_metric_files_, command);
       if (!id && !may_be_made_later(plan_.commands[command]))
         return with_suggestion(id.error(), plan_, command);
     }
@@ -159,31 +150,25 @@ Result<void> Programs::prepare() {
   return {};
 }
 
-Programs::Variant Programs::variant_of(const Step& step, bool writes_metrics) const {
-  if (!step.gives_counts_only()) return {std::nullopt, has_metric_files_};
-  Variant variant{std::nullopt, has_metric_files_ && writes_metrics};
-  if (plan_.events.kind_of(step.pass) == RoundKind::Simulated) variant.simulated_by = step.pass;
-  return variant;
-}
-
 Result<os::ProgramId> Programs::of(const Step& step, bool writes_metrics) {
   // The simulator is installed, whether or not the command is.
-  if (const auto timed = find({std::nullopt, has_metric_files_}, step.command); !timed)
-    return timed.error();
-  return find(variant_of(step, writes_metrics), step.command);
+  const auto timed = find(std::nullopt, has_metric_files_, step.command);
+  if (!timed || !step.gives_counts_only()) return timed;
+  const bool is_simulated = plan_.events.kind_of(step.pass) == RoundKind::Simulated;
+  return find(is_simulated ? std::optional<std::size_t>(step.pass) : std::nullopt,
+              has_metric_files_ && writes_metrics, step.command);
 }
 
-Result<os::ProgramId> Programs::find(const Variant& variant, std::size_t command) {
-  Row& row = rows_[variant];
-  row.resize(plan_.commands.size());
-  auto& known = row[command];
-  if (known) return *known;
+Result<os::ProgramId> Programs::find(std::optional<std::size_t> simulated_by, bool writes_metrics,
+                                     std::size_t command) {
+  const auto known = known_.find({simulated_by, writes_metrics, command});
+  if (known != known_.end()) return known->second;
   os::ProgramSpec spec = program_of(plan_, plan_.commands[command], user_);
   spec.has_region = plan_.region;
-  if (variant.writes_metrics) spec.launch_variable = kMetricsVariable;
-  if (variant.simulated_by) spec = simulated(std::move(spec), *armed_[*variant.simulated_by]);
+  if (writes_metrics) spec.launch_variable = kMetricsVariable;
+  if (simulated_by) spec = simulated(std::move(spec), *armed_[*simulated_by]);
   auto id = launcher_.add_program(spec);
-  if (id) known = *id;
+  if (id) known_.emplace(std::tuple(simulated_by, writes_metrics, command), *id);
   return id;
 }
 
@@ -219,23 +204,16 @@ Result<std::optional<os::ProgramId>> HookRunner::add(const HookRow& row, const C
   return std::optional<os::ProgramId>{*id};
 }
 
-std::optional<HookFailed> HookRunner::run(Moment moment, std::uint32_t command,
+std::optional<HookFailed> HookRunner::run(HookKind kind, std::uint32_t command,
                                           const std::optional<Step>& step) {
-  for (const HookRow& row : kHookKinds)
-    if (row.moment == moment)
-      if (auto failed = run(row, command, step)) return failed;
-  return std::nullopt;
-}
-
-std::optional<HookFailed> HookRunner::run(const HookRow& row, std::uint32_t command,
-                                          const std::optional<Step>& step) {
-  const auto program = programs_.at(command)[row.kind];
+  const HookRow& row = row_of(kind);
+  const auto program = programs_.at(command)[kind];
   if (!program) return std::nullopt;
   const os::Launch launch{.program = *program,
                           .value = step ? iteration_of(*step) : "",
                           .despite_interrupt = row.undoes()};
   const auto all = launcher_.run({&launch, 1}, false, {});
-  HookFailed failed{row.kind, command, step, {}, {}};
+  HookFailed failed{kind, command, step, {}, {}};
   if (!all || all->empty()) {
     failed.outcome = NotStarted{LaunchStep::Ask, 0};
     failed.output_end = all ? "the launcher ran nothing" : all.error().line();
@@ -255,7 +233,7 @@ std::chrono::nanoseconds HookRunner::take_time() {
 std::optional<HookFailed> HookRunner::set_up(std::uint32_t first, std::uint32_t count) {
   for (std::uint32_t command = first; command < first + count; ++command) {
     to_clean_up_[command] = true;  // even a setup that fails half-way may need a cleanup
-    if (auto failed = run(Moment::BeforeCommand, command)) return failed;
+    if (auto failed = run(HookKind::Setup, command)) return failed;
   }
   return std::nullopt;
 }
@@ -265,15 +243,9 @@ std::vector<HookFailed> HookRunner::clean_up(std::uint32_t first, std::uint32_t 
   for (std::uint32_t command = first; command < first + count; ++command) {
     if (!to_clean_up_[command]) continue;
     to_clean_up_[command] = false;
-    if (auto failed = run(Moment::AfterCommand, command)) all.push_back(*std::move(failed));
+    if (auto failed = run(HookKind::Cleanup, command)) all.push_back(*std::move(failed));
   }
   return all;
-}
-
-std::string iteration_of(const Step& step) {
-  constexpr std::array<std::string_view, 6> kinds = {"warmup-",    "",          "counting-",
-                                                     "simulated-", "settling-", "untuned-"};
-  return std::string(kinds.at(static_cast<std::size_t>(step.kind))) + std::to_string(step.round);
 }
 
 Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher& launcher,
@@ -294,7 +266,7 @@ Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher&
     empty.words.insert(empty.words.end(), {"-c", ""});
     os::ProgramSpec spec = program_of(plan, empty, user);
     spec.output.has_listener = false;
-    auto runs = EmptyRuns(launcher, interrupt).of(spec);
+    auto runs = run_empty(spec, launcher, interrupt);
     if (!runs) return runs.error();
     if (runs->empty()) return std::vector<ShellOverhead>{};
     overheads.push_back(summary_of(*std::move(runs)));
@@ -310,7 +282,7 @@ std::optional<double> measure_start(const Plan& plan, os::Launcher& launcher,
   nothing.words = {"true"};
   os::ProgramSpec spec = program_of(plan, nothing, user);
   spec.output = {};
-  auto runs = EmptyRuns(launcher, interrupt).of(spec, enough);
+  auto runs = run_empty(spec, launcher, interrupt, enough);
   if (!runs || runs->empty()) return std::nullopt;
   return static_cast<double>(summary_of(*std::move(runs)).wall_ns) / 1e9;
 }

@@ -13,7 +13,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <string>
 #include <tuple>
 #include <vector>
 
@@ -45,29 +44,19 @@ class Programs {
   Result<os::ProgramId> of(const Step& step, bool writes_metrics);
 
  private:
-  using Row = std::vector<std::optional<os::ProgramId>>;  // by command; nullopt: not there yet
-
-  /// The variant of a command's program. LAUKA_METRICS takes instructions in any program that reads
-  /// its environment, so counting runs get it only if it is used, as the program would behave
+  /// `simulated_by` is a pass. LAUKA_METRICS takes instructions in any program that reads its
+  /// environment, so counting runs get it only if it is used, as the program would behave
   /// differently without it.
-  struct Variant {
-    std::optional<std::size_t> simulated_by{};  // the pass
-    bool writes_metrics = false;
-
-    bool operator<(const Variant& other) const {
-      return std::tie(simulated_by, writes_metrics) <
-             std::tie(other.simulated_by, other.writes_metrics);
-    }
-  };
-  Variant variant_of(const Step& step, bool writes_metrics) const;
-  Result<os::ProgramId> find(const Variant& variant, std::size_t command);
+  Result<os::ProgramId> find(std::optional<std::size_t> simulated_by, bool writes_metrics,
+                             std::size_t command);
 
   const Plan& plan_;
   os::Launcher& launcher_;
   const std::optional<User>& user_;
   const std::vector<std::unique_ptr<engine::Counting>>& armed_;
   bool has_metric_files_;
-  std::map<Variant, Row> rows_;
+  /// Those that were there, by what `find` takes.
+  std::map<std::tuple<std::optional<std::size_t>, bool, std::size_t>, os::ProgramId> known_;
 };
 
 /// Runs the hooks of a plan: through /bin/sh -c, without counters, with the variables and as the
@@ -86,9 +75,9 @@ class HookRunner {
   /// True if a command has a setup or a cleanup, and so cannot go on later.
   bool surround_commands() const { return around_commands_; }
 
-  /// Runs the hooks of that moment; returns why one did not succeed. A hook before a run is killed
-  /// when lauka is asked to end (Cancelled); one after a run is not, as it undoes something.
-  std::optional<HookFailed> run(Moment moment, std::uint32_t command,
+  /// Runs a hook, if the command has one; returns why it did not succeed. A hook before a run is
+  /// killed when lauka is asked to end (Cancelled); one after a run is not, as it undoes something.
+  std::optional<HookFailed> run(HookKind kind, std::uint32_t command,
                                 const std::optional<Step>& step = std::nullopt);
 
   /// The setups of `count` commands from `first` on; from then on their cleanups are due.
@@ -104,8 +93,6 @@ class HookRunner {
  private:
   using Programs = ByHook<std::optional<os::ProgramId>>;
 
-  std::optional<HookFailed> run(const HookRow& row, std::uint32_t command,
-                                const std::optional<Step>& step);
   Result<std::optional<os::ProgramId>> add(const HookRow& row, const Command& command,
                                            const std::optional<User>& user);
 
@@ -117,10 +104,6 @@ class HookRunner {
   bool around_commands_ = false;
   std::chrono::nanoseconds time_{};
 };
-
-/// Returns a run's LAUKA_ITERATION: its number, from 0, among the command's timed runs; or, after
-/// "warmup-", "counting-", "simulated-", "settling-" or "untuned-", among those.
-std::string iteration_of(const Step& step);
 
 /// Runs the plan's shell with an empty command, again and again under each command's own conditions
 /// (output, variables, user), and returns the times, one for each command; empty without a shell

@@ -1,15 +1,20 @@
 #include "run/runner.h"
 
 #include "core/sha256.h"
+#include "core/text.h"
+#include "os/signals.h"
 #include "run/programs.h"
 #include "run/steps.h"
 #include "run/stopping.h"
-#include "run/watches.h"
+#include "stats/distributions.h"
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cmath>
 #include <iterator>
 #include <limits>
+#include <random>
 #include <string_view>
 #include <utility>
 
@@ -33,7 +38,64 @@ bool needs_timed_runs(const Plan& plan) {
                               [&](const Gate& gate) { return is_counted(gate.metric); });
 }
 
-class Runner final : public ReadyRun {
+/// Watches the differences of wall time for the progress line: the mean of the logarithms'
+/// differences within rounds costs little after each run, whereas the final delta uses all pairs.
+class DifferenceWatch {
+ public:
+  explicit DifferenceWatch(const Plan& plan) : plan_(plan), all_(plan.commands.size()) {}
+
+  /// Enters a kept run.
+  void take(const RunRecord& run) {
+    if (run.step.kind != RoundKind::Timed || run.usage.wall_ns == 0 || plan_.reference.baseline)
+      return;
+    if (run.step.round != round_)
+      for (OfCommand& one : all_) one.in_round.reset();
+    round_ = run.step.round;
+    OfCommand& reference = all_[plan_.reference.command];
+    OfCommand& own = all_[run.step.command];
+    own.in_round = std::log(static_cast<double>(run.usage.wall_ns));
+    for (OfCommand& one : all_) {
+      const bool is_new = &one != &reference && (&one == &own || &own == &reference);
+      if (!is_new || !one.in_round || !reference.in_round) continue;
+      const double difference = *one.in_round - *reference.in_round;
+      const double before = difference - one.mean;
+      one.mean += before / static_cast<double>(++one.rounds);
+      one.squares += before * (difference - one.mean);
+    }
+  }
+
+  /// Returns the difference of `command`, or of the first candidate if that has none. nullopt
+  /// before five rounds, or if the reference is of another session.
+  std::optional<DifferenceSoFar> of(std::size_t command) const {
+    constexpr std::uint64_t fewest = 5;
+    const auto has_one = [&](std::size_t place) {
+      return plan_.reference.is_candidate(place) && all_[place].rounds >= fewest;
+    };
+    for (std::size_t place = 0; !has_one(command) && place < all_.size(); ++place)
+      if (has_one(place)) command = place;
+    if (!has_one(command)) return std::nullopt;
+    const OfCommand& one = all_[command];
+    const auto rounds = static_cast<double>(one.rounds);
+    const double half = stats::student_t_quantile_above(0.025, rounds - 1.0) *
+                        std::sqrt(one.squares / (rounds - 1.0) / rounds);
+    return DifferenceSoFar{plan_.commands[command].name, std::expm1(one.mean),
+                           std::expm1(one.mean - half), std::expm1(one.mean + half)};
+  }
+
+ private:
+  struct OfCommand {
+    std::uint64_t rounds = 0;
+    double mean = 0.0;
+    double squares = 0.0;  // of the deviations from the mean
+    std::optional<double> in_round{};
+  };
+
+  const Plan& plan_;
+  std::vector<OfCommand> all_;
+  std::uint32_t round_ = 0;
+};
+
+class Runner final : NonCopyable {
  public:
   Runner(const Plan& plan, const RunContext& context)
       : plan_(plan),
@@ -62,7 +124,7 @@ class Runner final : public ReadyRun {
     return prepared;
   }
 
-  SessionResult run() override {
+  SessionResult run() {
     if (steps_.has_hooks()) end_background();  // they may change the conditions of its test
     began_ = context_.clock.now();
     if (const int signal = context_.interrupt(); signal != 0) {
@@ -71,7 +133,10 @@ class Runner final : public ReadyRun {
       look_until_decided();
     }
     if (steps_.is_cut_short()) steps_.take_all_finished();
-    leave_settled();
+    if (context_.let_others && groups_.size() == 1 && !steps_.is_cut_short()) {
+      group_ = groups_.begin();
+      settle();  // the next timed round may be another plan's
+    }
     follow_tuning();  // for other plans
     if (counting_.passes > 0) steps_.check_counters();
     context_.observer.get().finished();
@@ -99,7 +164,7 @@ class Runner final : public ReadyRun {
 
   bool run_group() {
     if (!steps_.set_up(group_->first, group_->count)) return false;
-    if (context_.identifies) identify(plan_, context_, {group_->first, group_->count}, programs_);
+    if (context_.identifies) identify(plan_, context_, group_->first, group_->count, programs_);
     if (steps_.hooks_surround_commands() && !steps_.check_output(group_->first, group_->count))
       return false;
     if (!simulate_up_to(simulated_rounds_)) return false;
@@ -194,7 +259,10 @@ class Runner final : public ReadyRun {
 
   bool run_timed() {
     while (!is_enough(timed_, group_->spent)) {
-      if (!count_what_is_due() || !run_untuned_that_is_due() || !run_some()) return false;
+      if (!count_what_is_due() ||
+          !run_untuned(untuned_rounds_due(group_->spent.rounds, timed_rounds_left())) ||
+          !run_some())
+        return false;
       const std::uint64_t rounds = group_->spent.rounds;
       if (precision_.is_enough(group_->first, group_->count, rounds)) return true;
       if (is_enough(timed_, group_->spent)) break;
@@ -231,17 +299,10 @@ class Runner final : public ReadyRun {
     const std::uint64_t rounds = group_->spent.rounds;
     std::uint64_t due = blocks_due(rounds, timed_rounds_left());
     if (due == 0 && rounds >= plan_.stop.min_runs && gates_.waits_for(RoundKind::Counting)) due = 1;
-    return due == 0 || count_up_to_block(due - 1, timed_time());
-  }
-
-  bool run_untuned_that_is_due() {
-    return !context_.tune ||
-           run_untuned(untuned_rounds_due(group_->spent.rounds, timed_rounds_left()));
-  }
-
-  /// Estimates the time of this group's timed rounds.
-  nanoseconds timed_time() const {
-    return group_->spent.time + time_of_rounds(timed_rounds_left(), round_time(*group_));
+    if (due == 0) return true;
+    const nanoseconds timed_time =
+        group_->spent.time + time_of_rounds(timed_rounds_left(), round_time(*group_));
+    return count_up_to_block(due - 1, timed_time);
   }
 
   bool count_up_to_block(std::uint64_t block, nanoseconds timed_time) {
@@ -266,7 +327,7 @@ class Runner final : public ReadyRun {
 
   /// Runs one round of each pass.
   bool count_a_turn() {
-    CountingSpent& counting = group_->counting;
+    Spent& counting = group_->counting;
     group_->is_settled = false;
     if (!run_rounds(RoundKind::Counting, counting.rounds, counting_.passes, counting.time))
       return false;
@@ -277,13 +338,6 @@ class Runner final : public ReadyRun {
 
   std::uint64_t turns(const Group& group) const {
     return counting_.passes == 0 ? 0 : group.counting.rounds / counting_.passes;
-  }
-
-  /// The next timed round may be another plan's.
-  void leave_settled() {
-    if (!context_.let_others || groups_.size() != 1 || steps_.is_cut_short()) return;
-    group_ = groups_.begin();
-    settle();
   }
 
   bool settle() {
@@ -529,25 +583,125 @@ Fingerprint fingerprint_of(const Plan& plan, const Command& command, const RunCo
   return {hash.digest(), call_of(plan, command)};
 }
 
+/// The progress of a suite, of which each benchmark knows only its own part.
+struct SuiteProgress {
+  Observer& shown;
+  const os::Clock& clock;
+  nanoseconds began;
+  std::vector<std::optional<nanoseconds>> left;  // of each benchmark
+  std::size_t open;
+
+  /// A benchmark without progress takes as long as the others do.
+  std::optional<nanoseconds> remaining() const {
+    nanoseconds known{};
+    std::int64_t known_parts = 0;
+    for (const auto& one : left) {
+      known += one.value_or(nanoseconds(0));
+      known_parts += one ? 1 : 0;
+    }
+    if (known_parts == 0) return std::nullopt;
+    return known + known / known_parts * (static_cast<std::int64_t>(left.size()) - known_parts);
+  }
+};
+
+class PartObserver final : public Observer {
+ public:
+  PartObserver(SuiteProgress& all, std::size_t part, std::string name)
+      : all_(all), part_(part), name_(std::move(name)) {}
+
+  bool wants_progress() const override { return all_.shown.wants_progress(); }
+  void progress(const Progress& own) override {
+    all_.left[part_] = own.remaining;
+    Progress all = own;
+    shown_ = name_ + ": " + std::string(own.difference ? own.difference->candidate : own.command);
+    all.command = shown_;
+    if (all.difference) all.difference->candidate = shown_;
+    all.elapsed = all_.clock.now() - all_.began;
+    all.remaining.reset();
+    all.done = 0.0;
+    if (const auto left = all_.remaining())
+      enter_remaining(std::chrono::duration<double>(*left).count(), nanoseconds(0), all);
+    all_.shown.progress(all);
+  }
+  void finished() override {
+    all_.left[part_] = nanoseconds(0);
+    if (--all_.open == 0) all_.shown.finished();
+  }
+
+ private:
+  SuiteProgress& all_;
+  std::size_t part_;
+  std::string name_;
+  std::string shown_{};
+};
+
+/// Returns the number of the latest run among those that --resume found; 0 without any.
+std::uint32_t latest_kept(std::span<const BenchmarkRun> runs) {
+  std::uint32_t latest = 0;
+  for (const BenchmarkRun& run : runs) {
+    if (run.context.rounds == nullptr) continue;
+    for (const KeptRounds& rounds : run.context.rounds->finished)
+      for (const RunRecord& one : rounds.runs) latest = std::max(latest, one.order);
+  }
+  return latest;
+}
+
+/// Runs all of them, one at a time, in laps of one turn each.
+void take_turns(std::span<BenchmarkRun> runs, const std::vector<std::unique_ptr<Runner>>& ready,
+                std::uint64_t seed, std::vector<SessionResult>& results) {
+  std::vector<std::function<void(const os::Yield&)>> activities;
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    activities.emplace_back([&, i](const os::Yield& yield) {
+      if (runs[i].plan.order != Order::Sequential) runs[i].context.let_others = yield;
+      results[i] = ready[i]->run();
+    });
+  std::mt19937_64 random(seed);
+  std::vector<std::size_t> lap;  // the rest of it, shuffled by our own rule, as a plan's rounds
+  os::take_turns(activities, [&](std::span<const std::size_t> waiting) {
+    for (;;) {
+      if (lap.empty()) {
+        lap.assign(waiting.begin(), waiting.end());
+        for (std::size_t i = lap.size(); i > 1; --i) std::swap(lap[i - 1], lap[random() % i]);
+      }
+      const std::size_t part = lap.back();
+      lap.pop_back();
+      if (std::ranges::binary_search(waiting, part)) return part;  // else it has ended meanwhile
+    }
+  });
+}
+
 }  // namespace
 
-Result<std::unique_ptr<ReadyRun>> make_ready(const Plan& plan, const RunContext& context) {
-  auto runner = std::make_unique<Runner>(plan, context);
-  if (auto prepared = runner->prepare(); !prepared) return prepared.error();
-  return std::unique_ptr<ReadyRun>(std::move(runner));
-}
-
-Result<SessionResult> carry_out(const Plan& plan, const RunContext& context) {
-  auto ready = make_ready(plan, context);
-  if (!ready) return ready.error();
-  return (*ready)->run();
-}
-
-void identify(const Plan& plan, const RunContext& context, CommandRange commands,
+void identify(const Plan& plan, const RunContext& context, std::size_t first, std::size_t count,
               std::vector<Fingerprint>& programs) {
   programs.resize(plan.commands.size());
-  for (std::size_t c = commands.first; c < commands.first + commands.count; ++c)
+  for (std::size_t c = first; c < first + count; ++c)
     programs[c] = fingerprint_of(plan, plan.commands[c], context);
+}
+
+Result<std::vector<SessionResult>> carry_out(std::span<BenchmarkRun> runs, std::uint64_t seed) {
+  const RunContext& any = runs.front().context;
+  SuiteProgress progress{any.observer, any.clock, any.clock.now(),
+                         std::vector<std::optional<nanoseconds>>(runs.size()), runs.size()};
+  std::uint32_t order = latest_kept(runs);
+  std::vector<std::unique_ptr<PartObserver>> observers;
+  std::vector<std::unique_ptr<Runner>> ready;
+  for (BenchmarkRun& run : runs) {
+    if (!run.name.empty()) {
+      run.context.order = &order;
+      observers.push_back(std::make_unique<PartObserver>(progress, observers.size(), run.name));
+      run.context.observer = *observers.back();
+    }
+    ready.push_back(std::make_unique<Runner>(run.plan, run.context));
+    if (auto made = ready.back()->prepare(); !made)
+      return run.name.empty() ? made.error() : made.error().of("benchmark " + cited(run.name));
+  }
+  std::vector<SessionResult> results(runs.size());
+  if (runs.size() == 1)
+    results.front() = ready.front()->run();
+  else
+    take_turns(runs, ready, seed, results);
+  return results;
 }
 
 }  // namespace lauka

@@ -16,7 +16,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -56,28 +55,6 @@ struct SessionResult {
                                         ///< follow Plan::reported's
 };
 
-/// Carries out `plan`: warm-up rounds, then counted rounds until its stop rule is satisfied or the
-/// precision it wants is reached, a run fails or the user interrupts. Gates look there first;
-/// without an exact number of runs, rounds go on to each further one of gate::look_rounds, until
-/// every gate is decided or four times the budget is used. In sequential order each look first
-/// continues with the reference, then with the other commands, without new warm-up runs; with
-/// setups or cleanups, which surround all runs of a command, none continues. Once its setup has
-/// begun, a command's cleanup is run, whatever happens. Prints nothing. An error means that no run
-/// was begun: a command or a hook cannot be started, or the counters cannot be armed.
-Result<SessionResult> carry_out(const Plan& plan, const RunContext& context);
-
-/// A plan for which everything that can fail before the first run is done.
-class ReadyRun : NonCopyable {
- public:
-  virtual ~ReadyRun() = default;
-
-  /// Runs the rest of carry_out; may be called once.
-  virtual SessionResult run() = 0;
-};
-
-/// Runs the first part of carry_out. `plan` and `context` must outlive the result.
-Result<std::unique_ptr<ReadyRun>> make_ready(const Plan& plan, const RunContext& context);
-
 /// A benchmark to measure. The context's objects are shared by all benchmarks, except the engine,
 /// which has selected the plan's events.
 struct BenchmarkRun {
@@ -86,24 +63,27 @@ struct BenchmarkRun {
   RunContext context;
 };
 
-/// Carries out one benchmark (carry_out of runner.h), or several with their rounds interleaved:
-/// they take turns of a batch of timed rounds each, in an order that is shuffled in each lap, so
-/// that a drift of the machine hits all alike. Each keeps its own stop rule, gates and precision.
-/// One in sequential order, which sets up and cleans up, or wants to be alone, has its one turn
-/// from its first run to its last. Where one ends because a run failed, the others go on. An error
-/// means that no run of any was begun.
+/// Carries out one plan: warm-up rounds, then counted rounds until its stop rule is satisfied or
+/// the precision it wants is reached, a run fails or the user interrupts. Gates look there first;
+/// without an exact number of runs, rounds go on to each further one of gate::look_rounds, until
+/// every gate is decided or four times the budget is used. In sequential order each look first
+/// continues with the reference, then with the other commands, without new warm-up runs; with
+/// setups or cleanups, which surround all runs of a command, none continues. Once its setup has
+/// begun, a command's cleanup is run, whatever happens.
+///
+/// Several plans are carried out with their rounds interleaved: they take turns of a batch of timed
+/// rounds each, in an order that is shuffled in each lap by `seed`, so that a drift of the machine
+/// hits all alike. Each keeps its own stop rule, gates and precision. One in sequential order has
+/// its one turn from its first run to its last. If one ends because a run failed, the others go on.
+///
+/// Prints nothing. An error means that no run of any was begun: a command or a hook cannot be
+/// started, or the counters cannot be armed.
 Result<std::vector<SessionResult>> carry_out(std::span<BenchmarkRun> runs, std::uint64_t seed);
 
-/// Consecutive commands of a plan.
-struct CommandRange {
-  std::size_t first = 0;
-  std::size_t count = 0;
-};
-
-/// Adds fingerprints of these commands' programs, as their setup has left them, to `programs`, one
-/// per command of the plan. Empty with a shell, whose file is not the program, and if the file
-/// cannot be read or the user interrupts.
-void identify(const Plan& plan, const RunContext& context, CommandRange commands,
+/// Adds fingerprints of the programs of `count` commands from `first` on, as their setup has left
+/// them, to `programs`, one per command of the plan. Empty with a shell, whose file is not the
+/// program, and if the file cannot be read or the user interrupts.
+void identify(const Plan& plan, const RunContext& context, std::size_t first, std::size_t count,
               std::vector<Fingerprint>& programs);
 
 }  // namespace lauka

@@ -98,7 +98,7 @@ Session StepRunner::close() {
 bool StepRunner::run_steps(std::span<const Step> left) {
   while (!left.empty()) {
     const std::span<const Step> batch = left.first(batch_size(left));
-    const std::size_t done = run_batch(batch);
+    const std::size_t done = between_hooks(batch.front(), [&] { return launch(batch); });
     if (done == 0) return false;
     left = left.subspan(done);
     if (is_cut_short() && !left.empty()) return false;
@@ -118,33 +118,26 @@ std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
   return one_by_one ? 1 : size;
 }
 
-/// Returns how many of `steps` were run; 0 when the session must end. Hooks surround a single one.
-std::size_t StepRunner::run_batch(std::span<const Step> steps) {
-  return between_hooks(steps.front(), [&] { return launch(steps); });
-}
-
+/// Returns how many steps were run; 0 when the session must end. Hooks surround a single one.
 std::size_t StepRunner::between_hooks(const Step& step,
                                       const std::function<std::size_t()>& launch_them) {
-  if (const auto failed = hooks_.run(Moment::BeforeRun, step.command, step)) {
+  if (const auto failed = hooks_.run(HookKind::Prepare, step.command, step)) {
     note_failure(*failed);
     return 0;
   }
   const std::size_t done = launch_them();
-  if (const auto failed = hooks_.run(Moment::AfterRun, step.command, step)) {
+  if (const auto failed = hooks_.run(HookKind::Conclude, step.command, step)) {
     if (taken_ > 0) --taken_;  // it is not whole without its hook
     note_failure(*failed);
     return 0;
   }
-  if (hooks_.run_between_runs()) note_hook_time(step);
-  return done;
-}
-
-/// Counts towards the time budget, as in hyperfine: the user waits for it.
-void StepRunner::note_hook_time(const Step& step) {
+  if (!hooks_.run_between_runs()) return done;
+  // Counts towards the time budget, as in hyperfine: the user waits for it.
   const nanoseconds time = hooks_.take_time();
   *time_ += time;
   if (!step.gives_counts_only())
     paces_[step.command].between.add(std::chrono::duration<double>(time).count());
+  return done;
 }
 
 /// Ends the session; 0 runs were made.
@@ -297,8 +290,12 @@ bool StepRunner::take(const Step& step, const os::Ended& ended, std::size_t plac
   if (was_throttled_ && is_timed && !counted.redo)
     counted.redo = engine::Redo{std::string(kThrottled), kMostThrottledRedos};
   if (is_made_again(run, counted.redo)) return true;
-  if (ended.orphans > 0 && !run.counts.empty()) note_orphans(step);
-  note_counting(step, std::move(counted));
+  if (ended.orphans > 0 && !run.counts.empty())
+    note_once(step, cited(plan_.commands[step.command].name) +
+                        " starts processes that it does not wait for: what they did is in the "
+                        "events, but not in cpu_time or peak_rss");
+  if (counted.missing) note_uncounted(step, *std::move(counted.missing));
+  if (counted.note) note_once(step, *std::move(counted.note));
   if (is_timed) {
     note_input(step, ended.input);
     paces_[step.command].wall.add(static_cast<double>(run.usage.wall_ns) * 1e-9);
@@ -320,11 +317,6 @@ bool StepRunner::is_made_again(RunRecord& run, std::optional<engine::Redo>& redo
     note_once(run.step,
               "the processor was throttled each time that runs were repeated; let it cool down");
   return false;
-}
-
-void StepRunner::note_counting(const Step& step, engine::Counted counted) {
-  if (counted.missing) note_uncounted(step, *std::move(counted.missing));
-  if (counted.note) note_once(step, *std::move(counted.note));
 }
 
 void StepRunner::add(RunRecord run) {
@@ -403,13 +395,6 @@ void StepRunner::note_once(const Step& step, std::string line) {
     line = cited(plan_.commands[step.command].name) + ": " + line;
   auto& notes = session_.notes;
   if (std::ranges::find(notes, line) == notes.end()) notes.push_back(std::move(line));
-}
-
-void StepRunner::note_orphans(const Step& step) {
-  note_once(step,
-            cited(plan_.commands[step.command].name) +
-                " starts processes that it does not wait for: what they did is in the events, but "
-                "not in cpu_time or peak_rss");
 }
 
 /// GNU grep, for one, stops at its first match if its output is thrown away.

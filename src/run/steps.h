@@ -5,9 +5,8 @@
 #include "engine/engine.h"
 #include "plan/plan.h"
 #include "run/kept_rounds.h"
-#include "run/listeners.h"
+#include "run/output.h"
 #include "run/programs.h"
-#include "run/reported.h"
 #include "run/runner.h"
 
 #include <chrono>
@@ -104,10 +103,8 @@ class StepRunner {
   std::size_t ended(CutShort why);
   bool run_steps(std::span<const Step> left);
   std::size_t batch_size(std::span<const Step> steps) const;
-  std::size_t run_batch(std::span<const Step> steps);
   std::size_t launch(std::span<const Step> steps);
   Result<std::vector<os::Launch>> launches_of(std::span<const Step> steps);
-  void note_counting(const Step& step, engine::Counted counted);
   void add(RunRecord run);
   bool was_counted(const os::Ended& ended, const engine::Counted& counted);
   bool take(const Step& step, const os::Ended& ended, std::size_t place);
@@ -120,9 +117,7 @@ class StepRunner {
   bool take_region(RunRecord& run, const os::Ended& ended, engine::Counted& counted);
   bool may_lack(const Step& step, const Error& why);
   bool note_failure(const HookFailed& failed);
-  void note_hook_time(const Step& step);
   void note_once(const Step& step, std::string line);
-  void note_orphans(const Step& step);
   void note_input(const Step& step, os::InputRead input);
   void note_all_redone();
   void note_uncounted(const Step& step, Error why);

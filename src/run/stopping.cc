@@ -1,7 +1,15 @@
 #include "run/stopping.h"
 
+#include "session/baseline.h"
+#include "stats/delta.h"
+#include "stats/distributions.h"
+#include "stats/quantiles.h"
+#include "stats/summary.h"
+
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numbers>
 
 namespace lauka {
 
@@ -12,16 +20,30 @@ std::chrono::nanoseconds budget_of(const StopRule& rule, const Spent& spent) {
   return std::min(rule.budget_per_command, limit) * static_cast<std::int64_t>(spent.commands);
 }
 
-/// Each block has its share of the fewest rounds, at least one.
-std::uint64_t fewest_up_to(const CountingRule& rule, std::uint64_t block) {
-  const std::uint64_t blocks = std::min(block + 1, kBlocks);
-  return rule.passes * ((rule.fewest * blocks + kBlocks - 1) / kBlocks);
-}
-
 /// The number of blocks of untuned rounds that are due.
 std::uint64_t untuned_blocks_due(std::uint64_t done, double all) {
   const double blocks = static_cast<double>(done) * static_cast<double>(kBlocks) / all;
   return static_cast<std::uint64_t>(blocks + 0.5);
+}
+
+gate::WatchSchedule looks_of(const Plan& plan, RoundKind kind) {
+  if (plan.stop.exact_runs) return gate::WatchSchedule::Once;
+  // Early looks need an order within rounds that was decided by a coin.
+  const bool looks_early =
+      kind != RoundKind::Simulated && compares_within_rounds(plan.order, plan.reference);
+  return looks_early ? gate::WatchSchedule::Early : gate::WatchSchedule::Planned;
+}
+
+constexpr std::uint64_t kFewestRounds = 10;  // below, a narrow interval is luck too often
+
+// An interval shrinks with the root of the rounds, by half a percent for one percent more: more
+// frequent looks would cost the square of the rounds for nothing. Up to 100, every round.
+constexpr std::uint64_t kRoundsPerNewOne = 100;
+
+/// Returns the wider of both; nullopt if one has no bounds.
+std::optional<double> wider(std::optional<double> a, std::optional<double> b) {
+  if (!a || !b) return std::nullopt;
+  return std::max(*a, *b);
 }
 
 }  // namespace
@@ -94,14 +116,15 @@ StopRule timed_rule(const StopRule& rule, const CountingRule& counting) {
   return timed;
 }
 
-bool belongs_to_block(const CountingRule& rule, const CountingSpent& counted, std::uint64_t block,
+bool belongs_to_block(const CountingRule& rule, const Spent& counted, std::uint64_t block,
                       std::chrono::nanoseconds timed_time) {
-  if (counted.rounds < fewest_up_to(rule, block)) return true;
+  const std::uint64_t blocks = std::min(block + 1, kBlocks);
+  // Each block has its share of the fewest rounds, at least one.
+  if (counted.rounds < rule.passes * ((rule.fewest * blocks + kBlocks - 1) / kBlocks)) return true;
   if (rule.exactly || counted.rounds == 0) return false;
   using Seconds = std::chrono::duration<double>;
   const double allowed = Seconds(timed_time).count() * rule.share / (1.0 - rule.share) *
-                         static_cast<double>(std::min(block + 1, kBlocks)) /
-                         static_cast<double>(kBlocks);
+                         static_cast<double>(blocks) / static_cast<double>(kBlocks);
   const double taken = Seconds(counted.time).count();
   const double a_turn = taken / static_cast<double>(counted.rounds);
   return taken + a_turn <= allowed;
@@ -184,6 +207,218 @@ void enter_remaining(double at_start, std::chrono::nanoseconds under_way, Progre
       std::clamp(at_start - std::chrono::duration<double>(under_way).count(), 0.0, longest);
   progress.remaining = std::chrono::nanoseconds(static_cast<std::int64_t>(left * 1e9));
   progress.done = elapsed + left > 0.0 ? elapsed / (elapsed + left) : 0.0;
+}
+
+GateWatch::GateWatch(const Plan& plan) : plan_(plan) {
+  for (const Gate& gate : plan.gates) {
+    const std::size_t place = series_of(gate.metric);
+    const RoundKind kind = kind_of(plan.metrics[gate.metric], plan.events);
+    for (std::size_t c = 0; c < plan.commands.size(); ++c)
+      if (is_gated(gate.condition, plan.reference, c, plan.commands.size()))
+        questions_.push_back({gate.condition, c, place, kind, std::nullopt});
+  }
+  const std::size_t gates = std::max<std::size_t>({questions_.size(), plan.gates_of_job, 1});
+  for (const RoundKind kind : {RoundKind::Timed, RoundKind::Counting, RoundKind::Simulated})
+    schedules_.try_emplace(kind, plan.confidence, gates, plan.stop.min_runs, looks_of(plan, kind));
+}
+
+std::size_t GateWatch::series_of(std::size_t metric) {
+  const auto known = std::ranges::find(metrics_, metric);
+  const auto place = static_cast<std::size_t>(known - metrics_.begin());
+  if (known == metrics_.end()) {
+    metrics_.push_back(metric);
+    series_.emplace_back(plan_.metrics[metric], plan_.events, plan_.commands.size());
+  }
+  return place;
+}
+
+void GateWatch::take(const RunRecord& run) {
+  for (MetricSeries& series : series_) series.take(run);
+}
+
+bool GateWatch::asks_for(RoundKind kind) const {
+  return std::ranges::any_of(questions_,
+                             [kind](const Question& question) { return question.kind == kind; });
+}
+
+bool GateWatch::waits_for(RoundKind kind) const {
+  return std::ranges::any_of(questions_, [kind](const Question& question) {
+    return question.kind == kind && !question.verdict;
+  });
+}
+
+bool GateWatch::is_decided() const {
+  return std::ranges::all_of(questions_,
+                             [](const Question& question) { return question.verdict.has_value(); });
+}
+
+void GateWatch::after_round(RoundKind kind, std::size_t rounds, std::size_t planned) {
+  if (const auto levels = schedules_.at(kind).look_early(rounds))
+    look(kind, *levels, {schedules_.at(kind).looks(), false, planned}, true);
+}
+
+std::optional<std::size_t> GateWatch::next_early(RoundKind kind) const {
+  return waits_for(kind) ? schedules_.at(kind).next_early() : std::nullopt;
+}
+
+void GateWatch::look_as_planned(RoundKind kind, std::size_t rounds, bool last) {
+  const gate::Levels levels = schedules_.at(kind).look_as_planned(rounds, last);
+  look(kind, levels, {schedules_.at(kind).looks(), last}, false);
+}
+
+void GateWatch::look(RoundKind kind, const gate::Levels& levels, const gate::Look& look,
+                     bool early) {
+  for (Question& question : questions_) {
+    if (question.kind != kind || question.verdict) continue;
+    question.verdict = decide(question, levels, look);
+    if (question.verdict)
+      question.verdict->p_of_fail =
+          schedules_.at(kind).over_all_looks(question.verdict->p_fail, early);
+  }
+}
+
+std::size_t GateWatch::rounds_of_constants(RoundKind kind) const {
+  return asks_for(kind) ? schedules_.at(kind).rounds_of_constants() : 0;
+}
+
+stats::IntervalTails GateWatch::tails_of(std::size_t metric) const {
+  const auto gated = std::ranges::find_if(
+      questions_, [&](const Question& question) { return metrics_[question.series] == metric; });
+  return gated == questions_.end() ? stats::tails_of(plan_.confidence)
+                                   : schedules_.at(gated->kind).tails();
+}
+
+gate::Findings GateWatch::close() {
+  gate::Findings findings;
+  for (Question& question : questions_) {
+    if (!question.verdict) {
+      // Not a look of the schedule, so it gives no answer.
+      const gate::Schedule& schedule = schedules_.at(question.kind);
+      question.verdict = decide(question, schedule.late(), {schedule.looks() + 1, true});
+      question.verdict->answer = gate::Answer::Inconclusive;
+      question.verdict->decided_by = gate::DecidedBy::Nothing;
+    }
+    findings.verdicts.push_back(*question.verdict);
+  }
+  for (const std::size_t metric : metrics_)
+    findings.intervals.push_back({metric, tails_of(metric)});
+  return findings;
+}
+
+std::optional<gate::Verdict> GateWatch::decide(const Question& question, const gate::Levels& levels,
+                                               gate::Look look) const {
+  const std::size_t metric = metrics_[question.series];
+  const std::vector<Series>& series = series_[question.series].all();
+  const Condition& condition = question.condition;
+  const Comparison samples =
+      condition.bound
+          ? gate::against_bound(condition, series[question.candidate])
+          : samples_of(plan_.reference, compares_within_rounds(plan_.order, plan_.reference),
+                       metric, series, question.candidate);
+  const auto too_small = first_with_bounds(plan_.reference, condition, series, question.candidate);
+  return gate::decide_at_look(
+      {condition, question.candidate, metric, plan_.metrics[metric].share()}, samples, too_small,
+      levels, look);
+}
+
+PrecisionWatch::PrecisionWatch(const Plan& plan, const GateWatch& gates)
+    : wanted_(plan.precision), plan_(plan), gates_(gates), commands_(plan.commands.size()) {
+  if (wanted_) series_.emplace(plan.metrics[wanted_->metric], plan.events, commands_);
+}
+
+void PrecisionWatch::take(const RunRecord& run) {
+  if (series_) series_->take(run);
+}
+
+bool PrecisionWatch::is_enough(std::size_t first, std::size_t count, std::uint64_t rounds) {
+  if (!series_ || rounds < std::max(plan_.stop.min_runs, kFewestRounds)) return false;
+  const bool is_next_group = first != looked_first_;
+  if (!is_next_group && rounds < looked_at_ + looked_at_ / kRoundsPerNewOne) return false;
+  looked_at_ = rounds;
+  looked_first_ = first;
+  if (!plan_.reference.is_candidate(first) && count == 1) {
+    const double share = commands_ == 1 ? 1.0 : 1.0 / std::numbers::sqrt2;
+    const auto half_width = half_width_of_mean(first);
+    return half_width && *half_width <= share * wanted_->half_width;
+  }
+  const bool is_alone = count == 1 && !plan_.reference.baseline;
+  for (std::size_t c = first; c < first + count; ++c) {
+    if (plan_.reference.is_candidate(c) && is_too_wide(c) && !(is_alone && has_its_share(c, c)))
+      return false;
+  }
+  return true;
+}
+
+bool PrecisionWatch::needs_more_runs(std::size_t command) const {
+  if (!series_ || plan_.reference.baseline) return false;
+  const bool is_candidate = plan_.reference.is_candidate(command);
+  for (std::size_t c = 0; c < commands_; ++c) {
+    if (!plan_.reference.is_candidate(c) || (is_candidate && c != command) || !is_too_wide(c))
+      continue;
+    if (!has_its_share(command, c) || has_its_share(is_candidate ? plan_.reference.command : c, c))
+      return true;
+  }
+  return false;
+}
+
+bool PrecisionWatch::has_its_share(std::size_t command, std::size_t candidate) const {
+  const auto own = half_width_of_mean(command);
+  const std::vector<double>& reference = series_->of(plan_.reference.command).values;
+  if (!own || series_->of(candidate).values.empty() || reference.empty()) return false;
+  const double ratio =
+      stats::moments(series_->of(candidate).values).mean / stats::moments(reference).mean;
+  return *own * ratio <= wanted_->half_width / std::numbers::sqrt2;
+}
+
+bool PrecisionWatch::is_too_wide(std::size_t candidate) const {
+  const auto half_width = half_width_of_delta(candidate);
+  return !half_width || *half_width > wanted_->half_width;
+}
+
+std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
+  if (!series_) return std::nullopt;
+  Precision result{.wanted = wanted_->half_width,
+                   .half_width = 0.0,
+                   .runs = 0,
+                   .end = end,
+                   .metric = plan_.metrics[wanted_->metric].name};
+  std::size_t fewest = std::numeric_limits<std::size_t>::max();
+  for (std::size_t c = 0; c < commands_; ++c)
+    fewest = std::min(fewest, series_->of(c).values.size());
+  result.runs = fewest;
+  if (commands_ == 1 && !plan_.reference.baseline) result.half_width = half_width_of_mean(0);
+  for (std::size_t c = 0; c < commands_; ++c)
+    if (plan_.reference.is_candidate(c))
+      result.half_width = wider(result.half_width, half_width_of_delta(c));
+  const bool is_reached = result.half_width && *result.half_width <= wanted_->half_width;
+  if (is_reached) result.end = PrecisionEnd::Reached;
+  if (!is_reached && end == PrecisionEnd::Reached) result.end = PrecisionEnd::Gates;
+  return result;
+}
+
+std::optional<double> PrecisionWatch::half_width_of_mean(std::size_t command) const {
+  const std::vector<double>& values = series_->of(command).values;
+  if (values.empty()) return std::nullopt;
+  const double tail = gates_.tails_of(wanted_->metric).tail;
+  if (const auto share = plan_.metrics[wanted_->metric].share()) {
+    const auto found = stats::quantile_estimate(stats::sorted(values), *share, tail);
+    if (!found || found->value <= 0.0) return std::nullopt;
+    return std::max(found->value - found->low, found->high - found->value) / found->value;
+  }
+  const double mean = stats::moments(values).mean;
+  const auto half_width = stats::mean_half_width(values, 1.0 - 2.0 * tail);
+  if (!half_width || mean <= 0.0) return std::nullopt;
+  return *half_width / mean;
+}
+
+std::optional<double> PrecisionWatch::half_width_of_delta(std::size_t candidate) const {
+  const Comparison samples =
+      samples_of(plan_.reference, compares_within_rounds(plan_.order, plan_.reference),
+                 wanted_->metric, series_->all(), candidate);
+  if (samples.is_empty()) return std::nullopt;
+  return stats::delta_of(samples.reference, samples.candidate, samples.paired,
+                         gates_.tails_of(wanted_->metric), plan_.metrics[wanted_->metric].share())
+      .half_width();
 }
 
 }  // namespace lauka

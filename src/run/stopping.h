@@ -1,11 +1,16 @@
 #pragma once
 
+#include "core/metric.h"
 #include "core/record.h"
+#include "gate/schedule.h"
+#include "gate/verdict.h"
 #include "plan/plan.h"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -74,15 +79,9 @@ CountingRule counting_rule_of(const Plan& plan, bool is_gated);
 /// The timed rounds' part of the stop rule, which leaves counting its share of the time.
 StopRule timed_rule(const StopRule& rule, const CountingRule& counting);
 
-/// Progress of the counting rounds of some commands.
-struct CountingSpent {
-  std::uint64_t rounds = 0;  ///< of all passes
-  std::chrono::nanoseconds time{};
-};
-
 /// True if one more round belongs to the blocks up to number `block` (from 0). `timed_time`: the
 /// estimated time of all timed rounds.
-bool belongs_to_block(const CountingRule& rule, const CountingSpent& counted, std::uint64_t block,
+bool belongs_to_block(const CountingRule& rule, const Spent& counted, std::uint64_t block,
                       std::chrono::nanoseconds timed_time);
 
 /// Returns the number of blocks due after `done` timed rounds if `left` follow.
@@ -106,10 +105,10 @@ struct Group {
   Spent spent{};
   std::uint64_t first_look = 0;  ///< rounds when counting would stop without a gate
   std::uint64_t simulated = 0;   ///< rounds of simulated runs
-  CountingSpent counting{};
-  std::uint64_t untuned = 0;   ///< rounds that were not tuned
-  std::uint64_t settling = 0;  ///< rounds thrown away after counting and untuned rounds
-  bool is_settled = true;      ///< no such round since the last of these
+  Spent counting{};              ///< rounds of all passes
+  std::uint64_t untuned = 0;     ///< rounds that were not tuned
+  std::uint64_t settling = 0;    ///< rounds thrown away after counting and untuned rounds
+  bool is_settled = true;        ///< no such round since the last of these
 };
 
 /// Returns the groups of a plan, in the order in which they are run.
@@ -139,5 +138,115 @@ struct Simulating {
 /// Fills in the rest of a session, estimated at `at_start` seconds when the current runs began, and
 /// the fraction done; its elapsed time is there.
 void enter_remaining(double at_start, std::chrono::nanoseconds under_way, Progress& progress);
+
+/// Watches the gates of a plan while its runs come in. A gate's metric has values in one kind of
+/// rounds, and each kind has a schedule of its own (gate::Schedule), which the runner follows.
+///
+/// It is the rounds of the kind that make the schedule, also for a metric that only the runs of
+/// some passes have, or that failed runs under --ignore-failure leave out: the gate then judges the
+/// values there are. The boundary asks for looks at given fractions of the last one's samples, and
+/// passes take turns, so that a metric's values grow in the same proportion as the rounds.
+class GateWatch {
+ public:
+  /// `plan` must outlive it.
+  explicit GateWatch(const Plan& plan);
+
+  /// Enters a counted run.
+  void take(const RunRecord& run);
+
+  /// True if there is a gate on a metric of that kind; if one is still open.
+  bool asks_for(RoundKind kind) const;
+  bool waits_for(RoundKind kind) const;
+
+  /// True if every gate has its answer, or there are no gates.
+  bool is_decided() const;
+
+  /// Takes the early look after `rounds` of a kind, if there is one and counting goes on.
+  /// `planned`: about how many rounds there would be without gates, for the verdict.
+  void after_round(RoundKind kind, std::size_t rounds, std::size_t planned = 0);
+
+  /// Returns the rounds of the next early look; nullopt if there are no more.
+  std::optional<std::size_t> next_early(RoundKind kind) const;
+
+  /// Takes a planned look: the first when counting would stop without gates, later ones at
+  /// next_planned or when the rounds end. `last` answers all open gates.
+  void look_as_planned(RoundKind kind, std::size_t rounds, bool last);
+
+  /// Returns the planned looks taken, and the rounds of the next one.
+  std::size_t planned_looks(RoundKind kind) const { return schedules_.at(kind).planned_looks(); }
+  std::size_t next_planned(RoundKind kind) const { return schedules_.at(kind).next_planned(); }
+
+  /// Returns the fewest rounds after which a metric that never varies is decided; 0 without a gate
+  /// on a metric of that kind.
+  std::size_t rounds_of_constants(RoundKind kind) const;
+
+  /// Returns the tails of an interval of `metric` (its index in the plan) if the rounds end now:
+  /// the plan's, or smaller if a gate on it may have chosen the moment.
+  stats::IntervalTails tails_of(std::size_t metric) const;
+
+  /// Returns the answers, and the intervals of the gated metrics. A gate that an early end left
+  /// open is inconclusive.
+  gate::Findings close();
+
+ private:
+  /// One gate about one candidate.
+  struct Question {
+    Condition condition;
+    std::size_t candidate = 0;
+    std::size_t series = 0;  ///< index into metrics_ and series_
+    RoundKind kind = RoundKind::Timed;
+    std::optional<gate::Verdict> verdict;
+  };
+
+  std::size_t series_of(std::size_t metric);
+  void look(RoundKind kind, const gate::Levels& levels, const gate::Look& look, bool early);
+  std::optional<gate::Verdict> decide(const Question& question, const gate::Levels& levels,
+                                      gate::Look look) const;
+
+  const Plan& plan_;
+  std::vector<std::size_t> metrics_;  // the gated ones of the plan, each once
+  std::vector<MetricSeries> series_;  // of these
+  std::vector<Question> questions_;
+  std::map<RoundKind, gate::Schedule> schedules_;  // of the kinds that give values
+};
+
+/// Watches the width of a metric's intervals, if the plan wants a precision.
+class PrecisionWatch {
+ public:
+  /// `plan` and `gates`, which know the intervals' confidence, must outlive it.
+  PrecisionWatch(const Plan& plan, const GateWatch& gates);
+
+  /// Enters a kept run.
+  void take(const RunRecord& run);
+
+  /// True if the commands from `first` on, `count` of them, have run often enough after `rounds`
+  /// rounds. In sequential order they come alone, and each has its half of a delta's variance: the
+  /// reference before it is known how much slower a candidate is; needs_more_runs knows that later.
+  bool is_enough(std::size_t first, std::size_t count, std::uint64_t rounds);
+
+  /// In sequential order: whether more runs of `command` would narrow an interval that is still too
+  /// wide.
+  bool needs_more_runs(std::size_t command) const;
+
+  /// Returns the result, by the present samples; `end` is what ended the runs if it is not reached.
+  /// nullopt if no precision is wanted.
+  std::optional<Precision> close(PrecisionEnd end) const;
+
+ private:
+  bool is_too_wide(std::size_t candidate) const;
+  /// True if the part of `command` in the half width of `candidate`'s delta is no more than its
+  /// share.
+  bool has_its_share(std::size_t command, std::size_t candidate) const;
+  std::optional<double> half_width_of_mean(std::size_t command) const;
+  std::optional<double> half_width_of_delta(std::size_t candidate) const;
+
+  std::optional<PrecisionGoal> wanted_;
+  const Plan& plan_;
+  const GateWatch& gates_;
+  std::size_t commands_;
+  std::optional<MetricSeries> series_;
+  std::uint64_t looked_at_ = 0;  // rounds
+  std::size_t looked_first_ = 0;
+};
 
 }  // namespace lauka

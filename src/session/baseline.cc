@@ -79,16 +79,16 @@ Result<void> check_units(const Plan& plan, const Baseline& baseline) {
   return {};
 }
 
-}  // namespace
-
-bool is_of_region(const Metric& metric) {
-  return metric.note.starts_with(kRegionNote);
-}
-
 std::optional<std::size_t> place_in(const Recording& session, const Metric& metric) {
   const auto place = find_metric(session.metrics, metric.measured_as());
   const bool is_same = place && is_of_region(session.metrics[*place]) == is_of_region(metric);
   return is_same ? place : std::nullopt;
+}
+
+}  // namespace
+
+bool is_of_region(const Metric& metric) {
+  return metric.note.starts_with(kRegionNote);
 }
 
 std::vector<std::optional<std::size_t>> places_in(const Recording& session,

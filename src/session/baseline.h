@@ -1,8 +1,8 @@
 #pragma once
 
 #include "cli/options.h"
+#include "core/metric.h"
 #include "core/result.h"
-#include "core/series.h"
 #include "gate/verdict.h"
 #include "plan/plan.h"
 #include "session/recording.h"
@@ -19,8 +19,7 @@ namespace lauka {
 /// True if it was counted in a region of the runs, which is another metric than in whole runs.
 bool is_of_region(const Metric& metric);
 
-/// Returns the index of a metric in `session`; nullopt if it was not measured.
-std::optional<std::size_t> place_in(const Recording& session, const Metric& metric);
+/// Returns the index of each metric in `session`; nullopt if it was not measured.
 std::vector<std::optional<std::size_t>> places_in(const Recording& session,
                                                   const std::vector<Metric>& metrics);
 

@@ -84,20 +84,6 @@ struct Timers {
   std::optional<std::chrono::nanoseconds> tick{};  ///< of the scheduler; nullopt: unknown
 };
 
-/// The values that repeat the session: the same seed gives the same order of runs.
-struct Setting {
-  Order order = Order::Random;
-  std::uint64_t seed = 0;
-  std::uint64_t warmup = 0;            ///< warm-up runs of each command
-  std::optional<std::string> until{};  ///< as Plan's
-  std::uint32_t jobs = 1;              ///< likewise
-  EventSet events{};                   ///< and the passes they were counted in
-  StopRule stop{};
-  bool order_is_for_hooks = false;    ///< as Plan's
-  std::optional<double> min_share{};  ///< as CoreUse's
-  bool region = false;                ///< as Plan's
-};
-
 /// A session that was joined with others.
 struct Origin {
   std::string file{};        ///< as typed
@@ -119,9 +105,9 @@ struct Recording {
   std::shared_ptr<const RunTable> redone = std::make_shared<RunTable>();
   double confidence = kConfidence;
   std::vector<std::string> notes{};  ///< one line each: what was left out, and why
-  Setting setting{};
-  Circumstances circumstances{};  ///< of the first origin, if there are several
-  std::vector<Origin> origins{};  ///< the sessions that were joined; empty: it is one
+  Setting setting{.warmup = 0};      ///< as the plan's; 0 warm-up runs where they are not known
+  Circumstances circumstances{};     ///< of the first origin, if there are several
+  std::vector<Origin> origins{};     ///< the sessions that were joined; empty: it is one
   Timers timers{};
   bool complete = true;                    ///< false: the session was cut short
   bool by_lauka = true;                    ///< else by hyperfine, which has little more than times

@@ -1,10 +1,14 @@
 #include "stats/delta.h"
 
 #include "stats/quantiles.h"
+#include "stats/rank_tests.h"
 #include "stats/summary.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <functional>
+#include <numeric>
 #include <vector>
 
 namespace lauka::stats {
@@ -155,6 +159,253 @@ bool is_clearly_outside(const Change& mean, const Change& sure, const Change& ty
   return outside && surely && std::abs(*mean.change - delta) >= kLeastDifference;
 }
 
+// Hodges & Lehmann 1963. The k-th smallest of n(n+1)/2 Walsh averages, or of n*m differences, is
+// found without listing them, where they are many: how many are at most x takes one walk over the
+// sorted values with two places, so x is bisected until the doubles between its ends run out. The
+// count uses the values as they would be computed, so what is found is one of them, to the last bit
+// but one.
+
+constexpr int kHalvingsOfShift = 200;       // a range of doubles about 1 runs out after some 60
+constexpr std::uint64_t kMostListed = 256;  // that are sorted sooner than they are searched
+
+/// Returns the logarithms, ascending; empty if one is not defined.
+std::vector<double> sorted_logs(std::span<const double> samples) {
+  std::vector<double> logs;
+  logs.reserve(samples.size());
+  for (const double sample : samples) {
+    if (sample <= 0.0) return {};
+    logs.push_back(std::log(sample));
+  }
+  std::ranges::sort(logs);
+  return logs;
+}
+
+/// Returns logarithms of candidate / reference, ascending; of the ratio, because the difference of
+/// two logarithms would round twice.
+std::vector<double> sorted_log_ratios(std::span<const double> reference,
+                                      std::span<const double> candidate) {
+  std::vector<double> logs;
+  logs.reserve(reference.size());
+  for (std::size_t round = 0; round < reference.size(); ++round) {
+    if (reference[round] <= 0.0 || candidate[round] <= 0.0) return {};
+    logs.push_back(std::log(candidate[round] / reference[round]));
+  }
+  std::ranges::sort(logs);
+  return logs;
+}
+
+/// (a_i + a_j) / 2 for i <= j.
+struct WalshAverages {
+  std::vector<double> ascending;
+
+  std::uint64_t count() const {
+    const std::uint64_t n = ascending.size();
+    return n * (n + 1) / 2;
+  }
+  double least() const { return ascending.front(); }
+  double largest() const { return ascending.back(); }
+
+  std::vector<double> listed() const {
+    std::vector<double> all;
+    all.reserve(count());
+    for (std::size_t low = 0; low < ascending.size(); ++low)
+      for (std::size_t high = low; high < ascending.size(); ++high)
+        all.push_back((ascending[low] + ascending[high]) / 2.0);
+    return all;
+  }
+
+  std::uint64_t at_most(double limit) const {
+    std::uint64_t count = 0;
+    std::size_t end = ascending.size();  // partners of `low` are below it
+    for (std::size_t low = 0; low < end; ++low) {
+      while (end > low && (ascending[low] + ascending[end - 1]) / 2.0 > limit) --end;
+      count += end - low;
+    }
+    return count;
+  }
+};
+
+/// b_j - a_i for all i and j.
+struct Differences {
+  std::vector<double> a;
+  std::vector<double> b;
+
+  std::uint64_t count() const { return std::uint64_t{a.size()} * b.size(); }
+  double least() const { return b.front() - a.back(); }
+  double largest() const { return b.back() - a.front(); }
+
+  std::vector<double> listed() const {
+    std::vector<double> all;
+    all.reserve(count());
+    for (const double from : a)
+      for (const double to : b) all.push_back(to - from);
+    return all;
+  }
+
+  std::uint64_t at_most(double limit) const {
+    std::uint64_t count = 0;
+    std::size_t end = 0;
+    for (const double value : a) {
+      while (end < b.size() && b[end] - value <= limit) ++end;
+      count += end;
+    }
+    return count;
+  }
+};
+
+/// Values in ascending order.
+template <typename Values>
+class Ascending {
+ public:
+  explicit Ascending(const Values& values) : values_(values) {
+    if (values.count() > kMostListed) return;
+    listed_ = values.listed();
+    std::ranges::sort(listed_);
+  }
+
+  /// The one in place `place`, from 1.
+  double at(std::uint64_t place) const {
+    if (!listed_.empty()) return listed_[place - 1];
+    double below = std::nextafter(values_.least(), -HUGE_VAL);
+    double reached = values_.largest();
+    for (int i = 0; i < kHalvingsOfShift; ++i) {
+      const double middle = std::midpoint(below, reached);
+      if (middle <= below || middle >= reached) break;
+      (values_.at_most(middle) >= place ? reached : below) = middle;
+    }
+    return reached;
+  }
+
+ private:
+  const Values& values_;
+  std::vector<double> listed_{};
+};
+
+template <typename Values>
+std::optional<TypicalChange> change_of(const Values& values, std::uint64_t place) {
+  if (place == 0) return std::nullopt;
+  const std::uint64_t count = values.count();
+  const Ascending ascending(values);
+  double middle = ascending.at((count + 1) / 2);
+  if (count % 2 == 0) middle = std::midpoint(middle, ascending.at(count / 2 + 1));
+  return TypicalChange{.change = std::expm1(middle),
+                       .bounds = {.low = std::expm1(ascending.at(place)),
+                                  .high = std::expm1(ascending.at(count + 1 - place))}};
+}
+
+/// The mean of the logarithms, as ranks say nothing of so few rounds.
+LogRatio log_ratio_of_few(std::span<const double> reference, std::span<const double> candidate,
+                          bool paired) {
+  if (paired) {
+    const Moments ratios = moments(sorted_log_ratios(reference, candidate));
+    LogRatio ratio{.value = ratios.mean};
+    if (ratios.variance)
+      ratio.error = std::sqrt(*ratios.variance / static_cast<double>(ratios.count));
+    return ratio;
+  }
+  const Moments to = moments(sorted_logs(reference));
+  const Moments of = moments(sorted_logs(candidate));
+  LogRatio ratio{.value = of.mean - to.mean};
+  if (of.variance && to.variance)
+    ratio.error = std::sqrt(*of.variance / static_cast<double>(of.count) +
+                            *to.variance / static_cast<double>(to.count));
+  return ratio;
+}
+
+// The change of a statistic that has no interval of its own, by the jackknife of its logarithm: R.
+// G. Miller, "Jackknifing variances", Annals of Mathematical Statistics 39 (1968). It takes the
+// kurtosis from the samples, so it holds for times, whose tails are long, where the F test does
+// not. Up to kGroups rounds are left out one at a time, as Miller does; more are left out in that
+// many groups of neighbours, which a drift of the machine moves together, and so makes the interval
+// wider (and which quantiles need: Shao & Wu, Annals of Statistics 17, 1989).
+
+constexpr std::size_t kGroups = 20;
+
+using Places = std::vector<std::size_t>;
+/// The logarithm of a statistic of the rounds at some places; nullopt if it is not defined.
+using LogStatistic = std::function<std::optional<double>(const Places&)>;
+
+struct Estimate {
+  double value = 0.0;
+  double squared_error = 0.0;
+  std::size_t groups = 0;
+};
+
+/// Returns the mean of the pseudovalues of `rounds` rounds, which has little of the statistic's
+/// bias.
+std::optional<Estimate> jackknifed(std::size_t rounds, const LogStatistic& statistic) {
+  const std::size_t groups = std::min(rounds, kGroups);
+  if (groups < 2) return std::nullopt;
+  Places all(rounds);
+  std::iota(all.begin(), all.end(), 0);
+  const auto whole = statistic(all);
+  if (!whole) return std::nullopt;
+  std::vector<double> pseudo;
+  for (std::size_t group = 0; group < groups; ++group) {
+    Places kept = all;
+    kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(group * rounds / groups),
+               kept.begin() + static_cast<std::ptrdiff_t>((group + 1) * rounds / groups));
+    const auto part = statistic(kept);
+    if (!part) return std::nullopt;
+    const auto count = static_cast<double>(groups);
+    pseudo.push_back(count * *whole - (count - 1.0) * *part);
+  }
+  const Moments about = moments(pseudo);
+  return Estimate{about.mean, about.variance.value_or(0.0) / static_cast<double>(groups), groups};
+}
+
+Change change_between(const std::optional<Estimate>& reference,
+                      const std::optional<Estimate>& candidate, double tail) {
+  if (!reference || !candidate) return {};
+  const double difference = candidate->value - reference->value;
+  const double squared_error = reference->squared_error + candidate->squared_error;
+  const double degrees = welch_degrees(reference->squared_error, reference->groups,
+                                       candidate->squared_error, candidate->groups);
+  const double reach = student_t_quantile_above(tail, degrees) * std::sqrt(squared_error);
+  return {.change = std::expm1(difference),
+          .bounds = ChangeBounds{std::expm1(difference - reach), std::expm1(difference + reach)}};
+}
+
+std::vector<double> at(std::span<const double> samples, const Places& places) {
+  std::vector<double> chosen;
+  chosen.reserve(places.size());
+  for (const std::size_t place : places) chosen.push_back(samples[place]);
+  return chosen;
+}
+
+std::optional<double> log_of(double value) {
+  return value > 0.0 ? std::optional(std::log(value)) : std::nullopt;
+}
+
+std::optional<Estimate> log_deviation(std::span<const double> samples) {
+  return jackknifed(samples.size(), [&](const Places& places) -> std::optional<double> {
+    const Moments about = moments(at(samples, places));
+    if (!about.variance || is_rounding_error(about.range(), about.mean)) return std::nullopt;
+    return log_of(about.deviation());
+  });
+}
+
+/// Returns the log width of the delta's interval, averaged over `parts` interleaved parts of the
+/// rounds.
+std::optional<Estimate> log_width(const Rounds& rounds, std::size_t parts, bool paired,
+                                  const IntervalTails& tails) {
+  return jackknifed(rounds.reference.size(), [&](const Places& places) -> std::optional<double> {
+    double sum = 0.0;
+    for (std::size_t part = 0; part < parts; ++part) {
+      Places own;
+      for (std::size_t i = part; i < places.size(); i += parts) own.push_back(places[i]);
+      if (own.empty()) return std::nullopt;
+      const Delta delta =
+          delta_of(at(rounds.reference, own), at(rounds.candidate, own), paired, tails);
+      const auto width =
+          delta.bounds ? log_of(delta.bounds->high - delta.bounds->low) : std::nullopt;
+      if (!width) return std::nullopt;
+      sum += *width;
+    }
+    return sum / static_cast<double>(parts);
+  });
+}
+
 }  // namespace
 
 double welch_degrees(double first, std::size_t first_count, double second,
@@ -283,6 +534,56 @@ Change geometric_mean(std::span<const Change> changes) {
     mean.bounds = ChangeBounds{std::expm1((sum - std::sqrt(below)) / count),
                                std::expm1((sum + std::sqrt(above)) / count)};
   return mean;
+}
+
+std::optional<TypicalChange> typical_change(std::span<const double> reference,
+                                            std::span<const double> candidate, bool paired,
+                                            double tail) {
+  if (paired) {
+    const WalshAverages averages{sorted_log_ratios(reference, candidate)};
+    if (averages.ascending.empty()) return std::nullopt;
+    return change_of(averages, signed_rank_place(reference.size(), tail));
+  }
+  const Differences differences{sorted_logs(reference), sorted_logs(candidate)};
+  if (differences.a.empty() || differences.b.empty()) return std::nullopt;
+  return change_of(differences, mann_whitney_place(reference.size(), candidate.size(), tail));
+}
+
+std::optional<LogRatio> log_ratio(std::span<const double> reference,
+                                  std::span<const double> candidate, bool paired) {
+  constexpr std::size_t fewest_for_ranks = 6;                // as the table's deltas
+  constexpr double tail_of_one_error = 0.15865525393145705;  // of the normal distribution, below -1
+  const auto is_positive = [](double sample) { return sample > 0.0; };
+  if (reference.empty() || candidate.empty() || !std::ranges::all_of(reference, is_positive) ||
+      !std::ranges::all_of(candidate, is_positive))
+    return std::nullopt;
+  const bool has_ranks = std::min(reference.size(), candidate.size()) >= fewest_for_ranks;
+  const auto typical =
+      has_ranks ? typical_change(reference, candidate, paired, tail_of_one_error) : std::nullopt;
+  if (!typical) return log_ratio_of_few(reference, candidate, paired);
+  if (typical->change <= -1.0) return std::nullopt;
+  LogRatio ratio{.value = std::log1p(typical->change)};
+  if (typical->bounds.low > -1.0 && std::isfinite(typical->bounds.high))
+    ratio.error = (std::log1p(typical->bounds.high) - std::log1p(typical->bounds.low)) / 2.0;
+  return ratio;
+}
+
+Change spread_change(std::span<const double> reference, std::span<const double> candidate,
+                     double tail) {
+  return change_between(log_deviation(reference), log_deviation(candidate), tail);
+}
+
+Change width_change(const Rounds& before, const Rounds& after, bool paired,
+                    const IntervalTails& tails) {
+  const auto rounds = [](const Rounds& all) {
+    return std::max<std::size_t>(all.reference.size(), 1);
+  };
+  const auto parts = [](std::size_t more, std::size_t fewer) {
+    return std::max<std::size_t>((more + fewer / 2) / fewer, 1);
+  };
+  return change_between(log_width(before, parts(rounds(before), rounds(after)), paired, tails),
+                        log_width(after, parts(rounds(after), rounds(before)), paired, tails),
+                        tails.tail);
 }
 
 }  // namespace lauka::stats

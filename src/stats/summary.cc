@@ -4,8 +4,94 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
+
+#include <boost/accumulators/accumulators.hpp>
+#include <boost/accumulators/statistics/mean.hpp>
+#include <boost/accumulators/statistics/moment.hpp>
+#include <boost/accumulators/statistics/stats.hpp>
+#include <boost/accumulators/statistics/sum_kahan.hpp>
 
 namespace lauka::stats {
+
+namespace {
+
+// The only file that includes Boost.Accumulators. Its ready-made variances divide by n, and the
+// lazy one of 2.5e15 + {1, 2, 3} is 0; so whatever is summed here is a deviation, never a sample,
+// and the variance is put together from the sums. Their own sum is compensated (Kahan 1965), which
+// makes the mean the double nearest to the true one.
+
+namespace ba = boost::accumulators;
+
+using RunningMean = ba::accumulator_set<double, ba::stats<ba::tag::immediate_mean>>;
+using Deviations = ba::accumulator_set<double, ba::stats<ba::tag::sum_kahan, ba::tag::moment<2>>>;
+
+constexpr std::size_t kFewestForFirstRun = 5;
+constexpr std::size_t kFewestInOrder = 20;
+constexpr std::size_t kFewestForModes = 30;
+
+/// Returns mid-ranks, from 1, of a series in its own order; values equal up to rounding are tied.
+std::vector<double> ranks_in_order(std::span<const double> series) {
+  std::vector<std::size_t> order(series.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order,
+                    [series](std::size_t a, std::size_t b) { return series[a] < series[b]; });
+  std::vector<double> ranks(series.size());
+  for (std::size_t first = 0; first < order.size();) {
+    std::size_t end = first + 1;
+    while (end < order.size() &&
+           is_rounding_error(series[order[end]] - series[order[end - 1]],
+                             std::abs(series[order[end]]) + std::abs(series[order[end - 1]])))
+      ++end;
+    for (std::size_t i = first; i < end; ++i)
+      ranks[order[i]] = static_cast<double>(first + 1 + end) / 2.0;
+    first = end;
+  }
+  return ranks;
+}
+
+/// Spearman's correlation of a series with its own order.
+double correlation_with_order(std::span<const double> series) {
+  const std::vector<double> ranks = ranks_in_order(series);
+  const double middle = (static_cast<double>(series.size()) + 1.0) / 2.0;
+  double together = 0.0;
+  double of_ranks = 0.0;
+  double of_order = 0.0;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const double place = static_cast<double>(i) + 1.0 - middle;
+    const double rank = ranks[i] - middle;
+    together += place * rank;
+    of_ranks += rank * rank;
+    of_order += place * place;
+  }
+  return of_ranks > 0.0 ? together / std::sqrt(of_ranks * of_order) : 0.0;
+}
+
+/// Returns how many of `ascending` are in the lower part of the split with the least sum of squares
+/// within both parts, which is the split with the most between them.
+std::size_t best_split(std::span<const double> ascending, double mean) {
+  const auto count = static_cast<double>(ascending.size());
+  double prefix = 0.0;  // sum of the deviations so far
+  double most_between = -1.0;
+  std::size_t best = 1;
+  for (std::size_t lower = 1; lower < ascending.size(); ++lower) {
+    prefix += ascending[lower - 1] - mean;
+    const auto in_lower = static_cast<double>(lower);
+    const double between = prefix * prefix * count / (in_lower * (count - in_lower));
+    if (between > most_between) {
+      most_between = between;
+      best = lower;
+    }
+  }
+  return best;
+}
+
+double sum_of_squares(const Moments& about) {
+  return about.variance.value_or(0.0) * (static_cast<double>(about.count) - 1.0);
+}
+
+}  // namespace
 
 double harmonic_mean(std::span<const double> samples) {
   double inverse = 0.0;
@@ -71,6 +157,100 @@ std::optional<double> mean_half_width(std::span<const double> samples, double co
   const auto count = static_cast<double>(about.count);
   return student_t_quantile_above((1.0 - confidence) / 2.0, count - 1.0) * about.deviation() /
          std::sqrt(count);
+}
+
+double Moments::deviation() const {
+  return std::sqrt(variance.value_or(0.0));
+}
+
+Moments moments(std::span<const double> samples) {
+  // The running mean (Welford's) is relative to the first sample: exact for equal samples.
+  const double first = samples.front();
+  RunningMean from_first;
+  for (const double sample : samples) from_first(sample - first);
+  const double rough_mean = first + ba::mean(from_first);
+
+  Deviations deviations;
+  for (const double sample : samples) deviations(sample - rough_mean);
+  const auto count = static_cast<double>(samples.size());
+  const double sum = ba::sum_kahan(deviations);
+  const double sum_of_squares = ba::moment<2>(deviations) * count;
+
+  const auto [least, largest] = std::ranges::minmax_element(samples);
+  Moments result{
+      .count = samples.size(), .mean = rough_mean + sum / count, .min = *least, .max = *largest};
+  if (samples.size() > 1)
+    result.variance = std::max(0.0, (sum_of_squares - sum * sum / count) / (count - 1.0));
+  return result;
+}
+
+std::optional<FirstRun> first_run(std::span<const double> series) {
+  if (series.size() < kFewestForFirstRun) return std::nullopt;
+  const std::vector<double> rest = sorted(series.subspan(1));
+  const Fences fences = tukey_fences(quantile(rest, 0.25), quantile(rest, 0.75), kSevereReach);
+  FirstRun result{.first = series.front(), .median_of_rest = median(rest)};
+  result.slow = result.first > rest.back() && result.first > fences.high &&
+                result.first > 1.05 * result.median_of_rest;
+  return result;
+}
+
+SevereOutliers severe_outliers(std::span<const double> series) {
+  const std::vector<double> ascending = sorted(series);
+  const double middle = median(ascending);
+  const Fences fences =
+      tukey_fences(quantile(ascending, 0.25), quantile(ascending, 0.75), kSevereReach);
+  const auto count = std::ranges::count_if(series, [&](double sample) {
+    return fences.leave_out(sample) && std::abs(sample - middle) > 0.01 * std::abs(middle);
+  });
+  SevereOutliers result{.count = static_cast<std::size_t>(count),
+                        .share = static_cast<double>(count) / static_cast<double>(series.size())};
+  result.many = result.share >= 0.05;
+  return result;
+}
+
+std::optional<SlowNoise> slow_noise(std::span<const double> series) {
+  if (series.size() < kFewestInOrder) return std::nullopt;
+  const Moments about = moments(series);
+  double with_next = 0.0;
+  for (std::size_t i = 0; i + 1 < series.size(); ++i)
+    with_next += (series[i] - about.mean) * (series[i + 1] - about.mean);
+  const double squares = sum_of_squares(about);
+  SlowNoise result{.autocorrelation = squares > 0.0 ? with_next / squares : 0.0};
+  result.slow =
+      result.autocorrelation > std::max(0.3, 3.0 / std::sqrt(static_cast<double>(series.size())));
+  return result;
+}
+
+std::optional<Drift> drift(std::span<const double> series) {
+  if (series.size() < kFewestInOrder) return std::nullopt;
+  const std::size_t third = series.size() / 3;
+  const double before = median(sorted(series.first(third)));
+  const double after = median(sorted(series.last(third)));
+  Drift result{.rank_correlation = correlation_with_order(series),
+               .change = before == 0.0 ? 0.0 : (after - before) / before};
+  const double errors =
+      std::abs(result.rank_correlation) * std::sqrt(static_cast<double>(series.size()) - 1.0);
+  result.drifting = errors > 3.29 && std::abs(result.change) > 0.02;
+  return result;
+}
+
+std::optional<TwoModes> two_modes(std::span<const double> series) {
+  if (series.size() < kFewestForModes) return std::nullopt;
+  const std::vector<double> ascending = sorted(series);
+  const std::size_t split = best_split(ascending, moments(ascending).mean);
+  const Moments low = moments(std::span(ascending).first(split));
+  const Moments high = moments(std::span(ascending).subspan(split));
+  const auto count = static_cast<double>(series.size());
+  const double pooled = std::sqrt((sum_of_squares(low) + sum_of_squares(high)) / (count - 2.0));
+  const double distance = high.mean - low.mean;
+
+  TwoModes result{.low_mean = low.mean,
+                  .high_mean = high.mean,
+                  .smaller_share = static_cast<double>(std::min(low.count, high.count)) / count};
+  if (distance > 0.0)
+    result.separation = pooled > 0.0 ? distance / pooled : std::numeric_limits<double>::infinity();
+  result.two = result.separation > 4.5 && result.smaller_share >= 0.2;
+  return result;
 }
 
 }  // namespace lauka::stats

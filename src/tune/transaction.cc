@@ -1,7 +1,6 @@
-#include "tune/tune.h"
-
 #include "core/numbers.h"
 #include "core/text.h"
+#include "tune/tune.h"
 
 #include <algorithm>
 #include <cerrno>

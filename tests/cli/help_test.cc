@@ -1,6 +1,5 @@
 #include "cli/describe.h"
 #include "cli/option_table.h"
-#include "cli/parse.h"
 #include "core/text.h"
 
 #include <sstream>

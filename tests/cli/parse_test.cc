@@ -1,5 +1,3 @@
-#include "cli/parse.h"
-
 #include "cli/option_table.h"
 #include "core/choices.h"
 

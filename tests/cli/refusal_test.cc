@@ -1,4 +1,4 @@
-#include "cli/parse.h"
+#include "cli/option_table.h"
 
 #include <string>
 #include <vector>

@@ -1,6 +1,5 @@
-#include "cli/suite.h"
-
-#include "cli/parse.h"
+#include "cli/option_table.h"
+#include "cli/suite_options.h"
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "core/series.h"
+#include "core/metric.h"
 
 #include <vector>
 

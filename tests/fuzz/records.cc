@@ -1,5 +1,4 @@
 #include "engine/kperf/strategy.h"
-
 #include "fuzz/targets.h"
 
 #include <algorithm>

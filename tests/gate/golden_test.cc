@@ -1,7 +1,6 @@
 #include "stats/golden.h"
 
 #include "fakes/one_look.h"
-#include "gate/judge.h"
 #include "gate/schedule.h"
 #include "gate/verdict.h"
 

@@ -1,4 +1,4 @@
-#include "gate/judge.h"
+#include "gate/verdict.h"
 
 #include <algorithm>
 #include <vector>

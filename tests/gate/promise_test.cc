@@ -1,7 +1,7 @@
 // The gate's promises, by simulation with a fixed seed.
 
-#include "gate/judge.h"
 #include "gate/schedule.h"
+#include "gate/verdict.h"
 #include "stats/noise.h"
 
 #include <algorithm>

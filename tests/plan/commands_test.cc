@@ -227,20 +227,20 @@ TEST_CASE("setups and cleanups make the order sequential, unless one was asked f
 
 TEST_CASE("shell syntax without a shell is pointed out, once of a kind, with what runs it") {
   Options options = options_of({"ls | wc -l", "ls | wc -c", "echo $HOME", "ls"});
-  CHECK(hints_about_shells(options) ==
+  CHECK(hints_about(options, {}) ==
         Words{"'ls | wc -l' has an unquoted |, which the program gets as it is; use -S to run "
               "it in a shell",
               "'echo $HOME' has an unquoted $HOME, which the program gets as it is; use -S to run "
               "it in a shell"});
   options.shell = Shell{{"sh"}};
-  CHECK(hints_about_shells(options).empty());
+  CHECK(hints_about(options, {}).empty());
 }
 
 TEST_CASE("a grep whose output is thrown away may stop early, and no other command") {
   const auto hints = [](const std::string& text, OutputChoice output = {}) {
     Options options = options_of({text});
     options.outputs = {std::move(output)};
-    return hints_about_output(commands(options)).size();
+    return hints_about({}, commands(options)).size();
   };
   CHECK(hints("grep -r x .") == 1);
   CHECK(hints("/usr/bin/egrep x file") == 1);
@@ -249,7 +249,7 @@ TEST_CASE("a grep whose output is thrown away may stop early, and no other comma
   CHECK(hints("cat grep") == 0);
   Options shell = options_of({"grep x file | wc -l"});
   shell.shell = Shell{{"sh"}};
-  CHECK(hints_about_output(commands(shell)).empty());
+  CHECK(hints_about({}, commands(shell)).empty());
 }
 
 TEST_CASE("a folder is given once for all commands or once per command, with the values in it") {

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lauka {
@@ -37,6 +38,14 @@ inline Plan plan_of(const std::vector<std::string>& names) {
   plan.warmup = 0;
   plan.stop.exact_runs = 2;
   return plan;
+}
+
+/// Carries out one plan alone.
+inline Result<SessionResult> carry_out(const Plan& plan, const RunContext& context) {
+  BenchmarkRun run{"", plan, context};
+  auto measured = carry_out({&run, 1}, 0);
+  if (!measured) return measured.error();
+  return std::move(measured->front());
 }
 
 struct Bench {

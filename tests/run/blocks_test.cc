@@ -12,7 +12,7 @@ namespace {
 /// rounds.
 std::vector<std::uint64_t> rounds_by_block(const CountingRule& rule, std::chrono::nanoseconds round,
                                            std::chrono::nanoseconds timed) {
-  CountingSpent spent;
+  Spent spent;
   std::vector<std::uint64_t> by_block;
   for (std::uint64_t block = 0; block < kBlocks; ++block) {
     while (belongs_to_block(rule, spent, block, timed)) {

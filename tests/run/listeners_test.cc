@@ -1,4 +1,4 @@
-#include "run/listeners.h"
+#include "run/output.h"
 
 #include <algorithm>
 #include <memory>
@@ -122,12 +122,14 @@ TEST_CASE("beyond 64 MB outputs are compared by their hash") {
 }
 
 TEST_CASE("a hash is of standard output alone") {
-  OutputHash hash;
+  OutputStore hash(nullptr);
   hash.receive(Kept::Output, "ab");
   hash.receive(Kept::Error, "x");
   hash.receive(Kept::Output, "c");
-  CHECK(hash.digest() == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  CHECK(hash.bytes() == 3);
+  const auto stored = hash.take();
+  REQUIRE(stored);
+  CHECK(stored->rest == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(stored->bytes == 3);
 }
 
 }  // namespace lauka

@@ -1,6 +1,6 @@
 #include "fakes/gates.h"
 #include "run/bench.h"
-#include "run/watches.h"
+#include "run/stopping.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "plan/rows.h"
 #include "run/bench.h"
-#include "run/reported.h"
+#include "run/output.h"
 
 #include <algorithm>
 #include <cstddef>

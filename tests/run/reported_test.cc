@@ -1,6 +1,5 @@
-#include "run/reported.h"
-
 #include "run/bench.h"
+#include "run/output.h"
 
 #include <algorithm>
 #include <memory>

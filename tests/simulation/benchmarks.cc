@@ -1,6 +1,6 @@
 #include "simulation/benchmarks.h"
 
-#include "gate/judge.h"
+#include "gate/verdict.h"
 #include "stats/delta.h"
 #include "stats/noise.h"
 #include "stats/summary.h"

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "gate/judge.h"
 #include "gate/schedule.h"
+#include "gate/verdict.h"
 #include "simulation/series.h"
 
 #include <array>

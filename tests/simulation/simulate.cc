@@ -8,8 +8,8 @@
 // that their slow waves stay. --naive gives each look the whole error, as who does not know better
 // would: the limits have to find that.
 
-#include "gate/judge.h"
 #include "gate/schedule.h"
+#include "gate/verdict.h"
 #include "simulation/benchmarks.h"
 #include "simulation/rules.h"
 #include "simulation/series.h"

@@ -3,7 +3,6 @@
 #include "stats/delta.h"
 #include "stats/distributions.h"
 #include "stats/rank_tests.h"
-#include "stats/steadiness.h"
 #include "stats/summary.h"
 
 #include <cmath>

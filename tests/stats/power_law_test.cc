@@ -1,4 +1,4 @@
-#include "stats/power_law.h"
+#include "stats/models.h"
 
 #include <vector>
 

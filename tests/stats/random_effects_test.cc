@@ -1,6 +1,5 @@
-#include "stats/random_effects.h"
-
 #include "stats/golden.h"
+#include "stats/models.h"
 #include "stats/noise.h"
 
 #include <limits>

@@ -1,6 +1,5 @@
-#include "stats/steadiness.h"
-
 #include "stats/noise.h"
+#include "stats/summary.h"
 
 #include <limits>
 #include <vector>

@@ -1,6 +1,5 @@
-#include "engine/perf/perf_engine.h"
-
 #include "core/text.h"
+#include "engine/perf/perf_engine.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,10 @@
 #pragma once
 
+// Listeners: the evaluation of a run's output as it comes.
+
+#include "core/own_metric.h"
 #include "core/pattern.h"
+#include "core/record.h"
 #include "core/result.h"
 #include "core/sha256.h"
 #include "core/text.h"
@@ -17,9 +21,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
-
-// Listeners: the evaluation of a run's output as it comes.
 
 namespace lauka {
 
@@ -56,7 +59,7 @@ struct StoredOutput {
   std::string rest{};       ///< hash of the part after the text; empty: none
 };
 
-/// Stores standard output.
+/// Stores standard output; without a text, only its hash.
 class OutputStore final : public os::OutputListener {
  public:
   explicit OutputStore(std::unique_ptr<os::TextFile> text) { stored_.text = std::move(text); }
@@ -88,7 +91,6 @@ class OutputComparison final : public os::OutputListener {
   void compare(std::string_view bytes);
   void note_difference(std::string_view bytes);
   void pass(std::string_view equal);
-  std::string expected_line() const;
 
   const StoredOutput& expected_;
   std::vector<char> room_;
@@ -103,18 +105,6 @@ class OutputComparison final : public os::OutputListener {
 
   std::uint64_t shown_from() const;
   void add_to_got(std::string_view bytes);
-};
-
-/// Hashes standard output.
-class OutputHash final : public os::OutputListener {
- public:
-  bool receive(os::Kept which, std::string_view bytes) override;
-  std::string digest() const { return sum_.digest(); }
-  std::uint64_t bytes() const { return bytes_; }
-
- private:
-  Sha256 sum_;
-  std::uint64_t bytes_ = 0;
 };
 
 /// Decides --expect-output: a run of each command, whose standard output is compared as it comes.
@@ -147,7 +137,67 @@ class OutputCheck {
   StoredOutput file_;                           // that it is compared with
   std::unique_ptr<OutputStore> store_;
   std::unique_ptr<OutputComparison> comparison_;
-  std::unique_ptr<OutputHash> hash_;
 };
+
+/// The variable that names the file to which a run may write its metrics.
+inline constexpr const char* kMetricsVariable = "LAUKA_METRICS";
+
+/// True if something is scraped from the output of the plan's runs.
+bool scrapes(const Plan& plan);
+
+/// Reads the values that the programs of a session report: in their output, and in the files of
+/// LAUKA_METRICS.
+class ReportedValues {
+ public:
+  /// `files` may be null. All must outlive it.
+  ReportedValues(const Plan& plan, const os::Launcher& launcher, os::MetricFiles* files)
+      : plan_(plan), launcher_(launcher), files_(files) {}
+
+  /// Compiles the expressions.
+  Result<void> prepare();
+
+  /// Returns LAUKA_METRICS for the run at `place` of a batch; empty without files.
+  std::string file_of(std::size_t place) const { return files_ ? files_->path(place) : ""; }
+
+  /// True if runs should write to the files, or one has.
+  bool by_file() const;
+
+  /// Takes the files of the batch that has ended.
+  void collect();
+
+  /// Returns the values of the run at `place` of that batch, by the places of Plan::reported,
+  /// followed by discovered()'s. If its output is scraped it is the only run of its batch.
+  /// An error, in one line: a value cannot be read or is missing.
+  Result<std::vector<std::optional<double>>> values_of(const Step& step, std::size_t place);
+
+  /// Returns the values that were not announced.
+  const std::vector<OwnMetric>& discovered() const { return discovered_; }
+  /// Continues with an earlier process's.
+  void go_on_with(std::vector<OwnMetric> discovered) { discovered_ = std::move(discovered); }
+
+ private:
+  using Values = std::vector<std::optional<double>>;
+
+  Result<void> scrape(std::size_t place, const Pattern& pattern, Values& values) const;
+  Result<std::optional<std::string>> last_match(const Pattern& pattern, os::Kept which) const;
+  std::string output_end() const;
+  Result<void> read(std::string_view text, Values& values);
+  Result<std::size_t> place_of(const ReportedLine& reported);
+
+  const Plan& plan_;
+  const os::Launcher& launcher_;
+  os::MetricFiles* files_;
+  std::vector<std::pair<std::size_t, Pattern>> patterns_;  // by the place of their metric
+  std::vector<OwnMetric> discovered_;
+  std::vector<os::MetricFiles::Written> batch_;
+};
+
+/// Returns why a run has no values of its region: none was marked, or not correctly. A program may
+/// note anything.
+std::optional<Error> why_no_region(const os::Ended& ended);
+
+/// Adds a run's notes about its region at the places of Plan::reported.
+void add_region(const Plan& plan, const os::RegionUse& use,
+                std::vector<std::optional<double>>& reported);
 
 }  // namespace lauka

@@ -47,7 +47,7 @@ double noise_between(std::span<const SeriesPoint> points);
 /// no step. The interval of a step is the two levels' interval; its place is in doubt from
 /// `earliest` to `latest`. No value may be other than finite, no variance negative. `confidence` is
 /// the intervals'; the rate of false steps is fixed: less than once in a thousand points of normal,
-/// heavy-tailed and wild noise (by simulation: tests/stats/steps_test.cc).
+/// heavy-tailed and wild noise (by simulation: tests/stats/change_points_test.cc).
 SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence);
 
 }  // namespace lauka::stats

@@ -1,4 +1,4 @@
-#include "stats/steps.h"
+#include "stats/change_points.h"
 
 #include "stats/noise.h"
 

@@ -1,4 +1,4 @@
-#include "cli/suite.h"
+#include "cli/suite_options.h"
 
 #include "cli/option_table.h"
 #include "core/pattern.h"
@@ -29,11 +29,6 @@ using Place = std::vector<Setting>;
 /// Returns the name that options for the same value share: one place decides about them.
 std::string_view family_of(const OptionInfo& option) {
   return option.traits.sets.empty() ? option.name : option.traits.sets;
-}
-
-/// True if `stronger` replaces all of `weaker`.
-bool displaces(const OptionInfo& stronger, const OptionInfo& weaker) {
-  return family_of(stronger) == family_of(weaker) || contradict(stronger, weaker);
 }
 
 /// True if it applies to the session, not to a benchmark.
@@ -194,7 +189,8 @@ class SuiteReader {
         return std::any_of(places.begin() + static_cast<std::ptrdiff_t>(p) + 1, places.end(),
                            [&](const Place* place) {
                              return std::ranges::any_of(*place, [&](const Setting& stronger) {
-                               return displaces(*stronger.option, *weaker.option);
+                               return family_of(*stronger.option) == family_of(*weaker.option) ||
+                                      contradict(*stronger.option, *weaker.option);
                              });
                            });
       };
@@ -273,16 +269,13 @@ class SuiteReader {
     return take(entry, own);
   }
 
-  bool has_gate() const {
-    return std::ranges::any_of(suite_.benchmarks,
-                               [](const Benchmark& one) { return !one.options.gates.empty(); });
-  }
-
   /// Keeps the benchmarks of --only and --shard. Parts are dealt by the place in the file: they are
   /// equally large, and a benchmark added at the end moves no other.
   Result<void> choose() {
     benchmark_.clear();
-    if (suite_.session.fail_if_inconclusive && !has_gate())
+    const bool has_gate = std::ranges::any_of(
+        suite_.benchmarks, [](const Benchmark& one) { return !one.options.gates.empty(); });
+    if (suite_.session.fail_if_inconclusive && !has_gate)
       return at(0, {"--fail-if-inconclusive without a gate",
                     "add fail-if-slower = 1 or fail-if = \"METRIC > PCT\""});
     const Shard shard = typed_.shard.value_or(Shard{});

@@ -1,5 +1,3 @@
-#include "history/page.h"
-
 #include "core/text.h"
 #include "history/text.h"
 #include "history/trend.h"

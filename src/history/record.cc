@@ -4,7 +4,7 @@
 #include "core/own_metric.h"
 #include "core/sha256.h"
 #include "core/text.h"
-#include "format/read_session.h"
+#include "format/json.h"
 #include "format/sections.h"
 #include "format/text.h"
 #include "stats/delta.h"

@@ -149,19 +149,12 @@ std::string circumstances(const Circumstances& at) {
 /// The gates as a list, each with its answer as a mark before its line. `all`: also those that
 /// pass. `name`: of the benchmark in a suite; else empty.
 std::string gate_items(const Results& results, bool all, const std::string& name) {
-  const std::vector<std::string> lines = lines_of(gate_lines(results, false));
   std::string html;
-  for (std::size_t i = 0; i < lines.size() && i < results.verdicts.size(); ++i) {
-    const gate::Answer answer = results.verdicts[i].answer;
-    if (!all && answer == gate::Answer::Pass) continue;
-    const std::string_view word = verdict_word(answer).text;
-    const std::string said = fmt::format(": {}: ", word);
-    std::string line = lines[i];
-    if (const std::size_t at = line.find(said); at != std::string::npos)
-      line.replace(at, said.size(), ": ");
-    html += fmt::format("<li>{} {}{}</li>\n", verdict_html(word),
-                        name.empty() ? "" : "<b>" + html_text(name) + "</b>: ", message_html(line));
-  }
+  for (const gate::Verdict& verdict : results.verdicts)
+    if (all || verdict.answer != gate::Answer::Pass)
+      html += fmt::format("<li>{} {}{}</li>\n", verdict_html(verdict_word(verdict.answer).text),
+                          name.empty() ? "" : "<b>" + html_text(name) + "</b>: ",
+                          message_html(gate_line(results, verdict, "")));
   return html;
 }
 

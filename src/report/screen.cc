@@ -98,12 +98,7 @@ std::string compact_text(const Results& results, std::size_t metric, const Style
       return terminal_text(*matrix, fitted, style) +
              (fitted.lacks(Less::Interval) ? "" : percentages_note(results, metric, style));
   }
-  const Table table = compact_table(results, metric, Format::Terminal);
-  const Fitted fitted = fit({&table, 1}, style);
-  const bool lacks_intervals =
-      table.columns.back().holds == Holds::Delta && fitted.lacks(Less::Interval);
-  return terminal_text(table, fitted, style) +
-         (lacks_intervals ? dim_note(kNoRoomForIntervals, style) : "");
+  return noted_text(compact_table(results, metric, Format::Terminal), style);
 }
 
 /// Returns the rows that a compact table leaves out, so that users need not guess where they are.

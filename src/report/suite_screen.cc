@@ -320,10 +320,12 @@ std::vector<ChangeRow> suite_changes(const Report& suite) {
 std::string suite_gate_lines(const Report& suite, bool all, bool color) {
   std::string text;
   for (const Results& one : suite.benchmarks) {
-    const std::vector<std::string> lines = lines_of(gate_lines(one, color));
-    for (std::size_t i = 0; i < lines.size() && i < one.verdicts.size(); ++i)
-      if (all || one.verdicts[i].answer != gate::Answer::Pass)
-        text += one_line(one.benchmark) + ": " + lines[i] + "\n";
+    for (const gate::Verdict& verdict : one.verdicts) {
+      const auto [word, ink] = verdict_word(verdict.answer);
+      if (all || verdict.answer != gate::Answer::Pass)
+        text += one_line(one.benchmark) + ": " + gate_line(one, verdict, inked(word, ink, color)) +
+                "\n";
+    }
   }
   return text;
 }
@@ -362,11 +364,8 @@ ScreenSections suite_screen(const Report& suite, const Style& style, bool quiet)
     }
   }
   if (!quiet) {
-    const Table table = suite_table(suite);
-    const Fitted fitted = fit({&table, 1}, style);
     text += inked(suite_title(suite), Ink::Bold, style.color) + "\n" +
-            terminal_text(table, fitted, style) +
-            (fitted.lacks(Less::Interval) ? dim_note(kNoRoomForIntervals, style) : "");
+            noted_text(suite_table(suite), style);
   }
   if (!quiet && !style.verbose && style.histogram) {  // else they are in the tables above
     for (const Results* one : order_of(suite))

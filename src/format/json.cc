@@ -1,4 +1,4 @@
-#include "format/exports.h"
+#include "format/json.h"
 
 #include "core/numbers.h"
 #include "core/text.h"

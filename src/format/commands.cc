@@ -2,9 +2,9 @@
 #include "core/own_metric.h"
 #include "core/text.h"
 #include "format/sections.h"
-#include "report/format.h"
 #include "report/lines.h"
 #include "results/results.h"
+#include "session/baseline.h"
 #include "stats/summary.h"
 
 #include <cmath>

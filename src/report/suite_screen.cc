@@ -208,8 +208,7 @@ TableRow suite_cells(const Geomean& mean, const Report& suite, const SuiteShape&
 
 /// A line that several benchmarks have.
 struct Shared {
-  std::string general;
-  std::string text;  ///< empty if it is not the same in all of them
+  std::string text;  ///< the general one if it is not the same in all of them
   std::vector<std::string> names{};
 };
 
@@ -223,9 +222,9 @@ std::vector<std::string> with_names(const Report& suite,
     const std::string name = cited(suite.benchmarks[i].benchmark);
     for (const auto& [text, general] : lines[i]) {
       const auto [place, is_new] = places.try_emplace(general, all.size());
-      if (is_new) all.push_back({general, text});
+      if (is_new) all.push_back({text});
       Shared& shared = all[place->second];
-      if (shared.text != text) shared.text.clear();
+      if (shared.text != text) shared.text = general;
       if (shared.names.empty() || shared.names.back() != name) shared.names.push_back(name);
     }
   }
@@ -236,7 +235,7 @@ std::vector<std::string> with_names(const Report& suite,
     const std::string who = count == suite.benchmarks.size() ? ""
                             : count > most_named             ? plural(count, "benchmark") + ": "
                                                              : listed(shared.names) + ": ";
-    texts.push_back(who + (shared.text.empty() ? shared.general : shared.text));
+    texts.push_back(who + shared.text);
   }
   return texts;
 }

@@ -20,6 +20,9 @@ using Words = WordedWarning;
 /// Of more commands than these a warning names the first ones, and the number of the others.
 constexpr std::size_t kMostNamed = 5;
 
+constexpr std::string_view kGatesFail =
+    " and gates fail by chance more often than --confidence says";
+
 std::string seconds(double value) {
   return quantity(value, Unit::Seconds);
 }
@@ -155,13 +158,11 @@ struct WarningWords {
 
   Words operator()(const AgainstBaseline& warning) const {
     return {"baseline",
-            fmt::format(
-                "deltas {} include whatever else {}{}",
-                warning.is_joined ? "between sessions" : "against a baseline",
-                warning.is_joined ? "was different then" : "has changed on the machine since then",
-                warning.gated ? ", and gates fail by chance more often than --confidence "
-                                "says"
-                              : ""),
+            std::string(warning.is_joined
+                            ? "deltas between sessions include whatever else was different then"
+                            : "deltas against a baseline include whatever else has changed on the "
+                              "machine since then") +
+                (warning.gated ? "," + std::string(kGatesFail) : ""),
             "measure both in one session where you can, or compare cpu_time or instructions"};
   }
 
@@ -188,12 +189,10 @@ struct WarningWords {
   Words operator()(const SequentialRuns& warning) const {
     return {"sequential_order",
             fmt::format(
-                "the commands were run one after the other{}, so deltas include the drift "
-                "of the machine{}{}",
+                "the commands were run one after the other{}, so deltas include the drift of the "
+                "machine{}{}",
                 warning.for_hooks ? " because --setup or --cleanup of one may undo another's" : "",
-                warning.gated ? " and gates fail by chance more often than --confidence "
-                                "says"
-                              : "",
+                warning.gated ? kGatesFail : "",
                 warning.gated && warning.for_hooks ? "; gates looked only once" : ""),
             warning.for_hooks ? "use --order random if they do not disturb each other"
                               : "--order random compares runs of the same round"};

@@ -1,7 +1,7 @@
 #include "app/call.h"
 #include "cli/describe.h"
 #include "engine/engine.h"
-#include "format/exports.h"
+#include "format/json.h"
 #include "os/clock.h"
 #include "os/machine.h"
 #include "os/signals.h"

@@ -2,7 +2,7 @@
 #include "core/text.h"
 #include "engine/engine.h"
 #include "engine/kperf/kperf_engine.h"
-#include "format/read_session.h"
+#include "format/json.h"
 #include "os/clock.h"
 #include "os/darwin_calls.h"
 #include "os/linux_calls.h"

@@ -2,9 +2,9 @@
 #include "core/own_metric.h"
 #include "core/text.h"
 #include "format/sections.h"
-#include "report/format.h"
 #include "report/lines.h"
 #include "results/results.h"
+#include "session/baseline.h"
 #include "stats/summary.h"
 
 #include <cmath>
@@ -292,7 +292,8 @@ class SessionReader {
     std::vector<Run> runs = runs_of(*ours, *command);
     if (auto added = add_samples(*metrics, *command, runs); !added) return added;
     for (Run& run : runs) runs_.push_back(std::move(run));
-    return read_redone(*ours, *command);
+    read_redone(*ours, *command);
+    return {};
   }
 
   void read_overhead(const JsonIn& there) {
@@ -357,7 +358,7 @@ class SessionReader {
     return {};
   }
 
-  Result<void> read_redone(const JsonIn& ours, std::size_t command) {
+  void read_redone(const JsonIn& ours, std::size_t command) {
     for (const JsonIn& there : items_in(ours, "redone_runs")) {
       Run run = run_of(there, command, redone_.size());
       run.why = text_in(there, "why");
@@ -369,7 +370,6 @@ class SessionReader {
       }
       redone_.push_back(std::move(run));
     }
-    return {};
   }
 
   Result<void> read_session() {
@@ -640,7 +640,7 @@ void put_baseline(JsonWriter& json, const Results& results) {
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     json.open('{');
     for (std::size_t m = 0; m < results.metrics.size(); ++m) {
-      const std::vector<double> values = results.baseline_values_of(c, m);
+      const std::vector<double> values = baseline_values(baseline, c, m);
       if (values.empty() || results.metrics[m].percentile) continue;
       const Unit unit = results.metrics[m].unit;
       json.open(results.metrics[m].name, '{');

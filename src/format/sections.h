@@ -3,7 +3,7 @@
 #include "core/metric.h"
 #include "core/record.h"
 #include "core/result.h"
-#include "format/read_session.h"
+#include "format/json.h"
 #include "format/text.h"
 #include "gate/verdict.h"
 #include "plan/plan.h"

@@ -1,7 +1,6 @@
 #include "core/numbers.h"
 #include "core/text.h"
 #include "format/sections.h"
-#include "report/format.h"
 #include "report/lines.h"
 
 #include <algorithm>

@@ -336,6 +336,7 @@ std::vector<std::string> with_command_first(std::span<const std::string> typed) 
 
 Error unknown(const std::string& command) {
   std::vector<std::string_view> names;
+  names.reserve(kCommands.size());
   for (const CommandInfo& one : kCommands) names.push_back(one.name);
   const std::string_view near = nearest(command, names);
   return {"unknown command " + cited(command), near.empty()

@@ -62,16 +62,11 @@ std::optional<std::string> percent_decoded(std::string_view text) {
 }
 
 std::string percent_encoded(std::string_view text, std::string_view what) {
-  constexpr std::string_view digits = "0123456789ABCDEF";
   std::string coded;
-  for (const char c : text) {
-    if (what.find(c) == std::string_view::npos) {
-      coded += c;
-      continue;
-    }
-    const auto code = static_cast<unsigned char>(c);
-    coded += {'%', digits[code / 16U], digits[code % 16U]};
-  }
+  for (const char c : text)
+    coded += what.find(c) == std::string_view::npos
+                 ? std::string(1, c)
+                 : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   return coded;
 }
 

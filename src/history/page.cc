@@ -1,5 +1,3 @@
-#include "history/page.h"
-
 #include "core/text.h"
 #include "history/text.h"
 #include "history/trend.h"
@@ -12,7 +10,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <limits>
 #include <set>
 

@@ -4,7 +4,7 @@
 #include "core/own_metric.h"
 #include "core/sha256.h"
 #include "core/text.h"
-#include "format/read_session.h"
+#include "format/json.h"
 #include "format/sections.h"
 #include "format/text.h"
 #include "stats/delta.h"
@@ -90,17 +90,9 @@ bool is_wanted(std::string_view top, int depth, std::string_view key) {
   if (depth == of_result) return is_one_of(std::array{"command"sv, "name"sv, "lauka"sv}, key);
   if (depth == of_lauka)
     return is_one_of(std::array{"benchmark"sv, "role"sv, "metrics"sv, "runs"sv}, key);
-  constexpr std::array values = {"unit"sv,
-                                 "runs"sv,
-                                 "mean"sv,
-                                 "stddev"sv,
-                                 "median"sv,
-                                 "mad"sv,
-                                 "percentile"sv,
-                                 "samples"sv,
-                                 "round"sv,
-                                 "log_ratio_to_reference"sv,
-                                 "log_ratio_to_anchor"sv};
+  constexpr auto values = std::to_array<std::string_view>(
+      {"unit", "runs", "mean", "stddev", "median", "mad", "percentile", "samples", "round",
+       "log_ratio_to_reference", "log_ratio_to_anchor"});
   return depth != of_metric_or_run || is_one_of(values, key);
 }
 

@@ -44,13 +44,6 @@ std::optional<LogRatio> part_of(const MetricRecord& values, Against against, boo
   return part;
 }
 
-/// Adds two consecutive ratios with independent errors.
-LogRatio sum_of(const LogRatio& a, const LogRatio& b) {
-  LogRatio sum{.value = a.value + b.value};
-  if (a.error && b.error) sum.error = std::hypot(*a.error, *b.error);
-  return sum;
-}
-
 constexpr double kConfidence95 = 0.95;
 constexpr double kSureOfLink = 3.6;  // standard errors: one in 3000 is above
 constexpr double kRounding = 1e-9;   // a change below is the arithmetic's, where nothing varies
@@ -243,9 +236,11 @@ std::map<std::string, LogRatio> AnchorLinks::to(const std::string& newest) const
     for (const auto& [ends, ratios] : links_) {
       if (ends.first != at && ends.second != at) continue;
       const std::string& other = ends.first == at ? ends.second : ends.first;
-      LogRatio link = weighted_mean(ratios);
-      if (other == ends.second) link.value = -link.value;
-      if (found.emplace(other, sum_of(found.at(at), link)).second) next.push_back(other);
+      const LogRatio link = weighted_mean(ratios);
+      LogRatio sum = found.at(at);  // of consecutive ratios with independent errors
+      sum.value += other == ends.second ? -link.value : link.value;
+      sum.error = std::hypot(sum.error.value_or(0.0), link.error.value_or(0.0));
+      if (found.emplace(other, sum).second) next.push_back(other);
     }
   }
   found.erase(newest);

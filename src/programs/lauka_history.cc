@@ -2,7 +2,6 @@
 #include "core/text.h"
 #include "history/command_line.h"
 #include "history/database.h"
-#include "history/page.h"
 #include "history/store.h"
 #include "history/text.h"
 #include "history/trend.h"

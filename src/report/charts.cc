@@ -294,12 +294,12 @@ std::string drawing_of(const Results& results, const Metric& metric, const Line&
 }
 
 std::string numbers_of(const Results& results, std::size_t metric, const Line& line) {
-  const std::string html = html_text(quantity(line.median, results.metrics[metric]));
-  const MetricResult* row = row_of(results.commands[line.command], metric);
-  if (!row->delta) return html;
-  const Cell delta = delta_cell(*row->delta, results.metrics[metric].better);
-  return html +
-         fmt::format(" <span class=\"{}\">{}</span>", ink_class(delta.ink), marked_html(delta));
+  std::string html = html_text(quantity(line.median, results.metrics[metric]));
+  if (const auto& change = row_of(results.commands[line.command], metric)->delta) {
+    const Cell delta = delta_cell(*change, results.metrics[metric].better);
+    html += fmt::format(" <span class=\"{}\">{}</span>", ink_class(delta.ink), marked_html(delta));
+  }
+  return html;
 }
 
 /// A row of `.bars`: a name, a drawing and a value at the end, all HTML.

@@ -153,6 +153,19 @@ std::size_t longest_run_of_backticks(std::string_view text) {
   return longest;
 }
 
+/// Text that is not code, with nothing in it that Markdown or HTML would act on.
+std::string markdown_text(std::string_view text) {
+  const std::string line = one_line(text);
+  std::string escaped;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (!is_within_word(line, i) &&
+        std::string_view("\\`*_{}[]<>#|~&$").find(line[i]) != std::string_view::npos)
+      escaped += '\\';
+    escaped += line[i];
+  }
+  return escaped;
+}
+
 std::string markdown_head(const Table& table) {
   std::string head = "|";
   std::string rule = "|";
@@ -248,6 +261,20 @@ std::string cell_text(const Cell& cell, Holds holds, const Markup& markup) {
                                                            : "";
   const std::string text = std::string(mark) + cell.text;
   return cell.is_sure ? strong(text) : text;
+}
+
+void write_table(const Table& table, const Markup& markup, const Sink& sink) {
+  sink(markup.head(table));
+  for (const TableRow& row : table.rows) {
+    std::string line(markup.before_row);
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      line += markup.before_cell;
+      if (c < row.size()) line += " " + cell_text(row[c], table.columns[c].holds, markup);
+      line += markup.after_cell;
+    }
+    sink(line.append(markup.after_row));
+  }
+  sink(markup.after_table);
 }
 
 void write_markup_tables(const Results& results, const Markup& markup, const Sink& sink) {
@@ -407,58 +434,6 @@ std::vector<ToolName> tool_names(const Results& results) {
   return unique;
 }
 
-const Markup kMarkdown = {.text = markdown_text,
-                          .word = markdown_text,
-                          .code = code_cell,
-                          .head = markdown_head,
-                          .line_break = "<br>"};
-
-const Markup kAsciiDoc = {.text = asciidoc_text,
-                          .word = asciidoc_text,
-                          .code = asciidoc_code,
-                          .head = asciidoc_head,
-                          .line_break = " +\n",
-                          .strong = "*",
-                          .before_row = "",
-                          .before_cell = "|",
-                          .after_cell = "\n",
-                          .after_table = "|===\n",
-                          .bullet = "* "};
-
-// In Org a_b has a b below the line, so names are code.
-const Markup kOrg = {.text = org_text,
-                     .word = org_code,
-                     .code = org_code,
-                     .head = org_head,
-                     .line_break = ", ",
-                     .strong = "*"};
-
-void write_table(const Table& table, const Markup& markup, const Sink& sink) {
-  sink(markup.head(table));
-  for (const TableRow& row : table.rows) {
-    std::string line(markup.before_row);
-    for (std::size_t c = 0; c < table.columns.size(); ++c) {
-      line += markup.before_cell;
-      if (c < row.size()) line += " " + cell_text(row[c], table.columns[c].holds, markup);
-      line += markup.after_cell;
-    }
-    sink(line.append(markup.after_row));
-  }
-  sink(markup.after_table);
-}
-
-std::string markdown_text(std::string_view text) {
-  const std::string line = one_line(text);
-  std::string escaped;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (!is_within_word(line, i) &&
-        std::string_view("\\`*_{}[]<>#|~&$").find(line[i]) != std::string_view::npos)
-      escaped += '\\';
-    escaped += line[i];
-  }
-  return escaped;
-}
-
 std::string code_cell(std::string_view text) {
   const std::string line = one_line(text);
   const std::string fence(longest_run_of_backticks(line) + 1, '`');
@@ -474,15 +449,41 @@ std::string code_cell(std::string_view text) {
 }
 
 void write_markdown(const Report& report, const Sink& sink) {
-  write_markup(report, kMarkdown, sink);
+  write_markup(report,
+               {.text = markdown_text,
+                .word = markdown_text,
+                .code = code_cell,
+                .head = markdown_head,
+                .line_break = "<br>"},
+               sink);
 }
 
 void write_asciidoc(const Report& report, const Sink& sink) {
-  write_markup(report, kAsciiDoc, sink);
+  write_markup(report,
+               {.text = asciidoc_text,
+                .word = asciidoc_text,
+                .code = asciidoc_code,
+                .head = asciidoc_head,
+                .line_break = " +\n",
+                .strong = "*",
+                .before_row = "",
+                .before_cell = "|",
+                .after_cell = "\n",
+                .after_table = "|===\n",
+                .bullet = "* "},
+               sink);
 }
 
+// In Org a_b has a b below the line, so names are code.
 void write_orgmode(const Report& report, const Sink& sink) {
-  write_markup(report, kOrg, sink);
+  write_markup(report,
+               {.text = org_text,
+                .word = org_code,
+                .code = org_code,
+                .head = org_head,
+                .line_break = ", ",
+                .strong = "*"},
+               sink);
 }
 
 }  // namespace lauka::report

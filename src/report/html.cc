@@ -7,8 +7,6 @@
 #include "report/screen.h"
 #include "report/table.h"
 
-#include <initializer_list>
-
 #include <fmt/format.h>
 
 namespace lauka::report {
@@ -149,19 +147,12 @@ std::string circumstances(const Circumstances& at) {
 /// The gates as a list, each with its answer as a mark before its line. `all`: also those that
 /// pass. `name`: of the benchmark in a suite; else empty.
 std::string gate_items(const Results& results, bool all, const std::string& name) {
-  const std::vector<std::string> lines = lines_of(gate_lines(results, false));
   std::string html;
-  for (std::size_t i = 0; i < lines.size() && i < results.verdicts.size(); ++i) {
-    const gate::Answer answer = results.verdicts[i].answer;
-    if (!all && answer == gate::Answer::Pass) continue;
-    const std::string_view word = verdict_word(answer).text;
-    const std::string said = fmt::format(": {}: ", word);
-    std::string line = lines[i];
-    if (const std::size_t at = line.find(said); at != std::string::npos)
-      line.replace(at, said.size(), ": ");
-    html += fmt::format("<li>{} {}{}</li>\n", verdict_html(word),
-                        name.empty() ? "" : "<b>" + html_text(name) + "</b>: ", message_html(line));
-  }
+  for (const gate::Verdict& verdict : results.verdicts)
+    if (all || verdict.answer != gate::Answer::Pass)
+      html += fmt::format("<li>{} {}{}</li>\n", verdict_html(verdict_word(verdict.answer).text),
+                          name.empty() ? "" : "<b>" + html_text(name) + "</b>: ",
+                          message_html(gate_line(results, verdict, "")));
   return html;
 }
 
@@ -218,13 +209,9 @@ std::string tuned_comparison(const Tuning& tuning) {
 std::string tuned_machine(const Circumstances& at) {
   if (!at.tuning) return "";
   const Tuning& tuning = *at.tuning;
-  const auto table_of = [](std::initializer_list<std::string_view> headings) {
-    Table table;
-    for (const std::string_view heading : headings)
-      table.columns.push_back({.heading = {std::string(heading)}});
-    return table;
-  };
-  Table vitals = table_of({"machine", "before the first run", "after the last"});
+  Table vitals{.columns = {{.heading = {"machine"}},
+                           {.heading = {"before the first run"}},
+                           {.heading = {"after the last"}}}};
   const auto add = [&](std::string_view what, const auto& before, const auto& after) {
     const auto text = [](const auto& value) {
       return value ? fmt::format("{}", *value) : std::string("not known");
@@ -236,7 +223,8 @@ std::string tuned_machine(const Circumstances& at) {
   add("temperature, °C", tuning.before.celsius, tuning.after.celsius);
   add("stolen ticks", tuning.before.stolen_ticks, tuning.after.stolen_ticks);
   add("ticks", tuning.before.ticks, tuning.after.ticks);
-  Table switched = table_of({"switch", "before", "during"});
+  Table switched{
+      .columns = {{.heading = {"switch"}}, {.heading = {"before"}}, {.heading = {"during"}}}};
   for (const TunedSwitch& one : tuning.switched)
     switched.rows.push_back({{one.name}, {one.before}, {one.during}});
   std::vector<std::string> missing;
@@ -246,15 +234,6 @@ std::string tuned_machine(const Circumstances& at) {
   for (const Table* table : {&switched, &vitals})
     if (!table->rows.empty()) html += table_html(*table);
   return html + list_of(missing) + "</details>\n";
-}
-
-std::string title_of(const Results& results) {
-  if (!results.presentation.title.empty()) return results.presentation.title;
-  if (results.commands.size() > 2) return plural(results.commands.size(), "command") + " compared";
-  std::string names;
-  for (const CommandResult& command : results.commands)
-    names += (names.empty() ? "" : " and ") + command.name;
-  return names;
 }
 
 /// The metric that the headline speaks of.
@@ -313,9 +292,14 @@ void write_tables(const Results& results, const Sink& sink) {
 }
 
 std::string page_title(const Report& report) {
-  const std::string& title = report.benchmarks.front().presentation.title;
-  if (!report.is_suite()) return title_of(report.benchmarks.front());
-  return title.empty() ? plural(report.benchmarks.size(), "benchmark") + " compared" : title;
+  const Results& first = report.benchmarks.front();
+  if (!first.presentation.title.empty()) return first.presentation.title;
+  if (report.is_suite()) return plural(report.benchmarks.size(), "benchmark") + " compared";
+  if (first.commands.size() > 2) return plural(first.commands.size(), "command") + " compared";
+  std::string names;
+  for (const CommandResult& command : first.commands)
+    names += (names.empty() ? "" : " and ") + command.name;
+  return names;
 }
 
 void write_suite_page(const Report& suite, const Sink& sink) {

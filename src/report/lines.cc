@@ -477,13 +477,18 @@ std::string condition_text(const Condition& condition) {
                               limit_text(condition)));
 }
 
+std::string gate_line(const Results& results, const gate::Verdict& verdict,
+                      const std::string& answer) {
+  return fmt::format("{}{}: {}{}", named_if_several(results, verdict.candidate),
+                     condition_text(verdict.condition), answer.empty() ? "" : answer + ": ",
+                     reason_of(results, verdict));
+}
+
 std::string gate_lines(const Results& results, bool color) {
   std::string text;
   for (const gate::Verdict& verdict : results.verdicts) {
-    text += named_if_several(results, verdict.candidate);
     const VerdictWord word = verdict_word(verdict.answer);
-    text += fmt::format("{}: {}: {}\n", condition_text(verdict.condition),
-                        inked(word.text, word.ink, color), reason_of(results, verdict));
+    text += gate_line(results, verdict, inked(word.text, word.ink, color)) + "\n";
   }
   return text;
 }

@@ -34,6 +34,10 @@ std::string gate_figures(const Results& results, const gate::Verdict& verdict);
 /// candidates each line begins with the candidate's name. Never cut: programs read these lines too.
 std::string gate_lines(const Results& results, bool color);
 
+/// Returns one of them, with `answer` in words; without it if that is empty.
+std::string gate_line(const Results& results, const gate::Verdict& verdict,
+                      const std::string& answer);
+
 /// Returns one line: the precision reached, or how far it came and what ended it. Empty if not
 /// requested.
 std::string precision_line(const Results& results);

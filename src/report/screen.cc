@@ -98,12 +98,7 @@ std::string compact_text(const Results& results, std::size_t metric, const Style
       return terminal_text(*matrix, fitted, style) +
              (fitted.lacks(Less::Interval) ? "" : percentages_note(results, metric, style));
   }
-  const Table table = compact_table(results, metric, Format::Terminal);
-  const Fitted fitted = fit({&table, 1}, style);
-  const bool lacks_intervals =
-      table.columns.back().holds == Holds::Delta && fitted.lacks(Less::Interval);
-  return terminal_text(table, fitted, style) +
-         (lacks_intervals ? dim_note(kNoRoomForIntervals, style) : "");
+  return noted_text(compact_table(results, metric, Format::Terminal), style);
 }
 
 /// Returns the rows that a compact table leaves out, so that users need not guess where they are.
@@ -122,33 +117,9 @@ std::string hidden_rows_line(const Results& results, const std::vector<std::size
   return more == 0 ? "" : dim_note("not shown: " + names + "; see --table full", style);
 }
 
-/// A sentence about a candidate, with the two names left open.
-struct Sentence {
-  std::string between;  ///< the candidate's and the reference's name
-  std::string after;
-};
-
 std::string missing_runs(const Results& results, std::size_t command) {
   constexpr std::size_t fewest = 6;  // rounds that ranks need
   return results.commands[command].runs < fewest ? "too few runs" : "too different runs";
-}
-
-/// Returns a difference with its interval, or that none is significant, or that nothing is known.
-/// Wall time has "ran ... faster", other metrics "is ... lower".
-Sentence sentence_of(const Results& results, const Ranking& ranking) {
-  const Metric& metric = results.metrics[ranking.metric];
-  if (!ranking.speed.bounds)
-    return {": " + missing_runs(results, ranking.command) + " to tell whether it differs from ",
-            " in " + spoken(one_line(metric.name))};
-  if (!ranking.significant)
-    return {": no significant difference from ", " in " + spoken(one_line(metric.name))};
-  const std::string ratio = ratio_text(ranking.speed);
-  const bool faster = ranking.speed.faster;
-  if (metric.role == Role::WallTime)
-    return {fmt::format(" ran {} times {} than ", ratio, faster ? "faster" : "slower"), ""};
-  return {fmt::format(": {} is {} times {} than in ", spoken(one_line(metric.name)), ratio,
-                      faster ? "lower" : "higher"),
-          ""};
 }
 
 /// Replaces the blanks of a name, so that no line is broken there.
@@ -181,12 +152,29 @@ double gain_of(const Ranking& ranking) {
   return ranking.speed.faster ? ranking.speed.ratio : 1 / ranking.speed.ratio;
 }
 
+/// Returns a difference with its interval, or that none is significant, or that nothing is known.
+/// Wall time has "ran ... faster", other metrics "is ... lower".
 std::string line_of(const Results& results, const Ranking& ranking, const Style& style) {
-  const Sentence sentence = sentence_of(results, ranking);
+  const Metric& metric = results.metrics[ranking.metric];
+  const std::string name = spoken(one_line(metric.name));
+  const bool faster = ranking.speed.faster;
+  std::string between;
+  std::string after = " in " + name;
+  if (!ranking.speed.bounds) {
+    between = ": " + missing_runs(results, ranking.command) + " to tell whether it differs from ";
+  } else if (!ranking.significant) {
+    between = ": no significant difference from ";
+  } else {
+    after.clear();
+    between = metric.role == Role::WallTime
+                  ? fmt::format(" ran {} times {} than ", ratio_text(ranking.speed),
+                                faster ? "faster" : "slower")
+                  : fmt::format(": {} is {} times {} than in ", name, ratio_text(ranking.speed),
+                                faster ? "lower" : "higher");
+  }
   const std::string candidate = one_line(results.commands[ranking.command].name);
   const std::string reference = one_line(reference_of(results, ranking.command));
-  return in_lines(
-      bold(candidate, style) + sentence.between + bold(reference, style) + sentence.after, style);
+  return in_lines(bold(candidate, style) + between + bold(reference, style) + after, style);
 }
 
 /// Returns only the best of many commands: the table has the others. `rankings`: the largest gain

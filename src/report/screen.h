@@ -14,14 +14,13 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace lauka::report {
 
-/// Returns everything shown of results: the tables and, unless `quiet`, the precision reached if
-/// requested; and always the line of each gate. Empty if nothing was counted.
-/// In two parts: warnings come between them, so that verdicts close the output.
+/// Everything shown of results: the tables and, unless quiet, the precision reached if requested;
+/// and always the line of each gate. Empty if nothing was counted. In two parts: warnings come
+/// between them, so that verdicts close the output.
 struct ScreenSections {
   std::string tables;
   std::string verdicts;

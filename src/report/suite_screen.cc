@@ -208,8 +208,7 @@ TableRow suite_cells(const Geomean& mean, const Report& suite, const SuiteShape&
 
 /// A line that several benchmarks have.
 struct Shared {
-  std::string general;
-  std::string text;  ///< empty if it is not the same in all of them
+  std::string text;  ///< the general one if it is not the same in all of them
   std::vector<std::string> names{};
 };
 
@@ -223,9 +222,9 @@ std::vector<std::string> with_names(const Report& suite,
     const std::string name = cited(suite.benchmarks[i].benchmark);
     for (const auto& [text, general] : lines[i]) {
       const auto [place, is_new] = places.try_emplace(general, all.size());
-      if (is_new) all.push_back({general, text});
+      if (is_new) all.push_back({text});
       Shared& shared = all[place->second];
-      if (shared.text != text) shared.text.clear();
+      if (shared.text != text) shared.text = general;
       if (shared.names.empty() || shared.names.back() != name) shared.names.push_back(name);
     }
   }
@@ -236,7 +235,7 @@ std::vector<std::string> with_names(const Report& suite,
     const std::string who = count == suite.benchmarks.size() ? ""
                             : count > most_named             ? plural(count, "benchmark") + ": "
                                                              : listed(shared.names) + ": ";
-    texts.push_back(who + (shared.text.empty() ? shared.general : shared.text));
+    texts.push_back(who + shared.text);
   }
   return texts;
 }
@@ -320,10 +319,12 @@ std::vector<ChangeRow> suite_changes(const Report& suite) {
 std::string suite_gate_lines(const Report& suite, bool all, bool color) {
   std::string text;
   for (const Results& one : suite.benchmarks) {
-    const std::vector<std::string> lines = lines_of(gate_lines(one, color));
-    for (std::size_t i = 0; i < lines.size() && i < one.verdicts.size(); ++i)
-      if (all || one.verdicts[i].answer != gate::Answer::Pass)
-        text += one_line(one.benchmark) + ": " + lines[i] + "\n";
+    for (const gate::Verdict& verdict : one.verdicts) {
+      const auto [word, ink] = verdict_word(verdict.answer);
+      if (all || verdict.answer != gate::Answer::Pass)
+        text += one_line(one.benchmark) + ": " + gate_line(one, verdict, inked(word, ink, color)) +
+                "\n";
+    }
   }
   return text;
 }
@@ -362,11 +363,8 @@ ScreenSections suite_screen(const Report& suite, const Style& style, bool quiet)
     }
   }
   if (!quiet) {
-    const Table table = suite_table(suite);
-    const Fitted fitted = fit({&table, 1}, style);
     text += inked(suite_title(suite), Ink::Bold, style.color) + "\n" +
-            terminal_text(table, fitted, style) +
-            (fitted.lacks(Less::Interval) ? dim_note(kNoRoomForIntervals, style) : "");
+            noted_text(suite_table(suite), style);
   }
   if (!quiet && !style.verbose && style.histogram) {  // else they are in the tables above
     for (const Results* one : order_of(suite))

@@ -210,66 +210,56 @@ Cell delta_cell_of(const RowOf& row) {
 }
 
 struct MetricColumn {
-  TableColumn column;
+  bool is_there;
   bool is_seen_first;  ///< on a phone, where a page shows three columns
-  bool (*is_there)(const TableShape& shape);
   Cell (*cell)(const RowOf& row);
+  TableColumn column;
 };
 
-const std::vector<MetricColumn>& metric_columns() {
-  static const std::vector<MetricColumn> kColumns = {
-      {{.heading = {"measurement"},
+/// Returns the columns of a table, in order; a command's name and its parameters come before them.
+std::vector<MetricColumn> columns_of(const TableShape& shape) {
+  std::vector<MetricColumn> columns = {
+      {!shape.is_compact,
+       true,
+       name_cell,
+       {.heading = {"measurement"},
         .holds = Holds::Text,
         .is_left = true,
         .cut = Cut::End,
-        .roomy_width = 24},
+        .roomy_width = 24}},
+      {shape.is_compact && shape.has_runs, false, runs_cell, {.heading = {"runs"}}},
+      {true,
        true,
-       [](const TableShape& shape) { return !shape.is_compact; },
-       name_cell},
-      {{.heading = {"runs"}},
+       mean_cell_of,
+       {.heading = {"mean ± σ"}, .narrows = {Less::Range}, .roomy_width = 14}},
+      {true,
        false,
-       [](const TableShape& shape) { return shape.is_compact && shape.has_runs; },
-       runs_cell},
-      {{.heading = {"mean ± σ"}, .narrows = {Less::Range}, .roomy_width = 14},
-       true,
-       [](const TableShape&) { return true; },
-       mean_cell_of},
-      {{.heading = {"min … max"},
+       range_cell,
+       {.heading = {"min … max"},
         .narrows = {Less::FineRange},
         .goes = Less::Range,
-        .roomy_width = 17},
+        .roomy_width = 17}},
+      {!shape.is_compact,
        false,
-       [](const TableShape&) { return true; },
-       range_cell},
-      {{.heading = {.text = "outliers", .narrower = {"out"}},
+       outliers_cell,
+       {.heading = {.text = "outliers", .narrower = {"out"}},
         .narrows = {Less::OutlierPercent},
         .goes = Less::Outliers,
-        .roomy_width = 8},
-       false,
-       [](const TableShape& shape) { return !shape.is_compact; },
-       outliers_cell},
-      {{.heading = {"delta"}, .holds = Holds::Delta, .narrows = {Less::Interval}},
+        .roomy_width = 8}},
+      {shape.has_deltas,
        true,
-       [](const TableShape& shape) { return shape.has_deltas; },
-       delta_cell_of},
-  };
-  return kColumns;
-}
-
-/// Returns the columns of a table, in order; a command's name and its parameters come before them.
-std::vector<const MetricColumn*> columns_of(const TableShape& shape) {
-  std::vector<const MetricColumn*> columns;
-  for (const MetricColumn& column : metric_columns())
-    if (column.is_there(shape)) columns.push_back(&column);
+       delta_cell_of,
+       {.heading = {"delta"}, .holds = Holds::Delta, .narrows = {Less::Interval}}}};
+  std::erase_if(columns, [](const MetricColumn& column) { return !column.is_there; });
   if (shape.format == Format::Html)
     std::stable_partition(columns.begin(), columns.end(),
-                          [](const MetricColumn* column) { return column->is_seen_first; });
+                          [](const MetricColumn& column) { return column.is_seen_first; });
   return columns;
 }
 
-void add_columns(Table& table, const std::vector<const MetricColumn*>& columns, Ink heading) {
-  for (const MetricColumn* column : columns)
-    table.columns.emplace_back(column->column).heading.ink = heading;
+void add_columns(Table& table, const std::vector<MetricColumn>& columns, Ink heading) {
+  for (const MetricColumn& column : columns)
+    table.columns.emplace_back(column.column).heading.ink = heading;
 }
 
 bool is_shown(const Metric& metric, bool verbose) {
@@ -468,6 +458,14 @@ std::string terminal_text(const Table& table, const Style& style) {
   return terminal_text(table, fit({&table, 1}, style), style);
 }
 
+std::string noted_text(const Table& table, const Style& style) {
+  const Fitted fitted = fit({&table, 1}, style);
+  const bool has_deltas =
+      std::ranges::find(table.columns, Holds::Delta, &TableColumn::holds) != table.columns.end();
+  return terminal_text(table, fitted, style) +
+         (has_deltas && fitted.lacks(Less::Interval) ? dim_note(kNoRoomForIntervals, style) : "");
+}
+
 std::string dim_note(std::string_view note, const Style& style) {
   return note.empty() ? "" : inked(wrapped(note, style.width), Ink::Dim, style.color) + "\n";
 }
@@ -614,8 +612,8 @@ Table full_table(const Results& results, std::size_t command, Format format, boo
     const Metric& metric = results.metrics[row.metric];
     if (!is_shown(metric, verbose)) continue;
     TableRow& cells = table.rows.emplace_back();
-    for (const MetricColumn* column : columns)
-      cells.push_back(column->cell({results, command, metric, &row, false}));
+    for (const MetricColumn& column : columns)
+      cells.push_back(column.cell({results, command, metric, &row, false}));
   }
   if (!table.rows.empty() || format == Format::Html) add_columns(table, columns, Ink::Plain);
   return table;
@@ -640,8 +638,8 @@ Table markup_table(const Results& results, const Markup& markup) {
       const Metric& metric = results.metrics[row.metric];
       if (!is_shown(metric, false) || !has_values(command)) continue;
       TableRow& cells = table.rows.emplace_back(TableRow{{std::exchange(first, "")}});
-      for (const MetricColumn* column : columns)
-        cells.push_back(column->cell({results, c, metric, &row, false}));
+      for (const MetricColumn& column : columns)
+        cells.push_back(column.cell({results, c, metric, &row, false}));
     }
     if (!first.empty()) table.rows.push_back({{std::move(first)}});
   }
@@ -668,9 +666,9 @@ Table compact_table(const Results& results, std::size_t metric, Format format) {
       const Parameter* parameter = find_parameter(command, name);
       row.push_back({parameter == nullptr ? "" : parameter->value});
     }
-    for (const MetricColumn* column : columns)
+    for (const MetricColumn& column : columns)
       row.push_back(
-          column->cell({results, c, results.metrics[metric], shown_row(command, metric), true}));
+          column.cell({results, c, results.metrics[metric], shown_row(command, metric), true}));
   }
   return table;
 }

@@ -105,6 +105,9 @@ Fitted fit(std::span<const Table> tables, const Style& style);
 std::string terminal_text(const Table& table, const Fitted& fitted, const Style& style);
 std::string terminal_text(const Table& table, const Style& style);
 
+/// The same with a note if deltas have lost their intervals to a narrow terminal.
+std::string noted_text(const Table& table, const Style& style);
+
 /// Below a table whose deltas have lost their intervals to a narrow terminal.
 inline constexpr std::string_view kNoRoomForIntervals =
     "the terminal is too narrow for the intervals of deltas";
@@ -127,12 +130,6 @@ struct Markup {
   std::string_view worse = "worse ";
 };
 
-extern const Markup kMarkdown;  ///< GitHub's
-extern const Markup kAsciiDoc;
-extern const Markup kOrg;
-
-void write_table(const Table& table, const Markup& markup, const Sink& sink);
-
 std::string table_html(const Table& table, std::string_view css_class = "");
 
 /// A delta with its mark: emoji or words in a terminal, drawn in HTML.
@@ -141,9 +138,6 @@ std::string marked_html(const Cell& cell);
 
 /// A verdict in HTML; empty if missing.
 std::string verdict_html(std::string_view verdict);
-
-/// Text that is not code, with nothing in it that Markdown or HTML would act on.
-std::string markdown_text(std::string_view text);
 
 /// `text` as code in a cell of a Markdown table: in as many backticks as it takes, line breaks and
 /// other control characters made visible, and each | escaped (a table is divided into cells before

@@ -20,6 +20,9 @@ using Words = WordedWarning;
 /// Of more commands than these a warning names the first ones, and the number of the others.
 constexpr std::size_t kMostNamed = 5;
 
+constexpr std::string_view kGatesFail =
+    " and gates fail by chance more often than --confidence says";
+
 std::string seconds(double value) {
   return quantity(value, Unit::Seconds);
 }
@@ -69,16 +72,14 @@ struct WarningWords {
 
   Words operator()(const stats::Drift& seen) const {
     const bool rises = seen.change > 0.0;
-    const std::string percent = fmt::format("{:.1f}%", std::abs(seen.change) * 100.0);
-    return {"drift",
-            fmt::format("wall time {} by {} from the first third of the runs to the last",
-                        rises ? "rose" : "fell", percent),
+    const std::string by = fmt::format("by {:.1f}%", std::abs(seen.change) * 100.0);
+    const std::string start = fmt::format("wall time {} ", rises ? "rose" : "fell");
+    const std::string end = "from the first third of the runs to the last";
+    return {"drift", start + by + " " + end,
             (rises ? "let the machine cool down, or stop its other work"
                    : "raise --warmup, or stop the machine's other work") +
                 but_deltas(),
-            fmt::format("wall time {} from the first third of the runs to the last",
-                        rises ? "rose" : "fell"),
-            "by " + percent};
+            start + end, by};
   }
 
   Words operator()(const stats::TwoModes& seen) const {
@@ -123,25 +124,18 @@ struct WarningWords {
   }
 
   Words operator()(const UncertainSplit& warning) const {
-    const std::string tick = seconds(warning.tick_seconds);
-    return {"uncertain_split",
-            fmt::format("user_time and system_time are estimates, as the CPU time of {} is less "
-                        "than 10 clock ticks of {}",
-                        of_run(warning.median_cpu_seconds), tick),
-            "use cpu_time, their sum, which is exact",
-            "user_time and system_time are estimates, as CPU time is less than 10 clock ticks of " +
-                tick,
-            of_run(warning.median_cpu_seconds)};
+    const std::string cpu = of_run(warning.median_cpu_seconds);
+    const std::string start = "user_time and system_time are estimates, as ";
+    const std::string end = " is less than 10 clock ticks of " + seconds(warning.tick_seconds);
+    return {"uncertain_split", start + "the CPU time of " + cpu + end,
+            "use cpu_time, their sum, which is exact", start + "CPU time" + end, cpu};
   }
 
   Words operator()(const BelowShell& warning) const {
-    return {"below_shell",
-            fmt::format("{} of {} runs took no longer than starting the shell alone and count as "
-                        "0s",
-                        warning.below, warning.runs),
-            "run without the shell (-N), or give the command more work",
-            "runs took no longer than starting the shell alone and count as 0s",
-            fmt::format("{} of {}", warning.below, warning.runs)};
+    const std::string general = "runs took no longer than starting the shell alone and count as 0s";
+    const std::string figure = fmt::format("{} of {}", warning.below, warning.runs);
+    return {"below_shell", figure + " " + general,
+            "run without the shell (-N), or give the command more work", general, figure};
   }
 
   Words operator()(const SamePrograms& warning) const {
@@ -164,13 +158,11 @@ struct WarningWords {
 
   Words operator()(const AgainstBaseline& warning) const {
     return {"baseline",
-            fmt::format(
-                "deltas {} include whatever else {}{}",
-                warning.is_joined ? "between sessions" : "against a baseline",
-                warning.is_joined ? "was different then" : "has changed on the machine since then",
-                warning.gated ? ", and gates fail by chance more often than --confidence "
-                                "says"
-                              : ""),
+            std::string(warning.is_joined
+                            ? "deltas between sessions include whatever else was different then"
+                            : "deltas against a baseline include whatever else has changed on the "
+                              "machine since then") +
+                (warning.gated ? "," + std::string(kGatesFail) : ""),
             "measure both in one session where you can, or compare cpu_time or instructions"};
   }
 
@@ -197,45 +189,40 @@ struct WarningWords {
   Words operator()(const SequentialRuns& warning) const {
     return {"sequential_order",
             fmt::format(
-                "the commands were run one after the other{}, so deltas include the drift "
-                "of the machine{}{}",
+                "the commands were run one after the other{}, so deltas include the drift of the "
+                "machine{}{}",
                 warning.for_hooks ? " because --setup or --cleanup of one may undo another's" : "",
-                warning.gated ? " and gates fail by chance more often than --confidence "
-                                "says"
-                              : "",
+                warning.gated ? kGatesFail : "",
                 warning.gated && warning.for_hooks ? "; gates looked only once" : ""),
             warning.for_hooks ? "use --order random if they do not disturb each other"
                               : "--order random compares runs of the same round"};
   }
 
   Words operator()(const OtherCores& warning) const {
-    std::string text = fmt::format(
-        "{} is {}, the reference's {}: they ran on different kinds of core, so the "
-        "difference in time is not due to the code alone",
-        warning.metric, quantity(warning.candidate, Unit::Fraction),
-        quantity(warning.reference, Unit::Fraction));
-    for (const OtherCores::Cycles& cycles : warning.cycles) {
+    const std::string candidate = quantity(warning.candidate, Unit::Fraction);
+    const std::string reference = quantity(warning.reference, Unit::Fraction);
+    const std::string so = ", so the difference in time is not due to the code alone";
+    std::string text =
+        fmt::format("{} is {}, the reference's {}: they ran on different kinds of core",
+                    warning.metric, candidate, reference) +
+        so;
+    for (const OtherCores::Cycles& cycles : warning.cycles)
       text +=
           fmt::format(", {} {} against {}", cycles.event, quantity(cycles.candidate, Unit::Count),
                       quantity(cycles.reference, Unit::Count));
-    }
-    return {
-        "other_cores", std::move(text), "--cores p or e keeps all on one kind of core",
-        "ran on other kinds of core than the reference, so the difference in time is not due to "
-        "the code alone",
-        fmt::format("{} {} against {}", warning.metric, quantity(warning.candidate, Unit::Fraction),
-                    quantity(warning.reference, Unit::Fraction))};
+    return {"other_cores", std::move(text), "--cores p or e keeps all on one kind of core",
+            "ran on other kinds of core than the reference" + so,
+            fmt::format("{} {} against {}", warning.metric, candidate, reference)};
   }
 
   Words operator()(const LowShare& warning) const {
-    const std::string least = quantity(warning.least, Unit::Fraction);
-    return {
-        "low_share",
-        fmt::format("{} of {} runs had a {} below {} although they were repeated", warning.runs,
-                    warning.of, warning.metric, least),
-        "use --cores p to keep runs on performance cores, or lower --min-p-share",
-        fmt::format("runs had a {} below {} although they were repeated", warning.metric, least),
-        fmt::format("{} of {}", warning.runs, warning.of)};
+    const std::string general =
+        fmt::format("runs had a {} below {} although they were repeated", warning.metric,
+                    quantity(warning.least, Unit::Fraction));
+    const std::string figure = fmt::format("{} of {}", warning.runs, warning.of);
+    return {"low_share", figure + " " + general,
+            "use --cores p to keep runs on performance cores, or lower --min-p-share", general,
+            figure};
   }
 
   Words operator()(const LowCoverage& warning) const {

@@ -240,12 +240,6 @@ struct Results : Recording, gate::Findings {
   std::optional<double> process_start{};
   std::vector<Warning> warnings{};  ///< in the order of Finding's kinds, then of the commands
 
-  /// Returns the values that the delta of a metric of `command` was taken from; there is a
-  /// baseline.
-  std::vector<double> baseline_values_of(std::size_t command, std::size_t metric) const {
-    return baseline_values(*reference.baseline, command, metric);
-  }
-
   /// Returns the name of the reference of `command`.
   const std::string& reference_of(std::size_t command) const {
     return reference.baseline ? baseline_of(command).name : commands[reference.command].name;

@@ -1,4 +1,5 @@
-#include "format/exports.h"
+#include "format/json.h"
+
 #include "format/text.h"
 #include "report/example.h"
 

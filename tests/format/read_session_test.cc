@@ -1,4 +1,4 @@
-#include "format/read_session.h"
+#include "format/json.h"
 
 #include <string>
 #include <vector>

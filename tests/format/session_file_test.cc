@@ -1,7 +1,6 @@
 #include "core/choices.h"
 #include "fakes/change_runs.h"
-#include "format/exports.h"
-#include "format/read_session.h"
+#include "format/json.h"
 #include "report/example.h"
 #include "report/screen.h"
 #include "results/results.h"

@@ -1,5 +1,5 @@
 #include "core/text.h"
-#include "format/exports.h"
+#include "format/json.h"
 #include "report/example.h"
 
 #include <algorithm>

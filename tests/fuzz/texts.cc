@@ -6,7 +6,7 @@
 #include "core/numbers.h"
 #include "core/own_metric.h"
 #include "core/text.h"
-#include "format/read_session.h"
+#include "format/json.h"
 #include "fuzz/targets.h"
 #include "plan/plan.h"
 #include "plan/rows.h"

@@ -1,4 +1,4 @@
-#include "format/exports.h"
+#include "format/json.h"
 
 #include "core/numbers.h"
 #include "core/text.h"
@@ -124,25 +124,22 @@ void put_list(JsonWriter& json, std::string_view key, const Results& results,
 }
 
 void put_statistics(JsonWriter& json, const Results& results, const CommandResult& command) {
-  const auto summary = [&](Role metric) -> const stats::Summary* {
+  const auto row_of_role = [&](Role metric) {
     const MetricResult* row = row_of(command, find_metric(results.metrics, metric));
-    return row != nullptr && row->summary ? &*row->summary : nullptr;
+    return row != nullptr && row->summary ? row : nullptr;
   };
-  const auto mean = [&](Role metric) {
-    const auto* of_metric = summary(metric);
-    return of_metric != nullptr ? Json(of_metric->mean) : Json(nullptr);
+  const auto put = [&](std::string_view key, const MetricResult* row,
+                       double stats::Summary::*member) {
+    json.put(key, row != nullptr ? Json((*row->summary).*member) : Json(nullptr));
   };
-  const auto* wall_time = summary(Role::WallTime);
-  const auto part = [&](double stats::Summary::*member) {
-    return wall_time != nullptr ? Json(wall_time->*member) : Json(nullptr);
-  };
-  json.put("mean", part(&stats::Summary::mean));
-  json.put("stddev", json_number(wall_time != nullptr ? wall_time->stddev : std::nullopt));
-  json.put("median", part(&stats::Summary::median));
-  json.put("user", mean(Role::UserTime));
-  json.put("system", mean(Role::SystemTime));
-  json.put("min", part(&stats::Summary::min));
-  json.put("max", part(&stats::Summary::max));
+  const MetricResult* wall_time = row_of_role(Role::WallTime);
+  put("mean", wall_time, &stats::Summary::mean);
+  json.put("stddev", json_number(wall_time != nullptr ? wall_time->summary->stddev : std::nullopt));
+  put("median", wall_time, &stats::Summary::median);
+  put("user", row_of_role(Role::UserTime), &stats::Summary::mean);
+  put("system", row_of_role(Role::SystemTime), &stats::Summary::mean);
+  put("min", wall_time, &stats::Summary::min);
+  put("max", wall_time, &stats::Summary::max);
 }
 
 void put_measurement(JsonWriter& json, const Results& results, const Places& places,

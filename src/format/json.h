@@ -34,16 +34,31 @@ void write_runs_jsonl(const Report& report, const Sink& sink);
 void write_github_benchmark(const Report& report, const Sink& sink);
 
 constexpr report::Exporter exporter_of(ExportKind kind) {
-  if (kind == ExportKind::Csv) return &report::write_summary_csv;
-  if (kind == ExportKind::Markdown) return &report::write_markdown;
-  if (kind == ExportKind::AsciiDoc) return &report::write_asciidoc;
-  if (kind == ExportKind::Org) return &report::write_orgmode;
-  if (kind == ExportKind::Bmf) return &write_bmf;
-  if (kind == ExportKind::GithubBenchmark) return &write_github_benchmark;
-  if (kind == ExportKind::Jsonl) return &write_runs_jsonl;
-  if (kind == ExportKind::Benchfmt) return &report::write_benchfmt;
-  if (kind == ExportKind::Runs) return &report::write_runs_csv;
-  return kind == ExportKind::Html ? &report::write_html : &write_json;
+  switch (kind) {
+    case ExportKind::Csv:
+      return &report::write_summary_csv;
+    case ExportKind::Markdown:
+      return &report::write_markdown;
+    case ExportKind::AsciiDoc:
+      return &report::write_asciidoc;
+    case ExportKind::Org:
+      return &report::write_orgmode;
+    case ExportKind::Bmf:
+      return &write_bmf;
+    case ExportKind::GithubBenchmark:
+      return &write_github_benchmark;
+    case ExportKind::Jsonl:
+      return &write_runs_jsonl;
+    case ExportKind::Benchfmt:
+      return &report::write_benchfmt;
+    case ExportKind::Runs:
+      return &report::write_runs_csv;
+    case ExportKind::Html:
+      return &report::write_html;
+    case ExportKind::Json:
+      break;
+  }
+  return &write_json;
 }
 
 /// The newest "format" of lauka's JSON that is read here; format 1 differed only in unread parts.

@@ -341,8 +341,16 @@ std::string title_of(const Series& series) {
 }
 
 std::string_view against_text(Against against) {
-  if (against == Against::Reference) return "to the reference";
-  return against == Against::Anchor ? "to the anchor" : "value";
+  switch (against) {
+    case Against::Reference:
+      return "to the reference";
+    case Against::Anchor:
+      return "to the anchor";
+    case Against::Usual:
+    case Against::Nothing:
+      break;
+  }
+  return "value";
 }
 
 std::string machine_text(const Machine& machine) {
@@ -368,10 +376,17 @@ std::string step_change_text(const SteppedSeries& stepped, const stats::Step& st
 }
 
 std::string state_words(const KnownStep& step) {
-  if (step.state == StepState::Alarm) return "";
-  if (step.state == StepState::Better) return ", better";
-  if (step.state == StepState::MadeUpFor) return ", made up for later";
-  return ", acknowledged" + (step.note.empty() ? "" : ": " + one_line(step.note));
+  switch (step.state) {
+    case StepState::Better:
+      return ", better";
+    case StepState::MadeUpFor:
+      return ", made up for later";
+    case StepState::Acknowledged:
+      return ", acknowledged" + (step.note.empty() ? "" : ": " + one_line(step.note));
+    case StepState::Alarm:
+      break;
+  }
+  return {};
 }
 
 std::string steps_text(const SteppedSeries& stepped, const report::Style& style) {

@@ -275,18 +275,29 @@ Result<Answer> forget_sessions(Database& database, const Request& request) {
 using Command = Result<Answer> (*)(Database& database, const Request& request);
 
 Command command_of(Action action) {
-  constexpr auto commands =
-      std::to_array<std::pair<Action, Command>>({{Action::Add, add},
-                                                 {Action::List, list},
-                                                 {Action::Show, show},
-                                                 {Action::Steps, steps},
-                                                 {Action::Check, steps},
-                                                 {Action::Acknowledge, acknowledge_step},
-                                                 {Action::Combine, combine_commit},
-                                                 {Action::Page, write_page},
-                                                 {Action::Export, write_table},
-                                                 {Action::Forget, forget_sessions}});
-  return std::ranges::find(commands, action, &std::pair<Action, Command>::first)->second;
+  switch (action) {
+    case Action::Add:
+      return add;
+    case Action::List:
+      return list;
+    case Action::Show:
+      return show;
+    case Action::Acknowledge:
+      return acknowledge_step;
+    case Action::Combine:
+      return combine_commit;
+    case Action::Page:
+      return write_page;
+    case Action::Export:
+      return write_table;
+    case Action::Forget:
+      return forget_sessions;
+    case Action::Steps:
+    case Action::Check:
+    case Action::Say:
+      break;
+  }
+  return steps;
 }
 
 int finish(const Answer& answer) {

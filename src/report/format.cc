@@ -48,10 +48,19 @@ struct LongTime {
 constexpr auto kLongTimes = std::to_array<LongTime>({{60, "min"}, {3600, "h"}, {86400, "d"}});
 
 std::span<const Scale> scales_of(Unit unit) {
-  if (unit == Unit::Seconds) return kTimes;
-  if (unit == Unit::Bytes) return kBytes;
-  if (unit == Unit::Fraction) return kFractions;
-  if (unit == Unit::Joules) return kEnergies;
+  switch (unit) {
+    case Unit::Seconds:
+      return kTimes;
+    case Unit::Bytes:
+      return kBytes;
+    case Unit::Fraction:
+      return kFractions;
+    case Unit::Joules:
+      return kEnergies;
+    case Unit::Count:
+    case Unit::Ratio:
+      break;
+  }
   return kCounts;
 }
 

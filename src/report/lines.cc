@@ -200,11 +200,19 @@ std::string percent_of(double fraction) {
 }
 
 std::string_view limit_of(PrecisionEnd end) {
-  if (end == PrecisionEnd::MaxRuns) return "--max-runs was reached";
-  if (end == PrecisionEnd::Duration) return "--duration was used up";
-  if (end == PrecisionEnd::ReferenceGone)
-    return "in sequential order no command is run again; --order random takes turns";
-  if (end == PrecisionEnd::Gates) return "the further rounds of the gates were noisier";
+  switch (end) {
+    case PrecisionEnd::MaxRuns:
+      return "--max-runs was reached";
+    case PrecisionEnd::Duration:
+      return "--duration was used up";
+    case PrecisionEnd::ReferenceGone:
+      return "in sequential order no command is run again; --order random takes turns";
+    case PrecisionEnd::Gates:
+      return "the further rounds of the gates were noisier";
+    case PrecisionEnd::Reached:
+    case PrecisionEnd::Unfinished:
+      break;
+  }
   return "the session was cut short";
 }
 
@@ -302,12 +310,24 @@ struct EndingWords {
 };
 
 std::string_view trouble_with(LaunchStep step) {
-  if (step == LaunchStep::OpenInput) return "its input cannot be opened: ";
-  if (step == LaunchStep::OpenOutput) return "its output cannot be opened: ";
-  if (step == LaunchStep::Fork) return "no process can be created: ";
-  if (step == LaunchStep::Prepare) return "its process cannot be set up: ";
-  if (step == LaunchStep::BecomeUser) return "it cannot be run as the user who called sudo: ";
-  return step == LaunchStep::EnterFolder ? "its folder (--cwd) cannot be entered: " : "";
+  switch (step) {
+    case LaunchStep::OpenInput:
+      return "its input cannot be opened: ";
+    case LaunchStep::OpenOutput:
+      return "its output cannot be opened: ";
+    case LaunchStep::Fork:
+      return "no process can be created: ";
+    case LaunchStep::Prepare:
+      return "its process cannot be set up: ";
+    case LaunchStep::BecomeUser:
+      return "it cannot be run as the user who called sudo: ";
+    case LaunchStep::EnterFolder:
+      return "its folder (--cwd) cannot be entered: ";
+    case LaunchStep::Ask:
+    case LaunchStep::Execute:
+      break;
+  }
+  return "";
 }
 
 std::string killed(int survivor) {

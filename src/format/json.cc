@@ -151,7 +151,7 @@ void put_measurement(JsonWriter& json, const Results& results, const Places& pla
     const Namesake& name = kNamesakes[i];
     std::string text;
     text.reserve(64);
-    text.append("{\"value\": ").append(json_sample(value, results.metrics[*places[i]].unit));
+    text.append(R"({"value": )").append(json_sample(value, results.metrics[*places[i]].unit));
     if (!name.unit.empty()) text.append(", \"unit\": \"").append(name.unit).append("\"");
     json.put_text(name.theirs, text += '}');
   }

@@ -1,5 +1,4 @@
 #include "engine/engine.h"
-
 #include "fakes/fake_perf.h"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,4 @@
 #include "engine/kperf/strategy.h"
-
 #include "engine/trace_file.h"
 #include "places.h"
 

@@ -448,10 +448,10 @@ class PolledCounting final : public TimedCounting {
 class CoreTimeEngine final : public engine::EngineAround {
  public:
   /// One of `linux` and `darwin` is null.
-  CoreTimeEngine(std::unique_ptr<CounterEngine> inner, const Decided& decided,
-                 const os::LinuxCalls* linux, const os::DarwinCalls* darwin)
+  CoreTimeEngine(std::unique_ptr<CounterEngine> inner, Decided decided, const os::LinuxCalls* linux,
+                 const os::DarwinCalls* darwin)
       : EngineAround(std::move(inner)),
-        decided_(decided),
+        decided_(std::move(decided)),
         darwin_(darwin),
         clocks_(decided_.kinds),
         situation_(linux != nullptr ? perf::situation_of(*linux) : perf::Situation{}) {}

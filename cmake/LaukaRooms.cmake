@@ -57,12 +57,12 @@ function(lauka_add_rooms)
   set(LAUKA_ROOMS ${rooms} PARENT_SCOPE)
 endfunction()
 
-# linux_*.cc and darwin_*.cc are compiled on their own system only; *_absent.cc stands in for the other one's.
+# linux_*.cc and darwin_*.cc are compiled on their own system only; elsewhere darwin_calls_absent.cc stands in.
 # The launcher that forks is not for macOS, where vfork has been fork for some years and is to go.
 function(lauka_keep_sources_of_this_system list_name)
   set(kept ${${list_name}})
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
-    list(FILTER kept EXCLUDE REGEX "/darwin_[a-z]+\\.cc$|/linux_[a-z]+_absent\\.cc$")
+    list(FILTER kept EXCLUDE REGEX "/darwin_[a-z]+\\.cc$")
   else()
     list(FILTER kept EXCLUDE REGEX "/linux_[a-z]+\\.cc$|/darwin_[a-z]+_absent\\.cc$|/(posix_launcher|launcher_process)\\.cc$")
   endif()

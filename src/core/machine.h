@@ -158,7 +158,7 @@ struct EngineFacts {
   std::vector<CounterFacts> counters{};  ///< empty if they cannot be tried
 };
 
-/// The request of --tune. Names are not checked: the table of switches has them (tune/switches.h).
+/// The request of --tune. Names are not checked: the table of switches has them (tune/tune.h).
 struct TuneRequest {
   struct Choice {
     std::string name;

@@ -158,7 +158,7 @@ struct BuiltInMetric {
   Role role = Role::Other;
 };
 
-/// Measured by control groups (os/memory_groups.h), so not in every session.
+/// Measured by control groups (os/setting_files.h), so not in every session.
 inline constexpr std::string_view kTreePeakMemory = "tree_peak_memory";
 
 /// Returns the value of a field unchanged.

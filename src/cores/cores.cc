@@ -9,16 +9,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <cstdint>
-#include <iterator>
 #include <numeric>
 #include <set>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -315,32 +310,6 @@ void add(LevelTimes& sum, const LevelCounts& counts) {
     sum[level] += counts[level].user_time + counts[level].system_time;
 }
 
-/// Both follow the same run.
-class BothWatches final : public os::RunWatch {
- public:
-  BothWatches(os::RunWatch& first, os::RunWatch& second) : first_(first), second_(second) {}
-
-  void before_start() override {
-    first_.before_start();
-    second_.before_start();
-  }
-  void made(int pid) override {
-    first_.made(pid);
-    second_.made(pid);
-  }
-  void running(int pid) override {
-    first_.running(pid);
-    second_.running(pid);
-  }
-  std::chrono::nanoseconds interval() const override {
-    return std::min(first_.interval(), second_.interval());
-  }
-
- private:
-  os::RunWatch& first_;
-  os::RunWatch& second_;
-};
-
 /// One pass, with the times by kind of core after its counts.
 class TimedCounting : public engine::Counting {
  public:
@@ -408,7 +377,7 @@ class ClockedCounting final : public TimedCounting {
   }
 
   std::vector<os::CounterRequest> requests() const override { return requests_; }
-  os::RunWatch* watch() override { return inner().watch(); }
+  std::vector<os::RunWatch*> watches() override { return inner().watches(); }
   std::size_t runs_at_once() const override { return inner().runs_at_once(); }
 
  private:
@@ -452,12 +421,14 @@ class PolledCounting final : public TimedCounting {
  public:
   PolledCounting(std::unique_ptr<engine::Counting> inner, const Decided& decided,
                  const os::DarwinCalls& calls)
-      : TimedCounting(std::move(inner), decided, true), poll_(calls, kinds().size()) {
-    if (os::RunWatch* other = this->inner().watch()) both_.emplace(*other, poll_);
-  }
+      : TimedCounting(std::move(inner), decided, true), poll_(calls, kinds().size()) {}
 
   std::vector<os::CounterRequest> requests() const override { return inner().requests(); }
-  os::RunWatch* watch() override { return both_ ? static_cast<os::RunWatch*>(&*both_) : &poll_; }
+  std::vector<os::RunWatch*> watches() override {
+    std::vector<os::RunWatch*> all = inner().watches();
+    all.push_back(&poll_);
+    return all;
+  }
   std::size_t runs_at_once() const override { return 1; }  // what was seen is of the last run
 
  private:
@@ -471,17 +442,16 @@ class PolledCounting final : public TimedCounting {
   }
 
   RunPoll poll_;
-  std::optional<BothWatches> both_{};
 };
 
 /// Adds the times by kind of core to the counts of another engine.
 class CoreTimeEngine final : public engine::EngineAround {
  public:
   /// One of `linux` and `darwin` is null.
-  CoreTimeEngine(std::unique_ptr<CounterEngine> inner, const Decided& decided,
-                 const os::LinuxCalls* linux, const os::DarwinCalls* darwin)
+  CoreTimeEngine(std::unique_ptr<CounterEngine> inner, Decided decided, const os::LinuxCalls* linux,
+                 const os::DarwinCalls* darwin)
       : EngineAround(std::move(inner)),
-        decided_(decided),
+        decided_(std::move(decided)),
         darwin_(darwin),
         clocks_(decided_.kinds),
         situation_(linux != nullptr ? perf::situation_of(*linux) : perf::Situation{}) {}
@@ -658,8 +628,8 @@ CoreTimes mac_times(const std::optional<os::KernelTotals>& totals, const Polled&
   if (!totals) return {};
   const std::uint64_t own = totals->user_ns + totals->system_ns;
   CoreTimes times{polled.own};
-  if (const auto& fast = totals->on_performance_cores) {
-    times.ns.front() = fast->user_ns + fast->system_ns;
+  if (const auto& fast = totals->on_performance_cores_ns) {
+    times.ns.front() = *fast;
     if (times.ns.size() == 2) times.ns.back() = remainder(own, times.ns.front());
   }
   times.unsplit_ns = remainder(own, sum_of(times.ns));

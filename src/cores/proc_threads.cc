@@ -38,7 +38,7 @@ struct ThreadCounting {
 
   /// Returns false if cycles and instructions cannot be counted.
   bool find_counters() {
-    const perf::Prober prober(calls, os::Sysfs(calls), false, situation);
+    const perf::Prober prober(calls, false);
     auto all_cycles = prober.find("cycles");
     auto all_instructions = prober.find("instructions");
     if (!all_cycles || !all_instructions) {

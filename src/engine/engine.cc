@@ -3,14 +3,21 @@
 #include "core/machine.h"
 #include "core/own_metric.h"
 #include "core/text.h"
+#include "engine/cachegrind/cachegrind_engine.h"
+#include "engine/kperf/kernel.h"
+#include "engine/kperf/kpep.h"
+#include "engine/kperf/kperf_engine.h"
 #include "engine/perf/perf_engine.h"
+#include "os/files.h"
 #include "os/sysfs.h"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cmath>
+#include <string_view>
 #include <system_error>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -75,7 +82,10 @@ class NoneEngine final : public CounterEngine {
     EventSet set;
     for (const std::string& name : wanted.names) {
       const AccountedEvent* event = find_accounted(name);
-      if (event == nullptr) return refusal_of(name);
+      if (event == nullptr && why_) return why_->of(fmt::format("'{}' cannot be counted", name));
+      if (event == nullptr)
+        return Error{fmt::format("'{}' is not counted with --engine none", name),
+                     "leave out --engine none"};
       if (std::ranges::find(events_, event) != events_.end()) continue;
       events_.push_back(event);
       set.events.push_back(
@@ -96,12 +106,6 @@ class NoneEngine final : public CounterEngine {
   FreeReader free_reader(std::size_t event) const override { return events_.at(event)->read; }
 
  private:
-  Error refusal_of(const std::string& name) const {
-    if (why_) return why_->of(fmt::format("'{}' cannot be counted", name));
-    return Error{fmt::format("'{}' is not counted with --engine none", name),
-                 "leave out --engine none"};
-  }
-
   std::optional<Error> why_;
   std::vector<const AccountedEvent*> events_;
 };
@@ -125,16 +129,15 @@ class SeparateCounting final : public EngineAround {
  private:
   void divide(EventSet& set) {
     const auto costs = [this](std::size_t event) { return other().free_reader(event) == nullptr; };
-    bool counts = false;
+    has_own_pass_ = false;
     for (Pass& pass : set.passes) {
       if (pass.kind != RoundKind::Timed) continue;
       if (std::ranges::none_of(pass.events, costs)) continue;
       pass.kind = RoundKind::Counting;
-      counts = true;
+      has_own_pass_ = true;
     }
     free_.clear();
-    has_own_pass_ = counts;
-    if (!counts) return;
+    if (!has_own_pass_) return;
     Pass timed;
     for (std::size_t event = 0; event < set.events.size(); ++event) {
       if (costs(event)) continue;
@@ -185,7 +188,6 @@ struct EnergySource {
   double joules = 0.0;  ///< of one count
 };
 
-/// Reads the energy of its runs.
 class EnergyCounting final : public Counting {
  public:
   EnergyCounting(std::vector<EnergySource> sources, std::vector<std::uint32_t> cpus)
@@ -329,12 +331,8 @@ class WithEnergy final : public EngineAround {
     const auto cpus = parse_cpu_list(text_of("cpumask"));
     if (!cpus || cpus->empty()) return refused("the power PMU names no CPU to count on", "");
     cpus_ = *cpus;
-    EnergySource source{name, {}, *scale};
-    source.attributes.type = code->type;
-    source.attributes.size = os::kPerfSizeWithConfig1;
-    source.attributes.config = code->config;
-    source.attributes.read_format =
-        os::kPerfReadEnabled | os::kPerfReadRunning | os::kPerfReadGroup;
+    EnergySource source{name, perf::attributes_of(*code, {}), *scale};
+    source.attributes.flags = 0;  // of no task
     if (const int error = try_it(source); error != 0)
       return error == EACCES || error == EPERM
                  ? refused("the kernel lets only root count system-wide",
@@ -435,6 +433,175 @@ std::unique_ptr<CounterEngine> with_energy(std::unique_ptr<CounterEngine> engine
                                            const os::LinuxCalls* calls) {
   if (calls == nullptr) return engine;
   return std::make_unique<WithEnergy>(std::move(engine), *calls);
+}
+
+namespace {
+
+struct Setting {
+  bool user_only = false;
+  const os::LinuxCalls* linux = nullptr;
+  const CoreKinds& kinds;
+  const std::optional<User>& user;
+  const OnMacos& macos;
+};
+
+Result<kperf::KpepDatabase> database_of(const OnMacos& here, const kperf::Kernel& kernel) {
+  const std::string cpu = kperf::cpu_name(kernel.number("hw.cputype").value_or(0),
+                                          kernel.number("hw.cpusubtype").value_or(0),
+                                          kernel.number("hw.cpufamily").value_or(0));
+  auto paths = kperf::kpep_paths(cpu);
+  // Apple's own framework looks there first, and its users put a newer database there.
+  if (const auto folder = os::variable("KPEP_DB_PATH"); folder && !folder->empty())
+    paths.insert(paths.begin(), fmt::format("{}/{}.plist", *folder, cpu));
+  auto database = kperf::load_kpep_of(cpu, paths);
+  // --kpep is for questions; this machine's processor may have other events.
+  const bool is_missing = std::ranges::none_of(paths, os::is_there);
+  if (is_missing && here.launcher != nullptr)
+    return Error{database.error().what, "name the folder that has it in KPEP_DB_PATH"};
+  return database;
+}
+
+/// True if the kernel's totals will do if counters fail later on: the user named neither counters
+/// nor a strategy.
+bool may_do_without(Choice choice, const OnMacos& here) {
+  return choice == Choice::Auto && here.launcher != nullptr &&
+         here.strategy == StrategyChoice::Auto;
+}
+
+/// Chooses on macOS. Without root, or without counters, `Auto` takes the kernel's accounts of each
+/// process.
+Result<Chosen> choose_on_macos(Choice choice, bool user_only, const OnMacos& here) {
+  const kperf::Kernel kernel(*here.calls);
+  auto database = database_of(here, kernel);
+  Error why;
+  if (!kernel.has_counters()) {
+    why = kperf::reason_of(kperf::Asked::Count, ENOENT, kernel);
+  } else if (!database) {
+    why = database.error();
+  } else {
+    auto engine = kperf::make_kperf_engine(here, user_only, *database);
+    if (engine && may_do_without(choice, here))
+      return Chosen{kperf::make_kperf_or_totals(*std::move(engine), *std::move(database)),
+                    std::nullopt};
+    if (engine) return Chosen{*std::move(engine), std::nullopt};
+    why = engine.error();
+  }
+  if (choice == Choice::Kperf) return why.of("--engine kperf");
+  if (!kernel.has_counters() && here.launcher != nullptr)
+    return Chosen{make_none_engine(why), why.line()};
+  std::optional<kperf::KpepDatabase> known;
+  if (database) known = *std::move(database);
+  return Chosen{kperf::make_totals_engine(why, std::move(known)), why.line()};
+}
+
+Chosen perf_of(const Setting& setting) {
+  return {perf::make_perf_engine(*setting.linux, setting.user_only, setting.kinds), std::nullopt};
+}
+
+/// The user named it, so a kernel that refuses all counters is an error, not a note.
+Result<Chosen> make_perf(const Setting& setting) {
+  if (const auto able = perf::can_count(*setting.linux); !able)
+    return able.error().of("--engine perf");
+  return perf_of(setting);
+}
+
+Result<Chosen> make_cachegrind(const Setting& setting) {
+  auto valgrind = os::find_program("valgrind");
+  if (!valgrind) {
+    return Error{"--engine cachegrind needs Valgrind, which is not in PATH",
+                 "install the package valgrind (Debian, Ubuntu: apt-get install valgrind)"};
+  }
+  return Chosen{cachegrind::make_cachegrind_engine(*std::move(valgrind), setting.user),
+                std::nullopt};
+}
+
+/// A row of kEngines and the function that makes its engine.
+struct Maker {
+  Choice choice;
+  std::string_view system;  ///< that it is meant for; empty: any
+  Result<Chosen> (*make)(const Setting&);
+  std::vector<CounterFacts> (*counters)(const Setting&) =
+      nullptr;  ///< tried; null without counters
+};
+
+/// The order is that in which --check tries them.
+constexpr auto kMakers = std::to_array<Maker>({
+    {Choice::Kperf, "macOS",
+     [](const Setting& setting) {
+       return choose_on_macos(Choice::Kperf, setting.user_only, setting.macos);
+     }},
+    {Choice::Perf, "Linux", make_perf,
+     [](const Setting& setting) { return perf::counters_here(*setting.linux, setting.user_only); }},
+    {Choice::Cachegrind, "", make_cachegrind},
+    {Choice::None, "",
+     [](const Setting&) -> Result<Chosen> {
+       return Chosen{make_none_engine(std::nullopt), std::nullopt};
+     }},
+});
+
+bool is_meant(const Maker& maker, const Setting& setting) {
+  return maker.system.empty() ||
+         (maker.system == "Linux" ? setting.linux != nullptr : setting.macos.calls != nullptr);
+}
+
+Chosen without_counters(const Error& why) {
+  return Chosen{make_none_engine(why),
+                fmt::format("no hardware counters: {}; {}", why.line(), kSimulationHint)};
+}
+
+EngineFacts missing(Choice engine, const Error& error) {
+  return {.engine = engine, .missing = error};
+}
+
+EngineFacts facts_of(Choice choice, CounterEngine& engine) {
+  const auto set = engine.select({});
+  if (!set) return missing(choice, set.error());
+  if (set->events.empty()) {
+    // A refusal by name has the reason and its remedy separately.
+    const auto one = engine.select({{"instructions"}, false});
+    if (one) return missing(choice, Error{"counts nothing by default", ""});
+    Error why = one.error();
+    if (const std::size_t colon = why.what.find(": "); why.what.starts_with("'instructions'"))
+      why.what.erase(0, colon + 2);
+    return missing(choice, why);
+  }
+  EngineFacts facts{.engine = choice, .notes = set->notes};
+  for (const Event& event : set->events) facts.events.push_back(event.name);
+  return facts;
+}
+
+}  // namespace
+
+Result<Chosen> choose(Choice choice, bool user_only, const os::LinuxCalls* calls,
+                      const CoreKinds& kinds, const std::optional<User>& user,
+                      const OnMacos& macos) {
+  const Setting setting{user_only, calls, kinds, user, macos};
+  const auto* const maker = std::ranges::find(kMakers, choice, &Maker::choice);
+  if (maker != kMakers.end()) {
+    if (is_meant(*maker, setting)) return maker->make(setting);
+    return Error{fmt::format("--engine {} works on {} only", row_of(choice).name, maker->system),
+                 "leave it out"};
+  }
+  if (macos.calls != nullptr) return choose_on_macos(choice, user_only, macos);
+  if (calls == nullptr) return without_counters({"there is no engine for this system", ""});
+  if (perf::is_there(*calls)) return perf_of(setting);
+  return without_counters(perf::can_count(*calls).error());
+}
+
+std::vector<EngineFacts> try_engines(bool user_only, const os::LinuxCalls* calls,
+                                     const OnMacos& macos) {
+  const CoreKinds kinds;
+  const std::optional<User> user;
+  const Setting setting{user_only, calls, kinds, user, macos};
+  std::vector<EngineFacts> engines;
+  for (const Maker& maker : kMakers) {
+    if (maker.choice == Choice::None || !is_meant(maker, setting)) continue;
+    auto chosen = maker.make(setting);
+    engines.push_back(chosen ? facts_of(maker.choice, *chosen->engine)
+                             : missing(maker.choice, chosen.error()));
+    if (maker.counters != nullptr) engines.back().counters = maker.counters(setting);
+  }
+  return engines;
 }
 
 }  // namespace lauka::engine

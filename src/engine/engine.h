@@ -56,8 +56,8 @@ class Counting : NonCopyable {
   /// engine counts by itself.
   virtual std::vector<os::CounterRequest> requests() const { return {}; }
 
-  /// Returns the follower of each run of this pass; null without.
-  virtual os::RunWatch* watch() { return nullptr; }
+  /// Returns what follows each run of this pass.
+  virtual std::vector<os::RunWatch*> watches() { return {}; }
 
   /// Returns the program launched for a command in this pass: itself, or a program that simulates
   /// it.

@@ -10,7 +10,6 @@ namespace {
 
 /// Events that are placed as one.
 using Unit = EventIndices;
-/// Indices of units.
 using Bin = std::vector<std::size_t>;
 using Bins = std::vector<Bin>;
 

@@ -3,6 +3,9 @@
 #include "format/text.h"
 #include "inquire/answers.h"
 
+#include <algorithm>
+#include <array>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -265,15 +268,8 @@ Json json_of(const EngineFacts& engine) {
 }  // namespace
 
 std::string_view name_of(Severity standing) {
-  switch (standing) {
-    case Severity::Ok:
-      return "ok";
-    case Severity::Note:
-      return "note";
-    case Severity::Problem:
-      break;
-  }
-  return "problem";
+  static constexpr std::array<std::string_view, 3> kNames = {"ok", "note", "problem"};
+  return kNames.at(static_cast<std::size_t>(standing));
 }
 
 std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFacts> engines) {

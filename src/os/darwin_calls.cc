@@ -44,10 +44,7 @@ static_assert(offsetof(rusage_info_v6, ri_instructions) == offsetof(ProcessUsage
 static_assert(offsetof(rusage_info_v6, ri_cycles) == offsetof(ProcessUsage, cycles));
 static_assert(offsetof(rusage_info_v6, ri_user_ptime) == offsetof(ProcessUsage, p_user_time));
 static_assert(offsetof(rusage_info_v6, ri_system_ptime) == offsetof(ProcessUsage, p_system_time));
-static_assert(offsetof(rusage_info_v6, ri_pinstructions) == offsetof(ProcessUsage, p_instructions));
-static_assert(offsetof(rusage_info_v6, ri_pcycles) == offsetof(ProcessUsage, p_cycles));
 static_assert(offsetof(rusage_info_v6, ri_energy_nj) == offsetof(ProcessUsage, energy_nj));
-static_assert(offsetof(rusage_info_v6, ri_penergy_nj) == offsetof(ProcessUsage, p_energy_nj));
 static_assert(PROC_PIDTHREADID64INFO == kPidThreadId64Info);
 static_assert(sizeof(proc_threadinfo) == sizeof(ThreadInfo));
 static_assert(offsetof(proc_threadinfo, pth_name) == offsetof(ThreadInfo, name));

@@ -42,13 +42,11 @@ struct ProcessUsage {
   std::uint64_t cycles = 0;
   std::array<std::uint64_t, 4> not_read_3{};  ///< the last of flavour 4
   std::uint64_t flags = 0;
-  std::uint64_t p_user_time = 0;  ///< on performance cores, as the three that follow
+  std::uint64_t p_user_time = 0;  ///< on performance cores, as the next
   std::uint64_t p_system_time = 0;
-  std::uint64_t p_instructions = 0;
-  std::uint64_t p_cycles = 0;
+  std::array<std::uint64_t, 2> not_read_4{};
   std::uint64_t energy_nj = 0;
-  std::uint64_t p_energy_nj = 0;
-  std::array<std::uint64_t, 14> not_read_4{};
+  std::array<std::uint64_t, 15> not_read_5{};
 };
 inline constexpr std::size_t kRusageV4Bytes = 296;
 static_assert(sizeof(ProcessUsage) == 464);

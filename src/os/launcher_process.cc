@@ -13,6 +13,8 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -71,6 +73,10 @@ std::optional<Outcome> open_files(const SharedProgram& program, const LauncherSe
 constexpr std::int64_t kHousekeepingNs = 100'000'000;
 constexpr std::int64_t kDyingNs = 2'000'000'000;  // at most, for a process that has been killed
 
+std::uint64_t rss_bytes(long ru_maxrss) {
+  return static_cast<std::uint64_t>(ru_maxrss) * 1024;
+}
+
 /// 0 or errno, where not even the leader may be killed: it has become another user.
 int kill_run(pid_t leader) {
   kill(-leader, SIGKILL);
@@ -96,7 +102,10 @@ struct ChildPlan {
 /// Gives the calling process, a vfork child, the user's ids for good; first the groups, while it
 /// may.
 bool become(const SharedUser& user) {
-  return change_user(user.id, user.group, user.group_count, user.groups) == 0;
+  // The C library would change every thread that it finds in the memory.
+  return syscall(SYS_setgroups, user.group_count, user.groups) == 0 &&
+         syscall(SYS_setresgid, user.group, user.group, user.group) == 0 &&
+         syscall(SYS_setresuid, user.id, user.id, user.id) == 0;
 }
 
 /// Starts the program. -1 with errno; if the child could not become the program, `plan` has the
@@ -138,8 +147,9 @@ bool become(const SharedUser& user) {
   }
   sigprocmask(SIG_SETMASK, &plan.started_with->mask, nullptr);
   const SharedProgram& program = *plan.program;
+  // Not glibc's wrapper, whose type has room for only 1024 CPUs.
   if (program.cpus != nullptr && plan.uses_own_cpus &&
-      !run_on_cpus(program.cpus, program.cpus_bytes)) {
+      syscall(SYS_sched_setaffinity, 0, program.cpus_bytes, program.cpus) != 0) {
     plan.failed_step = LaunchStep::Prepare;
   } else {
     plan.exec_ns = now_ns();
@@ -504,7 +514,7 @@ void serve_as_launcher(const LauncherSetup& setup) {
   // its own yet. SIGSTOP and SIGKILL cannot be blocked.
   setpgid(0, 0);
   signal(SIGCHLD, SIG_DFL);  // ignored, it would make the kernel throw away status and usage
-  become_reaper();
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans of runs become its children, not init's
   when_parent_dies(kPokeSignal);
   if (getppid() != setup.parent) _exit(0);  // it died before it could be watched
 

@@ -6,6 +6,7 @@
 #include "os/machine.h"
 #include "os/platform.h"
 #include "os/setting_files.h"
+#include "os/signals.h"
 #include "os/users.h"
 
 #include <algorithm>
@@ -309,33 +310,13 @@ bool is_mount_point(const char* path) {
          (file.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 }
 
-void become_reaper() {
-  prctl(PR_SET_CHILD_SUBREAPER, 1);
+std::string signal_name(int signal_number) {
+  const char* const name = signal_number == SIGIO ? "IO" : sigabbrev_np(signal_number);
+  return name != nullptr ? std::string("SIG") + name : "signal " + std::to_string(signal_number);
 }
 
 void when_parent_dies(int signal_number) {
   prctl(PR_SET_PDEATHSIG, signal_number);
-}
-
-int change_user(std::uint32_t user, std::uint32_t group, std::size_t count,
-                const std::uint32_t* groups) {
-  if (syscall(SYS_setgroups, count, groups) != 0) return -1;
-  if (syscall(SYS_setresgid, group, group, group) != 0) return -1;
-  return static_cast<int>(syscall(SYS_setresuid, user, user, user));
-}
-
-bool run_on_cpus(const unsigned long* bits, std::size_t bytes) {
-  // Not glibc's wrapper, whose type has room for only 1024 CPUs.
-  return syscall(SYS_sched_setaffinity, 0, bytes, bits) == 0;
-}
-
-std::uint64_t rss_bytes(long ru_maxrss) {
-  return static_cast<std::uint64_t>(ru_maxrss) * 1024;
-}
-
-int poll_with_mask(pollfd* fds, nfds_t count, int timeout_ms, const sigset_t& mask) {
-  const timespec timeout = timespec_of(std::chrono::milliseconds(timeout_ms));
-  return ppoll(fds, count, timeout_ms < 0 ? nullptr : &timeout, &mask);
 }
 
 // The program is linked statically, so its C library cannot ask the name services (LDAP, sssd);

@@ -22,7 +22,7 @@ std::string new_session_id();
 /// Returns the same with the facts that decide its class (class_of): a few more files are read.
 Machine this_machine_whole();
 
-/// Differs between systems: linux_machine.cc, darwin_machine.cc.
+/// Differs between systems: linux_platform.cc, darwin_platform.cc.
 std::string cpu_model();
 std::string os_name();
 

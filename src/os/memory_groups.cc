@@ -1,7 +1,6 @@
-#include "os/memory_groups.h"
-
 #include "core/numbers.h"
 #include "core/text.h"
+#include "os/setting_files.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -56,25 +56,6 @@ inline timespec timespec_of(std::chrono::nanoseconds time) {
 
 // ---- Linux alone
 
-/// Orphans below this process become its children, not init's.
-void become_reaper();
-
-/// Gives the calling process the ids and groups of a user for good; 0, or -1 with errno. Uses
-/// system calls only, for a vfork child: the C library would change every thread that it finds in
-/// the memory.
-int change_user(std::uint32_t user, std::uint32_t group, std::size_t count,
-                const std::uint32_t* groups);
-
-/// Binds the calling process to these CPUs (a bit for each, the lowest first). A single system
-/// call, for a vfork child. False with errno on failure.
-bool run_on_cpus(const unsigned long* bits, std::size_t bytes);
-
-/// `ru_maxrss` in bytes.
-std::uint64_t rss_bytes(long ru_maxrss);
-
-/// poll(2) with `mask` in force while it waits; `timeout_ms` -1: for ever.
-int poll_with_mask(pollfd* fds, nfds_t count, int timeout_ms, const sigset_t& mask);
-
 /// Kills the descendants of `root` (not itself) that were started at or after `since_ns`
 /// (CLOCK_MONOTONIC), also those that left its process group, until all are gone or two seconds
 /// have passed. Returns one that could not be killed; 0 if none.

@@ -1,12 +1,10 @@
 #include "core/text.h"
-#include "os/exports.h"
 #include "os/files.h"
 #include "os/platform.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <utility>
 
 #include <fcntl.h>
@@ -94,10 +92,6 @@ int open_place(const std::string& path) {
   return fd;
 }
 
-int open_new(const std::string& path) {
-  return open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-}
-
 }  // namespace
 
 const FileCalls& file_calls() {
@@ -149,7 +143,8 @@ void ExportFile::open_temporary() {
   file_ = Descriptor(calls_.open_unnamed(folder_of(target_).c_str()));
   if (!file_) {
     temporary_ = free_name(target_ + kTemporary, [this](const std::string& name) {
-      file_ = Descriptor(open_new(name));
+      constexpr int a_new_one = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+      file_ = Descriptor(::open(name.c_str(), a_new_one, 0600));
       return bool(file_);
     });
   }

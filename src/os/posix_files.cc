@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -104,31 +103,6 @@ class OpenText final : public TextFile {
 
  private:
   Descriptor file_;
-};
-
-class PosixTextFiles final : public TextFiles {
- public:
-  explicit PosixTextFiles(std::optional<User> user) : user_(std::move(user)) {}
-
-  Result<std::unique_ptr<TextFile>> open(const std::string& path) override {
-    const ActAs reader(user_);
-    if (!reader.error().empty()) return Error{reader.error(), "use --as-root to keep root"};
-    // A named pipe is not waited for.
-    Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    struct stat about {};
-    if (!file || fstat(file.get(), &about) != 0) return system_error("cannot be read", errno);
-    if (!S_ISREG(about.st_mode)) return Error{"is no regular file", "write its text to one"};
-    return std::unique_ptr<TextFile>(std::make_unique<OpenText>(std::move(file)));
-  }
-
-  Result<std::unique_ptr<TextFile>> make() override {
-    Descriptor file(open_anonymous_file());
-    if (!file) return system_error("no file without a name can be made", errno);
-    return std::unique_ptr<TextFile>(std::make_unique<OpenText>(std::move(file)));
-  }
-
- private:
-  std::optional<User> user_;
 };
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
@@ -384,16 +358,13 @@ Result<std::string> find_program(const std::string& word, const std::optional<st
   if (word.find('/') != std::string::npos) return if_runnable(word, word, in);
   const std::string path = own ? *own : variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
   std::string unusable;
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const std::size_t end = std::min(path.find(':', begin), path.size());
-    const std::string folder = path.substr(begin, end - begin);
-    const std::string candidate = (folder.empty() ? "." : folder) + "/" + word;
+  for (const std::string_view folder : split(path, ':')) {
+    const std::string candidate = std::string(folder.empty() ? "." : folder) + "/" + word;
     const std::string from_here = seen_from(in, candidate);
     if (!word.empty() && may(from_here, F_OK) == 0 && !is_directory(from_here)) {
       if (may(from_here, X_OK) == 0) return if_runnable(word, candidate, in);
       unusable = candidate;
     }
-    begin = end + 1;
   }
   if (!unusable.empty())
     return Error{unusable + ": Permission denied", remedy_of_right(seen_from(in, unusable))};
@@ -494,14 +465,14 @@ Result<void> check_folder(const std::string& path) {
 }
 
 Result<void> say(Stream stream, std::string_view text) {
-  if (write_all(stream == Stream::Output ? STDOUT_FILENO : STDERR_FILENO, text)) return {};
+  if (write_all(descriptor_of(stream), text)) return {};
   return system_error(
       stream == Stream::Output ? "cannot write standard output" : "cannot write standard error",
       errno);
 }
 
 bool has_reader(Stream stream) {
-  pollfd wanted{stream == Stream::Output ? STDOUT_FILENO : STDERR_FILENO, POLLOUT, 0};
+  pollfd wanted{descriptor_of(stream), POLLOUT, 0};
   return poll(&wanted, 1, 0) <= 0 || (wanted.revents & POLLERR) == 0;
 }
 
@@ -522,8 +493,21 @@ bool is_first_time(const char* mark) {
   return static_cast<bool>(Descriptor(open((folder / mark).c_str(), new_file, 0644)));
 }
 
-std::unique_ptr<TextFiles> text_files(const std::optional<User>& user) {
-  return std::make_unique<PosixTextFiles>(user);
+Result<std::unique_ptr<TextFile>> TextFiles::open(const std::string& path) const {
+  const ActAs reader(user_);
+  if (!reader.error().empty()) return Error{reader.error(), "use --as-root to keep root"};
+  // A named pipe is not waited for.
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat about {};
+  if (!file || fstat(file.get(), &about) != 0) return system_error("cannot be read", errno);
+  if (!S_ISREG(about.st_mode)) return Error{"is no regular file", "write its text to one"};
+  return std::unique_ptr<TextFile>(std::make_unique<OpenText>(std::move(file)));
+}
+
+Result<std::unique_ptr<TextFile>> TextFiles::make() {
+  Descriptor file(open_anonymous_file());
+  if (!file) return system_error("no file without a name can be made", errno);
+  return std::unique_ptr<TextFile>(std::make_unique<OpenText>(std::move(file)));
 }
 
 Result<std::unique_ptr<MetricFiles>> open_metric_files(const std::optional<User>& user) {

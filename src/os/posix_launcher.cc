@@ -23,6 +23,7 @@
 
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,7 +36,7 @@ namespace lauka::os {
 namespace {
 
 constexpr std::size_t kArenaBytes = std::size_t{64} << 20;  // reserved, not used
-constexpr int kTickMs = 200;
+constexpr timespec kTickTime{0, 200'000'000};
 
 Error too_large() {
   return Error{"the arguments of the commands take more than 64 MB", "compare fewer at once"};
@@ -70,7 +71,6 @@ class SharedPrograms {
  public:
   explicit SharedPrograms(Arena& arena) : arena_(arena) {}
 
-  /// See Launcher::add_program.
   Result<ProgramId> add(const ProgramSpec& spec) {
     const Result<std::string> path = find_program_of(spec);
     if (!path) return path.error();
@@ -326,8 +326,9 @@ class PosixLauncher final : public Launcher {
         cancel();
         is_cancelled = true;
       }
-      const int timeout_ms = tick || hold.must_report_suspension() ? kTickMs : -1;
-      const int ready = poll_with_mask(fds.data(), fds.size(), timeout_ms, hold.mask_for_waiting());
+      const bool ticks = tick || hold.must_report_suspension();
+      const int ready =
+          ppoll(fds.data(), fds.size(), ticks ? &kTickTime : nullptr, &hold.mask_for_waiting());
       if (ready < 0 && errno != EINTR) return errno;
       if (ready == 0 && hold.must_report_suspension()) hold.report_suspension();
       if (ready == 0 && tick) tick();
@@ -373,7 +374,7 @@ class PosixLauncher final : public Launcher {
     kill_descendants(getpid(), began_ns);
     std::string what = "the launcher process ";
     if (WIFSIGNALED(status)) {
-      what += std::string("was killed by SIG") + sigabbrev_np(WTERMSIG(status));
+      what += "was killed by " + signal_name(WTERMSIG(status));
     } else {
       what += "cannot be reached: " + std::generic_category().message(trouble);
     }
@@ -473,7 +474,7 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   if (pid < 0) {
     return system_error("lauka cannot start its launcher process", fork_error);
   }
-  become_reaper();           // for the children of a killed launcher
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // for the children of a killed launcher
   signal(SIGCHLD, SIG_DFL);  // the launcher's end must be seen, whatever lauka's parent ignored
   channels.launcher_socket = Descriptor();
   auto* arena = static_cast<std::byte*>(memory) + sizeof(SharedState);

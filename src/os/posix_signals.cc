@@ -12,10 +12,9 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <thread>
-
-#include <fmt/format.h>
 
 #include <poll.h>
 
@@ -55,35 +54,6 @@ constexpr std::array kInterrupts = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 // One request may come as several signals: timeout(1) signals its child and then the whole group.
 constexpr std::int64_t kOneRequestNs = 500'000'000;
-
-struct NamedSignal {
-  int number;
-  std::string_view name;
-};
-
-/// Our own names, not strsignal's: those are sentences, differ between systems and are translated.
-constexpr auto kSignals = std::to_array<NamedSignal>({
-    {SIGABRT, "SIGABRT"},     {SIGALRM, "SIGALRM"},     {SIGBUS, "SIGBUS"},   {SIGCHLD, "SIGCHLD"},
-    {SIGCONT, "SIGCONT"},     {SIGFPE, "SIGFPE"},       {SIGHUP, "SIGHUP"},   {SIGILL, "SIGILL"},
-    {SIGINT, "SIGINT"},       {SIGIO, "SIGIO"},         {SIGKILL, "SIGKILL"}, {SIGPIPE, "SIGPIPE"},
-    {SIGPROF, "SIGPROF"},     {SIGQUIT, "SIGQUIT"},     {SIGSEGV, "SIGSEGV"}, {SIGSTOP, "SIGSTOP"},
-    {SIGSYS, "SIGSYS"},       {SIGTERM, "SIGTERM"},     {SIGTRAP, "SIGTRAP"}, {SIGTSTP, "SIGTSTP"},
-    {SIGTTIN, "SIGTTIN"},     {SIGTTOU, "SIGTTOU"},     {SIGURG, "SIGURG"},   {SIGUSR1, "SIGUSR1"},
-    {SIGUSR2, "SIGUSR2"},     {SIGVTALRM, "SIGVTALRM"}, {SIGXCPU, "SIGXCPU"}, {SIGXFSZ, "SIGXFSZ"},
-    {SIGWINCH, "SIGWINCH"},
-#ifdef SIGPWR
-    {SIGPWR, "SIGPWR"},
-#endif
-#ifdef SIGSTKFLT
-    {SIGSTKFLT, "SIGSTKFLT"},
-#endif
-#ifdef SIGEMT
-    {SIGEMT, "SIGEMT"},
-#endif
-#ifdef SIGINFO
-    {SIGINFO, "SIGINFO"},
-#endif
-});
 
 void note_interrupt(int signal_number) {
   if (interrupted_by != 0) {
@@ -156,54 +126,36 @@ class SignalsElsewhere : NonCopyable {
   sigset_t saved_{};
 };
 
-class Stage {
- public:
-  explicit Stage(std::size_t activities) : no_activity_(activities), turn_of_(activities) {}
-
-  /// Gives the turn to `activity` and waits until it gives it back.
-  void give_to(std::size_t activity) {
-    std::unique_lock lock(mutex_);
-    turn_of_ = activity;
-    changed_.notify_all();
-    changed_.wait(lock, [&] { return turn_of_ == no_activity_; });
-  }
-
-  void give_back() {
-    const std::lock_guard lock(mutex_);
-    turn_of_ = no_activity_;
-    changed_.notify_all();
-  }
-
-  /// False if nothing new may begin.
-  bool wait_for(std::size_t activity) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return turn_of_ == activity || is_called_off_; });
-    return !is_called_off_;
-  }
-
-  void call_off() {
-    const std::lock_guard lock(mutex_);
-    is_called_off_ = true;
-    changed_.notify_all();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::size_t no_activity_;
-  std::size_t turn_of_;
-  bool is_called_off_ = false;
-};
-
 /// The part that threads share; they are waited for, whatever happens.
 struct Cast : NonCopyable {
-  explicit Cast(std::size_t activities) : stage(activities), over(activities, 0) {}
+  explicit Cast(std::size_t activities) : over(activities, 0) {}
   ~Cast() {
-    stage.call_off();
+    {
+      const std::lock_guard lock(mutex);
+      is_called_off = true;
+    }
+    changed.notify_all();
     for (std::thread& thread : threads) thread.join();
   }
 
-  Stage stage;
+  /// Gives the turn to an activity, or back.
+  void give_to(std::optional<std::size_t> activity) {
+    const std::lock_guard lock(mutex);
+    turn_of = activity;
+    changed.notify_all();
+  }
+
+  /// Waits until it has the turn, or nobody; false if nothing new may begin.
+  bool wait_for(std::optional<std::size_t> activity) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return turn_of == activity || is_called_off; });
+    return !is_called_off;
+  }
+
+  std::mutex mutex{};
+  std::condition_variable changed{};
+  std::optional<std::size_t> turn_of{};
+  bool is_called_off = false;
   std::vector<char> over;
   std::exception_ptr thrown{};
   std::vector<std::thread> threads{};
@@ -211,20 +163,20 @@ struct Cast : NonCopyable {
 
 void act(std::size_t self, const std::function<void(const Yield&)>& activity, const sigset_t& usual,
          Cast& cast) {
-  if (!cast.stage.wait_for(self)) return;
+  if (!cast.wait_for(self)) return;
   pthread_sigmask(SIG_SETMASK, &usual, nullptr);
   try {
     activity([&cast, self] {
       const SignalsElsewhere elsewhere;
-      cast.stage.give_back();
-      cast.stage.wait_for(self);
+      cast.give_to(std::nullopt);
+      cast.wait_for(self);
     });
   } catch (...) {
     if (!cast.thrown) cast.thrown = std::current_exception();
   }
   const SignalsElsewhere elsewhere;
   cast.over[self] = 1;
-  cast.stage.give_back();
+  cast.give_to(std::nullopt);
 }
 
 }  // namespace
@@ -290,12 +242,6 @@ void HoldSignals::report_suspension() {
   static_cast<void>(say(Stream::Error, std::string(over) + std::string(kSuspensionWaits)));
 }
 
-std::string signal_name(int signal_number) {
-  const auto* const named = std::ranges::find(kSignals, signal_number, &NamedSignal::number);
-  return named == kSignals.end() ? fmt::format("signal {}", signal_number)
-                                 : std::string(named->name);
-}
-
 void take_turns(const std::vector<std::function<void(const Yield&)>>& activities,
                 const std::function<std::size_t(std::span<const std::size_t>)>& next) {
   Cast cast(activities.size());
@@ -305,13 +251,17 @@ void take_turns(const std::vector<std::function<void(const Yield&)>>& activities
       cast.threads.emplace_back([&cast, &activities, usual = elsewhere.usual(), i] {
         act(i, activities[i], usual, cast);
       });
-    for (std::size_t i = 0; i < activities.size(); ++i) cast.stage.give_to(i);
+    const auto let_act = [&cast](std::size_t activity) {
+      cast.give_to(activity);
+      cast.wait_for(std::nullopt);
+    };
+    for (std::size_t i = 0; i < activities.size(); ++i) let_act(i);
     for (;;) {
       std::vector<std::size_t> waiting;
       for (std::size_t i = 0; i < activities.size(); ++i)
         if (cast.over[i] == 0) waiting.push_back(i);
       if (waiting.empty()) break;
-      cast.stage.give_to(next(waiting));
+      let_act(next(waiting));
     }
   }
   if (cast.thrown) std::rethrow_exception(cast.thrown);

@@ -138,7 +138,7 @@ struct Launch {
   std::string value{};                  ///< of the program's launch_variable
   OutputListener* listener = nullptr;   ///< of a program whose output it receives; it is alone in
                                         ///< its request; it outlives the run
-  std::string group{};  ///< file by which its processes join a control group (memory_groups.h);
+  std::string group{};  ///< file by which its processes join a control group (setting_files.h);
                         ///< empty: none. Such a launch is alone in its request
   bool despite_interrupt = false;  ///< runs to its end when lauka is asked to end (a cleanup)
 };
@@ -146,22 +146,12 @@ struct Launch {
 /// The kernel's accounts of the command's own process, without its descendants: final, read when it
 /// had ended and before it was reaped (macOS).
 struct KernelTotals {
-  /// The part on performance cores; unknown to kernels before macOS 13.
-  struct OnPerformanceCores {
-    std::uint64_t instructions = 0;
-    std::uint64_t cycles = 0;
-    std::uint64_t user_ns = 0;
-    std::uint64_t system_ns = 0;
-    std::uint64_t energy_nj = 0;
-  };
-
-  int pid = 0;
   std::uint64_t instructions = 0;  ///< user and kernel; 0 on a virtual machine, as are cycles
   std::uint64_t cycles = 0;
   std::uint64_t user_ns = 0;
   std::uint64_t system_ns = 0;
   std::optional<std::uint64_t> energy_nj{};
-  std::optional<OnPerformanceCores> on_performance_cores{};
+  std::optional<std::uint64_t> on_performance_cores_ns{};  ///< CPU time; unknown before macOS 13
 };
 
 /// A program's notes about its region. They may be anything.

@@ -153,15 +153,13 @@ class UsageReader {
     if (!has_newest_usage_ && !is_supported(kRusageV4)) return std::nullopt;
     Read read{ns(usage.user_time + usage.child_user_time),
               ns(usage.system_time + usage.child_system_time)};
-    read.totals.pid = pid;
     read.totals.instructions = usage.instructions;
     read.totals.cycles = usage.cycles;
     read.totals.user_ns = ns(usage.user_time);
     read.totals.system_ns = ns(usage.system_time);
     if (!has_newest_usage_) return read;
     read.totals.energy_nj = usage.energy_nj;
-    read.totals.on_performance_cores = {usage.p_instructions, usage.p_cycles, ns(usage.p_user_time),
-                                        ns(usage.p_system_time), usage.p_energy_nj};
+    read.totals.on_performance_cores_ns = ns(usage.p_user_time) + ns(usage.p_system_time);
     return read;
   }
 
@@ -173,7 +171,6 @@ class UsageReader {
   bool has_newest_usage_ = true;
 };
 
-/// A program, and the file that it is in.
 struct Program {
   ProgramSpec spec;
   std::string path;

@@ -10,7 +10,7 @@
 
 #include <sys/types.h>
 
-// The system's facts about its users: linux_accounts.cc, darwin_accounts.cc. Internal to os/.
+// The system's facts about its users: linux_platform.cc, darwin_platform.cc. Internal to os/.
 
 namespace lauka::os {
 

@@ -5,7 +5,6 @@
 #include "history/store.h"
 #include "history/text.h"
 #include "history/trend.h"
-#include "os/exports.h"
 #include "os/files.h"
 
 #include <algorithm>

@@ -272,7 +272,7 @@ Result<void> OutputCheck::begin(std::uint32_t command) {
     comparison_ = std::make_unique<OutputComparison>(stored_.at(*source));
     return {};
   }
-  auto text = context_.texts->make();
+  auto text = os::TextFiles::make();
   if (!text) return text.error().of("--expect-output same");
   store_ = std::make_unique<OutputStore>(*std::move(text));
   return {};

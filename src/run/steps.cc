@@ -166,8 +166,7 @@ Result<std::vector<os::Launch>> StepRunner::launches_of(std::span<const Step> st
     if (armed_.empty()) continue;
     launches.back().counters = counters_[step.pass];
     launches.back().counts_calling_threads = armed_[step.pass]->counts_calling_threads();
-    if (auto* watch = armed_[step.pass]->watch(); watch != nullptr)
-      launches.back().watches.push_back(watch);
+    launches.back().watches = armed_[step.pass]->watches();
   }
   return launches;
 }

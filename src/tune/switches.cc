@@ -155,7 +155,6 @@ std::string wanted_cpus(Form form, const std::string& now, const CpuChoice& cpus
   return form == Form::CpuList ? cpu_list_text(left) : mask_text(left);
 }
 
-/// Reads a machine's settings.
 class Finder {
  public:
   Finder(os::SettingFiles& files, const TuneRequest& request, const CpuChoice& cpus)

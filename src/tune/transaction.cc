@@ -164,7 +164,6 @@ int lock_patiently(os::SettingFiles& files, std::chrono::milliseconds patience) 
   return error;
 }
 
-/// Makes the folder and locks it, as the only one.
 Result<void> claim(os::SettingFiles& files) {
   constexpr int most_tries = 100;
   int error = 0;
@@ -187,7 +186,6 @@ Result<void> claim(os::SettingFiles& files) {
                      : "run lauka as root where /run can be written"};
 }
 
-/// Adds a value to a list of different ones.
 void add_value(std::string& values, const std::string& value) {
   const auto known = split(values, ';');
   if (values.empty())
@@ -307,7 +305,6 @@ void Tuned::go_on() {
   if (latency_) static_cast<void>(files_.hold_latency(latency_->first, latency_->second));
 }
 
-/// Sums up by switch.
 void Tuned::note(const std::vector<Found>& found) {
   for (const Found& one : found) {
     if (!one.asked || (one.row->form == Form::Controllers && !one.wanted.empty())) continue;

@@ -143,7 +143,7 @@ struct Run {
 os::KernelTotals totals(std::uint64_t p_ms, std::uint64_t e_ms) {
   os::KernelTotals all;
   all.user_ns = (p_ms + e_ms) * kMs;
-  all.on_performance_cores = os::KernelTotals::OnPerformanceCores{0, 0, p_ms * kMs, 0, 0};
+  all.on_performance_cores_ns = p_ms * kMs;
   return all;
 }
 
@@ -251,7 +251,7 @@ TEST_CASE("before macOS 13 threads are asked: they move, start and end between l
   run.look();
   CHECK(run.poll.result().own == LevelTimes{11 * kMs, 10 * kMs});
   os::KernelTotals all = totals(11, 13);
-  all.on_performance_cores.reset();
+  all.on_performance_cores_ns.reset();
   CHECK(reported(mac_times(all, run.poll.result(), 24 * kMs)) == "11 10 + 3");
 }
 

@@ -54,8 +54,7 @@ struct Polled {
     totals.user_ns = ns(usage.user_time);
     totals.system_ns = ns(usage.system_time);
     if (driver.host.rules.newest_rusage >= 6)
-      totals.on_performance_cores = os::KernelTotals::OnPerformanceCores{
-          0, 0, ns(usage.p_user_time), ns(usage.p_system_time), 0};
+      totals.on_performance_cores_ns = ns(usage.p_user_time) + ns(usage.p_system_time);
     const std::uint64_t reaped =
         totals.user_ns + totals.system_ns + ns(usage.child_user_time) + ns(usage.child_system_time);
     times = cores::mac_times(totals, poll.result(), reaped);
@@ -235,7 +234,7 @@ TEST_CASE("through the launcher a run of known shares is reported within a tenth
   auto counting = engine->arm(0);
   REQUIRE(counting.has_value());
   os::Launch launch{*id};
-  launch.watches = {(*counting)->watch()};
+  launch.watches = (*counting)->watches();
   const auto ended = (*launcher)->run({&launch, 1}, false, {});
   REQUIRE(ended.has_value());
   const auto counted = (*counting)->finish(ended->front(), 0);

@@ -86,7 +86,7 @@ struct KperfBench {
     const auto id = launcher->add_program(spec);
     REQUIRE(id.has_value());
     os::Launch launch{*id};
-    launch.watches = {armed.at(pass)->watch()};
+    launch.watches = armed.at(pass)->watches();
     const auto ended = launcher->run({&launch, 1}, true, {});
     REQUIRE(ended.has_value());
     return armed.at(pass)->finish(ended->at(0), 0);

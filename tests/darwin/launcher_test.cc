@@ -140,9 +140,9 @@ TEST_CASE(
   Bench bench;
   const auto totals = bench.run("run 4ms\nrun 4ms e").totals;
   REQUIRE(totals.has_value());
-  REQUIRE(totals->on_performance_cores.has_value());
-  CHECK(nanoseconds(totals->on_performance_cores->user_ns) == 4ms);
-  CHECK(totals->on_performance_cores->instructions < totals->instructions);
+  REQUIRE(totals->on_performance_cores_ns.has_value());
+  CHECK(nanoseconds(*totals->on_performance_cores_ns) >= 4ms);
+  CHECK(*totals->on_performance_cores_ns < totals->user_ns);
 }
 
 TEST_CASE("macOS 12: the totals come from the older flavour") {
@@ -153,7 +153,7 @@ TEST_CASE("macOS 12: the totals come from the older flavour") {
   REQUIRE(totals.has_value());
   CHECK(totals->instructions > 4'000'000 * 112 / 10);
   CHECK_FALSE(totals->energy_nj.has_value());
-  CHECK_FALSE(totals->on_performance_cores.has_value());
+  CHECK_FALSE(totals->on_performance_cores_ns.has_value());
 }
 
 TEST_CASE("macOS: times are right where a mach unit is a nanosecond") {

@@ -21,9 +21,7 @@ const Names kSix{"cycles",       "instructions",  "cache-references",
 const Names kFive{kSix.begin(), kSix.end() - 1};
 
 std::vector<PmuCounters> pmus_of(const FakePerf& perf) {
-  auto pmus =
-      try_pmus(Prober(perf.calls(), os::Sysfs(perf.calls()), false, situation_of(perf.calls())),
-               perf.calls());
+  auto pmus = try_pmus(Prober(perf.calls(), false));
   CHECK(perf.open_now() == 0);
   return pmus;
 }

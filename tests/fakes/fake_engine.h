@@ -48,7 +48,9 @@ class FakeEngine final : public engine::CounterEngine {
       if (engine_.adjust) engine_.adjust(ended.readings.at(0).value, counted);
       return counted;
     }
-    os::RunWatch* watch() override { return engine_.watch; }
+    std::vector<os::RunWatch*> watches() override {
+      return engine_.watch != nullptr ? std::vector{engine_.watch} : std::vector<os::RunWatch*>{};
+    }
 
    private:
     const FakeEngine& engine_;

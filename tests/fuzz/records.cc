@@ -37,7 +37,7 @@ struct Short {
 constexpr std::array<std::uint32_t, 8> kKinds = {kNewThread,          kExec,
                                                  kThreadTerminatePid, kThreadCountersData | kStart,
                                                  kThreadCountersData, kThreadCountersData | kEnd,
-                                                 kLostEvents,         kThreadTerminate};
+                                                 kLostEvents,         0x0700000c};
 
 /// As many of `T` as `bytes` have room for.
 template <typename T>

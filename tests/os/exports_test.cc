@@ -1,4 +1,3 @@
-#include "os/exports.h"
 
 #include "os/files.h"
 #include "os/users.h"

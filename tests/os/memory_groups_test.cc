@@ -1,4 +1,4 @@
-#include "os/memory_groups.h"
+#include "os/setting_files.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -110,7 +110,7 @@ struct OnlyIn {
 
 inline constexpr std::array<OnlyIn, 6> kOnlyIn{{{"boost/program_options", "cli/parse.cc"},
                                                 {"boost/accumulators/", "stats/summary.cc"},
-                                                {"expat.h", "engine/kperf/plist.cc"},
+                                                {"expat.h", "engine/kperf/kpep.cc"},
                                                 {"pcre2.h", "core/pattern.cc"},
                                                 {"toml++/", "cli/suite_file.cc"},
                                                 {"soci/", "history/database.cc"}}};

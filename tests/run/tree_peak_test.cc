@@ -1,5 +1,5 @@
 #include "core/metric.h"
-#include "os/memory_groups.h"
+#include "os/setting_files.h"
 #include "run/bench.h"
 
 #include <optional>

@@ -48,7 +48,6 @@ struct Counts {
   std::map<std::string, std::uint64_t, std::less<>> values;
 };
 
-/// The output files of one process.
 struct Process {
   std::vector<Counts> counts;  ///< more than one only where its number was used again
   bool began_program = false;  ///< by execve
@@ -140,7 +139,6 @@ std::uint64_t inherited_at_most(const Counts& counts, const Process& process,
                                           : own;
 }
 
-/// One event over all processes.
 struct Sum {
   std::uint64_t counted = 0;
   std::uint64_t inherited = 0;  ///< at most so much of it a second time
@@ -159,10 +157,6 @@ Sum sum_of(const SimulatedEvent& event, const Processes& processes) {
     }
   }
   return sum;
-}
-
-bool is_lost(const Process& process) {
-  return process.counts.empty() || !process.is_complete;
 }
 
 constexpr std::array<std::string_view, 3> kCaches = {"--I1=32768,8,64", "--D1=32768,8,64",
@@ -305,7 +299,7 @@ Counted sum_of(std::span<const OutputFile> files, std::span<const SimulatedEvent
   for (const OutputFile& file : files) enter(file, processes);
   Counted counted{std::vector<std::optional<std::uint64_t>>(events.size())};
   const bool lost =
-      std::ranges::any_of(processes, [](const auto& entry) { return is_lost(entry.second); });
+      std::ranges::any_of(processes, [](const auto& entry) { return entry.second.counts.empty(); });
   if (std::ranges::any_of(processes, [](const auto& entry) { return !entry.second.is_complete; })) {
     counted.failure =
         Error{"Valgrind's output for a simulated run is incomplete",

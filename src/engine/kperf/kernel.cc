@@ -167,15 +167,13 @@ int Kernel::make_action() const {
 
 int Kernel::set_action(std::uint32_t action, std::uint32_t samplers) const {
   constexpr std::int32_t any_pid = -1;
-  if (framework_) {
-    const int error = settled(framework_->kperf_action_samplers_set(action, samplers));
-    return error != 0 ? error
-                      : settled(framework_->kperf_action_filter_set_by_pid(action, any_pid));
-  }
-  const int error = set("kperf.action.samplers", std::array<std::uint64_t, 2>{action, samplers});
+  using Words = std::array<std::uint64_t, 2>;
+  int error = framework_ ? settled(framework_->kperf_action_samplers_set(action, samplers))
+                         : set("kperf.action.samplers", Words{action, samplers});
   if (error != 0) return error;
-  return set("kperf.action.filter_by_pid",
-             std::array<std::uint64_t, 2>{action, static_cast<std::uint64_t>(any_pid)});
+  return framework_ ? settled(framework_->kperf_action_filter_set_by_pid(action, any_pid))
+                    : set("kperf.action.filter_by_pid",
+                          Words{action, static_cast<std::uint64_t>(any_pid)});
 }
 
 int Kernel::set_sampling(bool on) const {
@@ -192,16 +190,12 @@ int Kernel::start_pet(std::uint64_t period_ns, std::uint32_t action) const {
   if (calls_.mach_timebase_info(&timebase) != 0 || timebase.numerator == 0) return EINVAL;
   const std::uint64_t ticks = period_ns * timebase.denominator / timebase.numerator;
   constexpr std::uint64_t timer = 0;
-  if (const int error = set_count("kperf.timer.count"); error != 0) return error;
-  if (const int error = set("kperf.timer.period", std::array{timer, ticks}); error != 0)
-    return error;
+  int error = set_count("kperf.timer.count");
+  if (error == 0) error = set("kperf.timer.period", std::array{timer, ticks});
   // Before the timer becomes PET's, which takes the action that is set now.
-  if (const int error = set("kperf.timer.action", std::array<std::uint64_t, 2>{timer, action});
-      error != 0)
-    return error;
-  if (const int error = set("kperf.timer.pet_timer", std::uint32_t{timer}); error != 0)
-    return error;
-  return set("kperf.lightweight_pet", std::uint32_t{1});
+  if (error == 0) error = set("kperf.timer.action", std::array<std::uint64_t, 2>{timer, action});
+  if (error == 0) error = set("kperf.timer.pet_timer", std::uint32_t{timer});
+  return error != 0 ? error : set("kperf.lightweight_pet", std::uint32_t{1});
 }
 
 int Kernel::stop_pet() const {
@@ -227,10 +221,7 @@ std::optional<std::uint32_t> Kernel::number(const char* name) const {
 }
 
 std::string Kernel::text(const char* name) const {
-  std::array<char, 256> bytes{};
-  std::size_t length = bytes.size() - 1;
-  if (calls_.sysctlbyname(name, bytes.data(), &length, nullptr, 0) != 0) return "";
-  return bytes.data();
+  return os::sysctl_text(calls_, name).value_or("");
 }
 
 std::string Kernel::owner_of_tracing() const {
@@ -286,11 +277,10 @@ int Trace::set_up(std::uint32_t records) {
   // Otherwise each read would wait for every coprocessor, and the filter would make them trace
   // everything. Older kernels refuse the flag, and work without it.
   call_with_value(os::kKdSetFlags, static_cast<int>(kKdebugNoCoprocessors));
-  if (const int error = call_with_value(os::kKdSetBuf, static_cast<int>(records)); error != 0)
-    return error;
-  if (const int error = call(os::kKdSetup, nullptr, &nothing); error != 0) return error;
-  if (const int error = let_in(); error != 0) return error;
-  return call_with_value(os::kKdEnable, 1);
+  int error = call_with_value(os::kKdSetBuf, static_cast<int>(records));
+  if (error == 0) error = call(os::kKdSetup, nullptr, &nothing);
+  if (error == 0) error = let_in();
+  return error != 0 ? error : call_with_value(os::kKdEnable, 1);
 }
 
 int Trace::let_in() const {
@@ -394,10 +384,8 @@ int Claim::set_words(std::span<const std::uint64_t> words) {
   kernel_.set_counting(0);
   classes_ = words.empty() ? kFixedClass : kBothClasses;
   words_.assign(words.begin(), words.end());
-  if (!words.empty()) {
-    if (const int error = kernel_.set_words(words); error != 0) return error;
-  }
-  return kernel_.set_counting(classes_);
+  const int error = words.empty() ? 0 : kernel_.set_words(words);
+  return error != 0 ? error : kernel_.set_counting(classes_);
 }
 
 bool Claim::has_words() const {
@@ -427,17 +415,12 @@ int Claim::start_sampling(const Sampling& sampling) {
 }
 
 int Claim::begin_sampling(const Sampling& sampling) {
-  if (const int error = kernel_.make_action(); error != 0) return error;
-  if (const int error = kernel_.set_action(kAction, kSampleThreadCounters); error != 0)
-    return error;
-  if (sampling.at_exit) {
-    if (const int error = kernel_.trigger_at_thread_end(kAction); error != 0) return error;
-  }
-  if (sampling.period_ns) {
-    if (const int error = kernel_.start_pet(*sampling.period_ns, kAction); error != 0) return error;
-  }
-  if (const int error = trace_.set_up(sampling.records); error != 0) return error;
-  return kernel_.set_sampling(true);
+  int error = kernel_.make_action();
+  if (error == 0) error = kernel_.set_action(kAction, kSampleThreadCounters);
+  if (error == 0 && sampling.at_exit) error = kernel_.trigger_at_thread_end(kAction);
+  if (error == 0 && sampling.period_ns) error = kernel_.start_pet(*sampling.period_ns, kAction);
+  if (error == 0) error = trace_.set_up(sampling.records);
+  return error != 0 ? error : kernel_.set_sampling(true);
 }
 
 int Claim::stop_sampling() const {

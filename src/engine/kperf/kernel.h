@@ -93,7 +93,6 @@ inline constexpr std::uint32_t kEnd = 2;
 
 inline constexpr std::uint32_t kNewThread = 0x07000004;
 inline constexpr std::uint32_t kExec = 0x07000008;
-inline constexpr std::uint32_t kThreadTerminate = 0x0700000c;
 inline constexpr std::uint32_t kThreadTerminatePid = 0x07000010;
 inline constexpr std::uint32_t kLostEvents = 0x07020008;
 inline constexpr std::uint32_t kThreadCountersData = 0x25060020;

@@ -4,16 +4,380 @@
 #include "os/files.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <limits>
+#include <memory>
 #include <optional>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
 
-// The layout of the files: ibireme's kpc_demo and public decompilations of kperfdata.framework.
+#include <expat.h>
 
 namespace lauka::engine::kperf {
+
+namespace {
+
+std::uint64_t line_number(XML_Parser parser) {
+#if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9  // which deprecates the other one
+  return XML_GetCurrentLineNumber64(parser);
+#else
+  return XML_GetCurrentLineNumber(parser);
+#endif
+}
+
+constexpr std::array<std::string_view, 10> kElements = {
+    "plist", "dict", "array", "key", "string", "integer", "true", "false", "real", "date"};
+
+Error no_plist() {
+  return {"is not a property list, or is damaged", ""};
+}
+
+Error nests_too_deep() {
+  return {fmt::format("is damaged: it nests more than {} elements", kDeepestPlist), ""};
+}
+
+struct Open {
+  std::string name;
+  std::string text{};  ///< of one that holds no elements
+  PlistValue value{};
+  std::optional<std::string> key{};  ///< of a dictionary, whose value is still missing
+  bool is_full = false;              ///< plist: its value was there
+
+  bool holds_elements() const { return name == "plist" || name == "dict" || name == "array"; }
+};
+
+/// Makes values from expat's events. The first fault is kept, and stops expat.
+class XmlReader {
+ public:
+  Result<PlistValue> read(std::string_view bytes) {
+    if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) return no_plist();
+    XML_SetUserData(parser_.get(), this);
+    XML_SetElementHandler(parser_.get(), on_start, on_end);
+    XML_SetCharacterDataHandler(parser_.get(), on_text);
+    XML_SetStartDoctypeDeclHandler(parser_.get(), on_doctype);
+    XML_SetSkippedEntityHandler(parser_.get(), on_entity);
+    const auto parsed =
+        XML_Parse(parser_.get(), bytes.data(), static_cast<int>(bytes.size()), XML_TRUE);
+    if (fault_) return *fault_;
+    if (parsed != XML_STATUS_OK) return damage();
+    return std::move(root_);
+  }
+
+ private:
+  static XmlReader& of(void* self) { return *static_cast<XmlReader*>(self); }
+  static void XMLCALL on_start(void* self, const XML_Char* name, const XML_Char** /*attributes*/) {
+    of(self).open(name);
+  }
+  static void XMLCALL on_end(void* self, const XML_Char* /*name*/) { of(self).close(); }
+  static void XMLCALL on_text(void* self, const XML_Char* text, int length) {
+    of(self).add({text, static_cast<std::size_t>(length)});
+  }
+  static void XMLCALL on_doctype(void* self, const XML_Char* /*name*/, const XML_Char* /*system*/,
+                                 const XML_Char* /*id*/, int has_declarations) {
+    // An entity could stand for any number of elements.
+    if (has_declarations != 0)
+      of(self).refuse("its document type declares more than a property list does");
+  }
+  static void XMLCALL on_entity(void* self, const XML_Char* name, int /*is_parameter*/) {
+    of(self).refuse(fmt::format("it names an entity {} that it does not declare", cited(name)));
+  }
+
+  void refuse(const std::string& what) { fail({"is damaged: " + what, ""}); }
+
+  void fail(Error error) {
+    if (!fault_) fault_ = std::move(error);
+    XML_StopParser(parser_.get(), XML_FALSE);
+  }
+
+  Error damage() const {
+    const XML_Error code = XML_GetErrorCode(parser_.get());
+    if (code == XML_ERROR_JUNK_AFTER_DOC_ELEMENT) return {"continues after </plist>", ""};
+    if (open_.empty()) return no_plist();
+    const std::uint64_t at = line_number(parser_.get());
+    if (code == XML_ERROR_NO_ELEMENTS || code == XML_ERROR_UNCLOSED_TOKEN)
+      return {"ends without </plist>", ""};
+    return {fmt::format("is damaged: {} in line {}", XML_ErrorString(code), at), ""};
+  }
+
+  void open(std::string_view name) {
+    if (fault_) return;
+    const bool is_known = std::ranges::find(kElements, name) != kElements.end();
+    if (open_.empty() ? name != "plist" : (!is_known && name != "data") || name == "plist") {
+      if (open_.empty()) return fail(no_plist());
+      return refuse(fmt::format("<{}> is no element of a property list", name.substr(0, 40)));
+    }
+    if (open_.size() == kDeepestPlist) return fail(nests_too_deep());
+    if (!open_.empty()) {
+      const Open& outer = open_.back();
+      const bool fits = outer.name == "array" || (outer.name == "plist" && !outer.is_full) ||
+                        (outer.name == "dict" && (name == "key") != outer.key.has_value());
+      if (!fits || (name == "key" && outer.name != "dict"))
+        return refuse(fmt::format("<{}> is not expected in <{}>", name, outer.name));
+    }
+    Open& opened = open_.emplace_back();
+    opened.name = name;
+    if (name == "dict") opened.value.value = PlistDict{};
+    if (name == "array") opened.value.value = PlistArray{};
+  }
+
+  void add(std::string_view text) {
+    if (fault_ || open_.empty()) return;
+    if (!open_.back().holds_elements())
+      open_.back().text += text;
+    else if (!trimmed(text).empty())
+      refuse(fmt::format("there is text in <{}>", open_.back().name));
+  }
+
+  void close() {
+    if (fault_) return;
+    Open closed = std::move(open_.back());
+    open_.pop_back();
+    if (closed.key) return refuse("a <key> has no value");
+    if (closed.name == "plist") {
+      if (!closed.is_full) refuse("its <plist> is empty");
+      root_ = std::move(closed.value);
+      return;
+    }
+    if (closed.name == "key") {
+      open_.back().key = std::move(closed.text);
+      return;
+    }
+    if (closed.name == "integer") {
+      read_integer(closed);
+    } else if (closed.name == "string") {
+      closed.value.value = std::move(closed.text);
+    } else if (closed.name == "true" || closed.name == "false") {
+      closed.value.value = closed.name == "true";
+    }
+    put(std::move(closed.value), open_.back());
+  }
+
+  void read_integer(Open& integer) {
+    std::string_view digits = trimmed(integer.text);
+    if (digits.empty()) return refuse("an <integer> is empty");
+    const bool is_negative = digits.starts_with('-');
+    if (is_negative || digits.starts_with('+')) digits.remove_prefix(1);
+    const auto number = parse_number(digits);
+    if (!number)
+      return refuse(
+          fmt::format("{} is not an <integer>", cited(trimmed(integer.text).substr(0, 40))));
+    if (!is_negative) integer.value.value = *number;
+  }
+
+  static void put(PlistValue value, Open& outer) {
+    if (auto* dict = std::get_if<PlistDict>(&outer.value.value)) {
+      dict->emplace(*std::move(outer.key), std::move(value));
+      outer.key.reset();
+    } else if (auto* array = std::get_if<PlistArray>(&outer.value.value)) {
+      array->push_back(std::move(value));
+    } else {
+      outer.value = std::move(value);
+      outer.is_full = true;
+    }
+  }
+
+  struct Free {
+    void operator()(XML_Parser parser) const { XML_ParserFree(parser); }
+  };
+  std::unique_ptr<std::remove_pointer_t<XML_Parser>, Free> parser_{XML_ParserCreate(nullptr)};
+  std::vector<Open> open_;
+  PlistValue root_;
+  std::optional<Error> fault_;
+};
+
+// The format: a header of 8 bytes, objects, a table of their offsets, a trailer of 32 bytes. An
+// array or dictionary has the numbers of the objects in it. Source: CoreFoundation,
+// CFBinaryPList.c.
+
+constexpr std::size_t kMostValues = 1'000'000;
+constexpr std::size_t kTrailer = 32;
+
+Error damaged() {
+  return {"is a damaged property list: it refers to an object that does not exist", ""};
+}
+
+Error no_text() {
+  return {"is damaged: it has a string that is not text", ""};
+}
+
+class BinaryReader {
+ public:
+  explicit BinaryReader(std::string_view bytes) : bytes_(bytes) {}
+
+  Result<PlistValue> read() {
+    if (bytes_.size() < kBinaryPlist.size() + kTrailer) return damaged();
+    const std::size_t trailer = bytes_.size() - kTrailer;
+    offset_size_ = number(trailer + 6, 1).value_or(0);
+    number_size_ = number(trailer + 7, 1).value_or(0);
+    count_ = number(trailer + 8, 8).value_or(0);
+    table_ = number(trailer + 24, 8).value_or(0);
+    return value_of(number(trailer + 16, 8).value_or(0), 0);
+  }
+
+ private:
+  enum Kind : unsigned char {
+    Single = 0x0,  ///< null, false and true, by its low bits
+    Integer = 0x1,
+    Ascii = 0x5,
+    Utf16 = 0x6,
+    Array = 0xa,
+    Dict = 0xd,
+  };
+
+  /// Big-endian, of 1 to 8 bytes.
+  std::optional<std::uint64_t> number(std::size_t at, std::uint64_t size) const {
+    if (size == 0 || size > 8 || at > bytes_.size() || size > bytes_.size() - at)
+      return std::nullopt;
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < size; ++i)
+      value = value << 8U | static_cast<unsigned char>(bytes_[at + i]);
+    return value;
+  }
+
+  std::optional<std::size_t> offset_of(std::uint64_t index) const {
+    if (index >= count_ || index > bytes_.size() || table_ > bytes_.size()) return std::nullopt;
+    return number(table_ + index * offset_size_, offset_size_);
+  }
+
+  /// Moves `at` past the length; 15: an integer with the length follows.
+  std::optional<std::size_t> length_at(std::size_t& at, std::uint64_t length) const {
+    if (length != 0xf) return length;
+    const auto marker = number(at, 1);
+    if (!marker || *marker >> 4U != Integer || (*marker & 0xfU) > 3) return std::nullopt;
+    const std::size_t size = std::size_t{1} << (*marker & 0xfU);
+    const auto value = number(at + 1, size);
+    at += 1 + size;
+    return value;
+  }
+
+  // at most kDeepestPlist deep
+  Result<PlistValue> value_of(std::uint64_t index, std::size_t depth) {
+    if (depth > kDeepestPlist) return nests_too_deep();
+    if (++values_ > kMostValues)
+      return Error{fmt::format("is damaged: it has more than {} values", kMostValues), ""};
+    const auto offset = offset_of(index);
+    const auto marker = offset ? number(*offset, 1) : std::nullopt;
+    if (!marker) return damaged();
+    const std::uint64_t kind = *marker >> 4U;
+    const std::uint64_t low = *marker & 0xfU;
+    std::size_t at = *offset + 1;
+    if (kind == Single) return low == 8 || low == 9 ? PlistValue{low == 9} : PlistValue{};
+    if (kind == Integer) return integer_at(at, low);
+    if (kind != Ascii && kind != Utf16 && kind != Array && kind != Dict) return PlistValue{};
+    const auto length = length_at(at, low);
+    if (!length || *length > bytes_.size()) return damaged();
+    if (kind == Ascii || kind == Utf16) return text_at(at, *length, kind == Utf16 ? 2 : 1);
+    return kind == Array ? array_at(at, *length, depth) : dict_at(at, *length, depth);
+  }
+
+  /// An integer of 1, 2 or 4 bytes is not negative, of 8 it has a sign, of 16 the first 8 must be
+  /// 0.
+  Result<PlistValue> integer_at(std::size_t at, std::uint64_t log) const {
+    if (log > 4) return damaged();
+    if (log == 4 && number(at, 8) != 0) return PlistValue{};
+    const auto value = number(log == 4 ? at + 8 : at, log == 4 ? 8 : std::uint64_t{1} << log);
+    if (!value) return damaged();
+    return log == 3 && *value >> 63U != 0 ? PlistValue{} : PlistValue{*value};
+  }
+
+  /// ASCII, or UTF-16 with the higher byte first. A NUL would hide what comes after it.
+  Result<PlistValue> text_at(std::size_t at, std::size_t length, std::size_t unit) const {
+    std::string text;
+    for (std::size_t i = 0; i < length; ++i) {
+      auto code = number(at + i * unit, unit);
+      if (!code) return damaged();
+      if (unit == 1 && *code > 0x7f) return no_text();
+      if (*code >> 10U == 0x36) {  // the first of a pair
+        const auto second = ++i < length ? number(at + i * unit, unit) : std::nullopt;
+        if (!second || *second >> 10U != 0x37) return no_text();
+        code = 0x10000 + ((*code & 0x3ffU) << 10U) + (*second & 0x3ffU);
+      } else if (*code == 0 || *code >> 10U == 0x37) {
+        return no_text();
+      }
+      add_utf8(*code, text);
+    }
+    return PlistValue{std::move(text)};
+  }
+
+  static void add_utf8(std::uint64_t code, std::string& text) {
+    const auto add = [&text](std::uint64_t byte) { text += static_cast<char>(byte); };
+    if (code < 0x80) return add(code);
+    if (code < 0x800) {
+      add(0xc0U | code >> 6U);
+    } else {
+      if (code < 0x10000) {
+        add(0xe0U | code >> 12U);
+      } else {
+        add(0xf0U | code >> 18U);
+        add(0x80U | (code >> 12U & 0x3fU));
+      }
+      add(0x80U | (code >> 6U & 0x3fU));
+    }
+    add(0x80U | (code & 0x3fU));
+  }
+
+  /// Reads the value that the `i`-th number from `at` on refers to.
+  // at most kDeepestPlist deep
+  Result<PlistValue> inner(std::size_t at, std::size_t i, std::size_t depth) {
+    const auto index = number(at + i * number_size_, number_size_);
+    if (!index) return damaged();
+    return value_of(*index, depth + 1);
+  }
+
+  // at most kDeepestPlist deep
+  Result<PlistValue> array_at(std::size_t at, std::size_t length, std::size_t depth) {
+    PlistArray array;
+    for (std::size_t i = 0; i < length; ++i) {
+      auto value = inner(at, i, depth);
+      if (!value) return value;
+      array.push_back(*std::move(value));
+    }
+    return PlistValue{std::move(array)};
+  }
+
+  /// First all keys, then all values.
+  // at most kDeepestPlist deep
+  Result<PlistValue> dict_at(std::size_t at, std::size_t length, std::size_t depth) {
+    PlistDict dict;
+    for (std::size_t i = 0; i < length; ++i) {
+      auto key = inner(at, i, depth);
+      if (!key) return key;
+      auto value = inner(at, length + i, depth);
+      if (!value) return value;
+      const auto* name = key->get<std::string>();
+      if (name == nullptr) return Error{"is damaged: a key in it is not text", ""};
+      dict.emplace(*name, *std::move(value));
+    }
+    return PlistValue{std::move(dict)};
+  }
+
+  std::string_view bytes_;
+  std::uint64_t offset_size_ = 0;
+  std::uint64_t number_size_ = 0;
+  std::uint64_t count_ = 0;
+  std::uint64_t table_ = 0;
+  std::size_t values_ = 0;
+};
+
+}  // namespace
+
+const PlistValue* PlistValue::find(std::string_view key) const {
+  const auto* dict = get<PlistDict>();
+  if (dict == nullptr) return nullptr;
+  const auto found = dict->find(key);
+  return found == dict->end() ? nullptr : &found->second;
+}
+
+Result<PlistValue> read_plist(std::string_view bytes) {
+  return bytes.starts_with(kBinaryPlist) ? BinaryReader(bytes).read() : XmlReader().read(bytes);
+}
+
+// The layout of the files: ibireme's kpc_demo and public decompilations of kperfdata.framework.
+
 namespace {
 
 constexpr std::uint64_t kKnownVersion = 1;
@@ -86,7 +450,6 @@ class KpepParser {
     return {!event.is_fixed, event.is_fixed ? event.mask : event.number, event.name};
   }
 
-  /// A mask of counters of the processor.
   CounterMask counters(const PlistValue& cpu, std::string_view key, bool required) {
     const std::uint64_t most = (std::uint64_t{1} << kMostCounters) - 1;
     return static_cast<CounterMask>(
@@ -176,15 +539,13 @@ class KpepParser {
       return std::nullopt;
     }
     const auto* value = found->get<std::uint64_t>();
-    if (value == nullptr) {
+    if (value == nullptr)
       refuse(fmt::format("is damaged: {} is not a number", called));
-      return std::nullopt;
-    }
-    if (*value > most) {
+    else if (*value > most)
       refuse(fmt::format("is damaged: {} is out of range, at most {}", called, most));
-      return std::nullopt;
-    }
-    return *value;
+    else
+      return *value;
+    return std::nullopt;
   }
 
   KpepDatabase database_;

@@ -8,7 +8,6 @@
 #include "os/darwin_calls.h"
 #include "os/process.h"
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>

@@ -176,7 +176,6 @@ const PortableAlias* portable(std::string_view alias) {
   return found == kPortable.end() ? nullptr : &*found;
 }
 
-/// Finds the chip's own event of exactly that name.
 const KpepEvent* find_own(const KpepDatabase& database, std::string_view name) {
   const auto found = std::ranges::find(database.events, name, &KpepEvent::name);
   return found == database.events.end() ? nullptr : &*found;
@@ -288,7 +287,6 @@ std::string competition_in_words(const Selection& selection) {
                      others);
 }
 
-/// Divides the events on counters into passes.
 Result<void> divide(Selection& selection, const KpepDatabase& database,
                     const std::vector<EventNames>& together, const CounterRoom& room) {
   PlacedPass fixed;
@@ -325,7 +323,6 @@ Result<void> divide(Selection& selection, const KpepDatabase& database,
   return {};
 }
 
-/// Explains the event on `counter` in one pass.
 ExplainedCounter explain_counter(unsigned counter, const PlacedPass& pass,
                                  const Selection& selection) {
   const std::string name = counters_in_words(CounterMask{1} << counter);

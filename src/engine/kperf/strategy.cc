@@ -42,19 +42,12 @@ std::int32_t pid_of(std::uint64_t argument) {
 }  // namespace
 
 std::string words_of(TraceFault fault) {
-  switch (fault) {
-    case TraceFault::LostRecords:
-      return "the trace lost records";
-    case TraceFault::NoThread:
-      return "the trace has no thread of the command";
-    case TraceFault::ThreadNotEnded:
-      return "the end of a thread of the command is missing in the trace";
-    case TraceFault::EndedWithoutCounts:
-      return "the counts of a thread that ended are missing in the trace";
-    case TraceFault::MalformedSample:
-      break;
-  }
-  return "a sample in the trace has another number of values than was programmed";
+  static constexpr std::array<const char*, 5> kWords = {
+      "the trace lost records", "the trace has no thread of the command",
+      "the end of a thread of the command is missing in the trace",
+      "the counts of a thread that ended are missing in the trace",
+      "a sample in the trace has another number of values than was programmed"};
+  return kWords.at(static_cast<std::size_t>(fault));
 }
 
 TraceReader::TraceReader(const Programmed& programmed, const TraceTarget& target)
@@ -200,7 +193,6 @@ bool TraceReader::target_is_complete() const {
   return any;
 }
 
-/// Adds a thread of the tree.
 void TraceReader::add(const Thread& thread, TraceCounts& counts) const {
   const bool of_command = thread.process == 0;
   ++counts.threads_tree;
@@ -303,7 +295,7 @@ class ThreadStrategy final : public Strategy {
     restarts_ = error() != 0;
     program(words, true);
     bool before = false;  // losses before the run do not count
-    if (error() == 0) read_into([](std::span<const KdebugRecord>) {}, before);
+    if (error() == 0) read([](std::span<const KdebugRecord>) {}, before);
   }
 
   void made(int pid) override {
@@ -365,14 +357,13 @@ class ThreadStrategy final : public Strategy {
   }
 
  private:
-  template <typename Take>
-  void read_into(Take take, bool& wrapped) {
+  void read(const Trace::Reader& take, bool& wrapped) {
     try_to("the kernel's trace could not be read", trace_.read(wrapped, take));
   }
 
   void read() {
     if (error() != 0 || !reader_) return;
-    read_into([this](std::span<const KdebugRecord> records) { reader_->feed(records); }, wrapped_);
+    read([this](std::span<const KdebugRecord> records) { reader_->feed(records); }, wrapped_);
   }
 
   /// Restarts sampling with its new settings, or with the old ones if the kernel refuses.
@@ -505,25 +496,12 @@ struct Candidate {
   double least_seen;
 };
 
-constexpr Candidate kAtExit{StrategyChoice::AtExit, "sampling threads as they end", kLeastSeen};
-constexpr Candidate kPet{StrategyChoice::Pet, "sampling running threads", kLeastSampled};
-constexpr Candidate kMachine{StrategyChoice::Machine, "counting the whole machine", kLeastSeen};
+/// The best first.
+constexpr std::array<Candidate, 3> kCandidates = {
+    {{StrategyChoice::AtExit, "sampling threads as they end", kLeastSeen},
+     {StrategyChoice::Pet, "sampling running threads", kLeastSampled},
+     {StrategyChoice::Machine, "counting the whole machine", kLeastSeen}}};
 
-std::vector<Candidate> candidates_of(StrategyChoice choice) {
-  switch (choice) {
-    case StrategyChoice::AtExit:
-      return {kAtExit};
-    case StrategyChoice::Pet:
-      return {kPet};
-    case StrategyChoice::Machine:
-      return {kMachine};
-    case StrategyChoice::Auto:
-      break;
-  }
-  return {kAtExit, kPet, kMachine};
-}
-
-/// Strategies that fail for the same reason.
 struct Failed {
   std::vector<std::string> names;
   Error reason;
@@ -557,29 +535,19 @@ Error error_of(const std::vector<Failed>& all) {
   return {what, remedy};
 }
 
-class Trial {
- public:
-  Trial(StrategyChoice choice, std::chrono::nanoseconds period, Claim& claim, const Kernel& kernel,
-        Trace& trace, os::Launcher& launcher)
-      : choice_(choice),
-        period_(period),
-        claim_(claim),
-        kernel_(kernel),
-        trace_(trace),
-        launcher_(launcher) {}
-
+struct Trial {
   std::unique_ptr<Strategy> make(StrategyChoice choice) {
-    if (choice == StrategyChoice::Machine) return make_machine_strategy(claim_, kernel_);
+    if (choice == StrategyChoice::Machine) return make_machine_strategy(claim, kernel);
     Sampled sampled = Sampled::Periodically;
     if (choice == StrategyChoice::AtExit)
-      sampled = choice_ == StrategyChoice::Auto ? Sampled::AtExitOrPeriodically : Sampled::AtExit;
-    return make_thread_strategy(claim_, trace_, sampled, period_);
+      sampled = wanted == StrategyChoice::Auto ? Sampled::AtExitOrPeriodically : Sampled::AtExit;
+    return make_thread_strategy(claim, trace, sampled, period);
   }
 
   /// Explains why the strategy cannot be taken; nullopt if it can.
   std::optional<Error> fails(const Candidate& candidate, Strategy& strategy) {
     const Asked asked = candidate.choice == StrategyChoice::Machine ? Asked::Count : Asked::Trace;
-    if (const int error = strategy.begin(); error != 0) return reason_of(asked, error, kernel_);
+    if (const int error = strategy.begin(); error != 0) return reason_of(asked, error, kernel);
     auto run = run_known(strategy);
     for (std::uint32_t again = 0; run && run->redo && again < run->redo->at_most; ++again)
       run = run_known(strategy);
@@ -589,28 +557,27 @@ class Trial {
     return Error{fmt::format("it saw {:.0f}% of a known command", *run->coverage * 100), ""};
   }
 
- private:
   std::optional<RunValues> run_known(Strategy& strategy) {
-    if (!program_) {
+    if (!program) {
       os::ProgramSpec spec;
       spec.words = {"/bin/sh", "-c", kKnownWork};
-      program_ = launcher_.add_program(spec);
+      program = launcher.add_program(spec);
     }
-    if (!*program_) return std::nullopt;
+    if (!*program) return std::nullopt;
     StrategyWatch watch(strategy, {});
-    const os::Launch launch{**program_, os::kNoCounters, {&watch}};
-    const auto ended = launcher_.run({&launch, 1}, true, {});
+    const os::Launch launch{**program, os::kNoCounters, {&watch}};
+    const auto ended = launcher.run({&launch, 1}, true, {});
     if (!ended || ended->empty() || !succeeded(ended->front().outcome)) return std::nullopt;
     return strategy.finish(ended->front());
   }
 
-  StrategyChoice choice_;
-  std::chrono::nanoseconds period_;
-  Claim& claim_;
-  const Kernel& kernel_;
-  Trace& trace_;
-  os::Launcher& launcher_;
-  std::optional<Result<os::ProgramId>> program_;
+  StrategyChoice wanted;
+  std::chrono::nanoseconds period;
+  Claim& claim;
+  const Kernel& kernel;
+  Trace& trace;
+  os::Launcher& launcher;
+  std::optional<Result<os::ProgramId>> program{};
 };
 
 }  // namespace
@@ -658,10 +625,11 @@ std::unique_ptr<Strategy> make_machine_strategy(Claim& claim, const Kernel& kern
 
 Result<Tried> try_strategies(StrategyChoice choice, std::chrono::nanoseconds period, Claim& claim,
                              const Kernel& kernel, Trace& trace, os::Launcher& launcher) {
-  Trial trial(choice, period, claim, kernel, trace, launcher);
+  Trial trial{choice, period, claim, kernel, trace, launcher};
   Tried tried;
   std::vector<Failed> all_failed;
-  for (const Candidate& candidate : candidates_of(choice)) {
+  for (const Candidate& candidate : kCandidates) {
+    if (choice != StrategyChoice::Auto && choice != candidate.choice) continue;
     tried.strategy = trial.make(candidate.choice);
     const auto failure = trial.fails(candidate, *tried.strategy);
     tried.counts_machine = candidate.choice == StrategyChoice::Machine;

@@ -125,7 +125,6 @@ int try_part(const os::LinuxCalls& calls, const os::Code& code,
   return error != 0 ? error : counters.open(attributes_of(code, rings), 0);
 }
 
-/// Tries it; if the hypervisor's bit is refused, without that bit.
 Attempt attempt_to_open(const os::LinuxCalls& calls, const os::Code& code,
                         const std::optional<os::Code>& led_by, const Rings& rings) {
   const Attempt attempt{try_part(calls, code, led_by, rings), attributes_of(code, rings)};

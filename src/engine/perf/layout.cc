@@ -5,7 +5,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -176,8 +175,8 @@ Trial try_counters(const Counter& counter, const os::LinuxCalls& calls) {
 }
 
 /// Repeats the trial with events that no fixed counter counts, and with one that it may count.
-void look_closer(PmuCounters& pmu, const Counter& instructions, const Prober& prober,
-                 const os::LinuxCalls& calls) {
+void look_closer(PmuCounters& pmu, const Counter& instructions, const Prober& prober) {
+  const os::LinuxCalls& calls = prober.calls();
   const Result<Source> all_cycles = prober.find("cycles");
   const Result<Source> all_branches = prober.find("branches");
   const Counter* cycles = on_pmu(all_cycles, pmu.pmu);
@@ -264,15 +263,15 @@ Result<bool> fits_at_once(const Layout& layout, const os::LinuxCalls& calls,
   return some_core_group_runs(layout, open, calls);
 }
 
-std::vector<PmuCounters> try_pmus(const Prober& prober, const os::LinuxCalls& calls) {
+std::vector<PmuCounters> try_pmus(const Prober& prober) {
   std::vector<PmuCounters> all;
   const Result<Source> instructions = prober.find("instructions");
   if (!instructions) return all;
-  Binding binding(calls);
+  Binding binding(prober.calls());
   for (const Counter& counter : instructions->counters) {
     if (instructions->counters.size() > 1 && !binding.bind_to(counter.pmu)) continue;
-    PmuCounters pmu{.pmu = counter.pmu, .trial = try_counters(counter, calls)};
-    if (pmu.trial.dead() > 0) look_closer(pmu, counter, prober, calls);
+    PmuCounters pmu{.pmu = counter.pmu, .trial = try_counters(counter, prober.calls())};
+    if (pmu.trial.dead() > 0) look_closer(pmu, counter, prober);
     all.push_back(std::move(pmu));
   }
   return all;

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -194,7 +193,6 @@ class PerfCounting final : public Counting {
     return tally;
   }
 
-  /// Adds the counters' counts, except impossible ones.
   void fill(Counted& counted, const os::Ended& ended, std::size_t command) {
     std::vector<std::size_t> events;
     std::vector<Tally> tallies;
@@ -239,11 +237,6 @@ class PerfCounting final : public Counting {
   bool of_region_;
 };
 
-void mark_region(EventSet& set) {
-  for (Event& event : set.events)
-    event.note = std::string(kRegionNote) + (event.note.empty() ? "" : " ") + event.note;
-}
-
 /// Adds the first `count` events of `set` again, for the whole run, with one pass of their own for
 /// each of its passes.
 void add_whole_run(EventSet& set, std::size_t count) {
@@ -251,8 +244,6 @@ void add_whole_run(EventSet& set, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     Event event = set.events[i];
     event.name += kOfWholeRun;
-    event.note.erase(0, std::string(kRegionNote).size());
-    if (event.note.starts_with(' ')) event.note.erase(0, 1);
     event.role = Role::Other;  // the region's has it
     set.events.push_back(std::move(event));
   }
@@ -277,11 +268,7 @@ int try_dummy(const os::LinuxCalls& calls) {
 class PerfEngine final : public CounterEngine {
  public:
   PerfEngine(const os::LinuxCalls& calls, bool user_only, CoreKinds kinds)
-      : calls_(calls),
-        kinds_(std::move(kinds)),
-        sysfs_(calls),
-        situation_(situation_of(calls, sysfs_)),
-        prober_(calls, sysfs_, user_only, situation_) {}
+      : calls_(calls), kinds_(std::move(kinds)), prober_(calls, user_only) {}
 
   std::string_view name() const override { return row_of(EngineChoice::Perf).name; }
   Catalog catalog() const override { return prober_.catalog(); }
@@ -303,24 +290,28 @@ class PerfEngine final : public CounterEngine {
       set.notes = *std::move(notes);
     }
     witnesses_.clear();
-    if (const auto cycles = resolve("cycles", sysfs_); cycles && cycles->parts.size() > 1)
+    if (const auto cycles = resolve("cycles", prober_.sysfs()); cycles && cycles->parts.size() > 1)
       if (auto source = prober_.probe(*cycles)) witnesses_ = std::move(source->counters);
     pmus_.clear();
-    if (!core_events().empty()) pmus_ = try_pmus(prober_, calls_);
+    if (!core_events().empty()) pmus_ = try_pmus(prober_);
     if (auto divided = divide(wanted); !divided) return divided.error();
     const bool kernel_left_out =
         std::ranges::any_of(sources_, [](const Source& source) { return source.kernel_left_out; });
     if (kernel_left_out)
       set.notes.push_back("counters cover user space only: " +
-                          why_not_opened(EACCES, {true, false}, situation_).line());
+                          why_not_opened(EACCES, {true, false}, prober_.situation()).line());
     for (const Source& source : sources_) {
       set.events.push_back(source.event);
       set.events.back().note = note_of(source);
     }
     set.passes = passes_;
     add_parts(set);
-    if (counted_in_ != CountedIn::WholeRun) mark_region(set);
+    const std::size_t of_region = counted_in_ != CountedIn::WholeRun ? set.events.size() : 0;
     if (counted_in_ == CountedIn::RegionAndWhole) add_whole_run(set, sources_.size());
+    for (std::size_t event = 0; event < of_region; ++event) {
+      std::string& note = set.events[event].note;
+      note = std::string(kRegionNote) + (note.empty() ? "" : " ") + note;
+    }
     return set;
   }
 
@@ -364,20 +355,21 @@ class PerfEngine final : public CounterEngine {
     std::vector<std::size_t> parts = has_parts ? parts_of(layout, events) : EventIndices{};
     return std::unique_ptr<Counting>(
         std::make_unique<PerfCounting>(std::move(layout), std::move(sources), std::move(parts),
-                                       calls_, situation_, fastest_clock_, of_region));
+                                       calls_, prober_.situation(), fastest_clock_, of_region));
   }
 
   std::optional<Error> held_by_others() override {
     if (pmus_.empty()) return std::nullopt;
-    const std::vector<PmuCounters> now = try_pmus(prober_, calls_);
+    const std::vector<PmuCounters> now = try_pmus(prober_);
     // Read after the trial, so that a watchdog that was switched on meanwhile is not blamed.
-    return find_counter_holder(now, situation_of(calls_, sysfs_), pmus_, situation_);
+    return find_counter_holder(now, situation_of(calls_, prober_.sysfs()), pmus_,
+                               prober_.situation());
   }
 
  private:
   Result<Source> find(std::string_view name) const {
     // The error about an unknown event has the name already.
-    const auto resolved = resolve(name, sysfs_);
+    const auto resolved = resolve(name, prober_.sysfs());
     if (!resolved) return resolved.error();
     auto source = prober_.probe(*resolved);
     if (source && counted_in_ != CountedIn::WholeRun && source->accounted != nullptr)
@@ -437,13 +429,12 @@ class PerfEngine final : public CounterEngine {
     return layout;
   }
 
-  /// Asks the kernel; `events` must outlive the answer.
   Fits fits_among(const EventIndices& events) const {
     return [this, &events](const EventIndices& some) -> Result<bool> {
       EventIndices chosen;
       for (const std::size_t index : some) chosen.push_back(events[index]);
       if (!has_room(lay_out(sources_, chosen, witnesses_), pmus_)) return false;
-      return fits_at_once(layout_of(chosen), calls_, situation_);
+      return fits_at_once(layout_of(chosen), calls_, prober_.situation());
     };
   }
 
@@ -497,7 +488,6 @@ class PerfEngine final : public CounterEngine {
     for (Pass& pass : passes_) std::ranges::sort(pass.events);
   }
 
-  /// Fills passes_.
   Result<void> divide(const EventRequest& wanted) {
     passes_.clear();
     const EventIndices on_cores = core_events();
@@ -578,8 +568,6 @@ class PerfEngine final : public CounterEngine {
 
   const os::LinuxCalls& calls_;
   CoreKinds kinds_;
-  os::Sysfs sysfs_;
-  Situation situation_;
   Prober prober_;
   std::vector<Source> sources_;     ///< of the last selection
   std::vector<Counter> witnesses_;  ///< one for each kind of core, if there are several
@@ -621,13 +609,12 @@ Result<void> can_count(const os::LinuxCalls& calls) {
 }
 
 std::vector<CounterFacts> counters_here(const os::LinuxCalls& calls, bool user_only) {
-  const os::Sysfs sysfs(calls);
-  const Situation situation = situation_of(calls, sysfs);
+  const Prober prober(calls, user_only);
   std::vector<CounterFacts> facts;
-  for (const PmuCounters& one : try_pmus(Prober(calls, sysfs, user_only, situation), calls))
+  for (const PmuCounters& one : try_pmus(prober))
     if (one.trial.listed > 0)
-      facts.push_back(
-          {one.pmu, one.trial.listed, one.trial.running, one.trial.alive, situation.watchdog});
+      facts.push_back({one.pmu, one.trial.listed, one.trial.running, one.trial.alive,
+                       prober.situation().watchdog});
   return facts;
 }
 

@@ -123,8 +123,15 @@ bool same_source(const Source& left, const Source& right);
 /// Turns the meaning of a name into counters that could be opened on this machine.
 class Prober {
  public:
-  Prober(const os::LinuxCalls& calls, const os::Sysfs& sysfs, bool user_only, Situation situation)
-      : calls_(calls), sysfs_(sysfs), user_only_(user_only), situation_(situation) {}
+  Prober(const os::LinuxCalls& calls, bool user_only)
+      : calls_(calls),
+        sysfs_(calls),
+        user_only_(user_only),
+        situation_(situation_of(calls, sysfs_)) {}
+
+  const os::LinuxCalls& calls() const { return calls_; }
+  const os::Sysfs& sysfs() const { return sysfs_; }
+  const Situation& situation() const { return situation_; }
 
   /// Resolves `name` and opens its counters once. The error does not name an event that is known
   /// but cannot be counted.
@@ -287,7 +294,7 @@ struct PmuCounters {
 
 /// Tries the counters of each PMU of the cores. If there are several PMUs, this thread is bound to
 /// the CPUs of each in turn. Takes 50 to 100 microseconds if all counters are alive.
-std::vector<PmuCounters> try_pmus(const Prober& prober, const os::LinuxCalls& calls);
+std::vector<PmuCounters> try_pmus(const Prober& prober);
 
 /// True if the counters that are alive are enough for the layout.
 bool has_room(const Layout& layout, std::span<const PmuCounters> pmus);

@@ -299,10 +299,13 @@ Result<std::vector<std::string>> split_words(std::string_view text) {
     if (!word) word.emplace();
     word->append(more);
   };
+  const auto end_word = [&] {
+    if (word) words.push_back(*std::exchange(word, std::nullopt));
+  };
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     if (quote == '\0' && kWordBlanks.find(c) != std::string_view::npos) {
-      if (word) words.push_back(*std::exchange(word, std::nullopt));
+      end_word();
     } else if (escapes(text, at, quote)) {
       if (text[++at] != '\n') add(text.substr(at, 1));  // a continued line: both vanish
     } else if (c == '\\' && quote == '\0') {
@@ -315,7 +318,7 @@ Result<std::vector<std::string>> split_words(std::string_view text) {
     }
   }
   if (quote != '\0') return unterminated(quote);
-  if (word) words.push_back(*std::move(word));
+  end_word();
   return words;
 }
 

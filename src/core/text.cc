@@ -30,16 +30,12 @@ constexpr std::string_view kEscapedInDoubleQuotes = "$`\"\\\n";
 constexpr std::string_view kSafeInShell =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
 
-bool is_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
 /// Returns "$HOME", "$(", "${"; empty if the dollar is only a character.
 std::string expansion_at(std::string_view rest) {
   if (rest.size() < 2) return "";
   if (rest[1] == '(' || rest[1] == '{') return std::string(rest.substr(0, 2));
   const auto* const end =
-      std::find_if(rest.begin() + 1, rest.end(), [](char c) { return !is_name(c); });
+      std::find_if(rest.begin() + 1, rest.end(), [](char c) { return !is_letter(c) && c != '_'; });
   return end == rest.begin() + 1 ? "" : std::string(rest.begin(), end);
 }
 

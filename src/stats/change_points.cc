@@ -10,13 +10,13 @@
 namespace lauka::stats {
 namespace {
 
-constexpr std::size_t kWindow = 30;          // points before a step: drift is small within them
-constexpr std::size_t kMostAfter = 12;       // and fewer after it, as both together see it twice
-constexpr std::size_t kFewestAround = 2;     // on either side
-constexpr std::size_t kNoiseFrom = 200;      // the latest points, for their noise
-constexpr double kSure = 3.6;                // normal deviates; see tests/stats/change_points_test.cc
-constexpr std::size_t kNoiseEach = 5;        // points: it hardly changes with one
-constexpr double kSuspect = 3.5;             // of the last point alone
+constexpr std::size_t kWindow = 30;       // points before a step: drift is small within them
+constexpr std::size_t kMostAfter = 12;    // and fewer after it, as both together see it twice
+constexpr std::size_t kFewestAround = 2;  // on either side
+constexpr std::size_t kNoiseFrom = 200;   // the latest points, for their noise
+constexpr double kSure = 3.6;             // normal deviates; see tests/stats/change_points_test.cc
+constexpr std::size_t kNoiseEach = 5;     // points: it hardly changes with one
+constexpr double kSuspect = 3.5;          // of the last point alone
 constexpr std::size_t kFewestForNoise = 10;  // points, to know its noise
 
 constexpr std::size_t kShort = 30;        // points: a series up to here is judged by t

@@ -1,4 +1,5 @@
 #include "stats/change_points.h"
+
 #include "stats/noise.h"
 
 #include <algorithm>

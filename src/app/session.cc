@@ -137,8 +137,7 @@ void add_typed(const Call& call, MadeOf& all) {
     std::string value;
     for (const std::string& word : one.words) value += (value.empty() ? "" : " ") + word;
     const std::string name = option->spelling();
-    const auto known = std::find_if(all.begin(), all.end(),
-                                    [&](const auto& other) { return other.first == name; });
+    const auto known = std::ranges::find(all, name, &MadeOf::value_type::first);
     if (known == all.end())
       all.emplace_back(name, std::move(value));
     else
@@ -185,7 +184,7 @@ MadeOf made_of(const Call& call, const std::vector<BenchmarkRun>& runs) {
 /// Returns what differs from `then`; nullopt if nothing does.
 std::optional<std::string> difference(const MadeOf& then, const MadeOf& now) {
   const auto find = [](const MadeOf& all, const std::string& name) {
-    return std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == name; });
+    return std::ranges::find(all, name, &MadeOf::value_type::first);
   };
   for (const auto& [name, value] : now) {
     const auto before = find(then, name);

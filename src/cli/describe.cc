@@ -305,11 +305,11 @@ std::string zsh_value(const ValueWord& word) {
 
 std::string zsh_spec(const OptionDescription& option, const std::string& spelling) {
   std::string spec = "*" + spelling;
-  const bool is_letter = spelling.size() == 2;
+  const bool is_short = spelling.size() == 2;
   if (option.value_is_optional) {
-    spec += is_letter ? "-" : "=-";
+    spec += is_short ? "-" : "=-";
   } else if (option.words.size() == 1) {
-    spec += is_letter ? "+" : "=";
+    spec += is_short ? "+" : "=";
   }
   spec += fmt::format("[{}]", backslashed(first_sentence(option.help), "[]\\:"));
   for (const ValueWord& word : option.words)

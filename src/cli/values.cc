@@ -57,10 +57,9 @@ std::vector<std::string_view> split_kinds(std::string_view text) {
 }
 
 bool is_name(std::string_view name) {
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   return !name.empty() && name.size() <= kLongestName && is_letter(name.front()) &&
          std::ranges::all_of(
-             name, [&](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_'; });
+             name, [](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_'; });
 }
 
 Result<CoreKind> kind_of(std::string_view part, const Given& given) {

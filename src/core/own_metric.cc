@@ -20,10 +20,6 @@ constexpr std::size_t kLongestName = 100;
 constexpr std::size_t kLongestUnit = 20;
 constexpr std::size_t kLongestNumber = 400;
 
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
 std::size_t digits_at(std::string_view text, std::size_t from) {
   std::size_t end = from;
   while (end < text.size() && is_digit(text[end])) ++end;
@@ -71,8 +67,7 @@ constexpr const char* kExample = "write, for example, 'mpki=1000*cache-misses/in
 constexpr std::size_t kLongest = 10'000;  // characters
 
 bool is_of_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '.' ||
-         c == ':';
+  return is_letter(c) || is_digit(c) || c == '_' || c == '.' || c == ':';
 }
 
 bool binds_tighter(Operation operation) {
@@ -235,9 +230,10 @@ OwnUnit own_unit_of(std::string_view word) {
 }
 
 bool is_own_name(std::string_view name) {
-  return !name.empty() && name.size() <= kLongestName && is_letter(name.front()) &&
-         std::ranges::all_of(name, [](char c) {
-           return is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '/' || c == '%';
+  return !name.empty() && name.size() <= kLongestName &&
+         (is_letter(name.front()) || name.front() == '_') && std::ranges::all_of(name, [](char c) {
+           return is_letter(c) || is_digit(c) ||
+                  std::string_view("_.-/%").find(c) != std::string_view::npos;
          });
 }
 

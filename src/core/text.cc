@@ -30,16 +30,12 @@ constexpr std::string_view kEscapedInDoubleQuotes = "$`\"\\\n";
 constexpr std::string_view kSafeInShell =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
 
-bool is_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
 /// Returns "$HOME", "$(", "${"; empty if the dollar is only a character.
 std::string expansion_at(std::string_view rest) {
   if (rest.size() < 2) return "";
   if (rest[1] == '(' || rest[1] == '{') return std::string(rest.substr(0, 2));
   const auto* const end =
-      std::find_if(rest.begin() + 1, rest.end(), [](char c) { return !is_name(c); });
+      std::find_if(rest.begin() + 1, rest.end(), [](char c) { return !is_letter(c) && c != '_'; });
   return end == rest.begin() + 1 ? "" : std::string(rest.begin(), end);
 }
 
@@ -299,10 +295,13 @@ Result<std::vector<std::string>> split_words(std::string_view text) {
     if (!word) word.emplace();
     word->append(more);
   };
+  const auto end_word = [&] {
+    if (word) words.push_back(*std::exchange(word, std::nullopt));
+  };
   for (std::size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     if (quote == '\0' && kWordBlanks.find(c) != std::string_view::npos) {
-      if (word) words.push_back(*std::exchange(word, std::nullopt));
+      end_word();
     } else if (escapes(text, at, quote)) {
       if (text[++at] != '\n') add(text.substr(at, 1));  // a continued line: both vanish
     } else if (c == '\\' && quote == '\0') {
@@ -315,7 +314,7 @@ Result<std::vector<std::string>> split_words(std::string_view text) {
     }
   }
   if (quote != '\0') return unterminated(quote);
-  if (word) words.push_back(*std::move(word));
+  end_word();
   return words;
 }
 

@@ -16,6 +16,11 @@ constexpr bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
+/// True for ASCII letters.
+constexpr bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
 /// Returns ASCII letters in lower case.
 std::string lower_case(std::string_view text);
 

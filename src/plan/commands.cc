@@ -20,10 +20,9 @@ namespace {
 /// True if a shell would take `word` for an assignment (POSIX XCU 2.10.2): NAME=...
 bool is_assignment(std::string_view word) {
   const std::size_t end = word.find('=');
-  if (end == std::string_view::npos || end == 0 || (word[0] >= '0' && word[0] <= '9')) return false;
-  return std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(end), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  });
+  if (end == std::string_view::npos || end == 0 || is_digit(word[0])) return false;
+  return std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(end),
+                     [](char c) { return is_letter(c) || is_digit(c) || c == '_'; });
 }
 
 /// The words of a command that is run directly.

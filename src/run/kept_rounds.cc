@@ -103,6 +103,15 @@ Json json_of(T& value) {
 
 /// The library converts any number to another type; numbers that do not fit are refused here.
 template <typename T>
+bool fits(const Json& json) {
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    return json.is_number_unsigned() &&
+           json.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<T>::max());
+  }
+  return true;
+}
+
+template <typename T>
 void read(const Json& json, T& value) {
   if constexpr (std::is_enum_v<T>) {
     unsigned char number = 0;
@@ -115,10 +124,7 @@ void read(const Json& json, T& value) {
     if (count > kLongestNs) throw std::bad_exception();
     value = std::chrono::nanoseconds(static_cast<std::int64_t>(count));
   } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
-    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
-      if (!json.is_number_unsigned() ||
-          json.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<T>::max()))
-        throw std::bad_exception();
+    if (!fits<T>(json)) throw std::bad_exception();
     value = json.get<T>();
   } else if constexpr (requires { value.has_value(); }) {
     if (!json.is_null()) read(json, value.emplace());

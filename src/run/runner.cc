@@ -23,6 +23,7 @@ namespace lauka {
 namespace {
 
 using std::chrono::nanoseconds;
+using Seconds = std::chrono::duration<double>;
 
 /// False if all values that are shown, gated or wanted precisely are counted or simulated, and the
 /// user gave no number of runs: timed runs would only cost time.
@@ -36,6 +37,16 @@ bool needs_timed_runs(const Plan& plan) {
     if (plan.metrics[m].shown == Shown::Always && !is_counted(m)) return true;
   return !std::ranges::all_of(plan.gates,
                               [&](const Gate& gate) { return is_counted(gate.metric); });
+}
+
+/// Fills in the rest of a session, estimated at `at_start` seconds when the current runs began, and
+/// the fraction done; its elapsed time is there.
+void enter_remaining(double at_start, std::chrono::nanoseconds under_way, Progress& progress) {
+  constexpr double longest = 1e9;  // seconds; more would overflow nanoseconds, and is of no use
+  const double elapsed = Seconds(progress.elapsed).count();
+  const double left = std::clamp(at_start - Seconds(under_way).count(), 0.0, longest);
+  progress.remaining = std::chrono::nanoseconds(static_cast<std::int64_t>(left * 1e9));
+  progress.done = elapsed + left > 0.0 ? elapsed / (elapsed + left) : 0.0;
 }
 
 /// Watches the differences of wall time for the progress line: the mean of the logarithms'
@@ -179,7 +190,7 @@ class Runner final : NonCopyable {
       const nanoseconds began = context_.clock.now();
       if (!run_rounds(RoundKind::Simulated, group_->simulated, 1, untimed_)) return false;
       simulating_.time += context_.clock.now() - began;
-      simulating_.runs += group_->count;
+      simulating_.rounds += group_->count;
     }
     return true;
   }
@@ -395,8 +406,7 @@ class Runner final : NonCopyable {
       const bool can_go_on = !plan_.stop.exact_runs && !is_bound_to_turns();
       const Group& first = groups_.front();
       look(RoundKind::Timed, first.first_look, can_time_more());
-      look(RoundKind::Counting, turns(first),
-           can_go_on && can_count_more(groups_, plan_.stop, counting_));
+      look(RoundKind::Counting, turns(first), can_go_on && can_count_more());
       if (gates_.waits_for(RoundKind::Simulated))
         look(RoundKind::Simulated, simulated_rounds_, can_go_on);
     }
@@ -417,11 +427,19 @@ class Runner final : NonCopyable {
                                [&](const Group& group) { return !is_enough(rule, group.spent); });
   }
 
+  /// True if their share of four budgets leaves time for more counting rounds.
+  bool can_count_more() const {
+    return std::ranges::any_of(groups_, [&](const Group& group) {
+      const auto allowed = Seconds(plan_.stop.budget_per_command) *
+                           (counting_.share * kBudgetsOfGates * group.count);
+      return group.counting.time < allowed;
+    });
+  }
+
   bool count_to_next_look() {
     if (!gates_.waits_for(RoundKind::Counting)) return true;
     steps_.check_counters();
-    while (turns(*group_) < gates_.next_planned(RoundKind::Counting) &&
-           can_count_more(groups_, plan_.stop, counting_)) {
+    while (turns(*group_) < gates_.next_planned(RoundKind::Counting) && can_count_more()) {
       if (!count_a_turn()) return false;
     }
     return true;
@@ -449,7 +467,7 @@ class Runner final : NonCopyable {
       const Pace& pace = steps_.pace(group.first + i);
       seconds += pace.whole.mean + pace.between.mean;
     }
-    return time_of_rounds(1, std::chrono::duration<double>(seconds));
+    return time_of_rounds(1, Seconds(seconds));
   }
 
   std::uint64_t rounds_at_once() const {
@@ -482,23 +500,48 @@ class Runner final : NonCopyable {
     return steps_.run(std::move(steps), time);
   }
 
-  /// Seconds that the warm-up rounds take from the one of `step` on.
-  double warm_up_left(const Step& step) const {
-    if (step.kind != RoundKind::Warmup || step.round >= plan_.warmup) return 0.0;
-    const std::chrono::duration<double> round = round_time(*group_);
-    return static_cast<double>(plan_.warmup - step.round) * round.count();
+  double seconds_of_timed(const Group& group) const {
+    const nanoseconds round = round_time(group);
+    return static_cast<double>(rounds_left(rule_, group.spent, round)) * Seconds(round).count();
+  }
+
+  /// Estimates the rest from the warm-up or timed run of `step` on: of the groups that follow, as
+  /// of this one. With gates up to the next look, since it is unknown at which one they are
+  /// decided.
+  double seconds_left(const Step& step) const {
+    const bool is_warmup = step.kind == RoundKind::Warmup;
+    const double timed =
+        is_warmup || !is_enough(rule_, group_->spent) ? seconds_of_timed(*group_) : 0.0;
+    const double timed_so_far = Seconds(group_->spent.time).count();
+    const double counted = Seconds(group_->counting.time).count();
+    double left = timed;
+    if (counting_.passes > 0) {
+      const double part = counting_.share / (1.0 - counting_.share);
+      left += std::max((timed + timed_so_far) * part - counted, 0.0);
+    }
+    const double whole = left + timed_so_far + counted;
+    for (const Group& group : std::span(group_ + 1, groups_.end())) {
+      if (group.spent.rounds == 0)
+        left += whole;
+      else if (!is_enough(rule_, group.spent))
+        left += seconds_of_timed(group);
+    }
+    if (is_warmup && step.round < plan_.warmup)
+      left += static_cast<double>(plan_.warmup - step.round) * Seconds(round_time(*group_)).count();
+    return left;
   }
 
   /// Estimates the rest after the runs under way; nullopt if unknown.
   std::optional<double> seconds_left_from(const Step& step) const {
-    if (steps_.pace(step.command).whole.count > 0)
-      return warm_up_left(step) +
-             seconds_left({group_, groups_.end()}, group_->spent, step.kind == RoundKind::Warmup,
-                          rule_, counting_,
-                          [this](const Group& group) { return round_time(group); });
-    if (step.kind == RoundKind::Simulated && !plan_.stop.exact_runs)
-      return simulating_.seconds_left(simulated_rounds_, plan_);
-    return std::nullopt;
+    if (steps_.pace(step.command).whole.count > 0) return seconds_left(step);
+    if (step.kind != RoundKind::Simulated || plan_.stop.exact_runs || simulating_.rounds == 0)
+      return std::nullopt;
+    // Before anything is timed: the rest of the simulated rounds, and the time of the timed runs.
+    const auto commands = static_cast<double>(plan_.commands.size());
+    const auto runs = static_cast<double>(simulating_.rounds);
+    const double left = std::max(static_cast<double>(simulated_rounds_) * commands - runs, 0.0);
+    return left * Seconds(simulating_.time).count() / runs +
+           commands * Seconds(plan_.stop.budget_per_command).count();
   }
 
   void report_progress(const Step& step) {
@@ -523,7 +566,7 @@ class Runner final : NonCopyable {
   const RunContext& context_;
   bool is_timed_ = needs_timed_runs(plan_);
   std::uint64_t simulated_rounds_ = 0;  // before the first look at gates
-  Simulating simulating_;
+  Spent simulating_;                    // the runs as rounds
   GateWatch gates_;
   PrecisionWatch precision_;
   DifferenceWatch differences_;
@@ -620,7 +663,7 @@ class PartObserver final : public Observer {
     all.remaining.reset();
     all.done = 0.0;
     if (const auto left = all_.remaining())
-      enter_remaining(std::chrono::duration<double>(*left).count(), nanoseconds(0), all);
+      enter_remaining(Seconds(*left).count(), nanoseconds(0), all);
     all_.shown.progress(all);
   }
   void finished() override {

@@ -289,12 +289,7 @@ bool StepRunner::take(const Step& step, const os::Ended& ended, std::size_t plac
   if (was_throttled_ && is_timed && !counted.redo)
     counted.redo = engine::Redo{std::string(kThrottled), kMostThrottledRedos};
   if (is_made_again(run, counted.redo)) return true;
-  if (ended.orphans > 0 && !run.counts.empty())
-    note_once(step, cited(plan_.commands[step.command].name) +
-                        " starts processes that it does not wait for: what they did is in the "
-                        "events, but not in cpu_time or peak_rss");
-  if (counted.missing) note_uncounted(step, *std::move(counted.missing));
-  if (counted.note) note_once(step, *std::move(counted.note));
+  note_counting(run, ended, std::move(counted));
   if (is_timed) {
     note_input(step, ended.input);
     paces_[step.command].wall.add(static_cast<double>(run.usage.wall_ns) * 1e-9);
@@ -316,6 +311,16 @@ bool StepRunner::is_made_again(RunRecord& run, std::optional<engine::Redo>& redo
     note_once(run.step,
               "the processor was throttled each time that runs were repeated; let it cool down");
   return false;
+}
+
+void StepRunner::note_counting(const RunRecord& run, const os::Ended& ended,
+                               engine::Counted counted) {
+  if (ended.orphans > 0 && !run.counts.empty())
+    note_once(run.step, cited(plan_.commands[run.step.command].name) +
+                            " starts processes that it does not wait for: what they did is in the "
+                            "events, but not in cpu_time or peak_rss");
+  if (counted.missing) note_uncounted(run.step, *std::move(counted.missing));
+  if (counted.note) note_once(run.step, *std::move(counted.note));
 }
 
 void StepRunner::add(RunRecord run) {

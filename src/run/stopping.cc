@@ -2,7 +2,6 @@
 
 #include "session/baseline.h"
 #include "stats/delta.h"
-#include "stats/distributions.h"
 #include "stats/quantiles.h"
 #include "stats/summary.h"
 
@@ -157,56 +156,6 @@ std::uint64_t rounds_to_next_untuned(std::uint64_t done, std::uint64_t left) {
   const double next = static_cast<double>(untuned_blocks_due(done, all)) + 0.5;
   const double at = std::ceil(all * next / static_cast<double>(kBlocks));
   return std::max(static_cast<std::uint64_t>(at), done + 1) - done;
-}
-
-bool can_count_more(std::span<const Group> groups, const StopRule& stop,
-                    const CountingRule& counting) {
-  return std::ranges::any_of(groups, [&](const Group& group) {
-    const auto allowed = std::chrono::duration<double>(stop.budget_per_command) *
-                         (counting.share * kBudgetsOfGates * group.count);
-    return group.counting.time < allowed;
-  });
-}
-
-double seconds_left(std::span<const Group> groups, const Spent& so_far, bool is_warmup,
-                    const StopRule& rule, const CountingRule& counting,
-                    const std::function<std::chrono::nanoseconds(const Group&)>& round_time) {
-  using Seconds = std::chrono::duration<double>;
-  const auto timed_left = [&](const Group& group, const Spent& spent, bool has_to_begin) {
-    if (!has_to_begin && is_enough(rule, spent)) return 0.0;
-    const std::chrono::nanoseconds round = round_time(group);
-    return static_cast<double>(rounds_left(rule, spent, round)) * Seconds(round).count();
-  };
-  const double timed = timed_left(groups.front(), so_far, is_warmup);
-  const double timed_so_far = Seconds(so_far.time).count();
-  const double counted = Seconds(groups.front().counting.time).count();
-  double left = timed;
-  if (counting.passes > 0) {
-    const double part = counting.share / (1.0 - counting.share);
-    left += std::max((timed + timed_so_far) * part - counted, 0.0);
-  }
-  const double whole = left + timed_so_far + counted;
-  for (const Group& group : groups.subspan(1))
-    left += group.spent.rounds == 0 ? whole : timed_left(group, group.spent, false);
-  return left;
-}
-
-std::optional<double> Simulating::seconds_left(std::uint64_t rounds, const Plan& plan) const {
-  if (runs == 0) return std::nullopt;
-  const auto commands = static_cast<double>(plan.commands.size());
-  const double one = std::chrono::duration<double>(time).count() / static_cast<double>(runs);
-  const double wanted = static_cast<double>(rounds) * commands;
-  const double left = std::max(wanted - static_cast<double>(runs), 0.0) * one;
-  return left + commands * std::chrono::duration<double>(plan.stop.budget_per_command).count();
-}
-
-void enter_remaining(double at_start, std::chrono::nanoseconds under_way, Progress& progress) {
-  constexpr double longest = 1e9;  // seconds; more would overflow nanoseconds, and is of no use
-  const double elapsed = std::chrono::duration<double>(progress.elapsed).count();
-  const double left =
-      std::clamp(at_start - std::chrono::duration<double>(under_way).count(), 0.0, longest);
-  progress.remaining = std::chrono::nanoseconds(static_cast<std::int64_t>(left * 1e9));
-  progress.done = elapsed + left > 0.0 ? elapsed / (elapsed + left) : 0.0;
 }
 
 GateWatch::GateWatch(const Plan& plan) : plan_(plan) {

@@ -9,10 +9,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
-#include <span>
 #include <vector>
 
 namespace lauka {
@@ -113,31 +111,6 @@ struct Group {
 
 /// Returns the groups of a plan, in the order in which they are run.
 std::vector<Group> groups_of(const Plan& plan);
-
-/// True if their share of four budgets leaves time for more counting rounds.
-bool can_count_more(std::span<const Group> groups, const StopRule& stop,
-                    const CountingRule& counting);
-
-/// Estimates how long `groups` take, the first of which is running and has spent `so_far`; the
-/// others count like it. With gates up to the next look, since it is unknown at which one they are
-/// decided. `round_time`: the time of a group's round.
-double seconds_left(std::span<const Group> groups, const Spent& so_far, bool is_warmup,
-                    const StopRule& rule, const CountingRule& counting,
-                    const std::function<std::chrono::nanoseconds(const Group&)>& round_time);
-
-/// Time that the simulated runs took so far.
-struct Simulating {
-  std::chrono::nanoseconds time{};
-  std::uint64_t runs = 0;
-
-  /// Estimates, before anything is timed, the rest of so many simulated rounds, and the time of the
-  /// timed runs. nullopt if no simulated run has ended yet.
-  std::optional<double> seconds_left(std::uint64_t rounds, const Plan& plan) const;
-};
-
-/// Fills in the rest of a session, estimated at `at_start` seconds when the current runs began, and
-/// the fraction done; its elapsed time is there.
-void enter_remaining(double at_start, std::chrono::nanoseconds under_way, Progress& progress);
 
 /// Watches the gates of a plan while its runs come in. A gate's metric has values in one kind of
 /// rounds, and each kind has a schedule of its own (gate::Schedule), which the runner follows.

@@ -26,7 +26,7 @@ bool wants_color(ColorChoice choice, Stream stream) {
   return choice == ColorChoice::Always || (choice == ColorChoice::Auto && os::wants_color(stream));
 }
 
-report::Style style_of(const Options& options) {
+report::Style choose_style(const Options& options) {
   const Stream stream = shown_on(options);
   return {wants_color(options.color, stream),
           os::terminal_width(stream, 0),
@@ -49,8 +49,8 @@ bool must_show_lack_of_counters(const Options& options) {
 /// cannot write.
 Result<void> show_tables(const Options& options, const Report& report) {
   const bool quiet = options.verbosity == Verbosity::Quiet;
-  const report::Style style = style_of(options);
-  std::vector<std::string> notes = report::notes_of(report);
+  const report::Style style = choose_style(options);
+  std::vector<std::string> notes = report::note_lines(report);
   const bool lacks_counters = std::ranges::find(notes, engine::kNoCounters) != notes.end();
   if (lacks_counters && !must_show_lack_of_counters(options))
     std::erase(notes, engine::kNoCounters);
@@ -94,7 +94,7 @@ gate::Findings findings_of_saved(const Benchmark& one, const Recording& joined) 
 }
 
 /// Returns where and when the numbers were taken of a session that has just ended.
-Circumstances circumstances_of(const Call& call) {
+Circumstances make_circumstances(const Call& call) {
   // Describing the machine takes a look at some files, its class at many.
   const bool is_needed = !call.options.exports.empty() ||
                          std::ranges::any_of(call.benchmarks, [](const Benchmark& one) {
@@ -115,15 +115,15 @@ Circumstances circumstances_of(const Call& call) {
 }
 
 /// Makes the report: gates settled, analysed, geometric means. The runs stay in `call`.
-Report report_of(const Call& call) {
-  const Circumstances now = call.is_saved() ? Circumstances{} : circumstances_of(call);
+Report make_report(const Call& call) {
+  const Circumstances now = call.is_saved() ? Circumstances{} : make_circumstances(call);
   const Timers timers{os::MonotonicClock().resolution(), os::scheduler_tick()};
   std::vector<Recording> recordings;
   std::vector<gate::Findings> findings;
   for (const Benchmark& one : call.benchmarks) {
     recordings.push_back(call.is_saved()
                              ? join(one.saved, one.plan)
-                             : recording_of(one.plan, one.session, timers, now, one.discovered));
+                             : make_recording(one.plan, one.session, timers, now, one.discovered));
     findings.push_back(call.is_saved() ? findings_of_saved(one, recordings.back()) : one.findings);
   }
   // A saved session's own gates were settled when it was measured.
@@ -138,7 +138,7 @@ Report report_of(const Call& call) {
     results.back().benchmark = call.benchmarks[i].name;
     results.back().presentation = call.benchmarks[i].plan.presentation;
   }
-  return report_of(std::move(results), call.risk);
+  return make_report(std::move(results), call.risk);
 }
 
 /// Returns the exit status: of the first signal that ended a benchmark, else of a failure, else of
@@ -191,7 +191,7 @@ int show_and_export(Call& call) {
                            call.options.verbosity != Verbosity::Quiet &&
                            !call.benchmarks.front().session.cut_short;
   if (call.launcher && !shows_start) call.launcher->dismiss();
-  Report report = report_of(call);
+  Report report = make_report(call);
   if (shows_start) measure_start_of_process(call, report);
   if (call.launcher) call.launcher->dismiss();
   const bool is_cut_short = std::ranges::any_of(
@@ -210,7 +210,7 @@ bool describes_session(const Options& options) {
 }
 
 void say_on_error(const std::string& text) {
-  static_cast<void>(os::say(Stream::Error, os::speaks_utf8() ? text : report::ascii_of(text)));
+  static_cast<void>(os::say(Stream::Error, os::speaks_utf8() ? text : report::to_ascii(text)));
 }
 
 int refuse(const Error& error, ExitStatus status) {

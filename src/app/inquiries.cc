@@ -98,8 +98,9 @@ int show_threads(Call& call) {
   os::watch_for_interrupts();
   const Inquiry& wanted = *call.options.inquiry;
   if (wanted.interval) return stream_threads(call);
-  const auto threads = cores::threads_of({wanted.processes.front(), wanted.during}, one.cores.kinds,
-                                         os::sleep_for, os::linux_calls(), os::darwin_calls());
+  const auto threads =
+      cores::sample_threads({wanted.processes.front(), wanted.during}, one.cores.kinds,
+                            os::sleep_for, os::linux_calls(), os::darwin_calls());
   if (!threads) return refuse(threads.error(), ExitStatus::Failed);
   say_on_error(report::note_lines(threads->notes));
   const int status = show(inquire::threads_table(*threads));

@@ -59,7 +59,7 @@ Result<void> plan_measured(Call& call, Benchmark& one) {
   const auto grouped = open_groups(call, one);
   if (!grouped) return grouped.error();
   const auto select = [&](EventRequest wanted) {
-    const bool all = selection_of(one.options) == MetricSelection::All;
+    const bool all = choose_metrics(one.options) == MetricSelection::All;
     if (one.options.region) wanted.counted_in = all ? CountedIn::RegionAndWhole : CountedIn::Region;
     return one.chosen.engine->select(wanted);
   };
@@ -168,7 +168,7 @@ Result<void> add_baselines(Call& call) {
 /// Has the gates of all benchmarks share one rate of false fails.
 void share_gates(Call& call) {
   std::size_t decisions = 0;
-  for (const Benchmark& one : call.benchmarks) decisions += decisions_of(one.plan);
+  for (const Benchmark& one : call.benchmarks) decisions += count_decisions(one.plan);
   for (Benchmark& one : call.benchmarks) one.plan.gates_of_job = decisions;
 }
 
@@ -314,7 +314,7 @@ Result<void> choose_engine(const Call& call, Benchmark& one) {
 }
 
 Error named(const Error& error, const Benchmark& one) {
-  return one.name.empty() ? error : error.of("benchmark " + cited(one.name));
+  return one.name.empty() ? error : error.prefixed("benchmark " + cited(one.name));
 }
 
 std::optional<int> ended(const Result<void>& made, ExitStatus if_refused) {
@@ -351,7 +351,7 @@ std::optional<int> prepare(Call& call) {
 void find_labels(Call& call) {
   constexpr std::size_t most_bytes = std::size_t{1} << 20U;
   if (!call.git) return;
-  const std::string status = call.git->take(most_bytes);
+  const std::string status = call.git->wait_for_output(most_bytes);
   call.git.reset();
   call.labels = with_given(std::move(call.labels), labels_of_git(status));
 }

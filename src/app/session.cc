@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kMostBytes = std::size_t{4} << 20U;  // of a suite's file
 
 /// Returns a benchmark's own seed, so that orders differ.
-std::uint64_t seed_of(std::uint64_t session, const std::string& benchmark) {
+std::uint64_t derive_seed(std::uint64_t session, const std::string& benchmark) {
   Sha256 hash;
   hash.add(benchmark);
   return session ^ parse_hex(hash.digest().substr(0, 12)).value_or(0);
@@ -105,7 +105,7 @@ std::optional<int> measure_tuned(Call& call) {
 constexpr std::size_t kMostOfLog = std::size_t{1} << 30U;
 
 /// Returns the file that keeps a session's rounds; nullopt if no JSON is written to a file.
-std::optional<std::string> log_of(const Options& options) {
+std::optional<std::string> log_path(const Options& options) {
   for (const ExportTarget& one : options.exports)
     if (one.kind == ExportKind::Json && one.file != "-" && os::AppendLog::may_be_next_to(one.file))
       return one.file + ".rounds";
@@ -119,7 +119,7 @@ Result<std::optional<KeptHead>> head_of_log(const std::string& text, const std::
   if (end == std::string::npos &&
       (line.starts_with(KeptHead::kBegin) || KeptHead::kBegin.starts_with(line)))
     return std::optional<KeptHead>();
-  auto head = head_of(line);
+  auto head = parse_head(line);
   if (head) return std::optional(*std::move(head));
   return Error{"--resume: " + cited(file) + " does not begin as this lauka's logs of rounds do",
                "begin again without --resume"};
@@ -160,7 +160,7 @@ void add_programs(const std::vector<BenchmarkRun>& runs, MadeOf& all) {
 
 /// Returns everything that would make other rounds of it: the file, the options except those for
 /// display and exports, the machine's abilities, and the programs.
-MadeOf made_of(const Call& call, const std::vector<BenchmarkRun>& runs) {
+MadeOf describe_origin(const Call& call, const std::vector<BenchmarkRun>& runs) {
   MadeOf all = {{"lauka", std::string(cli::version())}};
   add_typed(call, all);
   Sha256 file;
@@ -211,8 +211,8 @@ Result<std::size_t> read_rounds(const std::string& text, const std::string& file
   for (std::size_t next = text.find('\n', end); next != std::string::npos;
        next = text.find('\n', end)) {
     ++number;
-    auto rounds = rounds_of(std::string_view(text).substr(end, next - end));
-    if (!rounds || rounds->first >= checks.size() || !checks[rounds->first].take(rounds->second))
+    auto rounds = parse_rounds(std::string_view(text).substr(end, next - end));
+    if (!rounds || rounds->first >= checks.size() || !checks[rounds->first].accept(rounds->second))
       return Error{fmt::format("--resume: line {} of {} has no rounds that can be this suite's",
                                number, cited(file)),
                    "begin again without --resume"};
@@ -246,7 +246,7 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const MadeOf& all, 
   if (!bytes) return bytes.error();
   if (auto cut = lines->cut(*bytes); !cut) return cut;
   log.lines = std::move(lines);
-  if (*bytes == 0) log.lines->append(line_of(KeptHead{all, *options.seed, call.began}));
+  if (*bytes == 0) log.lines->append(to_line(KeptHead{all, *options.seed, call.began}));
   if (options.resumes)
     say_notes(options,
               {log.rounds == 0 ? fmt::format("--resume found no rounds in {}: the suite begins",
@@ -255,7 +255,7 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const MadeOf& all, 
                                              plural(log.rounds, "round"), cited(log.file))});
   for (std::size_t i = 0; i < log.keepers.size(); ++i)
     log.keepers[i].keep = [to = log.lines.get(), i](const KeptRounds& rounds) {
-      to->append(line_of(i, rounds));
+      to->append(to_line(i, rounds));
     };
   return {};
 }
@@ -266,7 +266,7 @@ Result<void> add_suite(Call& call) {
   os::watch_for_interrupts();  // the file may be a named pipe
   auto text = read_text(call, *call.options.suite, "--suite", kMostBytes);
   if (!text) return text.error();
-  auto suite = cli::suite_of(call.options, *text);
+  auto suite = cli::read_suite(call.options, *text);
   if (!suite) return suite.error();
   call.suite_text = *std::move(text);
   suite->session.typed = std::move(call.options.typed);
@@ -277,7 +277,7 @@ Result<void> add_suite(Call& call) {
     call.options.seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
   call.risk = call.options.controls_fdr ? gate::Risk::Share : gate::Risk::Any;
   for (cli::Benchmark& one : suite->benchmarks) {
-    one.options.seed = seed_of(*call.options.seed, one.name);
+    one.options.seed = derive_seed(*call.options.seed, one.name);
     call.benchmarks.push_back({.name = std::move(one.name), .options = std::move(one.options)});
   }
   return {};
@@ -294,7 +294,7 @@ std::optional<int> measure(Call& call) {
 
 Result<void> take_seed(Call& call) {
   if (!call.options.resumes) return {};
-  const auto file = log_of(call.options);
+  const auto file = log_path(call.options);
   if (!file)
     return Error{"--resume goes on with the rounds kept next to the file of --export-json",
                  "add --export-json FILE, as it was when the suite was interrupted"};
@@ -309,9 +309,9 @@ Result<void> take_seed(Call& call) {
 }
 
 Result<void> keep_rounds(Call& call, std::vector<BenchmarkRun>& runs) {
-  const auto file = call.is_suite() ? log_of(call.options) : std::nullopt;
+  const auto file = call.is_suite() ? log_path(call.options) : std::nullopt;
   if (!file) return {};
-  const MadeOf all = made_of(call, runs);
+  const MadeOf all = describe_origin(call, runs);
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return Error{owner.error(), ""};
   auto lines = os::AppendLog::open(*file, kMostOfLog);

@@ -18,7 +18,7 @@ namespace lauka {
 namespace {
 
 /// Opens the machine's settings once; null if this is not Linux.
-os::SettingFiles* settings_of(Call& call) {
+os::SettingFiles* open_settings(Call& call) {
   if (!call.settings) call.settings = os::open_setting_files();
   return call.settings.get();
 }
@@ -82,7 +82,7 @@ void restore_after_lauka(int lauka) {
 
 void restore_leftovers(Call& call) {
   if (!os::is_there(tune::kJournalFolder)) return;
-  os::SettingFiles* const files = settings_of(call);
+  os::SettingFiles* const files = open_settings(call);
   if (files == nullptr) return;
   if (const auto restored = tune::restore_left(*files)) {
     std::vector<std::string> lines = restored_lines(*restored);
@@ -98,7 +98,7 @@ void restore_leftovers(Call& call) {
 
 int untune(Call& call) {
   if (!os::is_there(tune::kJournalFolder)) return show("nothing is tuned\n");
-  os::SettingFiles* const files = settings_of(call);
+  os::SettingFiles* const files = open_settings(call);
   const auto restored = tune::restore_left(*files);
   if (!restored) {
     const auto pid = tune::holder(*files);
@@ -120,7 +120,7 @@ int untune(Call& call) {
 }
 
 int list_tuning(Call& call) {
-  os::SettingFiles* const files = settings_of(call);
+  os::SettingFiles* const files = open_settings(call);
   if (files == nullptr)
     return refuse({"--tune switches nothing on macOS", "--cores p prefers the fast cores"},
                   ExitStatus::Failed);
@@ -147,7 +147,7 @@ std::vector<std::string> tunable_settings() {
 
 Result<void> choose_tuning(Call& call) {
   if (!call.options.tune) return {};
-  os::SettingFiles* const files = settings_of(call);
+  os::SettingFiles* const files = open_settings(call);
   if (files == nullptr) {
     if (call.options.tune->compares)
       return Error{

@@ -30,7 +30,7 @@ OptionDescription described(const OptionInfo& option) {
 
 /// Returns "  -r, --runs N", "      --seed N", "  -S".
 std::string usage_with_letter(const OptionDescription& option) {
-  const std::string usage = usage_of(option.spelling(), option.value, option.value_is_optional);
+  const std::string usage = write_usage(option.spelling(), option.value, option.value_is_optional);
   if (option.name.empty()) return "  " + usage;
   return option.letter.empty() ? "      " + usage : fmt::format("  -{}, {}", option.letter, usage);
 }
@@ -83,7 +83,7 @@ std::string slanted(std::string_view text) {
   return "\\fI" + for_roff(text) + "\\fR";
 }
 
-std::string heading_of(const OptionDescription& option) {
+std::string write_heading(const OptionDescription& option) {
   std::string heading;
   for (const std::string& spelling : option.spellings())
     heading += (heading.empty() ? "" : ", ") + bold(spelling);
@@ -97,7 +97,7 @@ std::string man_options(const CommandDescription& command) {
   for (const OptionGroup& group : command.groups) {
     if (!group.title.empty()) out += fmt::format(".SS {}\n", for_roff(group.title));
     for (const OptionDescription& option : group.options)
-      out += ".TP\n" + heading_of(option) + "\n" + roff_lines(option.help);
+      out += ".TP\n" + write_heading(option) + "\n" + roff_lines(option.help);
   }
   return out;
 }
@@ -145,22 +145,22 @@ std::string backslashed(std::string_view text, std::string_view special) {
   return out;
 }
 
-std::string note_of(const ProgramDescription& program) {
+std::string write_note(const ProgramDescription& program) {
   return fmt::format("made by {} from the option table; not to be edited", program.made_by);
 }
 
-std::string choices_of(const ValueWord& word) {
+std::string list_choices(const ValueWord& word) {
   return fmt::format("{}", fmt::join(word.choices, " "));
 }
 
 template <typename Take>
-void for_each_option(const CommandDescription& command, const Take& take) {
+void for_each_option(const CommandDescription& command, const Take& visit) {
   for (const OptionGroup& group : command.groups)
-    for (const OptionDescription& option : group.options) take(option);
+    for (const OptionDescription& option : group.options) visit(option);
 }
 
 /// Returns "-r --runs -m --min-runs".
-std::string spellings_of(const CommandDescription& command) {
+std::string join_spellings(const CommandDescription& command) {
   std::string all;
   for_each_option(command, [&](const OptionDescription& option) {
     all += fmt::format("{}{}", all.empty() ? "" : " ", fmt::join(option.spellings(), " "));
@@ -184,7 +184,7 @@ std::string bash_action(const std::vector<ValueWord>& words, std::size_t place) 
   if (place >= words.size()) return ":";
   const ValueWord& word = words[place];
   std::vector<std::string> actions;
-  if (!word.choices.empty()) actions.push_back("_@_words " + shell_quoted(choices_of(word)));
+  if (!word.choices.empty()) actions.push_back("_@_words " + shell_quoted(list_choices(word)));
   if (word.is_file) actions.emplace_back("_@_files");
   if (word.is_command) actions.emplace_back("_@_commands");
   return actions.empty() ? ":" : fmt::format("{}", fmt::join(actions, "; "));
@@ -264,7 +264,7 @@ std::string bash_words(const ProgramDescription& program) {
     names.push_back(command.name);
     cases +=
         fmt::format("    {}) if [[ $cur == -* ]]; then _@_words {}; else {}; fi ;;\n", command.name,
-                    shell_quoted(spellings_of(command)), bash_action(command.values, 0));
+                    shell_quoted(join_spellings(command)), bash_action(command.values, 0));
   }
   return fmt::format(
       "  local command=''\n  for ((i = 1; i < COMP_CWORD; i++)); do\n"
@@ -276,9 +276,9 @@ std::string bash_words(const ProgramDescription& program) {
 std::string bash(const ProgramDescription& program) {
   const CommandDescription outside{.groups = {{"", program.common}}};
   const bool is_single = program.commands.front().name.empty();
-  const std::string text =
-      fmt::format("# bash completion for {}, {}\n\n_@_options='{}'\n", program.name,
-                  note_of(program), spellings_of(is_single ? program.commands.front() : outside));
+  const std::string text = fmt::format(
+      "# bash completion for {}, {}\n\n_@_options='{}'\n", program.name, write_note(program),
+      join_spellings(is_single ? program.commands.front() : outside));
   return bash_named(program, text + std::string(kBashFunctions) + bash_cases(program) +
                                  std::string(kBashRest) + bash_words(program) +
                                  "}\n\ncomplete -F _@ ") +
@@ -289,7 +289,7 @@ std::string bash(const ProgramDescription& program) {
 
 /// Returns ":N:", ":FILE:_files", ":auto|never:(auto never)".
 std::string zsh_value(const ValueWord& word) {
-  const std::string choices = choices_of(word);
+  const std::string choices = list_choices(word);
   std::string action = " ";
   if (!choices.empty() && word.is_file) {
     action = fmt::format("_alternative \"words\\:word\\:({})\" \"files\\:file\\:_files\"", choices);
@@ -331,7 +331,7 @@ std::string zsh_specs(const CommandDescription& command, std::string_view before
 }
 
 std::string zsh(const ProgramDescription& program) {
-  const std::string head = fmt::format("#compdef {}\n# {}\n\n", program.name, note_of(program));
+  const std::string head = fmt::format("#compdef {}\n# {}\n\n", program.name, write_note(program));
   if (program.commands.front().name.empty())
     return head + "_arguments -s -S \\\n" + zsh_specs(program.commands.front(), "  ", " \\\n") +
            "\n";
@@ -359,7 +359,7 @@ std::string zsh(const ProgramDescription& program) {
 
 std::string fish_value(const ValueWord& word) {
   std::string value;
-  if (!word.choices.empty()) value += " -a " + shell_quoted(choices_of(word));
+  if (!word.choices.empty()) value += " -a " + shell_quoted(list_choices(word));
   if (word.is_command) value += " -a '(__fish_complete_command)'";
   return (word.is_file ? " -r -F" : " -x") + value;
 }
@@ -381,7 +381,8 @@ std::string fish_options(const CommandDescription& command, const std::string& b
 
 std::string fish(const ProgramDescription& program) {
   const std::string complete = "complete -c " + program.name;
-  std::string out = fmt::format("# fish completion for {}, {}\n\n", program.name, note_of(program));
+  std::string out =
+      fmt::format("# fish completion for {}, {}\n\n", program.name, write_note(program));
   if (program.commands.front().name.empty())
     return out + complete + " -f -a '(__fish_complete_command)'\n" +
            fish_options(program.commands.front(), complete);
@@ -396,7 +397,7 @@ std::string fish(const ProgramDescription& program) {
         fmt::format("{} -n '__fish_seen_subcommand_from {}'", complete, command.name);
     for (const ValueWord& word : command.values) {
       if (word.is_file) out += begin + " -F\n";
-      if (!word.choices.empty()) out += begin + " -a " + shell_quoted(choices_of(word)) + "\n";
+      if (!word.choices.empty()) out += begin + " -a " + shell_quoted(list_choices(word)) + "\n";
     }
     out += fish_options(command, begin);
   }
@@ -415,20 +416,20 @@ bool is_of_suite(const OptionInfo& option) {
 }
 
 template <Group group>
-bool is_of(const OptionInfo& option) {
+bool is_in_group(const OptionInfo& option) {
   return option.group == group && !is_of_suite(option);
 }
 
 constexpr auto kTopics = std::to_array<Topic>({
-    {"runs", is_of<Group::Runs>, ""},
-    {"commands", is_of<Group::Commands>, ""},
-    {"metrics", is_of<Group::Measured>,
+    {"runs", is_in_group<Group::Runs>, ""},
+    {"commands", is_in_group<Group::Commands>, ""},
+    {"metrics", is_in_group<Group::Measured>,
      "lauka --list-metrics lists the metrics, lauka --list-events the events."},
     {"suite", is_of_suite,
      "The file has [defaults] with options by their long names, and a [[benchmark]] with name, "
      "commands and its own options for each."},
-    {"gates", is_of<Group::Gate>, ""},
-    {"output", is_of<Group::Output>, ""},
+    {"gates", is_in_group<Group::Gate>, ""},
+    {"output", is_in_group<Group::Output>, ""},
     {"history", [](const OptionInfo& option) { return option.name == "export-json"; },
      "lauka-history add FILE keeps such a file in a database; lauka-history --help lists what it "
      "shows of them."},

@@ -77,7 +77,7 @@ Result<void> set_fail_if_inconclusive(Draft& draft, const Given& given) {
 Result<void> set_percentiles(Draft& draft, const Given& given) {
   std::vector<double>& all = draft.options.percentiles;
   all.clear();
-  for (const std::string& part : list_of(given.value)) {
+  for (const std::string& part : split_list(given.value)) {
     const std::string number = part.substr(part.starts_with('p') ? 1 : 0);
     const auto percent = parse_decimal(number, {0.0, false}, {100.0, false});
     if (!percent) return refused(Given{given.option, part}, percent.error());
@@ -129,7 +129,8 @@ Result<void> add_parameter_list(Draft& draft, const Given& given) {
   if (given.words[1].empty())
     return Error{fmt::format("{} {} has an empty list", given.option.spelling(), given.words[0]),
                  "write values with commas between them"};
-  draft.options.parameters.push_back({.name = given.words[0], .values = list_of(given.words[1])});
+  draft.options.parameters.push_back(
+      {.name = given.words[0], .values = split_list(given.words[1])});
   return {};
 }
 
@@ -144,7 +145,7 @@ Result<void> set_interval(Draft& draft, const Given& given) {
 
 Result<void> set_threads(Draft& draft, const Given& given) {
   Inquiry inquiry{.kind = InquiryKind::Threads};
-  for (const std::string& one : list_of(given.value)) {
+  for (const std::string& one : split_list(given.value)) {
     const auto process =
         whole_number(Given{given.option, one}, 1, std::numeric_limits<std::int32_t>::max());
     if (!process) return process.error();
@@ -676,7 +677,7 @@ bool is_choice(std::string_view word) {
   });
 }
 
-ValueWord word_of(std::string_view name) {
+ValueWord find_value_word(std::string_view name) {
   ValueWord word{.name = std::string(name)};
   const auto parts = split(name, '|');
   for (const std::string_view part : parts) {
@@ -699,14 +700,14 @@ std::string OptionInfo::spelling() const {
   return name.empty() ? std::string{'-', letter} : "--" + std::string(name);
 }
 
-std::string usage_of(std::string_view spelling, std::string_view value, bool is_optional) {
+std::string write_usage(std::string_view spelling, std::string_view value, bool is_optional) {
   if (value.empty()) return std::string(spelling);
   return is_optional ? fmt::format("{}[={}]", spelling, value)
                      : fmt::format("{} {}", spelling, value);
 }
 
 std::string OptionInfo::usage() const {
-  return usage_of(spelling(), value, is_value_optional(*this));
+  return write_usage(spelling(), value, is_value_optional(*this));
 }
 
 std::string_view title_of(Group group) {
@@ -749,9 +750,9 @@ std::size_t words_taken_by(const OptionInfo& option) {
 
 std::vector<ValueWord> value_words(std::string_view value) {
   if (value.empty()) return {};
-  if (value.front() == '\'') return {word_of(value)};
+  if (value.front() == '\'') return {find_value_word(value)};
   std::vector<ValueWord> words;
-  for (const std::string_view name : split(value, ' ')) words.push_back(word_of(name));
+  for (const std::string_view name : split(value, ' ')) words.push_back(find_value_word(name));
   return words;
 }
 

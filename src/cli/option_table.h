@@ -126,7 +126,7 @@ struct ValueWord {
 std::vector<ValueWord> value_words(std::string_view value);
 
 /// Returns an option's spelling with its value: "--runs N", "--list-events[=TEXT]", "-S".
-std::string usage_of(std::string_view spelling, std::string_view value, bool is_optional);
+std::string write_usage(std::string_view spelling, std::string_view value, bool is_optional);
 
 /// True if the value is missing or part of the option's word: --ignore-failure=3.
 bool is_value_optional(const OptionInfo& option);

@@ -428,7 +428,7 @@ bool ends_with(const po::option* part, const po::option* end, std::optional<Inqu
 }
 
 /// Applies the options in the order typed; other words are commands.
-Result<Draft> draft_of(const std::vector<po::option>& typed) {
+Result<Draft> make_draft(const std::vector<po::option>& typed) {
   Draft draft;
   for (const po::option& part : typed) {
     if (part.string_key.empty()) {
@@ -520,7 +520,7 @@ Result<Options> parse_words(const Words& words) {
   if (auto slip = likely_slip(words)) return *std::move(slip);
   const auto typed = read_by_boost(words);
   if (!typed) return typed.error();
-  auto draft = draft_of(*typed);
+  auto draft = make_draft(*typed);
   if (!draft) return draft.error();
   if (!draft->options.inquiry) {
     if (auto apart = refuse_separate_value(words); !apart) return apart.error();
@@ -532,7 +532,7 @@ Result<Options> parse_words(const Words& words) {
 }
 
 /// Returns the metric of "slower".
-std::string time_of(const Options& options) {
+std::string slower_metric(const Options& options) {
   return std::string(options.region ? kRegionTime : metric_name_of(Role::WallTime));
 }
 
@@ -552,7 +552,7 @@ Result<void> settle_numbers_of_runs(Draft& draft) {
     return Error{
         fmt::format("--min-runs {} is more than --max-runs {}", *draft.min_runs, *options.max_runs),
         "lower --min-runs or raise --max-runs"};
-  if (options.precision_metric.empty()) options.precision_metric = time_of(options);
+  if (options.precision_metric.empty()) options.precision_metric = slower_metric(options);
   options.min_runs = draft.min_runs.value_or(options.min_runs);
   if (options.max_runs) options.min_runs = std::min(options.min_runs, *options.max_runs);
   return {};
@@ -562,7 +562,7 @@ Result<void> settle_numbers_of_runs(Draft& draft) {
 Result<void> settle_gates(Draft& draft) {
   Options& options = draft.options;
   if (draft.slower_percent)
-    options.gates.insert(options.gates.begin(), Condition{.metric = time_of(options),
+    options.gates.insert(options.gates.begin(), Condition{.metric = slower_metric(options),
                                                           .limit_percent = *draft.slower_percent});
   std::vector<Condition> gates;
   for (Condition& gate : options.gates)

@@ -55,7 +55,7 @@ constexpr std::size_t kMostEntries = 200;  // of one table
 constexpr std::size_t kMostOfList = 1000;
 constexpr std::string_view kShape = "write [defaults] and [[benchmark]] tables (docs/suites.md)";
 
-std::size_t line_of(const toml::node& node) {
+std::size_t line_number(const toml::node& node) {
   return node.source().begin.line;
 }
 
@@ -69,7 +69,7 @@ class Reader {
       const bool is_defaults = key.str() == "defaults" && node.is_table();
       const bool is_benchmarks = key.str() == "benchmark" && node.is_array_of_tables();
       if (!is_defaults && !is_benchmarks)
-        return refuse(line_of(node), fmt::format("{} is not known here", cited(key.str())),
+        return refuse(line_number(node), fmt::format("{} is not known here", cited(key.str())),
                       std::string(kShape));
       if (is_defaults && !read_table(*node.as_table(), document.defaults)) return false;
       if (is_benchmarks && !read_benchmarks(*node.as_array(), document)) return false;
@@ -86,7 +86,7 @@ class Reader {
  private:
   bool read_benchmarks(const toml::array& list, SuiteDocument& document) {
     if (list.size() > kMostBenchmarks)
-      return refuse(line_of(list), fmt::format("{} benchmarks are too many", list.size()),
+      return refuse(line_number(list), fmt::format("{} benchmarks are too many", list.size()),
                     fmt::format("divide them among files of at most {}", kMostBenchmarks));
     for (const toml::node& node : list) {
       SuiteTable& table = document.benchmarks.emplace_back();
@@ -96,13 +96,13 @@ class Reader {
   }
 
   bool read_table(const toml::table& from, SuiteTable& to) {
-    to.line = line_of(from);
+    to.line = line_number(from);
     if (from.size() > kMostEntries)
       return refuse(to.line, fmt::format("{} options are too many", from.size()), "");
     for (const auto& [key, node] : from) {
       SuiteEntry& entry = to.entries.emplace_back();
       entry.key = key.str();
-      entry.line = line_of(node);
+      entry.line = line_number(node);
       if (!read_value(node, 0, entry.value))
         return refuse(entry.line, fmt::format("{} has a value of another kind", cited(entry.key)),
                       "write text in quotes, a number, true or false, or a list of these");

@@ -41,7 +41,7 @@ bool is_scalar(const SuiteValue& value) {
 }
 
 /// Reads the words of an option that takes `count`; nullopt if there are more or fewer.
-std::optional<Words> words_of(const SuiteValue& value, std::size_t count) {
+std::optional<Words> to_words(const SuiteValue& value, std::size_t count) {
   Words words;
   if (value.kind == Kind::Text) {
     auto found = split_words(value.text);
@@ -54,10 +54,10 @@ std::optional<Words> words_of(const SuiteValue& value, std::size_t count) {
 
 Result<std::vector<Words>> repetitions_of_words(const OptionInfo& option, const SuiteValue& value) {
   const std::size_t count = words_taken_by(option);
-  if (auto words = words_of(value, count)) return std::vector<Words>{*words};
+  if (auto words = to_words(value, count)) return std::vector<Words>{*words};
   std::vector<Words> all;
   for (const SuiteValue& one : value.list) {
-    auto words = words_of(one, count);
+    auto words = to_words(one, count);
     if (!words) break;
     all.push_back(*std::move(words));
   }
@@ -67,7 +67,7 @@ Result<std::vector<Words>> repetitions_of_words(const OptionInfo& option, const 
 }
 
 /// Returns the words for each application of an option: once, or once for each of a list.
-Result<std::vector<Words>> repetitions_of(const OptionInfo& option, const SuiteValue& value) {
+Result<std::vector<Words>> read_repetitions(const OptionInfo& option, const SuiteValue& value) {
   if (words_taken_by(option) > 0) return repetitions_of_words(option, value);
   const bool may_be_flag = option.takes == Takes::Nothing || is_value_optional(option);
   if (value.kind == Kind::Flag) {
@@ -121,10 +121,10 @@ class SuiteReader {
     std::string place = one_line(*typed_.suite);
     if (line > 0) place += fmt::format(":{}", line);
     if (!benchmark_.empty()) place += ": benchmark " + cited(benchmark_);
-    return error.of(place);
+    return error.prefixed(place);
   }
 
-  Result<const OptionInfo*> option_of(const SuiteEntry& entry) const {
+  Result<const OptionInfo*> find_suite_option(const SuiteEntry& entry) const {
     const OptionInfo* option = find_option(entry.key);
     if (option == nullptr) {
       std::vector<std::string_view> names = {"name", "commands"};
@@ -151,10 +151,10 @@ class SuiteReader {
     return option;
   }
 
-  Result<void> take(const SuiteEntry& entry, Place& place) const {
-    const auto option = option_of(entry);
+  Result<void> read_entry(const SuiteEntry& entry, Place& place) const {
+    const auto option = find_suite_option(entry);
     if (!option) return option.error();
-    auto repetitions = repetitions_of(**option, entry.value);
+    auto repetitions = read_repetitions(**option, entry.value);
     if (!repetitions) return at(entry.line, repetitions.error());
     place.push_back({*option, *std::move(repetitions), entry.line});
     Draft alone;  // to report a wrong value at its line
@@ -167,7 +167,7 @@ class SuiteReader {
       if (entry.key == "name" || entry.key == "commands")
         return at(entry.line,
                   {fmt::format("[defaults] has {}", entry.key), "write it in each [[benchmark]]"});
-      if (auto taken = take(entry, defaults_); !taken) return taken;
+      if (auto taken = read_entry(entry, defaults_); !taken) return taken;
     }
     return {};
   }
@@ -181,7 +181,7 @@ class SuiteReader {
   }
 
   /// Applies the places from the weakest on. `of_session`: only options of all benchmarks.
-  Result<Draft> draft_of(const Place& own, bool of_session) const {
+  Result<Draft> read_draft(const Place& own, bool of_session) const {
     const std::array<const Place*, 3> places = {&defaults_, &typed_place_, &own};
     Draft draft;
     for (std::size_t p = 0; p < places.size(); ++p) {
@@ -204,7 +204,7 @@ class SuiteReader {
   }
 
   Result<void> read_session() {
-    auto draft = draft_of({}, true);
+    auto draft = read_draft({}, true);
     if (!draft) return draft.error();
     auto options = settle_with_suite(*std::move(draft));
     if (!options) return at(0, options.error());
@@ -247,7 +247,7 @@ class SuiteReader {
       auto taken = entry.key == "commands" ? take_commands(entry, commands) : take_own(entry, own);
       if (!taken) return taken;
     }
-    auto draft = draft_of(own, false);
+    auto draft = read_draft(own, false);
     if (!draft) return draft.error();
     draft->commands = std::move(commands);
     if (draft->commands.empty() && !draft->reference)
@@ -261,12 +261,12 @@ class SuiteReader {
   }
 
   Result<void> take_own(const SuiteEntry& entry, Place& own) const {
-    const auto option = option_of(entry);
+    const auto option = find_suite_option(entry);
     if (!option) return option.error();
     if (concerns_session(**option))
       return at(entry.line, {fmt::format("{} concerns the whole session", (*option)->spelling()),
                              "write it in [defaults], or type it"});
-    return take(entry, own);
+    return read_entry(entry, own);
   }
 
   /// Keeps the benchmarks of --only and --shard. Parts are dealt by the place in the file: they are
@@ -292,7 +292,7 @@ class SuiteReader {
       Benchmark& one = suite_.benchmarks[i];
       names.push_back(cited(one.name));
       const auto matches = pattern ? pattern->matches(one.name, [] { return true; }) : true;
-      if (!matches) return matches.error().of("--only " + cited(*typed_.only));
+      if (!matches) return matches.error().prefixed("--only " + cited(*typed_.only));
       matches_any = matches_any || *matches;
       if (*matches && i % shard.parts == shard.part - 1) chosen.push_back(std::move(one));
     }
@@ -317,7 +317,7 @@ class SuiteReader {
 
 }  // namespace
 
-Result<Suite> suite_of(const Options& typed, std::string_view text) {
+Result<Suite> read_suite(const Options& typed, std::string_view text) {
   return SuiteReader(typed).read(text);
 }
 

@@ -25,7 +25,7 @@ struct Suite {
 /// Reads `text`, the suite of `typed`, in which a benchmark's own options win over those that were
 /// typed, and these over its [defaults]: an option cancels itself, and what contradicts it, in
 /// weaker places. Refuses as on the command line, with the file, line, benchmark and option.
-Result<Suite> suite_of(const Options& typed, std::string_view text);
+Result<Suite> read_suite(const Options& typed, std::string_view text);
 
 /// A value of a suite's file: text, a number in digits, true or false, or a list.
 struct SuiteValue {

@@ -21,7 +21,7 @@ std::string write_one_of(const Given& given) {
 
 /// Returns `read`, or its error with the option and its value as subject.
 template <typename T>
-Result<T> of(const Given& given, Result<T> read) {
+Result<T> about_option(const Given& given, Result<T> read) {
   if (!read) return refused(given, read.error());
   return read;
 }
@@ -62,15 +62,15 @@ bool is_name(std::string_view name) {
              name, [](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_'; });
 }
 
-Result<CoreKind> kind_of(std::string_view part, const Given& given) {
+Result<CoreKind> parse_kind(std::string_view part, const Given& given) {
   const std::size_t equals = part.find('=');
   const std::string name(part.substr(0, equals));
   if (equals == std::string_view::npos || !is_name(name))
     return refused(given, {fmt::format("has {} where a kind is wanted", cited(std::string(part))),
                            std::string(kExample)});
-  if (built_in_metric(time_metric_of(name)) != nullptr)
+  if (built_in_metric(time_metric_name(name)) != nullptr)
     return refused(given,
-                   {fmt::format("makes a metric {}, which already exists", time_metric_of(name)),
+                   {fmt::format("makes a metric {}, which already exists", time_metric_name(name)),
                     "use another name"});
   const auto cpus = parse_cpu_list(part.substr(equals + 1));
   if (!cpus || cpus->empty())
@@ -83,7 +83,7 @@ Result<CoreKind> kind_of(std::string_view part, const Given& given) {
 /// Says why `kind` cannot be added to `others`; empty if it can.
 std::string clash_with(const CoreKinds& others, const CoreKind& kind) {
   for (const CoreKind& other : others) {
-    if (time_metric_of(other.name) == time_metric_of(kind.name))
+    if (time_metric_name(other.name) == time_metric_name(kind.name))
       return fmt::format("names {} twice", kind.name);
     if (const auto both = cpus_also_in(other.cpus, kind.cpus); !both.empty())
       return fmt::format("has CPU {} in both {} and {}", cpu_list_text(both), other.name,
@@ -99,17 +99,17 @@ Error refused(const Given& given, const Error& predicate) {
 }
 
 Result<std::uint64_t> whole_number(const Given& given, std::uint64_t min, std::uint64_t max) {
-  return of(given, parse_whole_number(given.value, min, max));
+  return about_option(given, parse_whole_number(given.value, min, max));
 }
 
 Result<std::chrono::nanoseconds> duration(const Given& given) {
-  return of(given, parse_duration(given.value));
+  return about_option(given, parse_duration(given.value));
 }
 
 Result<double> percentage(const Given& given, Limit low, Limit high) {
   std::string_view number = given.value;
   if (number.ends_with('%')) number = trimmed(number.substr(0, number.size() - 1));
-  return of(given, parse_decimal(number, low, high));
+  return about_option(given, parse_decimal(number, low, high));
 }
 
 Result<double> fraction(const Given& given, Limit low, Limit high) {
@@ -213,7 +213,7 @@ Result<OutputChoice> output(const Given& given) {
 Result<ExpectedOutput> expected_output(const Given& given) {
   constexpr std::size_t digits = 64;
   if (auto given_text = text(given); !given_text) return given_text.error();
-  ExpectedOutput expected = *expected_output_of(given.value);
+  ExpectedOutput expected = *parse_expected_output(given.value);
   if (expected.kind != ExpectedOutput::Kind::Hash) return expected;
   expected.text = lower_case(expected.text);
   const bool is_hex = expected.text.find_first_not_of("0123456789abcdef") == std::string::npos;
@@ -235,7 +235,7 @@ Result<std::vector<std::string>> environment(const Given& given) {
   return variables;
 }
 
-std::vector<std::string> list_of(std::string_view text) {
+std::vector<std::string> split_list(std::string_view text) {
   std::vector<std::string> values(1);
   for (std::size_t i = 0; i < text.size(); ++i) {
     const bool escapes =
@@ -277,27 +277,27 @@ Result<std::size_t> choice(const Given& given) {
 Result<OwnMetric> derived_metric(const Given& given) {
   auto metric = own_metric(given, "'mpki=1000*cache-misses/instructions'");
   if (!metric) return metric;
-  const auto expression = of(given, parse_expression(metric->text));
+  const auto expression = about_option(given, parse_expression(metric->text));
   return expression ? metric : expression.error();
 }
 
 Result<OwnMetric> scraped_metric(const Given& given) {
   auto metric = own_metric(given, "'rate:higher=([0-9.]+) requests/s'");
   if (!metric) return metric;
-  const auto pattern = of(given, Pattern::compile(metric->text));
+  const auto pattern = about_option(given, Pattern::compile(metric->text));
   return pattern ? metric : pattern.error();
 }
 
 Result<std::string> line_pattern(const Given& given) {
   if (auto given_text = text(given); !given_text) return given_text;
-  const auto pattern = of(given, Pattern::compile(given.value, Pattern::Groups::Idle));
+  const auto pattern = about_option(given, Pattern::compile(given.value, Pattern::Groups::Idle));
   return pattern ? Result<std::string>(given.value) : pattern.error();
 }
 
 Result<CoreKinds> core_kinds(const Given& given) {
   CoreKinds kinds;
   for (const std::string_view part : split_kinds(given.value)) {
-    auto kind = kind_of(part, given);
+    auto kind = parse_kind(part, given);
     if (!kind) return kind.error();
     if (const std::string clash = clash_with(kinds, *kind); !clash.empty())
       return refused(given, {clash, "put each CPU into one kind"});

@@ -63,7 +63,7 @@ Result<OutputChoice> output(const Given& given);
 Result<std::vector<std::string>> environment(const Given& given);
 
 /// Splits a list at commas; a backslash makes a comma, or a backslash, part of a value.
-std::vector<std::string> list_of(std::string_view text);
+std::vector<std::string> split_list(std::string_view text);
 
 /// Reads a unit of time: one of the choices in the option's row, or as hyperfine spells them.
 Result<const DisplayUnit*> time_unit(const Given& given);

@@ -28,7 +28,7 @@ inline std::string text_of(const ExpectedOutput& expected) {
 }
 
 /// Reads the option's value; nullopt if `text` is empty.
-inline std::optional<ExpectedOutput> expected_output_of(const std::string& text) {
+inline std::optional<ExpectedOutput> parse_expected_output(const std::string& text) {
   constexpr std::size_t prefix = 7;  // "sha256:"
   if (text.empty()) return std::nullopt;
   if (text == "same") return ExpectedOutput{};

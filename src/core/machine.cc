@@ -26,7 +26,7 @@ std::optional<std::uint32_t> take_number(std::string_view& text) {
   return number;
 }
 
-bool take(std::string_view& text, char sign) {
+bool consume(std::string_view& text, char sign) {
   if (!text.starts_with(sign)) return false;
   text.remove_prefix(1);
   return true;
@@ -34,11 +34,11 @@ bool take(std::string_view& text, char sign) {
 
 }  // namespace
 
-std::string time_metric_of(const std::string& kind) {
+std::string time_metric_name(const std::string& kind) {
   return lower_case(kind) + "_time";
 }
 
-std::string share_metric_of(const std::string& kind) {
+std::string share_metric_name(const std::string& kind) {
   return lower_case(kind) + "_share";
 }
 
@@ -49,10 +49,10 @@ std::optional<std::vector<std::uint32_t>> parse_cpu_list(std::string_view text) 
   do {
     const auto first = take_number(text);
     if (!first) return std::nullopt;
-    const auto last = take(text, '-') ? take_number(text) : first;
+    const auto last = consume(text, '-') ? take_number(text) : first;
     if (!last || *last < *first) return std::nullopt;
     for (std::uint32_t cpu = *first; cpu <= *last; ++cpu) cpus.push_back(cpu);
-  } while (take(text, ','));
+  } while (consume(text, ','));
   if (!text.empty()) return std::nullopt;
   std::ranges::sort(cpus);
   return cpus;
@@ -87,7 +87,7 @@ std::string cpu_list_text(const std::vector<std::uint32_t>& cpus) {
 
 bool is_by_kind_of_core(std::string_view name, const CoreUse& cores) {
   const auto is_of = [name](const std::string& kind) {
-    return name == time_metric_of(kind) || name == share_metric_of(kind);
+    return name == time_metric_name(kind) || name == share_metric_name(kind);
   };
   return name == kUnsplitTime || is_of("P") || is_of("E") ||
          std::ranges::any_of(cores.timed, is_of);

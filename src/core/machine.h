@@ -40,14 +40,14 @@ struct CoreUse {
 
 /// Returns the counting pass of the times, if they have one of their own: it follows the other
 /// passes, of which at least one is timed.
-constexpr std::size_t core_time_pass_of(std::size_t other_passes) {
+constexpr std::size_t core_time_pass(std::size_t other_passes) {
   return other_passes == 0 ? 1 : other_passes;
 }
 
 /// Returns the name of the metric of the time on cores of that kind ("p_time"), and of its share of
 /// the CPU time ("p_share").
-std::string time_metric_of(const std::string& kind);
-std::string share_metric_of(const std::string& kind);
+std::string time_metric_name(const std::string& kind);
+std::string share_metric_name(const std::string& kind);
 /// Time on cores of an unknown kind.
 inline constexpr std::string_view kUnsplitTime = "unsplit_time";
 

@@ -73,7 +73,7 @@ MetricReader::MetricReader(const Metric& metric, const EventSet& events)
     : kind_(kind_of(metric, events)), may_be_bound_(metric.role == Role::PeakRss) {
   for (const Formula::Term& term : metric.source.terms) {
     const auto* counted = std::get_if<CountedEvent>(&term);
-    steps_.push_back({term, counted != nullptr ? places_of(counted->event, events) : Places{}});
+    steps_.push_back({term, counted != nullptr ? find_places(counted->event, events) : Places{}});
   }
 }
 
@@ -126,7 +126,7 @@ std::optional<double> MetricReader::result(const RunRecord& run) const {
   return values.size() == 1 ? measurable(values.front()) : std::nullopt;
 }
 
-MetricReader::Places MetricReader::places_of(std::size_t event, const EventSet& events) {
+MetricReader::Places MetricReader::find_places(std::size_t event, const EventSet& events) {
   Places places;
   for (const Pass& pass : events.passes) {
     const auto found = std::ranges::find(pass.events, event);
@@ -148,7 +148,7 @@ std::optional<double> MetricReader::count(const RunRecord& run, const Places& pl
   return static_cast<double>(*counted);
 }
 
-void MetricSeries::take(const RunRecord& run) {
+void MetricSeries::add_run(const RunRecord& run) {
   Series& series = of_command_[run.step.command];
   if (const auto value = reader_.value(run)) {
     series.values.push_back(*value);

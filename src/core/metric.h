@@ -291,7 +291,7 @@ class MetricReader {
   /// Index of an event among the counts of each pass; nullopt in passes without it.
   using Places = std::vector<std::optional<std::size_t>>;
 
-  static Places places_of(std::size_t event, const EventSet& events);
+  static Places find_places(std::size_t event, const EventSet& events);
   static std::optional<double> count(const RunRecord& run, const Places& places);
 
   /// A term and, where that is an event, its places.
@@ -357,9 +357,9 @@ class MetricSeries {
       : reader_(metric, events), of_command_(commands) {}
 
   /// Adds a kept run; one without a value of the metric changes nothing.
-  void take(const RunRecord& run);
+  void add_run(const RunRecord& run);
 
-  const Series& of(std::size_t command) const { return of_command_[command]; }
+  const Series& of_command(std::size_t command) const { return of_command_[command]; }
   const std::vector<Series>& all() const { return of_command_; }
 
  private:

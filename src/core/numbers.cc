@@ -122,8 +122,8 @@ Result<double> parse_decimal(std::string_view text, Limit low, Limit high) {
   return value;
 }
 
-Result<std::vector<std::string>> decimals_of(std::string_view from, std::string_view to,
-                                             std::string_view by, std::size_t most) {
+Result<std::vector<std::string>> list_decimals(std::string_view from, std::string_view to,
+                                               std::string_view by, std::size_t most) {
   const auto min = read(from);
   const auto max = read(to);
   const auto step = read(by);

@@ -39,8 +39,8 @@ Result<double> parse_decimal(std::string_view text, Limit low, Limit high);
 /// written without an exponent and without zeros at the end, so that whole numbers stay whole.
 /// Refuses decimals of more than 18 digits, a step that is not above 0, an end below the beginning,
 /// and more than `most` values.
-Result<std::vector<std::string>> decimals_of(std::string_view from, std::string_view to,
-                                             std::string_view by, std::size_t most);
+Result<std::vector<std::string>> list_decimals(std::string_view from, std::string_view to,
+                                               std::string_view by, std::size_t most);
 
 /// The longest time that can be typed: a year, so that multiples of it fit into 64 bits.
 inline constexpr std::chrono::nanoseconds kLongestDuration = std::chrono::hours(8760);

@@ -56,7 +56,7 @@ std::size_t read_number(std::string_view text, std::string& plain) {
 
 constexpr const char* kToldExample = "write, for example, 'requests 1234 higher sum'";
 
-std::optional<Combine> combine_of(std::string_view word) {
+std::optional<Combine> parse_combine(std::string_view word) {
   if (word == "sum") return Combine::Sum;
   if (word == "mean") return Combine::Mean;
   if (word == "last") return Combine::Last;
@@ -74,7 +74,7 @@ bool binds_tighter(Operation operation) {
   return operation == Operation::Multiply || operation == Operation::Divide;
 }
 
-std::optional<Operation> operation_of(char c) {
+std::optional<Operation> parse_operation(char c) {
   switch (c) {
     case '+':
       return Operation::Add;
@@ -110,10 +110,10 @@ class ExpressionParser {
 
  private:
   void skip_blanks() {
-    while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\t')) take(1);
+    while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\t')) consume(1);
   }
 
-  std::string_view take(std::size_t count) {
+  std::string_view consume(std::size_t count) {
     const std::string_view taken = rest_.substr(0, count);
     rest_.remove_prefix(taken.size());
     return taken;
@@ -122,7 +122,7 @@ class ExpressionParser {
   Result<void> take_operand() {
     const char c = rest_.front();
     if (c == '(') {
-      take(1);
+      consume(1);
       waiting_.emplace_back(std::nullopt);
       return {};
     }
@@ -133,13 +133,13 @@ class ExpressionParser {
     if (c == '"') return take_quoted();
     if (is_digit(c) || c == '.') return take_number();
     if (is_of_name(c)) return take_name();
-    return Error{"has " + cited(take(1)) + " where a metric or a number is missing", kExample};
+    return Error{"has " + cited(consume(1)) + " where a metric or a number is missing", kExample};
   }
 
   Result<void> take_operation() {
-    const std::string_view sign = take(1);
+    const std::string_view sign = consume(1);
     if (sign.front() == ')') return close();
-    const auto operation = operation_of(sign.front());
+    const auto operation = parse_operation(sign.front());
     if (!operation) return Error{"has " + cited(sign) + " where + - * or / is missing", kExample};
     while (!waiting_.empty() && waiting_.back() &&
            (binds_tighter(*waiting_.back()) || !binds_tighter(*operation))) {
@@ -166,13 +166,13 @@ class ExpressionParser {
     if (end == std::string_view::npos || end == 1)
       return Error{"has a \" without a name and another one", "write \"NAME\""};
     done_.emplace_back(std::string(rest_.substr(1, end - 1)));
-    take(end + 1);
+    consume(end + 1);
     return {};
   }
 
   Result<void> take_number() {
     const std::size_t end = std::min(rest_.find_first_not_of("0123456789."), rest_.size());
-    const std::string number(take(end + exponent_at(rest_, end)));
+    const std::string number(consume(end + exponent_at(rest_, end)));
     const bool is_number = std::ranges::count(number, '.') <= 1 && number != ".";
     const double value = is_number ? std::strtod(number.c_str(), nullptr) : HUGE_VAL;
     if (!std::isfinite(value) || (!rest_.empty() && is_of_name(rest_.front())))
@@ -190,7 +190,7 @@ class ExpressionParser {
            (is_of_name(rest_[end]) ||
             (rest_[end] == '-' && end + 1 < rest_.size() && is_of_name(rest_[end + 1]))))
       ++end;
-    done_.emplace_back(std::string(take(end)));
+    done_.emplace_back(std::string(consume(end)));
     return {};
   }
 
@@ -214,7 +214,7 @@ bool is_measurable(double value) {
   return value == 0.0 || (magnitude >= 1e-30 && magnitude <= 1e30);
 }
 
-OwnUnit own_unit_of(std::string_view word) {
+OwnUnit parse_own_unit(std::string_view word) {
   OwnUnit unit{.word = std::string(word)};
   if (const DisplayUnit* known = find_display_unit(word)) {
     unit.unit = known->unit;
@@ -237,7 +237,7 @@ bool is_own_name(std::string_view name) {
          });
 }
 
-std::optional<Better> better_of(std::string_view word) {
+std::optional<Better> parse_better(std::string_view word) {
   if (word == "higher") return Better::More;
   if (word == "lower") return Better::Less;
   return std::nullopt;
@@ -250,7 +250,7 @@ Result<OwnMetric> parse_own_metric(std::string_view head) {
     return Error{fmt::format("has {} for a name", cited(metric.name)),
                  "begin it with a letter, and go on with letters, digits, _ . - / or %"};
   if (parts.size() > 1) {
-    if (const auto better = better_of(parts.back())) {
+    if (const auto better = parse_better(parts.back())) {
       metric.better = *better;
       parts.pop_back();
     }
@@ -262,7 +262,7 @@ Result<OwnMetric> parse_own_metric(std::string_view head) {
   if (!is_unit_word(parts[1]))
     return Error{fmt::format("has {} for a unit", cited(parts[1])),
                  "write one like ms, MiB, % or $, or leave the colon out"};
-  metric.unit = own_unit_of(parts[1]);
+  metric.unit = parse_own_unit(parts[1]);
   return metric;
 }
 
@@ -275,7 +275,7 @@ Result<double> parse_own_value(std::string_view text, const OwnUnit& unit) {
   double size = unit.size;
   const bool is_plain = word == "1" && unit.word.empty();
   if (!word.empty() && word != unit.word && !is_plain) {
-    const OwnUnit written = own_unit_of(word);
+    const OwnUnit written = parse_own_unit(word);
     if (written.unit != unit.unit || !written.is_known() || !unit.is_known())
       return Error{fmt::format("has {} after the number, but its unit is {}", cited(word),
                                unit.word.empty() ? "none" : cited(unit.word)),
@@ -289,7 +289,7 @@ Result<double> parse_own_value(std::string_view text, const OwnUnit& unit) {
   return value;
 }
 
-Metric metric_of(const OwnMetric& own, Formula source) {
+Metric make_metric(const OwnMetric& own, Formula source) {
   Metric metric{.name = own.name,
                 .unit = own.unit.unit,
                 .better = own.better,
@@ -308,16 +308,16 @@ Result<ReportedLine> parse_reported_line(std::string_view line) {
                  "begin it with a letter, and go on with letters, digits, _ . - / or %"};
   ReportedLine reported{.metric = {.name = std::string(words[0])}, .value = words[1]};
   words.erase(words.begin(), words.begin() + 2);
-  if (!words.empty() && (reported.combine = combine_of(words.back()))) words.pop_back();
+  if (!words.empty() && (reported.combine = parse_combine(words.back()))) words.pop_back();
   if (!words.empty()) {
-    reported.better = better_of(words.back());
+    reported.better = parse_better(words.back());
     reported.metric.better = reported.better.value_or(reported.metric.better);
     if (reported.better) words.pop_back();
   }
   if (words.empty()) {
     const std::string_view suffix =
         reported.value.substr(reported.value.find_last_of("0123456789.") + 1);
-    const OwnUnit unit = own_unit_of(suffix);
+    const OwnUnit unit = parse_own_unit(suffix);
     if (suffix.size() < reported.value.size() && unit.unit != Unit::Ratio)
       reported.metric.unit = unit;
     return reported;
@@ -327,7 +327,7 @@ Result<ReportedLine> parse_reported_line(std::string_view line) {
     return Error{fmt::format("has {}, which is not a unit, higher, lower, sum, mean or last",
                              cited(words.back())),
                  kToldExample};
-  reported.metric.unit = own_unit_of(unit);
+  reported.metric.unit = parse_own_unit(unit);
   return reported;
 }
 

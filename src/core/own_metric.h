@@ -22,7 +22,7 @@ struct OwnUnit {
 
 /// Returns the unit of "ms", "MiB", "%", "J", "1" or any other word, which is shown next to the
 /// name.
-OwnUnit own_unit_of(std::string_view word);
+OwnUnit parse_own_unit(std::string_view word);
 
 /// A value that a program writes about its region (lauka/region.h).
 enum class RegionValue : unsigned char { Time, Entries };
@@ -49,7 +49,7 @@ bool is_own_name(std::string_view name);
 Result<OwnMetric> parse_own_metric(std::string_view head);
 
 /// Reads "higher" or "lower"; nullopt for another word.
-std::optional<Better> better_of(std::string_view word);
+std::optional<Better> parse_better(std::string_view word);
 
 /// Reads a value, returned in base units: 1,234.5 or 1.2e6, with an optional unit after it (12.5ms,
 /// (12.5ms, 3 MiB), which must be of the same kind as `unit`; without one it is in `unit`. Refuses
@@ -57,7 +57,7 @@ std::optional<Better> better_of(std::string_view word);
 Result<double> parse_own_value(std::string_view text, const OwnUnit& unit);
 
 /// Returns the row of `own` with the values of `source`.
-Metric metric_of(const OwnMetric& own, Formula source);
+Metric make_metric(const OwnMetric& own, Formula source);
 
 /// True if `value` is 0 or from 1e-30 to 1e30: statistics of others would overflow.
 bool is_measurable(double value);

@@ -18,7 +18,7 @@ constexpr std::uint32_t kMostHeap = 4096;  // KiB
 constexpr std::size_t kStride = 2048;      // places tried before it is asked whether to go on
 constexpr std::size_t kLongStrides = 32;   // of these in one, while each place takes few steps
 
-PCRE2_SPTR bytes_of(std::string_view text) {
+PCRE2_SPTR as_bytes(std::string_view text) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): characters as PCRE2 has them
   return reinterpret_cast<PCRE2_SPTR>(text.data());
 }
@@ -64,7 +64,7 @@ Result<Pattern> Pattern::compile(std::string_view text, Groups wanted) {
   int error = 0;
   PCRE2_SIZE place = 0;
   std::shared_ptr<void> code(
-      pcre2_compile(bytes_of(text), text.size(), options, &error, &place, context.get()),
+      pcre2_compile(as_bytes(text), text.size(), options, &error, &place, context.get()),
       [](void* made) { pcre2_code_free(static_cast<pcre2_code*>(made)); });
   if (code == nullptr)
     return Error{"is not a regular expression: " + message_of(error) + ", at character " +
@@ -85,7 +85,7 @@ Result<bool> Pattern::matches(std::string_view text, const std::function<bool()>
   for (std::size_t at = 0; at <= text.size(); at += kStride) {
     pcre2_set_offset_limit(context.get(), std::min(at + kStride - 1, text.size()));
     const int found =
-        pcre2_match(code, bytes_of(text), text.size(), at, 0, data.get(), context.get());
+        pcre2_match(code, as_bytes(text), text.size(), at, 0, data.get(), context.get());
     if (found >= 0) return true;
     if (found != PCRE2_ERROR_NOMATCH || !goes_on()) return too_hard();
   }
@@ -107,7 +107,7 @@ Result<std::optional<std::string>> Pattern::last_group(const Piece& piece,
     const std::size_t last = std::min(at + strides * kStride - 1, piece.to);
     pcre2_set_offset_limit(context.get(), last);
     pcre2_set_match_limit(context.get(), kMostSteps / static_cast<std::uint32_t>(strides));
-    const int found = pcre2_match(code, bytes_of(piece.text), piece.text.size(), at, options,
+    const int found = pcre2_match(code, as_bytes(piece.text), piece.text.size(), at, options,
                                   data.get(), context.get());
     if (!goes_on()) return too_hard();
     if (found == PCRE2_ERROR_MATCHLIMIT && strides > 1) {

@@ -75,7 +75,7 @@ class Taker {
   const unsigned char* next_;
 };
 
-Bytes bytes_of(const RunRecord& run) {
+Bytes encode(const RunRecord& run) {
   Bytes to;
   to.reserve(128);
   put(to, std::uint64_t{run.step.command});
@@ -98,7 +98,7 @@ Bytes bytes_of(const RunRecord& run) {
 }  // namespace
 
 void RunList::push_back(const RunRecord& run) {
-  const Bytes bytes = bytes_of(run);
+  const Bytes bytes = encode(run);
   if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < bytes.size())
     blocks_.emplace_back().reserve(std::max(kBlockBytes, bytes.size()));
   Bytes& block = blocks_.back();

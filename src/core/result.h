@@ -28,7 +28,7 @@ struct Error {
   std::string line() const { return remedy.empty() ? what : what + "; " + remedy; }
 
   /// Returns it with `subject` and a colon before it.
-  Error of(const std::string& subject) const { return {subject + ": " + what, remedy}; }
+  Error prefixed(const std::string& subject) const { return {subject + ": " + what, remedy}; }
 
   /// Returns it as a sentence on `subject`, of which it is the predicate.
   Error about(const std::string& subject) const { return {subject + " " + what, remedy}; }

@@ -37,10 +37,10 @@ void Sha256::add(std::string_view bytes) {
     rest_ += bytes.substr(0, missing);
     bytes.remove_prefix(missing);
     if (rest_.size() < kBlock) return;
-    take(rest_);
+    compress(rest_);
     rest_.clear();
   }
-  for (; bytes.size() >= kBlock; bytes.remove_prefix(kBlock)) take(bytes.substr(0, kBlock));
+  for (; bytes.size() >= kBlock; bytes.remove_prefix(kBlock)) compress(bytes.substr(0, kBlock));
   rest_ = bytes;
 }
 
@@ -66,7 +66,7 @@ void Sha256::pad() {
   add(padding + length);
 }
 
-void Sha256::take(std::string_view block) {
+void Sha256::compress(std::string_view block) {
   std::array<std::uint32_t, 64> words{};
   for (std::size_t t = 0; t < 16; ++t) words[t] = word_at(block, t);
   for (std::size_t t = 16; t < words.size(); ++t) {

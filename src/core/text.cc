@@ -180,7 +180,7 @@ std::string plural(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-std::optional<std::string> value_of(std::string_view text, std::string_view key, char separator) {
+std::optional<std::string> find_value(std::string_view text, std::string_view key, char separator) {
   for (const std::string_view line : split(text, '\n')) {
     const std::size_t at = line.find(separator);
     if (at == std::string_view::npos || trimmed(line.substr(0, at)) != key) continue;

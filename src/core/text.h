@@ -43,7 +43,7 @@ std::string plural(std::size_t count, std::string_view noun);
 
 /// Returns what follows `separator` in the first line of `text` that begins with `key`, without
 /// blanks and double or single quotes around it; nullopt if there is no such line.
-std::optional<std::string> value_of(std::string_view text, std::string_view key, char separator);
+std::optional<std::string> find_value(std::string_view text, std::string_view key, char separator);
 
 /// Reads a whole number, decimal or with 0x hexadecimal; nullopt if it is not one or exceeds 64
 /// bits.

@@ -171,7 +171,7 @@ Result<Decided> decide_on_linux(const CoreRequest& wanted, const os::LinuxCalls&
     if (!kinds) return kinds.error();
     decided.kinds = *std::move(kinds);
   }
-  auto cpus = cpus_of(wanted.prefer, decided.kinds, calls);
+  auto cpus = choose_cpus(wanted.prefer, decided.kinds, calls);
   if (!cpus) return cpus.error();
   decided.use.cpus = *std::move(cpus);
   decided.use.prefer = wanted.prefer;
@@ -180,7 +180,7 @@ Result<Decided> decide_on_linux(const CoreRequest& wanted, const os::LinuxCalls&
   decided.use.apart = wanted.apart && !wanted.min_share;
   if (decided.kinds.size() > 1) {
     if (const auto able = engine::perf::can_count(calls); !able) {
-      decided.note = able.error().of("no time by kind of core").line();
+      decided.note = able.error().prefixed("no time by kind of core").line();
     } else {
       for (const CoreKind& kind : decided.kinds) decided.use.timed.push_back(kind.name);
     }
@@ -246,7 +246,8 @@ Result<CoreKinds> check_kinds(const CoreKinds& by_hand, const os::LinuxCalls& ca
   return kinds;
 }
 
-Result<Cpus> cpus_of(CorePreference prefer, const CoreKinds& kinds, const os::LinuxCalls& calls) {
+Result<Cpus> choose_cpus(CorePreference prefer, const CoreKinds& kinds,
+                         const os::LinuxCalls& calls) {
   if (prefer == CorePreference::Any) return Cpus{};
   const bool fast = prefer == CorePreference::Performance;
   const std::string option = fast ? "--cores p" : "--cores e";
@@ -286,16 +287,16 @@ constexpr std::uint64_t kApartPart = 1'000'000;
 os::CounterRequest request_on(int cpu, std::size_t index) {
   const perf::KnownEvent& clock = *perf::find_known("task-clock");
   const perf::Rings user_only{true, false, true, false};
-  os::CounterRequest request =
-      perf::request_of(perf::as_leader(perf::attributes_of({clock.type, clock.config}, user_only)),
-                       index);  // a group is of one CPU: each is alone
+  os::CounterRequest request = perf::make_request(
+      perf::as_leader(perf::make_attributes({clock.type, clock.config}, user_only)),
+      index);  // a group is of one CPU: each is alone
   request.cpu = cpu;
   request.optional = true;
   return request;
 }
 
 CoreTimes no_times(const Error& reason) {
-  return {.missing = reason.of("no time by kind of core")};
+  return {.missing = reason.prefixed("no time by kind of core")};
 }
 
 // A look may take at most this fraction (1 / 100) of the time between looks.
@@ -324,7 +325,7 @@ class TimedCounting : public engine::Counting {
   engine::Counted finish(const os::Ended& ended, std::size_t command) override {
     engine::Counted counted = finish_inner(ended, command);
     CoreTimes times;
-    if (!std::holds_alternative<NotStarted>(ended.outcome)) times = times_of(ended, counted);
+    if (!std::holds_alternative<NotStarted>(ended.outcome)) times = core_times(ended, counted);
     const std::size_t first = counted.counts.size();
     counted.counts.resize(first + columns_);
     for (std::size_t i = 0; !times.ns.empty() && i < columns_; ++i)
@@ -338,7 +339,7 @@ class TimedCounting : public engine::Counting {
   virtual engine::Counted finish_inner(const os::Ended& ended, std::size_t command) {
     return inner_->finish(ended, command);
   }
-  virtual CoreTimes times_of(const os::Ended& ended, const engine::Counted& counted) = 0;
+  virtual CoreTimes core_times(const os::Ended& ended, const engine::Counted& counted) = 0;
 
   engine::Counting& inner() const { return *inner_; }
   const CoreKinds& kinds() const { return decided_.kinds; }
@@ -397,7 +398,7 @@ class ClockedCounting final : public TimedCounting {
     return TimedCounting::finish_inner(of_inner, command);
   }
 
-  CoreTimes times_of(const os::Ended& ended, const engine::Counted& counted) override {
+  CoreTimes core_times(const os::Ended& ended, const engine::Counted& counted) override {
     if (places_.empty()) {
       const std::span<const os::Reading> all = ended.readings;
       return clocks_.times(all.subspan(std::min(all.size(), inner_counters_)), ended.usage,
@@ -432,7 +433,7 @@ class PolledCounting final : public TimedCounting {
   std::size_t runs_at_once() const override { return 1; }  // what was seen is of the last run
 
  private:
-  CoreTimes times_of(const os::Ended& ended, const engine::Counted& /*counted*/) override {
+  CoreTimes core_times(const os::Ended& ended, const engine::Counted& /*counted*/) override {
     CoreTimes times =
         mac_times(ended.totals, poll_.result(), ended.usage.user_ns + ended.usage.system_ns);
     if (times.ns.empty() && ended.totals)
@@ -454,7 +455,7 @@ class CoreTimeEngine final : public engine::EngineAround {
         decided_(std::move(decided)),
         darwin_(darwin),
         clocks_(decided_.kinds),
-        situation_(linux != nullptr ? perf::situation_of(*linux) : perf::Situation{}) {}
+        situation_(linux != nullptr ? perf::read_situation(*linux) : perf::Situation{}) {}
 
   Result<EventSet> select(const EventRequest& wanted) override {
     auto set = other().select(wanted);
@@ -469,7 +470,7 @@ class CoreTimeEngine final : public engine::EngineAround {
     if (!inner) return inner;
     const bool is_timed = !others_count || passes_[pass].kind == RoundKind::Timed;
     const bool is_for_times =
-        decided_.use.apart ? pass == core_time_pass_of(passes_.size()) : is_timed;
+        decided_.use.apart ? pass == core_time_pass(passes_.size()) : is_timed;
     if (!is_for_times) return inner;
     if (darwin_ != nullptr)
       return std::unique_ptr<engine::Counting>(
@@ -548,7 +549,7 @@ void RunPoll::running(int pid) {
     const int parent = left.back();
     left.pop_back();
     look_at(parent);
-    for (const int child : os::children_of(calls_, parent))
+    for (const int child : os::find_children(calls_, parent))
       if (looked.insert(child).second) left.push_back(child);
   }
   // Orphans are launchd's children now, and go on with the command's work.

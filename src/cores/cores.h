@@ -39,8 +39,8 @@ Result<CoreKinds> check_kinds(const CoreKinds& by_hand, const os::LinuxCalls& ca
 
 /// Returns the CPUs of the wanted kind (P is the first; E the one called so, else the last) that
 /// this program may run on.
-Result<std::vector<std::uint32_t>> cpus_of(CorePreference prefer, const CoreKinds& kinds,
-                                           const os::LinuxCalls& calls);
+Result<std::vector<std::uint32_t>> choose_cpus(CorePreference prefer, const CoreKinds& kinds,
+                                               const os::LinuxCalls& calls);
 
 /// The user's wishes about kinds of core.
 struct CoreRequest {

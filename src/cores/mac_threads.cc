@@ -107,7 +107,7 @@ class MacStream final : public ThreadStream {
       }
       const std::uint64_t moves = moves_in(thread, counts.levels);
       if (read_before() || since_birth_) {
-        samples.push_back(sample_of(process.process, id, thread, counts.levels, now));
+        samples.push_back(make_sample(process.process, id, thread, counts.levels, now));
         samples.back().is_new = is_new;
         if (kinds_.size() > 1) samples.back().moves = moves;
       }
@@ -151,8 +151,8 @@ class MacStream final : public ThreadStream {
     return static_cast<double>(mach) * base_.numerator / base_.denominator / 1e9;
   }
 
-  ThreadSample sample_of(std::int32_t process, std::uint64_t id, const Thread& thread,
-                         const LevelCounts& now, nanoseconds time) {
+  ThreadSample make_sample(std::int32_t process, std::uint64_t id, const Thread& thread,
+                           const LevelCounts& now, nanoseconds time) {
     ThreadSample sample{.process = process,
                         .thread = id,
                         .name = thread.name,

@@ -25,7 +25,7 @@ struct ThreadCounting {
   ThreadCounting(CoreKinds core_kinds, const os::LinuxCalls& linux_calls)
       : calls(linux_calls),
         kinds(std::move(core_kinds)),
-        situation(perf::situation_of(linux_calls)) {
+        situation(perf::read_situation(linux_calls)) {
     const bool has_counts = find_counters();
     if (kinds.size() < 2) {
       columns.push_back({"", true, false, has_counts});
@@ -84,7 +84,7 @@ class AttachedThread {
       it.clocks_.clear();
     } else if (error != 0) {
       return perf::why_not_opened(error, {}, counting.situation)
-          .of(fmt::format("thread {} cannot be counted", thread));
+          .prefixed(fmt::format("thread {} cannot be counted", thread));
     }
     return it;
   }
@@ -226,7 +226,7 @@ struct TimesInProc {
   double exact = 0.0;  ///< both, by the scheduler's own clock if the kernel shows it
 };
 
-std::string path_of(std::int32_t process, const std::string& thread, std::string_view file) {
+std::string task_path(std::int32_t process, const std::string& thread, std::string_view file) {
   return fmt::format("/proc/{}/task/{}/{}", process, thread, file);
 }
 
@@ -241,7 +241,7 @@ std::optional<TimesInProc> read_times(const os::LinuxCalls& calls, std::int32_t 
                                       const std::string& thread) {
   constexpr std::size_t user_field =
       11;  // fields 14 and 15; the state, which is the first here, is 3
-  const auto stat = calls.read_file(path_of(process, thread, "stat"));
+  const auto stat = calls.read_file(task_path(process, thread, "stat"));
   if (!stat) return std::nullopt;
   const auto words = words_after_name(*stat);
   if (words.size() <= user_field + 1) return std::nullopt;
@@ -251,7 +251,7 @@ std::optional<TimesInProc> read_times(const os::LinuxCalls& calls, std::int32_t 
   TimesInProc times{static_cast<double>(*user) / kTicksPerSecond,
                     static_cast<double>(*system) / kTicksPerSecond};
   times.exact = times.user + times.system;
-  if (const auto text = calls.read_file(path_of(process, thread, "schedstat")))
+  if (const auto text = calls.read_file(task_path(process, thread, "schedstat")))
     if (const auto ns = parse_number(split(*text, ' ').front()))
       times.exact = static_cast<double>(*ns) / 1e9;
   return times;
@@ -266,13 +266,14 @@ AllTimes read_all_times(const os::LinuxCalls& calls, std::int32_t process) {
   return all;
 }
 
-std::string name_of(const os::LinuxCalls& calls, std::int32_t process, const std::string& thread) {
-  const auto name = calls.read_file(path_of(process, thread, "comm"));
+std::string read_name(const os::LinuxCalls& calls, std::int32_t process,
+                      const std::string& thread) {
+  const auto name = calls.read_file(task_path(process, thread, "comm"));
   return name ? std::string(trimmed(*name)) : std::string();
 }
 
 /// Returns the effective user of a process; nullopt if it cannot be read.
-std::optional<std::uint64_t> user_of(const os::LinuxCalls& calls, const std::string& process) {
+std::optional<std::uint64_t> read_user(const os::LinuxCalls& calls, const std::string& process) {
   const auto status = calls.read_file("/proc/" + process + "/status");
   if (!status) return std::nullopt;
   const std::size_t line = status->find("\nUid:\t");
@@ -281,7 +282,7 @@ std::optional<std::uint64_t> user_of(const os::LinuxCalls& calls, const std::str
   return words.size() < 2 ? std::nullopt : parse_number(words[1]);
 }
 
-ThreadLine line_of(const std::string& thread, const TimesInProc& times, std::size_t columns) {
+ThreadLine make_line(const std::string& thread, const TimesInProc& times, std::size_t columns) {
   ThreadLine line;
   line.id = parse_number(thread).value_or(0);
   line.cpu_seconds = times.exact;
@@ -306,17 +307,17 @@ Threads since_birth(std::int32_t process, const os::LinuxCalls& calls) {
   threads.notes = {
       "cycles, instructions and kinds of core are counted from now on only: add -d 2s"};
   for (const auto& [thread, times] : read_all_times(calls, process)) {
-    threads.lines.push_back(line_of(thread, times, 1));
-    threads.lines.back().name = name_of(calls, process, thread);
+    threads.lines.push_back(make_line(thread, times, 1));
+    threads.lines.back().name = read_name(calls, process, thread);
   }
   return threads;
 }
 
 /// Refuses missing processes and other users'.
 Result<void> check_process(const os::LinuxCalls& calls, std::int32_t process) {
-  const auto user = user_of(calls, std::to_string(process));
+  const auto user = read_user(calls, std::to_string(process));
   if (!user) return Error{fmt::format("there is no process {}", process), "pgrep -l NAME finds it"};
-  const auto own = user_of(calls, "self");
+  const auto own = read_user(calls, "self");
   if (own && *own != 0 && *own != *user)
     return Error{fmt::format("process {} belongs to another user (uid {})", process, *user),
                  "run lauka as that user, or with sudo"};
@@ -334,7 +335,7 @@ Result<Threads> linux_threads(const ThreadsWanted& wanted, const CoreKinds& kind
     const auto id = static_cast<int>(parse_number(thread).value_or(0));
     auto one = AttachedThread::attach(counting, id);
     if (!one) return one.error();
-    attached.emplace(thread, std::pair(name_of(calls, wanted.process, thread), *std::move(one)));
+    attached.emplace(thread, std::pair(read_name(calls, wanted.process, thread), *std::move(one)));
   }
   wait(*wanted.during);
   Threads threads{counting.columns, {}, counting.notes};
@@ -349,7 +350,7 @@ Result<Threads> linux_threads(const ThreadsWanted& wanted, const CoreKinds& kind
       times = {end->second.user - start.user, end->second.system - start.system,
                end->second.exact - start.exact};
     }
-    ThreadLine line = line_of(thread, times, threads.columns.size());
+    ThreadLine line = make_line(thread, times, threads.columns.size());
     if (end == after.end()) line.parts.front() = {};  // ended: only its counters are left
     line.name = named.first;
     add_parts(line, named.second.read());
@@ -362,8 +363,8 @@ Result<Threads> linux_threads(const ThreadsWanted& wanted, const CoreKinds& kind
                     shared, shared == 1 ? "" : "s"));
   for (const auto& [thread, times] : after) {
     if (attached.contains(thread)) continue;
-    threads.lines.push_back(line_of(thread, times, threads.columns.size()));
-    threads.lines.back().name = name_of(calls, wanted.process, thread);
+    threads.lines.push_back(make_line(thread, times, threads.columns.size()));
+    threads.lines.back().name = read_name(calls, wanted.process, thread);
   }
   return threads;
 }
@@ -485,8 +486,8 @@ class ProcStream final : public ThreadStream {
     Watched& process = watched_[place];
     for (auto thread = process.threads.begin(); thread != process.threads.end();) {
       const auto times = times_in(thread->second.schedstat->read(room_));
-      samples.push_back(sample_of(process.process, thread->first, thread->second, now));
-      samples.back().moves = moves_of(thread->second, samples.back().by_kind);
+      samples.push_back(make_sample(process.process, thread->first, thread->second, now));
+      samples.back().moves = count_moves(thread->second, samples.back().by_kind);
       // Less than before: another thread has its number now.
       if (times && times->on_cpu_ns >= thread->second.times.on_cpu_ns) {
         enter_times(samples.back(), *times, thread->second.times);
@@ -520,7 +521,7 @@ class ProcStream final : public ThreadStream {
       thread.name = std::string(trimmed(*name));
     if (!why_not_attached_) attach(thread, static_cast<int>(parse_number(id).value_or(0)));
     if (!kinds_.empty()) thread.stat.emplace(folder + "/stat", calls_);
-    const auto moves = moves_of(thread, {});
+    const auto moves = count_moves(thread, {});
     if (read_before()) {
       samples.push_back({.process = process.process,
                          .thread = parse_number(id).value_or(0),
@@ -535,7 +536,7 @@ class ProcStream final : public ThreadStream {
   }
 
   /// Counts moves by where its counters saw it, and the CPU that it was last on.
-  std::optional<std::uint64_t> moves_of(Thread& thread, const std::vector<ThreadPart>& by_kind) {
+  std::optional<std::uint64_t> count_moves(Thread& thread, const std::vector<ThreadPart>& by_kind) {
     if (!thread.stat) return std::nullopt;
     bool is_known = false;
     std::uint32_t kinds = 0;
@@ -564,8 +565,8 @@ class ProcStream final : public ThreadStream {
     thread.counted = thread.counters->read();
   }
 
-  ThreadSample sample_of(std::int32_t process, const std::string& id, Thread& thread,
-                         nanoseconds now) {
+  ThreadSample make_sample(std::int32_t process, const std::string& id, Thread& thread,
+                           nanoseconds now) {
     ThreadSample sample{.process = process,
                         .thread = parse_number(id).value_or(0),
                         .name = thread.name,
@@ -615,8 +616,9 @@ Result<std::unique_ptr<ThreadStream>> stream_linux_threads(
 
 }  // namespace
 
-Result<Threads> threads_of(const ThreadsWanted& wanted, const CoreKinds& kinds, const Wait& wait,
-                           const os::LinuxCalls* linux, const os::DarwinCalls* darwin) {
+Result<Threads> sample_threads(const ThreadsWanted& wanted, const CoreKinds& kinds,
+                               const Wait& wait, const os::LinuxCalls* linux,
+                               const os::DarwinCalls* darwin) {
   auto threads = darwin != nullptr ? darwin_threads(wanted, wait, *darwin)
                  : linux != nullptr
                      ? linux_threads(wanted, kinds, wait, *linux)

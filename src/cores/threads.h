@@ -66,8 +66,9 @@ using Wait = std::function<void(std::chrono::nanoseconds)>;
 /// counters are attached to all existing threads, so that cycles, instructions, and time by kind of
 /// core cover that time; threads born meanwhile have times only. On macOS everything is by kind of
 /// core, from the kernel's accounting of each thread.
-Result<Threads> threads_of(const ThreadsWanted& wanted, const CoreKinds& kinds, const Wait& wait,
-                           const os::LinuxCalls* linux, const os::DarwinCalls* darwin);
+Result<Threads> sample_threads(const ThreadsWanted& wanted, const CoreKinds& kinds,
+                               const Wait& wait, const os::LinuxCalls* linux,
+                               const os::DarwinCalls* darwin);
 
 /// The work of a thread since the last reading.
 struct ThreadSample {
@@ -121,7 +122,7 @@ class ThreadStream : NonCopyable {
   std::optional<std::chrono::nanoseconds> read_before_{};
 };
 
-/// Watches the threads of processes; refused as threads_of is.
+/// Watches the threads of processes; refused as sample_threads is.
 ///
 /// On Linux CPU time and waiting come from the scheduler's own clock, cycles and instructions from
 /// counters that are attached to each thread as it is first seen. On macOS all is by kind of core,
@@ -182,7 +183,7 @@ struct CountsOfThread {
 CountsOfThread thread_counts(const os::DarwinCalls& calls, int process, std::uint64_t thread,
                              std::size_t levels);
 
-/// threads_of and stream_threads on macOS.
+/// sample_threads and stream_threads on macOS.
 Result<Threads> darwin_threads(const ThreadsWanted& wanted, const Wait& wait,
                                const os::DarwinCalls& calls);
 Result<std::unique_ptr<ThreadStream>> stream_darwin_threads(

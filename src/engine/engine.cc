@@ -73,7 +73,7 @@ class NoneEngine final : public CounterEngine {
   Catalog catalog() const override {
     Catalog catalog;
     for (const AccountedEvent& event : accounted_events())
-      catalog.push_back(catalog_entry_of(event));
+      catalog.push_back(make_catalog_entry(event));
     return catalog;
   }
 
@@ -82,7 +82,8 @@ class NoneEngine final : public CounterEngine {
     EventSet set;
     for (const std::string& name : wanted.names) {
       const AccountedEvent* event = find_accounted(name);
-      if (event == nullptr && why_) return why_->of(fmt::format("'{}' cannot be counted", name));
+      if (event == nullptr && why_)
+        return why_->prefixed(fmt::format("'{}' cannot be counted", name));
       if (event == nullptr)
         return Error{fmt::format("'{}' is not counted with --engine none", name),
                      "leave out --engine none"};
@@ -197,7 +198,7 @@ class EnergyCounting final : public Counting {
     std::vector<os::CounterRequest> all;
     for (const EnergySource& source : sources_) {
       for (const std::uint32_t cpu : cpus_) {
-        os::CounterRequest request = perf::request_of(source.attributes, all.size());
+        os::CounterRequest request = perf::make_request(source.attributes, all.size());
         request.cpu = static_cast<int>(cpu);
         request.system_wide = true;
         all.push_back(request);
@@ -317,7 +318,7 @@ class WithEnergy final : public EngineAround {
     if (!pmu)
       return refused("this machine has no power PMU (RAPL), as virtual machines have none",
                      "leave it out");
-    if (!sysfs_.terms_of(*pmu, name)) {
+    if (!sysfs_.read_terms(*pmu, name)) {
       std::vector<std::string> there = sysfs_.events(*pmu);
       std::erase_if(there, [](const std::string& one) { return !is_energy(one); });
       return refused("the power PMU does not have it",
@@ -325,13 +326,13 @@ class WithEnergy final : public EngineAround {
     }
     const auto code = sysfs_.encode(*pmu, name);
     if (!code) return refused(code.error().what, code.error().remedy);
-    const auto scale = parse_own_value(text_of("events/" + name + ".scale"), {});
-    if (!scale || *scale <= 0.0 || text_of("events/" + name + ".unit") != "Joules")
+    const auto scale = parse_own_value(read_text("events/" + name + ".scale"), {});
+    if (!scale || *scale <= 0.0 || read_text("events/" + name + ".unit") != "Joules")
       return refused("its unit is not joules", "");
-    const auto cpus = parse_cpu_list(text_of("cpumask"));
+    const auto cpus = parse_cpu_list(read_text("cpumask"));
     if (!cpus || cpus->empty()) return refused("the power PMU names no CPU to count on", "");
     cpus_ = *cpus;
-    EnergySource source{name, perf::attributes_of(*code, {}), *scale};
+    EnergySource source{name, perf::make_attributes(*code, {}), *scale};
     source.attributes.flags = 0;  // of no task
     if (const int error = try_it(source); error != 0)
       return error == EACCES || error == EPERM
@@ -350,7 +351,7 @@ class WithEnergy final : public EngineAround {
     return 0;
   }
 
-  std::string text_of(const std::string& file) const {
+  std::string read_text(const std::string& file) const {
     return std::string(trimmed(calls_.read_file(std::string(kFolder) + file).value_or("")));
   }
 
@@ -407,7 +408,7 @@ const AccountedEvent* find_accounted(std::string_view name) {
   return nullptr;
 }
 
-CatalogEntry catalog_entry_of(const AccountedEvent& event) {
+CatalogEntry make_catalog_entry(const AccountedEvent& event) {
   return {std::string(event.name), std::string(event.name), "accounting",
           std::string(event.meaning)};
 }
@@ -445,7 +446,7 @@ struct Setting {
   const OnMacos& macos;
 };
 
-Result<kperf::KpepDatabase> database_of(const OnMacos& here, const kperf::Kernel& kernel) {
+Result<kperf::KpepDatabase> load_database(const OnMacos& here, const kperf::Kernel& kernel) {
   const std::string cpu = kperf::cpu_name(kernel.number("hw.cputype").value_or(0),
                                           kernel.number("hw.cpusubtype").value_or(0),
                                           kernel.number("hw.cpufamily").value_or(0));
@@ -453,7 +454,7 @@ Result<kperf::KpepDatabase> database_of(const OnMacos& here, const kperf::Kernel
   // Apple's own framework looks there first, and its users put a newer database there.
   if (const auto folder = os::variable("KPEP_DB_PATH"); folder && !folder->empty())
     paths.insert(paths.begin(), fmt::format("{}/{}.plist", *folder, cpu));
-  auto database = kperf::load_kpep_of(cpu, paths);
+  auto database = kperf::load_kpep_for(cpu, paths);
   // --kpep is for questions; this machine's processor may have other events.
   const bool is_missing = std::ranges::none_of(paths, os::is_there);
   if (is_missing && here.launcher != nullptr)
@@ -472,10 +473,10 @@ bool may_do_without(Choice choice, const OnMacos& here) {
 /// process.
 Result<Chosen> choose_on_macos(Choice choice, bool user_only, const OnMacos& here) {
   const kperf::Kernel kernel(*here.calls);
-  auto database = database_of(here, kernel);
+  auto database = load_database(here, kernel);
   Error why;
   if (!kernel.has_counters()) {
-    why = kperf::reason_of(kperf::Asked::Count, ENOENT, kernel);
+    why = kperf::explain_refusal(kperf::Asked::Count, ENOENT, kernel);
   } else if (!database) {
     why = database.error();
   } else {
@@ -486,7 +487,7 @@ Result<Chosen> choose_on_macos(Choice choice, bool user_only, const OnMacos& her
     if (engine) return Chosen{*std::move(engine), std::nullopt};
     why = engine.error();
   }
-  if (choice == Choice::Kperf) return why.of("--engine kperf");
+  if (choice == Choice::Kperf) return why.prefixed("--engine kperf");
   if (!kernel.has_counters() && here.launcher != nullptr)
     return Chosen{make_none_engine(why), why.line()};
   std::optional<kperf::KpepDatabase> known;
@@ -494,15 +495,15 @@ Result<Chosen> choose_on_macos(Choice choice, bool user_only, const OnMacos& her
   return Chosen{kperf::make_totals_engine(why, std::move(known)), why.line()};
 }
 
-Chosen perf_of(const Setting& setting) {
+Chosen choose_perf(const Setting& setting) {
   return {perf::make_perf_engine(*setting.linux, setting.user_only, setting.kinds), std::nullopt};
 }
 
 /// The user named it, so a kernel that refuses all counters is an error, not a note.
 Result<Chosen> make_perf(const Setting& setting) {
   if (const auto able = perf::can_count(*setting.linux); !able)
-    return able.error().of("--engine perf");
-  return perf_of(setting);
+    return able.error().prefixed("--engine perf");
+  return choose_perf(setting);
 }
 
 Result<Chosen> make_cachegrind(const Setting& setting) {
@@ -553,7 +554,7 @@ EngineFacts missing(Choice engine, const Error& error) {
   return {.engine = engine, .missing = error};
 }
 
-EngineFacts facts_of(Choice choice, CounterEngine& engine) {
+EngineFacts make_facts(Choice choice, CounterEngine& engine) {
   const auto set = engine.select({});
   if (!set) return missing(choice, set.error());
   if (set->events.empty()) {
@@ -584,7 +585,7 @@ Result<Chosen> choose(Choice choice, bool user_only, const os::LinuxCalls* calls
   }
   if (macos.calls != nullptr) return choose_on_macos(choice, user_only, macos);
   if (calls == nullptr) return without_counters({"there is no engine for this system", ""});
-  if (perf::is_there(*calls)) return perf_of(setting);
+  if (perf::is_there(*calls)) return choose_perf(setting);
   return without_counters(perf::can_count(*calls).error());
 }
 
@@ -597,7 +598,7 @@ std::vector<EngineFacts> try_engines(bool user_only, const os::LinuxCalls* calls
   for (const Maker& maker : kMakers) {
     if (maker.choice == Choice::None || !is_meant(maker, setting)) continue;
     auto chosen = maker.make(setting);
-    engines.push_back(chosen ? facts_of(maker.choice, *chosen->engine)
+    engines.push_back(chosen ? make_facts(maker.choice, *chosen->engine)
                              : missing(maker.choice, chosen.error()));
     if (maker.counters != nullptr) engines.back().counters = maker.counters(setting);
   }

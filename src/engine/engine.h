@@ -179,7 +179,7 @@ std::span<const AccountedEvent> accounted_events();
 const AccountedEvent* find_accounted(std::string_view name);
 
 /// Returns its entry in --list-events.
-CatalogEntry catalog_entry_of(const AccountedEvent& event);
+CatalogEntry make_catalog_entry(const AccountedEvent& event);
 
 /// Makes a pass of events that cost nothing, for runs without counters. `also` is called after each
 /// run, with its counts.

@@ -140,7 +140,7 @@ class Division {
   Oracle& oracle_;
 };
 
-std::vector<EventIndices> events_of(const Bins& bins, const std::vector<Unit>& units) {
+std::vector<EventIndices> list_events(const Bins& bins, const std::vector<Unit>& units) {
   std::vector<EventIndices> sets;
   for (const Bin& bin : bins) {
     if (bin.empty()) continue;
@@ -209,7 +209,7 @@ Result<std::vector<EventIndices>> partition(
     best = std::move(bins);
   }
   if (oracle.error()) return *oracle.error();
-  return events_of(best, units);
+  return list_events(best, units);
 }
 
 }  // namespace lauka::engine

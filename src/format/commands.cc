@@ -50,8 +50,8 @@ bool is_user_metric(const Metric& metric) {
 }
 
 /// `may_be_negative`: as a formula of the user's own may.
-Result<std::vector<double>> values_of(const JsonIn& list, const std::string& name,
-                                      bool may_be_negative = false) {
+Result<std::vector<double>> read_values(const JsonIn& list, const std::string& name,
+                                        bool may_be_negative = false) {
   std::vector<double> values;
   for (const JsonIn& value : list) {
     const auto number = measured(value);
@@ -120,7 +120,7 @@ class StoredRuns : public RunTable {
     return found == at_most_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  std::span<const std::uint32_t> of(std::size_t command) const override {
+  std::span<const std::uint32_t> of_command(std::size_t command) const override {
     return of_command_[command];
   }
 
@@ -142,7 +142,7 @@ class SessionReader {
     session_ = member(document_, "lauka");
     read_.recording.by_lauka = session_ != nullptr;
     if (auto known = check_format(); !known) return known.error();
-    if (session_ != nullptr) recording().setting = setting_of(*session_);
+    if (session_ != nullptr) recording().setting = read_setting(*session_);
     if (session_ == nullptr) recording().setting.order = Order::Sequential;  // hyperfine's
     read_metrics(*results);
     for (const JsonIn& result : *results) {
@@ -193,7 +193,7 @@ class SessionReader {
   }
 
   /// Returns a built-in metric's own unit, whatever the file has; nullopt for an unknown word.
-  static std::optional<Unit> unit_of(std::string_view metric, std::string_view word) {
+  static std::optional<Unit> read_unit(std::string_view metric, std::string_view word) {
     for (const BuiltInMetric& one : kBuiltInMetrics)
       if (one.name == metric) return one.unit;
     if (word.empty()) return Unit::Count;
@@ -205,7 +205,7 @@ class SessionReader {
   void add_metric(const JsonIn& there) {
     Metric metric;
     metric.name = text_in(there, "name");
-    const auto unit = unit_of(metric.name, text_in(there, "unit"));
+    const auto unit = read_unit(metric.name, text_in(there, "unit"));
     if (!unit) return;
     metric.unit = *unit;
     metric.better = value_in(kBetterWords, text_in(there, "better"));
@@ -246,7 +246,7 @@ class SessionReader {
   }
 
   /// Reads a run, kept or redone, from `there`; `number`: used if it has none.
-  Run run_of(const JsonIn& there, std::size_t command, std::size_t number) {
+  Run read_run(const JsonIn& there, std::size_t command, std::size_t number) {
     Run run = empty_run(command, count_in(there, "round").value_or(1) - 1);
     run.number = count_in(there, "run").value_or(number + 1) - 1;
     run.row.pass = count_in(there, "pass").value_or(1) - 1;
@@ -261,7 +261,7 @@ class SessionReader {
     const std::string& name = recording().measured[*command].name;
     const auto times = wall_times(result);
     if (!times) return foreign("no times of " + cited(name));
-    const auto values = values_of(*times, name);
+    const auto values = read_values(*times, name);
     if (!values) return values.error();
     for (const double value : *values) {
       Run run = empty_run(*command, runs_.size());
@@ -283,13 +283,13 @@ class SessionReader {
     made.typed = count_in(*ours, "typed").value_or(*command);
     if (text_in(*ours, "role") == "anchor") recording().reference.anchor = *command;
     made.folder = text_in(*ours, "cwd");
-    made.expected = expected_output_of(text_in(*ours, "expected_output"));
+    made.expected = parse_expected_output(text_in(*ours, "expected_output"));
     made.pattern = text_in(*ours, "pattern");
     made.program = {text_in(*ours, "executable_sha256"), text_in(*ours, "call_sha256")};
     for (const JsonIn& one : items_in(*ours, "parameters"))
       made.parameters.push_back({text_in(one, "name"), text_in(one, "value")});
     if (const JsonIn* overhead = member(*ours, "shell_overhead")) read_overhead(*overhead);
-    std::vector<Run> runs = runs_of(*ours, *command);
+    std::vector<Run> runs = read_runs(*ours, *command);
     if (auto added = add_samples(*metrics, *command, runs); !added) return added;
     for (Run& run : runs) runs_.push_back(std::move(run));
     read_redone(*ours, *command);
@@ -306,10 +306,10 @@ class SessionReader {
         {nanoseconds(Role::WallTime), nanoseconds(Role::UserTime), nanoseconds(Role::SystemTime)});
   }
 
-  std::vector<Run> runs_of(const JsonIn& ours, std::size_t command) {
+  std::vector<Run> read_runs(const JsonIn& ours, std::size_t command) {
     std::vector<Run> runs;
     for (const JsonIn& there : items_in(ours, "runs")) {
-      Run run = run_of(there, command, 0);
+      Run run = read_run(there, command, 0);
       run.row.kind = value_in(kKindWords, text_in(there, "kind"));
       run.row.coverage = number_in(there, "coverage");
       run.row.wall_seconds = number_in(there, metric_name_of(Role::WallTime)).value_or(0.0);
@@ -342,7 +342,7 @@ class SessionReader {
       if (known != places_.end() && recording().metrics[known->second].percentile) continue;
       const bool is_own =
           known != places_.end() && is_user_metric(recording().metrics[known->second]);
-      const auto values = values_of(*samples, name, is_own);
+      const auto values = read_values(*samples, name, is_own);
       if (!values) return values.error();
       if (has_runs && values->size() != runs.size()) return foreign("samples without their runs");
       if (known == places_.end()) continue;
@@ -360,7 +360,7 @@ class SessionReader {
 
   void read_redone(const JsonIn& ours, std::size_t command) {
     for (const JsonIn& there : items_in(ours, "redone_runs")) {
-      Run run = run_of(there, command, redone_.size());
+      Run run = read_run(there, command, redone_.size());
       run.why = text_in(there, "why");
       if (const JsonIn* values = object_in(there, "values")) {
         for (const auto& [metric, value] : values->items()) {
@@ -375,16 +375,16 @@ class SessionReader {
   Result<void> read_session() {
     Recording& to = recording();
     const JsonIn& there = *session_;
-    to.circumstances = circumstances_of(there);
+    to.circumstances = read_circumstances(there);
     if (const JsonIn* metadata = member(document_, "metadata"))
-      to.circumstances.began = time_of(text_in(*metadata, "start_time"));
+      to.circumstances.began = read_time(text_in(*metadata, "start_time"));
     if (const JsonIn* timers = member(there, "timers")) {
       to.timers.clock_step =
           std::chrono::nanoseconds(count_in(*timers, "clock_step_ns").value_or(1));
       if (const auto tick = count_in(*timers, "tick_ns"))
         to.timers.tick = std::chrono::nanoseconds(*tick);
     }
-    to.origins = origins_of(there, to.measured.size());
+    to.origins = read_origins(there, to.measured.size());
     to.complete = flag_in(there, "complete", true);
     const double confidence = number_in(there, "confidence").value_or(0.0);
     if (confidence > 0.0 && confidence < 1.0) to.confidence = confidence;
@@ -392,7 +392,7 @@ class SessionReader {
     if (auto shell = split_words(text_in(there, "shell"))) to.shell = *std::move(shell);
     to.reference.command =
         std::min<std::size_t>(count_in(there, "reference").value_or(0), to.measured.size() - 1);
-    read_.findings = findings_of(there, to);
+    read_.findings = read_findings(there, to);
     return read_baseline(there);
   }
 
@@ -402,7 +402,7 @@ class SessionReader {
     if (baseline == nullptr) return {};
     auto session = std::make_shared<Recording>();
     session->by_lauka = text_in(*baseline, "tool") != "hyperfine";
-    session->circumstances = circumstances_of(*baseline);
+    session->circumstances = read_circumstances(*baseline);
     session->metrics = recording().metrics;
     const std::vector<std::string> names = texts_in(*baseline, "commands");
     const auto executables = texts_in(*baseline, "executable_sha256");
@@ -441,8 +441,8 @@ class SessionReader {
 
 /// Returns the value by which lauka-history compares sessions, so that it need not read their
 /// samples.
-Json log_ratio_of(const Results& results, std::size_t metric, std::size_t command,
-                  std::optional<std::size_t> to) {
+Json log_ratio_json(const Results& results, std::size_t metric, std::size_t command,
+                    std::optional<std::size_t> to) {
   if (!to || *to == command) return nullptr;
   const auto ratio = log_ratio(results, metric, command, *to);
   if (!ratio) return nullptr;
@@ -455,15 +455,15 @@ void put_for_history(JsonWriter& json, const Results& results, std::size_t comma
                      const MetricResult& row) {
   const Reference& reference = results.reference;
   std::vector<double> values;
-  for (const std::uint32_t run : results.runs->of(command))
+  for (const std::uint32_t run : results.runs->of_command(command))
     if (const auto value = results.runs->value(run, row.metric)) values.push_back(*value);
   json.put("mad",
            values.empty() || !row.summary ? Json(nullptr) : Json(stats::median_deviation(values)));
   if (!reference.baseline && command != reference.anchor)
     json.put("log_ratio_to_reference",
-             log_ratio_of(results, row.metric, command, reference.command));
+             log_ratio_json(results, row.metric, command, reference.command));
   if (reference.anchor)
-    json.put("log_ratio_to_anchor", log_ratio_of(results, row.metric, command, reference.anchor));
+    json.put("log_ratio_to_anchor", log_ratio_json(results, row.metric, command, reference.anchor));
 }
 
 /// `samples` are one for each kept run, null if not measured.
@@ -488,7 +488,7 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
   json.put("severe_outliers", summary != nullptr ? Json(summary->severe) : Json(nullptr));
   json.put("doubtful", row.is_doubtful);
   json.put("at_most", json_number(row.at_most));
-  json.put("delta", row.delta ? json_of(*row.delta) : Json(nullptr));
+  json.put("delta", row.delta ? to_json(*row.delta) : Json(nullptr));
   const std::optional<Percentile>& percentile = results.metrics[row.metric].percentile;
   if (percentile) {
     // The other metric has its samples.
@@ -503,7 +503,7 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
     return;
   }
   put_for_history(json, results, command, row);
-  const auto runs = results.runs->of(command);
+  const auto runs = results.runs->of_command(command);
   json.list("samples", runs.size(), [&](std::size_t i) {
     return json_sample(results.runs->value(runs[i], row.metric), unit);
   });
@@ -533,7 +533,7 @@ void put_fact(JsonWriter& json, std::span<const std::pair<std::string_view, std:
 void put_runs(JsonWriter& json, const Results& results, std::size_t command) {
   const auto wall_time = find_metric(results.metrics, Role::WallTime);
   json.open("runs", '[');
-  for (const std::size_t index : results.runs->of(command)) {
+  for (const std::size_t index : results.runs->of_command(command)) {
     const RunRow run = results.runs->row(index);
     std::vector<std::pair<std::string_view, std::string>> facts = {
         {"run", fmt::to_string(index + 1)},
@@ -554,9 +554,9 @@ void put_runs(JsonWriter& json, const Results& results, std::size_t command) {
 
 /// The runs of `command` that were run again, with all that was measured of them.
 void put_redone(JsonWriter& json, const Results& results, std::size_t command) {
-  if (results.redone->of(command).empty()) return;
+  if (results.redone->of_command(command).empty()) return;
   json.open("redone_runs", '[');
-  for (const std::size_t index : results.redone->of(command)) {
+  for (const std::size_t index : results.redone->of_command(command)) {
     const RunRow run = results.redone->row(index);
     json.open('{');
     json.put("run", index + 1);
@@ -577,7 +577,7 @@ void put_redone(JsonWriter& json, const Results& results, std::size_t command) {
 }
 
 /// In seconds, as the times that it was subtracted from.
-Json overhead_of(const Results& results, std::size_t command) {
+Json overhead_json(const Results& results, std::size_t command) {
   if (command >= results.overheads.size()) return nullptr;
   const ShellOverhead& overhead = results.overheads[command];
   const auto seconds = [](std::uint64_t nanoseconds) {
@@ -588,7 +588,7 @@ Json overhead_of(const Results& results, std::size_t command) {
           {metric_name_of(Role::SystemTime), seconds(overhead.system_ns)}};
 }
 
-Json why_of(const Results& results, std::size_t command) {
+Json why_json(const Results& results, std::size_t command) {
   const auto why = std::ranges::find(results.explanations, command, &Why::command);
   if (why == results.explanations.end()) return nullptr;
   Json factors = Json::array();
@@ -608,7 +608,7 @@ Json why_of(const Results& results, std::size_t command) {
 
 }  // namespace
 
-Result<ReadSession> read_session_of(const JsonIn& document) {
+Result<ReadSession> read_session_document(const JsonIn& document) {
   return SessionReader(document).read();
 }
 
@@ -632,7 +632,7 @@ void put_baseline(JsonWriter& json, const Results& results) {
   json.put("file", baseline.file);
   json.put("tool", there.by_lauka ? "lauka" : "hyperfine");
   json.put("version", there.by_lauka ? Json(there.circumstances.version) : Json(nullptr));
-  json.put("machine", there.by_lauka ? json_of(there.circumstances.machine) : Json(nullptr));
+  json.put("machine", there.by_lauka ? to_json(there.circumstances.machine) : Json(nullptr));
   json.put("commands", names);
   json.put("executable_sha256", executables);
   json.put("call_sha256", calls);
@@ -672,14 +672,14 @@ void put_lauka_result(JsonWriter& json, const Results& results, std::size_t comm
       parameters.push_back({{"name", one.name}, {"value", one.value}});
     json.put("parameters", parameters);
   }
-  json.put("shell_overhead", overhead_of(results, command));
+  json.put("shell_overhead", overhead_json(results, command));
   json.put("failed_runs", of_command.failed_runs);
   json.open("metrics", '{');
   for (const MetricResult& row : of_command.rows) put_metric(json, results, command, row);
   json.close();
   put_runs(json, results, command);
   put_redone(json, results, command);
-  json.put("why", why_of(results, command));
+  json.put("why", why_json(results, command));
   json.put("coverage", json_number(of_command.coverage));
   json.put("counting_slowdown", json_number(of_command.slowdown));
 }

@@ -102,16 +102,16 @@ constexpr auto kNamesakes = std::to_array<Namesake>({
 /// The places of these metrics, in the order of kNamesakes; nullopt if not measured.
 using Places = std::array<std::optional<std::size_t>, kNamesakes.size()>;
 
-std::optional<double> value_of(const Results& results, std::size_t run,
-                               std::optional<std::size_t> metric) {
+std::optional<double> read_value(const Results& results, std::size_t run,
+                                 std::optional<std::size_t> metric) {
   return metric ? results.runs->value(run, *metric) : std::nullopt;
 }
 
 std::vector<std::size_t> timed_runs(const Results& results, std::size_t command) {
   const auto wall_time = find_metric(results.metrics, Role::WallTime);
   std::vector<std::size_t> runs;
-  for (const std::size_t run : results.runs->of(command))
-    if (value_of(results, run, wall_time)) runs.push_back(run);
+  for (const std::size_t run : results.runs->of_command(command))
+    if (read_value(results, run, wall_time)) runs.push_back(run);
   return runs;
 }
 
@@ -119,7 +119,7 @@ void put_list(JsonWriter& json, std::string_view key, const Results& results,
               const std::vector<std::size_t>& runs, Role metric) {
   const auto index = find_metric(results.metrics, metric);
   json.list(key, runs.size(), [&](std::size_t i) {
-    return json_sample(value_of(results, runs[i], index), results.metrics[*index].unit);
+    return json_sample(read_value(results, runs[i], index), results.metrics[*index].unit);
   });
 }
 
@@ -146,7 +146,7 @@ void put_measurement(JsonWriter& json, const Results& results, const Places& pla
                      std::size_t run) {
   json.open('{');
   for (std::size_t i = 0; i < kNamesakes.size(); ++i) {
-    const auto value = value_of(results, run, places[i]);
+    const auto value = read_value(results, run, places[i]);
     if (!value) continue;
     const Namesake& name = kNamesakes[i];
     std::string text;
@@ -197,7 +197,7 @@ void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t 
   // does not report it.
   const auto peak_rss = find_metric(results.metrics, Role::PeakRss);
   const bool is_known = std::ranges::all_of(
-      runs, [&](std::size_t run) { return value_of(results, run, peak_rss).has_value(); });
+      runs, [&](std::size_t run) { return read_value(results, run, peak_rss).has_value(); });
   if (!runs.empty() && is_known) put_list(json, "memory_usage_byte", results, runs, Role::PeakRss);
   json.list("exit_codes", runs.size(),
             [&](std::size_t i) { return fmt::to_string(results.runs->row(runs[i]).status); });
@@ -230,7 +230,7 @@ void put_results(JsonWriter& json, const Results& results) {
   }
 }
 
-Json geomeans_of(const Report& report) {
+Json geomeans_json(const Report& report) {
   Json all = Json::array();
   for (const Geomean& mean : report.geomeans) {
     const auto& bounds = mean.change.bounds;
@@ -248,7 +248,7 @@ Json geomeans_of(const Report& report) {
 void put_suite(JsonWriter& json, const Report& report) {
   put_lauka_identity(json, report.benchmarks.front(), report.complete());
   json.put("gates_control", word_in(kRiskWords, report.risk));
-  json.put("geomeans", geomeans_of(report));
+  json.put("geomeans", geomeans_json(report));
   json.open("benchmarks", '[');
   for (const Results& one : report.benchmarks) {
     json.open('{');
@@ -275,8 +275,8 @@ std::map<std::string, JsonIn> results_by_benchmark(JsonIn& document) {
   return all;
 }
 
-JsonIn document_of(const JsonIn& document, const JsonIn& session, const JsonIn& benchmark,
-                   JsonIn results) {
+JsonIn join_document(const JsonIn& document, const JsonIn& session, const JsonIn& benchmark,
+                     JsonIn results) {
   JsonIn alone = JsonIn::object();
   if (const JsonIn* metadata = object_in(document, "metadata")) alone["metadata"] = *metadata;
   alone["results"] = std::move(results);
@@ -363,7 +363,7 @@ void write_json(const Report& report, const Sink& sink) {
 Result<ReadSession> read_session(std::string_view text) {
   const auto document = parsed(text);
   if (!document) return document.error();
-  return read_session_of(*document);
+  return read_session_document(*document);
 }
 
 Result<ReadFile> read_file_of_sessions(std::string_view text) {
@@ -373,7 +373,7 @@ Result<ReadFile> read_file_of_sessions(std::string_view text) {
   const JsonIn* ours = object_in(*document, "lauka");
   const JsonIn* benchmarks = ours != nullptr ? list_in(*ours, "benchmarks") : nullptr;
   if (benchmarks == nullptr) {
-    auto session = read_session_of(*document);
+    auto session = read_session_document(*document);
     if (!session) return session.error();
     file.benchmarks.push_back(*std::move(session));
     return file;
@@ -388,8 +388,8 @@ Result<ReadFile> read_file_of_sessions(std::string_view text) {
     const auto found = results.find(name);
     if (name.empty() || found == results.end())
       return Error{"has a benchmark " + cited(name) + " without results", "export it again"};
-    auto read =
-        read_session_of(document_of(*document, session, benchmark, std::move(found->second)));
+    auto read = read_session_document(
+        join_document(*document, session, benchmark, std::move(found->second)));
     if (!read) return read.error();
     results.erase(found);
     file.benchmarks.push_back(*std::move(read));

@@ -130,33 +130,33 @@ constexpr auto value_in(const Words& words, std::string_view word) {
   return words.front().value;
 }
 
-Machine machine_of(const JsonIn& there);
+Machine read_machine(const JsonIn& there);
 
 /// Reads all but the beginning, which is in another section.
-Circumstances circumstances_of(const JsonIn& there);
+Circumstances read_circumstances(const JsonIn& there);
 
 /// Reads "2000-02-29T00:00:00Z", also with an offset or a fraction of a second; returns the epoch
 /// for other text.
-TimeOfDay time_of(const std::string& text);
+TimeOfDay read_time(const std::string& text);
 
 /// Reads a session, or a benchmark of a suite made one, from a parsed document.
-Result<ReadSession> read_session_of(const JsonIn& document);
+Result<ReadSession> read_session_document(const JsonIn& document);
 
 /// The setting of the session `there`.
-Setting setting_of(const JsonIn& there);
+Setting read_setting(const JsonIn& there);
 
 /// Returns the sessions from which `there`, a session of `commands` commands, was joined; empty if
 /// a command lacks its origin.
-std::vector<Origin> origins_of(const JsonIn& there, std::size_t commands);
+std::vector<Origin> read_origins(const JsonIn& there, std::size_t commands);
 
 /// Reads the findings made while it ran; `session` has its commands and metrics already.
-gate::Findings findings_of(const JsonIn& there, const Recording& session);
+gate::Findings read_findings(const JsonIn& there, const Recording& session);
 
 /// Returns the list of wall times in either of hyperfine's shapes; nullopt if missing.
 std::optional<JsonIn> wall_times(const JsonIn& result);
 
 /// A delta in percent.
-Json json_of(const stats::Delta& delta);
+Json to_json(const stats::Delta& delta);
 
 /// Writes lauka's own part of `command`.
 void put_lauka_result(JsonWriter& json, const Results& results, std::size_t command);

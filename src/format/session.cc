@@ -18,7 +18,7 @@ namespace lauka {
 
 namespace {
 
-std::vector<std::size_t> events_of(const JsonIn& names, const std::vector<Event>& events) {
+std::vector<std::size_t> read_events(const JsonIn& names, const std::vector<Event>& events) {
   std::vector<std::size_t> places;
   for (const JsonIn& name : names) {
     const auto found =
@@ -28,7 +28,7 @@ std::vector<std::size_t> events_of(const JsonIn& names, const std::vector<Event>
   return places;
 }
 
-stats::IntervalTails tails_of(const JsonIn& there) {
+stats::IntervalTails read_tails(const JsonIn& there) {
   stats::IntervalTails tails;
   tails.tail = number_in(there, "tail").value_or(tails.tail);
   tails.of_mean = number_in(there, "tail_of_mean").value_or(tails.of_mean);
@@ -40,7 +40,7 @@ std::optional<double> number_at(const JsonIn& list, std::size_t place) {
   return list[place].get<double>();
 }
 
-stats::Change change_of(const JsonIn& fractions, std::size_t first) {
+stats::Change read_change(const JsonIn& fractions, std::size_t first) {
   stats::Change change{.change = number_at(fractions, first)};
   const auto low = number_at(fractions, first + 1);
   const auto high = number_at(fractions, first + 2);
@@ -48,11 +48,11 @@ stats::Change change_of(const JsonIn& fractions, std::size_t first) {
   return change;
 }
 
-stats::Delta delta_of(const JsonIn& gate) {
+stats::Delta read_delta(const JsonIn& gate) {
   stats::Delta delta;
   if (const JsonIn* fractions = list_in(gate, "fractions")) {
-    static_cast<stats::Change&>(delta) = change_of(*fractions, 0);
-    delta.mean = change_of(*fractions, 3);
+    static_cast<stats::Change&>(delta) = read_change(*fractions, 0);
+    delta.mean = read_change(*fractions, 3);
   }
   if (const JsonIn* there = member(gate, "delta")) {
     delta.basis = value_in(kBasisWords, text_in(*there, "basis"));
@@ -61,7 +61,7 @@ stats::Delta delta_of(const JsonIn& gate) {
   return delta;
 }
 
-std::optional<gate::Verdict> verdict_of(const JsonIn& there, const Recording& session) {
+std::optional<gate::Verdict> read_verdict(const JsonIn& there, const Recording& session) {
   const auto metric = find_metric(session.metrics, text_in(there, "metric"));
   const std::size_t candidate = count_in(there, "command").value_or(0);
   if (!metric || candidate >= session.measured.size()) return std::nullopt;
@@ -78,7 +78,7 @@ std::optional<gate::Verdict> verdict_of(const JsonIn& there, const Recording& se
   if (condition.bound && text.size() > condition.metric.size() + 3)
     condition.bound_text = text.substr(condition.metric.size() + 3);
   verdict.answer = value_in(kAnswerWords, text_in(there, "verdict"));
-  verdict.delta = delta_of(there);
+  verdict.delta = read_delta(there);
   const JsonIn& bounds = items_in(there, "decision_bounds");
   verdict.bounds = {number_at(bounds, 0), number_at(bounds, 1)};
   verdict.rounds = count_in(there, "rounds").value_or(0);
@@ -131,7 +131,7 @@ Json list_of(const All& all, JsonOfOne json_of_one) {
 
 /// The numbers of `delta` to the last digit, which percentages do not keep: no samples
 /// may be left to make it of again, as runs go on after a gate has decided.
-Json fractions_of(const stats::Delta& delta) {
+Json fractions_json(const stats::Delta& delta) {
   Json fractions = Json::array();
   for (const stats::Change* change : {static_cast<const stats::Change*>(&delta), &delta.mean}) {
     fractions.push_back(json_number(change->change));
@@ -141,7 +141,7 @@ Json fractions_of(const stats::Delta& delta) {
   return fractions;
 }
 
-Json gate_of(const Results& results, const gate::Verdict& verdict) {
+Json gate_json(const Results& results, const gate::Verdict& verdict) {
   Json gate;
   gate["verdict"] = word_in(kAnswerWords, verdict.answer);
   gate["metric"] = results.metrics[verdict.metric].name;
@@ -154,8 +154,8 @@ Json gate_of(const Results& results, const gate::Verdict& verdict) {
   gate["name"] = results.commands[verdict.candidate].name;
   gate["rounds"] = verdict.rounds;
   gate["look"] = verdict.look;
-  gate["delta"] = json_of(verdict.delta);
-  gate["fractions"] = fractions_of(verdict.delta);
+  gate["delta"] = to_json(verdict.delta);
+  gate["fractions"] = fractions_json(verdict.delta);
   gate["decision_bounds"] =
       Json::array({json_number(verdict.bounds.ranks), json_number(verdict.bounds.mean)});
   gate["p_fail"] = verdict.p_fail;
@@ -168,11 +168,12 @@ Json gate_of(const Results& results, const gate::Verdict& verdict) {
   return gate;
 }
 
-Json gates_of(const Results& results) {
-  return list_of(results.verdicts, [&](const auto& verdict) { return gate_of(results, verdict); });
+Json gates_json(const Results& results) {
+  return list_of(results.verdicts,
+                 [&](const auto& verdict) { return gate_json(results, verdict); });
 }
 
-Json intervals_of(const Results& results) {
+Json intervals_json(const Results& results) {
   return list_of(results.intervals, [&](const gate::GatedInterval& one) -> Json {
     return {{"metric", results.metrics[one.metric].name},
             {"tail", one.tails.tail},
@@ -180,7 +181,7 @@ Json intervals_of(const Results& results) {
   });
 }
 
-Json comparisons_of(const Results& results) {
+Json comparisons_json(const Results& results) {
   return list_of(results.rankings, [&](const Ranking& ranking) -> Json {
     const stats::RelativeSpeed& speed = ranking.speed;
     return {{"command", ranking.command},
@@ -193,7 +194,7 @@ Json comparisons_of(const Results& results) {
   });
 }
 
-Json precision_of(const std::optional<Precision>& precision) {
+Json precision_json(const std::optional<Precision>& precision) {
   if (!precision) return nullptr;
   return {{"metric", precision->metric},
           {"wanted_percent", percent(precision->wanted)},
@@ -202,7 +203,7 @@ Json precision_of(const std::optional<Precision>& precision) {
           {"end", word_in(kPrecisionEndWords, precision->end)}};
 }
 
-Json warnings_of(const Results& results) {
+Json warnings_json(const Results& results) {
   return list_of(report::worded_warnings(results),
                  [](const report::WordedWarning& warning) -> Json {
                    return {{"kind", warning.kind},
@@ -212,13 +213,13 @@ Json warnings_of(const Results& results) {
                  });
 }
 
-Json labels_of(const Circumstances& circumstances) {
+Json labels_json(const Circumstances& circumstances) {
   Json labels = Json::object();
   for (const Label& label : circumstances.labels) labels[label.key] = label.value;
   return labels;
 }
 
-Json vitals_of(const Vitals& vitals) {
+Json vitals_json(const Vitals& vitals) {
   Json json = Json::object();
   if (vitals.throttles) json["throttles"] = *vitals.throttles;
   if (vitals.celsius) json["celsius"] = *vitals.celsius;
@@ -255,14 +256,14 @@ Json json_item(const Tuning& tuning) {
   Json json = {{"cpus", cpu_list_text(tuning.cpus)},
                {"switched", list_of(tuning.switched, of_one)},
                {"not_possible", list_of(tuning.not_possible, of_one)},
-               {"before", vitals_of(tuning.before)},
-               {"after", vitals_of(tuning.after)}};
+               {"before", vitals_json(tuning.before)},
+               {"after", vitals_json(tuning.after)}};
   if (!tuning.compared.empty()) json["compare"] = list_of(tuning.compared, of_one);
   return json;
 }
 
 /// The sessions that this one was joined of, each with so many of its commands.
-Json origins_of(const Results& results) {
+Json origins_json(const Results& results) {
   return list_of(results.origins, [](const Origin& origin) -> Json {
     return {{"file", origin.file},
             {"commands", origin.commands},
@@ -271,8 +272,8 @@ Json origins_of(const Results& results) {
             {"session_id", origin.circumstances.session_id},
             {"start_time", rfc3339(origin.circumstances.began)},
             {"end_time", rfc3339(origin.circumstances.ended)},
-            {"labels", labels_of(origin.circumstances)},
-            {"machine", json_of(origin.circumstances.machine)}};
+            {"labels", labels_json(origin.circumstances)},
+            {"machine", to_json(origin.circumstances.machine)}};
   });
 }
 
@@ -313,7 +314,7 @@ void put_metrics(JsonWriter& json, const Results& results) {
 
 }  // namespace
 
-Machine machine_of(const JsonIn& there) {
+Machine read_machine(const JsonIn& there) {
   return {text_in(there, "name"),
           text_in(there, "system"),
           text_in(there, "os"),
@@ -326,30 +327,30 @@ Machine machine_of(const JsonIn& there) {
           text_in(there, "tuning")};
 }
 
-Vitals vitals_of(const JsonIn& there, const char* key) {
+Vitals read_vitals(const JsonIn& there, const char* key) {
   const JsonIn* vitals = object_in(there, key);
   if (vitals == nullptr) return {};
   return {count_in(*vitals, "throttles"), number_in(*vitals, "celsius"),
           count_in(*vitals, "stolen_ticks"), count_in(*vitals, "ticks")};
 }
 
-TunedChange tuned_change_of(const JsonIn& there, const char* key) {
+TunedChange read_tuned_change(const JsonIn& there, const char* key) {
   const JsonIn* change = object_in(there, key);
   if (change == nullptr) return {};
   return {number_in(*change, "change"), number_in(*change, "low"), number_in(*change, "high")};
 }
 
-TunedComparison tuned_comparison_of(const JsonIn& there) {
+TunedComparison read_tuned_comparison(const JsonIn& there) {
   return {text_in(there, "benchmark"),
           text_in(there, "command"),
           static_cast<std::size_t>(count_in(there, "tuned_runs").value_or(0)),
           static_cast<std::size_t>(count_in(there, "untuned_runs").value_or(0)),
-          tuned_change_of(there, "stddev"),
-          tuned_change_of(there, "interval_width"),
-          tuned_change_of(there, "mean")};
+          read_tuned_change(there, "stddev"),
+          read_tuned_change(there, "interval_width"),
+          read_tuned_change(there, "mean")};
 }
 
-Tuning tuning_of(const JsonIn& there) {
+Tuning read_tuning(const JsonIn& there) {
   Tuning tuning;
   for (const JsonIn& one : items_in(there, "switched"))
     tuning.switched.push_back({text_in(one, "name"), text_in(one, "before"), text_in(one, "during"),
@@ -357,14 +358,14 @@ Tuning tuning_of(const JsonIn& there) {
   for (const JsonIn& one : items_in(there, "not_possible"))
     tuning.not_possible.push_back({text_in(one, "name"), text_in(one, "why")});
   if (auto cpus = parse_cpu_list(text_in(there, "cpus"))) tuning.cpus = *std::move(cpus);
-  tuning.before = vitals_of(there, "before");
-  tuning.after = vitals_of(there, "after");
+  tuning.before = read_vitals(there, "before");
+  tuning.after = read_vitals(there, "after");
   for (const JsonIn& one : items_in(there, "compare"))
-    tuning.compared.push_back(tuned_comparison_of(one));
+    tuning.compared.push_back(read_tuned_comparison(one));
   return tuning;
 }
 
-TimeOfDay time_of(const std::string& text) {
+TimeOfDay read_time(const std::string& text) {
   constexpr std::string_view like = "0000-00-00T00:00:00";
   constexpr int hours = 24;
   constexpr int sixty = 60;
@@ -395,21 +396,22 @@ TimeOfDay time_of(const std::string& text) {
          std::chrono::seconds(second) + fraction - ahead;
 }
 
-Circumstances circumstances_of(const JsonIn& there) {
+Circumstances read_circumstances(const JsonIn& there) {
   Circumstances circumstances;
   circumstances.version = text_in(there, "version");
   circumstances.session_id = text_in(there, "session_id");
-  circumstances.ended = time_of(text_in(there, "end_time"));
+  circumstances.ended = read_time(text_in(there, "end_time"));
   if (const JsonIn* machine = member(there, "machine"))
-    circumstances.machine = machine_of(*machine);
+    circumstances.machine = read_machine(*machine);
   if (const JsonIn* labels = object_in(there, "labels"))
     for (const auto& [key, value] : labels->items())
       if (value.is_string()) circumstances.labels.push_back({key, value.get<std::string>()});
-  if (const JsonIn* tuning = object_in(there, "tuning")) circumstances.tuning = tuning_of(*tuning);
+  if (const JsonIn* tuning = object_in(there, "tuning"))
+    circumstances.tuning = read_tuning(*tuning);
   return circumstances;
 }
 
-std::vector<Origin> origins_of(const JsonIn& there, std::size_t commands) {
+std::vector<Origin> read_origins(const JsonIn& there, std::size_t commands) {
   std::vector<Origin> origins;
   std::size_t total = 0;
   for (const JsonIn& one : items_in(there, "sessions")) {
@@ -417,8 +419,8 @@ std::vector<Origin> origins_of(const JsonIn& there, std::size_t commands) {
         .file = text_in(one, "file"),
         .commands = std::min<std::size_t>(count_in(one, "commands").value_or(0), commands),
         .order = value_in(kOrderWords, text_in(one, "order"))};
-    origin.circumstances = circumstances_of(one);
-    origin.circumstances.began = time_of(text_in(one, "start_time"));
+    origin.circumstances = read_circumstances(one);
+    origin.circumstances.began = read_time(text_in(one, "start_time"));
     total += origin.commands;
     origins.push_back(std::move(origin));
   }
@@ -426,7 +428,7 @@ std::vector<Origin> origins_of(const JsonIn& there, std::size_t commands) {
   return origins;
 }
 
-Setting setting_of(const JsonIn& there) {
+Setting read_setting(const JsonIn& there) {
   Setting setting;
   setting.order = value_in(kOrderWords, text_in(there, "order"));
   setting.order_is_for_hooks = flag_in(there, "order_for_hooks");
@@ -450,18 +452,19 @@ Setting setting_of(const JsonIn& there) {
     const std::size_t number = setting.events.passes.size();
     const RoundKind kind =
         number < kinds.size() ? value_in(kKindWords, kinds[number]) : RoundKind::Timed;
-    setting.events.passes.push_back({events_of(pass, setting.events.events), kind});
+    setting.events.passes.push_back({read_events(pass, setting.events.events), kind});
   }
   return setting;
 }
 
-gate::Findings findings_of(const JsonIn& there, const Recording& session) {
+gate::Findings read_findings(const JsonIn& there, const Recording& session) {
   gate::Findings findings;
   for (const JsonIn& gate : items_in(there, "gates"))
-    if (auto verdict = verdict_of(gate, session)) findings.verdicts.push_back(*std::move(verdict));
+    if (auto verdict = read_verdict(gate, session))
+      findings.verdicts.push_back(*std::move(verdict));
   for (const JsonIn& one : items_in(there, "intervals"))
     if (const auto metric = find_metric(session.metrics, text_in(one, "metric")))
-      findings.intervals.push_back({*metric, tails_of(one)});
+      findings.intervals.push_back({*metric, read_tails(one)});
   if (const JsonIn* precision = member(there, "precision")) {
     findings.precision =
         Precision{.wanted = fraction_in(*precision, "wanted_percent").value_or(0.0),
@@ -474,7 +477,7 @@ gate::Findings findings_of(const JsonIn& there, const Recording& session) {
   return findings;
 }
 
-nlohmann::ordered_json json_of(const Machine& machine) {
+nlohmann::ordered_json to_json(const Machine& machine) {
   nlohmann::ordered_json json = {{"name", machine.name},
                                  {"system", machine.system},
                                  {"os", machine.os},
@@ -489,7 +492,7 @@ nlohmann::ordered_json json_of(const Machine& machine) {
   return json;
 }
 
-Json json_of(const stats::Delta& delta) {
+Json to_json(const stats::Delta& delta) {
   const auto bound = [](const stats::Change& change, double stats::ChangeBounds::*side) {
     return change.bounds ? Json(100.0 * (*change.bounds).*side) : Json(nullptr);
   };
@@ -514,9 +517,9 @@ void put_lauka_identity(JsonWriter& json, const Results& results, bool complete)
   json.put("version", results.circumstances.version);
   json.put("session_id", results.circumstances.session_id);
   json.put("end_time", rfc3339(results.circumstances.ended));
-  json.put("labels", labels_of(results.circumstances));
+  json.put("labels", labels_json(results.circumstances));
   json.put("complete", complete);
-  json.put("machine", json_of(results.circumstances.machine));
+  json.put("machine", to_json(results.circumstances.machine));
   if (const auto& tuning = results.circumstances.tuning) json.put("tuning", json_item(*tuning));
   json.put("timers", {{"clock_step_ns", results.timers.clock_step.count()},
                       {"tick_ns", tick ? Json(tick->count()) : Json(nullptr)}});
@@ -524,7 +527,7 @@ void put_lauka_identity(JsonWriter& json, const Results& results, bool complete)
 
 void put_lauka_measured(JsonWriter& json, const Results& results) {
   const Setting& setting = results.setting;
-  if (!results.origins.empty()) json.put("sessions", origins_of(results));
+  if (!results.origins.empty()) json.put("sessions", origins_json(results));
   json.put("order", word_in(kOrderWords, setting.order));
   json.put("order_for_hooks", setting.order_is_for_hooks);
   json.put("seed", setting.seed);
@@ -543,11 +546,11 @@ void put_lauka_measured(JsonWriter& json, const Results& results) {
            results.reference.baseline ? Json(nullptr) : Json(results.reference.command));
   put_baseline(json, results);
   put_metrics(json, results);
-  json.put("comparisons", comparisons_of(results));
-  json.put("gates", gates_of(results));
-  json.put("intervals", intervals_of(results));
-  json.put("precision", precision_of(results.precision));
-  json.put("warnings", warnings_of(results));
+  json.put("comparisons", comparisons_json(results));
+  json.put("gates", gates_json(results));
+  json.put("intervals", intervals_json(results));
+  json.put("precision", precision_json(results.precision));
+  json.put("warnings", warnings_json(results));
   json.put("notes", results.notes);
 }
 

@@ -102,6 +102,6 @@ class JsonWriter {
 };
 
 /// Returns the machine as every JSON of lauka has it.
-Json json_of(const Machine& machine);
+Json to_json(const Machine& machine);
 
 }  // namespace lauka

@@ -131,8 +131,8 @@ std::optional<double> times_to_decide(const Judgement& judgement, const Levels& 
   return times;
 }
 
-Verdict verdict_of(const Judgement& judgement, const Question& question, const Evidence& evidence,
-                   const Levels& levels, const Look& look) {
+Verdict make_verdict(const Judgement& judgement, const Question& question, const Evidence& evidence,
+                     const Levels& levels, const Look& look) {
   Verdict verdict{.condition = question.condition,
                   .candidate = question.candidate,
                   .metric = question.metric,
@@ -144,12 +144,12 @@ Verdict verdict_of(const Judgement& judgement, const Question& question, const E
                   .level = judgement.level,
                   .look = look.number,
                   .decided_by = judgement.decided_by};
-  verdict.delta = stats::delta_of(evidence.reference, evidence.candidate, evidence.paired,
-                                  levels.tails, evidence.share);
+  verdict.delta = stats::estimate_delta(evidence.reference, evidence.candidate, evidence.paired,
+                                        levels.tails, evidence.share);
   if (verdict.answer != Answer::Inconclusive) {
     const Condition& condition = question.condition;
-    verdict.bounds = bounds_of(judgement, evidence, condition.limit_percent / 100.0,
-                               fails_when(condition), levels, verdict.delta);
+    verdict.bounds = decision_bounds(judgement, evidence, condition.limit_percent / 100.0,
+                                     fails_when(condition), levels, verdict.delta);
   }
   if (verdict.answer == Answer::Inconclusive)
     verdict.times_as_many = times_to_decide(judgement, levels);
@@ -164,7 +164,7 @@ std::vector<std::size_t> ascending(std::span<const double> p) {
   return places;
 }
 
-std::vector<bool> first_of(const std::vector<std::size_t>& places, std::size_t count) {
+std::vector<bool> first_places(const std::vector<std::size_t>& places, std::size_t count) {
   std::vector<bool> rejected(places.size(), false);
   for (std::size_t i = 0; i < count; ++i) rejected[places[i]] = true;
   return rejected;
@@ -208,8 +208,9 @@ Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when, co
   return result;
 }
 
-DecisionBounds bounds_of(const Judgement& judgement, const Evidence& evidence, double limit,
-                         FailsWhen fails_when, const Levels& levels, const stats::Delta& delta) {
+DecisionBounds decision_bounds(const Judgement& judgement, const Evidence& evidence, double limit,
+                               FailsWhen fails_when, const Levels& levels,
+                               const stats::Delta& delta) {
   DecisionBounds bounds;
   const auto decides = [&](DecidedBy test) {
     return [&, test](double at) {
@@ -245,7 +246,7 @@ std::optional<Verdict> decide_at_look(const Question& question, const Comparison
   const Judgement judgement =
       judge(evidence, condition.limit_percent / 100.0, fails_when(condition), levels, look.last);
   if (!judgement.answer) return std::nullopt;
-  return verdict_of(judgement, question, evidence, levels, look);
+  return make_verdict(judgement, question, evidence, levels, look);
 }
 
 Comparison against_bound(const Condition& condition, const Series& series) {
@@ -264,7 +265,7 @@ std::vector<bool> holm(std::span<const double> p, double error) {
   std::size_t count = 0;
   while (count < p.size() && p[places[count]] <= error / static_cast<double>(p.size() - count))
     ++count;
-  return first_of(places, count);
+  return first_places(places, count);
 }
 
 std::vector<bool> benjamini_hochberg(std::span<const double> p, double error) {
@@ -272,7 +273,7 @@ std::vector<bool> benjamini_hochberg(std::span<const double> p, double error) {
   const auto all = static_cast<double>(p.size());
   std::size_t count = p.size();
   while (count > 0 && p[places[count - 1]] > error * static_cast<double>(count) / all) --count;
-  return first_of(places, count);
+  return first_places(places, count);
 }
 
 void settle_job(std::span<Findings* const> findings, double error, Risk risk) {

@@ -61,8 +61,9 @@ struct DecisionBounds {
 };
 
 /// Finds them for a `judgement` with an answer; `delta` has the estimates.
-DecisionBounds bounds_of(const Judgement& judgement, const Evidence& evidence, double limit,
-                         FailsWhen fails_when, const Levels& levels, const stats::Delta& delta);
+DecisionBounds decision_bounds(const Judgement& judgement, const Evidence& evidence, double limit,
+                               FailsWhen fails_when, const Levels& levels,
+                               const stats::Delta& delta);
 
 /// The answer of one gate about one candidate, and its evidence.
 struct Verdict {

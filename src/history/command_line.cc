@@ -113,7 +113,7 @@ void add_of_command(po::options_description& options, const CommandInfo& command
         "all sessions that began before: 2026-11-22, UTC");
 }
 
-po::options_description options_of(const CommandInfo& command, Typed& to) {
+po::options_description make_options(const CommandInfo& command, Typed& to) {
   po::options_description options;
   Request& request = to.request;
   auto add = options.add_options();
@@ -147,7 +147,7 @@ po::options_description options_of(const CommandInfo& command, Typed& to) {
 }
 
 /// Returns the possible values of an option that help shows as `shown`.
-std::vector<cli::ValueWord> words_of(std::string_view shown) {
+std::vector<cli::ValueWord> find_value_words(std::string_view shown) {
   if (shown.empty()) return {};
   if (shown == "ROLE") shown = "reference|candidate|anchor|all";
   if (shown == "WHAT") shown = "anchor|reference|nothing";
@@ -164,17 +164,17 @@ cli::OptionDescription described(const po::option_description& option) {
           .letter = shorts.size() == 2 && shorts.front() == '-' ? shorts.substr(1) : "",
           .value = option.format_parameter(),
           .help = option.description(),
-          .words = words_of(option.format_parameter())};
+          .words = find_value_words(option.format_parameter())};
 }
 
 cli::CommandDescription described(const CommandInfo& command) {
   cli::CommandDescription all{.name = command.name,
                               .words = command.words,
                               .purpose = command.purpose,
-                              .values = words_of(command.words),
+                              .values = find_value_words(command.words),
                               .groups = {{""}}};
   Typed unused;
-  const po::options_description options = options_of(command, unused);
+  const po::options_description options = make_options(command, unused);
   for (const auto& option : options.options())
     all.groups.front().options.push_back(described(*option));
   return all;
@@ -185,9 +185,10 @@ cli::ProgramDescription description() {
                                   .made_by = "lauka-history",
                                   .purpose = "keeps what lauka measured, commit by commit"};
   for (const CommandInfo& command : kCommands) history.commands.push_back(described(command));
-  history.common = {{.name = "db", .value = "DB", .help = "the database", .words = words_of("DB")},
-                    {.name = "help", .letter = "h", .help = "the commands"},
-                    {.name = "version", .letter = "V", .help = "the version"}};
+  history.common = {
+      {.name = "db", .value = "DB", .help = "the database", .words = find_value_words("DB")},
+      {.name = "help", .letter = "h", .help = "the commands"},
+      {.name = "version", .letter = "V", .help = "the version"}};
   history.statuses = {{"0", "done"},
                       {"1", "failed"},
                       {"2", "the command line is wrong"},
@@ -196,7 +197,7 @@ cli::ProgramDescription description() {
   return history;
 }
 
-std::string help_of(const CommandInfo& command) {
+std::string write_help(const CommandInfo& command) {
   return fmt::format("Usage: lauka-history {} [options]{}{}\n\n{}\n{}", command.name,
                      command.words.empty() ? "" : " ", command.words,
                      fmt::join(wrapped(command.purpose, 79), "\n"),
@@ -224,7 +225,7 @@ Error wrong(const CommandInfo* command, const std::string& what) {
                     : fmt::format("lauka-history {} --help lists its options", command->name)};
 }
 
-Result<Against> against_of(const std::string& text) {
+Result<Against> parse_against(const std::string& text) {
   for (const auto& [name, against] :
        {std::pair("", Against::Usual), std::pair("nothing", Against::Nothing),
         std::pair("reference", Against::Reference), std::pair("anchor", Against::Anchor)})
@@ -290,7 +291,7 @@ Result<Request> parse_command(const CommandInfo& command, std::span<const std::s
   Typed typed;
   typed.request.action = command.action;
   typed.request.wanted.last = command.last;
-  po::options_description options = options_of(command, typed);
+  po::options_description options = make_options(command, typed);
   options.add_options()("words", po::value<std::vector<std::string>>(&typed.request.words));
   po::positional_options_description positional;
   positional.add("words", -1);
@@ -304,12 +305,12 @@ Result<Request> parse_command(const CommandInfo& command, std::span<const std::s
                   .style(style)
                   .run(),
               found);
-    if (found.count("help") > 0) return Request{.answer = help_of(command)};
+    if (found.count("help") > 0) return Request{.answer = write_help(command)};
     po::notify(found);
   } catch (const po::error& error) {
     return wrong(&command, one_line(error.what()));
   }
-  const auto against = against_of(typed.against);
+  const auto against = parse_against(typed.against);
   if (!against) return against.error();
   typed.request.against = *against;
   if (!typed.fail_if_worse.empty()) {
@@ -352,7 +353,7 @@ Result<Request> parse(std::span<const std::string> typed) {
   const std::string& first = arguments.front();
   if (first == "--help" || first == "-h" || first == "help") {
     const CommandInfo* command = arguments.size() > 1 ? find_command(arguments[1]) : nullptr;
-    return Request{.answer = command == nullptr ? help() : help_of(*command)};
+    return Request{.answer = command == nullptr ? help() : write_help(*command)};
   }
   if (first == "--version" || first == "-V")
     return Request{.answer = fmt::format("lauka-history {}\n", cli::version())};

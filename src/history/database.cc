@@ -230,7 +230,7 @@ constexpr auto kMigrations =
     std::to_array<std::span<const std::string_view>>({kFirst, kSecond, kThird, kFourth});
 
 /// Returns the version of the tables; 0 if they are missing.
-Result<std::size_t> version_of(Database& database) {
+Result<std::size_t> read_version(Database& database) {
   const auto rows = database.ask("SELECT version FROM lauka_history", 1);
   if (!rows) return rows.error();
   if (rows->empty()) return std::size_t{0};
@@ -252,7 +252,7 @@ Result<void> migrate_tables(Database& database) {
           database.run("CREATE TABLE IF NOT EXISTS lauka_history (version INTEGER NOT NULL)");
       !made)
     return made;
-  const auto version = version_of(database);
+  const auto version = read_version(database);
   if (!version) return version.error();
   if (auto known = check_version(*version); !known) return known;
   if (*version == kMigrations.size()) return {};
@@ -401,7 +401,7 @@ Result<void> Database::run(const std::string& statement, std::span<const std::st
 
 Result<void> Database::each(const std::string& statement, std::size_t columns,
                             std::span<const std::string> texts,
-                            const std::function<void(const Row&)>& take) {
+                            const std::function<void(const Row&)>& visit) {
   try {
     soci::statement prepared(connection_->session);
     prepared.alloc();
@@ -419,7 +419,7 @@ Result<void> Database::each(const std::string& statement, std::size_t columns,
     while (prepared.fetch()) {
       for (std::size_t i = 0; i < columns; ++i)
         if (is_there[i] == soci::i_null) row[i].clear();
-      take(row);
+      visit(row);
     }
   } catch (const std::exception& error) {
     return failed(error);
@@ -457,11 +457,11 @@ std::span<const std::span<const std::string_view>> migrations() {
 
 Result<Database> open_history(const std::string& where, Access access) {
   const auto named = [&](const Error& error, const std::string& name) {
-    return error.of("the database " + cited(name));
+    return error.prefixed("the database " + cited(name));
   };
   auto database = Database::open(where, access);
   if (!database) return named(database.error(), name_of_database(where));
-  const auto version = version_of(*database);
+  const auto version = read_version(*database);
   if (version && *version == kMigrations.size()) return database;
   if (access == Access::Write) {
     if (auto done = migrate(*database); !done) return named(done.error(), database->name());

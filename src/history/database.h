@@ -54,7 +54,7 @@ class Database {
   /// Executes one statement and passes each row to `take`; `columns` is their number.
   Result<void> each(const std::string& statement, std::size_t columns,
                     std::span<const std::string> texts,
-                    const std::function<void(const Row&)>& take);
+                    const std::function<void(const Row&)>& visit);
   /// The same, returning all rows.
   Result<std::vector<Row>> ask(const std::string& statement, std::size_t columns,
                                std::span<const std::string> texts = {});

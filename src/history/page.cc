@@ -80,7 +80,7 @@ struct Scale {
   }
 };
 
-Scale scale_of(const SteppedSeries& stepped) {
+Scale make_scale(const SteppedSeries& stepped) {
   Scale scale{.stepped = stepped, .metric = as_metric(stepped.series.metric)};
   if (scale.is_change()) scale.metric.unit = Unit::Fraction;
   double low = std::numeric_limits<double>::infinity();
@@ -95,7 +95,7 @@ Scale scale_of(const SteppedSeries& stepped) {
 }
 
 /// Each commit is two units wide; its point is in their middle.
-constexpr std::size_t place_of(std::size_t commit) {
+constexpr std::size_t commit_place(std::size_t commit) {
   return 2 * commit + 1;
 }
 
@@ -104,7 +104,7 @@ std::size_t width_of(const Trend& trend) {
 }
 
 /// Draws the mean between one step and the next as a line, in a drawing of that size.
-std::string levels_of(const Scale& scale, std::size_t width, std::size_t height) {
+std::string draw_levels(const Scale& scale, std::size_t width, std::size_t height) {
   const auto& commits = scale.stepped.trend.commits;
   const auto over = [&](std::size_t i) { return i * width / commits.size(); };
   std::vector<std::size_t> ends;
@@ -123,11 +123,11 @@ std::string levels_of(const Scale& scale, std::size_t width, std::size_t height)
   return report::svg_path("level", path);
 }
 
-std::vector<report::Spot> spots_of(const Scale& scale, std::size_t width, std::size_t height) {
+std::vector<report::Spot> make_spots(const Scale& scale, std::size_t width, std::size_t height) {
   std::vector<report::Spot> spots;
   const auto& commits = scale.stepped.trend.commits;
   for (std::size_t i = 0; i < commits.size(); ++i)
-    spots.push_back({place_of(i) * width / width_of(scale.stepped.trend),
+    spots.push_back({commit_place(i) * width / width_of(scale.stepped.trend),
                      scale.down(commits[i].value, height)});
   return spots;
 }
@@ -138,7 +138,7 @@ std::vector<report::TickLabel> commit_labels(const Trend& trend) {
   const std::size_t last = trend.commits.size() - 1;
   std::vector<report::TickLabel> labels;
   for (const std::size_t i : std::set{std::size_t{0}, last / 2, last})
-    labels.push_back({report::percent_along(static_cast<double>(place_of(i)), width_of(trend)),
+    labels.push_back({report::percent_along(static_cast<double>(commit_place(i)), width_of(trend)),
                       commit_name(trend.commits[i]),
                       minute_text(trend.commits[i].began).substr(0, to_day)});
   return labels;
@@ -151,20 +151,20 @@ std::string large_chart(const Scale& scale) {
   std::map<std::string_view, std::string> lines;  // by class
   for (const KnownStep& known : scale.stepped.steps)
     lines[known.state == StepState::Alarm ? "at" : "at known"] +=
-        fmt::format("M{} 0v{}", place_of(known.step.at), kAcross);
+        fmt::format("M{} 0v{}", commit_place(known.step.at), kAcross);
   std::string names;
   for (std::size_t i = 0; i < trend.commits.size(); ++i) {
     const Observation& one = trend.commits[i];
     names += (i == 0 ? "" : "|") + commit_name(one);
     if (one.reach() > 0.0)
       lines["interval"] +=
-          fmt::format("M{} {}V{}", place_of(i), scale.down(one.value - one.reach(), kAcross),
+          fmt::format("M{} {}V{}", commit_place(i), scale.down(one.value - one.reach(), kAcross),
                       scale.down(one.value + one.reach(), kAcross));
   }
-  std::string content = levels_of(scale, width, kAcross);
+  std::string content = draw_levels(scale, width, kAcross);
   for (const auto& [css_class, path] : lines) content += report::svg_path(css_class, path);
   const std::string title = title_of(scale.stepped.series);
-  content += report::svg_spots(spots_of(scale, width, kAcross), "c0",
+  content += report::svg_spots(make_spots(scale, width, kAcross), "c0",
                                fmt::format(" data-labels=\"{}\"", html_text(names)));
   return fmt::format("<div class=\"chart c0\"{}>\n",
                      report::hover_attributes(scale.axis, scale.metric, "y")) +
@@ -181,7 +181,7 @@ struct StepLook {
   std::string word;
 };
 
-StepLook look_of(const KnownStep& known, Better better) {
+StepLook choose_look(const KnownStep& known, Better better) {
   if (known.state == StepState::Alarm) return {0, report::Ink::Red, "regression"};
   if (known.state != StepState::Better) return {2, report::Ink::Dim, state_words(known).substr(2)};
   if (better == Better::Neither) return {2, report::Ink::Dim, "change"};
@@ -232,7 +232,7 @@ std::string Page::steps_list(const SteppedSeries& stepped) const {
   std::string list;
   for (const KnownStep& known : stepped.steps) {
     const Observation& at = stepped.trend.commits[known.step.at];
-    const report::Ink ink = look_of(known, stepped.series.metric.better).ink;
+    const report::Ink ink = choose_look(known, stepped.series.metric.better).ink;
     list += fmt::format("<li><span class=\"{}\">{}</span> at {}{}</li>\n", report::ink_class(ink),
                         html_text(step_change_text(stepped, known.step)), commit_html(at),
                         html_text(state_words(known)));
@@ -301,7 +301,7 @@ void Page::add(const SteppedSeries& stepped) {
   const std::string anchor = fmt::format("s{}", parts_.size());
   for (const KnownStep& known : stepped.steps) {
     if (known.state == StepState::MadeUpFor) continue;
-    const StepLook look = look_of(known, stepped.series.metric.better);
+    const StepLook look = choose_look(known, stepped.series.metric.better);
     const Observation& at = trend.commits[known.step.at];
     Change change{.rank = {look.rank, -std::fabs(known.step.change)},
                   .cells = {{fmt::format("<a href=\"#{}\">{}</a>", anchor, title)},
@@ -316,14 +316,14 @@ void Page::add(const SteppedSeries& stepped) {
                       html_text(change.cells[1].text));
     changes_.push_back(std::move(change));
   }
-  const Scale scale = scale_of(stepped);
+  const Scale scale = make_scale(stepped);
   const Observation& last = trend.commits.back();
   const std::string value = html_text(value_text(trend, last, stepped.series.metric));
   part.machine = machine_line(stepped.series.variant);
   part.card_begin = fmt::format("<a href=\"#{}\"><b>{}</b><span>{}</span>", anchor, title, value);
   using report::kAcross;
-  const std::string drawing = levels_of(scale, kAcross, kSmall) +
-                              report::svg_spots(spots_of(scale, kAcross, kSmall), "c0", "");
+  const std::string drawing = draw_levels(scale, kAcross, kSmall) +
+                              report::svg_spots(make_spots(scale, kAcross, kSmall), "c0", "");
   part.card_end = report::svg_row(kSmall, "c0", "", drawing) + "</a>\n";
   part.section_begin =
       fmt::format("<section class=\"series\" id=\"{}\"><h2>{}</h2>\n", anchor, title);

@@ -76,7 +76,7 @@ std::optional<LogRatio> ratio_of_samples(const Samples& of, const Samples& to, b
 }
 
 template <typename Keys>
-bool is_one_of(const Keys& keys, std::string_view key) {
+bool is_among(const Keys& keys, std::string_view key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
@@ -85,15 +85,15 @@ bool is_wanted(std::string_view top, int depth, std::string_view key) {
   constexpr int of_result = 3;         // results[]
   constexpr int of_lauka = 4;          // results[].lauka
   constexpr int of_metric_or_run = 6;  // results[].lauka.metrics.NAME, results[].lauka.runs[]
-  if (depth == 1) return is_one_of(std::array{"results"sv, "lauka"sv, "metadata"sv}, key);
+  if (depth == 1) return is_among(std::array{"results"sv, "lauka"sv, "metadata"sv}, key);
   if (top != "results") return true;
-  if (depth == of_result) return is_one_of(std::array{"command"sv, "name"sv, "lauka"sv}, key);
+  if (depth == of_result) return is_among(std::array{"command"sv, "name"sv, "lauka"sv}, key);
   if (depth == of_lauka)
-    return is_one_of(std::array{"benchmark"sv, "role"sv, "metrics"sv, "runs"sv}, key);
+    return is_among(std::array{"benchmark"sv, "role"sv, "metrics"sv, "runs"sv}, key);
   constexpr auto values = std::to_array<std::string_view>(
       {"unit", "runs", "mean", "stddev", "median", "mad", "percentile", "samples", "round",
        "log_ratio_to_reference", "log_ratio_to_anchor"});
-  return depth != of_metric_or_run || is_one_of(values, key);
+  return depth != of_metric_or_run || is_among(values, key);
 }
 
 class RecordReader {
@@ -128,14 +128,14 @@ class RecordReader {
   }
 
   Result<void> take_session() {
-    Circumstances there = circumstances_of(*session_);
+    Circumstances there = read_circumstances(*session_);
     record_.id = lower_case(there.session_id);
     if (record_.id.empty())
       return Error{"has no session_id, as lauka 0.1 wrote none", "measure again"};
     if (!is_uuid(record_.id))
       return foreign("its session_id " + cited(there.session_id) + " is no UUID");
     if (const Json* metadata = member(document_, "metadata"))
-      record_.began = time_of(text_in(*metadata, "start_time"));
+      record_.began = read_time(text_in(*metadata, "start_time"));
     record_.ended = there.ended;
     if (record_.began == TimeOfDay()) return foreign("no time when it began");
     record_.machine = std::move(there.machine);
@@ -199,7 +199,7 @@ class RecordReader {
       record_.results[place].anchor = places_[*anchor].name;
     }
     for (const auto& [name, there] : places_[place].metrics->items()) {
-      auto metric = summary_of(name, there, place);
+      auto metric = read_summary(name, there, place);
       if (!metric) return metric.error();
       if (!*metric) continue;
       if (reference)
@@ -211,8 +211,8 @@ class RecordReader {
   }
 
   /// Returns nullopt if it has no value in this session.
-  Result<std::optional<MetricRecord>> summary_of(const std::string& name, const Json& there,
-                                                 std::size_t place) const {
+  Result<std::optional<MetricRecord>> read_summary(const std::string& name, const Json& there,
+                                                   std::size_t place) const {
     MetricRecord metric{.name = name};
     metric.unit = value_in(kUnitWords, text_in(there, "unit"));
     const auto better = better_.find(name);
@@ -315,7 +315,7 @@ std::optional<double> parse_value(std::string_view word) {
   return number;
 }
 
-std::optional<LogRatio> ratio_of(std::string_view value, std::string_view error) {
+std::optional<LogRatio> parse_ratio(std::string_view value, std::string_view error) {
   const auto number = parse_value(value);
   if (!number) return std::nullopt;
   return LogRatio{*number, parse_value(error)};
@@ -323,7 +323,7 @@ std::optional<LogRatio> ratio_of(std::string_view value, std::string_view error)
 
 }  // namespace
 
-Result<SessionRecord> record_of(std::string_view text) {
+Result<SessionRecord> read_record(std::string_view text) {
   const auto document = parsed(text, is_wanted);
   if (!document) return document.error();
   return RecordReader(*document).read();
@@ -391,22 +391,22 @@ bool decode_values(MetricRecord& metric, std::size_t place, std::string_view num
   metric.mean = *mean;
   metric.stddev = parse_value(words[1]);
   metric.runs = parse_number(words[2]).value_or(0);
-  metric.to_reference = ratio_of(words[3], words[4]);
-  metric.to_anchor = ratio_of(words[5], words[6]);
+  metric.to_reference = parse_ratio(words[3], words[4]);
+  metric.to_anchor = parse_ratio(words[5], words[6]);
   metric.median = words.size() == parts ? parse_value(words[7]) : std::nullopt;
   metric.mad = words.size() == parts ? parse_value(words[8]) : std::nullopt;
   return true;
 }
 
 std::string encode_machine(const Machine& machine) {
-  auto json = json_of(machine);
+  auto json = to_json(machine);
   for (const char* const of_one : {"name", "os", "class"}) json.erase(of_one);
   return dumped(json, -1);
 }
 
 Machine decode_machine(std::string_view parts) {
   const auto json = parsed(parts);
-  return json ? machine_of(*json) : Machine();
+  return json ? read_machine(*json) : Machine();
 }
 
 std::string variant_key(const BenchmarkRecord& result, std::string_view machine_class) {

@@ -68,7 +68,7 @@ struct SessionRecord {
 /// Reads the part of a session that a history keeps from `text`, which lauka's --export-json wrote.
 /// The error is a predicate of the file: not such a JSON, has an impossible value, or has no
 /// identity (hyperfine's files and joined sessions have none).
-Result<SessionRecord> record_of(std::string_view text);
+Result<SessionRecord> read_record(std::string_view text);
 
 /// Returns the id of `text` in the database: 63 bits of its SHA-256; 0 if it is empty. The same
 /// everywhere, so that writers need not ask each other.

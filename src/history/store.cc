@@ -151,7 +151,7 @@ class Rows {
   Result<void> done_{};
 };
 
-std::int64_t milliseconds_of(TimeOfDay time) {
+std::int64_t to_milliseconds(TimeOfDay time) {
   return time.time_since_epoch().count();
 }
 
@@ -159,7 +159,7 @@ std::int64_t milliseconds_of(TimeOfDay time) {
 Result<TimeOfDay> parse_date(const std::string& text) {
   const bool is_date = std::ranges::count(text, '-') == 2;
   const std::string whole = text.find('T') == std::string::npos ? text + "T00:00:00Z" : text;
-  const auto time = time_of(whole);
+  const auto time = read_time(whole);
   const auto second = std::chrono::floor<std::chrono::seconds>(time);
   if (!is_date || time == TimeOfDay() || (rfc3339(time) != whole && rfc3339(second) != whole))
     return Error{cited(text) + " is not a date", "write 2026-11-22 or 2026-11-22T18:00:00Z"};
@@ -167,12 +167,12 @@ Result<TimeOfDay> parse_date(const std::string& text) {
 }
 
 /// The condition that picks the sessions; `texts` are bound in it.
-Result<std::string> condition_of(Database& database, const Forgotten& what,
-                                 std::vector<std::string>& texts) {
+Result<std::string> make_condition(Database& database, const Forgotten& what,
+                                   std::vector<std::string>& texts) {
   if (!what.before.empty()) {
     const auto time = parse_date(what.before);
     if (!time) return time.error();
-    return fmt::format("began < {}", milliseconds_of(*time));
+    return fmt::format("began < {}", to_milliseconds(*time));
   }
   if (!what.commit.empty()) {
     const auto number = find_commit(database, what.commit);
@@ -293,7 +293,7 @@ Result<void> add_sessions(Database& database, Batch& batch) {
     const SessionRecord& one = batch.records[place];
     values += fmt::format(
         "{}({},:t{},{},{},{},{},{},{},{},{},{},{})", values.empty() ? "" : ",", id, texts.size(),
-        milliseconds_of(one.began), milliseconds_of(one.ended), text_id(class_of(one.machine)),
+        to_milliseconds(one.began), to_milliseconds(one.ended), text_id(class_of(one.machine)),
         text_id(one.machine.name), text_id(commit_of(one)), text_id(one.label("branch")),
         text_id(one.version), one.complete ? 1 : 0, one.results.size(), batch.added(place));
     texts.push_back(one.id);
@@ -343,7 +343,7 @@ Result<void> add_own(Database& database, const Batch& batch) {
     const SessionRecord& session = batch.records[point.session];
     if (!batch.is_new[point.session]) continue;
     points.add(fmt::format("({},{},{},{},{},{},'{}',{},{},{})", point.variant,
-                           milliseconds_of(session.began), batch.ids[point.session],
+                           to_milliseconds(session.began), batch.ids[point.session],
                            text_id(commit_of(session)), text_id(session.label("branch")),
                            point.layout, encode_values(point.result->metrics), point.name,
                            point.anchor, batch.added(point.session)));
@@ -358,7 +358,7 @@ std::string commit_of(const SessionRecord& session) {
   return commit.empty() || session.label("dirty") != "yes" ? commit : commit + "+dirty";
 }
 
-std::vector<Series> series_of(const SessionRecord& session, const Wanted& wanted) {
+std::vector<Series> make_series(const SessionRecord& session, const Wanted& wanted) {
   std::vector<Variant> variants;
   for (const BenchmarkRecord& result : session.results)
     variants.push_back({.benchmark = result.benchmark,
@@ -444,8 +444,8 @@ Result<void> Loader::load_machines(const std::set<std::int64_t>& machines) {
   return {};
 }
 
-Result<void> Loader::learn_of(const std::vector<Row>& rows,
-                              std::initializer_list<std::size_t> names, std::size_t machine) {
+Result<void> Loader::load_names(const std::vector<Row>& rows,
+                                std::initializer_list<std::size_t> names, std::size_t machine) {
   std::set<std::int64_t> ids;
   std::set<std::int64_t> machines;
   for (const Row& row : rows) {
@@ -469,7 +469,7 @@ Result<std::vector<SessionLine>> Loader::sessions(std::size_t last, const std::s
                   condition, last),
       8);
   if (!rows) return rows.error();
-  if (auto learnt = learn_of(*rows, {2, 3, 4}, 5); !learnt) return learnt.error();
+  if (auto learnt = load_names(*rows, {2, 3, 4}, 5); !learnt) return learnt.error();
   std::vector<SessionLine> lines;
   for (const Row& row : *rows)
     lines.push_back({.began = id_in(row[0]),
@@ -515,7 +515,7 @@ Result<std::vector<Variant>> Loader::variants(const Wanted& wanted) {
   const auto rows = database_.ask(
       "SELECT id, benchmark, role, command, machine FROM lauka_variant WHERE " + condition, 5);
   if (!rows) return rows.error();
-  if (auto learnt = learn_of(*rows, {1, 2, 3}, 4); !learnt) return learnt.error();
+  if (auto learnt = load_names(*rows, {1, 2, 3}, 4); !learnt) return learnt.error();
   std::vector<Variant> variants;
   for (const Row& row : *rows) {
     const auto& machine = machines_[id_in(row[4])];
@@ -687,7 +687,7 @@ Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
 
 Result<std::size_t> forget(Database& database, const Forgotten& what) {
   std::vector<std::string> texts;
-  const auto condition = condition_of(database, what, texts);
+  const auto condition = make_condition(database, what, texts);
   if (!condition) return condition.error();
   std::size_t count = 0;
   auto done = database.in_transaction([&]() -> Result<void> {
@@ -722,7 +722,7 @@ Result<void> acknowledge(Database& database, std::int64_t variant, const std::st
 
 Result<SessionRecord> record_in(const std::string& file) {
   const auto text = os::read_file(file, kMostBytes);
-  return text ? record_of(*text) : Result<SessionRecord>(text.error());
+  return text ? read_record(*text) : Result<SessionRecord>(text.error());
 }
 
 // Reading takes longer than the database does: a few files for each processor are read ahead.
@@ -742,18 +742,18 @@ Result<Added> Adder::add(std::span<const std::string> files) {
     auto records = reading.front().get();
     reading.pop_front();
     for (auto& record : records)
-      if (auto done = take(files[next++], std::move(record)); !done) return done.error();
+      if (auto done = add_file(files[next++], std::move(record)); !done) return done.error();
   }
   if (auto done = flush(); !done) return done.error();
   added_.there = files_ - added_.bad - added_.sessions;
   return added_;
 }
 
-Result<void> Adder::take(const std::string& file, Result<SessionRecord> record) {
+Result<void> Adder::add_file(const std::string& file, Result<SessionRecord> record) {
   ++files_;
   if (!record) {
     ++added_.bad;
-    report_bad_(record.error().of(cited(file)));
+    report_bad_(record.error().prefixed(cited(file)));
     return {};
   }
   points_ += record->results.size();

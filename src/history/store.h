@@ -60,7 +60,7 @@ struct Wanted {
 };
 
 /// Returns the wanted series of one session alone, each of one point, like those of a database.
-std::vector<Series> series_of(const SessionRecord& session, const Wanted& wanted);
+std::vector<Series> make_series(const SessionRecord& session, const Wanted& wanted);
 
 /// The commit of a session, with "+dirty" where its tree was.
 std::string commit_of(const SessionRecord& session);
@@ -113,8 +113,8 @@ class Loader {
   Result<void> load_machines(const std::set<std::int64_t>& machines);
 
   /// The names and the machines in these columns.
-  Result<void> learn_of(const std::vector<Row>& rows, std::initializer_list<std::size_t> names,
-                        std::size_t machine);
+  Result<void> load_names(const std::vector<Row>& rows, std::initializer_list<std::size_t> names,
+                          std::size_t machine);
 
   Database& database_;
   std::map<std::int64_t, std::string> names_{{0, ""}};
@@ -157,7 +157,7 @@ class Adder {
   Result<Added> add(std::span<const std::string> files);
 
  private:
-  Result<void> take(const std::string& file, Result<SessionRecord> record);
+  Result<void> add_file(const std::string& file, Result<SessionRecord> record);
   Result<void> flush();
 
   Store store_;

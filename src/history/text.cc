@@ -28,18 +28,18 @@ constexpr std::size_t kDrawing = 25;   // cells
 constexpr std::size_t kShownOfId = 8;  // digits; forget takes what an id begins with
 
 /// Returns the change whose logarithm is `value`, with its interval.
-stats::Change change_of(double value, double low, double high) {
+stats::Change make_change(double value, double low, double high) {
   return {.change = std::expm1(value),
           .bounds = stats::ChangeBounds{std::expm1(low), std::expm1(high)}};
 }
 
-stats::Change change_of(double logarithm, std::optional<double> reach) {
+stats::Change make_change(double logarithm, std::optional<double> reach) {
   if (!reach) return {.change = std::expm1(logarithm)};
-  return change_of(logarithm, logarithm - *reach, logarithm + *reach);
+  return make_change(logarithm, logarithm - *reach, logarithm + *reach);
 }
 
-stats::Change change_of(const stats::CombinedEffect& all) {
-  return change_of(all.value, all.bounds.low, all.bounds.high);
+stats::Change make_change(const stats::CombinedEffect& all) {
+  return make_change(all.value, all.bounds.low, all.bounds.high);
 }
 
 constexpr std::size_t kFewMachines = 4;  // below, how much they differ is hardly known
@@ -73,7 +73,7 @@ std::optional<double> reach_between(const Observation& from, const Observation& 
 }
 
 /// Returns the colour of a delta: worse or better with confidence, or neither.
-report::Ink ink_of(const Observation& from, const Observation& to, Better better) {
+report::Ink choose_ink(const Observation& from, const Observation& to, Better better) {
   const auto reach = reach_between(from, to);
   const double change = to.value - from.value;
   if (!reach || better == Better::Neither || std::abs(change) <= *reach) return report::Ink::Dim;
@@ -259,7 +259,7 @@ void Drawing::include(double value, double reach) {
   high_ = std::max(high_, value + reach);
 }
 
-std::string Drawing::of(double value, double low, double high, bool ascii) const {
+std::string Drawing::draw(double value, double low, double high, bool ascii) const {
   const auto cell = [&](double place) {
     const double part = high_ > low_ ? (place - low_) / (high_ - low_) : 0.5;
     return static_cast<std::size_t>(std::lround(part * static_cast<double>(kDrawing - 1)));
@@ -276,7 +276,7 @@ std::string Drawing::of(double value, double low, double high, bool ascii) const
   return drawing;
 }
 
-report::Table table_of(std::initializer_list<std::string_view> headings) {
+report::Table make_table(std::initializer_list<std::string_view> headings) {
   report::Table table;
   for (const std::string_view heading : headings)
     table.columns.push_back({.heading = {std::string(heading), report::Ink::Dim},
@@ -286,7 +286,7 @@ report::Table table_of(std::initializer_list<std::string_view> headings) {
 }
 
 report::Table table_with_drawing(std::initializer_list<std::string_view> headings) {
-  report::Table table = table_of(headings);
+  report::Table table = make_table(headings);
   table.columns.push_back({.goes = report::Less::Drawing, .cut = report::Cut::Middle});
   table.steps.push_back({.less = report::Less::Drawing});
   return table;
@@ -318,7 +318,7 @@ std::string commit_name(const Observation& commit) {
 std::string value_text(const Trend& trend, const Observation& commit, const MetricRecord& metric) {
   if (trend.against != Against::Nothing)
     return report::delta_text(
-        change_of(commit.value, commit.error ? std::optional(commit.reach()) : std::nullopt));
+        make_change(commit.value, commit.error ? std::optional(commit.reach()) : std::nullopt));
   const double value = trend.is_logarithm ? std::exp(commit.value) : commit.value;
   std::optional<double> half;
   if (commit.error) half = commit.reach() * (trend.is_logarithm ? value : 1.0);
@@ -328,7 +328,7 @@ std::string value_text(const Trend& trend, const Observation& commit, const Metr
 std::string change_text(const Trend& trend, const Observation& from, const Observation& to,
                         const MetricRecord& metric) {
   if (trend.is_logarithm)
-    return report::delta_text(change_of(to.value - from.value, reach_between(from, to)));
+    return report::delta_text(make_change(to.value - from.value, reach_between(from, to)));
   const double change = to.value - from.value;
   return (change > 0.0 ? "+" : "") + report::quantity(change, as_metric(metric));
 }
@@ -372,7 +372,7 @@ std::string step_change_text(const SteppedSeries& stepped, const stats::Step& st
   if (!stepped.trend.is_logarithm)
     return (step.change > 0.0 ? "+" : "") +
            report::quantity(step.change, as_metric(stepped.series.metric));
-  return report::delta_text(change_of(step.change, step.bounds.low, step.bounds.high));
+  return report::delta_text(make_change(step.change, step.bounds.low, step.bounds.high));
 }
 
 std::string state_words(const KnownStep& step) {
@@ -400,17 +400,17 @@ std::string steps_text(const SteppedSeries& stepped, const report::Style& style)
       line += fmt::format(" (the commit is one of {} to {})", commit_name(commits[step.earliest]),
                           commit_name(commits[step.latest]));
     const report::Ink ink = known.state == StepState::Alarm ? report::Ink::Red : report::Ink::Plain;
-    text += report::inked(style.ascii ? report::ascii_of(line) : line, ink, style.color) + "\n";
+    text += report::inked(style.ascii ? report::to_ascii(line) : line, ink, style.color) + "\n";
   }
   if (commits.size() > 1 && commits.size() < stats::kFewestForSteps) {
     const Observation& before = commits[commits.size() - 2];
     const MetricRecord& metric = stepped.series.metric;
-    const bool is_sure = ink_of(before, commits.back(), metric.better) != report::Ink::Dim;
+    const bool is_sure = choose_ink(before, commits.back(), metric.better) != report::Ink::Dim;
     const std::string line =
         fmt::format("  {} {}: not judged yet, {} of {} commits\n", commit_name(commits.back()),
                     change_text(stepped.trend, before, commits.back(), metric), commits.size(),
                     stats::kFewestForSteps);
-    if (is_sure) text += style.ascii ? report::ascii_of(line) : line;
+    if (is_sure) text += style.ascii ? report::to_ascii(line) : line;
   }
   if (stepped.is_last_suspected && !commits.empty())
     text += fmt::format("  the last, {}, may be a step: a later one must confirm it\n",
@@ -425,7 +425,7 @@ std::string steps_text(const SteppedSeries& stepped, const report::Style& style)
 
 std::string sessions_text(const std::vector<SessionLine>& sessions, const report::Style& style) {
   report::Table table =
-      table_of({"session", "began (UTC)", "commit", "branch", "machine", "host", "commands"});
+      make_table({"session", "began (UTC)", "commit", "branch", "machine", "host", "commands"});
   for (const SessionLine& one : sessions)
     table.rows.push_back({{one.uuid.substr(0, kShownOfId)},
                           {minute_text(one.began)},
@@ -440,7 +440,7 @@ std::string sessions_text(const std::vector<SessionLine>& sessions, const report
 }
 
 std::string benchmarks_text(const std::vector<Variant>& variants, const report::Style& style) {
-  report::Table table = table_of({"benchmark", "role", "command", "machine"});
+  report::Table table = make_table({"benchmark", "role", "command", "machine"});
   for (const Variant& one : variants)
     table.rows.push_back({{one.benchmark},
                           {one.role},
@@ -468,10 +468,10 @@ std::string series_text(const Series& series, const Trend& trend, const report::
         {minute_text(one.began)},
         {value_text(trend, one, series.metric)},
         {},
-        {drawing.of(one.value, one.value - reach, one.value + reach, style.ascii)}});
+        {drawing.draw(one.value, one.value - reach, one.value + reach, style.ascii)}});
     if (i > 0)
       row[3] = {change_text(trend, trend.commits[i - 1], one, series.metric),
-                ink_of(trend.commits[i - 1], one, series.metric.better)};
+                choose_ink(trend.commits[i - 1], one, series.metric.better)};
     if (const auto step = steps.find(i); step != steps.end()) row[3].text += "  " + step->second;
   }
   text += report::terminal_text(table, style);
@@ -496,22 +496,22 @@ std::string fleet_text(const FleetEffect& effect, const report::Style& style) {
     table.rows.push_back(
         {{"  " + machine.variant.machine_class},
          {machine_text(machine.variant.machine)},
-         {report::delta_text(change_of(machine.value, reach))},
-         {ends.of(machine.value, machine.value - reach, machine.value + reach, style.ascii)}});
+         {report::delta_text(make_change(machine.value, reach))},
+         {ends.draw(machine.value, machine.value - reach, machine.value + reach, style.ascii)}});
   }
   table.rows.push_back(
       {{"  all", report::Ink::Bold},
        {effect.machines.size() == 1
             ? std::string("one class of machines")
             : fmt::format("{} classes of machines", effect.machines.size())},
-       {report::delta_text(change_of(combined))},
-       {ends.of(combined.value, combined.bounds.low, combined.bounds.high, style.ascii)}});
+       {report::delta_text(make_change(combined))},
+       {ends.draw(combined.value, combined.bounds.low, combined.bounds.high, style.ascii)}});
   std::string text =
       effect.title + ": change from the reference\n" + report::terminal_text(table, style);
   std::string note = "  " + differences_in_words(effect);
   if (effect.left_out > 0)
     note += fmt::format("; {} without an interval left out", effect.left_out);
-  return text + report::dim_note(style.ascii ? report::ascii_of(note) : note, style);
+  return text + report::dim_note(style.ascii ? report::to_ascii(note) : note, style);
 }
 
 std::string fleet_html(const FleetEffect& effect) {
@@ -520,8 +520,8 @@ std::string fleet_html(const FleetEffect& effect) {
     rows.push_back(report::change_row(report::html_text(name), name, change, effect.better));
   };
   for (const MachineEffect& machine : effect.machines)
-    add(machine_line(machine.variant), change_of(machine.value, machine.reach()));
-  add("all of them", change_of(*effect.combined));
+    add(machine_line(machine.variant), make_change(machine.value, machine.reach()));
+  add("all of them", make_change(*effect.combined));
   return report::change_chart(std::move(rows)) + "<p class=\"aside\">" +
          report::html_text(differences_in_words(effect)) + "</p>\n";
 }

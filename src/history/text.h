@@ -27,7 +27,7 @@ class Drawing {
   void include(double value, double reach);
 
   /// Draws one value and the ends of its interval.
-  std::string of(double value, double low, double high, bool ascii) const;
+  std::string draw(double value, double low, double high, bool ascii) const;
 
  private:
   double low_ = std::numeric_limits<double>::infinity();
@@ -35,7 +35,7 @@ class Drawing {
 };
 
 /// Returns a table without rows; in a narrow terminal the middle of long cells is left out.
-report::Table table_of(std::initializer_list<std::string_view> headings);
+report::Table make_table(std::initializer_list<std::string_view> headings);
 
 /// The same with a drawing at the end of each row, which is dropped first when space is short.
 report::Table table_with_drawing(std::initializer_list<std::string_view> headings);

@@ -26,8 +26,8 @@ double value_of(const MetricRecord& values, bool has_medians) {
   return has_medians ? *values.median : values.mean;
 }
 
-std::optional<LogRatio> part_of(const MetricRecord& values, Against against, bool is_logarithm,
-                                bool has_medians) {
+std::optional<LogRatio> make_part(const MetricRecord& values, Against against, bool is_logarithm,
+                                  bool has_medians) {
   if (against == Against::Anchor) return values.to_anchor;
   if (against == Against::Reference) return values.to_reference;
   const double value = value_of(values, has_medians);
@@ -178,7 +178,7 @@ double Observation::reach() const {
   return reach95(*whole_error(), degrees_of_sum(*error, degrees, link_error, normal));
 }
 
-Trend trend_of(const Series& series, Against against) {
+Trend make_trend(const Series& series, Against against) {
   Trend trend{.against = against};
   if (against == Against::Usual)
     trend.against = !series.points.empty() && series.points.back().values.to_anchor
@@ -194,7 +194,7 @@ Trend trend_of(const Series& series, Against against) {
   std::vector<SessionPart> all;
   std::vector<std::size_t> place_of;  // of each of them, in `commits`
   for (const SeriesPoint& point : series.points) {
-    const auto part = part_of(point.values, trend.against, trend.is_logarithm, has_medians);
+    const auto part = make_part(point.values, trend.against, trend.is_logarithm, has_medians);
     if (!part) continue;
     std::size_t place = trend.commits.size();
     if (!point.commit.empty()) place = places.emplace(point.commit, place).first->second;
@@ -259,7 +259,7 @@ std::string step_id(const Series& series, std::int64_t began) {
 
 Result<SteppedSeries> with_steps(Loader& loader, Series series, Against against) {
   SteppedSeries stepped{.series = std::move(series)};
-  stepped.trend = trend_of(stepped.series, against);
+  stepped.trend = make_trend(stepped.series, against);
   const auto& commits = stepped.trend.commits;
   std::vector<stats::SeriesPoint> points;
   points.reserve(commits.size());

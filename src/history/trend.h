@@ -91,7 +91,7 @@ struct Trend {
 };
 
 /// Merges the sessions of each commit of a series.
-Trend trend_of(const Series& series, Against against);
+Trend make_trend(const Series& series, Against against);
 
 /// True if a step needs attention.
 enum class StepState : unsigned char {

@@ -248,7 +248,7 @@ void add_wrapped(std::string& text, const std::string& first, std::size_t indent
 
 using Json = nlohmann::ordered_json;
 
-Json json_of(const EngineFacts& engine) {
+Json to_json(const EngineFacts& engine) {
   Json json;
   json["name"] = row_of(engine.engine).name;
   json["counts"] = !engine.missing.has_value();
@@ -328,9 +328,9 @@ std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lin
 std::string check_json(const MachineFacts& facts, std::span<const EngineFacts> engines,
                        std::span<const CheckLine> lines) {
   Json document;
-  document["machine"] = lauka::json_of(facts.machine);
+  document["machine"] = lauka::to_json(facts.machine);
   document["engines"] = Json::array();
-  for (const EngineFacts& engine : engines) document["engines"].push_back(json_of(engine));
+  for (const EngineFacts& engine : engines) document["engines"].push_back(to_json(engine));
   document["checks"] = Json::array();
   for (const CheckLine& line : lines) {
     document["checks"].push_back(

@@ -28,7 +28,7 @@ struct Row {
 };
 
 /// Returns the widths of the columns but the description's; longer names do not widen theirs.
-std::array<std::size_t, 3> widths_of(const std::vector<Row>& rows) {
+std::array<std::size_t, 3> column_widths(const std::vector<Row>& rows) {
   std::array<std::size_t, 3> widths{};
   for (const Row& row : rows)
     for (std::size_t i = 0; i < widths.size(); ++i)
@@ -40,7 +40,7 @@ std::array<std::size_t, 3> widths_of(const std::vector<Row>& rows) {
 /// Prints `rows` in columns, the heading first. `columns`: the terminal's width; 0: nothing is
 /// wrapped. `below`: in a narrow terminal descriptions go below the other cells.
 std::string printed(const std::vector<Row>& rows, std::size_t columns, bool below) {
-  const std::array<std::size_t, 3> widths = widths_of(rows);
+  const std::array<std::size_t, 3> widths = column_widths(rows);
   const std::size_t before = widths[0] + widths[1] + widths[2] + 6;
   const bool beside = columns == 0 || !below || before + kNarrowest <= columns;
   const std::size_t indent = beside ? before : 4;
@@ -117,7 +117,7 @@ std::string_view yes_or_no(bool yes) {
   return yes ? "yes" : "no";
 }
 
-std::string here_of(const KnownMetric& metric, const MetricsHere& here) {
+std::string availability(const KnownMetric& metric, const MetricsHere& here) {
   if (metric.needs.starts_with("--")) return std::string(metric.needs);
   std::vector<std::string> events;
   if (metric.needs.empty()) return "yes";
@@ -129,8 +129,8 @@ void add_core_lines(const CoreUse& cores, std::vector<MetricLine>& lines) {
   const std::string here(yes_or_no(!cores.timed.empty()));
   const auto kinds = cores.timed.empty() ? std::vector<std::string>{"P", "E"} : cores.timed;
   for (const std::string& kind : kinds)
-    lines.push_back({time_metric_of(kind), "s", here, "CPU time on " + kind + " cores"});
-  lines.push_back({share_metric_of(kinds.front()), "fraction", here,
+    lines.push_back({time_metric_name(kind), "s", here, "CPU time on " + kind + " cores"});
+  lines.push_back({share_metric_name(kinds.front()), "fraction", here,
                    "part of the CPU time on " + kinds.front() + " cores"});
 }
 
@@ -139,7 +139,7 @@ struct Widths {
   std::size_t event = 0;
 };
 
-Widths widths_of(const Explanation& explanation) {
+Widths column_widths(const Explanation& explanation) {
   Widths widths;
   for (const auto& pass : explanation.passes) {
     for (const ExplainedCounter& row : pass) {
@@ -201,7 +201,7 @@ std::string explain_events(const Explanation& found) {
     if (explanation.competition)
       text += fmt::format("fewer are not possible: {}\n", one_line(*explanation.competition));
   }
-  const Widths widths = widths_of(explanation);
+  const Widths widths = column_widths(explanation);
   for (std::size_t i = 0; i < passes; ++i) {
     if (passes > 1) text += fmt::format("\npass {}\n", i + 1);
     for (const ExplainedCounter& row : explanation.passes[i]) add_counter(text, row, widths);
@@ -218,7 +218,7 @@ std::vector<MetricLine> metrics_here(const MetricsHere& here) {
                      std::string(one.meaning)});
   add_core_lines(here.cores, lines);
   for (const KnownMetric& one : kMade)
-    lines.push_back({std::string(one.name), std::string(one.unit), here_of(one, here),
+    lines.push_back({std::string(one.name), std::string(one.unit), availability(one, here),
                      std::string(one.meaning)});
   return lines;
 }
@@ -257,7 +257,7 @@ std::string ratio(const ThreadPart& part) {
 }
 
 /// Prints the cells of a column group, or their headings if `part` is null.
-std::string cells_of(const ThreadColumns& columns, const ThreadPart* part) {
+std::string write_cells(const ThreadColumns& columns, const ThreadPart* part) {
   std::string text;
   const auto add = [&](std::string_view heading, int width, const std::string& value) {
     if (!text.empty()) text += ' ';
@@ -285,7 +285,7 @@ void add(std::optional<T>& sum, const std::optional<T>& value) {
   if (value) sum = sum.value_or(T{}) + *value;
 }
 
-ThreadPart total_of(const Threads& threads, std::size_t column) {
+ThreadPart sum_column(const Threads& threads, std::size_t column) {
   ThreadPart total;
   for (const ThreadLine& line : threads.lines) {
     const ThreadPart& part = line.parts[column];
@@ -298,10 +298,10 @@ ThreadPart total_of(const Threads& threads, std::size_t column) {
   return total;
 }
 
-std::string titles_of(const Threads& threads) {
+std::string write_titles(const Threads& threads) {
   std::string titles = first_cell("");
   for (const ThreadColumns& columns : threads.columns)
-    titles += fmt::format(" {:^{}} |", columns.title, cells_of(columns, nullptr).size());
+    titles += fmt::format(" {:^{}} |", columns.title, write_cells(columns, nullptr).size());
   return titles + "\n";
 }
 
@@ -385,21 +385,21 @@ void add_string(std::string_view value, std::string& text) {
 
 std::string threads_table(const Threads& threads) {
   std::string text;
-  if (threads.columns.size() > 1) text += titles_of(threads);
+  if (threads.columns.size() > 1) text += write_titles(threads);
   text += first_cell("TID");
   for (const ThreadColumns& columns : threads.columns)
-    text += " " + cells_of(columns, nullptr) + " |";
+    text += " " + write_cells(columns, nullptr) + " |";
   text += "\n";
   for (const ThreadLine& line : threads.lines) {
     text += first_cell(fmt::format("{}", line.id));
     for (std::size_t i = 0; i < threads.columns.size(); ++i)
-      text += " " + cells_of(threads.columns[i], &line.parts[i]) + " |";
+      text += " " + write_cells(threads.columns[i], &line.parts[i]) + " |";
     text += (line.name.empty() ? "" : " " + one_line(line.name)) + "\n";
   }
   text += first_cell("total");
   for (std::size_t i = 0; i < threads.columns.size(); ++i) {
-    const ThreadPart total = total_of(threads, i);
-    text += " " + cells_of(threads.columns[i], &total) + " |";
+    const ThreadPart total = sum_column(threads, i);
+    text += " " + write_cells(threads.columns[i], &total) + " |";
   }
   return text +
          fmt::format(" {} thread{}\n", threads.lines.size(), threads.lines.size() == 1 ? "" : "s");

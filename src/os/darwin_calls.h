@@ -223,7 +223,7 @@ std::optional<std::string> sysctl_text(const DarwinCalls& calls, const std::stri
 std::optional<std::int64_t> sysctl_number(const DarwinCalls& calls, const std::string& name);
 
 /// Returns the processes that `parent` has started; empty if it has gone.
-std::vector<pid_t> children_of(const DarwinCalls& calls, pid_t parent);
+std::vector<pid_t> find_children(const DarwinCalls& calls, pid_t parent);
 
 /// Nanoseconds of `ticks` mach units; exact, however many they are.
 constexpr std::uint64_t ns_of_mach(std::uint64_t ticks, Timebase timebase) {

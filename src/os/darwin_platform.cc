@@ -80,7 +80,7 @@ void drop_front(int fd, off_t size, off_t keep) {
   if (hole.fp_length > 0) fcntl(fd, F_PUNCHHOLE, &hole);
 }
 
-int join_groups_of(const User& user) {
+int join_groups(const User& user) {
   // Unlike setgroups, it lets the system look further memberships up by the user's id.
   if (initgroups(user.name.c_str(), static_cast<int>(user.group)) == 0) return 0;
   const std::size_t count = std::min<std::size_t>(user.groups.size(), kMostGroups);
@@ -110,13 +110,13 @@ bool is_mount_point(const char* /*path*/) {
   return false;  // only folders can be
 }
 
-std::optional<Account> account_of(std::uint32_t user) {
+std::optional<Account> find_account(std::uint32_t user) {
   const passwd* entry = getpwuid(user);
   if (entry == nullptr) return std::nullopt;
   return Account{entry->pw_name, entry->pw_dir};
 }
 
-std::vector<std::uint32_t> groups_of(const std::string& name) {
+std::vector<std::uint32_t> find_groups(const std::string& name) {
   const passwd* entry = getpwnam(name.c_str());
   if (entry == nullptr) return {};
   std::array<int, 1024> groups{};

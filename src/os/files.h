@@ -116,7 +116,7 @@ class MetricFiles : NonCopyable {
   virtual std::string path(std::size_t place) const = 0;
 
   /// Returns the output of the latest batch; afterwards the files are gone.
-  virtual std::vector<Written> take() = 0;
+  virtual std::vector<Written> collect() = 0;
 };
 
 /// In a folder of their own, which belongs to `user`, if given.

@@ -57,7 +57,7 @@ bool is_run_unwanted(const LauncherSetup& setup) {
 /// has ended, if it is kept. Returns why the run cannot be started; nullopt if all is open.
 std::optional<Outcome> open_files(const SharedProgram& program, const LauncherSetup& setup,
                                   OwnFiles& own, StandardFiles& files) {
-  files = program.is_kept ? setup.files->kept() : setup.files->of(program.sink);
+  files = program.is_kept ? setup.files->kept() : setup.files->for_sink(program.sink);
   if (program.input_path == nullptr && program.output_path == nullptr) return std::nullopt;
   const Rights rights(program.user);
   if (rights.error() != 0) return NotStarted{LaunchStep::BecomeUser, rights.error()};
@@ -258,7 +258,7 @@ class Jobs {
 
   /// False: it has failed, and the others are not to go on.
   bool note(int status) {
-    const Outcome outcome = outcome_of(status);
+    const Outcome outcome = to_outcome(status);
     if (succeeded(outcome)) return true;
     if (!plan_.program->jobs_outlive_failure) {
       fail(outcome);
@@ -440,7 +440,7 @@ class LauncherProcess {
         note_usage(used, ended.usage);
         ended.usage.peak_rss_bytes = rss_bytes(used.ru_maxrss);
         if (is_asked) await_group(pid, deadline_ns);
-        if (!is_to_die()) ended.outcome = outcome_of(status);
+        if (!is_to_die()) ended.outcome = to_outcome(status);
         return;
       }
       if (!is_killed && found > 0) ended.outcome = Stopped{WSTOPSIG(status)};
@@ -478,7 +478,7 @@ class LauncherProcess {
   /// Waits until that time, until a child ends or stops, or until lauka wakes it or dies.
   void wait_until(std::int64_t then_ns, std::int64_t at_ns) const {
     const timespec left =
-        timespec_of(std::chrono::nanoseconds(std::max<std::int64_t>(then_ns - at_ns, 0)));
+        to_timespec(std::chrono::nanoseconds(std::max<std::int64_t>(then_ns - at_ns, 0)));
     sigtimedwait(&awaited_, nullptr, &left);
   }
 

@@ -177,7 +177,7 @@ class FilesBelow final : public SettingFiles {
   int append(const std::string& path, std::string_view text) override {
     constexpr mode_t read_by_all = 0644;
     std::string name;
-    const Descriptor folder = parent_of(path, name);
+    const Descriptor folder = open_parent(path, name);
     if (!folder) return errno;
     const Descriptor file(openat(folder.get(), name.c_str(),
                                  O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC,
@@ -189,13 +189,13 @@ class FilesBelow final : public SettingFiles {
     // Others may read the journal in it, but not lock the folder.
     constexpr mode_t entered_by_all = 0711;
     std::string name;
-    const Descriptor folder = parent_of(path, name);
+    const Descriptor folder = open_parent(path, name);
     return errno_unless(folder && mkdirat(folder.get(), name.c_str(), entered_by_all) == 0);
   }
 
   int remove(const std::string& path) override {
     std::string name;
-    const Descriptor folder = parent_of(path, name);
+    const Descriptor folder = open_parent(path, name);
     if (!folder) return errno;
     if (unlinkat(folder.get(), name.c_str(), AT_REMOVEDIR) == 0) return 0;
     if (errno != ENOTDIR) return errno;
@@ -237,7 +237,7 @@ class FilesBelow final : public SettingFiles {
 
  private:
   /// Opens the folder of a path, one name after the other; `name` is the last one.
-  Descriptor parent_of(const std::string& path, std::string& name) const {
+  Descriptor open_parent(const std::string& path, std::string& name) const {
     Descriptor folder(fcntl(root_.get(), F_DUPFD_CLOEXEC, 0));
     std::size_t begin = 1;
     for (std::size_t end = path.find('/', begin); folder && end != std::string::npos;
@@ -250,7 +250,7 @@ class FilesBelow final : public SettingFiles {
 
   Descriptor open(const std::string& path, int flags) const {
     std::string name;
-    const Descriptor folder = parent_of(path, name);
+    const Descriptor folder = open_parent(path, name);
     if (!folder) return {};
     return Descriptor(openat(folder.get(), name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC));
   }
@@ -290,7 +290,7 @@ void drop_front(int fd, off_t size, off_t keep) {
   fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, size - keep);
 }
 
-int join_groups_of(const User& user) {
+int join_groups(const User& user) {
   return setgroups(user.groups.size(), user.groups.data());
 }
 
@@ -326,7 +326,7 @@ namespace {
 
 /// Returns the output of a program; empty if it cannot be run or fails. It gets no variable of
 /// ours.
-std::string output_of(std::vector<std::string> words) {
+std::string run_for_output(std::vector<std::string> words) {
   std::array ends = {-1, -1};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return "";
   const Descriptor read_end(ends[0]);
@@ -401,8 +401,8 @@ bool read_facts(pid_t pid, const Ticks& ticks, ProcessFacts& facts) {
 
 }  // namespace
 
-std::optional<Account> account_of(std::uint32_t user) {
-  std::string line = output_of({"/usr/bin/getent", "passwd", std::to_string(user)});
+std::optional<Account> find_account(std::uint32_t user) {
+  std::string line = run_for_output({"/usr/bin/getent", "passwd", std::to_string(user)});
   line.erase(std::min(line.find('\n'), line.size()));
   if (auto account = account_in(line, user)) return account;
   std::ifstream file("/etc/passwd");
@@ -412,9 +412,9 @@ std::optional<Account> account_of(std::uint32_t user) {
   return std::nullopt;
 }
 
-std::vector<std::uint32_t> groups_of(const std::string& name) {
+std::vector<std::uint32_t> find_groups(const std::string& name) {
   std::vector<std::uint32_t> groups;
-  std::istringstream printed(output_of({"/usr/bin/id", "-G", "--", name}));
+  std::istringstream printed(run_for_output({"/usr/bin/id", "-G", "--", name}));
   for (std::string word; printed >> word;) {
     if (const auto id = id_in(word)) groups.push_back(*id);
   }
@@ -439,11 +439,11 @@ std::optional<std::chrono::nanoseconds> scheduler_tick() {
 }
 
 std::string cpu_model() {
-  return cpu_model_of(read_file("/proc/cpuinfo").value_or(""));
+  return parse_cpu_model(read_file("/proc/cpuinfo").value_or(""));
 }
 
 std::string os_name() {
-  return os_name_of(read_file("/etc/os-release").value_or(""));
+  return parse_os_name(read_file("/etc/os-release").value_or(""));
 }
 
 ProcessTable all_processes() {

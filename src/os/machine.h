@@ -28,10 +28,10 @@ std::string os_name();
 
 /// Returns the processor by the text of /proc/cpuinfo: its model's name, else (ARM) the numbers of
 /// its maker and part; empty if it has neither.
-std::string cpu_model_of(std::string_view cpuinfo);
+std::string parse_cpu_model(std::string_view cpuinfo);
 
 /// PRETTY_NAME of the text of /etc/os-release, without its quotes; empty if missing.
-std::string os_name_of(std::string_view os_release);
+std::string parse_os_name(std::string_view os_release);
 
 /// Returns the facts in Linux's /proc and /sys; changes and runs nothing.
 MachineFacts linux_facts(const LinuxCalls& calls);

@@ -22,7 +22,7 @@ constexpr const char* kUseVersion2 =
     "later";
 constexpr const char* kNewKernel = "use Linux 5.19 or later";
 
-std::string text_of(SettingFiles& files, const std::string& path) {
+std::string read_text(SettingFiles& files, const std::string& path) {
   return files.read(path).value_or("");
 }
 
@@ -32,7 +32,7 @@ std::string cgroup_file(SettingFiles& files) {
 
 /// lauka's own group, below the root of the hierarchy.
 std::optional<std::string> own_group(SettingFiles& files) {
-  const std::string text = text_of(files, cgroup_file(files));
+  const std::string text = read_text(files, cgroup_file(files));
   for (const std::string_view line : split(text, '\n'))
     if (line.starts_with("0::/")) return std::string(line.substr(3));
   return std::nullopt;
@@ -41,7 +41,7 @@ std::optional<std::string> own_group(SettingFiles& files) {
 /// True if a hierarchy of version 1 has the memory controller ("4:memory:/x"), which version 2
 /// lacks then.
 bool is_memory_in_version_1(SettingFiles& files) {
-  const std::string text = text_of(files, cgroup_file(files));
+  const std::string text = read_text(files, cgroup_file(files));
   for (const std::string_view line : split(text, '\n')) {
     const auto fields = split(line, ':');
     if (fields.size() < 2) continue;
@@ -59,7 +59,7 @@ struct Mount {
 /// "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw"
 std::optional<Mount> mount_of_groups(SettingFiles& files) {
   const std::string text =
-      text_of(files, "/proc/" + std::to_string(files.own_pid()) + "/mountinfo");
+      read_text(files, "/proc/" + std::to_string(files.own_pid()) + "/mountinfo");
   for (const std::string_view line : split(text, '\n')) {
     if (line.find(" - cgroup2 ") == std::string_view::npos) continue;
     const auto fields = split(line, ' ');
@@ -71,10 +71,10 @@ std::optional<Mount> mount_of_groups(SettingFiles& files) {
 }
 
 bool hands_memory_on(SettingFiles& files, const std::string& folder) {
-  return has_word(text_of(files, folder + "/cgroup.subtree_control"), "memory");
+  return has_word(read_text(files, folder + "/cgroup.subtree_control"), "memory");
 }
 
-std::optional<std::uint64_t> peak_of(SettingFiles& files, const std::string& group) {
+std::optional<std::uint64_t> read_peak(SettingFiles& files, const std::string& group) {
   const auto text = files.read(group + "/memory.peak");
   if (!text) return std::nullopt;
   const auto bytes =
@@ -92,7 +92,7 @@ class Groups final : public MemoryGroups {
     for (const std::string& group : left_) {
       if (remove(group)) continue;
       // Remaining processes of a run continue in lauka's own group.
-      const std::string pids = text_of(files_, group + "/cgroup.procs");
+      const std::string pids = read_text(files_, group + "/cgroup.procs");
       for (const std::string_view pid : split(pids, '\n'))
         if (!pid.empty()) files_.write(own_ + "/cgroup.procs", pid);
       remove(group);
@@ -112,7 +112,7 @@ class Groups final : public MemoryGroups {
   std::optional<std::uint64_t> end() override {
     if (current_.empty()) return std::nullopt;
     const std::string group = std::exchange(current_, "");
-    const auto peak = peak_of(files_, group);
+    const auto peak = read_peak(files_, group);
     if (!remove(group)) left_.push_back(group);
     // Groups without a process are not charged any more, and read as 0.
     return peak && *peak > 0 ? peak : std::nullopt;
@@ -144,7 +144,7 @@ class Groups final : public MemoryGroups {
 };
 
 Error missing(const Error& error) {
-  return error.of("tree_peak_memory cannot be measured");
+  return error.prefixed("tree_peak_memory cannot be measured");
 }
 
 /// Returns why groups in `folder` would not work; nullopt if they would.

@@ -35,7 +35,7 @@ void drop_front(int fd, off_t size, off_t keep);
 
 /// Gives the calling process the groups of `user`, as many as the system takes. 0, or -1 with
 /// errno.
-int join_groups_of(const User& user);
+int join_groups(const User& user);
 
 /// The system's part of FileCalls.
 int open_unnamed(const char* folder);
@@ -48,7 +48,7 @@ bool is_mount_point(const char* path);
 void when_parent_dies(int signal_number);
 
 /// For nanosleep(2) and the like.
-inline timespec timespec_of(std::chrono::nanoseconds time) {
+inline timespec to_timespec(std::chrono::nanoseconds time) {
   constexpr std::int64_t ns_per_second = 1'000'000'000;
   return {static_cast<time_t>(time.count() / ns_per_second),
           static_cast<long>(time.count() % ns_per_second)};
@@ -61,13 +61,13 @@ inline timespec timespec_of(std::chrono::nanoseconds time) {
 /// have passed. Returns one that could not be killed; 0 if none.
 pid_t kill_descendants(pid_t root, std::int64_t since_ns);
 
-inline std::uint64_t ns_of(const timeval& t) {
+inline std::uint64_t to_ns(const timeval& t) {
   return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 +
          static_cast<std::uint64_t>(t.tv_usec) * 1'000;
 }
 
 /// Returns how a process has ended, by the `status` of waitpid(2).
-inline Outcome outcome_of(int status) {
+inline Outcome to_outcome(int status) {
   if (WIFSIGNALED(status)) return Signalled{WTERMSIG(status), WCOREDUMP(status) != 0};
   return Exited{WEXITSTATUS(status)};
 }
@@ -75,8 +75,8 @@ inline Outcome outcome_of(int status) {
 /// Takes the kernel's accounts of a reaped process, except peak memory, whose unit depends on the
 /// system.
 inline void note_usage(const rusage& used, Usage& usage) {
-  usage.user_ns = ns_of(used.ru_utime);
-  usage.system_ns = ns_of(used.ru_stime);
+  usage.user_ns = to_ns(used.ru_utime);
+  usage.system_ns = to_ns(used.ru_stime);
   usage.minor_faults = static_cast<std::uint64_t>(used.ru_minflt);
   usage.major_faults = static_cast<std::uint64_t>(used.ru_majflt);
   usage.voluntary_switches = static_cast<std::uint64_t>(used.ru_nvcsw);

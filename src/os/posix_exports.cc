@@ -22,7 +22,7 @@ constexpr const char* kKept = ".kept-";
 constexpr std::string_view kStandardOutput = "-";
 constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
-std::string folder_of(const std::string& path) {
+std::string parent_folder(const std::string& path) {
   return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
 }
 
@@ -41,19 +41,19 @@ std::string why_not_replaceable(const std::string& path, const struct stat& file
                                 const FileCalls& calls) {
   if (calls.is_mount_point(path.c_str())) return "it is a mount point";
   struct stat folder {};
-  if (stat(folder_of(path).c_str(), &folder) != 0) return "";
+  if (stat(parent_folder(path).c_str(), &folder) != 0) return "";
   const uid_t user = geteuid();
   const bool is_sticky = (folder.st_mode & S_ISVTX) != 0;
   if (is_sticky && user != 0 && user != file.st_uid && user != folder.st_uid)
     return "it belongs to another user, in a folder where only owners may do that";
-  return faccessat(AT_FDCWD, folder_of(path).c_str(), W_OK, AT_EACCESS) == 0
+  return faccessat(AT_FDCWD, parent_folder(path).c_str(), W_OK, AT_EACCESS) == 0
              ? ""
              : "its folder cannot be written";
 }
 
 /// Removes the temporaries of `target` without a living writer.
 void remove_left(const std::string& target) {
-  const std::string folder = folder_of(target);
+  const std::string folder = parent_folder(target);
   const std::string begin = target.substr(target.rfind('/') + 1) + kTemporary;
   for (const std::string& name : names_in(Descriptor(open(folder.c_str(), kFolder)))) {
     if (!name.starts_with(begin)) continue;
@@ -140,7 +140,7 @@ Result<std::unique_ptr<ExportFile>> ExportFile::open(const std::string& target,
 
 void ExportFile::open_temporary() {
   remove_left(target_);
-  file_ = Descriptor(calls_.open_unnamed(folder_of(target_).c_str()));
+  file_ = Descriptor(calls_.open_unnamed(parent_folder(target_).c_str()));
   if (!file_) {
     temporary_ = free_name(target_ + kTemporary, [this](const std::string& name) {
       constexpr int a_new_one = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;

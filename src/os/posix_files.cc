@@ -108,7 +108,7 @@ class OpenText final : public TextFile {
 constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
 constexpr std::size_t kDigits = 2;  // of a number: a batch has 64 runs at most
 
-std::string name_of(std::size_t place) {
+std::string file_name(std::size_t place) {
   std::string digits = std::to_string(place);
   digits.insert(0, kDigits - std::min(digits.size(), kDigits), '0');
   return "run-" + digits;
@@ -130,20 +130,20 @@ class FilesInFolder final : public MetricFiles {
       : folder_(std::move(folder)), user_(std::move(user)) {}
 
   std::string path(std::size_t place) const override {
-    return folder_.path() + "/" + name_of(place);
+    return folder_.path() + "/" + file_name(place);
   }
 
-  std::vector<Written> take() override {
+  std::vector<Written> collect() override {
     std::vector<Written> all;
     const std::vector<std::string> names = folder_.names();
     if (names.empty()) return all;
     {
       const ActAs owner(user_);
       for (std::size_t place = 0; place < 100; ++place) {
-        if (!std::ranges::binary_search(names, name_of(place))) continue;
+        if (!std::ranges::binary_search(names, file_name(place))) continue;
         Written& written = all.emplace_back();
         written.place = place;
-        written.is_whole = read_whole(folder_.open_file(name_of(place)), written.text);
+        written.is_whole = read_whole(folder_.open_file(file_name(place)), written.text);
       }
     }
     folder_.clear();

@@ -72,7 +72,7 @@ class SharedPrograms {
   explicit SharedPrograms(Arena& arena) : arena_(arena) {}
 
   Result<ProgramId> add(const ProgramSpec& spec) {
-    const Result<std::string> path = find_program_of(spec);
+    const Result<std::string> path = find_program(spec);
     if (!path) return path.error();
     try {
       programs_.push_back({shared(spec, *path), spec.launch_variable});
@@ -85,7 +85,7 @@ class SharedPrograms {
   const SharedProgram* at(ProgramId id) const { return programs_.at(id).shared; }
 
   /// Returns the variable of the `place`th launch of a batch; null if its program has none.
-  char* variable_of(const Launch& launch, std::size_t place) {
+  char* find_variable(const Launch& launch, std::size_t place) {
     const std::string& name = programs_.at(launch.program).launch_variable;
     if (name.empty()) return nullptr;
     const std::string text = name + "=" + launch.value;
@@ -133,7 +133,7 @@ class SharedPrograms {
   /// If nothing has to change, programs get lauka's own environment: its size shifts the stack, and
   /// thereby times. Variables that stay are where the launcher has them too.
   void make_environment(const ProgramSpec& spec, SharedProgram& program) {
-    const std::vector<std::string> all = environment_of(spec, "");
+    const std::vector<std::string> all = program_environment(spec, "");
     auto** const environment = arena_.make<char*>(all.size() + 1);
     char** own = environ;
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -252,7 +252,7 @@ class PosixLauncher final : public Launcher {
         auto* const counters =
             launch.counters == kNoCounters ? nullptr : counter_sets_.at(launch.counters);
         state_->launches[i] = {programs_.at(launch.program), counters,
-                               programs_.variable_of(launch, i)};
+                               programs_.find_variable(launch, i)};
       }
     } catch (const std::bad_alloc&) {
       return too_large();

@@ -58,18 +58,18 @@ Machine this_machine() {
   return machine;
 }
 
-std::string cpu_model_of(std::string_view cpuinfo) {
+std::string parse_cpu_model(std::string_view cpuinfo) {
   for (const std::string_view key : {"model name", "cpu model", "Model", "cpu"}) {
-    auto model = value_of(cpuinfo, key, ':');
+    auto model = find_value(cpuinfo, key, ':');
     if (model && !model->empty()) return *std::move(model);
   }
-  const std::string maker = value_of(cpuinfo, "CPU implementer", ':').value_or("");
-  const std::string part = value_of(cpuinfo, "CPU part", ':').value_or("");
+  const std::string maker = find_value(cpuinfo, "CPU implementer", ':').value_or("");
+  const std::string part = find_value(cpuinfo, "CPU part", ':').value_or("");
   return maker.empty() && part.empty() ? "" : "implementer " + maker + ", part " + part;
 }
 
-std::string os_name_of(std::string_view os_release) {
-  return value_of(os_release, "PRETTY_NAME", '=').value_or("");
+std::string parse_os_name(std::string_view os_release) {
+  return find_value(os_release, "PRETTY_NAME", '=').value_or("");
 }
 
 std::string new_session_id() {
@@ -130,7 +130,7 @@ std::chrono::nanoseconds observed_step(const Clock& clock) {
 }
 
 void sleep_for(std::chrono::nanoseconds time) {
-  timespec left = timespec_of(time);
+  timespec left = to_timespec(time);
   while (interrupt() == 0 && nanosleep(&left, &left) != 0 && errno == EINTR) {
   }
 }
@@ -176,18 +176,18 @@ std::optional<std::string> line_in(const LinuxCalls& calls, const std::string& p
   return text;
 }
 
-std::string text_of(const LinuxCalls& calls, const std::string& path) {
+std::string read_text(const LinuxCalls& calls, const std::string& path) {
   return calls.read_file(path).value_or("");
 }
 
-double number_of(std::string_view word) {
+double to_number(std::string_view word) {
   return std::strtod(std::string(word).c_str(), nullptr);
 }
 
 void probe_clock(const LinuxCalls& calls, MachineFacts& facts) {
   const std::string folder = "/sys/devices/system/clocksource/clocksource0/";
   facts.clock_source = line_in(calls, folder + "current_clocksource");
-  const std::string available = text_of(calls, folder + "available_clocksource");
+  const std::string available = read_text(calls, folder + "available_clocksource");
   for (const std::string_view name : blank_separated(available)) {
     if (name == "tsc" || name == "kvm-clock") facts.better_clock_sources.emplace_back(name);
   }
@@ -226,15 +226,15 @@ void probe_smt(const LinuxCalls& calls, MachineFacts& facts) {
 }
 
 void probe_load(const LinuxCalls& calls, MachineFacts& facts) {
-  const std::string load_text = text_of(calls, "/proc/loadavg");
+  const std::string load_text = read_text(calls, "/proc/loadavg");
   const auto load = blank_separated(load_text);
-  if (!load.empty()) facts.load = number_of(load.front());
+  if (!load.empty()) facts.load = to_number(load.front());
   // Version 2 of control groups, as a container sees its own.
-  const std::string quota_text = text_of(calls, "/sys/fs/cgroup/cpu.max");
+  const std::string quota_text = read_text(calls, "/sys/fs/cgroup/cpu.max");
   const auto quota = blank_separated(quota_text);
   if (quota.size() == 2 && quota[0] != "max") {
-    const double period = number_of(quota[1]);
-    if (period > 0) facts.cpu_quota = number_of(quota[0]) / period;
+    const double period = to_number(quota[1]);
+    if (period > 0) facts.cpu_quota = to_number(quota[0]) / period;
   }
 }
 
@@ -258,17 +258,17 @@ void probe_power(const LinuxCalls& calls, MachineFacts& facts) {
 }
 
 /// Fraction of CPU time since the start that the hypervisor gave to others.
-std::optional<double> stolen_of(const std::string& stat) {
+std::optional<double> parse_stolen(const std::string& stat) {
   const auto words = blank_separated(std::string_view(stat).substr(0, stat.find('\n')));
   if (words.size() < 9 || words.front() != "cpu") return std::nullopt;
   double sum = 0.0;  // user nice system idle iowait irq softirq steal
-  for (std::size_t i = 1; i <= 8; ++i) sum += number_of(words[i]);
+  for (std::size_t i = 1; i <= 8; ++i) sum += to_number(words[i]);
   if (sum <= 0.0) return std::nullopt;
-  return number_of(words[8]) / sum;
+  return to_number(words[8]) / sum;
 }
 
 /// Returns the vendor of the machine, if that is a hypervisor.
-std::optional<std::string> hypervisor_of(const LinuxCalls& calls) {
+std::optional<std::string> find_hypervisor(const LinuxCalls& calls) {
   if (auto type = line_in(calls, "/sys/hypervisor/type")) return type;
   const std::string dmi = "/sys/class/dmi/id/";
   const std::string vendor = line_in(calls, dmi + "sys_vendor").value_or("");
@@ -293,8 +293,8 @@ std::optional<std::string> hypervisor_of(const LinuxCalls& calls) {
 
 void probe_hypervisor(const LinuxCalls& calls, const std::string& cpuinfo, MachineFacts& facts) {
   // x86 has a flag for a hypervisor; Arm has not.
-  const auto flags = value_of(cpuinfo, "flags", ':');
-  facts.hypervisor = hypervisor_of(calls);
+  const auto flags = find_value(cpuinfo, "flags", ':');
+  facts.hypervisor = find_hypervisor(calls);
   if (flags) {
     const bool flagged = has_word(*flags, "hypervisor");
     facts.knows_hypervisor = true;
@@ -322,8 +322,8 @@ void probe_container(const LinuxCalls& calls, MachineFacts& facts) {
 
 void add_linux_class(const LinuxCalls& calls, MachineFacts& facts) {
   probe_governors(calls, facts);
-  const std::string cpuinfo = text_of(calls, "/proc/cpuinfo");
-  facts.machine.cpu_model = cpu_model_of(cpuinfo);
+  const std::string cpuinfo = read_text(calls, "/proc/cpuinfo");
+  facts.machine.cpu_model = parse_cpu_model(cpuinfo);
   probe_hypervisor(calls, cpuinfo, facts);
 }
 
@@ -335,7 +335,7 @@ MachineFacts linux_facts(const LinuxCalls& calls) {
   probe_load(calls, facts);
   probe_power(calls, facts);
   add_linux_class(calls, facts);
-  if (facts.hypervisor) facts.stolen = stolen_of(text_of(calls, "/proc/stat"));
+  if (facts.hypervisor) facts.stolen = parse_stolen(read_text(calls, "/proc/stat"));
   probe_container(calls, facts);
   if (const auto aslr = line_in(calls, "/proc/sys/kernel/randomize_va_space"))
     facts.aslr = *aslr != "0";
@@ -357,7 +357,7 @@ std::optional<double> load_of(const DarwinCalls& calls) {
   return static_cast<double>(load.fixed[0]) / static_cast<double>(load.scale);
 }
 
-std::vector<NamedCpus> kinds_of(const DarwinCalls& calls) {
+std::vector<NamedCpus> list_kinds(const DarwinCalls& calls) {
   std::vector<NamedCpus> kinds;
   const std::int64_t levels = sysctl_number(calls, "hw.nperflevels").value_or(0);
   for (std::int64_t level = 0; level < levels && level < 8; ++level) {
@@ -397,7 +397,7 @@ std::int64_t owner_of_tracing(const DarwinCalls& calls) {
   return lives ? pid : 0;
 }
 
-TracingFacts tracing_of(const DarwinCalls& calls) {
+TracingFacts probe_tracing(const DarwinCalls& calls) {
   TracingFacts tracing;
   const auto threads = sysctl_number(calls, "kpc.thread_counting");  // root only
   tracing.readable = threads.has_value();
@@ -424,7 +424,7 @@ std::optional<std::int64_t> sysctl_number(const DarwinCalls& calls, const std::s
   return length == sizeof value ? std::optional(value) : std::nullopt;
 }
 
-std::vector<pid_t> children_of(const DarwinCalls& calls, pid_t parent) {
+std::vector<pid_t> find_children(const DarwinCalls& calls, pid_t parent) {
   // An answer that fills the room given may be cut, so it is asked for again.
   for (std::size_t room = 64;; room *= 2) {
     std::vector<pid_t> children(room);
@@ -449,12 +449,12 @@ MachineFacts darwin_facts(const DarwinCalls& calls) {
   const auto logical = sysctl_number(calls, "hw.logicalcpu");
   const auto physical = sysctl_number(calls, "hw.physicalcpu");
   if (logical && physical) facts.smt = SwitchFacts{*logical > *physical, ""};
-  facts.core_kinds = kinds_of(calls);
+  facts.core_kinds = list_kinds(calls);
   facts.load = load_of(calls);
   facts.on_battery = on_battery(calls);
   add_darwin_class(calls, facts);
   facts.aslr = true;  // macOS cannot do without
-  facts.tracing = tracing_of(calls);
+  facts.tracing = probe_tracing(calls);
   return facts;
 }
 

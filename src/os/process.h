@@ -271,7 +271,7 @@ Result<std::string> find_program(const std::string& word,
                                  const std::string& folder = {});
 
 /// Finds the file of a program, with the rights of its user, in its own PATH if it has one.
-Result<std::string> find_program_of(const ProgramSpec& spec);
+Result<std::string> find_program(const ProgramSpec& spec);
 
 /// True if a launch of `spec` gets exactly the environment that lauka was started with.
 inline bool is_own_environment(const ProgramSpec& spec) {
@@ -288,7 +288,7 @@ inline constexpr const char* kRegionVariable = "LAUKA_REGION";
 /// Returns NAME=VALUE for a launch's whole environment: lauka's original one, HOME, USER and
 /// LOGNAME of its user, PWD of its folder, its own variables, `value` of its launch_variable, and
 /// an empty kRegionVariable if it has a region.
-std::vector<std::string> environment_of(const ProgramSpec& spec, const std::string& value);
+std::vector<std::string> program_environment(const ProgramSpec& spec, const std::string& value);
 
 /// A program that runs while lauka does something else: lauka's own child, not the launcher's, and
 /// not measured.
@@ -303,7 +303,7 @@ class ProgramAside : NonCopyable {
   /// Waits until it has ended and returns its standard output, up to `most_bytes`; empty if it
   /// failed, took too long, or was not begun. It is killed when its time is over, or soon after
   /// lauka was asked to end; it has ended when this returns.
-  std::string take(std::size_t most_bytes);
+  std::string wait_for_output(std::size_t most_bytes);
 
  private:
   bool has_ended_until(std::chrono::nanoseconds deadline) const;

@@ -37,7 +37,7 @@ int set_groups(const std::vector<gid_t>& groups) {
   return set_all(&setgroups, groups);
 }
 
-constexpr IdentityCalls kUserCalls{&join_groups_of, &set_groups, &setegid, &seteuid};
+constexpr IdentityCalls kUserCalls{&join_groups, &set_groups, &setegid, &seteuid};
 
 std::vector<gid_t> own_groups() {
   const int count = getgroups(0, nullptr);
@@ -47,7 +47,7 @@ std::vector<gid_t> own_groups() {
   return groups;
 }
 
-Result<std::uint32_t> id_of(const char* name) {
+Result<std::uint32_t> read_id(const char* name) {
   const std::string text = variable(name).value_or("");
   // The highest one means "no change" to the system.
   const auto id = parse_whole_number(text, 0, std::numeric_limits<std::uint32_t>::max() - 1);
@@ -69,7 +69,7 @@ ActAs::ActAs(const std::optional<User>& user, const IdentityCalls& calls)
   errno = EPERM;
   if (geteuid() == 0) {
     groups_ = own_groups();
-    acting_ = calls_.join_groups_of(*user) == 0 && calls_.setegid(user->group) == 0 &&
+    acting_ = calls_.join_groups(*user) == 0 && calls_.setegid(user->group) == 0 &&
               calls_.seteuid(user->id) == 0;
   }
   if (acting_) return;
@@ -98,17 +98,17 @@ bool has_root_rights() {
 Result<std::optional<User>> user_behind_sudo(bool keep_root) {
   if (keep_root || geteuid() != 0 || variable("SUDO_UID").value_or("").empty())
     return std::optional<User>{};
-  const auto id = id_of("SUDO_UID");
+  const auto id = read_id("SUDO_UID");
   if (!id) return id.error();
   if (*id == 0) return std::optional<User>{};
-  const auto group = id_of("SUDO_GID");
+  const auto group = read_id("SUDO_GID");
   if (!group) return group.error();
   User user{*id, *group, {}, variable("SUDO_USER").value_or(""), "/"};
   if (user.name.empty()) user.name = std::to_string(*id);
-  if (const auto account = account_of(*id)) {
+  if (const auto account = find_account(*id)) {
     user.name = account->name;
     user.home = account->home;
-    user.groups = groups_of(user.name);
+    user.groups = find_groups(user.name);
   }
   std::erase(user.groups, *group);
   user.groups.insert(user.groups.begin(), *group);
@@ -127,7 +127,7 @@ constexpr nanoseconds kDyingAside = std::chrono::seconds(2);
                                  const std::optional<User>& user, int null, int output,
                                  pid_t parent) {
   setpgid(0, 0);
-  if (!user || (join_groups_of(*user) == 0 && setgid(user->group) == 0 && setuid(user->id) == 0)) {
+  if (!user || (join_groups(*user) == 0 && setgid(user->group) == 0 && setuid(user->id) == 0)) {
     when_parent_dies(SIGKILL);  // after the change of user, which undoes it
     for (const int number : {SIGPIPE, SIGXFSZ}) signal(number, SIG_DFL);
     const bool has_files = dup2(null, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
@@ -152,13 +152,13 @@ void set(std::vector<std::string>& environment, const std::string& variable) {
 }  // namespace
 
 void ProgramAside::begin(const ProgramSpec& spec, nanoseconds timeout) {
-  const auto path = find_program_of(spec);
+  const auto path = find_program(spec);
   const Descriptor null(open("/dev/null", O_RDWR | O_CLOEXEC));
   output_ = Descriptor(open_anonymous_file());
   if (!path || !null || !output_) return;
   std::vector<std::string> words = spec.words;
   std::vector<std::string> variables;
-  if (!is_own_environment(spec)) variables = environment_of(spec, "");
+  if (!is_own_environment(spec)) variables = program_environment(spec, "");
   const std::vector<char*> argv = pointers_to(words);
   const std::vector<char*> environment = pointers_to(variables);
   char* const* const given = variables.empty() ? environ : environment.data();
@@ -191,7 +191,7 @@ bool ProgramAside::has_ended_until(nanoseconds deadline) const {
   }
 }
 
-std::string ProgramAside::take(std::size_t most_bytes) {
+std::string ProgramAside::wait_for_output(std::size_t most_bytes) {
   if (pid_ == 0) return {};
   if (!has_ended_until(deadline_)) {
     kill_it();
@@ -215,7 +215,7 @@ void ProgramAside::kill_it() {
   pid_ = 0;
 }
 
-Result<std::string> find_program_of(const ProgramSpec& spec) {
+Result<std::string> find_program(const ProgramSpec& spec) {
   const ActAs user(spec.user);
   if (!user.error().empty()) return Error{user.error(), "use --as-root to keep root"};
   constexpr std::string_view name = "PATH=";
@@ -226,7 +226,7 @@ Result<std::string> find_program_of(const ProgramSpec& spec) {
   return find_program(spec.words.at(0), path, spec.folder);
 }
 
-std::vector<std::string> environment_of(const ProgramSpec& spec, const std::string& value) {
+std::vector<std::string> program_environment(const ProgramSpec& spec, const std::string& value) {
   std::vector<std::string> environment;
   for (char** variable = environ; *variable != nullptr; ++variable)
     environment.emplace_back(*variable);

@@ -31,7 +31,7 @@ off_t size_of(int fd) {
   return fstat(fd, &file) == 0 ? file.st_size : 0;
 }
 
-timeval timeval_of(nanoseconds time) {
+timeval to_timeval(nanoseconds time) {
   const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(time).count();
   return {microseconds / 1'000'000, static_cast<suseconds_t>(microseconds % 1'000'000)};
 }
@@ -71,7 +71,7 @@ OpensPatiently::OpensPatiently(nanoseconds limit, std::function<bool()> is_unwan
   sigemptyset(&alarm);
   sigaddset(&alarm, SIGALRM);
   sigprocmask(SIG_UNBLOCK, &alarm, &blocked_);
-  const itimerval timer{timeval_of(kAlarm), timeval_of(std::clamp(limit, kSoon, kAlarm))};
+  const itimerval timer{to_timeval(kAlarm), to_timeval(std::clamp(limit, kSoon, kAlarm))};
   setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
@@ -156,7 +156,7 @@ bool RunFiles::open_all() {
   return error_file_ && output_file_ && output_.open() && error_.open();
 }
 
-StandardFiles RunFiles::of(Sink sink) const {
+StandardFiles RunFiles::for_sink(Sink sink) const {
   switch (sink) {
     case Sink::Null:
       return {null_input_.get(), null_output_.get(), error_file_.get()};
@@ -201,12 +201,12 @@ bool RunFiles::hand_pipes_to(const User& user) const {
          fchown(error_.write_end.get(), user.id, user.group) == 0;
 }
 
-void RunFiles::take(int most_pieces) {
-  take(Kept::Output, output_.read_end.get(), listening_.output, most_pieces);
-  take(Kept::Error, error_.read_end.get(), listening_.error, most_pieces);
+void RunFiles::drain_at_most(int most_pieces) {
+  copy(Kept::Output, output_.read_end.get(), listening_.output, most_pieces);
+  copy(Kept::Error, error_.read_end.get(), listening_.error, most_pieces);
 }
 
-void RunFiles::take(Kept which, int from, int to, int most_pieces) {
+void RunFiles::copy(Kept which, int from, int to, int most_pieces) {
   for (int i = 0; i < most_pieces; ++i) {
     const ssize_t got = ::read(from, room_->data(), room_->size());
     if (got <= 0) return;

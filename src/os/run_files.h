@@ -101,7 +101,7 @@ class RunFiles {
   bool open_all();
 
   /// Returns the files of a run with this sink, except those that it names itself.
-  StandardFiles of(Sink sink) const;
+  StandardFiles for_sink(Sink sink) const;
 
   /// Returns the files of a run whose output is kept.
   StandardFiles kept() const { return {null_input_.get(), output_file_.get(), error_file_.get()}; }
@@ -130,11 +130,11 @@ class RunFiles {
   }
 
   /// Takes the contents of the pipes; if a program writes faster than that, a part.
-  void drain() { take(kMostPieces); }
+  void drain() { drain_at_most(kMostPieces); }
 
   /// The same while a run goes on: at most one piece if there is a listener, since its work may
   /// take time in which nothing else is watched.
-  void drain_some() { take(listening_.listener != nullptr ? 1 : kMostPieces); }
+  void drain_some() { drain_at_most(listening_.listener != nullptr ? 1 : kMostPieces); }
 
   /// Returns when the listener was satisfied, by Listening::now; nullopt if it was not.
   std::optional<std::int64_t> enough_ns() const { return enough_ns_; }
@@ -161,8 +161,8 @@ class RunFiles {
   Pipe error_;
   static constexpr int kMostPieces = 64;  // more than pipes hold, so that no run's end is lost
 
-  void take(int most_pieces);
-  void take(Kept which, int from, int to, int most_pieces);
+  void drain_at_most(int most_pieces);
+  void copy(Kept which, int from, int to, int most_pieces);
 
   OutputTail tail_;
   Listening listening_;

@@ -27,10 +27,10 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-std::vector<pid_t> descendants_of(const DarwinCalls& calls, pid_t root) {
+std::vector<pid_t> find_descendants(const DarwinCalls& calls, pid_t root) {
   std::vector<pid_t> found = {root};
   for (std::size_t i = 0; i < found.size(); ++i) {
-    for (const pid_t child : children_of(calls, found[i])) {
+    for (const pid_t child : find_children(calls, found[i])) {
       if (std::ranges::find(found, child) == found.end()) found.push_back(child);
     }
   }
@@ -77,7 +77,7 @@ class EventQueue {
   Happened wait(nanoseconds at_most) {
     Happened happened{has_ended_, false, false};
     if (has_ended_) return happened;
-    const timespec timeout = timespec_of(std::max(at_most, nanoseconds(0)));
+    const timespec timeout = to_timespec(std::max(at_most, nanoseconds(0)));
     std::array<Kevent, 8> events;
     const int count = calls_.kevent(queue_.get(), nullptr, 0, events.data(),
                                     static_cast<int>(events.size()), &timeout);
@@ -107,7 +107,7 @@ class EventQueue {
 /// of its children (init's by now) are not found.
 void kill_with_descendants(const DarwinCalls& calls, pid_t leader) {
   // Looked up first: children of a dead parent are not found any more.
-  const std::vector<pid_t> descendants = descendants_of(calls, leader);
+  const std::vector<pid_t> descendants = find_descendants(calls, leader);
   calls.kill(-leader, SIGKILL);
   calls.kill(leader, SIGKILL);
   for (const pid_t pid : descendants) calls.kill(pid, SIGKILL);
@@ -233,7 +233,7 @@ class SpawningLauncher final : public Launcher {
   bool open() { return files_.open_all() && events_.open(files_.readable()); }
 
   Result<ProgramId> add_program(const ProgramSpec& spec) override {
-    Result<std::string> path = find_program_of(spec);
+    Result<std::string> path = find_program(spec);
     if (!path) return path.error();
     if (spec.user) static_cast<void>(files_.hand_pipes_to(*spec.user));
     // Found from the folder, but looked for by the kernel from where lauka is.
@@ -288,7 +288,7 @@ class SpawningLauncher final : public Launcher {
     Ended ended;
     OwnFiles own;
     const Sink sink = spec.output.has_listener ? Sink::Pipe : spec.output.sink;
-    StandardFiles files = spec.output.kept ? files_.kept() : files_.of(sink);
+    StandardFiles files = spec.output.kept ? files_.kept() : files_.for_sink(sink);
     files_.begin();
     const auto is_unwanted = [this] { return is_interrupted(); };
     if (const auto failed = open_named(spec, false, is_unwanted, own)) {
@@ -380,7 +380,7 @@ class SpawningLauncher final : public Launcher {
     request.path = program.path.c_str();
     request.argv = argv.data();
     std::vector<std::string> variables;
-    if (!is_own_environment(program.spec)) variables = environment_of(program.spec, value);
+    if (!is_own_environment(program.spec)) variables = program_environment(program.spec, value);
     if (program.spec.has_region)
       std::ranges::replace(variables, std::string(kRegionVariable) + "=",
                            std::string(region.variable()));
@@ -486,7 +486,7 @@ class SpawningLauncher final : public Launcher {
       ended.outcome = NotStarted{LaunchStep::Fork, errno};
       return;
     }
-    ended.outcome = outcome_of(status);
+    ended.outcome = to_outcome(status);
     note_usage(used, ended.usage);
     ended.usage.peak_rss_bytes =
         static_cast<std::uint64_t>(used.ru_maxrss);  // bytes on this system

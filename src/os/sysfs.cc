@@ -181,13 +181,13 @@ std::optional<std::string> Sysfs::read(const Pmu& pmu, std::string_view folder,
   return calls_.read_file(path_of(pmu.name, fmt::format("{}/{}", folder, file)));
 }
 
-std::optional<std::string> Sysfs::terms_of(const Pmu& pmu, std::string_view event) const {
+std::optional<std::string> Sysfs::read_terms(const Pmu& pmu, std::string_view event) const {
   const auto text = read(pmu, "events", event);
   if (!text) return std::nullopt;
   return std::string(trimmed(*text));
 }
 
-std::uint64_t Sysfs::scale_of(const Pmu& pmu, std::string_view event) const {
+std::uint64_t Sysfs::read_scale(const Pmu& pmu, std::string_view event) const {
   constexpr std::uint64_t most = 64;
   if (!event.starts_with("topdown-")) return 1;
   const auto text = read(pmu, "events", fmt::format("{}.scale", event));
@@ -200,7 +200,7 @@ Result<std::vector<Sysfs::Term>> Sysfs::expand(const Pmu& pmu, std::string_view 
   for (const std::string_view part : split(text, ',')) {
     const std::string_view item = trimmed(part);
     const bool alone = item.find('=') == std::string_view::npos;
-    const auto event = alone ? terms_of(pmu, item) : std::nullopt;
+    const auto event = alone ? read_terms(pmu, item) : std::nullopt;
     // rHEX, unless the PMU has a term or an event of that name.
     if (alone && item.starts_with('r') && !event && !read(pmu, "format", item)) {
       if (const auto raw = parse_hex(item.substr(1))) {

@@ -75,10 +75,10 @@ class Sysfs {
   std::vector<std::string> events(const Pmu& pmu) const;
 
   /// Returns the terms of an event ("event=0x3c,umask=0x1"); nullopt if there is no such event.
-  std::optional<std::string> terms_of(const Pmu& pmu, std::string_view event) const;
+  std::optional<std::string> read_terms(const Pmu& pmu, std::string_view event) const;
 
   /// Returns the factor for the count of one of Intel's topdown events: cycles make slots.
-  std::uint64_t scale_of(const Pmu& pmu, std::string_view event) const;
+  std::uint64_t read_scale(const Pmu& pmu, std::string_view event) const;
 
   /// Encodes the text between the slashes of pmu/.../: an event, terms, rHEX, or several with
   /// commas. A later term replaces an earlier one.

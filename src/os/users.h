@@ -20,15 +20,15 @@ struct Account {
 };
 
 /// Returns nullopt if no user has that id.
-std::optional<Account> account_of(std::uint32_t user);
+std::optional<Account> find_account(std::uint32_t user);
 
 /// Returns the groups of the user called `name`; empty if unknown.
-std::vector<std::uint32_t> groups_of(const std::string& name);
+std::vector<std::uint32_t> find_groups(const std::string& name);
 
 /// The calls that change this process's rights: 0, or -1 with errno.
 struct IdentityCalls {
   /// Takes the groups of `user`, as many as the system allows.
-  int (*join_groups_of)(const User& user);
+  int (*join_groups)(const User& user);
   int (*setgroups)(const std::vector<gid_t>& groups);
   int (*setegid)(gid_t group);
   int (*seteuid)(uid_t user);

@@ -26,7 +26,7 @@ bool is_assignment(std::string_view word) {
 }
 
 /// The words of a command that is run directly.
-Result<std::vector<std::string>> words_of(const std::string& text) {
+Result<std::vector<std::string>> make_words(const std::string& text) {
   auto words = split_words(text);
   if (!words) return words.error();
   if (words->empty() || words->front().empty()) {
@@ -120,7 +120,8 @@ void for_each_list(const Options& options, const Take& take) {
 }
 
 /// Returns the properties that `one` does not share with all commands of its name.
-std::vector<std::string> differences_of(const Command& one, const std::vector<Command>& commands) {
+std::vector<std::string> list_differences(const Command& one,
+                                          const std::vector<Command>& commands) {
   const auto differs = [&](const auto& is_same) {
     return std::ranges::any_of(commands, [&](const Command& other) {
       return &other != &one && other.name == one.name && !is_same(other);
@@ -147,7 +148,7 @@ std::vector<std::string> differences_of(const Command& one, const std::vector<Co
 void make_distinct(std::vector<Command>& commands) {
   std::vector<std::string> names(commands.size());
   std::ranges::transform(commands, names.begin(), [&](const Command& one) {
-    const auto parts = differences_of(one, commands);
+    const auto parts = list_differences(one, commands);
     return parts.empty() ? one.name : fmt::format("{} ({})", one.name, fmt::join(parts, ", "));
   });
   for (std::size_t i = 0; i < commands.size(); ++i) commands[i].name = names[i];
@@ -157,7 +158,7 @@ std::string_view option_of(const ParameterOption& option) {
   return option.is_scan ? "--parameter-scan" : "--parameter-list";
 }
 
-Result<std::vector<std::string>> values_of(const ParameterOption& option) {
+Result<std::vector<std::string>> read_values(const ParameterOption& option) {
   if (!option.is_scan) return option.values;
   const bool is_whole = (option.min + option.max).find('.') == std::string::npos;
   if (option.step.empty() && !is_whole) {
@@ -166,9 +167,9 @@ Result<std::vector<std::string>> values_of(const ParameterOption& option) {
         "give one with -D, such as -D 0.5"};
   }
   auto values =
-      decimals_of(option.min, option.max, option.step.empty() ? "1" : option.step, kMostCommands);
+      list_decimals(option.min, option.max, option.step.empty() ? "1" : option.step, kMostCommands);
   if (!values)
-    return values.error().of(
+    return values.error().prefixed(
         fmt::format("--parameter-scan {} {} {}", option.name, option.min, option.max));
   return values;
 }
@@ -185,7 +186,7 @@ bool advance(std::vector<std::size_t>& wheels, const std::vector<Variable>& vari
 /// Returns all combinations of the values, for each typed command with the variables that `uses`
 /// accepts: without one it is measured once. The commands vary fastest, then the first variable.
 /// Refuses more than kMostCommands.
-Result<std::vector<Combination>> combinations_of(
+Result<std::vector<Combination>> make_combinations(
     const std::vector<Variable>& variables, std::size_t typed,
     const std::function<bool(std::size_t typed, const Variable& variable)>& uses) {
   std::size_t all = typed;
@@ -220,7 +221,7 @@ Result<std::vector<Combination>> combinations_of(
 
 /// The variables of -L and -P. Refuses names that could not be written as {NAME} or that come
 /// twice, and ranges without an end.
-Result<std::vector<Variable>> variables_of(const std::vector<ParameterOption>& options) {
+Result<std::vector<Variable>> read_variables(const std::vector<ParameterOption>& options) {
   std::vector<Variable> variables;
   for (const ParameterOption& option : options) {
     if (option.name.empty() || option.name.find_first_of("{}") != std::string::npos) {
@@ -234,7 +235,7 @@ Result<std::vector<Variable>> variables_of(const std::vector<ParameterOption>& o
       return Error{fmt::format("the variable {} is given twice", cited(option.name)),
                    "use it once"};
     }
-    auto values = values_of(option);
+    auto values = read_values(option);
     if (!values) return values.error();
     variables.push_back({option.name, *std::move(values)});
   }
@@ -248,11 +249,11 @@ class CommandMaker {
       : options_(options), typed_(options.commands.size()) {}
 
   Result<std::vector<Command>> make() {
-    const auto variables = variables_of(options_.parameters);
+    const auto variables = read_variables(options_.parameters);
     if (!variables) return variables.error();
     const auto combinations =
-        combinations_of(*variables, typed_,
-                        [this](std::size_t typed, const Variable& v) { return uses(typed, v); });
+        make_combinations(*variables, typed_,
+                          [this](std::size_t typed, const Variable& v) { return uses(typed, v); });
     if (!combinations) return combinations.error();
     measured_ = combinations->size();
     for (const Variable& variable : *variables)
@@ -260,7 +261,7 @@ class CommandMaker {
     if (const auto numbers = check_numbers(); !numbers) return numbers.error();
     std::vector<Command> commands;
     for (std::size_t i = 0; i < combinations->size(); ++i) {
-      auto command = command_of((*combinations)[i], i);
+      auto command = make_command((*combinations)[i], i);
       if (!command) return command.error();
       commands.push_back(*std::move(command));
     }
@@ -313,7 +314,7 @@ class CommandMaker {
     target = filled(given.at(place), one.parameters);
   }
 
-  Result<Command> command_of(const Combination& one, std::size_t measured) const {
+  Result<Command> make_command(const Combination& one, std::size_t measured) const {
     Command command;
     command.text = filled(options_.commands[one.typed], one.parameters);
     command.name = name_of(one, measured);
@@ -327,16 +328,16 @@ class CommandMaker {
     fill(options_.outputs, one, measured, command.output);
     fill(options_.folders, one, measured, command.folder);
     fill(options_.expected, one, measured, command.expected);
-    auto words = argv_of(command.text);
+    auto words = make_argv(command.text);
     if (!words)
       return words.error().about(fmt::format("command {} {}", measured + 1, cited(command.text)));
     command.words = *std::move(words);
     return command;
   }
 
-  Result<std::vector<std::string>> argv_of(const std::string& text) const {
+  Result<std::vector<std::string>> make_argv(const std::string& text) const {
     if (!options_.shell || text.find_first_not_of(" \t\n") == std::string::npos)
-      return words_of(text);
+      return make_words(text);
     std::vector<std::string> words = options_.shell->words;
     words.insert(words.end(), {"-c", text});
     return words;
@@ -370,14 +371,14 @@ class CommandMaker {
 };
 
 /// "rate", "ops:ops/s".
-std::string head_of(const OwnMetric& metric) {
+std::string write_head(const OwnMetric& metric) {
   return metric.unit.word.empty() ? metric.name : metric.name + ":" + metric.unit.word;
 }
 
 /// True if its name or unit suggests that more is better.
 bool is_rate(const OwnMetric& metric) {
   constexpr auto words = std::to_array<std::string_view>({"rate", "ops", "throughput", "/s"});
-  const std::string head = lower_case(head_of(metric));
+  const std::string head = lower_case(write_head(metric));
   return std::ranges::any_of(
       words, [&](std::string_view word) { return head.find(word) != std::string::npos; });
 }
@@ -386,7 +387,7 @@ bool is_rate(const OwnMetric& metric) {
 bool says_direction(const Options& options, const OwnMetric& metric) {
   return std::ranges::any_of(options.typed, [&](const TypedOption& one) {
     return one.key == "scrape" && !one.words.empty() &&
-           one.words.front().starts_with(head_of(metric) + ":lower=");
+           one.words.front().starts_with(write_head(metric) + ":lower=");
   });
 }
 
@@ -423,7 +424,7 @@ void add_hints_about_scraped(const Options& options, std::vector<std::string>& h
     if (is_rate(one) && one.better == Better::Less && !says_direction(options, one))
       hints.push_back(
           fmt::format("lower counts as better for {}; if higher is better, write {}:higher",
-                      cited(one.name), head_of(one)));
+                      cited(one.name), write_head(one)));
     if (!one.unit.is_known())
       hints.push_back(
           fmt::format("the unit {} of {} is unknown, so values are shown as they are; "
@@ -528,7 +529,7 @@ Error too_many_names(std::size_t names, std::size_t commands) {
                "give at most one name per command"};
 }
 
-Result<std::vector<Command>> commands_of(const Options& options) {
+Result<std::vector<Command>> make_commands(const Options& options) {
   if (options.commands.empty()) {
     return Error{"no command to measure", "write at least one"};
   }

@@ -15,7 +15,7 @@ namespace lauka {
 /// Makes the commands to measure, the reference first: those typed, with each combination of
 /// parameters, and with their names, hooks, variables and output. Refuses commands that cannot be
 /// run, a variable that no command uses, and options given neither once nor once per command.
-Result<std::vector<Command>> commands_of(const Options& options);
+Result<std::vector<Command>> make_commands(const Options& options);
 
 /// Returns the error that there are more names than commands.
 Error too_many_names(std::size_t names, std::size_t commands);

@@ -103,20 +103,20 @@ Result<EventSet> select_wanted(const Options& options, const WantedByName& by_na
                                bool with_defaults, const SelectEvents& select_events) {
   std::vector<std::string> names = options.events;
   for (const std::string& name : by_name.all()) add_once(names, name);
-  const auto request_of = [&](const std::vector<std::string>& wanted) {
+  const auto make_request = [&](const std::vector<std::string>& wanted) {
     EventRequest request{wanted, options.single_pass};
     request.together.insert(request.together.begin(), by_name.formulas.together.begin(),
                             by_name.formulas.together.end());
     return request;
   };
-  if (!with_defaults) return select_events(request_of(names));
+  if (!with_defaults) return select_events(make_request(names));
   auto defaults = select_events({{}, options.single_pass && names.empty()});
   if (!defaults || names.empty()) return defaults;
   const std::vector<std::string> all = with_default_events(*defaults, names);
   if (all.size() == default_names(*defaults).size() && !options.single_pass &&
       by_name.formulas.together.empty())
     return defaults;
-  auto set = select_events(request_of(all));
+  auto set = select_events(make_request(all));
   if (set) set->notes.insert(set->notes.begin(), defaults->notes.begin(), defaults->notes.end());
   return set;
 }
@@ -140,12 +140,12 @@ Result<void> check_engine(const Options& options, const EventSet& events,
   if (!is_named || !events.events.empty()) return {};
   const auto one = select_events({{"instructions"}, false});
   if (one) return {};
-  return one.error().of(fmt::format("--engine {}", row_of(options.engine).name));
+  return one.error().prefixed(fmt::format("--engine {}", row_of(options.engine).name));
 }
 
 /// Returns the events to count: none if only times are shown and no event is requested.
-Result<EventSet> events_of(const Options& options, const WantedByName& by_name,
-                           const SelectEvents& select_events) {
+Result<EventSet> choose_events(const Options& options, const WantedByName& by_name,
+                               const SelectEvents& select_events) {
   if (auto parts = check_parts(by_name.formulas); !parts) return parts.error();
   const bool needs_none = options.metrics == MetricSelection::Time ||
                           (options.metrics == MetricSelection::Listed && need_no_events(options));
@@ -174,7 +174,7 @@ void add_core_times(Plan& plan) {
   if (plan.cores.timed.empty()) return;
   EventSet& set = plan.events;
   if (plan.cores.apart) {
-    const std::size_t own = core_time_pass_of(set.passes.size());
+    const std::size_t own = core_time_pass(set.passes.size());
     set.passes.resize(own);
     set.passes.push_back({{}, RoundKind::Counting});
   }
@@ -186,7 +186,7 @@ void add_core_times(Plan& plan) {
     set.events.push_back(std::move(event));
   };
   for (const std::string& kind : plan.cores.timed) {
-    add({.name = time_metric_of(kind),
+    add({.name = time_metric_name(kind),
          .meaning = fmt::format("CPU time on {} cores", kind),
          .is_time = true,
          .role = Role::CoreTime,
@@ -201,7 +201,7 @@ void add_core_times(Plan& plan) {
 }
 
 /// With several passes, each gets a run, if the maximum allows.
-StopRule stop_rule_of(const Options& options, std::size_t passes) {
+StopRule make_stop_rule(const Options& options, std::size_t passes) {
   const std::uint64_t most = options.max_runs.value_or(std::max<std::uint64_t>(passes, 1));
   return StopRule{.exact_runs = options.runs,
                   .min_runs = std::max(options.min_runs, std::min<std::uint64_t>(passes, most)),
@@ -342,7 +342,7 @@ Error unfit_limit(const Condition& gate, Unit unit) {
 
 }  // namespace
 
-MetricSelection selection_of(const Options& options) {
+MetricSelection choose_metrics(const Options& options) {
   const bool widen = options.verbosity == Verbosity::Verbose;
   return widen && options.metrics == MetricSelection::Default ? MetricSelection::All
                                                               : options.metrics;
@@ -375,14 +375,15 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
   auto with_reported = with_announced(with_throughput(typed));
   if (!with_reported) return with_reported.error();
   const Options& options = *with_reported;
-  auto commands = commands_of(options);
+  auto commands = make_commands(options);
   if (!commands) return commands.error();
   WantedByName by_name{events_of_gates(options, cores),
-                       formulas_of(options, selection_of(options), cores)};
-  auto events = events_of(options, by_name, select_events);
+                       request_formulas(options, choose_metrics(options), cores)};
+  auto events = choose_events(options, by_name, select_events);
   if (!events && by_name.formulas.has_older) {
-    WantedByName older{by_name.of_gates, formulas_of(options, selection_of(options), cores, true)};
-    if (auto others = events_of(options, older, select_events)) {
+    WantedByName older{by_name.of_gates,
+                       request_formulas(options, choose_metrics(options), cores, true)};
+    if (auto others = choose_events(options, older, select_events)) {
       events = std::move(others);
       by_name = std::move(older);
     }
@@ -410,13 +411,13 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
   plan.hints = hints_about(options, plan.commands);
   add_core_times(plan);
   plan.metrics =
-      metrics_of(plan.events, selection_of(options), !options.events.empty(), has_tree_peak);
+      make_metrics(plan.events, choose_metrics(options), !options.events.empty(), has_tree_peak);
   if (auto reported = add_reported(plan.reported, plan.metrics); !reported) return reported.error();
   const Result<void> formulas = add_formulas(by_name.formulas, plan.events, plan.metrics);
   if (!formulas) return formulas.error();
   if (auto percentiles = add_percentiles(options, plan.metrics); !percentiles)
     return percentiles.error();
-  if (options.region) show_region(selection_of(options), plan.metrics);
+  if (options.region) show_region(choose_metrics(options), plan.metrics);
   if (options.metrics == MetricSelection::Listed) {
     const Result<void> listed = list_rows(options.metric_list, plan.metrics);
     if (!listed) return listed.error();
@@ -424,7 +425,7 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
   plan.presentation.every_row =
       options.metrics != MetricSelection::Default || !options.events.empty();
   show_times_in(options.presentation.time_unit, plan.metrics);
-  plan.stop = stop_rule_of(options, plan.events.passes_of(RoundKind::Timed));
+  plan.stop = make_stop_rule(options, plan.events.passes_of(RoundKind::Timed));
   if (auto judgement = add_judgement(options, plan); !judgement) return judgement.error();
   return plan;
 }
@@ -479,7 +480,7 @@ bool is_gated(const Condition& condition, const Reference& reference, std::size_
   return (condition.bound && commands == 1) || reference.is_candidate(command);
 }
 
-std::size_t decisions_of(const Plan& plan) {
+std::size_t count_decisions(const Plan& plan) {
   std::size_t decisions = 0;
   for (const Gate& gate : plan.gates)
     for (std::size_t c = 0; c < plan.commands.size(); ++c)

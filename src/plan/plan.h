@@ -110,7 +110,7 @@ std::vector<std::string> with_default_events(const EventSet& defaults,
                                              const std::vector<std::string>& names);
 
 /// Returns the rows to show: all with --verbose, unless some were selected.
-MetricSelection selection_of(const Options& options);
+MetricSelection choose_metrics(const Options& options);
 
 /// Decides everything. `clock_seed` is used if --seed was not given. Refuses plans that cannot be
 /// carried out: an empty command, more names than commands, a gate on a metric that is not
@@ -132,8 +132,8 @@ std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t
 
 /// Returns the metrics of a session: the built-in ones, then one per event, then those derived from
 /// events that are counted together. `selection` decides which are shown.
-std::vector<Metric> metrics_of(const EventSet& events, MetricSelection selection,
-                               bool events_were_asked_for, bool has_tree_peak = false);
+std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selection,
+                                 bool events_were_asked_for, bool has_tree_peak = false);
 
 /// Adds the gates of the conditions to the plan, which has its metrics and commands. Refuses a
 /// metric that is not measured, a limit in another unit, and a change without a reference.
@@ -145,6 +145,6 @@ bool is_gated(const Condition& condition, const Reference& reference, std::size_
               std::size_t commands);
 
 /// Returns the number of answers that the plan's gates will give: one for each gate and command.
-std::size_t decisions_of(const Plan& plan);
+std::size_t count_decisions(const Plan& plan);
 
 }  // namespace lauka

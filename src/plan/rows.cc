@@ -91,7 +91,7 @@ std::optional<Error> too_few_runs(const Options& options, std::vector<double> pe
 
 bool is_announcement(const std::string& row) {
   const std::size_t colon = row.rfind(':');
-  return colon != std::string::npos && better_of(std::string_view(row).substr(colon + 1));
+  return colon != std::string::npos && parse_better(std::string_view(row).substr(colon + 1));
 }
 
 std::string_view option_of(const OwnMetric& metric) {
@@ -175,7 +175,7 @@ class Collector {
 
   void add(Formulation formula) {
     for (const std::string& name : names_in(formula.expression)) want(name, formula.is_wanted);
-    std::vector<std::string> events = events_of(formula.expression);
+    std::vector<std::string> events = list_events(formula.expression);
     if (formula.is_wanted) {
       for (const std::string& event : events) add_once(request_.events, event);
       for (std::size_t i = 1; i < events.size(); ++i)
@@ -186,7 +186,7 @@ class Collector {
   }
 
   /// Returns the events of an expression and of the formulas in it, which were added before.
-  std::vector<std::string> events_of(const Expression& expression) const {
+  std::vector<std::string> list_events(const Expression& expression) const {
     std::vector<std::string> events;
     for (const std::string& name : names_in(expression)) {
       if (const auto other = events_.find(name); other != events_.end()) {
@@ -329,11 +329,11 @@ std::string note_of_parts(const Formula& source, const std::vector<Metric>& metr
   return "";
 }
 
-Result<Metric> row_of(const std::vector<const Formulation*>& made, const Formulation& formula,
-                      const EventSet& events, const std::vector<Metric>& metrics) {
+Result<Metric> make_row(const std::vector<const Formulation*>& made, const Formulation& formula,
+                        const EventSet& events, const std::vector<Metric>& metrics) {
   auto source = SourceMaker(made, events, metrics).make(formula);
   if (!source) return source.error();
-  Metric metric = metric_of(formula.metric, *std::move(source));
+  Metric metric = make_metric(formula.metric, *std::move(source));
   const std::string note = note_of_parts(metric.source, metrics);
   metric.note += (metric.note.empty() || note.empty() ? "" : " ") + note;
   if (auto why = why_of_no_run(formula, metric, events)) return *std::move(why);
@@ -368,7 +368,7 @@ Unit unit_of(const Event& event) {
 }
 
 /// Times are counted in nanoseconds, and energy in nanojoules.
-Formula count_of(const EventSet& set, std::size_t event) {
+Formula count_formula(const EventSet& set, std::size_t event) {
   const Formula count = CountedEvent{event};
   const bool is_nano = set.events[event].is_time || set.events[event].is_energy;
   return is_nano ? count / 1e9 : count;
@@ -385,7 +385,7 @@ void add_core_metrics(const EventSet& set, MetricSelection selection,
                              .unit = Unit::Seconds,
                              .better = Better::Neither,
                              .shown = Shown::Always,
-                             .source = count_of(set, event),
+                             .source = count_formula(set, event),
                              .role = Role::CoreTime,
                              .event = event});
   }
@@ -393,7 +393,7 @@ void add_core_metrics(const EventSet& set, MetricSelection selection,
   Formula sum = fastest;
   for (std::size_t i = 1; i < times.size(); ++i) sum = sum + CountedEvent{times[i]};
   metrics.push_back(
-      Metric{.name = share_metric_of(set.events[times.front()].core_kind),
+      Metric{.name = share_metric_name(set.events[times.front()].core_kind),
              .unit = Unit::Fraction,
              .better = Better::Neither,
              .shown = selection == MetricSelection::Time ? Shown::Verbose : Shown::Always,
@@ -401,7 +401,7 @@ void add_core_metrics(const EventSet& set, MetricSelection selection,
              .role = Role::CoreShare});
 }
 
-std::string note_of(const Event& event) {
+std::string write_note(const Event& event) {
   return event.simulated ? std::string(kSimulatedNote) : event.note;
 }
 
@@ -576,7 +576,7 @@ Result<void> add_reported(const std::vector<OwnMetric>& reported, std::vector<Me
       return Error{fmt::format("{} {} has the name of another metric", option_of(reported[place]),
                                reported[place].name),
                    "give it a name of its own"};
-    metrics.push_back(metric_of(reported[place], ReportedValue{place}));
+    metrics.push_back(make_metric(reported[place], ReportedValue{place}));
   }
   return {};
 }
@@ -589,8 +589,8 @@ std::string_view name_of_row(std::string_view text) {
   return text.substr(0, text.find(':'));
 }
 
-FormulaRequest formulas_of(const Options& options, MetricSelection selection, const CoreUse& cores,
-                           bool older) {
+FormulaRequest request_formulas(const Options& options, MetricSelection selection,
+                                const CoreUse& cores, bool older) {
   return Collector(options, cores, older).collect(selection);
 }
 
@@ -602,7 +602,7 @@ Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,
     if (formula.is_typed && find_metric(metrics, formula.metric.name))
       return Error{fmt::format("{} has the name of another metric", subject_of(formula)),
                    "give it a name of its own"};
-    auto metric = row_of(made, formula, events, metrics);
+    auto metric = make_row(made, formula, events, metrics);
     if (!metric) {
       if (formula.is_wanted) return metric.error();
       continue;
@@ -619,8 +619,8 @@ Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,
   return {};
 }
 
-std::vector<Metric> metrics_of(const EventSet& events, MetricSelection selection,
-                               bool events_were_asked_for, bool has_tree_peak) {
+std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selection,
+                                 bool events_were_asked_for, bool has_tree_peak) {
   std::vector<Metric> metrics;
   metrics.reserve(kBuiltInMetrics.size() + events.events.size() + 2);
   for (const BuiltInMetric& metric : kBuiltInMetrics) {
@@ -643,8 +643,8 @@ std::vector<Metric> metrics_of(const EventSet& events, MetricSelection selection
                              .unit = unit_of(event),
                              .better = Better::Less,
                              .shown = is_part_row ? Shown::Verbose : shown,
-                             .source = count_of(events, i),
-                             .note = note_of(event),
+                             .source = count_formula(events, i),
+                             .note = write_note(event),
                              .role = event.role,
                              .event = i,
                              .is_part = event.part_of.has_value()});
@@ -660,7 +660,7 @@ std::vector<Metric> metrics_of(const EventSet& events, MetricSelection selection
                              .better = derived.better,
                              .shown = shown,
                              .source = source,
-                             .note = note_of(events.events[*numerator]),
+                             .note = write_note(events.events[*numerator]),
                              .role = derived.role});
   }
   for (Metric& metric : metrics) metric.kind = kind_of(metric, events);

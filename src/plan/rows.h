@@ -91,8 +91,8 @@ std::string_view name_of_row(std::string_view text);
 /// Returns the formulas of --derive, and the built-in ones that --metrics, a gate, --precision or
 /// another formula names, or that --metrics all shows. `older`: a built-in formula uses the events
 /// of older processors, if it has such.
-FormulaRequest formulas_of(const Options& options, MetricSelection selection, const CoreUse& cores,
-                           bool older = false);
+FormulaRequest request_formulas(const Options& options, MetricSelection selection,
+                                const CoreUse& cores, bool older = false);
 
 /// Adds their rows to `metrics`. Refused if a wanted one has a part that is not measured, or no run
 /// has all of its parts.

@@ -79,7 +79,7 @@ Result<Answer> list(Database& database, const Request& request) {
 /// Passes every wanted series to `take`, one variant after the other: they need not all be in
 /// memory.
 Result<void> for_each_series(Loader& loader, const Wanted& wanted,
-                             const std::function<Result<void>(Series)>& take) {
+                             const std::function<Result<void>(Series)>& visit) {
   const auto variants = loader.variants(wanted);
   if (!variants) return variants.error();
   bool found = false;
@@ -88,7 +88,7 @@ Result<void> for_each_series(Loader& loader, const Wanted& wanted,
     if (!all) return all.error();
     for (Series& series : *all) {
       found = true;
-      if (auto taken = take(std::move(series)); !taken) return taken;
+      if (auto taken = visit(std::move(series)); !taken) return taken;
     }
   }
   if (!found && !wanted.branch.empty())
@@ -100,12 +100,12 @@ Result<void> for_each_series(Loader& loader, const Wanted& wanted,
 
 /// The same with the steps of each series.
 Result<void> for_each_stepped(Database& database, const Request& request,
-                              const std::function<void(SteppedSeries&)>& take) {
+                              const std::function<void(SteppedSeries&)>& visit) {
   Loader loader(database);
   return for_each_series(loader, request.wanted, [&](Series series) -> Result<void> {
     auto stepped = with_steps(loader, std::move(series), request.against);
     if (!stepped) return stepped.error();
-    take(*stepped);
+    visit(*stepped);
     return {};
   });
 }
@@ -170,10 +170,10 @@ Result<void> add_files(Fleet& fleet, const Request& request) {
   std::set<std::string> commits;
   for (const std::string& file : request.words) {
     const auto record = record_in(file);
-    if (!record) return record.error().of(cited(file));
+    if (!record) return record.error().prefixed(cited(file));
     if (!ids.insert(record->id).second) continue;
     commits.insert(commit_of(*record));
-    for (Series& series : series_of(*record, request.wanted)) {
+    for (Series& series : make_series(*record, request.wanted)) {
       const std::string key = series.variant.machine_class + "\n" + title_of(series);
       const auto [place, is_new] = all.emplace(key, series);
       if (!is_new) place->second.points.push_back(series.points.front());
@@ -273,7 +273,7 @@ Result<Answer> forget_sessions(Database& database, const Request& request) {
 
 using Command = Result<Answer> (*)(Database& database, const Request& request);
 
-Command command_of(Action action) {
+Command find_command(Action action) {
   switch (action) {
     case Action::Add:
       return add;
@@ -315,9 +315,9 @@ int run(std::span<const std::string> arguments) {
   auto database = open_history(request->database,
                                request->action == Action::Add ? Access::Write : Access::Read);
   if (!database) return refuse(database.error(), ExitStatus::Failed);
-  const auto answer = command_of(request->action)(*database, *request);
+  const auto answer = find_command(request->action)(*database, *request);
   return answer ? finish(*answer)
-                : refuse(answer.error().of("the database " + cited(database->name())),
+                : refuse(answer.error().prefixed("the database " + cited(database->name())),
                          ExitStatus::Failed);
 }
 

@@ -60,7 +60,7 @@ struct Drawn {
   std::vector<std::vector<Sample>> samples;  // by command
   Axis axis{};
 
-  std::size_t place_of(double value) const {
+  std::size_t find_place(double value) const {
     return static_cast<std::size_t>(std::lround(across(axis, value)));
   }
 };
@@ -85,7 +85,7 @@ Drawn drawn(const Results& results, std::size_t metric) {
   double low = std::numeric_limits<double>::infinity();
   double high = -low;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    all.samples.push_back(samples_of(results, c, metric));
+    all.samples.push_back(collect_samples(results, c, metric));
     for (const Sample& sample : all.samples.back()) {
       low = std::min(low, sample.value);
       high = std::max(high, sample.value);
@@ -118,7 +118,7 @@ std::string runs_below(const Drawn& all, std::size_t command) {
     constexpr auto height = static_cast<double>(kRowHeight - top);
     std::vector<double> counts(bins, 0.0);
     for (const Sample& sample : samples)
-      counts[all.place_of(sample.value) * bins / (kAcross + 1)] += 1.0;
+      counts[all.find_place(sample.value) * bins / (kAcross + 1)] += 1.0;
     const double most = *std::max_element(counts.begin(), counts.end());
     std::string path = fmt::format("M0 {}", kRowHeight);
     for (std::size_t i = 0; i < bins; ++i) {
@@ -131,7 +131,7 @@ std::string runs_below(const Drawn& all, std::size_t command) {
   std::vector<Spot> spots;
   std::string numbers;
   for (const Sample& sample : samples) {
-    spots.push_back({all.place_of(sample.value), top + 4 + 5 * (spots.size() % 3)});
+    spots.push_back({all.find_place(sample.value), top + 4 + 5 * (spots.size() % 3)});
     numbers += (numbers.empty() ? "" : " ") + std::to_string(sample.run + 1);
   }
   return svg_spots(spots, command_class(command),
@@ -177,7 +177,7 @@ std::string spots_over_time(const Drawn& all, std::size_t command, std::size_t m
   spots.reserve(kept.size());
   thins = thins || kept.size() < all.samples[command].size();
   for (const Sample& sample : kept)
-    spots.push_back({sample.run, kAcross - all.place_of(sample.value)});
+    spots.push_back({sample.run, kAcross - all.find_place(sample.value)});
   return svg_spots(spots, command_class(command),
                    fmt::format(" data-name=\"{}\"", html_text(all.results.commands[command].name)));
 }
@@ -207,12 +207,12 @@ std::optional<std::pair<double, double>> interval_of_median(const std::vector<do
                    ascending[static_cast<std::size_t>(high) - 1]};
 }
 
-std::vector<Line> overview_of(const Results& results, std::size_t metric) {
+std::vector<Line> make_overview(const Results& results, std::size_t metric) {
   std::vector<Line> lines;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const stats::Summary* summary = summary_of(results, c, metric);
     if (summary == nullptr) continue;
-    const std::vector<Sample> samples = samples_of(results, c, metric);
+    const std::vector<Sample> samples = collect_samples(results, c, metric);
     Line line{
         .command = c, .values = {}, .median = summary->median, .ends = whiskers(samples, *summary)};
     for (const Sample& sample : samples) line.values.push_back(sample.value);
@@ -226,7 +226,7 @@ std::vector<Line> overview_of(const Results& results, std::size_t metric) {
 /// The two views of an overview; the second is close up or, if values are far apart, logarithmic.
 enum class View : unsigned char { FromZero, CloseUp, Logarithmic };
 
-Axis axis_of(const std::vector<Line>& lines, View view) {
+Axis make_axis(const std::vector<Line>& lines, View view) {
   double low = std::numeric_limits<double>::infinity();
   double high = -low;
   for (const Line& line : lines) {
@@ -243,7 +243,7 @@ Axis axis_of(const std::vector<Line>& lines, View view) {
 
 /// Returns the distribution as a shape, as high as the values are many. The counts of neighbours
 /// are smoothed twice: bins are an artefact.
-std::string shape_of(const Line& line, const Axis& axis) {
+std::string draw_shape(const Line& line, const Axis& axis) {
   if (line.values.size() < kFewestForShape) return "";
   const auto [low, high] = line.ends;
   if (!(high > low)) return "";
@@ -274,8 +274,7 @@ std::string shape_of(const Line& line, const Axis& axis) {
   return svg_path("shape", above + below + "z");
 }
 
-std::string drawing_of(const Results& results, const Metric& metric, const Line& line,
-                       const Axis& axis) {
+std::string draw(const Results& results, const Metric& metric, const Line& line, const Axis& axis) {
   const double middle = static_cast<double>(kOverviewHeight) / 2;
   std::string marks;
   std::string title = fmt::format("{}: median {}", results.commands[line.command].name,
@@ -290,10 +289,10 @@ std::string drawing_of(const Results& results, const Metric& metric, const Line&
   marks += svg_path("middle", fmt::format("M{:.1f} {}h0", across(axis, line.median), middle));
   return svg_row(kOverviewHeight, command_class(line.command), title,
                  fmt::format("<title>{}</title>", html_text(title)) +
-                     svg_grid(axis, kOverviewHeight) + shape_of(line, axis) + marks);
+                     svg_grid(axis, kOverviewHeight) + draw_shape(line, axis) + marks);
 }
 
-std::string numbers_of(const Results& results, std::size_t metric, const Line& line) {
+std::string write_numbers(const Results& results, std::size_t metric, const Line& line) {
   std::string html = html_text(quantity(line.median, results.metrics[metric]));
   if (const auto& change = row_of(results.commands[line.command], metric)->delta) {
     const Cell delta = delta_cell(*change, results.metrics[metric].better);
@@ -312,13 +311,13 @@ std::string bar_row(std::string_view name, std::string_view drawing, std::string
 void write_view(const Results& results, std::size_t metric, const std::vector<Line>& lines,
                 View view, const Sink& sink) {
   const Metric& of = results.metrics[metric];
-  const Axis axis = axis_of(lines, view);
+  const Axis axis = make_axis(lines, view);
   sink(fmt::format("<div class=\"bars view {}\">\n",
                    view == View::FromZero ? "from-zero" : "close-up"));
   for (const Line& line : lines)
-    sink(bar_row(command_html(results, line.command), drawing_of(results, of, line, axis),
-                 numbers_of(results, metric, line)));
-  sink(bar_row("", svg_axis(labels_of(axis, of)), "") + "</div>\n");
+    sink(bar_row(command_html(results, line.command), draw(results, of, line, axis),
+                 write_numbers(results, metric, line)));
+  sink(bar_row("", svg_axis(tick_labels(axis, of)), "") + "</div>\n");
 }
 
 constexpr std::size_t kDeltaHeight = 22;
@@ -358,7 +357,7 @@ std::vector<TickLabel> percent_labels(const Axis& axis) {
   return labels;
 }
 
-std::string drawing_of(const ChangeRow& row, const Axis& axis) {
+std::string draw(const ChangeRow& row, const Axis& axis) {
   const double middle = static_cast<double>(kDeltaHeight) / 2;
   std::string content = svg_grid(axis, kDeltaHeight);
   content += svg_path("zero", fmt::format("M{:.1f} 0v{}", across(axis, 0), kDeltaHeight));
@@ -425,7 +424,7 @@ bool spans_decades(double low, double high) {
   return low > 0.0 && high > far * low;
 }
 
-std::vector<TickLabel> labels_of(const Axis& axis, const Metric& metric) {
+std::vector<TickLabel> tick_labels(const Axis& axis, const Metric& metric) {
   std::vector<TickLabel> labels;
   for (std::size_t i = 0; i < axis.ticks.size(); ++i) {
     const double value = axis.ticks[i];
@@ -497,7 +496,7 @@ std::string svg_axis(const std::vector<TickLabel>& labels) {
 std::string svg_along(std::size_t height, const Axis& axis, const Metric& metric, std::size_t count,
                       std::string_view title, std::string_view content) {
   std::string grid;
-  for (const TickLabel& label : labels_of(axis, metric)) {
+  for (const TickLabel& label : tick_labels(axis, metric)) {
     const double y = static_cast<double>(height) * (1 - label.percent / 100);
     grid += svg_line(0, y, 100, y, "grid");
     grid += fmt::format("<text x=\"0\" y=\"{:.1f}\" class=\"label\">{}</text>\n",
@@ -595,7 +594,7 @@ void distribution_chart(const Results& results, std::size_t metric, const Sink& 
                      html_text(quantity(summary->median, all.metric))));
     sink(box_and_runs(all, c, *summary));
   }
-  sink(svg_axis(labels_of(all.axis, all.metric)) + "</div>\n");
+  sink(svg_axis(tick_labels(all.axis, all.metric)) + "</div>\n");
 }
 
 void time_chart(const Results& results, std::size_t metric, const Sink& sink) {
@@ -622,7 +621,7 @@ void time_chart(const Results& results, std::size_t metric, const Sink& sink) {
 }
 
 void overview_chart(const Results& results, std::size_t metric, const Sink& sink) {
-  const std::vector<Line> lines = overview_of(results, metric);
+  const std::vector<Line> lines = make_overview(results, metric);
   if (lines.empty()) return;
   const bool is_wide = is_far_apart(results, metric);
   sink("<div class=\"chart\">\n" + view_switch("overview", "zero", "from zero", !is_wide) +
@@ -655,7 +654,7 @@ std::string change_chart(std::vector<ChangeRow> rows) {
   if (rows.empty()) return "";
   const Axis axis = axis_of_changes(rows);
   std::string html = "<div class=\"chart bars\">\n";
-  for (const ChangeRow& row : rows) html += bar_row(row.name, drawing_of(row, axis), row.value);
+  for (const ChangeRow& row : rows) html += bar_row(row.name, draw(row, axis), row.value);
   return html + bar_row("", svg_axis(percent_labels(axis)), "") + "</div>\n";
 }
 

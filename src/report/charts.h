@@ -49,7 +49,7 @@ struct TickLabel {
 };
 
 /// Returns the ticks of an axis in words, with as many digits as distinguish neighbours.
-std::vector<TickLabel> labels_of(const Axis& axis, const Metric& metric);
+std::vector<TickLabel> tick_labels(const Axis& axis, const Metric& metric);
 
 /// Returns the place of a value on an axis that is `kAcross` units long.
 double across(const Axis& axis, double value);

@@ -288,7 +288,7 @@ void write_markup_tables(const Results& results, const Markup& markup, const Sin
   }
 }
 
-std::string bullets_of(const std::vector<std::string>& texts, const Markup& markup) {
+std::string bullet_list(const std::vector<std::string>& texts, const Markup& markup) {
   std::string list;
   for (const std::string& text : texts)
     list += std::string(markup.bullet) + markup.text(text) + "\n";
@@ -306,17 +306,17 @@ void write_markup(const Report& report, Markup markup, const Sink& sink) {
   if (report.is_suite()) {
     sink(markup.text(suite_title(report)) + "\n\n");
     write_table(suite_table(report), markup, sink);
-    below = bullets_of(lines_of(gates_in_one_line(report) + suite_gate_lines(report, false, false)),
-                       markup);
+    below = bullet_list(
+        split_lines(gates_in_one_line(report) + suite_gate_lines(report, false, false)), markup);
   } else {
     write_markup_tables(first, markup, sink);
-    below =
-        bullets_of(lines_of(summary_lines(first, style)), markup) +
-        bullets_of(lines_of(precision_line(first) + gate_lines(first, false) + shell_lines(first)),
-                   markup);
+    below = bullet_list(split_lines(summary_lines(first, style)), markup) +
+            bullet_list(
+                split_lines(precision_line(first) + gate_lines(first, false) + shell_lines(first)),
+                markup);
   }
   const std::vector<std::string> warnings = warning_texts(report, style);
-  if (!warnings.empty()) below += "\nCaveats:\n" + bullets_of(warnings, markup);
+  if (!warnings.empty()) below += "\nCaveats:\n" + bullet_list(warnings, markup);
   sink(below);
 }
 

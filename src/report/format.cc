@@ -208,7 +208,7 @@ bool are_finite(const std::optional<Bounds>& bounds) {
   return bounds && std::isfinite(100 * bounds->low) && std::isfinite(100 * bounds->high);
 }
 
-Estimate percent_of(double change, const stats::ChangeBounds& bounds) {
+Estimate to_percent(double change, const stats::ChangeBounds& bounds) {
   return {100 * change, 100 * bounds.low, 100 * bounds.high, 0.0};
 }
 
@@ -331,7 +331,7 @@ std::string delta_text(const stats::Change& delta) {
   const double change = *delta.change;
   if (!are_finite(delta.bounds) || !std::isfinite(change))
     return change == 0 ? "0%" : signed_percent(change, 100 * std::fabs(change) >= 100 ? 0 : 1);
-  const Estimate estimate = percent_of(change, *delta.bounds);
+  const Estimate estimate = to_percent(change, *delta.bounds);
   const int decimals = decimals_of_delta(estimate);
   const std::string text = signed_percent(change, decimals);
   if (estimate.is_even()) return text + " ± " + percent(estimate.half(), decimals);
@@ -344,7 +344,7 @@ ChangeTexts change_texts(const stats::Change& delta, double other) {
     return end != other && fixed(100 * end, decimals).value == fixed(100 * other, decimals).value;
   };
   const int decimals =
-      decimals_from(decimals_of_delta(percent_of(*delta.change, *delta.bounds)), [&](int enough) {
+      decimals_from(decimals_of_delta(to_percent(*delta.change, *delta.bounds)), [&](int enough) {
         return !is_other(delta.bounds->low, enough) && !is_other(delta.bounds->high, enough);
       });
   return {signed_percent(*delta.change, decimals), signed_percent(delta.bounds->low, decimals),
@@ -353,7 +353,7 @@ ChangeTexts change_texts(const stats::Change& delta, double other) {
 
 std::string interval_text(const stats::Change& delta) {
   if (!delta.change || !std::isfinite(*delta.change) || !are_finite(delta.bounds)) return "";
-  const int decimals = decimals_of_delta(percent_of(*delta.change, *delta.bounds));
+  const int decimals = decimals_of_delta(to_percent(*delta.change, *delta.bounds));
   return signed_percent(delta.bounds->low, decimals) + " … " +
          signed_percent(delta.bounds->high, decimals);
 }
@@ -402,7 +402,7 @@ std::string spoken(std::string_view metric) {
   return name;
 }
 
-std::vector<std::string> lines_of(std::string_view text) {
+std::vector<std::string> split_lines(std::string_view text) {
   std::vector<std::string> lines;
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));

@@ -79,7 +79,7 @@ std::string quantile_cell(const MetricResult& row, const Metric& metric, bool wi
 std::string spoken(std::string_view metric);
 
 /// The lines of a text, without those that are empty.
-std::vector<std::string> lines_of(std::string_view text);
+std::vector<std::string> split_lines(std::string_view text);
 
 /// ", 2 failed, 1 redone": the text after a number of runs; mostly empty.
 std::string failed_and_redone(const CommandResult& command);

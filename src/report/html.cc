@@ -126,7 +126,7 @@ std::string elements(const std::vector<std::string>& texts, std::string_view ope
   return html;
 }
 
-std::string list_of(const std::vector<std::string>& texts) {
+std::string html_list(const std::vector<std::string>& texts) {
   return texts.empty() ? "" : "<ul>\n" + elements(texts, "<li>", "</li>") + "</ul>\n";
 }
 
@@ -164,25 +164,26 @@ std::string gate_list(const std::string& items) {
 std::string verdict_part(const Results& results) {
   const Style style;
   std::string html =
-      elements(lines_of(summary_lines(results, style)), "<p class=\"answer\">", "</p>");
+      elements(split_lines(summary_lines(results, style)), "<p class=\"answer\">", "</p>");
   if (!results.complete) {
     html += "<p class=\"fail\">The session was cut short: these are the runs up to then.</p>\n";
   }
   const WhyTable why = why_table(results);
   if (results.explanations.size() < 2)
-    html += elements(lines_of(why_lines(results)), "<p>", "</p>");
+    html += elements(split_lines(why_lines(results)), "<p>", "</p>");
   if (!why.table.rows.empty()) html += table_html(why.table);
   html += elements(why.remarks, "<p class=\"faint\">", "</p>");
-  html += elements(lines_of(why_means_differ(results, {})), "<p class=\"faint\">", "</p>");
+  html += elements(split_lines(why_means_differ(results, {})), "<p class=\"faint\">", "</p>");
   return html + gate_list(gate_items(results, true, "")) +
-         elements(lines_of(precision_line(results)), "<p class=\"faint\">", "</p>");
+         elements(split_lines(precision_line(results)), "<p class=\"faint\">", "</p>");
 }
 
 std::string caveats(const std::vector<std::string>& warnings,
                     const std::vector<std::string>& notes) {
   std::string html;
-  if (!warnings.empty()) html += "<h2>Caveats</h2>\n" + list_of(warnings);
-  if (!notes.empty()) html += "<h2>Notes</h2>\n<div class=\"faint\">" + list_of(notes) + "</div>\n";
+  if (!warnings.empty()) html += "<h2>Caveats</h2>\n" + html_list(warnings);
+  if (!notes.empty())
+    html += "<h2>Notes</h2>\n<div class=\"faint\">" + html_list(notes) + "</div>\n";
   return html;
 }
 
@@ -193,9 +194,9 @@ std::string tuned_comparison(const Tuning& tuning) {
       if (!change.low || !change.high) return;
       const std::string name = fmt::format("{}{}{}, {}", one.benchmark,
                                            one.benchmark.empty() ? "" : ": ", one.command, what);
-      const std::string text = delta_text(change_of(change));
+      const std::string text = delta_text(to_change(change));
       rows.push_back({html_text(name), html_text(text), fmt::format("{}: {}", name, text),
-                      "neutral", change_of(change)});
+                      "neutral", to_change(change)});
     };
     add("σ", one.stddev);
     add("width of the interval", one.width);
@@ -233,7 +234,7 @@ std::string tuned_machine(const Circumstances& at) {
   std::string html = "<details>\n<summary>Tuned machine</summary>\n" + tuned_comparison(tuning);
   for (const Table* table : {&switched, &vitals})
     if (!table->rows.empty()) html += table_html(*table);
-  return html + list_of(missing) + "</details>\n";
+  return html + html_list(missing) + "</details>\n";
 }
 
 /// The metric that the headline speaks of.
@@ -282,7 +283,7 @@ void write_drawings(const Results& results, const Sink& sink) {
 
 void write_tables(const Results& results, const Sink& sink) {
   sink("<details>\n<summary>Tables</summary>\n");
-  for (const std::size_t c : order_of(results)) {
+  for (const std::size_t c : order_rows(results)) {
     const CommandResult& command = results.commands[c];
     sink(fmt::format("<h3>{}: {}</h3>\n", html_text(benchmark_title(results, c)),
                      command_html(results, c)));
@@ -305,16 +306,16 @@ std::string page_title(const Report& report) {
 void write_suite_page(const Report& suite, const Sink& sink) {
   if (!suite.complete())
     sink("<p class=\"fail\">The session was cut short: these are the runs up to then.</p>\n");
-  sink(elements(lines_of(gates_in_one_line(suite)), "<p class=\"answer\">", "</p>"));
+  sink(elements(split_lines(gates_in_one_line(suite)), "<p class=\"answer\">", "</p>"));
   std::string items;
-  for (const Results* one : order_of(suite)) items += gate_items(*one, false, one->benchmark);
+  for (const Results* one : order_rows(suite)) items += gate_items(*one, false, one->benchmark);
   sink(gate_list(items));
   if (const std::string changes = change_chart(suite_changes(suite)); !changes.empty())
     sink("<h2>Changes</h2>\n" + changes);
   sink("<h2>" + html_text(suite_title(suite)) + "</h2>\n" + table_html(suite_table(suite)));
-  sink(caveats(warning_texts(suite, {}), notes_of(suite)));
+  sink(caveats(warning_texts(suite, {}), note_lines(suite)));
   sink("<h2>Benchmarks</h2>\n");
-  for (const Results* one : order_of(suite)) {
+  for (const Results* one : order_rows(suite)) {
     sink("<details>\n<summary>" + html_text(one->benchmark) + "</summary>\n" + verdict_part(*one));
     write_drawings(*one, sink);
     write_tables(*one, sink);
@@ -326,7 +327,7 @@ void write_session_page(const Report& report, const Sink& sink) {
   const Results& results = report.benchmarks.front();
   sink(verdict_part(results));
   write_overview(results, sink);
-  std::vector<std::string> notes = lines_of(shell_lines(results));
+  std::vector<std::string> notes = split_lines(shell_lines(results));
   notes.insert(notes.end(), results.notes.begin(), results.notes.end());
   sink(caveats(warning_texts(report, {}), notes));
   sink("<h2>Charts</h2>\n");

@@ -54,7 +54,7 @@ struct Claims {
   std::string fail;
 };
 
-Claims claims_of(const Condition& condition) {
+Claims make_claims(const Condition& condition) {
   const double percent = condition.limit_percent;
   const std::string limit =
       condition.bound ? condition.bound_text : change_in_words(condition, percent);
@@ -66,8 +66,8 @@ Claims claims_of(const Condition& condition) {
 }
 
 /// Returns a change from the limit's point of view: in the metric's unit if the gate has a bound.
-ChangeTexts figures_of(const stats::Change& change, const Condition& condition,
-                       const Metric& metric) {
+ChangeTexts make_figures(const stats::Change& change, const Condition& condition,
+                         const Metric& metric) {
   if (!condition.bound || !change.change) return change_texts(change, limit_of(condition));
   const auto value = [&](double fraction) {
     return quantity((1 + fraction) * *condition.bound, metric, 4);
@@ -95,7 +95,7 @@ std::string measured(stats::Change change, std::optional<double> bound,
     if (!change.bounds) change.bounds = stats::ChangeBounds{*bound, *bound};
     (claims_above ? change.bounds->low : change.bounds->high) = *bound;
   }
-  const ChangeTexts figures = figures_of(change, verdict.condition, metric);
+  const ChangeTexts figures = make_figures(change, verdict.condition, metric);
   if (!change.bounds) return figures.change;
   const bool bears_out = fits || side_of(change, verdict.condition) == (claims_above ? 1 : -1);
   if (verdict.answer == gate::Answer::Inconclusive || !bears_out)
@@ -105,7 +105,7 @@ std::string measured(stats::Change change, std::optional<double> bound,
 }
 
 /// "15 of about 250 planned rounds", which a pace that may change makes a rough number.
-std::string rounds_of(const gate::Verdict& verdict) {
+std::string rounds_text(const gate::Verdict& verdict) {
   if (verdict.planned_rounds <= verdict.rounds) return plural(verdict.rounds, "round");
   return fmt::format("{} of about {} planned rounds", verdict.rounds,
                      full_precision(std::stod(
@@ -148,26 +148,26 @@ std::string calmer_metric(const Results& results, const gate::Verdict& verdict) 
   return fmt::format("gate on cpu_time, which is {:.0f} times less noisy here", times);
 }
 
-std::string advice_of(const Results& results, const gate::Verdict& verdict) {
+std::string advice_text(const Results& results, const gate::Verdict& verdict) {
   const std::string more = verdict.times_as_many ? "; " + more_rounds(*verdict.times_as_many) : "";
   const std::string calmer = calmer_metric(results, verdict);
   return more + (calmer.empty() ? "" : (more.empty() ? "; " : ", or ") + calmer);
 }
 
 /// Returns the evidence for the answer, in parentheses.
-std::string grounds_of(const gate::Verdict& verdict, const Metric& metric, double confidence) {
+std::string grounds_text(const gate::Verdict& verdict, const Metric& metric, double confidence) {
   const gate::DecisionBounds& bounds = verdict.bounds;
   const bool shows_mean = verdict.delta.basis == stats::Basis::Mean;
   const std::string typical = measured(
       verdict.delta, shows_mean && bounds.mean ? bounds.mean : bounds.ranks, verdict, metric);
-  const std::string rounds = rounds_of(verdict) + not_shown(verdict, metric, confidence);
+  const std::string rounds = rounds_text(verdict) + not_shown(verdict, metric, confidence);
   if (!is_about_mean(verdict)) return fmt::format("(measured {}; {})", typical, rounds);
   return fmt::format("(measured in the mean {}; in the typical round {}; {})",
                      measured(verdict.delta.mean, bounds.mean, verdict, metric), typical, rounds);
 }
 
 /// Returns what a gate's line says after its condition and answer.
-std::string reason_of(const Results& results, const gate::Verdict& verdict) {
+std::string reason_text(const Results& results, const gate::Verdict& verdict) {
   if (verdict.too_small)
     return fmt::format("{} of {} is below what can be measured here",
                        spoken(verdict.condition.metric),
@@ -179,12 +179,12 @@ std::string reason_of(const Results& results, const gate::Verdict& verdict) {
       verdict.rounds < row->fewest_runs)
     return fmt::format("{} are too few; it needs {}, as --min-runs {} gives them",
                        plural(verdict.rounds, "run"), row->fewest_runs, row->fewest_runs);
-  const Claims claims = claims_of(verdict.condition);
-  const std::string grounds = grounds_of(verdict, metric, results.confidence);
+  const Claims claims = make_claims(verdict.condition);
+  const std::string grounds = grounds_text(verdict, metric, results.confidence);
   if (verdict.answer != gate::Answer::Inconclusive)
     return (verdict.answer == gate::Answer::Pass ? claims.pass : claims.fail) +
            ", with confidence " + grounds;
-  const std::string advice = advice_of(results, verdict);
+  const std::string advice = advice_text(results, verdict);
   const int side = is_about_mean(verdict) ? 0 : side_of(verdict.delta, verdict.condition);
   if (side == 0) return fmt::format("not clear whether {} {}{}", claims.fail, grounds, advice);
   const bool is_failing = (side > 0) != verdict.condition.below;
@@ -193,7 +193,7 @@ std::string reason_of(const Results& results, const gate::Verdict& verdict) {
 }
 
 /// Three significant digits, so that a slight excess does not read as the wanted precision.
-std::string percent_of(double fraction) {
+std::string percent_text(double fraction) {
   const double percent = 100 * fraction;
   const double magnitude = percent > 0 ? std::floor(std::log10(percent)) : 0.0;
   return fmt::format("±{:.{}f}%", percent, std::clamp(2 - static_cast<int>(magnitude), 0, 9));
@@ -228,8 +228,8 @@ std::string indented(const std::string& text) {
 }
 
 /// "run 3", "warm-up run 1".
-std::string run_of(const Step& step) {
-  const std::string_view kind = word_of(step.kind);
+std::string run_text(const Step& step) {
+  const std::string_view kind = kind_word(step.kind);
   return fmt::format("{}{}run {}", kind, kind.empty() ? "" : " ", step.round + 1);
 }
 
@@ -272,7 +272,7 @@ struct EndingWords {
   std::string operator()(const RunFailed& failed) const {
     const std::string& name = names.at(failed.step.command);
     const std::string run =
-        fmt::format("{} of {} {}", run_of(failed.step), cited(name), describe(failed.outcome));
+        fmt::format("{} of {} {}", run_text(failed.step), cited(name), describe(failed.outcome));
     std::string text;
     if (!failed.awaited.empty()) {
       text = fmt::format(
@@ -290,7 +290,7 @@ struct EndingWords {
     std::string run;
     if (failed.step) {
       run = fmt::format(" ({} {})", row_of(failed.kind).undoes() ? "after" : "before",
-                        run_of(*failed.step));
+                        run_text(*failed.step));
     }
     return message(fmt::format(
                "--{} of {}{} {}{}", row_of(failed.kind).name, cited(names.at(failed.command)), run,
@@ -409,7 +409,7 @@ std::string gigahertz(double cycles_per_second) {
 }
 
 /// "3.40 → 3.82 GHz", in parentheses; empty if it is not known.
-std::string clocks_of(const WallFactor& clock) {
+std::string clocks_text(const WallFactor& clock) {
   if (!clock.candidate) return "";
   if (!clock.reference || !is_factor_shown(clock))
     return fmt::format(" ({})", gigahertz(*clock.candidate));
@@ -418,7 +418,7 @@ std::string clocks_of(const WallFactor& clock) {
 
 std::string unchanged(const WallFactor& factor) {
   if (factor.part != WallPart::Clock || !factor.change.bounds || !factor.candidate) return "";
-  return "the same clock" + clocks_of(factor);
+  return "the same clock" + clocks_text(factor);
 }
 
 /// Describes a factor: "1.35 ± 0.02x more of them per cycle". `noun` replaces {}.
@@ -428,7 +428,7 @@ std::string in_words(const WallFactor& factor, const stats::RelativeSpeed& ratio
   std::string text = fmt::format("{}{} {}{}", words.before, times(ratio),
                                  ratio.faster ? words.less : words.more, words.after);
   if (const std::size_t at = text.find("{}"); at != std::string::npos) text.replace(at, 2, noun);
-  if (factor.part == WallPart::Clock) return text + clocks_of(factor);
+  if (factor.part == WallPart::Clock) return text + clocks_text(factor);
   if (factor.part == WallPart::Utilisation && factor.reference && factor.candidate)
     text += fmt::format(" ({} → {})", busy(*factor.reference), busy(*factor.candidate));
   return text;
@@ -448,13 +448,13 @@ Cell factor_cell(const WallFactor& factor) {
   if (!ratio) return {"n/a", Ink::Dim};
   if (!is_factor_shown(factor)) return {times(*ratio), Ink::Dim};
   const PartWords& words = kPartWords[static_cast<std::size_t>(factor.part)];
-  const std::string figures = factor.part == WallPart::Clock ? clocks_of(factor) : "";
+  const std::string figures = factor.part == WallPart::Clock ? clocks_text(factor) : "";
   return {times(*ratio) + " " + std::string(ratio->faster ? words.less : words.more) + figures,
           factor.log_of_wall_time() < 0 ? Ink::Green : Ink::Red};
 }
 
 /// Returns limits on the meaning of the counts; mostly empty.
-std::vector<std::string> remarks_of(const Why& why) {
+std::vector<std::string> list_remarks(const Why& why) {
   std::vector<std::string> remarks;
   if (why.lacks_instructions && why.lacks_cycles)
     remarks.emplace_back("instructions and cycles were not counted");
@@ -488,7 +488,7 @@ std::string gate_figures(const Results& results, const gate::Verdict& verdict) {
   const stats::Change& change = is_about_mean(verdict) ? verdict.delta.mean : verdict.delta;
   if (verdict.rounds == 0 || verdict.too_small || !change.change) return "";
   const ChangeTexts figures =
-      figures_of(change, verdict.condition, results.metrics[verdict.metric]);
+      make_figures(change, verdict.condition, results.metrics[verdict.metric]);
   return fmt::format("{}, limit {}", figures.change, limit_text(verdict.condition));
 }
 
@@ -501,7 +501,7 @@ std::string gate_line(const Results& results, const gate::Verdict& verdict,
                       const std::string& answer) {
   return fmt::format("{}{}: {}{}", named_if_several(results, verdict.candidate),
                      condition_text(verdict.condition), answer.empty() ? "" : answer + ": ",
-                     reason_of(results, verdict));
+                     reason_text(results, verdict));
 }
 
 std::string gate_lines(const Results& results, bool color) {
@@ -517,7 +517,7 @@ std::string precision_line(const Results& results) {
   if (!results.precision) return "";
   const Precision& precision = *results.precision;
   const std::string reached =
-      precision.half_width ? percent_of(*precision.half_width) : "no interval";
+      precision.half_width ? percent_text(*precision.half_width) : "no interval";
   // As typed: 100 * (0.0001 / 100) is not 0.0001.
   const std::string wanted = fmt::format("{:.6g}%", 100 * precision.wanted);
   const std::string start = fmt::format("precision of {}: {} after {}", spoken(precision.metric),
@@ -528,7 +528,7 @@ std::string precision_line(const Results& results) {
                      limit_of(precision.end));
 }
 
-stats::Change change_of(const TunedChange& change) {
+stats::Change to_change(const TunedChange& change) {
   stats::Change shown{.change = change.change};
   if (change.low && change.high) shown.bounds = stats::ChangeBounds{*change.low, *change.high};
   return shown;
@@ -540,7 +540,7 @@ std::string tuning_line(const std::vector<TunedComparison>& compared) {
   const auto text = [&](TunedChange TunedComparison::*of) {
     std::vector<stats::Change> changes;
     for (const TunedComparison& one : compared)
-      if ((one.*of).change) changes.push_back(change_of(one.*of));
+      if ((one.*of).change) changes.push_back(to_change(one.*of));
     return changes.empty() ? std::string("not known") : delta_text(stats::geometric_mean(changes));
   };
   return fmt::format("--tune changed, against {}: σ {}, the interval's width {}, the mean {}{}",
@@ -580,7 +580,7 @@ std::string ending_lines(const Session& session, const std::vector<std::string>&
   return lines;
 }
 
-std::string_view word_of(RoundKind kind) {
+std::string_view kind_word(RoundKind kind) {
   constexpr std::array<std::string_view, 6> names = {"warm-up",   "",         "counting",
                                                      "simulated", "settling", "untuned"};
   return names.at(static_cast<std::size_t>(kind));
@@ -603,7 +603,7 @@ std::string why_text(const Results& results, const Why& why) {
   const std::string wall = wall_time_in_words(results, why);
   std::string text = wall + (wall.starts_with("no ") ? " in wall time: " : ": ") +
                      (factors.empty() ? "no factor differs significantly from 1" : factors);
-  for (const std::string& remark : remarks_of(why)) text += "; " + remark;
+  for (const std::string& remark : list_remarks(why)) text += "; " + remark;
   return text;
 }
 
@@ -640,7 +640,7 @@ WhyTable why_table(const Results& results) {
       const auto factor = std::ranges::find(why.factors, part, &WallFactor::part);
       row.push_back(factor == why.factors.end() ? Cell{} : factor_cell(*factor));
     }
-    for (std::string& remark : remarks_of(why))
+    for (std::string& remark : list_remarks(why))
       if (std::ranges::find(all.remarks, remark) == all.remarks.end())
         all.remarks.push_back(std::move(remark));
   }

@@ -43,7 +43,7 @@ std::string gate_line(const Results& results, const gate::Verdict& verdict,
 std::string precision_line(const Results& results);
 
 /// Returns a change found by --tune=compare, for display.
-stats::Change change_of(const TunedChange& change);
+stats::Change to_change(const TunedChange& change);
 
 /// Returns one line about tuning's changes; of several commands the geometric means.
 std::string tuning_line(const std::vector<TunedComparison>& compared);
@@ -64,7 +64,7 @@ std::string ending_lines(const Session& session, const std::vector<std::string>&
 std::string describe(const Outcome& outcome);
 
 /// Returns the name of its runs: "warm-up", "counting", ...; empty: timed.
-std::string_view word_of(RoundKind kind);
+std::string_view kind_word(RoundKind kind);
 
 /// Explains in one line why a candidate is faster or slower: "7.5x faster: 5.6x fewer instructions,
 /// 1.35x more of them per cycle, the same clock (3.82 GHz), CPU busy 99% → 98%". Each factor with
@@ -108,7 +108,7 @@ struct WarningLine {
 enum class WarningOrder : unsigned char { AsFound, ByWeight };
 
 /// Returns the warnings about what `style` shows.
-std::vector<WarningLine> warnings_of(const Results& results, const Style& style,
-                                     WarningOrder order);
+std::vector<WarningLine> warning_lines(const Results& results, const Style& style,
+                                       WarningOrder order);
 
 }  // namespace lauka::report

@@ -36,7 +36,7 @@ struct Series {
   std::vector<Point> points;  // ascending
 };
 
-std::optional<double> number_of(const std::string& text) {
+std::optional<double> parse_number(const std::string& text) {
   const auto number = parse_decimal(text, {-1e300, true}, {1e300, true});
   return number ? std::optional(*number) : std::nullopt;
 }
@@ -51,7 +51,7 @@ std::optional<std::string> scanned(const Results& results) {
     for (const CommandResult& command : results.commands) {
       const Parameter* parameter = find_parameter(command, name);
       if (parameter == nullptr) continue;
-      const auto number = number_of(parameter->value);
+      const auto number = parse_number(parameter->value);
       all_are_numbers = all_are_numbers && number.has_value();
       if (number) values.insert(*number);
     }
@@ -69,8 +69,8 @@ std::string name_of_series(const CommandResult& command, const std::string& para
   return name;
 }
 
-std::vector<Series> series_of(const Results& results, std::size_t metric,
-                              const std::string& parameter) {
+std::vector<Series> make_series(const Results& results, std::size_t metric,
+                                const std::string& parameter) {
   std::vector<Series> all;
   std::map<std::pair<std::size_t, std::string>, std::size_t> places;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
@@ -82,7 +82,7 @@ std::vector<Series> series_of(const Results& results, std::size_t metric,
     const auto [place, is_new] = places.try_emplace({command.typed, name}, all.size());
     if (is_new) all.push_back({std::move(name), {}});
     all[place->second].points.push_back(
-        {*number_of(value->value), summary->median, summary->q1, summary->q3, c});
+        {*parse_number(value->value), summary->median, summary->q1, summary->q3, c});
   }
   for (Series& series : all) {
     std::sort(series.points.begin(), series.points.end(),
@@ -92,14 +92,14 @@ std::vector<Series> series_of(const Results& results, std::size_t metric,
 }
 
 /// Returns "1.02 (0.98 … 1.06)" if a power law fits; else empty.
-std::optional<stats::PowerLaw> law_of(const Series& series, double confidence) {
+std::optional<stats::PowerLaw> fit_law(const Series& series, double confidence) {
   std::vector<double> x;
   std::vector<double> y;
   for (const Point& point : series.points) {
     x.push_back(point.x);
     y.push_back(point.y);
   }
-  const auto law = stats::power_law_of(x, y, confidence);
+  const auto law = stats::fit_power_law(x, y, confidence);
   return law && law->r_squared >= kLeastFit ? law : std::nullopt;
 }
 
@@ -107,7 +107,7 @@ struct Extent {
   double low_x, high_x, low_y, high_y;
 };
 
-Extent extent_of(const std::vector<Series>& all) {
+Extent find_extent(const std::vector<Series>& all) {
   const Point& first = all.front().points.front();
   Extent extent{first.x, first.x, first.low, first.high};
   for (const Series& series : all) {
@@ -130,8 +130,8 @@ struct Axes {
   double down(double value) const { return static_cast<double>(kAcross) - across(y, value); }
 };
 
-std::string line_of(const Axes& axes, const Series& series, std::string_view parameter,
-                    const std::string& color) {
+std::string draw_line(const Axes& axes, const Series& series, std::string_view parameter,
+                      const std::string& color) {
   std::string trend;
   std::string intervals;
   std::string labels;
@@ -149,7 +149,7 @@ std::string line_of(const Axes& axes, const Series& series, std::string_view par
          svg_spots(spots, color, fmt::format(" data-labels=\"{}\"", html_text(labels)));
 }
 
-std::string line_of(const Axes& axes, const Series& series, const stats::PowerLaw& law) {
+std::string draw_line(const Axes& axes, const Series& series, const stats::PowerLaw& law) {
   const auto at = [&](double x) {
     return fmt::format("{:.1f} {:.1f}", axes.over(x),
                        axes.down(law.factor * std::pow(x, law.exponent)));
@@ -160,15 +160,15 @@ std::string line_of(const Axes& axes, const Series& series, const stats::PowerLa
 std::string view(const Results& results, std::size_t metric, const std::vector<Series>& all,
                  const std::string& parameter, bool logarithmic) {
   const Metric& of = results.metrics[metric];
-  const Extent extent = extent_of(all);
+  const Extent extent = find_extent(all);
   const auto axis = logarithmic ? logarithmic_axis : axis_over;
   const Axes axes{axis(extent.low_x, extent.high_x),
                   axis(logarithmic ? extent.low_y : std::min(extent.low_y, 0.0), extent.high_y)};
   std::string content = svg_grid(axes.x, kAcross);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto law = logarithmic ? law_of(all[i], results.confidence) : std::nullopt;
-    if (law) content += line_of(axes, all[i], *law);
-    content += line_of(axes, all[i], parameter, command_class(i));
+    const auto law = logarithmic ? fit_law(all[i], results.confidence) : std::nullopt;
+    if (law) content += draw_line(axes, all[i], *law);
+    content += draw_line(axes, all[i], parameter, command_class(i));
   }
   std::vector<TickLabel> labels;
   for (const double value : axes.x.ticks)
@@ -186,7 +186,7 @@ std::string legend(const Results& results, std::size_t metric, const std::vector
   for (std::size_t i = 0; i < all.size(); ++i) {
     html += fmt::format("<p class=\"row\"><span class=\"dot {}\"></span><code>{}</code>",
                         command_class(i), html_text(all[i].name));
-    if (const auto law = law_of(all[i], results.confidence)) {
+    if (const auto law = fit_law(all[i], results.confidence)) {
       html += fmt::format(
           " grows as {}<sup>{:.2f}</sup> <span class=\"aside\">({:g}% interval of "
           "the exponent: {:.2f} … {:.2f})</span>",
@@ -217,11 +217,11 @@ std::size_t best_command(const Results& results, std::size_t metric,
 std::string scan_headline(const Results& results, std::size_t metric) {
   const auto parameter = scanned(results);
   if (!parameter || !one_was_typed(results)) return "";
-  const std::vector<Series> all = series_of(results, metric, *parameter);
+  const std::vector<Series> all = make_series(results, metric, *parameter);
   if (all.empty()) return "";
   const Metric& of = results.metrics[metric];
   std::string text;
-  const auto law = all.size() == 1 ? law_of(all.front(), results.confidence) : std::nullopt;
+  const auto law = all.size() == 1 ? fit_law(all.front(), results.confidence) : std::nullopt;
   const bool is_sure = law && (law->low > 0 || law->high < 0);
   if (is_sure)
     text = fmt::format("{} {} as {}^{:.2f} ({:.2f} … {:.2f}); ", spoken(one_line(of.name)),
@@ -245,9 +245,9 @@ std::string scan_headline(const Results& results, std::size_t metric) {
 std::string scan_chart(const Results& results, std::size_t metric) {
   const auto parameter = scanned(results);
   if (!parameter) return "";
-  const std::vector<Series> all = series_of(results, metric, *parameter);
+  const std::vector<Series> all = make_series(results, metric, *parameter);
   if (all.empty()) return "";
-  const Extent extent = extent_of(all);
+  const Extent extent = find_extent(all);
   const bool can_be_logarithmic =
       extent.low_x > 0 && extent.low_y > 0 && extent.high_x > extent.low_x;
   std::string html = "<div class=\"chart\">\n";

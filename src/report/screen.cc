@@ -16,7 +16,7 @@ namespace lauka::report {
 
 namespace {
 
-std::string header_of(const Results& results, std::size_t index, const Style& style) {
+std::string write_header(const Results& results, std::size_t index, const Style& style) {
   const CommandResult& command = results.commands[index];
   const std::string start = benchmark_title(results, index) + ": ";
   std::string name = one_line(command.name);
@@ -65,9 +65,9 @@ std::string full_tables(const Results& results, const Style& style) {
     tables.push_back(full_table(results, c, Format::Terminal, style.verbose));
   const Fitted fitted = fit(tables, style);
   std::string text;
-  for (const std::size_t c : order_of(results)) {
+  for (const std::size_t c : order_rows(results)) {
     if (!text.empty()) text += "\n";
-    text += header_of(results, c, style);
+    text += write_header(results, c, style);
     text += terminal_text(tables[c], fitted, style);
     if (style.histogram) text += histogram(results, c, style);
   }
@@ -135,7 +135,7 @@ std::string bold(const std::string& name, const Style& style) {
 }
 
 std::string in_lines(const std::string& sentence, const Style& style) {
-  std::string lines = wrapped(style.ascii ? ascii_of(sentence) : sentence, style.width) + "\n";
+  std::string lines = wrapped(style.ascii ? to_ascii(sentence) : sentence, style.width) + "\n";
   std::ranges::replace(lines, kNameBlank, ' ');
   return lines;
 }
@@ -154,7 +154,7 @@ double gain_of(const Ranking& ranking) {
 
 /// Returns a difference with its interval, or that none is significant, or that nothing is known.
 /// Wall time has "ran ... faster", other metrics "is ... lower".
-std::string line_of(const Results& results, const Ranking& ranking, const Style& style) {
+std::string write_line(const Results& results, const Ranking& ranking, const Style& style) {
   const Metric& metric = results.metrics[ranking.metric];
   const std::string name = spoken(one_line(metric.name));
   const bool faster = ranking.speed.faster;
@@ -194,9 +194,9 @@ std::string headline(const Results& results, const std::vector<Ranking>& ranking
                     style);
   const auto best = std::ranges::find_if(
       rankings, [](const Ranking& ranking) { return ranking.significant && ranking.speed.faster; });
-  if (best != rankings.end()) return line_of(results, *best, style);
+  if (best != rankings.end()) return write_line(results, *best, style);
   if (rankings.size() == 1 || results.reference.baseline)
-    return line_of(results, rankings[0], style);
+    return write_line(results, rankings[0], style);
   const Metric& metric = results.metrics[rankings[0].metric];
   const bool is_time = metric.role == Role::WallTime;
   const bool any =
@@ -210,8 +210,8 @@ std::string headline(const Results& results, const std::vector<Ranking>& ranking
 
 std::string wrapped_lines(const std::string& text, const Style& style) {
   std::string lines;
-  for (const std::string& line : lines_of(text))
-    lines += wrapped(style.ascii ? ascii_of(line) : line, style.width) + "\n";
+  for (const std::string& line : split_lines(text))
+    lines += wrapped(style.ascii ? to_ascii(line) : line, style.width) + "\n";
   return lines;
 }
 
@@ -270,7 +270,7 @@ std::string clock_text(std::chrono::nanoseconds time) {
   return fmt::format("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
 }
 
-std::string line_of(const Progress& progress, std::size_t width, const DisplayUnit* unit) {
+std::string write_line(const Progress& progress, std::size_t width, const DisplayUnit* unit) {
   const double done = std::clamp(progress.done, 0.0, 1.0);
   const std::size_t cells = width < 80 ? 10 : 20;
   const auto full = static_cast<std::size_t>(done * static_cast<double>(cells));
@@ -280,7 +280,7 @@ std::string line_of(const Progress& progress, std::size_t width, const DisplayUn
     const auto rounded_up = *progress.remaining + std::chrono::milliseconds(999);
     line += fmt::format(", {} left", clock_text(rounded_up));
   }
-  if (const std::string_view kind = word_of(progress.kind); !kind.empty()) {
+  if (const std::string_view kind = kind_word(progress.kind); !kind.empty()) {
     line += fmt::format("  {}", kind);
   } else if (const auto& so_far = progress.difference) {
     const stats::Change change{so_far->change, stats::ChangeBounds{so_far->low, so_far->high}};
@@ -313,7 +313,7 @@ std::size_t bin_count(const stats::Summary& summary, double low, double high, st
 }
 
 /// "583ms … 585ms", the ends aligned; each with as many digits as the narrowest bin takes.
-std::vector<std::string> labels_of(const std::vector<Bin>& bins, const Metric& metric) {
+std::vector<std::string> bin_labels(const std::vector<Bin>& bins, const Metric& metric) {
   std::vector<std::pair<std::string, std::string>> ends;
   std::array<std::size_t, 2> widths{};
   for (const Bin& bin : bins) {
@@ -349,9 +349,9 @@ std::string why_means_differ(const Results& results, const Style& style) {
 
 std::string histograms(const Results& results, const Style& style) {
   std::string text;
-  for (const std::size_t c : order_of(results)) {
+  for (const std::size_t c : order_rows(results)) {
     const std::string bars = style.histogram ? histogram(results, c, style) : "";
-    if (!bars.empty()) text += "\n" + header_of(results, c, style) + bars;
+    if (!bars.empty()) text += "\n" + write_header(results, c, style) + bars;
   }
   return text;
 }
@@ -363,7 +363,7 @@ std::string summary_lines(const Results& results, const Style& style) {
   if (rankings.empty()) return "";
   if (is_compact(results)) return headline(results, rankings, style);
   std::string text;
-  for (const Ranking& ranking : rankings) text += line_of(results, ranking, style);
+  for (const Ranking& ranking : rankings) text += write_line(results, ranking, style);
   return text;
 }
 
@@ -395,7 +395,7 @@ ScreenSections screen_sections(const Results& results, const Style& style, bool 
   for (const std::string& part : {summary, scan, wrapped_lines(below, style)})
     if (!part.empty()) verdicts += "\n" + part;
   const std::string shown = tables(results, style);
-  return style.ascii ? ScreenSections{ascii_of(shown), ascii_of(verdicts)}
+  return style.ascii ? ScreenSections{to_ascii(shown), to_ascii(verdicts)}
                      : ScreenSections{shown, verdicts};
 }
 
@@ -413,8 +413,8 @@ void ProgressBar::progress(const Progress& progress) {
   drawn_at_ = progress.elapsed;
   // The line is cleared and drawn in one write, which does not flicker.
   const std::size_t width = width_();
-  const std::string whole = line_of(progress, width, time_unit_);
-  const std::string line = cut_end(ascii_ ? ascii_of(whole) : whole, width > 0 ? width - 1 : 0);
+  const std::string whole = write_line(progress, width, time_unit_);
+  const std::string line = cut_end(ascii_ ? to_ascii(whole) : whole, width > 0 ? width - 1 : 0);
   sink_(std::string(kEraseLine) + line);
 }
 
@@ -423,16 +423,17 @@ void ProgressBar::finished() {
   drawn_at_.reset();
 }
 
-std::vector<Sample> samples_of(const Results& results, std::size_t command, std::size_t metric) {
+std::vector<Sample> collect_samples(const Results& results, std::size_t command,
+                                    std::size_t metric) {
   std::vector<Sample> samples;
-  for (const std::uint32_t run : results.runs->of(command)) {
+  for (const std::uint32_t run : results.runs->of_command(command)) {
     if (const auto value = results.runs->value(run, metric)) samples.push_back({run, *value});
   }
   return samples;
 }
 
-std::vector<Bin> bins_of(std::span<const double> values, const stats::Summary& summary,
-                         std::size_t most) {
+std::vector<Bin> make_bins(std::span<const double> values, const stats::Summary& summary,
+                           std::size_t most) {
   const stats::Fences fences = stats::tukey_fences(summary.q1, summary.q3, stats::kSevereReach);
   const bool has_spread = fences.low < fences.high;  // else they would shut out all but one value
   const double low = has_spread ? std::max(summary.min, fences.low) : summary.min;
@@ -458,9 +459,10 @@ std::string histogram(const Results& results, std::size_t command, const Style& 
   const MetricResult* row = row_of(results, command, Role::WallTime);
   if (row == nullptr || !row->summary) return "";
   std::vector<double> values;
-  for (const Sample& one : samples_of(results, command, row->metric)) values.push_back(one.value);
-  const std::vector<Bin> bins = bins_of(values, *row->summary, kMostBins);
-  const std::vector<std::string> labels = labels_of(bins, results.metrics[row->metric]);
+  for (const Sample& one : collect_samples(results, command, row->metric))
+    values.push_back(one.value);
+  const std::vector<Bin> bins = make_bins(values, *row->summary, kMostBins);
+  const std::vector<std::string> labels = bin_labels(bins, results.metrics[row->metric]);
   std::size_t most = 0;
   for (const Bin& bin : bins) most = std::max(most, bin.count);
   const std::size_t beside =

@@ -73,7 +73,8 @@ struct Sample {
 };
 
 /// The values of a metric (its index in Results::metrics) of a command, in the order run.
-std::vector<Sample> samples_of(const Results& results, std::size_t command, std::size_t metric);
+std::vector<Sample> collect_samples(const Results& results, std::size_t command,
+                                    std::size_t metric);
 
 /// A range of values and how many fell into it.
 struct Bin {
@@ -86,15 +87,15 @@ struct Bin {
 /// them: the width is Freedman's and Diaconis' (1981), 2 IQR / cbrt(n), or wider. Values beyond 3
 /// IQR of the quartiles do not stretch the bins: they fall into the first or the last one, which
 /// reaches that far. One bin if all are equal, none without values.
-std::vector<Bin> bins_of(std::span<const double> values, const stats::Summary& summary,
-                         std::size_t most);
+std::vector<Bin> make_bins(std::span<const double> values, const stats::Summary& summary,
+                           std::size_t most);
 
 /// --histogram: the wall times of a command, a line for each bin; empty if it has none.
 std::string histogram(const Results& results, std::size_t command, const Style& style);
 
 /// Returns the benchmarks in the order of the table: as in the file, or (--sort time) the smallest
 /// base first, among those that show the same metric first.
-std::vector<const Results*> order_of(const Report& suite);
+std::vector<const Results*> order_rows(const Report& suite);
 
 /// "wall_time of 3 benchmarks"; without the metric if a row has another one.
 std::string suite_title(const Report& suite);
@@ -125,6 +126,6 @@ std::vector<std::string> screen_warnings(const Report& suite, const Style& style
 std::vector<std::string> warning_texts(const Report& report, const Style& style);
 
 /// Likewise notes.
-std::vector<std::string> notes_of(const Report& report);
+std::vector<std::string> note_lines(const Report& report);
 
 }  // namespace lauka::report

@@ -280,7 +280,7 @@ std::string wrapped_message(std::string_view text, std::size_t width) {
   return wrapped(line, width) + "\n";
 }
 
-std::string ascii_of(std::string_view text) {
+std::string to_ascii(std::string_view text) {
   constexpr auto signs =
       std::to_array<std::pair<std::string_view, std::string_view>>({{"±", "+-"},
                                                                     {"…", "..."},

@@ -47,6 +47,6 @@ std::string wrapped_message(std::string_view text, std::size_t width);
 
 /// Returns `text` with our own signs in ASCII: "+-", "...", "-", "better" and "worse" instead of
 /// the marks, "~" for a cut. Other characters stay.
-std::string ascii_of(std::string_view text);
+std::string to_ascii(std::string_view text);
 
 }  // namespace lauka::report

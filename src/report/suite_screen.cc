@@ -48,7 +48,7 @@ Cell base_cell(const SuiteRow& row) {
   return {row.candidate ? results.reference_of(*row.candidate) : ""};
 }
 
-Cell delta_cell_of(const SuiteRow& row) {
+Cell make_delta_cell(const SuiteRow& row) {
   if (row.is_anchor()) return {"anchor", Ink::Dim, Mark::Blank, false, {"anchor"}};
   if (!row.candidate || !row.metric) return {};
   const MetricResult* values = shown_row(row.results->commands[*row.candidate], *row.metric);
@@ -110,7 +110,7 @@ std::string geomean_title(const Report& suite, const Geomean& mean) {
 }
 
 std::vector<std::size_t> listed_candidates(const Results& results) {
-  std::vector<std::size_t> candidates = order_of(results);
+  std::vector<std::size_t> candidates = order_rows(results);
   std::erase_if(candidates, [&](std::size_t c) { return !results.reference.is_candidate(c); });
   return candidates;
 }
@@ -124,9 +124,9 @@ std::vector<std::optional<std::size_t>> row_metrics(const Results& results, std:
   return {gated.begin(), gated.end()};
 }
 
-std::vector<SuiteRow> rows_of(const Report& suite) {
+std::vector<SuiteRow> make_rows(const Report& suite) {
   std::vector<SuiteRow> rows;
-  for (const Results* one : order_of(suite)) {
+  for (const Results* one : order_rows(suite)) {
     const std::size_t first = rows.size();
     for (const std::size_t candidate : listed_candidates(*one))
       for (const auto metric : row_metrics(*one, candidate))
@@ -161,7 +161,7 @@ struct SuiteShape {
 SuiteShape suite_shape(const Report& suite, const std::vector<SuiteRow>& rows) {
   return {std::ranges::any_of(suite.benchmarks,
                               [](const Results& one) {
-                                return one.reference.anchor || candidates_of(one).size() > 1;
+                                return one.reference.anchor || find_candidates(one).size() > 1;
                               }),
           has_metrics(suite, rows), !suite.verdicts().empty(),
           std::ranges::all_of(
@@ -192,7 +192,7 @@ TableRow suite_cells(const SuiteRow& row, const SuiteShape& shape) {
   if (shape.has_metrics) cells.push_back({metric_of(row)});
   cells.push_back(base_cell(row));
   cells.push_back(row.candidate ? value_cell(row, *row.candidate) : Cell{});
-  cells.push_back(delta_cell_of(row));
+  cells.push_back(make_delta_cell(row));
   if (shape.has_gates) cells.push_back(verdict_cell(row));
   return cells;
 }
@@ -242,13 +242,13 @@ std::vector<std::string> with_names(const Report& suite,
 
 std::vector<std::string> warnings_in(const Report& report, const Style& style, WarningOrder order) {
   std::vector<std::vector<WarningLine>> lines;
-  for (const Results& one : report.benchmarks) lines.push_back(warnings_of(one, style, order));
+  for (const Results& one : report.benchmarks) lines.push_back(warning_lines(one, style, order));
   return with_names(report, lines);
 }
 
 }  // namespace
 
-std::vector<const Results*> order_of(const Report& suite) {
+std::vector<const Results*> order_rows(const Report& suite) {
   std::vector<const Results*> order;
   for (const Results& one : suite.benchmarks) order.push_back(&one);
   if (suite.benchmarks.front().presentation.sort == SortChoice::Command) return order;
@@ -264,14 +264,14 @@ std::vector<const Results*> order_of(const Report& suite) {
 }
 
 std::string suite_title(const Report& suite) {
-  const std::vector<SuiteRow> rows = rows_of(suite);
+  const std::vector<SuiteRow> rows = make_rows(suite);
   const std::string metric = has_metrics(suite, rows) ? "" : one_line(metric_of(rows.front()));
   const std::string title = plural(suite.benchmarks.size(), "benchmark");
   return metric.empty() ? title : metric + " of " + title;
 }
 
 Table suite_table(const Report& suite) {
-  const std::vector<SuiteRow> rows = rows_of(suite);
+  const std::vector<SuiteRow> rows = make_rows(suite);
   const SuiteShape shape = suite_shape(suite, rows);
   constexpr std::size_t shortest = 10;
   Table table{.columns = suite_columns(shape),
@@ -287,7 +287,7 @@ Table suite_table(const Report& suite) {
 }
 
 std::vector<ChangeRow> suite_changes(const Report& suite) {
-  const std::vector<SuiteRow> rows = rows_of(suite);
+  const std::vector<SuiteRow> rows = make_rows(suite);
   const SuiteShape shape = suite_shape(suite, rows);
   std::vector<ChangeRow> changes;
   const auto name_of = [&](const std::string& name, const std::string& command,
@@ -356,7 +356,7 @@ ScreenSections suite_screen(const Report& suite, const Style& style, bool quiet)
   if (!any) return {};
   std::string text;
   if (style.verbose && !quiet) {
-    for (const Results* one : order_of(suite)) {
+    for (const Results* one : order_rows(suite)) {
       const ScreenSections of_one = screen_sections(*one, style, false);
       text += inked(one_line(one->benchmark), Ink::Bold, style.color) + "\n\n" + of_one.tables +
               of_one.verdicts + "\n";
@@ -367,16 +367,16 @@ ScreenSections suite_screen(const Report& suite, const Style& style, bool quiet)
             noted_text(suite_table(suite), style);
   }
   if (!quiet && !style.verbose && style.histogram) {  // else they are in the tables above
-    for (const Results* one : order_of(suite))
+    for (const Results* one : order_rows(suite))
       text += "\n" + inked(one_line(one->benchmark), Ink::Bold, style.color) + "\n" +
               histograms(*one, style);
   }
   std::string below = suite_gate_lines(suite, quiet || style.verbose, style.color);
   if (!quiet) below += gates_in_one_line(suite);
   std::string verdicts = text.empty() || below.empty() ? "" : "\n";
-  for (const std::string& line : lines_of(below))
-    verdicts += wrapped(style.ascii ? ascii_of(line) : line, style.width) + "\n";
-  return {style.ascii ? ascii_of(text) : text, verdicts};
+  for (const std::string& line : split_lines(below))
+    verdicts += wrapped(style.ascii ? to_ascii(line) : line, style.width) + "\n";
+  return {style.ascii ? to_ascii(text) : text, verdicts};
 }
 
 std::vector<std::string> warning_texts(const Report& report, const Style& style) {
@@ -394,7 +394,7 @@ std::vector<std::string> screen_warnings(const Report& report, const Style& styl
   return lines;
 }
 
-std::vector<std::string> notes_of(const Report& suite) {
+std::vector<std::string> note_lines(const Report& suite) {
   if (!suite.is_suite()) return suite.benchmarks.front().notes;
   std::vector<std::vector<WarningLine>> lines;
   for (const Results& one : suite.benchmarks) {

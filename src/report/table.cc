@@ -39,7 +39,7 @@ std::string shown(const Cell& cell, const TableColumn& column, Less less, const 
       column.holds == Holds::Name || column.holds == Holds::Code || column.holds == Holds::Text;
   const std::string line = is_foreign ? one_line(text) : text;
   return std::string(mark_text(cell.mark, form, style.ascii || style.word_marks)) +
-         (style.ascii ? ascii_of(line) : line);
+         (style.ascii ? to_ascii(line) : line);
 }
 
 /// A column of no width takes no gap.
@@ -50,8 +50,8 @@ std::size_t line_width(const std::vector<std::size_t>& widths, std::size_t gap) 
   return total;
 }
 
-std::vector<std::size_t> widths_of(std::span<const Table> tables, const TableStep& step,
-                                   const Style& style) {
+std::vector<std::size_t> column_widths(std::span<const Table> tables, const TableStep& step,
+                                       const Style& style) {
   std::vector<std::size_t> widths;
   for (const Table& table : tables) {
     widths.resize(std::max(widths.size(), table.columns.size()), 0);
@@ -82,8 +82,8 @@ void narrow(std::vector<std::size_t>& widths, const Table& table, std::size_t ga
 }
 
 /// A line of cells, aligned to the left.
-std::string line_of(const Table& table, const TableRow& row, const Fitted& fitted,
-                    const Style& style) {
+std::string write_line(const Table& table, const TableRow& row, const Fitted& fitted,
+                       const Style& style) {
   std::string line;
   std::size_t pending = 0;
   for (std::size_t c = 0; c < std::min(row.size(), table.columns.size()); ++c) {
@@ -130,7 +130,7 @@ std::string cell_html(const Cell& cell, Holds holds) {
 
 /// A delta is coloured, and so is the word in the reference's place. The first cell is its row's
 /// heading.
-std::string td_of(const Cell& cell, const TableColumn& column, bool is_first) {
+std::string html_cell(const Cell& cell, const TableColumn& column, bool is_first) {
   std::string_view css = column.is_more ? "more" : "";
   if (column.holds == Holds::Delta && !cell.text.empty()) css = ink_class(cell.ink);
   const bool is_heading = is_first && !cell.text.empty();
@@ -170,7 +170,7 @@ Cell runs_cell(const RowOf& row) {
   return {fmt::format("{}", command.runs) + failed_and_redone(command)};
 }
 
-Cell mean_cell_of(const RowOf& row) {
+Cell make_mean_cell(const RowOf& row) {
   if (row.values == nullptr) return {"n/a"};
   if (!row.metric.percentile) return {mean_cell(*row.values, row.metric)};
   return {.text = quantile_cell(*row.values, row.metric, true),
@@ -198,7 +198,7 @@ Cell outliers_cell(const RowOf& row) {
 }
 
 /// The reference of a compact table is marked, since sorting may put it at any place.
-Cell delta_cell_of(const RowOf& row) {
+Cell make_delta_cell(const RowOf& row) {
   if (row.values != nullptr && row.values->delta)
     return delta_cell(*row.values->delta, row.metric.better);
   const Reference& reference = row.results.reference;
@@ -217,7 +217,7 @@ struct MetricColumn {
 };
 
 /// Returns the columns of a table, in order; a command's name and its parameters come before them.
-std::vector<MetricColumn> columns_of(const TableShape& shape) {
+std::vector<MetricColumn> list_columns(const TableShape& shape) {
   std::vector<MetricColumn> columns = {
       {!shape.is_compact,
        true,
@@ -230,7 +230,7 @@ std::vector<MetricColumn> columns_of(const TableShape& shape) {
       {shape.is_compact && shape.has_runs, false, runs_cell, {.heading = {"runs"}}},
       {true,
        true,
-       mean_cell_of,
+       make_mean_cell,
        {.heading = {"mean ± σ"}, .narrows = {Less::Range}, .roomy_width = 14}},
       {true,
        false,
@@ -248,7 +248,7 @@ std::vector<MetricColumn> columns_of(const TableShape& shape) {
         .roomy_width = 8}},
       {shape.has_deltas,
        true,
-       delta_cell_of,
+       make_delta_cell,
        {.heading = {"delta"}, .holds = Holds::Delta, .narrows = {Less::Interval}}}};
   std::erase_if(columns, [](const MetricColumn& column) { return !column.is_there; });
   if (shape.format == Format::Html)
@@ -318,21 +318,21 @@ struct Matrix {
 
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
-std::size_t place_of(std::vector<std::string>& values, const std::string& value) {
+std::size_t find_or_add(std::vector<std::string>& values, const std::string& value) {
   const auto found = std::ranges::find(values, value);
   const auto place = static_cast<std::size_t>(found - values.begin());
   if (found == values.end()) values.push_back(value);
   return place;
 }
 
-Matrix matrix_of(const Results& results, const std::vector<std::string>& names) {
+Matrix make_matrix(const Results& results, const std::vector<std::string>& names) {
   Matrix matrix;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const Parameter* first = find_parameter(results.commands[c], names[0]);
     const Parameter* second = find_parameter(results.commands[c], names[1]);
     if (first == nullptr || second == nullptr) return {};
-    const std::size_t row = place_of(matrix.values[0], first->value);
-    const std::size_t column = place_of(matrix.values[1], second->value);
+    const std::size_t row = find_or_add(matrix.values[0], first->value);
+    const std::size_t column = find_or_add(matrix.values[1], second->value);
     matrix.commands.resize(std::max(matrix.commands.size(), row + 1));
     auto& cells = matrix.commands[row];
     cells.resize(std::max(cells.size(), column + 1), kNone);
@@ -433,7 +433,7 @@ Fitted fit(std::span<const Table> tables, const Style& style) {
       tables, {}, [](const Table& table) { return table.columns.size(); });
   for (const TableStep& step : widest.steps) {
     fitted.step = step;
-    fitted.widths = widths_of(tables, step, style);
+    fitted.widths = column_widths(tables, step, style);
     std::vector<std::size_t> cut = fitted.widths;
     for (std::size_t c = 0; c < widest.columns.size(); ++c)
       if (widest.columns[c].cut != Cut::Nothing) cut[c] = std::min(cut[c], step.longest);
@@ -448,9 +448,9 @@ std::string terminal_text(const Table& table, const Fitted& fitted, const Style&
   if (table.rows.empty()) return "";
   TableRow headings;
   for (const TableColumn& column : table.columns) headings.push_back(column.heading);
-  std::string text = inked(line_of(table, headings, fitted, style), table.heading, style.color);
+  std::string text = inked(write_line(table, headings, fitted, style), table.heading, style.color);
   if (!text.empty()) text += "\n";
-  for (const TableRow& row : table.rows) text += line_of(table, row, fitted, style) + "\n";
+  for (const TableRow& row : table.rows) text += write_line(table, row, fitted, style) + "\n";
   return text;
 }
 
@@ -481,7 +481,8 @@ std::string table_html(const Table& table, std::string_view css_class) {
   html += "</tr></thead>\n<tbody>\n";
   for (const TableRow& row : table.rows) {
     html += "<tr>";
-    for (std::size_t c = 0; c < row.size(); ++c) html += td_of(row[c], table.columns[c], c == 0);
+    for (std::size_t c = 0; c < row.size(); ++c)
+      html += html_cell(row[c], table.columns[c], c == 0);
     html += "</tr>\n";
   }
   return html + "</tbody>\n</table></div>\n";
@@ -526,7 +527,7 @@ Cell delta_cell(const stats::Change& delta, Better better) {
 std::vector<std::string> parameter_names(const Results& results) {
   std::vector<std::string> names;
   for (const CommandResult& command : results.commands)
-    for (const Parameter& parameter : command.parameters) place_of(names, parameter.name);
+    for (const Parameter& parameter : command.parameters) find_or_add(names, parameter.name);
   return names;
 }
 
@@ -574,7 +575,7 @@ double sort_value(const Results& results, std::size_t command) {
                                          : row->summary->mean;
 }
 
-std::vector<std::size_t> order_of(const Results& results) {
+std::vector<std::size_t> order_rows(const Results& results) {
   std::vector<std::size_t> order;
   for (std::size_t c = 0; c < results.commands.size(); ++c) order.push_back(c);
   if (results.presentation.sort == SortChoice::Time)
@@ -607,7 +608,7 @@ Table full_table(const Results& results, std::size_t command, Format format, boo
   Table table{.steps = {kFullSteps.begin(), kFullSteps.end()}, .heading = Ink::Bold};
   if (!has_values(of)) return table;
   const auto columns =
-      columns_of({.format = format, .has_deltas = has_delta(results, of, verbose)});
+      list_columns({.format = format, .has_deltas = has_delta(results, of, verbose)});
   for (const MetricResult& row : of.rows) {
     const Metric& metric = results.metrics[row.metric];
     if (!is_shown(metric, verbose)) continue;
@@ -620,14 +621,14 @@ Table full_table(const Results& results, std::size_t command, Format format, boo
 }
 
 Table markup_table(const Results& results, const Markup& markup) {
-  const auto columns = columns_of(
+  const auto columns = list_columns(
       {.format = Format::Markdown,
        .has_deltas = std::ranges::any_of(results.commands, [&](const CommandResult& command) {
          return has_delta(results, command, true);
        })});
   Table table{.columns = {{.heading = {"command"}, .holds = Holds::Markup, .is_left = true}}};
   add_columns(table, columns, Ink::Plain);
-  for (const std::size_t c : order_of(results)) {
+  for (const std::size_t c : order_rows(results)) {
     const CommandResult& command = results.commands[c];
     const std::string line_break(markup.line_break);
     std::string first = markup.code(command.name) + line_break + plural(command.runs, "run") +
@@ -647,10 +648,10 @@ Table markup_table(const Results& results, const Markup& markup) {
 }
 
 Table compact_table(const Results& results, std::size_t metric, Format format) {
-  const auto columns = columns_of({.format = format,
-                                   .is_compact = true,
-                                   .has_deltas = has_deltas_of(results, metric),
-                                   .has_runs = has_runs_column(results)});
+  const auto columns = list_columns({.format = format,
+                                     .is_compact = true,
+                                     .has_deltas = has_deltas_of(results, metric),
+                                     .has_runs = has_runs_column(results)});
   const std::vector<std::string> parameters = parameter_names(results);
   Table table{.columns = {bold_column("command", Holds::Code, Cut::Middle)},
               .steps = {kCompactSteps.begin(), kCompactSteps.end()}};
@@ -659,7 +660,7 @@ Table compact_table(const Results& results, std::size_t metric, Format format) {
   for (const std::string& name : parameters)
     table.columns.push_back(bold_column(name, Holds::Text, Cut::Middle));
   add_columns(table, columns, Ink::Bold);
-  for (const std::size_t c : order_of(results)) {
+  for (const std::size_t c : order_rows(results)) {
     const CommandResult& command = results.commands[c];
     TableRow& row = table.rows.emplace_back(TableRow{{command.name}});
     for (const std::string& name : parameters) {
@@ -676,7 +677,7 @@ Table compact_table(const Results& results, std::size_t metric, Format format) {
 std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
   const std::vector<std::string> names = parameter_names(results);
   if (names.size() != 2 || !one_was_typed(results)) return std::nullopt;
-  const Matrix matrix = matrix_of(results, names);
+  const Matrix matrix = make_matrix(results, names);
   if (matrix.values[0].size() < 2 || matrix.values[1].size() < 2) return std::nullopt;
   Table table{.columns = {bold_column(names[0] + " \\ " + names[1], Holds::Text, Cut::Nothing)},
               .steps = {kMatrixSteps.begin(), kMatrixSteps.end()}};
@@ -722,13 +723,13 @@ std::string delta_matrix(const Results& results) {
          .holds = Holds::Delta});
   }
   if (metrics.empty()) return "";
-  for (const std::size_t c : order_of(results)) {
+  for (const std::size_t c : order_rows(results)) {
     const CommandResult& command = results.commands[c];
     TableRow& row = table.rows.emplace_back(
         TableRow{{"<div class=\"who\">" + command_html(results, c) + "</div>"}});
     for (const std::size_t metric : metrics)
       row.push_back(
-          delta_cell_of({results, c, results.metrics[metric], shown_row(command, metric), true}));
+          make_delta_cell({results, c, results.metrics[metric], shown_row(command, metric), true}));
   }
   return table_html(table, "matrix");
 }

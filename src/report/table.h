@@ -174,7 +174,7 @@ const MetricResult* shown_row(const CommandResult& command, std::size_t metric);
 
 /// Returns the commands in the order of the tables: as given, or (--sort time) by the first metric
 /// shown, the smallest first, those without a value last.
-std::vector<std::size_t> order_of(const Results& results);
+std::vector<std::size_t> order_rows(const Results& results);
 
 /// Returns the value for --sort time: of the first metric shown; infinite if it has none.
 double sort_value(const Results& results, std::size_t command);

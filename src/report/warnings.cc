@@ -318,7 +318,7 @@ bool are_of_one_kind(const Words& a, const Words& b) {
 }
 
 /// Returns one line for the warnings of one kind, each of another command.
-std::string line_of(const Results& results, std::span<const Words> group) {
+std::string write_line(const Results& results, std::span<const Words> group) {
   const Words& words = group.front();
   if (group.size() == 1)
     return (words.command ? subject_of(results, *words.command) + ": " : "") + words.text + "; " +
@@ -348,8 +348,8 @@ std::vector<WordedWarning> worded_warnings(const Results& results) {
   return all;
 }
 
-std::vector<WarningLine> warnings_of(const Results& results, const Style& style,
-                                     WarningOrder order) {
+std::vector<WarningLine> warning_lines(const Results& results, const Style& style,
+                                       WarningOrder order) {
   std::vector<Words> shown;
   for (const Warning& warning : results.warnings)
     if (warning.shown == Shown::Always || style.verbose) shown.push_back(worded(results, warning));
@@ -362,7 +362,7 @@ std::vector<WarningLine> warnings_of(const Results& results, const Style& style,
         std::stable_partition(shown.begin() + 1, shown.end(),
                               [&](const Words& one) { return are_of_one_kind(first, one); });
     lines.push_back(
-        {line_of(results, {shown.begin(), others}), first.general + "; " + first.advice});
+        {write_line(results, {shown.begin(), others}), first.general + "; " + first.advice});
     shown.erase(shown.begin(), others);
   }
   return lines;

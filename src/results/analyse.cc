@@ -16,10 +16,10 @@ namespace lauka {
 
 namespace {
 
-Series series_of(const Recording& session, std::size_t metric, std::size_t command,
-                 const std::vector<std::uint32_t>& rounds) {
+Series make_series(const Recording& session, std::size_t metric, std::size_t command,
+                   const std::vector<std::uint32_t>& rounds) {
   Series series;
-  for (const std::uint32_t run : session.runs->of(command)) {
+  for (const std::uint32_t run : session.runs->of_command(command)) {
     if (const auto value = session.runs->value(run, metric)) {
       series.values.push_back(*value);
       series.rounds.push_back(rounds[run]);
@@ -33,15 +33,15 @@ Series series_of(const Recording& session, std::size_t metric, std::size_t comma
 
 /// Returns one for each command. A session may hold 10,000 runs; to save memory, the series of only
 /// one metric exist at a time.
-std::vector<Series> series_of(const Recording& session, std::size_t metric,
-                              const std::vector<std::uint32_t>& rounds) {
+std::vector<Series> make_series(const Recording& session, std::size_t metric,
+                                const std::vector<std::uint32_t>& rounds) {
   std::vector<Series> all;
   for (std::size_t c = 0; c < session.measured.size(); ++c)
-    all.push_back(series_of(session, metric, c, rounds));
+    all.push_back(make_series(session, metric, c, rounds));
   return all;
 }
 
-std::vector<std::uint32_t> rounds_of(const Recording& session) {
+std::vector<std::uint32_t> list_rounds(const Recording& session) {
   std::vector<std::uint32_t> rounds(session.runs->size());
   for (std::size_t i = 0; i < rounds.size(); ++i)
     rounds[i] = static_cast<std::uint32_t>(session.runs->row(i).round);
@@ -49,8 +49,8 @@ std::vector<std::uint32_t> rounds_of(const Recording& session) {
 }
 
 /// `tail`: of an interval that the row has without a delta.
-MetricResult result_of(std::size_t place, const Metric& metric, double tail, const Series& series,
-                       std::size_t runs) {
+MetricResult make_result(std::size_t place, const Metric& metric, double tail, const Series& series,
+                         std::size_t runs) {
   MetricResult result;
   result.metric = place;
   if (series.largest_bound) {
@@ -101,10 +101,10 @@ void compare_commands(std::size_t index, const stats::IntervalTails& tails,
         results.commands[reference].rows[index].is_doubtful)
       continue;
     const Comparison samples =
-        samples_of(results.reference, compares_within_rounds(results, c), index, series, c);
+        collect_samples(results.reference, compares_within_rounds(results, c), index, series, c);
     if (samples.is_empty()) continue;
-    row.delta = stats::delta_of(samples.reference, samples.candidate, samples.paired, tails,
-                                metric.share());
+    row.delta = stats::estimate_delta(samples.reference, samples.candidate, samples.paired, tails,
+                                      metric.share());
     if (metric.percentile && !row.delta->bounds) row.delta.reset();
     // Shown if rare long runs matter most; exports have it of all metrics.
     const bool is_time = metric.role == Role::WallTime || metric.role == Role::CpuTime;
@@ -117,10 +117,10 @@ void compare_commands(std::size_t index, const stats::IntervalTails& tails,
 void analyse_metric(std::size_t index, const stats::IntervalTails& tails,
                     const std::vector<std::uint32_t>& rounds, Results& results) {
   const Metric& metric = results.metrics[index];
-  const std::vector<Series> series = series_of(results, index, rounds);
+  const std::vector<Series> series = make_series(results, index, rounds);
   for (std::size_t c = 0; c < series.size(); ++c) {
     CommandResult& command = results.commands[c];
-    command.rows.push_back(result_of(index, metric, tails.tail, series[c], command.runs));
+    command.rows.push_back(make_result(index, metric, tails.tail, series[c], command.runs));
     MetricResult& row = command.rows.back();
     if (is_doubtful(metric, results, command, series[c].values)) {
       row.is_doubtful = true;
@@ -166,7 +166,7 @@ void analyse_runs(std::size_t c, Results& results) {
   std::vector<double> counting;
   std::vector<double> coverage;
   std::size_t below = 0;
-  for (const std::uint32_t index : results.runs->of(c)) {
+  for (const std::uint32_t index : results.runs->of_command(c)) {
     const RunRow run = results.runs->row(index);
     if (run.coverage) coverage.push_back(*run.coverage);
     below += run.below_overhead ? 1 : 0;
@@ -176,7 +176,7 @@ void analyse_runs(std::size_t c, Results& results) {
     if (run.status != 0) ++command.failed_runs;
   }
   command.runs = timed.size();
-  command.redone_runs = results.redone->of(c).size();
+  command.redone_runs = results.redone->of_command(c).size();
   if (!coverage.empty()) command.coverage = stats::median(stats::sorted(coverage));
   enter_slowdown(c, timed, counting, results);
   if (below > 0) results.warnings.push_back({BelowShell{command.runs, below}, c});
@@ -201,7 +201,7 @@ TunedChange tuned_change(const stats::Change& change) {
 /// made of.
 const stats::Delta* delta_at(const Results& results, std::size_t place) {
   const auto metric = primary_metric(results.metrics);
-  const auto candidates = candidates_of(results);
+  const auto candidates = find_candidates(results);
   if (!metric || place >= candidates.size()) return nullptr;
   const MetricResult* row = row_of(results.commands[candidates[place]], metric);
   return row != nullptr && row->delta && row->delta->change && *row->delta->change > -1.0
@@ -222,7 +222,7 @@ Geomean geomean_at(const std::vector<Results>& benchmarks, std::size_t place) {
       mean.better = metric.better;
     }
     if (metric.name != mean.metric) continue;
-    const std::string& name = one.commands[candidates_of(one)[place]].name;
+    const std::string& name = one.commands[find_candidates(one)[place]].name;
     has_one_name = has_one_name && (mean.benchmarks == 0 || name == mean.candidate);
     mean.candidate = name;
     ++mean.benchmarks;
@@ -254,7 +254,7 @@ struct LogChange {
   }
 };
 
-std::optional<LogChange> log_of(const stats::Change& delta) {
+std::optional<LogChange> to_log_change(const stats::Change& delta) {
   if (!delta.change || *delta.change <= -1.0) return std::nullopt;
   LogChange result{std::log1p(*delta.change)};
   if (delta.bounds && delta.bounds->low > -1.0)
@@ -278,14 +278,14 @@ std::optional<LogChange> delta_of_row(const Results& results, std::size_t comman
   const MetricResult* row = row_of(results, command, role);
   if (row == nullptr || !row->delta || results.metrics[row->metric].note.starts_with(kRegionNote))
     return std::nullopt;
-  return log_of(*row->delta);
+  return to_log_change(*row->delta);
 }
 
 /// CPU time / wall time of the runs of one command of a session.
-Series utilisation_of(const RunTable& runs, std::size_t command, std::size_t cpu, std::size_t wall,
-                      std::span<const std::uint32_t> rounds) {
+Series make_utilisation(const RunTable& runs, std::size_t command, std::size_t cpu,
+                        std::size_t wall, std::span<const std::uint32_t> rounds) {
   Series series;
-  for (const std::uint32_t run : runs.of(command)) {
+  for (const std::uint32_t run : runs.of_command(command)) {
     const auto of_cpu = runs.value(run, cpu);
     const auto of_wall = runs.value(run, wall);
     if (!of_cpu || !of_wall || *of_wall <= 0.0) continue;
@@ -305,23 +305,22 @@ WallFactor utilisation_factor(const Results& results, std::size_t command, const
                               const LogChange& wall, std::span<const std::uint32_t> rounds) {
   const std::size_t of_cpu = *find_metric(results.metrics, Role::CpuTime);
   const std::size_t of_wall = *find_metric(results.metrics, Role::WallTime);
-  const Series candidate = utilisation_of(*results.runs, command, of_cpu, of_wall, rounds);
+  const Series candidate = make_utilisation(*results.runs, command, of_cpu, of_wall, rounds);
   Series reference;
   if (const auto& baseline = results.reference.baseline) {
     if (baseline->metrics[of_cpu] && baseline->metrics[of_wall])
-      reference = utilisation_of(*baseline->session->runs, baseline->commands[command],
-                                 *baseline->metrics[of_cpu], *baseline->metrics[of_wall], {});
+      reference = make_utilisation(*baseline->session->runs, baseline->commands[command],
+                                   *baseline->metrics[of_cpu], *baseline->metrics[of_wall], {});
   } else {
-    reference = utilisation_of(*results.runs, results.reference.command, of_cpu, of_wall, rounds);
+    reference = make_utilisation(*results.runs, results.reference.command, of_cpu, of_wall, rounds);
   }
   LogChange closing{cpu.value - wall.value};
   const Comparison samples =
       compare(reference, candidate, compares_within_rounds(results, command));
-  const auto within =
-      samples.is_empty()
-          ? std::nullopt
-          : log_of(stats::delta_of(samples.reference, samples.candidate, samples.paired,
-                                   stats::tails_of(results.confidence)));
+  const auto within = samples.is_empty() ? std::nullopt
+                                         : to_log_change(stats::estimate_delta(
+                                               samples.reference, samples.candidate, samples.paired,
+                                               stats::tails_of(results.confidence)));
   if (within && within->bounds) {
     const double shift = closing.value - within->value;
     closing.bounds = stats::ChangeBounds{within->bounds->low + std::min(0.0, shift),
@@ -405,12 +404,12 @@ Results analyse(Recording session, gate::Findings findings) {
       results.paired = false;
   for (const Command& command : results.measured) results.commands.push_back({command});
   for (std::size_t c = 0; c < results.commands.size(); ++c) analyse_runs(c, results);
-  const std::vector<std::uint32_t> rounds = rounds_of(results);
+  const std::vector<std::uint32_t> rounds = list_rounds(results);
   const stats::IntervalTails plain = stats::tails_of(results.confidence);
   for (std::size_t m = 0; m < results.metrics.size(); ++m)
     analyse_metric(m, results.tails_of(m, plain), rounds, results);
   rank(results);
-  results.explanations = explanations_of(results, rounds);
+  results.explanations = make_explanations(results, rounds);
   std::ranges::move(warnings_of_results(results), std::back_inserter(results.warnings));
   std::ranges::stable_sort(results.warnings, [](const Warning& a, const Warning& b) {
     return a.finding.index() < b.finding.index();
@@ -421,19 +420,19 @@ Results analyse(Recording session, gate::Findings findings) {
 Results analyse(const Plan& plan, const Session& session, const gate::Findings& findings,
                 const Timers& timers, Circumstances circumstances) {
   Results results =
-      analyse(recording_of(plan, session, timers, std::move(circumstances)), findings);
+      analyse(make_recording(plan, session, timers, std::move(circumstances)), findings);
   results.presentation = plan.presentation;
   return results;
 }
 
 std::optional<stats::LogRatio> log_ratio(const Recording& session, std::size_t metric,
                                          std::size_t of, std::size_t to) {
-  const std::vector<std::uint32_t> rounds = rounds_of(session);
+  const std::vector<std::uint32_t> rounds = list_rounds(session);
   const bool within_rounds = session.origins.empty()
                                  ? compares_within_rounds(session.setting.order, {})
                                  : compares_within_rounds(session, of);
-  const Series ours = series_of(session, metric, of, rounds);
-  const Series theirs = series_of(session, metric, to, rounds);
+  const Series ours = make_series(session, metric, of, rounds);
+  const Series theirs = make_series(session, metric, to, rounds);
   Comparison samples = compare(theirs, ours, within_rounds);
   if (samples.is_empty()) samples = compare(theirs, ours, false);
   return stats::log_ratio(samples.reference, samples.candidate, samples.paired);
@@ -451,14 +450,15 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
   if (questions.empty()) return findings;
   const gate::Levels levels =
       gate::levels_of_one_look(session.confidence, std::max(questions.size(), gates_of_job));
-  const std::vector<std::uint32_t> rounds = rounds_of(session);
+  const std::vector<std::uint32_t> rounds = list_rounds(session);
   for (const gate::Question& question : questions) {
-    const std::vector<Series> series = series_of(session, question.metric, rounds);
+    const std::vector<Series> series = make_series(session, question.metric, rounds);
     const std::size_t c = question.candidate;
     const Comparison samples =
-        question.condition.bound ? gate::against_bound(question.condition, series[c])
-                                 : samples_of(session.reference, compares_within_rounds(session, c),
-                                              question.metric, series, c);
+        question.condition.bound
+            ? gate::against_bound(question.condition, series[c])
+            : collect_samples(session.reference, compares_within_rounds(session, c),
+                              question.metric, series, c);
     const auto too_small = first_with_bounds(session.reference, question.condition, series, c);
     findings.verdicts.push_back(
         *gate::decide_at_look(question, samples, too_small, levels, {1, true}));
@@ -489,7 +489,7 @@ std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& sess
     one.tuned_runs = tuned[c].size();
     one.untuned_runs = untuned[c].size();
     one.stddev = tuned_change(stats::spread_change(untuned[c], tuned[c], tails.tail));
-    one.mean = tuned_change(stats::delta_of(untuned[c], tuned[c], false, tails).mean);
+    one.mean = tuned_change(stats::estimate_delta(untuned[c], tuned[c], false, tails).mean);
     const bool has_delta = !plan.reference.baseline && plan.reference.is_candidate(c);
     if (has_delta)
       one.width =
@@ -532,17 +532,17 @@ std::vector<gate::Verdict> Report::verdicts() const {
   return all;
 }
 
-std::vector<std::size_t> candidates_of(const Results& results) {
+std::vector<std::size_t> find_candidates(const Results& results) {
   std::vector<std::size_t> candidates;
   for (std::size_t c = 0; c < results.commands.size(); ++c)
     if (results.reference.is_candidate(c)) candidates.push_back(c);
   return candidates;
 }
 
-Report report_of(std::vector<Results> benchmarks, gate::Risk risk) {
+Report make_report(std::vector<Results> benchmarks, gate::Risk risk) {
   Report suite{.benchmarks = std::move(benchmarks), .risk = risk};
   std::size_t most = 0;
-  for (const Results& one : suite.benchmarks) most = std::max(most, candidates_of(one).size());
+  for (const Results& one : suite.benchmarks) most = std::max(most, find_candidates(one).size());
   for (std::size_t place = 0; place < most; ++place) {
     Geomean mean = geomean_at(suite.benchmarks, place);
     if (mean.benchmarks > 1) suite.geomeans.push_back(std::move(mean));
@@ -557,7 +557,7 @@ double WallFactor::log_of_wall_time() const {
   return divides ? -log : log;
 }
 
-std::vector<Why> explanations_of(const Results& results, std::span<const std::uint32_t> rounds) {
+std::vector<Why> make_explanations(const Results& results, std::span<const std::uint32_t> rounds) {
   std::vector<Why> explanations;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     if (!results.reference.is_candidate(c)) continue;

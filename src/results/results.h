@@ -288,16 +288,16 @@ struct Report {
 };
 
 /// The commands of a benchmark that are compared with its reference.
-std::vector<std::size_t> candidates_of(const Results& results);
+std::vector<std::size_t> find_candidates(const Results& results);
 
 /// Adds the geometric means of the first metric shown. A benchmark that shows another one first, or
 /// has no delta, is left out.
-Report report_of(std::vector<Results> benchmarks, gate::Risk risk);
+Report make_report(std::vector<Results> benchmarks, gate::Risk risk);
 
 /// Returns one for each candidate whose wall and CPU time changed by a ratio. `rounds`: of the
 /// runs. Factors that are rows of their own have these rows' deltas. The rest between cycles and
 /// CPU time is the clock's, between CPU time and wall time the utilisation's.
-std::vector<Why> explanations_of(const Results& results, std::span<const std::uint32_t> rounds);
+std::vector<Why> make_explanations(const Results& results, std::span<const std::uint32_t> rounds);
 
 /// Analyses the commands of a session, whole or cut short; its gates were decided while it ran.
 /// Commands without a counted run have 0 runs and rows without values. A run that failed under

@@ -26,7 +26,7 @@ constexpr std::chrono::nanoseconds kAssumedTick = std::chrono::milliseconds(4);
 // its last thread was sampled.
 constexpr double kWhole = 0.98;
 
-double seconds_of(std::chrono::nanoseconds duration) {
+double to_seconds(std::chrono::nanoseconds duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
@@ -98,14 +98,14 @@ std::optional<FewRuns> few_runs(const Results& results) {
 
 std::optional<CoarseClock> coarse_clock(const Results& results, std::size_t command) {
   const auto median = median_of(results, command, Role::WallTime);
-  const double step = seconds_of(results.timers.clock_step);
+  const double step = to_seconds(results.timers.clock_step);
   if (!median || *median >= kStepsThatAreEnough * step) return std::nullopt;
   return CoarseClock{*median, step};
 }
 
 std::optional<UncertainSplit> uncertain_split(const Results& results, std::size_t command) {
   const auto median = median_of(results, command, Role::CpuTime);
-  const double tick = seconds_of(results.timers.tick.value_or(kAssumedTick));
+  const double tick = to_seconds(results.timers.tick.value_or(kAssumedTick));
   if (!median || *median >= kTicksThatAreEnough * tick) return std::nullopt;
   return UncertainSplit{*median, tick};
 }

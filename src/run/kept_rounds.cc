@@ -63,7 +63,7 @@ void for_each_member(OwnMetric& metric, const Each& each) {
   each(metric.name);
   each(metric.unit.word);
   each(is_more);
-  metric.unit = own_unit_of(metric.unit.word);
+  metric.unit = parse_own_unit(metric.unit.word);
   metric.better = is_more ? Better::More : Better::Less;
 }
 
@@ -82,7 +82,7 @@ void for_each_named_member(KeptRounds& rounds, const Each& each) {
 }
 
 template <typename T>
-Json json_of(T& value) {
+Json to_json(T& value) {
   if constexpr (std::is_enum_v<T>) {
     return static_cast<int>(value);
   } else if constexpr (std::is_same_v<T, std::chrono::nanoseconds>) {
@@ -90,13 +90,13 @@ Json json_of(T& value) {
   } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
     return value;
   } else if constexpr (requires { value.has_value(); }) {
-    return value ? json_of(*value) : Json(nullptr);
+    return value ? to_json(*value) : Json(nullptr);
   } else {
     Json list = Json::array();
     if constexpr (requires { value.begin(); })
-      for (auto& one : value) list.push_back(json_of(one));
+      for (auto& one : value) list.push_back(to_json(one));
     else
-      for_each_member(value, [&](auto& member) { list.push_back(json_of(member)); });
+      for_each_member(value, [&](auto& member) { list.push_back(to_json(member)); });
     return list;
   }
 }
@@ -155,14 +155,14 @@ std::vector<StepPlace> places_of_rounds(const Plan& plan, const Step& first, std
 
 }  // namespace
 
-std::string line_of(std::size_t benchmark, KeptRounds rounds) {
+std::string to_line(std::size_t benchmark, KeptRounds rounds) {
   Json json = {{"benchmark", benchmark}};
   for_each_named_member(rounds,
-                        [&](const char* name, auto& value) { json[name] = json_of(value); });
+                        [&](const char* name, auto& value) { json[name] = to_json(value); });
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::optional<std::pair<std::size_t, KeptRounds>> rounds_of(std::string_view line) {
+std::optional<std::pair<std::size_t, KeptRounds>> parse_rounds(std::string_view line) {
   try {
     const Json json = Json::parse(line);
     std::pair<std::size_t, KeptRounds> found;
@@ -175,13 +175,13 @@ std::optional<std::pair<std::size_t, KeptRounds>> rounds_of(std::string_view lin
   }
 }
 
-std::string line_of(const KeptHead& head) {
+std::string to_line(const KeptHead& head) {
   const std::string_view tag = KeptHead::kBegin.substr(2, KeptHead::kBegin.size() - 4);
   return Json::array({tag, head.seed, head.began.time_since_epoch().count(), head.made_of})
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::optional<KeptHead> head_of(std::string_view line) {
+std::optional<KeptHead> parse_head(std::string_view line) {
   constexpr TimeOfDay end = std::chrono::sys_days(std::chrono::year(10'000) / 1 / 1);
   try {
     if (!line.starts_with(KeptHead::kBegin)) return std::nullopt;
@@ -197,7 +197,7 @@ std::optional<KeptHead> head_of(std::string_view line) {
   }
 }
 
-bool KeptRoundsCheck::take(const KeptRounds& next) {
+bool KeptRoundsCheck::accept(const KeptRounds& next) {
   if (!has_possible_steps(next)) return false;
   const auto is_possible_run = [&](const RunRecord& run) { return is_possible(run, next); };
   return std::ranges::all_of(next.runs, is_possible_run) &&

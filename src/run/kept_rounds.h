@@ -56,8 +56,8 @@ struct KeptRounds {
 };
 
 /// Converts rounds to a line of JSON, and back; nullopt for other lines.
-std::string line_of(std::size_t benchmark, KeptRounds rounds);
-std::optional<std::pair<std::size_t, KeptRounds>> rounds_of(std::string_view line);
+std::string to_line(std::size_t benchmark, KeptRounds rounds);
+std::optional<std::pair<std::size_t, KeptRounds>> parse_rounds(std::string_view line);
 
 /// Begins a log of rounds.
 struct KeptHead {
@@ -69,8 +69,8 @@ struct KeptHead {
   static constexpr std::string_view kBegin = "[\"lauka-rounds-3\",";
 };
 
-std::string line_of(const KeptHead& head);
-std::optional<KeptHead> head_of(std::string_view line);
+std::string to_line(const KeptHead& head);
+std::optional<KeptHead> parse_head(std::string_view line);
 
 /// Checks that rounds can be those of `plan`, which must outlive it: the log may have been edited.
 class KeptRoundsCheck {
@@ -79,7 +79,7 @@ class KeptRoundsCheck {
 
   /// True if `next` can follow the rounds before it: its steps are the plan's next ones, each has
   /// its one run (or no run, if it is thrown away), and all sizes and times are possible.
-  bool take(const KeptRounds& next);
+  bool accept(const KeptRounds& next);
 
   /// Rounds so far that are not thrown away.
   std::uint64_t rounds() const { return rounds_; }

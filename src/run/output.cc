@@ -232,9 +232,9 @@ std::vector<std::uint32_t> OutputCheck::due(std::uint32_t first, std::uint32_t c
   return all;
 }
 
-Result<os::Launch> OutputCheck::launch_of(std::uint32_t command) {
+Result<os::Launch> OutputCheck::make_launch(std::uint32_t command) {
   command_ = command;
-  os::ProgramSpec spec = program_of(plan_, plan_.commands[command], context_.user);
+  os::ProgramSpec spec = make_program(plan_, plan_.commands[command], context_.user);
   spec.output.kept = false;
   spec.output.has_listener = true;
   spec.jobs = 1;
@@ -273,7 +273,7 @@ Result<void> OutputCheck::begin(std::uint32_t command) {
     return {};
   }
   auto text = os::TextFiles::make();
-  if (!text) return text.error().of("--expect-output same");
+  if (!text) return text.error().prefixed("--expect-output same");
   store_ = std::make_unique<OutputStore>(*std::move(text));
   return {};
 }
@@ -325,11 +325,11 @@ bool ReportedValues::by_file() const {
 }
 
 void ReportedValues::collect() {
-  if (files_ != nullptr) batch_ = files_->take();
+  if (files_ != nullptr) batch_ = files_->collect();
 }
 
-Result<std::vector<std::optional<double>>> ReportedValues::values_of(const Step& step,
-                                                                     std::size_t place) {
+Result<std::vector<std::optional<double>>> ReportedValues::read_values(const Step& step,
+                                                                       std::size_t place) {
   Values values;
   // Counting runs are slower, and so are their own values.
   if (step.kind != RoundKind::Timed && step.kind != RoundKind::Warmup) return values;

@@ -119,7 +119,7 @@ class OutputCheck {
   std::vector<std::uint32_t> due(std::uint32_t first, std::uint32_t count) const;
 
   /// Returns the run of a command, with its listener.
-  Result<os::Launch> launch_of(std::uint32_t command);
+  Result<os::Launch> make_launch(std::uint32_t command);
 
   /// Returns the fault of the output of the run that has just ended; nullopt if it has none.
   std::optional<Error> verdict();
@@ -168,7 +168,7 @@ class ReportedValues {
   /// Returns the values of the run at `place` of that batch, by the places of Plan::reported,
   /// followed by discovered()'s. If its output is scraped it is the only run of its batch.
   /// An error, in one line: a value cannot be read or is missing.
-  Result<std::vector<std::optional<double>>> values_of(const Step& step, std::size_t place);
+  Result<std::vector<std::optional<double>>> read_values(const Step& step, std::size_t place);
 
   /// Returns the values that were not announced.
   const std::vector<OwnMetric>& discovered() const { return discovered_; }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kSlowdownAllowed = 100;  // of a simulated run, for --timeout
 
-os::Sink sink_of(OutputKind kind) {
+os::Sink to_sink(OutputKind kind) {
   switch (kind) {
     case OutputKind::Pipe:
       return os::Sink::Pipe;
@@ -39,7 +39,7 @@ os::ProgramSpec simulated(os::ProgramSpec spec, const engine::Counting& counting
 
 /// Returns a run's LAUKA_ITERATION: its number, from 0, among the command's timed runs; or, after
 /// "warmup-", "counting-", "simulated-", "settling-" or "untuned-", among those.
-std::string iteration_of(const Step& step) {
+std::string iteration_value(const Step& step) {
   constexpr std::array<std::string_view, 6> kinds = {"warmup-",    "",          "counting-",
                                                      "simulated-", "settling-", "untuned-"};
   return std::string(kinds.at(static_cast<std::size_t>(step.kind))) + std::to_string(step.round);
@@ -63,7 +63,7 @@ bool is_alike(const Command& a, const Command& b) {
   return a.environment == b.environment && a.output == b.output && a.folder == b.folder;
 }
 
-ShellOverhead summary_of(std::vector<Usage> runs) {
+ShellOverhead summarize(std::vector<Usage> runs) {
   ShellOverhead overhead;
   for (const Usage& run : runs) {
     overhead.user_ns += run.user_ns;
@@ -118,12 +118,12 @@ Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& 
 
 }  // namespace
 
-os::ProgramSpec program_of(const Plan& plan, const Command& command,
-                           const std::optional<User>& user) {
+os::ProgramSpec make_program(const Plan& plan, const Command& command,
+                             const std::optional<User>& user) {
   os::ProgramSpec spec;
   spec.words = command.words;
   if (!command.input.empty()) spec.input.path = command.input;
-  spec.output = {sink_of(command.output.kind), command.output.path, scrapes(plan),
+  spec.output = {to_sink(command.output.kind), command.output.path, scrapes(plan),
                  plan.until.has_value()};
   spec.timeout = plan.timeout;
   spec.cpus = plan.cores.cpus;
@@ -150,7 +150,7 @@ Result<void> Programs::prepare() {
   return {};
 }
 
-Result<os::ProgramId> Programs::of(const Step& step, bool writes_metrics) {
+Result<os::ProgramId> Programs::program(const Step& step, bool writes_metrics) {
   // The simulator is installed, whether or not the command is.
   const auto timed = find(std::nullopt, has_metric_files_, step.command);
   if (!timed || !step.gives_counts_only()) return timed;
@@ -163,7 +163,7 @@ Result<os::ProgramId> Programs::find(std::optional<std::size_t> simulated_by, bo
                                      std::size_t command) {
   const auto known = known_.find({simulated_by, writes_metrics, command});
   if (known != known_.end()) return known->second;
-  os::ProgramSpec spec = program_of(plan_, plan_.commands[command], user_);
+  os::ProgramSpec spec = make_program(plan_, plan_.commands[command], user_);
   spec.has_region = plan_.region;
   if (writes_metrics) spec.launch_variable = kMetricsVariable;
   if (simulated_by) spec = simulated(std::move(spec), *armed_[*simulated_by]);
@@ -210,7 +210,7 @@ std::optional<HookFailed> HookRunner::run(HookKind kind, std::uint32_t command,
   const auto program = programs_.at(command)[kind];
   if (!program) return std::nullopt;
   const os::Launch launch{.program = *program,
-                          .value = step ? iteration_of(*step) : "",
+                          .value = step ? iteration_value(*step) : "",
                           .despite_interrupt = row.undoes()};
   const auto all = launcher_.run({&launch, 1}, false, {});
   HookFailed failed{kind, command, step, {}, {}};
@@ -264,12 +264,12 @@ Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher&
     Command empty = plan.commands[i];
     empty.words = plan.shell->words;
     empty.words.insert(empty.words.end(), {"-c", ""});
-    os::ProgramSpec spec = program_of(plan, empty, user);
+    os::ProgramSpec spec = make_program(plan, empty, user);
     spec.output.has_listener = false;
     auto runs = run_empty(spec, launcher, interrupt);
     if (!runs) return runs.error();
     if (runs->empty()) return std::vector<ShellOverhead>{};
-    overheads.push_back(summary_of(*std::move(runs)));
+    overheads.push_back(summarize(*std::move(runs)));
   }
   return overheads;
 }
@@ -280,11 +280,11 @@ std::optional<double> measure_start(const Plan& plan, os::Launcher& launcher,
   constexpr std::size_t enough = 20;  // some 10 ms
   Command nothing = plan.commands.front();
   nothing.words = {"true"};
-  os::ProgramSpec spec = program_of(plan, nothing, user);
+  os::ProgramSpec spec = make_program(plan, nothing, user);
   spec.output = {};
   auto runs = run_empty(spec, launcher, interrupt, enough);
   if (!runs || runs->empty()) return std::nullopt;
-  return static_cast<double>(summary_of(*std::move(runs)).wall_ns) / 1e9;
+  return static_cast<double>(summarize(*std::move(runs)).wall_ns) / 1e9;
 }
 
 bool subtract(const ShellOverhead& overhead, Usage& usage) {

@@ -19,8 +19,8 @@
 namespace lauka {
 
 /// Returns the program to launch for `command`, as `user`.
-os::ProgramSpec program_of(const Plan& plan, const Command& command,
-                           const std::optional<User>& user);
+os::ProgramSpec make_program(const Plan& plan, const Command& command,
+                             const std::optional<User>& user);
 
 /// The programs of a session: each command as timed, and as each simulated pass runs it.
 class Programs {
@@ -41,7 +41,7 @@ class Programs {
 
   /// Returns the program of a run; looks for it now if it was missing before. `writes_metrics`:
   /// runs write to LAUKA_METRICS.
-  Result<os::ProgramId> of(const Step& step, bool writes_metrics);
+  Result<os::ProgramId> program(const Step& step, bool writes_metrics);
 
  private:
   /// `simulated_by` is a pass. LAUKA_METRICS takes instructions in any program that reads its

@@ -56,7 +56,7 @@ class DifferenceWatch {
   explicit DifferenceWatch(const Plan& plan) : plan_(plan), all_(plan.commands.size()) {}
 
   /// Enters a kept run.
-  void take(const RunRecord& run) {
+  void add_run(const RunRecord& run) {
     if (run.step.kind != RoundKind::Timed || run.usage.wall_ns == 0 || plan_.reference.baseline)
       return;
     if (run.step.round != round_)
@@ -77,7 +77,7 @@ class DifferenceWatch {
 
   /// Returns the difference of `command`, or of the first candidate if that has none. nullopt
   /// before five rounds, or if the reference is of another session.
-  std::optional<DifferenceSoFar> of(std::size_t command) const {
+  std::optional<DifferenceSoFar> of_command(std::size_t command) const {
     constexpr std::uint64_t fewest = 5;
     const auto has_one = [&](std::size_t place) {
       return plan_.reference.is_candidate(place) && all_[place].rounds >= fewest;
@@ -116,13 +116,13 @@ class Runner final : NonCopyable {
         differences_(plan),
         steps_(plan, context,
                {[this](const RunRecord& run) {
-                  gates_.take(run);
-                  precision_.take(run);
-                  if (context_.observer.get().wants_progress()) differences_.take(run);
+                  gates_.add_run(run);
+                  precision_.add_run(run);
+                  if (context_.observer.get().wants_progress()) differences_.add_run(run);
                 },
                 [this](const Step& step) { report_progress(step); }}),
-        groups_(groups_of(plan)),
-        counting_(counting_rule_of(plan, gates_.asks_for(RoundKind::Counting))),
+        groups_(make_groups(plan)),
+        counting_(make_counting_rule(plan, gates_.asks_for(RoundKind::Counting))),
         timed_(timed_rule(plan.stop, counting_)),
         rule_(timed_) {}
 
@@ -558,7 +558,7 @@ class Runner final : NonCopyable {
       enter_remaining(*at_start, counts ? now - steps_.batch_began() : nanoseconds(0), progress);
     }
     if (pace.wall.count > 0) progress.mean_wall_seconds = pace.wall.mean;
-    progress.difference = differences_.of(step.command);
+    progress.difference = differences_.of_command(step.command);
     context_.observer.get().progress(progress);
   }
 
@@ -586,7 +586,7 @@ class Runner final : NonCopyable {
 
 /// Returns a hash of all that may make another run of the same file: its name, arguments, and the
 /// hooks of each run.
-std::string call_of(const Plan& plan, const Command& command) {
+std::string hash_call(const Plan& plan, const Command& command) {
   Sha256 hash;
   const auto add = [&](std::string_view text) {
     hash.add(text);
@@ -608,9 +608,9 @@ std::string call_of(const Plan& plan, const Command& command) {
   return hash.digest();
 }
 
-Fingerprint fingerprint_of(const Plan& plan, const Command& command, const RunContext& context) {
+Fingerprint make_fingerprint(const Plan& plan, const Command& command, const RunContext& context) {
   if (plan.shell || command.words.empty()) return {};
-  const auto path = os::find_program_of(program_of(plan, command, context.user));
+  const auto path = os::find_program(make_program(plan, command, context.user));
   if (!path) return {};
   const auto file = context.texts->open(*path);
   if (!file) return {};
@@ -623,7 +623,7 @@ Fingerprint fingerprint_of(const Plan& plan, const Command& command, const RunCo
     hash.add({bytes.data(), got});
     from += got;
   }
-  return {hash.digest(), call_of(plan, command)};
+  return {hash.digest(), hash_call(plan, command)};
 }
 
 /// The progress of a suite, of which each benchmark knows only its own part.
@@ -719,7 +719,7 @@ void identify(const Plan& plan, const RunContext& context, std::size_t first, st
               std::vector<Fingerprint>& programs) {
   programs.resize(plan.commands.size());
   for (std::size_t c = first; c < first + count; ++c)
-    programs[c] = fingerprint_of(plan, plan.commands[c], context);
+    programs[c] = make_fingerprint(plan, plan.commands[c], context);
 }
 
 Result<std::vector<SessionResult>> carry_out(std::span<BenchmarkRun> runs, std::uint64_t seed) {
@@ -737,7 +737,8 @@ Result<std::vector<SessionResult>> carry_out(std::span<BenchmarkRun> runs, std::
     }
     ready.push_back(std::make_unique<Runner>(run.plan, run.context));
     if (auto made = ready.back()->prepare(); !made)
-      return run.name.empty() ? made.error() : made.error().of("benchmark " + cited(run.name));
+      return run.name.empty() ? made.error()
+                              : made.error().prefixed("benchmark " + cited(run.name));
   }
   std::vector<SessionResult> results(runs.size());
   if (runs.size() == 1)

@@ -146,11 +146,11 @@ std::size_t StepRunner::ended(CutShort why) {
   return 0;
 }
 
-Result<std::vector<os::Launch>> StepRunner::launches_of(std::span<const Step> steps) {
+Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> steps) {
   std::vector<os::Launch> launches;
   launches.reserve(steps.size());
   for (const Step& step : steps) {
-    const auto program = programs_.of(step, reported_.by_file());
+    const auto program = programs_.program(step, reported_.by_file());
     if (!program) return program.error();
     launches.push_back({.program = *program});
     launches.back().value = reported_.file_of(launches.size() - 1);
@@ -172,7 +172,7 @@ Result<std::vector<os::Launch>> StepRunner::launches_of(std::span<const Step> st
 }
 
 std::size_t StepRunner::launch(std::span<const Step> steps) {
-  const auto launches = launches_of(steps);
+  const auto launches = make_launches(steps);
   if (!launches) return ended(launches.error());
   batch_began_ = context_.clock.now();
   callbacks_.under_way(steps.front());
@@ -186,7 +186,7 @@ std::size_t StepRunner::launch(std::span<const Step> steps) {
   reported_.collect();
   was_throttled_ = context_.was_throttled && context_.was_throttled();
   for (std::size_t i = 0; i < all->size(); ++i) {
-    if (!take(steps[i], (*all)[i], i)) return 0;
+    if (!keep_run(steps[i], (*all)[i], i)) return 0;
   }
   if (all->empty()) return ended(Error{"the launcher ran nothing", ""});
   // These runs are whole: rounds that they complete are kept.
@@ -206,7 +206,7 @@ bool StepRunner::check_output(std::uint32_t first, std::uint32_t count) {
 }
 
 std::size_t StepRunner::launch_check(const Step& step) {
-  const auto launch = check_.launch_of(step.command);
+  const auto launch = check_.make_launch(step.command);
   if (!launch) return ended(launch.error());
   batch_began_ = context_.clock.now();
   callbacks_.under_way(step);
@@ -257,7 +257,7 @@ bool StepRunner::was_counted(const os::Ended& ended, const engine::Counted& coun
 }
 
 /// Enters one run into the session. False when it is the last.
-bool StepRunner::take(const Step& step, const os::Ended& ended, std::size_t place) {
+bool StepRunner::keep_run(const Step& step, const os::Ended& ended, std::size_t place) {
   if (std::holds_alternative<Cancelled>(ended.outcome)) {
     cut_short(Interrupted{context_.interrupt()});
     return false;
@@ -332,7 +332,7 @@ void StepRunner::add(RunRecord run) {
 /// Adds the run's own values. False when the session must end: they are missing or cannot be read,
 /// and failures are not ignored.
 bool StepRunner::take_reported(RunRecord& run, std::size_t place) {
-  auto reported = reported_.values_of(run.step, place);
+  auto reported = reported_.read_values(run.step, place);
   if (!reported) return may_lack(run.step, reported.error());
   run.reported = *std::move(reported);
   return true;
@@ -344,7 +344,7 @@ bool StepRunner::take_region(RunRecord& run, const os::Ended& ended, engine::Cou
   if (auto why = why_no_region(ended)) {
     std::ranges::fill(counted.counts, std::nullopt);
     counted.redo.reset();
-    counted.missing = why->of(cited(plan_.commands[run.step.command].name));
+    counted.missing = why->prefixed(cited(plan_.commands[run.step.command].name));
     return may_lack(run.step, *why);
   }
   if (run.step.kind == RoundKind::Timed) add_region(plan_, *ended.region, run.reported);
@@ -353,7 +353,7 @@ bool StepRunner::take_region(RunRecord& run, const os::Ended& ended, engine::Cou
 
 /// Ends the session because of a run's missing values, unless failures are ignored.
 bool StepRunner::may_lack(const Step& step, const Error& why) {
-  if (!plan_.ignore_failure) cut_short(why.of(cited(plan_.commands[step.command].name)));
+  if (!plan_.ignore_failure) cut_short(why.prefixed(cited(plan_.commands[step.command].name)));
   return plan_.ignore_failure.has_value();
 }
 

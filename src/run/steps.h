@@ -104,11 +104,11 @@ class StepRunner {
   bool run_steps(std::span<const Step> left);
   std::size_t batch_size(std::span<const Step> steps) const;
   std::size_t launch(std::span<const Step> steps);
-  Result<std::vector<os::Launch>> launches_of(std::span<const Step> steps);
+  Result<std::vector<os::Launch>> make_launches(std::span<const Step> steps);
   void note_counting(const RunRecord& run, const os::Ended& ended, engine::Counted counted);
   void add(RunRecord run);
   bool was_counted(const os::Ended& ended, const engine::Counted& counted);
-  bool take(const Step& step, const os::Ended& ended, std::size_t place);
+  bool keep_run(const Step& step, const os::Ended& ended, std::size_t place);
   bool may_go_on(const Step& step, const os::Ended& ended);
   bool until_matched(const Step& step, const os::Ended& ended);
   std::size_t launch_check(const Step& step);

@@ -25,7 +25,7 @@ std::uint64_t untuned_blocks_due(std::uint64_t done, double all) {
   return static_cast<std::uint64_t>(blocks + 0.5);
 }
 
-gate::WatchSchedule looks_of(const Plan& plan, RoundKind kind) {
+gate::WatchSchedule schedule_looks(const Plan& plan, RoundKind kind) {
   if (plan.stop.exact_runs) return gate::WatchSchedule::Once;
   // Early looks need an order within rounds that was decided by a coin.
   const bool looks_early =
@@ -47,7 +47,7 @@ std::optional<double> wider(std::optional<double> a, std::optional<double> b) {
 
 }  // namespace
 
-std::vector<Group> groups_of(const Plan& plan) {
+std::vector<Group> make_groups(const Plan& plan) {
   const auto count = static_cast<std::uint32_t>(plan.commands.size());
   if (plan.order != Order::Sequential) return {Group{0, count, {0, {}, count}}};
   std::vector<Group> groups;
@@ -91,7 +91,7 @@ StopRule extended_to(const StopRule& rule, std::uint64_t rounds) {
           .budget_per_command = std::min(rule.budget_per_command, longest) * kBudgetsOfGates};
 }
 
-CountingRule counting_rule_of(const Plan& plan, bool is_gated) {
+CountingRule make_counting_rule(const Plan& plan, bool is_gated) {
   constexpr std::uint64_t for_gate = 10;
   CountingRule rule{.passes = plan.events.passes_of(RoundKind::Counting)};
   if (is_gated) {
@@ -160,7 +160,7 @@ std::uint64_t rounds_to_next_untuned(std::uint64_t done, std::uint64_t left) {
 
 GateWatch::GateWatch(const Plan& plan) : plan_(plan) {
   for (const Gate& gate : plan.gates) {
-    const std::size_t place = series_of(gate.metric);
+    const std::size_t place = find_series(gate.metric);
     const RoundKind kind = kind_of(plan.metrics[gate.metric], plan.events);
     for (std::size_t c = 0; c < plan.commands.size(); ++c)
       if (is_gated(gate.condition, plan.reference, c, plan.commands.size()))
@@ -168,10 +168,11 @@ GateWatch::GateWatch(const Plan& plan) : plan_(plan) {
   }
   const std::size_t gates = std::max<std::size_t>({questions_.size(), plan.gates_of_job, 1});
   for (const RoundKind kind : {RoundKind::Timed, RoundKind::Counting, RoundKind::Simulated})
-    schedules_.try_emplace(kind, plan.confidence, gates, plan.stop.min_runs, looks_of(plan, kind));
+    schedules_.try_emplace(kind, plan.confidence, gates, plan.stop.min_runs,
+                           schedule_looks(plan, kind));
 }
 
-std::size_t GateWatch::series_of(std::size_t metric) {
+std::size_t GateWatch::find_series(std::size_t metric) {
   const auto known = std::ranges::find(metrics_, metric);
   const auto place = static_cast<std::size_t>(known - metrics_.begin());
   if (known == metrics_.end()) {
@@ -181,8 +182,8 @@ std::size_t GateWatch::series_of(std::size_t metric) {
   return place;
 }
 
-void GateWatch::take(const RunRecord& run) {
-  for (MetricSeries& series : series_) series.take(run);
+void GateWatch::add_run(const RunRecord& run) {
+  for (MetricSeries& series : series_) series.add_run(run);
 }
 
 bool GateWatch::asks_for(RoundKind kind) const {
@@ -262,8 +263,8 @@ std::optional<gate::Verdict> GateWatch::decide(const Question& question, const g
   const Comparison samples =
       condition.bound
           ? gate::against_bound(condition, series[question.candidate])
-          : samples_of(plan_.reference, compares_within_rounds(plan_.order, plan_.reference),
-                       metric, series, question.candidate);
+          : collect_samples(plan_.reference, compares_within_rounds(plan_.order, plan_.reference),
+                            metric, series, question.candidate);
   const auto too_small = first_with_bounds(plan_.reference, condition, series, question.candidate);
   return gate::decide_at_look(
       {condition, question.candidate, metric, plan_.metrics[metric].share()}, samples, too_small,
@@ -275,8 +276,8 @@ PrecisionWatch::PrecisionWatch(const Plan& plan, const GateWatch& gates)
   if (wanted_) series_.emplace(plan.metrics[wanted_->metric], plan.events, commands_);
 }
 
-void PrecisionWatch::take(const RunRecord& run) {
-  if (series_) series_->take(run);
+void PrecisionWatch::add_run(const RunRecord& run) {
+  if (series_) series_->add_run(run);
 }
 
 bool PrecisionWatch::is_enough(std::size_t first, std::size_t count, std::uint64_t rounds) {
@@ -312,10 +313,10 @@ bool PrecisionWatch::needs_more_runs(std::size_t command) const {
 
 bool PrecisionWatch::has_its_share(std::size_t command, std::size_t candidate) const {
   const auto own = half_width_of_mean(command);
-  const std::vector<double>& reference = series_->of(plan_.reference.command).values;
-  if (!own || series_->of(candidate).values.empty() || reference.empty()) return false;
+  const std::vector<double>& reference = series_->of_command(plan_.reference.command).values;
+  if (!own || series_->of_command(candidate).values.empty() || reference.empty()) return false;
   const double ratio =
-      stats::moments(series_->of(candidate).values).mean / stats::moments(reference).mean;
+      stats::moments(series_->of_command(candidate).values).mean / stats::moments(reference).mean;
   return *own * ratio <= wanted_->half_width / std::numbers::sqrt2;
 }
 
@@ -333,7 +334,7 @@ std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
                    .metric = plan_.metrics[wanted_->metric].name};
   std::size_t fewest = std::numeric_limits<std::size_t>::max();
   for (std::size_t c = 0; c < commands_; ++c)
-    fewest = std::min(fewest, series_->of(c).values.size());
+    fewest = std::min(fewest, series_->of_command(c).values.size());
   result.runs = fewest;
   if (commands_ == 1 && !plan_.reference.baseline) result.half_width = half_width_of_mean(0);
   for (std::size_t c = 0; c < commands_; ++c)
@@ -346,7 +347,7 @@ std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
 }
 
 std::optional<double> PrecisionWatch::half_width_of_mean(std::size_t command) const {
-  const std::vector<double>& values = series_->of(command).values;
+  const std::vector<double>& values = series_->of_command(command).values;
   if (values.empty()) return std::nullopt;
   const double tail = gates_.tails_of(wanted_->metric).tail;
   if (const auto share = plan_.metrics[wanted_->metric].share()) {
@@ -362,11 +363,12 @@ std::optional<double> PrecisionWatch::half_width_of_mean(std::size_t command) co
 
 std::optional<double> PrecisionWatch::half_width_of_delta(std::size_t candidate) const {
   const Comparison samples =
-      samples_of(plan_.reference, compares_within_rounds(plan_.order, plan_.reference),
-                 wanted_->metric, series_->all(), candidate);
+      collect_samples(plan_.reference, compares_within_rounds(plan_.order, plan_.reference),
+                      wanted_->metric, series_->all(), candidate);
   if (samples.is_empty()) return std::nullopt;
-  return stats::delta_of(samples.reference, samples.candidate, samples.paired,
-                         gates_.tails_of(wanted_->metric), plan_.metrics[wanted_->metric].share())
+  return stats::estimate_delta(samples.reference, samples.candidate, samples.paired,
+                               gates_.tails_of(wanted_->metric),
+                               plan_.metrics[wanted_->metric].share())
       .half_width();
 }
 

@@ -72,7 +72,7 @@ struct CountingRule {
 };
 
 /// The rule of a plan. A gate on an event needs as many counts as one on times needs times.
-CountingRule counting_rule_of(const Plan& plan, bool is_gated);
+CountingRule make_counting_rule(const Plan& plan, bool is_gated);
 
 /// The timed rounds' part of the stop rule, which leaves counting its share of the time.
 StopRule timed_rule(const StopRule& rule, const CountingRule& counting);
@@ -110,7 +110,7 @@ struct Group {
 };
 
 /// Returns the groups of a plan, in the order in which they are run.
-std::vector<Group> groups_of(const Plan& plan);
+std::vector<Group> make_groups(const Plan& plan);
 
 /// Watches the gates of a plan while its runs come in. A gate's metric has values in one kind of
 /// rounds, and each kind has a schedule of its own (gate::Schedule), which the runner follows.
@@ -125,7 +125,7 @@ class GateWatch {
   explicit GateWatch(const Plan& plan);
 
   /// Enters a counted run.
-  void take(const RunRecord& run);
+  void add_run(const RunRecord& run);
 
   /// True if there is a gate on a metric of that kind; if one is still open.
   bool asks_for(RoundKind kind) const;
@@ -171,7 +171,7 @@ class GateWatch {
     std::optional<gate::Verdict> verdict;
   };
 
-  std::size_t series_of(std::size_t metric);
+  std::size_t find_series(std::size_t metric);
   void look(RoundKind kind, const gate::Levels& levels, const gate::Look& look, bool early);
   std::optional<gate::Verdict> decide(const Question& question, const gate::Levels& levels,
                                       gate::Look look) const;
@@ -190,7 +190,7 @@ class PrecisionWatch {
   PrecisionWatch(const Plan& plan, const GateWatch& gates);
 
   /// Enters a kept run.
-  void take(const RunRecord& run);
+  void add_run(const RunRecord& run);
 
   /// True if the commands from `first` on, `count` of them, have run often enough after `rounds`
   /// rounds. In sequential order they come alone, and each has its half of a delta's variance: the

@@ -13,8 +13,8 @@ namespace lauka {
 namespace {
 
 /// Returns for each command the index of its reference in the file; nullopt if missing.
-std::vector<std::optional<std::size_t>> places_of(const std::vector<Command>& commands,
-                                                  const std::vector<Command>& there) {
+std::vector<std::optional<std::size_t>> find_places(const std::vector<Command>& commands,
+                                                    const std::vector<Command>& there) {
   std::vector<bool> taken(there.size(), false);
   std::vector<std::optional<std::size_t>> places(commands.size());
   for (std::size_t c = 0; c < commands.size(); ++c) {
@@ -33,7 +33,7 @@ std::vector<std::optional<std::size_t>> places_of(const std::vector<Command>& co
   return places;
 }
 
-std::string names_of(const std::vector<Command>& commands) {
+std::string list_names(const std::vector<Command>& commands) {
   constexpr std::size_t most = 5;
   std::string names;
   for (std::size_t i = 0; i < std::min(commands.size(), most); ++i)
@@ -105,7 +105,7 @@ std::vector<double> baseline_values(const Baseline& baseline, std::size_t comman
   if (metric >= baseline.metrics.size() || !baseline.metrics[metric]) return values;
   const RunTable& runs = *baseline.session->runs;
   bool has_bound = false;
-  for (const std::uint32_t run : runs.of(baseline.commands[command])) {
+  for (const std::uint32_t run : runs.of_command(baseline.commands[command])) {
     const auto value = runs.value(run, *baseline.metrics[metric]);
     if (value) values.push_back(*value);
     has_bound = has_bound || runs.bound(run, *baseline.metrics[metric]);
@@ -116,16 +116,16 @@ std::vector<double> baseline_values(const Baseline& baseline, std::size_t comman
 
 Result<void> use_baseline(Plan& plan, const std::string& file,
                           const std::shared_ptr<const Recording>& session) {
-  const auto places = places_of(plan.commands, session->measured);
+  const auto places = find_places(plan.commands, session->measured);
   Baseline baseline{file, session, {}, {}};
   for (std::size_t c = 0; c < places.size(); ++c) {
     if (!places[c]) {
       return Error{fmt::format("the baseline {} lacks {}: it has {}", cited(file),
-                               cited(plan.commands[c].name), names_of(session->measured)),
+                               cited(plan.commands[c].name), list_names(session->measured)),
                    "give the command one of these names with -n, or leave it out"};
     }
     baseline.commands.push_back(*places[c]);
-    if (session->runs->of(*places[c]).empty())
+    if (session->runs->of_command(*places[c]).empty())
       return Error{fmt::format("the baseline {} has no runs of {}", cited(file),
                                cited(session->measured[*places[c]].name)),
                    "export it again"};
@@ -183,8 +183,8 @@ const Origin& origin_of(const Recording& session, std::size_t command) {
   return *origin;
 }
 
-Comparison samples_of(const Reference& reference, bool within_rounds, std::size_t metric,
-                      std::span<const Series> series, std::size_t candidate) {
+Comparison collect_samples(const Reference& reference, bool within_rounds, std::size_t metric,
+                           std::span<const Series> series, std::size_t candidate) {
   if (!reference.baseline)
     return compare(series[reference.command], series[candidate], within_rounds);
   return compare(Series{baseline_values(*reference.baseline, candidate, metric), {}, std::nullopt},

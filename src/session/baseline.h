@@ -39,7 +39,7 @@ std::vector<double> baseline_values(const Baseline& baseline, std::size_t comman
                                     std::size_t metric);
 
 /// Returns the first of reference and candidate that is known by bounds only, so that nothing can
-/// be compared and more rounds change nothing. `series`: as for samples_of.
+/// be compared and more rounds change nothing. `series`: as for collect_samples.
 std::optional<std::size_t> first_with_bounds(const Reference& reference, const Condition& condition,
                                              std::span<const Series> series, std::size_t candidate);
 
@@ -54,8 +54,8 @@ const Origin& origin_of(const Recording& session, std::size_t command);
 
 /// Returns the samples of `candidate`'s delta of `metric` (indices); `series` are the metric's, by
 /// command.
-Comparison samples_of(const Reference& reference, bool within_rounds, std::size_t metric,
-                      std::span<const Series> series, std::size_t candidate);
+Comparison collect_samples(const Reference& reference, bool within_rounds, std::size_t metric,
+                           std::span<const Series> series, std::size_t candidate);
 
 /// Makes a plan of saved sessions: the commands of all, one after the other, their metrics and
 /// events, each once, and the gates typed. Files tell apart commands of the same name. The

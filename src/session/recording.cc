@@ -75,7 +75,7 @@ class SessionRuns final : public RunTable {
     return readers_[metric].bound(run(index));
   }
 
-  std::span<const std::uint32_t> of(std::size_t command) const override {
+  std::span<const std::uint32_t> of_command(std::size_t command) const override {
     const std::size_t begin = command == 0 ? 0 : ends_[command - 1];
     return std::span(by_command_).subspan(begin, ends_[command] - begin);
   }
@@ -106,7 +106,7 @@ class SessionRuns final : public RunTable {
 };
 
 /// Each once.
-std::vector<std::string> notes_of(const Plan& plan, const Session& session) {
+std::vector<std::string> list_notes(const Plan& plan, const Session& session) {
   std::vector<std::string> notes;
   for (const auto* some : {&plan.events.notes, &session.notes}) {
     for (const std::string& note : *some)
@@ -119,7 +119,7 @@ std::vector<std::string> notes_of(const Plan& plan, const Session& session) {
 void add_discovered(const Plan& plan, const Discovered& discovered, Recording& recording) {
   std::size_t place = plan.reported.size();
   for (const OwnMetric& one : discovered.metrics) {
-    recording.metrics.push_back(metric_of(one, ReportedValue{place++}));
+    recording.metrics.push_back(make_metric(one, ReportedValue{place++}));
     recording.metrics.back().shown = discovered.is_shown ? Shown::Always : Shown::Verbose;
   }
   extend_baseline(recording);
@@ -205,8 +205,8 @@ Result<std::vector<Command>> named_commands(const Options& options,
 }
 
 /// The session's own reference stays unless another is named.
-Result<Reference> reference_of(const Options& options, const std::vector<Recording>& sessions,
-                               const Plan& plan) {
+Result<Reference> choose_reference(const Options& options, const std::vector<Recording>& sessions,
+                                   const Plan& plan) {
   if (!options.from_reference.empty()) {
     const auto& commands = plan.commands;
     const auto found = std::ranges::find_if(commands, [&](const Command& command) {
@@ -236,7 +236,7 @@ class JoinedRuns : public RunTable {
   void add(std::shared_ptr<const RunTable> runs, std::size_t commands, std::size_t passes,
            const std::vector<std::optional<std::size_t>>& metrics) {
     for (std::size_t c = 0; c < commands; ++c)
-      for (const std::uint32_t run : runs->of(c))
+      for (const std::uint32_t run : runs->of_command(c))
         of_command_[next_.command + c].push_back(static_cast<std::uint32_t>(next_.run + run));
     Part part = next_;
     part.runs = std::move(runs);
@@ -250,7 +250,7 @@ class JoinedRuns : public RunTable {
   std::size_t size() const override { return next_.run; }
 
   RunRow row(std::size_t run) const override {
-    const Part& part = part_of(run);
+    const Part& part = find_part(run);
     RunRow row = part.runs->row(run - part.run);
     row.command += part.command;
     row.pass += part.pass;
@@ -258,18 +258,18 @@ class JoinedRuns : public RunTable {
   }
 
   std::optional<double> value(std::size_t run, std::size_t metric) const override {
-    const Part& part = part_of(run);
+    const Part& part = find_part(run);
     const auto& place = part.metrics[metric];
     return place ? part.runs->value(run - part.run, *place) : std::nullopt;
   }
 
   std::optional<double> bound(std::size_t run, std::size_t metric) const override {
-    const Part& part = part_of(run);
+    const Part& part = find_part(run);
     const auto& place = part.metrics[metric];
     return place ? part.runs->bound(run - part.run, *place) : std::nullopt;
   }
 
-  std::span<const std::uint32_t> of(std::size_t command) const override {
+  std::span<const std::uint32_t> of_command(std::size_t command) const override {
     return of_command_[command];
   }
 
@@ -282,7 +282,7 @@ class JoinedRuns : public RunTable {
     std::vector<std::optional<std::size_t>> metrics{};
   };
 
-  const Part& part_of(std::size_t run) const {
+  const Part& find_part(std::size_t run) const {
     const auto after = std::ranges::upper_bound(parts_, run, {}, &Part::run);
     return *(after - 1);
   }
@@ -313,8 +313,8 @@ void join_shells(const std::vector<Recording>& sessions, Recording& joined) {
 
 }  // namespace
 
-Recording recording_of(const Plan& plan, const Session& session, const Timers& timers,
-                       Circumstances circumstances, const Discovered& discovered) {
+Recording make_recording(const Plan& plan, const Session& session, const Timers& timers,
+                         Circumstances circumstances, const Discovered& discovered) {
   auto redone = std::make_shared<RunList>();
   for (const RedoneRun& one : session.redone) redone->push_back(one.run);
   Recording recording;
@@ -329,7 +329,7 @@ Recording recording_of(const Plan& plan, const Session& session, const Timers& t
   recording.redone =
       std::make_shared<SessionRuns>(plan, recording.metrics, std::move(redone), &session.redone);
   recording.confidence = plan.confidence;
-  recording.notes = notes_of(plan, session);
+  recording.notes = list_notes(plan, session);
   recording.setting = plan;
   recording.setting.min_share = plan.cores.min_share;
   recording.circumstances = std::move(circumstances);
@@ -359,7 +359,7 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
   plan.confidence = options.confidence.value_or(sessions.front().confidence);
   plan.presentation = options.presentation;
   plan.presentation.every_row = options.metrics != MetricSelection::Default;
-  auto reference = reference_of(options, sessions, plan);
+  auto reference = choose_reference(options, sessions, plan);
   if (!reference) return reference.error();
   plan.reference = *std::move(reference);
   const bool has_baseline = options.baseline || plan.reference.baseline;

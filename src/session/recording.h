@@ -64,7 +64,7 @@ class RunTable : NonCopyable {
   }
 
   /// The runs of a command.
-  virtual std::span<const std::uint32_t> of(std::size_t /*command*/) const { return {}; }
+  virtual std::span<const std::uint32_t> of_command(std::size_t /*command*/) const { return {}; }
 };
 
 /// The place, time, machine and subject of the numbers.
@@ -123,7 +123,7 @@ struct Discovered {
 
 /// Returns the session that carried out `plan`, as data. `timers` are of the machine that ran it.
 /// `session` must outlive the runs.
-Recording recording_of(const Plan& plan, const Session& session, const Timers& timers,
-                       Circumstances circumstances, const Discovered& discovered = {});
+Recording make_recording(const Plan& plan, const Session& session, const Timers& timers,
+                         Circumstances circumstances, const Discovered& discovered = {});
 
 }  // namespace lauka

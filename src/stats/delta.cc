@@ -282,7 +282,7 @@ class Ascending {
 };
 
 template <typename Values>
-std::optional<TypicalChange> change_of(const Values& values, std::uint64_t place) {
+std::optional<TypicalChange> change_at(const Values& values, std::uint64_t place) {
   if (place == 0) return std::nullopt;
   const std::uint64_t count = values.count();
   const Ascending ascending(values);
@@ -396,7 +396,7 @@ std::optional<Estimate> log_width(const Rounds& rounds, std::size_t parts, bool 
       for (std::size_t i = part; i < places.size(); i += parts) own.push_back(places[i]);
       if (own.empty()) return std::nullopt;
       const Delta delta =
-          delta_of(at(rounds.reference, own), at(rounds.candidate, own), paired, tails);
+          estimate_delta(at(rounds.reference, own), at(rounds.candidate, own), paired, tails);
       const auto width =
           delta.bounds ? log_of(delta.bounds->high - delta.bounds->low) : std::nullopt;
       if (!width) return std::nullopt;
@@ -470,8 +470,8 @@ IntervalTails tails_of(double confidence) {
   return {tail, tail};
 }
 
-Delta delta_of(std::span<const double> reference, std::span<const double> candidate, bool paired,
-               const IntervalTails& tails, std::optional<double> share) {
+Delta estimate_delta(std::span<const double> reference, std::span<const double> candidate,
+                     bool paired, const IntervalTails& tails, std::optional<double> share) {
   if (share) {
     Delta delta;
     delta.basis = Basis::Quantile;
@@ -542,11 +542,11 @@ std::optional<TypicalChange> typical_change(std::span<const double> reference,
   if (paired) {
     const WalshAverages averages{sorted_log_ratios(reference, candidate)};
     if (averages.ascending.empty()) return std::nullopt;
-    return change_of(averages, signed_rank_place(reference.size(), tail));
+    return change_at(averages, signed_rank_place(reference.size(), tail));
   }
   const Differences differences{sorted_logs(reference), sorted_logs(candidate)};
   if (differences.a.empty() || differences.b.empty()) return std::nullopt;
-  return change_of(differences, mann_whitney_place(reference.size(), candidate.size(), tail));
+  return change_at(differences, mann_whitney_place(reference.size(), candidate.size(), tail));
 }
 
 std::optional<LogRatio> log_ratio(std::span<const double> reference,

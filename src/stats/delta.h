@@ -106,8 +106,9 @@ IntervalTails tails_of(double confidence);
 /// Compares samples (at least one of each, none negative). `paired`: reference[i] and candidate[i]
 /// were measured in the same round (equal sizes); else they are independent. `share`: compares
 /// this quantile, without a mean.
-Delta delta_of(std::span<const double> reference, std::span<const double> candidate, bool paired,
-               const IntervalTails& tails, std::optional<double> share = std::nullopt);
+Delta estimate_delta(std::span<const double> reference, std::span<const double> candidate,
+                     bool paired, const IntervalTails& tails,
+                     std::optional<double> share = std::nullopt);
 
 /// Returns the change of the standard deviation from `reference` to `candidate`, samples that were
 /// measured independently, with an interval by Miller's jackknife; empty if one has no noise, or
@@ -121,9 +122,9 @@ struct Rounds {
   std::span<const double> candidate{};
 };
 
-/// The change of the width of the interval that delta_of gives, at the same number of rounds: the
-/// set that has more is divided. Its own interval is a jackknife's. Nothing if one of the intervals
-/// is not defined, also without a twentieth of its rounds.
+/// The change of the width of the interval that estimate_delta gives, at the same number of rounds:
+/// the set that has more is divided. Its own interval is a jackknife's. Nothing if one of the
+/// intervals is not defined, also without a twentieth of its rounds.
 Change width_change(const Rounds& before, const Rounds& after, bool paired,
                     const IntervalTails& tails);
 

@@ -86,7 +86,7 @@ double scored(std::span<const Effect> effects, double between) {
 
 /// The most likely of where three starts end, as scoring may end at a lesser maximum: nothing,
 /// Hedges and Olkin's estimate, and the larger of it and that without the noisiest machine.
-double between_of(std::span<const Effect> effects) {
+double find_between(std::span<const Effect> effects) {
   const double usual = unweighted_between(effects);
   double third = usual;
   if (effects.size() > 2) {
@@ -137,7 +137,7 @@ std::optional<CombinedEffect> combine(std::span<const Effect> effects, double co
     return all;
   }
   const double degrees = static_cast<double>(effects.size()) - 1.0;
-  const double between = between_of(effects);
+  const double between = find_between(effects);
   const Weighted sums(effects, between);
   const Weighted fixed(effects, 0.0);
   all.value = sums.mean;
@@ -152,8 +152,8 @@ std::optional<CombinedEffect> combine(std::span<const Effect> effects, double co
   return all;
 }
 
-std::optional<PowerLaw> power_law_of(std::span<const double> x, std::span<const double> y,
-                                     double confidence) {
+std::optional<PowerLaw> fit_power_law(std::span<const double> x, std::span<const double> y,
+                                      double confidence) {
   const auto is_positive = [](double value) { return value > 0.0; };
   if (x.size() < kFewestPoints || !std::ranges::all_of(x, is_positive) ||
       !std::ranges::all_of(y, is_positive))

@@ -44,7 +44,7 @@ struct PowerLaw {
 
 /// Fits it to points (as many x as y); nullopt if fewer than three, if all x are equal, or if one
 /// is not positive. `confidence`: of the exponent's interval, a fraction.
-std::optional<PowerLaw> power_law_of(std::span<const double> x, std::span<const double> y,
-                                     double confidence);
+std::optional<PowerLaw> fit_power_law(std::span<const double> x, std::span<const double> y,
+                                      double confidence);
 
 }  // namespace lauka::stats

@@ -28,7 +28,7 @@ double below_quantile(double place, std::size_t count, double share) {
 }
 
 /// Returns the place with that `probability`; it is more at 1 and less at the last place.
-double place_of(double probability, std::size_t count, double share) {
+double find_place(double probability, std::size_t count, double share) {
   double low = 1.0;
   double high = static_cast<double>(count);
   for (int i = 0; i < kHalvings; ++i) {
@@ -69,12 +69,12 @@ class QuantileOf {
   Arms arms(double tail, bool exactly) const {
     Arms arms;
     if (is_enough(1.0 - share_, tail)) {
-      const double place = varies() ? place_of(1.0 - tail, count(), share_) : 1.0;
+      const double place = varies() ? find_place(1.0 - tail, count(), share_) : 1.0;
       const double low = at_place(ascending_, exactly ? std::floor(place) : place);
       if (low > 0.0) arms.low = std::max(0.0, std::log(value_ / low));
     }
     if (is_enough(share_, tail)) {
-      const double place = varies() ? place_of(tail, count(), share_) : 1.0;
+      const double place = varies() ? find_place(tail, count(), share_) : 1.0;
       const double high = at_place(ascending_, exactly ? std::ceil(place) : place);
       arms.high = std::max(0.0, std::log(high / value_));
     }
@@ -185,7 +185,7 @@ double smallest_tail(const QuantileChange& change, LeavesOut leaves_out) {
 
 std::optional<QuantilePlaces> quantile_places(std::size_t count, double share, double tail) {
   if (count < fewest_runs_of(share, tail)) return std::nullopt;
-  return QuantilePlaces{place_of(1.0 - tail, count, share), place_of(tail, count, share)};
+  return QuantilePlaces{find_place(1.0 - tail, count, share), find_place(tail, count, share)};
 }
 
 std::optional<QuantileEstimate> quantile_estimate(std::span<const double> ascending, double share,

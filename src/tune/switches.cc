@@ -111,7 +111,7 @@ std::optional<std::uint64_t> index_in(std::string_view digits) {
 }
 
 /// The paths that are there, by ascending number.
-std::vector<std::string> paths_of(os::SettingFiles& files, std::string_view pattern) {
+std::vector<std::string> list_paths(os::SettingFiles& files, std::string_view pattern) {
   if (pattern.find('*') == std::string_view::npos) {
     const std::string path(pattern);
     if (files.read(path)) return {path};
@@ -209,7 +209,7 @@ class Finder {
           return one.row->name == row.row->name && !one.path.empty();
         });
     if (is_left_out) return;
-    const auto paths = paths_of(files_, row.row->path);
+    const auto paths = list_paths(files_, row.row->path);
     for (const std::string& path : paths) {
       Found one = row;
       one.path = path;
@@ -223,7 +223,7 @@ class Finder {
 
   void read(Found& one) {
     const Switch& row = *one.row;
-    const auto now = value_of(row.form, files_.read(one.path).value_or(""));
+    const auto now = parse_value(row.form, files_.read(one.path).value_or(""));
     if (!now) {
       one.why_not = "its value cannot be understood";
       return;
@@ -305,13 +305,13 @@ class Finder {
 };
 
 /// The word in brackets of a list of choices.
-std::string_view chosen_of(std::string_view text) {
+std::string_view find_chosen(std::string_view text) {
   const std::size_t open = text.find('[');
   if (open == std::string_view::npos) return text;
   return text.substr(open + 1, text.find(']', open) - open - 1);
 }
 
-std::string controllers_of(std::string_view text) {
+std::string list_controllers(std::string_view text) {
   if (text == "+cpuset" || text == "-cpuset") return std::string(text);
   return has_word(text, "cpuset") ? "+cpuset" : "-cpuset";
 }
@@ -319,7 +319,7 @@ std::string controllers_of(std::string_view text) {
 bool is_group_value(std::string_view text) {
   const auto words = blank_separated(text);
   const bool is_partition = words.size() == 2 && (words[0] == "root" || words[0] == "isolated");
-  return text == "none" || (is_partition && value_of(Form::CpuList, words[1]));
+  return text == "none" || (is_partition && parse_value(Form::CpuList, words[1]));
 }
 
 using Cpus = std::vector<std::uint32_t>;
@@ -384,7 +384,7 @@ struct ListLine {
   bool asked = false;
 };
 
-ListLine list_line_of(const Switch& row, const std::vector<Found>& found) {
+ListLine make_list_line(const Switch& row, const std::vector<Found>& found) {
   ListLine line;
   for (const Found& one : found) {
     if (one.row->name != row.name) continue;
@@ -417,7 +417,7 @@ std::span<const Switch> switches() {
   return kSwitches;
 }
 
-const Switch* switch_of(std::string_view path) {
+const Switch* find_switch(std::string_view path) {
   const auto* const row = std::ranges::find_if(kSwitches, [&](const Switch& one) {
     if (one.path.empty() || one.path.find('*') == std::string_view::npos) return one.path == path;
     const auto [before, after] = around_star(one.path);
@@ -428,14 +428,14 @@ const Switch* switch_of(std::string_view path) {
   return row == kSwitches.end() || path.empty() ? nullptr : row;
 }
 
-std::optional<std::string> value_of(Form form, std::string_view text) {
+std::optional<std::string> parse_value(Form form, std::string_view text) {
   text = trimmed(text);
   const std::string same(text);
   switch (form) {
     case Form::Word:
       return is_word(text) ? std::optional(same) : std::nullopt;
     case Form::Chosen:
-      return value_of(Form::Word, chosen_of(text));
+      return parse_value(Form::Word, find_chosen(text));
     case Form::Number:
       return index_in(text) ? std::optional(same) : std::nullopt;
     case Form::CpuList: {
@@ -447,7 +447,7 @@ std::optional<std::string> value_of(Form form, std::string_view text) {
       return cpus && !cpus->empty() ? std::optional(mask_text(*cpus)) : std::nullopt;
     }
     case Form::Controllers:
-      return controllers_of(text);
+      return list_controllers(text);
     case Form::Group:
       return is_group_value(text) ? std::optional(same) : std::nullopt;
     case Form::Latency:
@@ -501,7 +501,7 @@ std::string list_text(const std::vector<Found>& found, const CpuChoice& cpus) {
   std::string text;
   for (const Switch& row : kSwitches) {
     if (row.help.empty()) continue;  // another row of the name before
-    const ListLine line = list_line_of(row, found);
+    const ListLine line = make_list_line(row, found);
     std::string values = fmt::format("{}", fmt::join(line.changes, "; "));
     if (!line.stays.empty())
       values += fmt::format("{}{}", values.empty() ? "" : "; ", fmt::join(line.stays, "; "));

@@ -28,7 +28,7 @@ std::string message_of(int error) {
   return std::generic_category().message(error);
 }
 
-std::string partition_of(const std::string& group_value) {
+std::string find_partition(const std::string& group_value) {
   return group_value.substr(0, group_value.find(' '));
 }
 
@@ -37,8 +37,8 @@ bool is_possible(const Change& change) {
   if (change.row == nullptr) return false;
   const Form form = change.row->form;
   const std::string_view wanted = change.row->wanted;
-  return value_of(form, change.before) == change.before &&
-         value_of(form, change.during) == change.during &&
+  return parse_value(form, change.before) == change.before &&
+         parse_value(form, change.during) == change.during &&
          (wanted.empty() || change.during == wanted) && change.before != change.during &&
          (form != Form::Group || change.before == "none");
 }
@@ -49,13 +49,13 @@ std::optional<std::string> value_now(os::SettingFiles& files, const Change& chan
   if (change.row->form == Form::Group)
     return files.list(change.path).empty() ? change.before : change.during;
   const auto text = files.read(change.path);
-  return text ? value_of(change.row->form, *text) : std::nullopt;
+  return text ? parse_value(change.row->form, *text) : std::nullopt;
 }
 
 int make_group(os::SettingFiles& files, const Change& change) {
   const std::string& group = change.path;
   if (const int error = files.make_folder(group); error != 0) return error;
-  const std::string partition = partition_of(change.during);
+  const std::string partition = find_partition(change.during);
   const std::string cpus = change.during.substr(partition.size() + 1);
   int error = files.write(group + "/cpuset.cpus", cpus);
   if (error == 0) error = files.write(group + "/cpuset.cpus.partition", partition);
@@ -217,7 +217,7 @@ std::optional<Journal> parse_journal(std::string_view text) {
   for (std::size_t i = 1; i < lines.size(); ++i) {
     const auto fields = split(lines[i], '\t');
     if (fields.size() != 3) continue;
-    Change change{switch_of(fields[0]), std::string(fields[0]), std::string(fields[1]),
+    Change change{find_switch(fields[0]), std::string(fields[0]), std::string(fields[1]),
                   std::string(fields[2])};
     if (is_possible(change)) journal.changes.push_back(std::move(change));
   }

@@ -47,10 +47,10 @@ struct Switch {
 std::span<const Switch> switches();
 
 /// The row that `path` belongs to; null if lauka does not write to it.
-const Switch* switch_of(std::string_view path);
+const Switch* find_switch(std::string_view path);
 
 /// Returns the value in the text of a file, in its canonical form; nullopt if it has another form.
-std::optional<std::string> value_of(Form form, std::string_view text);
+std::optional<std::string> parse_value(Form form, std::string_view text);
 
 /// The CPUs reserved for the commands.
 struct CpuChoice {
@@ -111,7 +111,7 @@ inline constexpr const char* kJournalFolder = "/run/lauka";
 struct Change {
   const Switch* row = nullptr;
   std::string path{};
-  std::string before{};  ///< as value_of returns it, as the next
+  std::string before{};  ///< as parse_value returns it, as the next
   std::string during{};
 
   bool operator==(const Change&) const = default;

@@ -20,7 +20,7 @@ Options typed_of(const Words& words) {
 }
 
 Suite read(const std::string& text, const Words& typed = {}) {
-  const auto suite = suite_of(typed_of(typed), text);
+  const auto suite = read_suite(typed_of(typed), text);
   if (!suite) MESSAGE(suite.error().line());
   REQUIRE(suite);
   return *suite;
@@ -28,7 +28,7 @@ Suite read(const std::string& text, const Words& typed = {}) {
 
 /// Returns the refusal.
 std::string line(const std::string& text, const Words& typed = {}) {
-  const auto suite = suite_of(typed_of(typed), text);
+  const auto suite = read_suite(typed_of(typed), text);
   return suite ? "accepted" : suite.error().line();
 }
 

@@ -19,7 +19,7 @@ std::uint32_t number(const os::DarwinCalls& calls, const char* name) {
 Result<engine::kperf::KpepDatabase> database_of_this_processor(const os::DarwinCalls& calls) {
   const std::string cpu = engine::kperf::cpu_name(
       number(calls, "hw.cputype"), number(calls, "hw.cpusubtype"), number(calls, "hw.cpufamily"));
-  return engine::kperf::load_kpep_of(cpu, engine::kperf::kpep_paths(cpu));
+  return engine::kperf::load_kpep_for(cpu, engine::kperf::kpep_paths(cpu));
 }
 
 }  // namespace

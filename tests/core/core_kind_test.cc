@@ -27,8 +27,8 @@ TEST_CASE("a list of CPUs is written with ranges") {
 }
 
 TEST_CASE("the metrics of a kind have its name in lower case") {
-  CHECK(time_metric_of("P") == "p_time");
-  CHECK(share_metric_of("Big-1") == "big-1_share");
+  CHECK(time_metric_name("P") == "p_time");
+  CHECK(share_metric_name("Big-1") == "big-1_share");
 }
 
 }  // namespace lauka

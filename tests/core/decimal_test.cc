@@ -11,12 +11,12 @@ namespace {
 using Words = std::vector<std::string>;
 
 Words values(std::string_view min, std::string_view max, std::string_view step) {
-  const auto all = decimals_of(min, max, step, 1000);
+  const auto all = list_decimals(min, max, step, 1000);
   return all ? *all : Words{"refused: " + all.error().line()};
 }
 
 std::string refusal(std::string_view min, std::string_view max, std::string_view step) {
-  const auto all = decimals_of(min, max, step, 1000);
+  const auto all = list_decimals(min, max, step, 1000);
   return all ? "accepted" : all.error().line();
 }
 

@@ -10,14 +10,14 @@ namespace lauka {
 namespace {
 
 double value(std::string_view text, std::string_view unit = "") {
-  const auto read = parse_own_value(text, own_unit_of(unit));
+  const auto read = parse_own_value(text, parse_own_unit(unit));
   CAPTURE(text);
   if (!read) FAIL("refused: " << read.error().line());
   return *read;
 }
 
 std::string refusal(std::string_view text, std::string_view unit = "") {
-  const auto read = parse_own_value(text, own_unit_of(unit));
+  const auto read = parse_own_value(text, parse_own_unit(unit));
   return read ? "accepted" : read.error().what;
 }
 
@@ -73,14 +73,14 @@ TEST_CASE("a metric has a name, and optionally a unit and a direction") {
   CHECK(full->name == "latency.p99");
   CHECK(full->unit.unit == Unit::Seconds);
   CHECK(full->better == Better::More);
-  CHECK(metric_of(*full, 1.0).shown_in == find_display_unit("ms"));
+  CHECK(make_metric(*full, 1.0).shown_in == find_display_unit("ms"));
   const auto direction = parse_own_metric("rate:higher");
   REQUIRE(direction);
   CHECK(direction->unit.word.empty());
   CHECK(direction->better == Better::More);
   const auto dollars = parse_own_metric("cost:$");
   REQUIRE(dollars);
-  CHECK(metric_of(*dollars, 1.0).note == "($)");
+  CHECK(make_metric(*dollars, 1.0).note == "($)");
   CHECK(refused_head("") == "has '' for a name");
   CHECK(refused_head("1x") == "has '1x' for a name");
   CHECK(refused_head("a b") == "has 'a b' for a name");

@@ -37,15 +37,15 @@ TEST_CASE("a series keeps values and the largest bound, and a bound compares wit
       .source = UsageReader{[](const Usage& u) { return static_cast<double>(u.peak_rss_bytes); }},
       .role = Role::PeakRss};
   MetricSeries series(peak, {}, 2);
-  series.take(run_of(0, 0, 900, 500));
-  series.take(run_of(1, 0, 300, 500));
-  series.take(run_of(1, 1, 400, 500));
-  series.take(run_of(1, 2, 350, 500));
-  CHECK(series.of(0).values == std::vector<double>{900});
-  CHECK(series.of(1).values.empty());
-  CHECK(series.of(1).largest_bound == 400);
-  CHECK(compare(series.of(0), series.of(1), true).is_empty());
-  CHECK(compare(series.of(0), series.of(1), false).is_empty());
+  series.add_run(run_of(0, 0, 900, 500));
+  series.add_run(run_of(1, 0, 300, 500));
+  series.add_run(run_of(1, 1, 400, 500));
+  series.add_run(run_of(1, 2, 350, 500));
+  CHECK(series.of_command(0).values == std::vector<double>{900});
+  CHECK(series.of_command(1).values.empty());
+  CHECK(series.of_command(1).largest_bound == 400);
+  CHECK(compare(series.of_command(0), series.of_command(1), true).is_empty());
+  CHECK(compare(series.of_command(0), series.of_command(1), false).is_empty());
 }
 
 }  // namespace lauka

@@ -59,13 +59,13 @@ TEST_CASE("an abbreviation is nearer than a slip of the finger, the first of sev
 }
 
 TEST_CASE("the value of a key is on its first line, without blanks and quotes around it") {
-  CHECK(value_of("a: 1\nmodel name\t: Some CPU \nmodel name : other\n", "model name", ':') ==
+  CHECK(find_value("a: 1\nmodel name\t: Some CPU \nmodel name : other\n", "model name", ':') ==
         "Some CPU");
-  CHECK(value_of("PRETTY_NAME=\"Some OS 1\"\n", "PRETTY_NAME", '=') == "Some OS 1");
-  CHECK(value_of("A='x y'", "A", '=') == "x y");
-  CHECK(value_of("A=\"", "A", '=') == "\"");
-  CHECK_FALSE(value_of("AB=1\n", "A", '=').has_value());
-  CHECK(value_of("A=\n", "A", '=') == "");
+  CHECK(find_value("PRETTY_NAME=\"Some OS 1\"\n", "PRETTY_NAME", '=') == "Some OS 1");
+  CHECK(find_value("A='x y'", "A", '=') == "x y");
+  CHECK(find_value("A=\"", "A", '=') == "\"");
+  CHECK_FALSE(find_value("AB=1\n", "A", '=').has_value());
+  CHECK(find_value("A=\n", "A", '=') == "");
 }
 
 }  // namespace lauka

@@ -323,9 +323,9 @@ TEST_CASE("the kind called P is the fast one at any place") {
   const auto kinds = check_kinds({{"E", {0}}, {"M", {1}}, {"p", {2}}}, perf.calls());
   REQUIRE(kinds.has_value());
   CHECK(reported(*kinds) == "p 2, E 0, M 1");
-  CHECK(*cpus_of(CorePreference::Performance, *kinds, perf.calls()) ==
+  CHECK(*choose_cpus(CorePreference::Performance, *kinds, perf.calls()) ==
         std::vector<std::uint32_t>{2});
-  CHECK(*cpus_of(CorePreference::Efficiency, *kinds, perf.calls()) ==
+  CHECK(*choose_cpus(CorePreference::Efficiency, *kinds, perf.calls()) ==
         std::vector<std::uint32_t>{0});
 }
 
@@ -333,11 +333,11 @@ TEST_CASE("a preferred kind is narrowed to what lauka may run on") {
   FakePerf perf;
   const CoreKinds kinds{{"P", {0, 1, 2, 3}}, {"E", {4, 5, 6, 7}}};
   perf.allowed = {1, 3, 5};
-  CHECK(*cpus_of(CorePreference::Performance, kinds, perf.calls()) ==
+  CHECK(*choose_cpus(CorePreference::Performance, kinds, perf.calls()) ==
         std::vector<std::uint32_t>{1, 3});
-  CHECK(cpus_of(CorePreference::Any, kinds, perf.calls())->empty());
+  CHECK(choose_cpus(CorePreference::Any, kinds, perf.calls())->empty());
   perf.allowed = {5};
-  CHECK(cpus_of(CorePreference::Performance, kinds, perf.calls()).error().line() ==
+  CHECK(choose_cpus(CorePreference::Performance, kinds, perf.calls()).error().line() ==
         "--cores p: lauka was started for CPU 5 only, and the P cores are 0-3; change taskset or "
         "the container's cpuset");
 }

@@ -121,7 +121,7 @@ TEST_CASE("time spent on one CPU, the other or both in turn is reported as it is
   const CoreKinds kinds = kinds_of_test();
   const Clocks clocks(kinds);
   Counted counted(clocks.requests(0));
-  const auto situation = engine::perf::situation_of(*os::linux_calls());
+  const auto situation = engine::perf::read_situation(*os::linux_calls());
   const std::string p = std::to_string(kinds[0].cpus.front()) + ":";
   const std::string e = std::to_string(os::linux_calls()->allowed_cpus().back()) + ":";
   struct Case {
@@ -152,7 +152,7 @@ TEST_CASE("leftovers of a run never add to a later run, and a run without times 
   const CoreKinds kinds = kinds_of_test();
   const Clocks clocks(kinds);
   Counted counted(clocks.requests(0));
-  const auto situation = engine::perf::situation_of(*os::linux_calls());
+  const auto situation = engine::perf::read_situation(*os::linux_calls());
   for (const os::Ended& ended : counted.runs({"leaves_a_child", "30"}, 20)) {
     const CoreTimes times = clocks.times(ended.readings, ended.usage, 0, situation);
     // When the kernel switches from the command to its child it may exchange their clocks; then the

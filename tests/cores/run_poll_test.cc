@@ -50,7 +50,7 @@ struct Processes {
     return found == it.all.end() || found->second.is_foreign ? nullptr : &found->second;
   }
 
-  static int usage_of(int pid, int flavour, void** buffer) {
+  static int write_usage(int pid, int flavour, void** buffer) {
     const Process* process = called(pid);
     if (process == nullptr) return -1;
     errno = EINVAL;
@@ -103,7 +103,7 @@ struct Processes {
   static const os::DarwinCalls& calls() {
     static const os::DarwinCalls kCalls = [] {
       os::DarwinCalls calls{};
-      calls.proc_pid_rusage = &usage_of;
+      calls.proc_pid_rusage = &write_usage;
       calls.proc_pidinfo = &pid_info;
       calls.proc_listchildpids = &children;
       calls.mach_timebase_info = &timebase;

@@ -36,7 +36,7 @@ TEST_CASE("what is sampled at the threads' ends is what they did from their birt
   driver.trace_on();
   const Process& done = driver.run_script(
       "run 3ms\nthreads 20 {\nrun 10us\nsleep 20us\nrun 700us e kernel=500\n}\nrun 12ms\njoin");
-  const auto samples = samples_of(driver.read(), 10);
+  const auto samples = collect_samples(driver.read(), 10);
   CHECK(samples.size() == 21);
   CHECK(done.truth.threads == 21);
   CHECK(sum_of(samples, 0) == done.truth.cycles);
@@ -52,7 +52,7 @@ TEST_CASE("an event on a counter outside its mask counts nothing") {
   driver.count_at_exit(words_with(driver.host.kernel.setup.chip, "INST_ALL", 7));
   driver.trace_on();
   driver.run_script("run 3ms");
-  const auto samples = samples_of(driver.read(), 10);
+  const auto samples = collect_samples(driver.read(), 10);
   CHECK(sum_of(samples, 1) > 0);
   CHECK(sum_of(samples, 2 + 7) == 0);
 }
@@ -93,7 +93,7 @@ TEST_CASE("configurable counters count the kernel before macOS 15 and not from t
     driver.count_at_exit(words_with(driver.host.kernel.setup.chip, "INST_ALL", 5));
     driver.trace_on();
     driver.run_script("run 1ms kernel=500");
-    const auto samples = samples_of(driver.read(), 10);
+    const auto samples = collect_samples(driver.read(), 10);
     CHECK((sum_of(samples, 7) < sum_of(samples, 1)) == user_only);
     CHECK((sum_of(samples, 7) == sum_of(samples, 1)) == !user_only);
   }
@@ -109,10 +109,10 @@ TEST_CASE(
   driver.trace_on();
   driver.set_words(2, words_with(chip, "CORE_ACTIVE_CYCLE", 0));
   driver.run_script("run 1ms");
-  CHECK(sum_of(samples_of(driver.read(), 10), 2) == 0);
+  CHECK(sum_of(collect_samples(driver.read(), 10), 2) == 0);
   CHECK((driver.set("kpc.counting", 0) | driver.set("kpc.counting", 3)) == 0);
   driver.run_script("run 1ms");
-  CHECK(sum_of(samples_of(driver.read(), 10), 2) == 1'000'000 * 35 / 10);
+  CHECK(sum_of(collect_samples(driver.read(), 10), 2) == 1'000'000 * 35 / 10);
 }
 
 TEST_CASE("words changed during a thread's life mix two events in its buffer") {
@@ -127,7 +127,7 @@ TEST_CASE("words changed during a thread's life mix two events in its buffer") {
   driver.set_words(2, words_with(chip, "RETIRE_UOP", 5));
   siginfo_t info{};
   driver.calls.waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT);
-  const std::uint64_t counted = sum_of(samples_of(driver.read(), 10), 7);
+  const std::uint64_t counted = sum_of(collect_samples(driver.read(), 10), 7);
   CHECK(counted != driver.host.kernel.find(pid)->truth.events.at("INST_ALL"));
   CHECK(counted > 9'000'000 * 10);
 }
@@ -138,7 +138,7 @@ TEST_CASE("an exec keeps the pid, makes a new thread, and recount's totals go ov
   driver.count_at_exit(words_with(driver.host.kernel.setup.chip, "INST_ALL", 5));
   driver.trace_on();
   const Process& done = driver.run_script("run 1ms\nfailed_exec\nexec second");
-  const auto samples = samples_of(driver.read(), 10);
+  const auto samples = collect_samples(driver.read(), 10);
   CHECK(samples.size() == 2);
   CHECK(sum_of(samples, 7) == 3'000'000 * 112 / 10);
   std::array<std::uint64_t, 58> usage{};
@@ -168,7 +168,7 @@ TEST_CASE("the model's ten thousand threads of ten microseconds are all sampled"
   driver.count_at_exit(words_with(driver.host.kernel.setup.chip, "INST_ALL", 5));
   driver.trace_on();
   const Process& done = driver.run_script("threads 10000 {\nrun 10us\n}\njoin");
-  const auto samples = samples_of(driver.read(), 10);
+  const auto samples = collect_samples(driver.read(), 10);
   CHECK(samples.size() == 10'001);
   CHECK(sum_of(samples, 1) == done.truth.instructions);
   CHECK(sum_of(samples, 7) == 10'000 * 112'000);

@@ -145,8 +145,8 @@ Process& Driver::run_script(const std::string& script) {
   return run("work");
 }
 
-std::map<Tid, std::vector<std::uint64_t>> samples_of(const std::vector<Record>& records,
-                                                     std::size_t count) {
+std::map<Tid, std::vector<std::uint64_t>> collect_samples(const std::vector<Record>& records,
+                                                          std::size_t count) {
   std::map<Tid, std::vector<std::uint64_t>> samples;
   for (const Record& record : records) {
     if ((record.debugid & ~3U) != id::kThreadCounters) continue;

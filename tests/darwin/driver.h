@@ -51,8 +51,8 @@ class Driver {
 };
 
 /// The values of the last sample of each thread that has a THREAD_TERMINATE_PID.
-std::map<Tid, std::vector<std::uint64_t>> samples_of(const std::vector<Record>& records,
-                                                     std::size_t count);
+std::map<Tid, std::vector<std::uint64_t>> collect_samples(const std::vector<Record>& records,
+                                                          std::size_t count);
 
 /// The selector of an event of the chip, for user space alone or not.
 std::uint64_t word_of(const Chip& chip, const std::string& event);

@@ -440,7 +440,7 @@ TEST_CASE("an owner of the tracing that has ended, or gives way, is not accused"
         return asked.name.starts_with("ktrace.") ? std::optional(0) : std::nullopt;
       };
       const engine::kperf::Kernel calls(*bench.calls);
-      const auto reason = engine::kperf::reason_of(Asked::Trace, EBUSY, calls);
+      const auto reason = engine::kperf::explain_refusal(Asked::Trace, EBUSY, calls);
       CHECK(has(reason.what, "(process 1)") == (state == 1 && lives));
       CHECK_FALSE(has(reason.what, "4711"));
     }

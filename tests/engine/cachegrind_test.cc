@@ -32,7 +32,7 @@ OutputFile log_of(int pid, int number, int parent) {
 Counted sum(const std::vector<OutputFile>& files, const Names& names) {
   std::vector<const SimulatedEvent*> events;
   for (const std::string& name : names) events.push_back(find_simulated(name));
-  return sum_of(files, events);
+  return sum_counts(files, events);
 }
 
 EventSet selected(const Names& names) {

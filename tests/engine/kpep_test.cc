@@ -459,10 +459,10 @@ TEST_CASE("the database of a processor is found by its numbers, the local folder
   CHECK(kpep_paths(cpu) ==
         std::vector<std::string>{"/usr/local/share/kpep/cpu_100000c_2_1b588bb3.plist",
                                  "/usr/share/kpep/cpu_100000c_2_1b588bb3.plist"});
-  CHECK(load_kpep_of(cpu, {"/nowhere/a", "/nowhere/b"}).error().line() ==
+  CHECK(load_kpep_for(cpu, {"/nowhere/a", "/nowhere/b"}).error().line() ==
         "there is no kpep database for this processor, cpu_100000c_2_1b588bb3; "
         "name the file of a similar one with --kpep FILE");
-  const auto found = load_kpep_of(cpu, {"/nowhere/a", path_of("m2.plist"), path_of("m1.plist")});
+  const auto found = load_kpep_for(cpu, {"/nowhere/a", path_of("m2.plist"), path_of("m1.plist")});
   REQUIRE(found.has_value());
   CHECK(found->name == "a15");
 }

@@ -93,7 +93,7 @@ TEST_CASE("on a kernel that counts, a task-clock counter runs with this program'
   const os::LinuxCalls& calls = *os::linux_calls();
   const os::Code task_clock{os::kPerfTypeSoftware, 1};
   OpenCounters counters(calls);
-  os::PerfEventAttr attributes = attributes_of(task_clock, {true, false, false});
+  os::PerfEventAttr attributes = make_attributes(task_clock, {true, false, false});
   attributes.flags |= os::kPerfDisabled;
   REQUIRE(counters.open(attributes, 0) == 0);
   // Commands must not find our descriptors.

@@ -45,7 +45,7 @@ std::string passes_of(const EventSet& set) {
   return text;
 }
 
-os::PerfEventAttr attributes_of(const os::CounterRequest& request) {
+os::PerfEventAttr make_attributes(const os::CounterRequest& request) {
   os::PerfEventAttr attributes;
   std::memcpy(&attributes, request.attributes.data(), sizeof attributes);
   return attributes;
@@ -212,7 +212,7 @@ TEST_CASE("a pass is armed as one group of each PMU, started by exec") {
   const std::array<std::size_t, 4> leaders = {0, 0, 2, 2};
   const std::array<std::uint32_t, 4> types = {1, 1, 0, 0};
   for (std::size_t i = 0; i < 4; ++i) {
-    const os::PerfEventAttr attributes = attributes_of(requests[i]);
+    const os::PerfEventAttr attributes = make_attributes(requests[i]);
     CHECK(requests[i].leader == leaders[i]);
     CHECK(attributes.type == types[i]);
     // PERF_FORMAT_TOTAL_TIME_ENABLED | _RUNNING | GROUP; inherit is bit 1, disabled 0,

@@ -168,14 +168,14 @@ TEST_CASE("refused at a permissive level a security module is to blame") {
 
 TEST_CASE("the situation is read from the system's files") {
   fakes::FakePerf perf;
-  CHECK(situation_of(perf.calls()) == Situation{});
+  CHECK(read_situation(perf.calls()) == Situation{});
   perf.set_paranoid(-1);
   perf.add(fakes::usual_pmu());
   perf.files["/proc/sys/kernel/nmi_watchdog"] = "1\n";
-  CHECK(situation_of(perf.calls()) == Situation{-1, true, true});
+  CHECK(read_situation(perf.calls()) == Situation{-1, true, true});
   perf.set_paranoid(4);
   perf.files["/proc/sys/kernel/nmi_watchdog"] = "0\n";
-  CHECK(situation_of(perf.calls()) == Situation{4, true, false});
+  CHECK(read_situation(perf.calls()) == Situation{4, true, false});
 }
 
 // Every call of the table fails once, at every position, with each errno that it can give.

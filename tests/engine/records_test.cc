@@ -44,12 +44,12 @@ void check_against_expectation(const TraceFile& trace) {
     REQUIRE(counts.fault.has_value());
     const auto why = expect.at("why").get<std::string>();
     CAPTURE(why);
-    CAPTURE(words_of(*counts.fault));
+    CAPTURE(describe(*counts.fault));
     CHECK(means(why, *counts.fault));
     return;
   }
   CHECK_MESSAGE(!counts.fault.has_value(),
-                (counts.fault ? words_of(*counts.fault) : std::string()));
+                (counts.fault ? describe(*counts.fault) : std::string()));
   CHECK(counts.command == expect.at("command").get<Values>());
   CHECK(counts.tree == expect.at("tree").get<Values>());
   CHECK(counts.threads_not_ended_command == expect.at("threads_not_ended_command"));

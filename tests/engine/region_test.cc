@@ -24,7 +24,7 @@ EventRequest in_region(std::vector<std::string> names, CountedIn where = Counted
   return request;
 }
 
-os::PerfEventAttr attributes_of(const os::CounterRequest& request) {
+os::PerfEventAttr make_attributes(const os::CounterRequest& request) {
   os::PerfEventAttr attributes;
   std::memcpy(&attributes, request.attributes.data(), sizeof attributes);
   return attributes;
@@ -64,11 +64,11 @@ TEST_CASE("region: its counters are not started by execve, and their leader is o
   const auto requests = on.armed(0)->requests();
   REQUIRE(requests.size() == 2);
   CHECK(requests[0].of_region);
-  const auto leader = attributes_of(requests[0]).flags;
+  const auto leader = make_attributes(requests[0]).flags;
   CHECK((leader & os::kPerfDisabled) != 0);
   CHECK((leader & os::kPerfInherit) != 0);
   CHECK((leader & os::kPerfEnableOnExec) == 0);
-  CHECK((attributes_of(requests[1]).flags & os::kPerfDisabled) == 0);
+  CHECK((make_attributes(requests[1]).flags & os::kPerfDisabled) == 0);
 }
 
 TEST_CASE("region: what was counted for a moment of a long run is believed") {
@@ -98,7 +98,7 @@ TEST_CASE("region: the whole run's events have names and passes of their own") {
   CHECK(set->passes[1].events == std::vector<std::size_t>{2, 3});
   const auto whole = on.armed(1)->requests();
   CHECK_FALSE(whole.at(0).of_region);
-  CHECK((attributes_of(whole[0]).flags & os::kPerfEnableOnExec) != 0);
+  CHECK((make_attributes(whole[0]).flags & os::kPerfEnableOnExec) != 0);
   CHECK_FALSE(on.engine->arm(2).has_value());
 }
 

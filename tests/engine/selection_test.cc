@@ -80,7 +80,7 @@ TEST_CASE("portable names stand for each chip's events") {
 
 TEST_CASE("every portable name is there on every chip, and listed with its event") {
   for (const char* name : {"m1", "m2", "m3", "m4", "m5"}) {
-    const Catalog catalog = catalog_of(chip(name), kAll.available);
+    const Catalog catalog = make_catalog(chip(name), kAll.available);
     for (const char* alias : {"cycles", "instructions", "branches", "branch-misses",
                               "l1d-cache-misses", "l1d-tlb-misses", "l1i-cache-misses",
                               "l1i-tlb-misses", "page-faults", "context-switches"}) {
@@ -118,7 +118,7 @@ TEST_CASE("a name that is given twice is counted once, with a note") {
 
 TEST_CASE("the kernel's own counts need no counter and are in every pass") {
   const Selection selection = selected(chip("m2"), {"inst_all", "page-faults", "inst_ldst"});
-  const EventSet set = event_set_of(selection, ", user space only");
+  const EventSet set = make_event_set(selection, ", user space only");
   REQUIRE(set.passes.size() == 2);
   CHECK(set.passes[0].events == std::vector<std::size_t>{0, 1});
   CHECK(set.passes[1].events == std::vector<std::size_t>{1, 2});
@@ -202,7 +202,7 @@ TEST_CASE("misses share a pass with what they are divided by") {
 }
 
 TEST_CASE("an explanation draws every counter of every pass") {
-  const Explanation explanation = explanation_of(
+  const Explanation explanation = make_explanation(
       selected(chip("m2"), {"cycles", "inst_all", "inst_ldst", "page-faults"}), 0b1111111111);
   REQUIRE(explanation.passes.size() == 2);
   CHECK(explanation.passes[0].size() == 11);

@@ -24,7 +24,7 @@ inline std::shared_ptr<Recording> recorded(const std::vector<std::string>& names
     std::optional<double> value(std::size_t run, std::size_t /*metric*/) const override {
       return seconds_[run % seconds_.size()];
     }
-    std::span<const std::uint32_t> of(std::size_t command) const override {
+    std::span<const std::uint32_t> of_command(std::size_t command) const override {
       return of_command_[command];
     }
 
@@ -33,7 +33,7 @@ inline std::shared_ptr<Recording> recorded(const std::vector<std::string>& names
     std::vector<std::vector<std::uint32_t>> of_command_;
   };
   auto session = std::make_shared<Recording>();
-  session->metrics = {metrics_of({}, MetricSelection::Default, false).front()};
+  session->metrics = {make_metrics({}, MetricSelection::Default, false).front()};
   for (const std::string& name : names) session->measured.push_back({name, name, {name}});
   session->runs = std::make_shared<Runs>(names.size(), seconds);
   return session;

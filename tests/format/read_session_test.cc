@@ -11,7 +11,7 @@ namespace {
 /// Of the first command.
 std::vector<double> values_of(const Recording& recording, std::string_view metric) {
   std::vector<double> values;
-  for (const std::uint32_t run : recording.runs->of(0))
+  for (const std::uint32_t run : recording.runs->of_command(0))
     if (const auto value = recording.runs->value(run, *find_metric(recording.metrics, metric)))
       values.push_back(*value);
   return values;

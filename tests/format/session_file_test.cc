@@ -50,7 +50,7 @@ struct Case {
     plan.commands = {{.name = "old", .text = "./old -x", .words = {"./old", "-x"}},
                      {.name = "neu ⚡", .text = "./new", .words = {"./new"}}};
     plan.seed = 18'446'744'073'709'551'615U;
-    plan.metrics = metrics_of({}, MetricSelection::Default, false);
+    plan.metrics = make_metrics({}, MetricSelection::Default, false);
     for (std::uint32_t round = 0; round < rounds; ++round)
       for (std::uint32_t c = 0; c < 2; ++c) session.runs.push_back(run_of(c, round));
   }
@@ -154,7 +154,7 @@ TEST_CASE("counts, passes, kinds of core and runs that were run again are read b
        .role = Role::CoreTime,
        .core_kind = "E"}};
   it.plan.events.passes = {{{4, 5}}, {{0, 1, 2, 3}, RoundKind::Counting}};
-  it.plan.metrics = metrics_of(it.plan.events, MetricSelection::All, true);
+  it.plan.metrics = make_metrics(it.plan.events, MetricSelection::All, true);
   it.plan.cores.min_share = 0.75;
   std::uint64_t odd = 1;
   change(it.session.runs, [&](RunRecord& run) {

@@ -39,7 +39,7 @@ void sysfs(std::string_view bytes) {
       static_cast<void>(described.encode(pmu, event));
   const auto pmu = described.find("cpu");
   if (!pmu) return;
-  static_cast<void>(described.terms_of(*pmu, parts[4]));
+  static_cast<void>(described.read_terms(*pmu, parts[4]));
   static_cast<void>(described.encode(*pmu, parts[4]));
   if (const auto format = os::parse_format(parts[2])) {
     for (const auto& bits : format->bits) require(bits.low <= bits.high && bits.high < 64);

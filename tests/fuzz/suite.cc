@@ -13,7 +13,7 @@ void suite(std::string_view bytes) {
   Options typed;
   typed.suite = "s.toml";
   typed.typed = {{"runs", {"9"}}};
-  const auto read = cli::suite_of(typed, bytes);
+  const auto read = cli::read_suite(typed, bytes);
   if (!read) {
     const std::string line = message_line(read.error().line());
     require(line.size() < 70'000 && line.find('\n') == line.size() - 1);

@@ -82,7 +82,7 @@ void numbers(std::string_view bytes) {
   const auto parts = parts_of(bytes);
   if (parts.size() < 3) return;
   constexpr std::size_t most = 1000;
-  const auto values = decimals_of(parts[0], parts[1], parts[2], most);
+  const auto values = list_decimals(parts[0], parts[1], parts[2], most);
   if (!values) return check_line(values.error());
   require(!values->empty() && values->size() <= most);
   for (const std::string& value : *values) require(is_decimal(value, true));

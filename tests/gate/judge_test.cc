@@ -130,11 +130,11 @@ TEST_CASE("rounds that are all at the limit do not support a fail, on whichever 
 TEST_CASE("the bound of a decision is the limit at which it would just have been the same") {
   const Rounds rounds(20, 0.2);
   const stats::Delta delta =
-      stats::delta_of(rounds.evidence().reference, rounds.evidence().candidate, true, {});
+      stats::estimate_delta(rounds.evidence().reference, rounds.evidence().candidate, true, {});
   for (const double limit : {0.05, 0.4}) {
     const auto judged = judge(rounds.evidence(), limit, FailsWhen::Above, kFivePercent, true);
     const auto bounds =
-        bounds_of(judged, rounds.evidence(), limit, FailsWhen::Above, kFivePercent, delta);
+        decision_bounds(judged, rounds.evidence(), limit, FailsWhen::Above, kFivePercent, delta);
     REQUIRE(bounds.ranks.has_value());
     const bool is_fail = judged.answer == Answer::Fail;
     CHECK(is_fail == (limit < 0.2));

@@ -51,7 +51,7 @@ TEST_CASE("a verdict's delta is the one of the table at one look, and wider at o
   const Samples samples(41, 10, 0.3, 0.01);
   const Verdict once = decide(kTenPercent, 1, samples.evidence(), 0.95, 1);
   const auto shown =
-      stats::delta_of(samples.reference, samples.candidate, true, stats::tails_of(0.95));
+      stats::estimate_delta(samples.reference, samples.candidate, true, stats::tails_of(0.95));
   CHECK(*once.delta.change == *shown.change);
   CHECK(once.delta.bounds->low == shown.bounds->low);
 

@@ -13,14 +13,14 @@ namespace {
 
 /// Why a session is refused.
 std::string refusal(const std::string& text) {
-  const auto record = record_of(text);
+  const auto record = read_record(text);
   return record ? "" : record.error().line();
 }
 
 }  // namespace
 
 TEST_CASE("a session's record has its identity, its circumstances and the summaries of its file") {
-  const auto record = record_of(json_of({7, "abc", "CPU", {{"it", {1.0, 2.0, 3.0}}}}));
+  const auto record = read_record(json_of({7, "abc", "CPU", {{"it", {1.0, 2.0, 3.0}}}}));
   REQUIRE(record);
   CHECK(record->id == "00000000-0000-4000-8000-000000000007");
   CHECK(record->began.time_since_epoch().count() == 1000LL * (1'767'225'600 + 4200));
@@ -43,7 +43,7 @@ TEST_CASE("a session's record has its identity, its circumstances and the summar
 
 TEST_CASE("the ratio to the reference is taken within rounds, so that drift cancels out") {
   const auto record =
-      record_of(json_of({1, "abc", "CPU", {{"old", times_of(1.0)}, {"new", times_of(1.1)}}}));
+      read_record(json_of({1, "abc", "CPU", {{"old", times_of(1.0)}, {"new", times_of(1.1)}}}));
   REQUIRE(record);
   CHECK_FALSE(record->results[0].metrics[0].to_reference);
   const auto& ratio = record->results[1].metrics[0].to_reference;
@@ -56,14 +56,14 @@ TEST_CASE("of few rounds the ratio is the mean of logarithms, with its standard 
   // ln 1.1 and ln 1.2: mean 0.13881586..., deviation (ln 1.2 - ln 1.1) / sqrt 2, error that / sqrt
   // 2
   const auto record =
-      record_of(json_of({1, "abc", "CPU", {{"old", {1.0, 2.0}}, {"new", {1.1, 2.4}}}}));
+      read_record(json_of({1, "abc", "CPU", {{"old", {1.0, 2.0}}, {"new", {1.1, 2.4}}}}));
   REQUIRE(record);
   const auto& ratio = record->results[1].metrics[0].to_reference;
   REQUIRE(ratio);
   CHECK(ratio->value == doctest::Approx((std::log(1.1) + std::log(1.2)) / 2));
   CHECK(ratio->error.value_or(0.0) == doctest::Approx((std::log(1.2) - std::log(1.1)) / 2));
   // Without rounds in common the two are independent.
-  const auto apart = record_of(json_of(
+  const auto apart = read_record(json_of(
       {1, "abc", "CPU", {{"old", {1.0, 2.0}}, {"new", {1.1, 2.4}}}, R"({"order": "sequential"})"}));
   REQUIRE(apart);
   const double of_one = std::log(2.0) / std::sqrt(2.0) / std::sqrt(2.0);
@@ -79,7 +79,7 @@ TEST_CASE("ratios and deviations that the file has are taken as they are") {
   metric.update({{"median", 5.0},
                  {"mad", 0.5},
                  {"log_ratio_to_reference", {{"value", 0.25}, {"error", 0.125}}}});
-  auto record = record_of(document.dump());
+  auto record = read_record(document.dump());
   REQUIRE(record);
   const MetricRecord& taken = record->results[1].metrics[0];
   CHECK(taken.median == 5.0);
@@ -88,21 +88,21 @@ TEST_CASE("ratios and deviations that the file has are taken as they are") {
   CHECK(taken.to_reference->value == 0.25);
   CHECK(taken.to_reference->error == 0.125);
   metric["log_ratio_to_reference"] = nullptr;
-  record = record_of(document.dump());
+  record = read_record(document.dump());
   REQUIRE(record);
   CHECK_FALSE(record->results[1].metrics[0].to_reference);
 }
 
 TEST_CASE("in a suite a command is compared with its own benchmark's reference and anchor") {
-  const auto record = record_of(json_of({1,
-                                         "abc",
-                                         "CPU",
-                                         {{"./old a", times_of(1.0), "a", "reference"},
-                                          {"./new a", times_of(1.2), "a", "candidate"},
-                                          {"./v1 a", times_of(0.5), "a", "anchor"},
-                                          {"./old b", times_of(3.0), "b", "reference"},
-                                          {"./new b", times_of(3.3), "b", "candidate"},
-                                          {"./newer b", times_of(3.6), "b", "candidate"}}}));
+  const auto record = read_record(json_of({1,
+                                           "abc",
+                                           "CPU",
+                                           {{"./old a", times_of(1.0), "a", "reference"},
+                                            {"./new a", times_of(1.2), "a", "candidate"},
+                                            {"./v1 a", times_of(0.5), "a", "anchor"},
+                                            {"./old b", times_of(3.0), "b", "reference"},
+                                            {"./new b", times_of(3.3), "b", "candidate"},
+                                            {"./newer b", times_of(3.6), "b", "candidate"}}}));
   REQUIRE(record);
   const auto ratio = [&](std::size_t place) {
     return *record->results[place].metrics[0].to_reference;
@@ -139,14 +139,14 @@ TEST_CASE("a file without an identity of its own is refused with the reason") {
 }
 
 TEST_CASE("times are read with their offset, and what is not a time is refused") {
-  CHECK(time_of("2026-01-01T00:00:00+02:00") == time_of("2025-12-31T22:00:00Z"));
-  CHECK(time_of("2026-01-01T00:00:00.25-01:30") == time_of("2026-01-01T01:30:00.250Z"));
-  CHECK(time_of("2026-01-01T00:00:00.1239Z") ==
-        time_of("2026-01-01T00:00:00Z") + std::chrono::milliseconds(123));
+  CHECK(read_time("2026-01-01T00:00:00+02:00") == read_time("2025-12-31T22:00:00Z"));
+  CHECK(read_time("2026-01-01T00:00:00.25-01:30") == read_time("2026-01-01T01:30:00.250Z"));
+  CHECK(read_time("2026-01-01T00:00:00.1239Z") ==
+        read_time("2026-01-01T00:00:00Z") + std::chrono::milliseconds(123));
   for (const char* text :
        {"2026-01-01T25:00:00Z", "999999999-01-01T00:00:00Z", "2026-02-30T00:00:00Z",
         "2026-01-01T00:00:00", "2026-01-01T00:00:00+2", "2026-01-01 00:00:00Z"})
-    CHECK(time_of(text) == std::chrono::sys_seconds());
+    CHECK(read_time(text) == std::chrono::sys_seconds());
 }
 
 }  // namespace lauka::history

@@ -133,7 +133,7 @@ TEST_CASE("sessions of one commit are one observation, and none is surer than it
   series.points[4].values.runs = 3;
   series.points[4].values.stddev = 1e-6;
   series.points[5].commit = series.points[4].commit;
-  const Trend trend = trend_of(series, Against::Nothing);
+  const Trend trend = make_trend(series, Against::Nothing);
   REQUIRE(trend.commits.size() == 5);
   CHECK(trend.commits[4].sessions == 2);
   CHECK(std::exp(trend.commits[4].value) > 5.2);
@@ -141,11 +141,11 @@ TEST_CASE("sessions of one commit are one observation, and none is surer than it
   // Where nothing varies between sessions either: 5.49 counts as 3 runs alongside 40, of 0.05 each.
   series.points[4].values.mean = 5.49;
   const double weighted = (3 * std::log(5.49) + 40 * std::log(5.506)) / 43;
-  CHECK(trend_of(series, Against::Nothing).commits[4].value ==
+  CHECK(make_trend(series, Against::Nothing).commits[4].value ==
         doctest::Approx(weighted).epsilon(1e-5));
   // Without a commit each is alone.
   for (SeriesPoint& point : series.points) point.commit.clear();
-  CHECK(trend_of(series, Against::Nothing).commits.size() == 6);
+  CHECK(make_trend(series, Against::Nothing).commits.size() == 6);
 }
 
 TEST_CASE(
@@ -170,18 +170,19 @@ TEST_CASE(
       for (const double run : runs) squares += (run - values.mean) * (run - values.mean);
       values.stddev = std::sqrt(squares / static_cast<double>(values.runs - 1));
     }
-    const Observation last = trend_of(series, Against::Nothing).commits.back();
+    const Observation last = make_trend(series, Against::Nothing).commits.back();
     locked += std::abs(last.value) <= last.reach();
   }
   CHECK(locked >= 0.88 * trials);
 }
 
 TEST_CASE("values are medians, which a slow run does not move, and intervals Student's") {
-  const auto record = record_of(json_of({1, "abc", "CPU", {{"it", {1.0, 1.01, 1.02, 1.03, 9.0}}}}));
+  const auto record =
+      read_record(json_of({1, "abc", "CPU", {{"it", {1.0, 1.01, 1.02, 1.03, 9.0}}}}));
   REQUIRE(record);
-  const auto series = series_of(*record, {});
+  const auto series = make_series(*record, {});
   REQUIRE(series.size() == 1);
-  const Trend trend = trend_of(series.front(), Against::Nothing);
+  const Trend trend = make_trend(series.front(), Against::Nothing);
   CHECK(std::exp(trend.commits[0].value) == doctest::Approx(1.02));
   const double error = 1.2533 * 1.4826 * 0.01 / (1.02 * std::sqrt(5.0));
   CHECK(trend.commits[0].error.value_or(0) == doctest::Approx(error));
@@ -210,7 +211,7 @@ TEST_CASE("a session's interval holds the truth in 94 % and more, once it is not
         for (double& value : values) value = std::abs(value - *point.values.median);
         point.values.mad = median_of(values);
       }
-      for (const Observation& one : trend_of(series, Against::Nothing).commits)
+      for (const Observation& one : make_trend(series, Against::Nothing).commits)
         locked += std::abs(one.value) <= one.reach() ? 1U : 0U;
     }
     return static_cast<double>(locked) / static_cast<double>(all / sessions * sessions);
@@ -233,11 +234,11 @@ TEST_CASE("with an anchor the history is of ratios to it, which the machine's dr
   std::vector<SessionRecord> sessions;
   for (int i = 0; i < 30; ++i) {
     const double drift = 1.0 + 0.05 * i;  // the machine becomes slower and slower
-    auto made = record_of(json_of({i,
-                                   fmt::format("c{}", i),
-                                   "CPU",
-                                   {{"old", times_of(drift), "a", "anchor"},
-                                    {"new", times_of(1.5 * drift), "a", "candidate"}}}));
+    auto made = read_record(json_of({i,
+                                     fmt::format("c{}", i),
+                                     "CPU",
+                                     {{"old", times_of(drift), "a", "anchor"},
+                                      {"new", times_of(1.5 * drift), "a", "candidate"}}}));
     REQUIRE(made);
     sessions.push_back(*std::move(made));
   }
@@ -247,7 +248,7 @@ TEST_CASE("with an anchor the history is of ratios to it, which the machine's dr
   REQUIRE(variants);
   const auto series = loader.series(variants->front(), {});
   REQUIRE(series);
-  const Trend trend = trend_of(series->front(), Against::Usual);
+  const Trend trend = make_trend(series->front(), Against::Usual);
   CHECK(trend.against == Against::Anchor);
   for (const Observation& one : trend.commits)
     CHECK(std::exp(one.value) == doctest::Approx(1.5).epsilon(1e-6));
@@ -263,7 +264,7 @@ TEST_CASE("a new anchor is chained by a session that has measured both") {
     REQUIRE(database);
     Store store(*database);
     const auto add = [&](int number, const std::vector<MadeCommand>& commands) {
-      auto made = record_of(json_of({number, fmt::format("c{}", number), "CPU", commands}));
+      auto made = read_record(json_of({number, fmt::format("c{}", number), "CPU", commands}));
       REQUIRE(made);
       REQUIRE(store.add(std::vector{*std::move(made)}));
     };
@@ -280,7 +281,7 @@ TEST_CASE("a new anchor is chained by a session that has measured both") {
     auto series = loader.series(variants->front(), {});
     REQUIRE(series);
     CHECK(series->front().unchained == 10);
-    const Trend alone = trend_of(series->front(), Against::Usual);
+    const Trend alone = make_trend(series->front(), Against::Usual);
     CHECK(alone.commits.size() == 10);
     CHECK(series_text(series->front(), alone, {}).find("10 sessions of another anchor left out") !=
           std::string::npos);
@@ -300,7 +301,7 @@ TEST_CASE("a new anchor is chained by a session that has measured both") {
     series = loader.series(variants->front(), {});
     REQUIRE(series);
     CHECK(series->front().unchained == 0);
-    const Trend trend = trend_of(series->front(), Against::Usual);
+    const Trend trend = make_trend(series->front(), Against::Usual);
     REQUIRE(trend.commits.size() == 20);
     for (const Observation& one : trend.commits)
       CHECK(std::exp(one.value) == doctest::Approx(2.0).epsilon(1e-6));
@@ -376,7 +377,7 @@ TEST_CASE("what is shown of a series fits the terminal, and no name steers it") 
   Series series = series_of_values({1.0, 1.5});
   series.variant.benchmark = "it\x1b[2J";
   series.points[0].commit = "0123456789abcdef0123456789abcdef01234567+dirty";
-  const Trend trend = trend_of(series, Against::Nothing);
+  const Trend trend = make_trend(series, Against::Nothing);
   const std::string wide = series_text(series, trend, {});
   CHECK(wide.find("it\\x1b[2J, wall_time") == 0);
   CHECK(wide.find("0123456789+dirty") != std::string::npos);

@@ -18,7 +18,7 @@ namespace lauka::history {
 namespace {
 
 SessionRecord record(const MadeSession& session) {
-  auto made = record_of(json_of(session));
+  auto made = read_record(json_of(session));
   REQUIRE(made);
   return *std::move(made);
 }
@@ -307,7 +307,7 @@ TEST_CASE("a history of version 3, whose times were seconds, is all there, and g
       CHECK(point.values.mean == sessions[i].results[0].metrics[0].mean);
     }
     const std::string shown =
-        series_text(series->front(), trend_of(series->front(), Against::Usual), {});
+        series_text(series->front(), make_trend(series->front(), Against::Usual), {});
     CHECK(shown.find("2026-01-01 01:40") != std::string::npos);
     const auto stepped = with_steps(loader, series->front(), Against::Usual);
     REQUIRE(stepped);
@@ -424,7 +424,7 @@ TEST_CASE("sessions that begin at the same time keep the order in which they wer
     REQUIRE(database);
     Store store(*database);
     for (int i = 0; i < 8; ++i) {
-      auto made = record_of(json_of({i, fmt::format("c{}", i), "CPU", {{"it", times_of(1.0)}}}));
+      auto made = read_record(json_of({i, fmt::format("c{}", i), "CPU", {{"it", times_of(1.0)}}}));
       REQUIRE(made);
       made->began = std::chrono::sys_seconds(std::chrono::seconds(1'767'225'600));
       REQUIRE(store.add(std::vector{*std::move(made)}));

@@ -29,8 +29,7 @@ int unless_refused(int (*call)(Arguments...), Arguments... arguments) {
 
 constexpr IdentityCalls kRefusing{
     [](const User& user) {
-      return ++calls == refused ? (errno = refused_with, -1)
-                                : identity_calls().join_groups_of(user);
+      return ++calls == refused ? (errno = refused_with, -1) : identity_calls().join_groups(user);
     },
     [](const std::vector<gid_t>& groups) {
       return ++calls == refused ? (errno = refused_with, -1) : identity_calls().setgroups(groups);

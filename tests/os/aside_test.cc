@@ -23,20 +23,20 @@ ProgramSpec shell_of(const std::string& script) {
 TEST_CASE("what a program aside wrote is there when it has ended well, once") {
   ProgramAside aside;
   aside.begin(shell_of("echo one; echo two; echo no >&2"), seconds(5));
-  CHECK(aside.take(kEnough) == "one\ntwo\n");
-  CHECK(aside.take(kEnough).empty());
+  CHECK(aside.wait_for_output(kEnough) == "one\ntwo\n");
+  CHECK(aside.wait_for_output(kEnough).empty());
   ProgramAside cut;
   cut.begin(shell_of("echo one"), seconds(5));
-  CHECK(cut.take(2) == "on");
+  CHECK(cut.wait_for_output(2) == "on");
 }
 
 TEST_CASE("of a program aside that fails, or is not there, nothing is taken") {
   ProgramAside failing;
   failing.begin(shell_of("echo one; exit 3"), seconds(5));
-  CHECK(failing.take(kEnough).empty());
+  CHECK(failing.wait_for_output(kEnough).empty());
   ProgramAside missing;
   missing.begin({.words = {"no-such-program"}}, seconds(5));
-  CHECK(missing.take(kEnough).empty());
+  CHECK(missing.wait_for_output(kEnough).empty());
 }
 
 TEST_CASE("a program aside is killed when its time is over, with what it started") {
@@ -44,7 +44,7 @@ TEST_CASE("a program aside is killed when its time is over, with what it started
   const auto began = clock.now();
   ProgramAside aside;
   aside.begin(shell_of("echo one; sleep 100 & sleep 100"), milliseconds(20));
-  CHECK(aside.take(kEnough).empty());
+  CHECK(aside.wait_for_output(kEnough).empty());
   CHECK(clock.now() - began < seconds(50));
 }
 

@@ -41,7 +41,7 @@ TEST_CASE("a program's own variables replace lauka's, and appear once") {
   REQUIRE(setenv("LAUKA_TEST_OLD", "old", 1) == 0);  // NOLINT(concurrency-mt-unsafe): one thread
   spec.environment = {"LAUKA_TEST_OLD=new", "LAUKA_TEST_MORE=two words"};
   spec.launch_variable = "LAUKA_TEST_RUN";
-  const auto all = environment_of(spec, "warmup-0");
+  const auto all = program_environment(spec, "warmup-0");
   CHECK(has(all, "LAUKA_TEST_OLD=new"));
   CHECK_FALSE(has(all, "LAUKA_TEST_OLD=old"));
   CHECK(has(all, "LAUKA_TEST_MORE=two words"));
@@ -52,7 +52,7 @@ TEST_CASE("a program's own variables replace lauka's, and appear once") {
 TEST_CASE("a user's HOME, USER and LOGNAME take the place of root's") {
   ProgramSpec spec = shell("");
   spec.user = User{1234, 1234, {1234}, "ann", "/home/ann"};
-  const auto all = environment_of(spec, "");
+  const auto all = program_environment(spec, "");
   CHECK(has(all, "HOME=/home/ann"));
   CHECK(has(all, "USER=ann"));
   CHECK(has(all, "LOGNAME=ann"));

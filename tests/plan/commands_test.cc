@@ -27,7 +27,7 @@ ParameterOption scan(std::string min, std::string max, std::string step = "") {
 }
 
 std::vector<Command> commands(const Options& options) {
-  auto all = commands_of(options);
+  auto all = make_commands(options);
   if (!all) FAIL("refused: " << all.error().line());
   return *std::move(all);
 }
@@ -45,7 +45,7 @@ Words names(const Options& options) {
 }
 
 std::string refusal(const Options& options) {
-  const auto all = commands_of(options);
+  const auto all = make_commands(options);
   return all ? "accepted" : all.error().line();
 }
 
@@ -125,7 +125,7 @@ TEST_CASE("equal names say what the commands differ in") {
   Options options = options_of({"sort f", "sort f", "wc f"});
   options.folders = {"d1", "d2", "d1"};
   options.environment = {{"A=1", "LC_ALL=C"}, {"A=1"}, {"A=1"}};
-  const auto commands = commands_of(options);
+  const auto commands = make_commands(options);
   REQUIRE(commands);
   CHECK((*commands)[0].name == "sort f (cwd d1, LC_ALL=C)");
   CHECK((*commands)[1].name == "sort f (cwd d2)");
@@ -137,7 +137,7 @@ TEST_CASE("equal names say what the commands differ in") {
   CHECK(refusal(options) == "2 --input for 3 commands; give it once for all, or once per command");
   Options scanned = options_of({"sort"}, {list("n", {"1", "2"})});
   scanned.inputs = {"f{n}"};
-  CHECK(commands_of(scanned).value()[1].input == "f2");
+  CHECK(make_commands(scanned).value()[1].input == "f2");
 }
 
 TEST_CASE("a scan counts exactly") {

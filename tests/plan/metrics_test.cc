@@ -53,24 +53,24 @@ const std::string kTheRest =
 }  // namespace
 
 TEST_CASE("by default the table shows wall time, CPU time, peak memory, the counters and ipc") {
-  const auto metrics = metrics_of(counted({"cycles", "instructions"}, {Pass{{0, 1}}}),
-                                  MetricSelection::Default, false);
+  const auto metrics = make_metrics(counted({"cycles", "instructions"}, {Pass{{0, 1}}}),
+                                    MetricSelection::Default, false);
   CHECK(rows(metrics, Shown::Always) == "wall_time cpu_time peak_rss cycles instructions ipc");
   CHECK(rows(metrics, Shown::Verbose) == "user_time system_time " + kTheRest);
 }
 
 TEST_CASE("--metrics time shows the times, and the events that were asked for") {
   const auto set = counted({"cycles"}, {Pass{{0}}});
-  CHECK(rows(metrics_of({}, MetricSelection::Time, false), Shown::Always) ==
+  CHECK(rows(make_metrics({}, MetricSelection::Time, false), Shown::Always) ==
         "wall_time cpu_time user_time system_time");
-  CHECK(rows(metrics_of(set, MetricSelection::Time, true), Shown::Always) ==
+  CHECK(rows(make_metrics(set, MetricSelection::Time, true), Shown::Always) ==
         "wall_time cpu_time user_time system_time cycles");
-  CHECK(rows(metrics_of(set, MetricSelection::Time, false), Shown::Verbose) ==
+  CHECK(rows(make_metrics(set, MetricSelection::Time, false), Shown::Verbose) ==
         "peak_rss " + kTheRest + " cycles");
 }
 
 TEST_CASE("--metrics all shows everything") {
-  const auto metrics = metrics_of(counted({"r01c2"}, {Pass{{0}}}), MetricSelection::All, true);
+  const auto metrics = make_metrics(counted({"r01c2"}, {Pass{{0}}}), MetricSelection::All, true);
   CHECK(rows(metrics, Shown::Always) ==
         "wall_time cpu_time user_time system_time peak_rss " + kTheRest + " r01c2");
   CHECK(rows(metrics, Shown::Verbose).empty());
@@ -78,8 +78,8 @@ TEST_CASE("--metrics all shows everything") {
 
 TEST_CASE("ipc is instructions by cycles, more of it is better, and it has no unit") {
   const auto metrics =
-      metrics_of(counted({"instructions", "cache-misses", "cycles"}, {Pass{{1}}, Pass{{0, 2}}}),
-                 MetricSelection::Default, true);
+      make_metrics(counted({"instructions", "cache-misses", "cycles"}, {Pass{{1}}, Pass{{0, 2}}}),
+                   MetricSelection::Default, true);
   const Metric* ipc = find(metrics, "ipc");
   REQUIRE(ipc != nullptr);
   CHECK(ipc == &metrics.back());
@@ -94,16 +94,16 @@ TEST_CASE("ipc is instructions by cycles, more of it is better, and it has no un
 }
 
 TEST_CASE("there is no ipc of events that are never counted in the same run") {
-  CHECK(find(metrics_of(counted({"cycles", "instructions"}, {Pass{{0}}, Pass{{1}}}),
-                        MetricSelection::All, true),
+  CHECK(find(make_metrics(counted({"cycles", "instructions"}, {Pass{{0}}, Pass{{1}}}),
+                          MetricSelection::All, true),
              "ipc") == nullptr);
-  CHECK(find(metrics_of(counted({"cycles"}, {Pass{{0}}}), MetricSelection::All, true), "ipc") ==
+  CHECK(find(make_metrics(counted({"cycles"}, {Pass{{0}}}), MetricSelection::All, true), "ipc") ==
         nullptr);
 }
 
 TEST_CASE("a counted event is a number of which less is better, by its place in the session") {
   const auto metrics =
-      metrics_of(counted({"a", "b"}, {Pass{{0, 1}}}), MetricSelection::Default, true);
+      make_metrics(counted({"a", "b"}, {Pass{{0, 1}}}), MetricSelection::Default, true);
   const Metric* b = find(metrics, "b");
   REQUIRE(b != nullptr);
   CHECK(b->unit == Unit::Count);
@@ -118,7 +118,7 @@ TEST_CASE("the built-in metrics read a run in base units") {
   usage.user_ns = 250'000'000;
   usage.system_ns = 500'000'000;
   usage.peak_rss_bytes = 4096;
-  const auto metrics = metrics_of({}, MetricSelection::All, false);
+  const auto metrics = make_metrics({}, MetricSelection::All, false);
   const auto read = [&](std::string_view name) {
     return std::get<UsageReader>(find(metrics, name)->source.terms.front())(usage);
   };
@@ -134,21 +134,21 @@ TEST_CASE("the built-in metrics read a run in base units") {
 TEST_CASE("times by kind of core follow the built-in metrics, with the share of the first") {
   EventSet set = counted({"cycles", "p_time", "e_time"}, {Pass{{0, 1, 2}}});
   make_core_times(set, {1, 2});
-  const auto metrics = metrics_of(set, MetricSelection::Default, false);
+  const auto metrics = make_metrics(set, MetricSelection::Default, false);
   CHECK(rows(metrics, Shown::Always) == "wall_time cpu_time peak_rss p_time e_time p_share cycles");
   const Metric* share = find(metrics, "p_share");
   REQUIRE(share != nullptr);
   CHECK(share->unit == Unit::Fraction);
   CHECK(share->better == Better::Neither);
   CHECK(find(metrics, "p_time")->unit == Unit::Seconds);
-  CHECK(rows(metrics_of(set, MetricSelection::Time, false), Shown::Always) ==
+  CHECK(rows(make_metrics(set, MetricSelection::Time, false), Shown::Always) ==
         "wall_time cpu_time user_time system_time p_time e_time");
 }
 
 TEST_CASE("the share is the first kind's part of the times' own sum") {
   EventSet set = counted({"p_time", "m_time", "e_time"}, {Pass{{0, 1, 2}}});
   make_core_times(set, {0, 1, 2});
-  const auto metrics = metrics_of(set, MetricSelection::Default, false);
+  const auto metrics = make_metrics(set, MetricSelection::Default, false);
   const MetricReader share(*find(metrics, "p_share"), set);
   RunRecord run;
   run.outcome = Exited{0};
@@ -166,10 +166,10 @@ TEST_CASE("what an event has on one kind of core is shown under --metrics all on
       counted({"cycles", "ref-cycles", "cycles (P)", "cycles (E)"}, {Pass{{0, 1, 2, 3}}});
   set.events[2].part_of = set.events[3].part_of = 0;
   set.events[1].note = "(P only)";
-  const auto metrics = metrics_of(set, MetricSelection::Default, false);
+  const auto metrics = make_metrics(set, MetricSelection::Default, false);
   CHECK(rows(metrics, Shown::Always) == "wall_time cpu_time peak_rss cycles ref-cycles");
   CHECK(find(metrics, "ref-cycles")->note == "(P only)");
-  CHECK(find(metrics_of(set, MetricSelection::All, false), "cycles (E)")->shown == Shown::Always);
+  CHECK(find(make_metrics(set, MetricSelection::All, false), "cycles (E)")->shown == Shown::Always);
 }
 
 }  // namespace lauka

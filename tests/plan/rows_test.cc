@@ -17,7 +17,7 @@ std::vector<Metric> all_metrics() {
   EventSet events;
   events.events = {{"instructions", ""}, {"cycles:u", ""}};
   events.passes = {{{0, 1}}};
-  return metrics_of(events, MetricSelection::Listed, false);
+  return make_metrics(events, MetricSelection::Listed, false);
 }
 
 /// The rows shown, with their units.

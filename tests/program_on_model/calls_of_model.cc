@@ -21,7 +21,7 @@ std::string report_file;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 void write_report() {
-  if (!report_file.empty()) std::ofstream(report_file) << darwin::report_of(*host);
+  if (!report_file.empty()) std::ofstream(report_file) << darwin::make_report(*host);
 }
 
 const DarwinCalls* start_model() {

@@ -88,11 +88,11 @@ TEST_CASE("four commands have a table each, unless a compact one is asked for, a
 
 TEST_CASE("--sort time lists the fastest first, and keeps equal ones in order") {
   Results results = five();
-  CHECK(order_of(results) == std::vector<std::size_t>{0, 1, 2, 3, 4});
+  CHECK(order_rows(results) == std::vector<std::size_t>{0, 1, 2, 3, 4});
   results.presentation.sort = SortChoice::Time;
-  CHECK(order_of(results) == std::vector<std::size_t>{2, 3, 0, 4, 1});
+  CHECK(order_rows(results) == std::vector<std::size_t>{2, 3, 0, 4, 1});
   without_values(results.commands[2]);
-  CHECK(order_of(results) == std::vector<std::size_t>{3, 0, 4, 1, 2});
+  CHECK(order_rows(results) == std::vector<std::size_t>{3, 0, 4, 1, 2});
 }
 
 TEST_CASE("rows that were asked for all get a table, and so do all under --verbose") {

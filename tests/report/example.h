@@ -126,7 +126,7 @@ class MadeRuns : public RunTable {
   std::optional<double> value(std::size_t run, std::size_t metric) const override {
     return metric < runs_[run].values.size() ? runs_[run].values[metric] : std::nullopt;
   }
-  std::span<const std::uint32_t> of(std::size_t command) const override {
+  std::span<const std::uint32_t> of_command(std::size_t command) const override {
     if (command >= of_command_.size()) return {};
     return of_command_[command];
   }

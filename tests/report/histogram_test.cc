@@ -15,8 +15,8 @@ std::vector<std::size_t> counts(const std::vector<Bin>& bins) {
   return all;
 }
 
-std::vector<Bin> bins_of(const std::vector<double>& values, std::size_t most) {
-  return report::bins_of(values, stats::summarize(values), most);
+std::vector<Bin> make_bins(const std::vector<double>& values, std::size_t most) {
+  return report::make_bins(values, stats::summarize(values), most);
 }
 
 /// A command whose wall times are these, in seconds.
@@ -37,7 +37,7 @@ Results timed(const std::vector<double>& seconds) {
 
 TEST_CASE("bins are of one width and hold every value once") {
   // Quartiles of 1 … 8 are 2.75 and 6.25: 2 · 3.5 / cbrt(8) = 3.5, and 7 / 3.5 = 2 bins.
-  const std::vector<Bin> bins = bins_of({8, 1, 2, 3, 4, 5, 6, 7}, 12);
+  const std::vector<Bin> bins = make_bins({8, 1, 2, 3, 4, 5, 6, 7}, 12);
   REQUIRE(bins.size() == 2);
   CHECK(bins[0].low == 1);
   CHECK(bins[0].high == 4.5);
@@ -46,7 +46,7 @@ TEST_CASE("bins are of one width and hold every value once") {
 }
 
 TEST_CASE("a value far out does not stretch the bins") {
-  const std::vector<Bin> bins = bins_of({1, 2, 3, 4, 5, 6, 7, 8, 1000}, 12);
+  const std::vector<Bin> bins = make_bins({1, 2, 3, 4, 5, 6, 7, 8, 1000}, 12);
   // Quartiles 3 and 7, so the bins end at 7 + 3 · 4 = 19; the last one reaches to the value.
   CHECK(bins.size() > 2);
   CHECK(bins.front().high < 10);
@@ -55,9 +55,9 @@ TEST_CASE("a value far out does not stretch the bins") {
 }
 
 TEST_CASE("equal values are one bin, and there are never more than asked for") {
-  CHECK(counts(bins_of({3, 3, 3}, 12)) == std::vector<std::size_t>{3});
+  CHECK(counts(make_bins({3, 3, 3}, 12)) == std::vector<std::size_t>{3});
   // Most are equal: the quartiles are too, and give no width.
-  CHECK(counts(bins_of({3, 3, 3, 3, 3, 3, 3, 5}, 4)) == std::vector<std::size_t>{7, 0, 0, 1});
+  CHECK(counts(make_bins({3, 3, 3, 3, 3, 3, 3, 5}, 4)) == std::vector<std::size_t>{7, 0, 0, 1});
 }
 
 TEST_CASE("a histogram has a line for each bin, as long as its count") {

@@ -24,9 +24,9 @@ Results benchmark(std::string name, double base, double candidate, double change
 }
 
 Report suite_of_three() {
-  return report_of({benchmark("parse", 0.4, 0.2, -0.5), benchmark("load", 0.1, 0.2, 1.0),
-                    benchmark("heap", 4e6, 2e6, -0.5, metric("peak_rss", Unit::Bytes))},
-                   gate::Risk::Any);
+  return make_report({benchmark("parse", 0.4, 0.2, -0.5), benchmark("load", 0.1, 0.2, 1.0),
+                      benchmark("heap", 4e6, 2e6, -0.5, metric("peak_rss", Unit::Bytes))},
+                     gate::Risk::Any);
 }
 
 gate::Verdict verdict(gate::Answer answer) {
@@ -103,7 +103,7 @@ TEST_CASE("a suite's row shows the metric that its gate is on, with measured val
   failed.metric = 1;
   failed.condition.metric = "cpu_time";
   parse.verdicts = {failed};
-  const Report suite = report_of({parse, benchmark("load", 0.1, 0.2, 1.0)}, gate::Risk::Any);
+  const Report suite = make_report({parse, benchmark("load", 0.1, 0.2, 1.0)}, gate::Risk::Any);
   const std::string text = screen(suite, {}, false);
   CAPTURE(text);
   CHECK(text.find("parse        cpu_time     300ms ± 3.0ms    330ms ± 3.0ms    💩 +10.0% ± 1.0%     "
@@ -180,7 +180,7 @@ TEST_CASE("a note of all benchmarks is printed once, another one after their nam
   for (Results& one : suite.benchmarks) one.notes = {"of all"};
   suite.benchmarks[0].notes.emplace_back("of some");
   suite.benchmarks[2].notes.emplace_back("of some");
-  CHECK(notes_of(suite) == std::vector<std::string>{"of all", "'parse' and 'heap': of some"});
+  CHECK(note_lines(suite) == std::vector<std::string>{"of all", "'parse' and 'heap': of some"});
 }
 
 TEST_CASE("in a terminal too narrow for both a suite shows deltas without their values") {

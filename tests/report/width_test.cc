@@ -58,9 +58,9 @@ TEST_CASE("a long name loses its middle") {
 }
 
 TEST_CASE("in ASCII what was cut is as wide as before, and a range keeps its dots") {
-  CHECK(ascii_of(cut_end("measurement", 8)) == "measure~");
-  CHECK(ascii_of(cut_middle("sleep 0.002", 8)) == "slee~002");
-  CHECK(ascii_of("1.0ms … 2.0ms") == "1.0ms ... 2.0ms");
+  CHECK(to_ascii(cut_end("measurement", 8)) == "measure~");
+  CHECK(to_ascii(cut_middle("sleep 0.002", 8)) == "slee~002");
+  CHECK(to_ascii("1.0ms … 2.0ms") == "1.0ms ... 2.0ms");
 }
 
 TEST_CASE("lines are broken between words, and further ones indented") {

@@ -378,7 +378,7 @@ TEST_CASE("the runs are listed in the order run, and by command") {
   }
   CHECK(order == "0/0 1/0 1/1 0/1 ");
   const auto of = [&](std::size_t command) {
-    const auto runs = results.runs->of(command);
+    const auto runs = results.runs->of_command(command);
     return std::vector<std::uint32_t>(runs.begin(), runs.end());
   };
   CHECK(of(0) == std::vector<std::uint32_t>{0, 3});

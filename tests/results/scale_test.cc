@@ -82,7 +82,7 @@ TEST_CASE("a thousand commands have each their own runs, in the order run") {
   }
   const Results results = analyse(small_plan(commands), session, {});
   for (std::uint32_t c = 0; c < commands; ++c) {
-    const auto runs = results.runs->of(c);
+    const auto runs = results.runs->of_command(c);
     REQUIRE(runs.size() == rounds);
     for (std::uint32_t round = 0; round < rounds; ++round) {
       REQUIRE(results.runs->row(runs[round]).round == round);

@@ -71,7 +71,7 @@ Plan plan_of_wall_time(std::size_t commands, MetricSelection selection = MetricS
     const std::string name(1, static_cast<char>('a' + c));
     plan.commands.push_back({name, name, {name}});
   }
-  plan.metrics = metrics_of({}, selection, false);
+  plan.metrics = make_metrics({}, selection, false);
   return plan;
 }
 

@@ -75,7 +75,7 @@ Results results_of(const Program& old, const Program& now, const Counted& counte
   if (counted.cycles) add("cycles", Role::Cycles);
   if (counted.instructions) add("instructions", Role::Instructions);
   if (!pass.events.empty()) plan.events.passes = {{{}}, pass};
-  plan.metrics = metrics_of(plan.events, MetricSelection::All, false);
+  plan.metrics = make_metrics(plan.events, MetricSelection::All, false);
   for (const RoundKind kind : {RoundKind::Timed, RoundKind::Counting}) {
     if (kind == RoundKind::Counting && pass.events.empty()) break;
     for (std::uint32_t round = 0; round < rounds; ++round) {

@@ -43,17 +43,17 @@ TEST_CASE("with -r, events that were asked for get as many rounds of each pass, 
   plan.events.passes = {Pass{}, {{0}, RoundKind::Counting}, {{1}, RoundKind::Counting}};
   plan.stop.exact_runs = 7;
   plan.events_were_asked_for = true;
-  CHECK(rounds_by_block(counting_rule_of(plan, false), 1ns, 10s).back() == 14);
+  CHECK(rounds_by_block(make_counting_rule(plan, false), 1ns, 10s).back() == 14);
   plan.stop.exact_runs = 2;
-  CHECK(rounds_by_block(counting_rule_of(plan, false), 1s, 10s).back() == 4);
+  CHECK(rounds_by_block(make_counting_rule(plan, false), 1s, 10s).back() == 4);
   plan.events_were_asked_for = false;
-  CHECK(rounds_by_block(counting_rule_of(plan, false), 1h, 10s).back() == 10);
+  CHECK(rounds_by_block(make_counting_rule(plan, false), 1h, 10s).back() == 10);
 }
 
 TEST_CASE("a gate on an event gets ten rounds, and up to half of the time") {
   Plan plan;
   plan.events.passes = {Pass{}, {{0}, RoundKind::Counting}};
-  const CountingRule rule = counting_rule_of(plan, true);
+  const CountingRule rule = make_counting_rule(plan, true);
   CHECK(rounds_by_block(rule, 1h, 1s).back() == 10);
   CHECK(rounds_by_block(rule, 10ms, 2s).back() == 200);
 }

@@ -21,7 +21,7 @@ Plan counting_plan(const std::vector<std::string>& names, std::size_t passes = 1
   for (std::size_t i = 0; i < passes; ++i) plan.events.events.push_back({"event", ""});
   plan.events.passes = {Pass{}};
   for (std::size_t i = 0; i < passes; ++i) plan.events.passes.push_back({{i}, RoundKind::Counting});
-  plan.metrics = metrics_of(plan.events, MetricSelection::Default, false);
+  plan.metrics = make_metrics(plan.events, MetricSelection::Default, false);
   return plan;
 }
 

@@ -35,7 +35,7 @@ Plan gated_plan(std::size_t commands, const std::vector<Condition>& gates,
   std::vector<std::string> names = {"old", "new", "third"};
   names.resize(commands);
   Plan plan = plan_of(names);
-  plan.metrics = metrics_of({}, MetricSelection::Default, false);
+  plan.metrics = make_metrics({}, MetricSelection::Default, false);
   plan.stop = {{}, 1, {}, std::chrono::milliseconds(first_look)};
   plan.gates = fakes::gates_of(plan, gates);
   return plan;
@@ -356,7 +356,7 @@ TEST_CASE("a gate on an event looks after the session's rounds, at the values it
   Plan plan = gated_plan(2, {}, 10);
   plan.events.events = {{"a", "a"}, {"b", "b"}};
   plan.events.passes = {Pass{{0}}, Pass{{1}}};
-  plan.metrics = metrics_of(plan.events, MetricSelection::Default, true);
+  plan.metrics = make_metrics(plan.events, MetricSelection::Default, true);
   plan.gates = fakes::gates_of(plan, {{"b", 300}});
   const gate::Verdict& verdict = fed.only_verdict(plan);
   CHECK(verdict.answer == gate::Answer::Pass);

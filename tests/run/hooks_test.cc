@@ -165,7 +165,7 @@ TEST_CASE("a cleanup that fails is reported, and so is one after another failure
 TEST_CASE("under sequential order with a cleanup, a gate looks once: no command comes back") {
   Bench bench;
   Plan plan = hooked({"old", "new"}, Order::Sequential);
-  plan.metrics = metrics_of({}, MetricSelection::Time, false);
+  plan.metrics = make_metrics({}, MetricSelection::Time, false);
   plan.gates = fakes::gates_of(plan, {{"wall_time", 1.0}});
   plan.stop = {{}, 5, 5, 1ms};
   plan.stop.max_runs.reset();

@@ -68,11 +68,11 @@ TEST_CASE("rounds come back from their line as they were") {
   rounds.paces = {{{3, 0.1}, {0, 0.0}, {2, 1.0 / 3.0}}};
   rounds.notes = {"a note\nof two \xff lines"};
   rounds.uncounted = {{"", {"why", "remedy"}, 3}};
-  rounds.discovered = {{.name = "rate", .unit = own_unit_of("MiB"), .better = Better::More}};
+  rounds.discovered = {{.name = "rate", .unit = parse_own_unit("MiB"), .better = Better::More}};
   rounds.overheads = {{1, 2, 3}};
-  const std::string line = line_of(5, rounds);
+  const std::string line = to_line(5, rounds);
   CHECK(line.find('\n') == std::string::npos);
-  const auto back = rounds_of(line);
+  const auto back = parse_rounds(line);
   REQUIRE(back);
   CHECK(back->first == 5);
   CHECK(back->second.runs.at(0).usage.wall_ns == run.usage.wall_ns);
@@ -80,29 +80,29 @@ TEST_CASE("rounds come back from their line as they were") {
   CHECK(back->second.paces.at(0).wall.mean == 1.0 / 3.0);
   CHECK(back->second.discovered.at(0).unit.word == "MiB");
   rounds.notes = back->second.notes;  // bytes that are no UTF-8 are replaced
-  CHECK(line_of(5, rounds) == line_of(5, back->second));
+  CHECK(to_line(5, rounds) == to_line(5, back->second));
 }
 
 TEST_CASE("a line that is incomplete or foreign does not count") {
-  const std::string line = line_of(0, KeptRounds{});
+  const std::string line = to_line(0, KeptRounds{});
   for (std::size_t length = 0; length < line.size(); ++length)
-    CHECK_FALSE(rounds_of(line.substr(0, length)));
-  CHECK_FALSE(rounds_of("{}"));
-  CHECK_FALSE(rounds_of("[1,2]"));
-  CHECK_FALSE(rounds_of("{\"benchmark\":-1,\"first\":[0,0,0,99]}"));
+    CHECK_FALSE(parse_rounds(line.substr(0, length)));
+  CHECK_FALSE(parse_rounds("{}"));
+  CHECK_FALSE(parse_rounds("[1,2]"));
+  CHECK_FALSE(parse_rounds("{\"benchmark\":-1,\"first\":[0,0,0,99]}"));
 }
 
 TEST_CASE("the head of a log has its begin to the millisecond; an older lauka's does not count") {
   const KeptHead head{{{"suite", "x"}}, 7, TimeOfDay(std::chrono::milliseconds(1'795'424'400'123))};
-  const auto back = head_of(line_of(head));
+  const auto back = parse_head(to_line(head));
   REQUIRE(back);
   CHECK(back->began == head.began);
   CHECK(back->seed == head.seed);
   CHECK(back->made_of == head.made_of);
-  CHECK_FALSE(head_of(R"(["lauka-rounds-2",7,1795424400,[["suite","x"]]])"));
-  CHECK(head_of(R"(["lauka-rounds-3",7,253402300799999,[]])"));  // the year 9999 ends
-  CHECK_FALSE(head_of(R"(["lauka-rounds-3",7,253402300800000,[]])"));
-  CHECK_FALSE(head_of(R"(["lauka-rounds-3",7,-1,[]])"));
+  CHECK_FALSE(parse_head(R"(["lauka-rounds-2",7,1795424400,[["suite","x"]]])"));
+  CHECK(parse_head(R"(["lauka-rounds-3",7,253402300799999,[]])"));  // the year 9999 ends
+  CHECK_FALSE(parse_head(R"(["lauka-rounds-3",7,253402300800000,[]])"));
+  CHECK_FALSE(parse_head(R"(["lauka-rounds-3",7,-1,[]])"));
 }
 
 TEST_CASE("a session that goes on has the rounds that were finished, and runs the others alone") {
@@ -156,7 +156,7 @@ TEST_CASE("the complete rounds of a request that a signal interrupts are kept") 
     std::size_t count = 0;
     KeptRoundsCheck check(plan);
     for (const KeptRounds& one : all.finished) {
-      CHECK(check.take(one));
+      CHECK(check.accept(one));
       count += one.runs.size();
     }
     return count;
@@ -237,7 +237,7 @@ TEST_CASE("rounds that an edit has made impossible are not taken") {
   kept.insert(kept.begin(), warmup);
   const auto takes = [&](const std::vector<KeptRounds>& all, const Plan& of) {
     KeptRoundsCheck check(of);
-    return std::ranges::all_of(all, [&](const KeptRounds& one) { return check.take(one); });
+    return std::ranges::all_of(all, [&](const KeptRounds& one) { return check.accept(one); });
   };
   REQUIRE(takes(kept, plan));
   const auto takes_edited = [&](std::size_t place, const std::function<void(KeptRounds&)>& edit) {

@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 /// Every run takes 30 ms of the budget: long enough that each round is a request of its own.
 Plan precise_plan(const std::vector<std::string>& names, double precision) {
   Plan plan = plan_of(names);
-  plan.metrics = metrics_of({}, MetricSelection::Default, false);
+  plan.metrics = make_metrics({}, MetricSelection::Default, false);
   plan.stop = {{}, 1, {}, 1min};
   plan.precision = PrecisionGoal{precision};
   return plan;

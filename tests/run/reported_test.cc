@@ -18,7 +18,7 @@ class FakeFiles final : public os::MetricFiles {
  public:
   std::vector<std::vector<Written>> batches;
   std::string path(std::size_t place) const override { return "/told/" + std::to_string(place); }
-  std::vector<Written> take() override {
+  std::vector<Written> collect() override {
     if (batches.empty()) return {};
     std::vector<Written> first = std::move(batches.front());
     batches.erase(batches.begin());
@@ -44,7 +44,7 @@ std::string scraped(const OwnMetric& metric, std::string output, std::string err
   launcher.error = std::move(error);
   ReportedValues reported(plan, launcher, nullptr);
   REQUIRE(reported.prepare());
-  const auto values = reported.values_of({}, 0);
+  const auto values = reported.read_values({}, 0);
   if (!values) return values.error().what;
   if (values->empty() || !values->front()) return "none";
   std::string text = std::to_string(*values->front());
@@ -62,13 +62,13 @@ struct Read {
 Read read(const std::string& text, const std::vector<OwnMetric>& announced = {}) {
   Plan plan = plan_of({"a"});
   plan.reported = announced;
-  plan.metrics = metrics_of({}, MetricSelection::Default, false);
+  plan.metrics = make_metrics({}, MetricSelection::Default, false);
   fakes::FakeLauncher launcher;
   FakeFiles files;
   files.batches = {{{0, text}}};
   ReportedValues reported(plan, launcher, &files);
   reported.collect();
-  const auto values = reported.values_of({}, 0);
+  const auto values = reported.read_values({}, 0);
   if (!values) return {{}, values.error().what};
   return {*values, "", reported.discovered()};
 }
@@ -78,7 +78,7 @@ Plan counting_plan() {
   Plan plan = plan_of({"a"});
   plan.events.events = {{.name = "cycles", .meaning = "cycles"}};
   plan.events.passes = {{{0}, RoundKind::Counting}};
-  plan.metrics = metrics_of(plan.events, MetricSelection::Default, false);
+  plan.metrics = make_metrics(plan.events, MetricSelection::Default, false);
   return plan;
 }
 
@@ -168,7 +168,7 @@ TEST_CASE("the values of a session are in its timed runs, and the file is in the
   FakeFiles files;
   bench.metric_files = &files;
   Plan plan = plan_of({"a"});
-  plan.metrics = metrics_of({}, MetricSelection::Default, false);
+  plan.metrics = make_metrics({}, MetricSelection::Default, false);
   files.batches = {{{0, "n 1\n"}}, {{0, "n 5\n"}}};
   plan.stop.exact_runs = 2;
   const auto session = bench.carry_out(plan);

@@ -55,7 +55,7 @@ Plan simulating_plan(const std::vector<std::string>& names) {
   Plan plan = plan_of(names);
   plan.events.events = {{"instructions", "", false, true}};
   plan.events.passes = {Pass{}, Pass{{0}, RoundKind::Simulated}};
-  plan.metrics = metrics_of(plan.events, MetricSelection::Default, true);
+  plan.metrics = make_metrics(plan.events, MetricSelection::Default, true);
   return plan;
 }
 

@@ -25,7 +25,7 @@ TEST_CASE("each run has a control group of its own, whose peak is its value, or 
   FakeGroups groups;
   bench.groups = &groups;
   Plan plan = plan_of({"a", "b"});
-  plan.metrics = metrics_of({}, MetricSelection::Default, false, true);
+  plan.metrics = make_metrics({}, MetricSelection::Default, false, true);
   const auto session = bench.carry_out(plan);
   REQUIRE(session);
   REQUIRE(session->runs.size() == 4);

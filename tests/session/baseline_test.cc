@@ -14,7 +14,7 @@ namespace {
 Plan plan_of(const std::vector<std::string>& names) {
   Plan plan;
   for (const std::string& name : names) plan.commands.push_back({name, name, {name}});
-  plan.metrics = metrics_of({}, MetricSelection::Default, false);
+  plan.metrics = make_metrics({}, MetricSelection::Default, false);
   return plan;
 }
 
@@ -91,11 +91,11 @@ TEST_CASE("with a baseline every command is a candidate, compared as independent
   CHECK(plan.reference.is_candidate(0));
   CHECK_FALSE(compares_within_rounds(plan.order, plan.reference));
   const std::vector<Series> series = {{{3.0}, {0}}};
-  const Comparison samples = samples_of(plan.reference, false, 0, series, 0);
+  const Comparison samples = collect_samples(plan.reference, false, 0, series, 0);
   CHECK(samples.reference == std::vector{1.0, 2.0});
   CHECK(samples.candidate == std::vector{3.0});
   CHECK_FALSE(samples.paired);
-  CHECK_MESSAGE(samples_of(plan.reference, false, 1, series, 0).is_empty(),
+  CHECK_MESSAGE(collect_samples(plan.reference, false, 1, series, 0).is_empty(),
                 "cpu_time is not there");
 }
 
@@ -105,7 +105,7 @@ TEST_CASE("deltas are from the command that is the reference, at any place") {
   const std::vector<Series> series = {{{3.0}, {0}}, {{4.0}, {0}}};
   CHECK(reference.is_candidate(0));
   CHECK_FALSE(reference.is_candidate(1));
-  CHECK(samples_of(reference, true, 0, series, 0).reference == std::vector{4.0});
+  CHECK(collect_samples(reference, true, 0, series, 0).reference == std::vector{4.0});
 }
 
 TEST_CASE("values in another unit are refused") {

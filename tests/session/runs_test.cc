@@ -11,12 +11,12 @@ namespace lauka {
 TEST_CASE("what was reported unannounced is added after the other metrics, and to the baseline's") {
   Plan plan;
   plan.commands = {{"a", "a", {"a"}}};
-  plan.metrics = metrics_of({}, MetricSelection::Default, false);
+  plan.metrics = make_metrics({}, MetricSelection::Default, false);
   plan.reference.baseline = Baseline{.session = std::make_shared<Recording>()};
   const auto requests = parse_own_metric("requests:1:higher");
   REQUIRE(requests);
   const Recording recording =
-      recording_of(plan, Session{}, Timers{}, Circumstances{}, {{*requests}, false});
+      make_recording(plan, Session{}, Timers{}, Circumstances{}, {{*requests}, false});
   REQUIRE(recording.metrics.size() == plan.metrics.size() + 1);
   const Metric& added = recording.metrics.back();
   CHECK(added.name == "requests");
@@ -29,7 +29,7 @@ TEST_CASE("what was reported unannounced is added after the other metrics, and t
 TEST_CASE("each run of a long session keeps its own values, in whatever order they are read") {
   Plan plan;
   plan.commands = {{"a", "a", {"a"}}};
-  plan.metrics = metrics_of({}, MetricSelection::Default, false);
+  plan.metrics = make_metrics({}, MetricSelection::Default, false);
   Session session;
   constexpr std::size_t count = 1000;
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -39,7 +39,7 @@ TEST_CASE("each run of a long session keeps its own values, in whatever order th
     run.usage.wall_ns = 1'000'000'000ULL * (i + 1);
     session.runs.push_back(run);
   }
-  const Recording recording = recording_of(plan, session, Timers{}, Circumstances{}, {});
+  const Recording recording = make_recording(plan, session, Timers{}, Circumstances{}, {});
   const auto wall_time = find_metric(recording.metrics, Role::WallTime);
   REQUIRE(wall_time);
   for (const std::size_t step : {1U, 7U, 999U})

@@ -17,7 +17,7 @@ constexpr int kDeltaTrials = 3000;
 
 Delta at_95(const std::vector<double>& reference, const std::vector<double>& candidate,
             bool paired = true) {
-  return delta_of(reference, candidate, paired, tails_of(0.95));
+  return estimate_delta(reference, candidate, paired, tails_of(0.95));
 }
 
 std::vector<double> times(std::vector<double> values, double factor) {

@@ -77,7 +77,7 @@ TEST_CASE("with fewer samples than all can lie on one side of, a quantile has no
   CHECK(fewest_runs_of(0.1, 0.025) == 36);
   CHECK_FALSE(quantile_estimate(sorted(mixed(35)), 0.9, 0.025).has_value());
   CHECK(quantile_estimate(sorted(mixed(36)), 0.9, 0.025).has_value());
-  const Delta delta = delta_of(mixed(35), slower(mixed(35)), true, tails_of(0.95), 0.9);
+  const Delta delta = estimate_delta(mixed(35), slower(mixed(35)), true, tails_of(0.95), 0.9);
   CHECK(delta.change.has_value());
   CHECK_FALSE(delta.bounds.has_value());
 }

@@ -195,7 +195,7 @@ TEST_CASE("only the paths of the table are lauka's to write") {
     FakeMachine machine(shape.tree);
     const CpuChoice cpus = cpus_of(machine, kEverything, facts_of(shape));
     for (const Found& one : find_settings(machine, kEverything, cpus))
-      if (!one.path.empty()) CHECK(switch_of(one.path) == one.row);
+      if (!one.path.empty()) CHECK(find_switch(one.path) == one.row);
   }
   for (const char* const path :
        {"", "/", "/etc/passwd", "/proc/sys/kernel/core_pattern",
@@ -204,30 +204,30 @@ TEST_CASE("only the paths of the table are lauka's to write") {
         "/proc/irq/1 /smp_affinity_list", "/proc/irq/99999999999999999999/smp_affinity_list",
         "/proc/irq/*/smp_affinity_list", "/proc/sys/vm/swappiness/", "x/proc/sys/vm/swappiness"}) {
     CAPTURE(path);
-    CHECK(switch_of(path) == nullptr);
+    CHECK(find_switch(path) == nullptr);
   }
 }
 
 TEST_CASE("the value of a text is what its form allows, written in one way") {
-  CHECK(value_of(Form::Word, "powersave\n") == "powersave");
-  CHECK_FALSE(value_of(Form::Word, "a b"));
-  CHECK_FALSE(value_of(Form::Word, ""));
-  CHECK(value_of(Form::Chosen, "always [madvise] never\n") == "madvise");
-  CHECK_FALSE(value_of(Form::Chosen, "always madvise never\n"));
-  CHECK(value_of(Form::Number, "60\n") == "60");
-  CHECK_FALSE(value_of(Form::Number, "-1"));
-  CHECK_FALSE(value_of(Form::Number, "060"));
-  CHECK(value_of(Form::CpuList, "0-1,2,5\n") == "0-2,5");
-  CHECK_FALSE(value_of(Form::CpuList, "\n"));
-  CHECK(value_of(Form::CpuMask, "00000000,0000000f\n") == "f");
-  CHECK(value_of(Form::CpuMask, "3,00000000") == "3,00000000");
-  CHECK_FALSE(value_of(Form::CpuMask, "123456789"));
-  CHECK_FALSE(value_of(Form::CpuMask, ",f"));
-  CHECK_FALSE(value_of(Form::CpuMask, "g"));
-  CHECK(value_of(Form::Controllers, "cpu cpuset io\n") == "+cpuset");
-  CHECK(value_of(Form::Controllers, "") == "-cpuset");
-  CHECK(value_of(Form::Group, "root 2-3") == "root 2-3");
-  CHECK_FALSE(value_of(Form::Group, "member 2-3"));
+  CHECK(parse_value(Form::Word, "powersave\n") == "powersave");
+  CHECK_FALSE(parse_value(Form::Word, "a b"));
+  CHECK_FALSE(parse_value(Form::Word, ""));
+  CHECK(parse_value(Form::Chosen, "always [madvise] never\n") == "madvise");
+  CHECK_FALSE(parse_value(Form::Chosen, "always madvise never\n"));
+  CHECK(parse_value(Form::Number, "60\n") == "60");
+  CHECK_FALSE(parse_value(Form::Number, "-1"));
+  CHECK_FALSE(parse_value(Form::Number, "060"));
+  CHECK(parse_value(Form::CpuList, "0-1,2,5\n") == "0-2,5");
+  CHECK_FALSE(parse_value(Form::CpuList, "\n"));
+  CHECK(parse_value(Form::CpuMask, "00000000,0000000f\n") == "f");
+  CHECK(parse_value(Form::CpuMask, "3,00000000") == "3,00000000");
+  CHECK_FALSE(parse_value(Form::CpuMask, "123456789"));
+  CHECK_FALSE(parse_value(Form::CpuMask, ",f"));
+  CHECK_FALSE(parse_value(Form::CpuMask, "g"));
+  CHECK(parse_value(Form::Controllers, "cpu cpuset io\n") == "+cpuset");
+  CHECK(parse_value(Form::Controllers, "") == "-cpuset");
+  CHECK(parse_value(Form::Group, "root 2-3") == "root 2-3");
+  CHECK_FALSE(parse_value(Form::Group, "member 2-3"));
 }
 
 TEST_CASE("a switch that is in no row is refused") {

@@ -79,8 +79,8 @@ class Watch {
     std::set<std::string> known;
     for (const Found& one : found) {
       known.insert(one.path + ' ' + one.wanted);
-      if (first.contains(one.path) && value_of(one.row->form, first.at(one.path)))
-        known.insert(one.path + ' ' + *value_of(one.row->form, first.at(one.path)));
+      if (first.contains(one.path) && parse_value(one.row->form, first.at(one.path)))
+        known.insert(one.path + ' ' + *parse_value(one.row->form, first.at(one.path)));
     }
     std::ifstream in(log_);
     std::size_t count = 0;
@@ -391,7 +391,7 @@ TEST_CASE("nothing that is not a line of lauka's own is restored from a journal"
   const Journal journal{
       "boot-1",
       7,
-      {{switch_of("/proc/irq/3/smp_affinity_list"), "/proc/irq/3/smp_affinity_list", "0-3", "0"}},
+      {{find_switch("/proc/irq/3/smp_affinity_list"), "/proc/irq/3/smp_affinity_list", "0-3", "0"}},
       true};
   const auto same = parse_journal(journal_text(journal));
   REQUIRE(same);

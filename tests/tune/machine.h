@@ -69,9 +69,9 @@ class FakeMachine final : public os::SettingFiles {
     Tree all;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root_)) {
       const std::string path = entry.path().string().substr(root_.size());
-      const Switch* const row = switch_of(path);
+      const Switch* const row = find_switch(path);
       all[path] = entry.is_regular_file() ? get(path) : "folder";
-      if (row != nullptr) all[path] = value_of(row->form, all[path]).value_or("");
+      if (row != nullptr) all[path] = parse_value(row->form, all[path]).value_or("");
     }
     return all;
   }

@@ -145,7 +145,7 @@ struct Sum {
   bool is_known = true;
 };
 
-Sum sum_of(const SimulatedEvent& event, const Processes& processes) {
+Sum sum_counts(const SimulatedEvent& event, const Processes& processes) {
   Sum sum;
   for (const auto& [pid, process] : processes) {
     for (const Counts& counts : process.counts) {
@@ -192,7 +192,7 @@ class Simulating final : public Counting {
       return {std::vector<std::optional<std::uint64_t>>(events_.size()),
               Error{"a simulated run did not end by itself", ""}};
     }
-    return sum_of(files, events_);
+    return sum_counts(files, events_);
   }
 
  private:
@@ -214,7 +214,7 @@ class CachegrindEngine final : public CounterEngine {
       catalog.push_back({std::string(event.name), std::string(event.name), "simulated",
                          std::string(event.meaning)});
     for (const AccountedEvent& event : accounted_events())
-      catalog.push_back(catalog_entry_of(event));
+      catalog.push_back(make_catalog_entry(event));
     return catalog;
   }
 
@@ -225,7 +225,7 @@ class CachegrindEngine final : public CounterEngine {
     set.passes.assign(
         {Pass{}, Pass{{}, RoundKind::Simulated}});  // the timed runs, and the simulated ones
     for (const std::string& name : wanted.names) {
-      if (auto taken = take(name, set); !taken) return taken.error();
+      if (auto taken = add_event(name, set); !taken) return taken.error();
     }
     if (wanted.names.empty()) {
       for (const SimulatedEvent& event : simulated_events()) add(event, set);
@@ -247,7 +247,7 @@ class CachegrindEngine final : public CounterEngine {
   }
 
  private:
-  Result<void> take(const std::string& name, EventSet& set) {
+  Result<void> add_event(const std::string& name, EventSet& set) {
     const auto is_new = [](const auto& taken, const auto* event) {
       return std::ranges::find(taken, event) == taken.end();
     };
@@ -294,7 +294,8 @@ const SimulatedEvent* find_simulated(std::string_view name) {
   return nullptr;
 }
 
-Counted sum_of(std::span<const OutputFile> files, std::span<const SimulatedEvent* const> events) {
+Counted sum_counts(std::span<const OutputFile> files,
+                   std::span<const SimulatedEvent* const> events) {
   Processes processes;
   for (const OutputFile& file : files) enter(file, processes);
   Counted counted{std::vector<std::optional<std::uint64_t>>(events.size())};
@@ -314,7 +315,7 @@ Counted sum_of(std::span<const OutputFile> files, std::span<const SimulatedEvent
     return counted;
   }
   for (std::size_t i = 0; i < events.size(); ++i) {
-    const Sum sum = sum_of(*events[i], processes);
+    const Sum sum = sum_counts(*events[i], processes);
     const double doubt = static_cast<double>(sum.inherited) / static_cast<double>(sum.counted);
     if (!sum.is_known) {
       counted.missing = Error{"this version of Valgrind does not report all that is needed", ""};

@@ -49,7 +49,8 @@ struct OutputFile {
 /// its parent's counts, which are in the parent's own file too: if they could be more than 1% of
 /// the sum, it is missing; if they are less, a note says so. It is missing too if a process left no
 /// counts: killed, or run without Valgrind.
-Counted sum_of(std::span<const OutputFile> files, std::span<const SimulatedEvent* const> events);
+Counted sum_counts(std::span<const OutputFile> files,
+                   std::span<const SimulatedEvent* const> events);
 
 /// Counts by simulation, with Valgrind's Cachegrind, in runs of their own; timed runs are not
 /// affected. `valgrind`: its file.

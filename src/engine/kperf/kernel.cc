@@ -233,7 +233,7 @@ std::string Kernel::owner_of_tracing() const {
   return fmt::format("{} (process {})", bytes.data(), pid);
 }
 
-Error reason_of(Asked asked, int error, const Kernel& kernel) {
+Error explain_refusal(Asked asked, int error, const Kernel& kernel) {
   switch (error) {
     case EPERM:
       return {"counting events needs root", "run 'sudo lauka ...'; the commands still run as you"};
@@ -350,7 +350,9 @@ int Claim::hold() {
 }
 
 Result<void> Claim::take_counters() {
-  const auto refused = [this](Asked asked, int error) { return reason_of(asked, error, kernel_); };
+  const auto refused = [this](Asked asked, int error) {
+    return explain_refusal(asked, error, kernel_);
+  };
   static_cast<void>(std::atexit(give_back_held));  // if it fails, unwinding gives back
   os::on_sudden_end(give_back_held);
   if (const int error = hold(); error != 0) return refused(Asked::Force, error);

@@ -197,7 +197,7 @@ enum class Asked : unsigned char {
 
 /// Explains why the kernel refused with `error`, and the way out. `kernel` knows the holder of the
 /// tracing.
-Error reason_of(Asked asked, int error, const Kernel& kernel);
+Error explain_refusal(Asked asked, int error, const Kernel& kernel);
 
 /// The kernel's trace (kdebug). Functions that give an int give 0 or an errno. Source: XNU
 /// bsd/kern/kdebug.c.

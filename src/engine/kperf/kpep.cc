@@ -68,22 +68,22 @@ class XmlReader {
   }
 
  private:
-  static XmlReader& of(void* self) { return *static_cast<XmlReader*>(self); }
+  static XmlReader& reader(void* self) { return *static_cast<XmlReader*>(self); }
   static void XMLCALL on_start(void* self, const XML_Char* name, const XML_Char** /*attributes*/) {
-    of(self).open(name);
+    reader(self).open(name);
   }
-  static void XMLCALL on_end(void* self, const XML_Char* /*name*/) { of(self).close(); }
+  static void XMLCALL on_end(void* self, const XML_Char* /*name*/) { reader(self).close(); }
   static void XMLCALL on_text(void* self, const XML_Char* text, int length) {
-    of(self).add({text, static_cast<std::size_t>(length)});
+    reader(self).add({text, static_cast<std::size_t>(length)});
   }
   static void XMLCALL on_doctype(void* self, const XML_Char* /*name*/, const XML_Char* /*system*/,
                                  const XML_Char* /*id*/, int has_declarations) {
     // An entity could stand for any number of elements.
     if (has_declarations != 0)
-      of(self).refuse("its document type declares more than a property list does");
+      reader(self).refuse("its document type declares more than a property list does");
   }
   static void XMLCALL on_entity(void* self, const XML_Char* name, int /*is_parameter*/) {
-    of(self).refuse(fmt::format("it names an entity {} that it does not declare", cited(name)));
+    reader(self).refuse(fmt::format("it names an entity {} that it does not declare", cited(name)));
   }
 
   void refuse(const std::string& what) { fail({"is damaged: " + what, ""}); }
@@ -215,7 +215,7 @@ class BinaryReader {
     number_size_ = number(trailer + 7, 1).value_or(0);
     count_ = number(trailer + 8, 8).value_or(0);
     table_ = number(trailer + 24, 8).value_or(0);
-    return value_of(number(trailer + 16, 8).value_or(0), 0);
+    return read_value(number(trailer + 16, 8).value_or(0), 0);
   }
 
  private:
@@ -238,7 +238,7 @@ class BinaryReader {
     return value;
   }
 
-  std::optional<std::size_t> offset_of(std::uint64_t index) const {
+  std::optional<std::size_t> read_offset(std::uint64_t index) const {
     if (index >= count_ || index > bytes_.size() || table_ > bytes_.size()) return std::nullopt;
     return number(table_ + index * offset_size_, offset_size_);
   }
@@ -255,11 +255,11 @@ class BinaryReader {
   }
 
   // at most kDeepestPlist deep
-  Result<PlistValue> value_of(std::uint64_t index, std::size_t depth) {
+  Result<PlistValue> read_value(std::uint64_t index, std::size_t depth) {
     if (depth > kDeepestPlist) return nests_too_deep();
     if (++values_ > kMostValues)
       return Error{fmt::format("is damaged: it has more than {} values", kMostValues), ""};
-    const auto offset = offset_of(index);
+    const auto offset = read_offset(index);
     const auto marker = offset ? number(*offset, 1) : std::nullopt;
     if (!marker) return damaged();
     const std::uint64_t kind = *marker >> 4U;
@@ -325,7 +325,7 @@ class BinaryReader {
   Result<PlistValue> inner(std::size_t at, std::size_t i, std::size_t depth) {
     const auto index = number(at + i * number_size_, number_size_);
     if (!index) return damaged();
-    return value_of(*index, depth + 1);
+    return read_value(*index, depth + 1);
   }
 
   // at most kDeepestPlist deep
@@ -610,7 +610,7 @@ std::vector<std::string> kpep_paths(std::string_view cpu) {
           fmt::format("/usr/share/kpep/{}.plist", cpu)};
 }
 
-Result<KpepDatabase> load_kpep_of(std::string_view cpu, const std::vector<std::string>& paths) {
+Result<KpepDatabase> load_kpep_for(std::string_view cpu, const std::vector<std::string>& paths) {
   const auto found = std::ranges::find_if(paths, os::is_there);
   if (found == paths.end())
     return Error{fmt::format("there is no kpep database for this processor, {}", cpu),

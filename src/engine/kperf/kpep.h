@@ -102,6 +102,6 @@ std::vector<std::string> kpep_paths(std::string_view cpu);
 
 /// Reads the database in the first of `paths` that exists. Refused, naming the processor, if none
 /// does.
-Result<KpepDatabase> load_kpep_of(std::string_view cpu, const std::vector<std::string>& paths);
+Result<KpepDatabase> load_kpep_for(std::string_view cpu, const std::vector<std::string>& paths);
 
 }  // namespace lauka::engine::kperf

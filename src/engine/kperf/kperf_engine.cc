@@ -77,7 +77,7 @@ class KperfEngine final : public CounterEngine {
         claim_(kernel_, trace_) {}
 
   /// Takes the counters, and learns how many there are.
-  Result<void> take() {
+  Result<void> claim() {
     if (auto taken = claim_.take_counters(); !taken) return taken;
     if (claim_.had_leftovers())
       notes_.emplace_back("reset what a killed session had left switched on");
@@ -113,8 +113,8 @@ class KperfEngine final : public CounterEngine {
   std::string_view name() const override { return row_of(EngineChoice::Kperf).name; }
 
   Catalog catalog() const override {
-    Catalog catalog = catalog_of(database_, available_);
-    catalog.push_back(catalog_entry_of(kEnergy));
+    Catalog catalog = make_catalog(database_, available_);
+    catalog.push_back(make_catalog_entry(kEnergy));
     return catalog;
   }
 
@@ -138,7 +138,7 @@ class KperfEngine final : public CounterEngine {
     const PlacedPass& placed = selection_.passes.at(pass);
     std::vector<CountSource> places;
     for (const std::size_t event : passes_.at(pass).events)
-      places.push_back(place_of(event, placed));
+      places.push_back(locate(event, placed));
     return std::unique_ptr<Counting>(std::make_unique<KperfCounting>(
         *strategy_, configuration_words(placed, available_), std::move(places)));
   }
@@ -171,7 +171,7 @@ class KperfEngine final : public CounterEngine {
     return {};
   }
 
-  CountSource place_of(std::size_t event, const PlacedPass& placed) const {
+  CountSource locate(std::size_t event, const PlacedPass& placed) const {
     const auto found = std::ranges::find(placed, event, &PlacedEvent::event);
     if (found == placed.end()) return {.free = free_reader(event)};
     return {.value = selection_.events.at(event).counted.is_fixed
@@ -189,7 +189,7 @@ class KperfEngine final : public CounterEngine {
         if (const auto words = configuration_words(pass, available_); !words.empty() && error == 0)
           error = claim_.try_words(words);
       if (error == 0) return {};
-      if (error != EPERM) return reason_of(Asked::Count, error, kernel_);
+      if (error != EPERM) return explain_refusal(Asked::Count, error, kernel_);
       auto allowed = select_allowed(selected, wanted);
       if (!allowed) return allowed.error();
       selected = *std::move(allowed);
@@ -238,7 +238,7 @@ class KperfEngine final : public CounterEngine {
     const bool user_space =
         user_only_ ||
         std::atoi(kernel_.text("kern.osproductversion").c_str()) >= kUserSpaceOnlySince;
-    EventSet set = event_set_of(selection_, user_space ? ", user space only" : "");
+    EventSet set = make_event_set(selection_, user_space ? ", user space only" : "");
     set.notes.insert(set.notes.end(), notes_.begin(), notes_.end());
     bool has_fixed = false;
     for (std::size_t i = 0; i < selection_.events.size(); ++i) {
@@ -279,12 +279,12 @@ class DatabaseEngine final : public CounterEngine {
 
   std::string_view name() const override { return row_of(EngineChoice::Kperf).name; }
 
-  Catalog catalog() const override { return catalog_of(database_, room_.available); }
+  Catalog catalog() const override { return make_catalog(database_, room_.available); }
 
   Result<EventSet> select(const EventRequest& wanted) override {
     const auto selection = select_events(database_, wanted, room_);
     if (!selection) return selection.error();
-    return event_set_of(*selection, "");
+    return make_event_set(*selection, "");
   }
 
   Result<Explanation> explain(const EventRequest& wanted) override {
@@ -306,7 +306,7 @@ Result<std::unique_ptr<CounterEngine>> make_kperf_engine(const OnMacos& here, bo
                                                          KpepDatabase database) {
   auto engine = std::make_unique<KperfEngine>(here, user_only, std::move(database));
   if (here.launcher != nullptr) {
-    if (auto taken = engine->take(); !taken) return taken.error();
+    if (auto taken = engine->claim(); !taken) return taken.error();
   } else {
     engine->try_all();
   }
@@ -358,13 +358,13 @@ class TotalsEngine final : public CounterEngine {
   Catalog catalog() const override {
     Catalog catalog;
     if (database_) {
-      catalog = catalog_of(*database_, database_->config_counters);
+      catalog = make_catalog(*database_, database_->config_counters);
     } else {
-      for (const AccountedEvent& total : kTotals) catalog.push_back(catalog_entry_of(total));
+      for (const AccountedEvent& total : kTotals) catalog.push_back(make_catalog_entry(total));
       for (const AccountedEvent& event : accounted_events())
-        catalog.push_back(catalog_entry_of(event));
+        catalog.push_back(make_catalog_entry(event));
     }
-    catalog.push_back(catalog_entry_of(kEnergy));
+    catalog.push_back(make_catalog_entry(kEnergy));
     return catalog;
   }
 
@@ -415,7 +415,7 @@ class TotalsEngine final : public CounterEngine {
  private:
   Result<void> add(const std::string& name, EventSet& set) {
     const AccountedEvent* source = find_source(name);
-    if (source == nullptr) return refusal_of(name);
+    if (source == nullptr) return explain_refusal(name);
     if (std::ranges::find(sources_, source) != sources_.end()) return {};
     sources_.push_back(source);
     set.passes.front().events.push_back(set.events.size());
@@ -434,12 +434,12 @@ class TotalsEngine final : public CounterEngine {
     if (all > 0.0) share_of_children_ = std::max(share_of_children_, (all - own) / all);
   }
 
-  Error refusal_of(const std::string& name) const {
+  Error explain_refusal(const std::string& name) const {
     if (database_) {
       // A name that is wrong stays wrong with root.
       if (auto known = find_wanted(*database_, name); !known) return known.error();
     }
-    return why_.of(fmt::format("'{}' cannot be counted", name));
+    return why_.prefixed(fmt::format("'{}' cannot be counted", name));
   }
 
   Error why_;
@@ -567,7 +567,7 @@ class OfCallingThreads final : public EngineAround {
     } else {
       for (const std::string& name : rest.names) {
         const OfThread* one = find_of_thread(name);
-        if (one == nullptr) return refusal_of(name);
+        if (one == nullptr) return explain_refusal(name);
         add(*one, set);
       }
     }
@@ -610,7 +610,7 @@ class OfCallingThreads final : public EngineAround {
   }
 
  private:
-  static Error refusal_of(const std::string& name) {
+  static Error explain_refusal(const std::string& name) {
     return Error{fmt::format("{} cannot be counted with --region: macOS gives a thread its cycles "
                              "and instructions only",
                              cited(name)),

@@ -87,8 +87,8 @@ class Matching {
   std::array<std::uint8_t, kMostCounters> on_{};
 };
 
-std::vector<CounterMask> masks_of(std::span<const CounterMask> masks,
-                                  const std::vector<std::size_t>& events) {
+std::vector<CounterMask> collect_masks(std::span<const CounterMask> masks,
+                                       const std::vector<std::size_t>& events) {
   std::vector<CounterMask> chosen;
   chosen.reserve(events.size());
   for (const std::size_t event : events) chosen.push_back(masks[event]);
@@ -354,7 +354,7 @@ const KpepEvent* find_portable(const KpepDatabase& database, std::string_view al
 }
 
 /// Returns the portable name of an event; empty if it has none.
-std::string_view portable_name_of(const KpepDatabase& database, const KpepEvent& event) {
+std::string_view find_portable_name(const KpepDatabase& database, const KpepEvent& event) {
   for (const PortableAlias& known : kPortable) {
     const KpepEvent* found = find_portable(database, known.alias);
     if (found != nullptr && found->name == event.name) return known.alias;
@@ -392,13 +392,13 @@ std::optional<PlacedPass> place_all(std::span<const CounterMask> masks) {
 std::vector<PlacedPass> divide_into_passes(std::span<const CounterMask> masks,
                                            std::span<const EventPair> together) {
   const auto fits = [masks](const EventIndices& events) -> Result<bool> {
-    return fits_at_once(masks_of(masks, events));
+    return fits_at_once(collect_masks(masks, events));
   };
   const auto sets = partition(masks.size(), fits, {together.begin(), together.end()});
   std::vector<PlacedPass> passes;
   for (const EventIndices& events : *sets) {  // such a question is never refused
     PlacedPass& pass =
-        passes.emplace_back(place_all(masks_of(masks, events)).value_or(PlacedPass{}));
+        passes.emplace_back(place_all(collect_masks(masks, events)).value_or(PlacedPass{}));
     for (PlacedEvent& placed : pass) placed.event = events[placed.event];
   }
   return passes;
@@ -466,7 +466,7 @@ Result<Selection> select_events(const KpepDatabase& database, const EventRequest
   return selection;
 }
 
-EventSet event_set_of(const Selection& selection, std::string_view counted_space) {
+EventSet make_event_set(const Selection& selection, std::string_view counted_space) {
   EventSet set;
   set.notes = selection.notes;
   for (const SelectedEvent& event : selection.events) {
@@ -488,7 +488,7 @@ EventSet event_set_of(const Selection& selection, std::string_view counted_space
   return set;
 }
 
-Catalog catalog_of(const KpepDatabase& database, CounterMask available) {
+Catalog make_catalog(const KpepDatabase& database, CounterMask available) {
   Catalog catalog;
   for (const KpepEvent& event : database.events) {
     const CounterMask mask = event.is_fixed ? event.mask : event.mask & available;
@@ -497,14 +497,15 @@ Catalog catalog_of(const KpepDatabase& database, CounterMask available) {
         (event.is_refused ? "refused by this kernel: " : "") + event.description;
     if (!event.errata.empty())
       description += fmt::format("{}(errata: {})", description.empty() ? "" : " ", event.errata);
-    catalog.push_back({event.name, std::string(portable_name_of(database, event)),
+    catalog.push_back({event.name, std::string(find_portable_name(database, event)),
                        counters_in_words(mask), std::move(description)});
   }
-  for (const AccountedEvent& event : accounted_events()) catalog.push_back(catalog_entry_of(event));
+  for (const AccountedEvent& event : accounted_events())
+    catalog.push_back(make_catalog_entry(event));
   return catalog;
 }
 
-Explanation explanation_of(const Selection& selection, CounterMask counters) {
+Explanation make_explanation(const Selection& selection, CounterMask counters) {
   Explanation explanation;
   explanation.notes = selection.notes;
   for (const PlacedPass& pass : selection.passes) {
@@ -523,7 +524,7 @@ Result<Explanation> explain_wanted(const KpepDatabase& database, std::vector<std
                                    const CounterRoom& room) {
   const auto selection = select_events(database, {std::move(names), false}, room);
   if (!selection) return selection.error();
-  return explanation_of(*selection, database.fixed_counters | room.available);
+  return make_explanation(*selection, database.fixed_counters | room.available);
 }
 
 }  // namespace lauka::engine::kperf

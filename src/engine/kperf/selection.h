@@ -102,13 +102,13 @@ Result<Selection> select_events(const KpepDatabase& database, const EventRequest
 
 /// Returns the part of a selection that the rest of lauka needs. `counted_space` is added to the
 /// meaning of events on configurable counters (", user space only"; may be empty).
-EventSet event_set_of(const Selection& selection, std::string_view counted_space);
+EventSet make_event_set(const Selection& selection, std::string_view counted_space);
 
 /// Lists all events of the database that can be counted, and the kernel's own counts.
-Catalog catalog_of(const KpepDatabase& database, CounterMask available);
+Catalog make_catalog(const KpepDatabase& database, CounterMask available);
 
 /// Explains the selection for --explain-events. `counters`: all of the chip's, idle ones too.
-Explanation explanation_of(const Selection& selection, CounterMask counters);
+Explanation make_explanation(const Selection& selection, CounterMask counters);
 
 /// Explains where the wanted events, or the default ones, would be counted. That includes energy,
 /// which needs no counter.

@@ -41,7 +41,7 @@ std::int32_t pid_of(std::uint64_t argument) {
 
 }  // namespace
 
-std::string words_of(TraceFault fault) {
+std::string describe(TraceFault fault) {
   static constexpr std::array<const char*, 5> kWords = {
       "the trace lost records", "the trace has no thread of the command",
       "the end of a thread of the command is missing in the trace",
@@ -71,7 +71,7 @@ void TraceReader::feed(std::span<const KdebugRecord> records) {
         new_thread(record);
         break;
       case kExec:
-        thread_of(record.thread).is_copy = false;
+        find_thread(record.thread).is_copy = false;
         break;
       case kThreadTerminatePid:
         thread_ended(record);
@@ -85,7 +85,7 @@ void TraceReader::feed(std::span<const KdebugRecord> records) {
   }
 }
 
-TraceReader::Thread& TraceReader::thread_of(std::uint64_t tid) {
+TraceReader::Thread& TraceReader::find_thread(std::uint64_t tid) {
   if (last_thread_ == nullptr || last_tid_ != tid) {
     last_tid_ = tid;
     last_thread_ = &threads_[tid];  // stable: nodes of a map do not move
@@ -93,8 +93,8 @@ TraceReader::Thread& TraceReader::thread_of(std::uint64_t tid) {
   return *last_thread_;
 }
 
-TraceReader::ProcessIndex TraceReader::process_of(std::int32_t pid, std::uint64_t unique_id,
-                                                  bool in_tree) {
+TraceReader::ProcessIndex TraceReader::find_process(std::int32_t pid, std::uint64_t unique_id,
+                                                    bool in_tree) {
   const auto next = static_cast<ProcessIndex>(processes_.size());
   const auto [known, is_new] = by_key_.emplace(key_of(pid, unique_id), next);
   if (is_new) processes_.push_back({pid, in_tree});
@@ -113,22 +113,22 @@ void TraceReader::new_thread(const KdebugRecord& record) {
     unique_id_ = unique_id;
     by_key_.emplace(key_of(pid, unique_id), 0);
   }
-  Thread& maker = thread_of(record.thread);
+  Thread& maker = find_thread(record.thread);
   const bool child_of_tree = in_tree(maker);
-  const ProcessIndex process = process_of(pid, unique_id, child_of_tree);
+  const ProcessIndex process = find_process(pid, unique_id, child_of_tree);
   if (maker.process == kUnknown && !processes_[process].in_tree) maker.has_made_outsiders = true;
-  Thread& made = thread_of(tid);
+  Thread& made = find_thread(tid);
   made.process = process;
   made.is_copy = is_copy != 0;
 }
 
 void TraceReader::thread_ended(const KdebugRecord& record) {
-  Thread& thread = thread_of(record.thread);
+  Thread& thread = find_thread(record.thread);
   // Unique ids only grow: the threads of a process that is younger than the target were made within
   // these records. If the creation of one was not seen, its process, or one that it created, may
   // belong to the tree.
   const bool was_seen = thread.process != kUnknown;
-  thread.process = process_of(pid_of(record.arguments[0]), record.arguments[1], false);
+  thread.process = find_process(pid_of(record.arguments[0]), record.arguments[1], false);
   const bool is_younger = unique_id_ != 0 && record.arguments[1] > unique_id_;
   lost_ = lost_ || (!was_seen && (in_tree(thread) ? thread.has_made_outsiders : is_younger));
   thread.is_copy = false;
@@ -138,7 +138,7 @@ void TraceReader::thread_ended(const KdebugRecord& record) {
 }
 
 void TraceReader::sample(const KdebugRecord& record) {
-  Thread& thread = thread_of(record.thread);
+  Thread& thread = find_thread(record.thread);
   if (thread.process != kUnknown && !processes_[thread.process].in_tree) return;
   const std::size_t count = programmed_.values;
   const std::uint32_t function = record.debugid & kFunctionBits;
@@ -389,7 +389,7 @@ class ThreadStrategy final : public Strategy {
   RunValues lost(TraceFault fault) {
     if (sampling_.records < kMostRecords) sampling_.records *= kGrowth;
     restarts_ = true;
-    return not_counted(words_of(fault), kRedoAfterLoss);
+    return not_counted(describe(fault), kRedoAfterLoss);
   }
 
   RunValues counted(const TraceCounts& counts, const std::optional<os::KernelTotals>& totals) {
@@ -516,18 +516,18 @@ void add_failure(std::vector<Failed>& all, const Candidate& candidate, const Err
     all.push_back({{std::string(candidate.name)}, reason});
 }
 
-std::string line_of(const Failed& failed) {
+std::string describe(const Failed& failed) {
   return fmt::format("{} {} not work here: {}", listed(failed.names),
                      failed.names.size() == 1 ? "does" : "do", failed.reason.what);
 }
 
 /// Every reason in one line, and the way out of each that has one.
-Error error_of(const std::vector<Failed>& all) {
+Error make_error(const std::vector<Failed>& all) {
   std::string what;
   std::string remedy;
   for (const Failed& failed : all) {
     if (!what.empty()) what += "; ";
-    what += line_of(failed);
+    what += describe(failed);
     if (failed.reason.remedy.empty()) continue;
     if (!remedy.empty()) remedy += ", or ";
     remedy += failed.reason.remedy;
@@ -547,7 +547,8 @@ struct Trial {
   /// Explains why the strategy cannot be taken; nullopt if it can.
   std::optional<Error> fails(const Candidate& candidate, Strategy& strategy) {
     const Asked asked = candidate.choice == StrategyChoice::Machine ? Asked::Count : Asked::Trace;
-    if (const int error = strategy.begin(); error != 0) return reason_of(asked, error, kernel);
+    if (const int error = strategy.begin(); error != 0)
+      return explain_refusal(asked, error, kernel);
     auto run = run_known(strategy);
     for (std::uint32_t again = 0; run && run->redo && again < run->redo->at_most; ++again)
       run = run_known(strategy);
@@ -635,13 +636,13 @@ Result<Tried> try_strategies(StrategyChoice choice, std::chrono::nanoseconds per
     tried.counts_machine = candidate.choice == StrategyChoice::Machine;
     if (!failure) {
       for (const Failed& failed : all_failed)
-        tried.notes.push_back(Error{line_of(failed), failed.reason.remedy}.line());
+        tried.notes.push_back(Error{describe(failed), failed.reason.remedy}.line());
       return tried;
     }
     claim.end_sampling();  // the next strategy may have no use for sampling, and no way to end it
     add_failure(all_failed, candidate, *failure);
   }
-  return error_of(all_failed);
+  return make_error(all_failed);
 }
 
 }  // namespace lauka::engine::kperf

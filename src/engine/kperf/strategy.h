@@ -42,7 +42,7 @@ enum class TraceFault : unsigned char {
 };
 
 /// Returns the fault in words: "the trace lost records", ...
-std::string words_of(TraceFault fault);
+std::string describe(TraceFault fault);
 
 /// The contents of a run's records. Values are sums over threads, one for each value of a sample; a
 /// thread's is its last sample that is not all zero, which counts from the thread's birth.
@@ -108,8 +108,8 @@ class TraceReader {
   static constexpr ProcessIndex kUnknown = 0xffffffff;
   static constexpr std::size_t kNoPlace = ~std::size_t{0};
 
-  Thread& thread_of(std::uint64_t tid);
-  ProcessIndex process_of(std::int32_t pid, std::uint64_t unique_id, bool in_tree);
+  Thread& find_thread(std::uint64_t tid);
+  ProcessIndex find_process(std::int32_t pid, std::uint64_t unique_id, bool in_tree);
   bool in_tree(const Thread& thread) const;
   void new_thread(const KdebugRecord& record);
   void thread_ended(const KdebugRecord& record);

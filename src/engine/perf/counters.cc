@@ -119,25 +119,25 @@ struct Attempt {
 /// Opens it, in a group of its own or in one of its leader's, and closes it. Gives 0 or errno.
 int try_part(const os::LinuxCalls& calls, const os::Code& code,
              const std::optional<os::Code>& led_by, const Rings& rings) {
-  if (!led_by) return try_counter(calls, attributes_of(code, rings));
+  if (!led_by) return try_counter(calls, make_attributes(code, rings));
   OpenCounters counters(calls);
-  const int error = counters.open(as_leader(attributes_of(*led_by, rings)), 0);
-  return error != 0 ? error : counters.open(attributes_of(code, rings), 0);
+  const int error = counters.open(as_leader(make_attributes(*led_by, rings)), 0);
+  return error != 0 ? error : counters.open(make_attributes(code, rings), 0);
 }
 
 Attempt attempt_to_open(const os::LinuxCalls& calls, const os::Code& code,
                         const std::optional<os::Code>& led_by, const Rings& rings) {
-  const Attempt attempt{try_part(calls, code, led_by, rings), attributes_of(code, rings)};
+  const Attempt attempt{try_part(calls, code, led_by, rings), make_attributes(code, rings)};
   if (rings.hypervisor || !may_be_the_hypervisor_bit(attempt.error)) return attempt;
   Rings without_bit = rings;
   without_bit.hypervisor = true;
   if (try_part(calls, code, led_by, without_bit) != 0) return attempt;
-  return {0, attributes_of(code, without_bit)};
+  return {0, make_attributes(code, without_bit)};
 }
 
 /// "perf cpu-cycles (event=0x3c), sum of cpu_atom and cpu_core, user space only".
-std::string meaning_of(const Resolved& resolved, const std::vector<Counter>& counters,
-                       const Rings& rings) {
+std::string describe_meaning(const Resolved& resolved, const std::vector<Counter>& counters,
+                             const Rings& rings) {
   std::string text = fmt::format("perf {}", resolved.own_name);
   if (resolved.parts.size() == 1 && !resolved.parts.front().encoding.empty())
     text += fmt::format(" ({})", resolved.parts.front().encoding);
@@ -181,7 +181,7 @@ std::string described(const Resolved& resolved, const Source& source) {
 
 }  // namespace
 
-Situation situation_of(const os::LinuxCalls& calls, const os::Sysfs& sysfs) {
+Situation read_situation(const os::LinuxCalls& calls, const os::Sysfs& sysfs) {
   Situation situation;
   situation.paranoid = read_integer(calls, "/proc/sys/kernel/perf_event_paranoid");
   situation.has_core_pmu = !sysfs.core_pmus().empty();
@@ -249,7 +249,7 @@ int OpenCounters::open(const os::PerfEventAttr& attributes, std::size_t leader,
   return 0;
 }
 
-os::PerfEventAttr attributes_of(const os::Code& code, const Rings& rings) {
+os::PerfEventAttr make_attributes(const os::Code& code, const Rings& rings) {
   os::PerfEventAttr attributes;
   attributes.type = code.type;
   attributes.size = size_for(code);
@@ -270,7 +270,7 @@ os::PerfEventAttr as_leader(os::PerfEventAttr attributes) {
   return attributes;
 }
 
-os::CounterRequest request_of(const os::PerfEventAttr& attributes, std::size_t leader) {
+os::CounterRequest make_request(const os::PerfEventAttr& attributes, std::size_t leader) {
   os::CounterRequest request;
   static_assert(sizeof attributes == sizeof request.attributes);
   std::memcpy(request.attributes.data(), &attributes, sizeof attributes);
@@ -316,7 +316,7 @@ Result<Prober::Opened> Prober::open_part(const Part& part, const Rings& rings, R
     if (attempt.error == 0) {
       Opened opened{{part.pmu, part.core, attempt.attributes, role, part.scale}, counted};
       if (part.led_by) {
-        opened.counter.led_by = attributes_of(*part.led_by, counted);
+        opened.counter.led_by = make_attributes(*part.led_by, counted);
         opened.counter.led_by->flags = attempt.attributes.flags;
       }
       return opened;
@@ -343,7 +343,7 @@ Result<Source> Prober::probe_counters(const Resolved& resolved, const Rings& rin
   }
   if (source.counters.empty()) return *first_error;
   source.kernel_left_out = rings.kernel && !counted.kernel && !is_clock(resolved);
-  source.event = {resolved.name, meaning_of(resolved, source.counters, counted)};
+  source.event = {resolved.name, describe_meaning(resolved, source.counters, counted)};
   source.event.is_time = is_clock(resolved);
   if (!resolved.rings.asked_for) source.event.role = role_of(resolved);
   return source;

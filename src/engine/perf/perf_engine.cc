@@ -78,7 +78,7 @@ class PerfCounting final : public Counting {
       os::PerfEventAttr attributes = layout_.counters[i].attributes;
       if (layout_.leaders[i] == i) attributes = as_leader(attributes);
       if (of_region_) attributes.flags &= ~os::kPerfEnableOnExec;
-      requests.push_back(request_of(attributes, layout_.leaders[i]));
+      requests.push_back(make_request(attributes, layout_.leaders[i]));
       requests.back().of_region = of_region_;
     }
     return requests;
@@ -162,7 +162,7 @@ class PerfCounting final : public Counting {
     shared = shared || !held_all_the_time(core_running, core_enabled, core_groups > 1);
     // First: counters that are taken away stop at exec as well.
     if (shared) {
-      Error why = why_not_all_the_time(situation_, situation_of(calls_));
+      Error why = why_not_all_the_time(situation_, read_situation(calls_));
       return Absent{why, why.what};
     }
     if (lost) return Absent{why_lost()};
@@ -182,7 +182,7 @@ class PerfCounting final : public Counting {
     });
   }
 
-  Tally tally_of(std::size_t event, const os::Ended& ended) const {
+  Tally sum_counters(std::size_t event, const os::Ended& ended) const {
     const std::vector<std::size_t>& counters = layout_.of_event[event];
     const Counter& first = layout_.counters[counters.front()];
     Tally tally{sources_[event].event.name, first.role, first.attributes.flags, 0, 0};
@@ -199,7 +199,7 @@ class PerfCounting final : public Counting {
     for (std::size_t event = 0; event < sources_.size(); ++event) {
       if (sources_[event].accounted != nullptr) continue;
       events.push_back(event);
-      tallies.push_back(tally_of(event, ended));
+      tallies.push_back(sum_counters(event, ended));
     }
     const std::vector<std::string> doubts = judge_.doubts(command, tallies);
     for (std::size_t i = 0; i < events.size(); ++i) {
@@ -262,7 +262,7 @@ constexpr std::array<std::string_view, 5> kDefaultEvents = {
 int try_dummy(const os::LinuxCalls& calls) {
   const KnownEvent& dummy = *find_known("dummy");
   return try_counter(calls,
-                     attributes_of(os::Code{dummy.type, dummy.config}, {true, false, false}));
+                     make_attributes(os::Code{dummy.type, dummy.config}, {true, false, false}));
 }
 
 class PerfEngine final : public CounterEngine {
@@ -302,7 +302,7 @@ class PerfEngine final : public CounterEngine {
                           why_not_opened(EACCES, {true, false}, prober_.situation()).line());
     for (const Source& source : sources_) {
       set.events.push_back(source.event);
-      set.events.back().note = note_of(source);
+      set.events.back().note = write_note(source);
     }
     set.passes = passes_;
     add_parts(set);
@@ -347,12 +347,12 @@ class PerfEngine final : public CounterEngine {
       return Error{fmt::format("there is no pass {}", pass), ""};
     const bool of_region = counted_in_ != CountedIn::WholeRun && pass < passes_.size();
     const std::vector<std::size_t>& events = passes_[pass % passes_.size()].events;
-    Layout layout = layout_of(events);
+    Layout layout = place_events(events);
     std::vector<Source> sources;
     sources.reserve(events.size());
     for (const std::size_t index : events) sources.push_back(sources_[index]);
     const bool has_parts = of_region || !has_whole;
-    std::vector<std::size_t> parts = has_parts ? parts_of(layout, events) : EventIndices{};
+    std::vector<std::size_t> parts = has_parts ? list_counters(layout, events) : EventIndices{};
     return std::unique_ptr<Counting>(
         std::make_unique<PerfCounting>(std::move(layout), std::move(sources), std::move(parts),
                                        calls_, prober_.situation(), fastest_clock_, of_region));
@@ -362,7 +362,7 @@ class PerfEngine final : public CounterEngine {
     if (pmus_.empty()) return std::nullopt;
     const std::vector<PmuCounters> now = try_pmus(prober_);
     // Read after the trial, so that a watchdog that was switched on meanwhile is not blamed.
-    return find_counter_holder(now, situation_of(calls_, prober_.sysfs()), pmus_,
+    return find_counter_holder(now, read_situation(calls_, prober_.sysfs()), pmus_,
                                prober_.situation());
   }
 
@@ -376,7 +376,7 @@ class PerfEngine final : public CounterEngine {
       source =
           Error{"its counter, which a region needs, may not be opened",
                 "use sudo, or sudo sysctl kernel.perf_event_paranoid=1, or leave out --region"};
-    if (!source) return source.error().of(fmt::format("'{}' cannot be counted", name));
+    if (!source) return source.error().prefixed(fmt::format("'{}' cannot be counted", name));
     return source;
   }
 
@@ -423,7 +423,7 @@ class PerfEngine final : public CounterEngine {
   }
 
   /// Places the events, with fillers on PMUs with dead counters. There must be room.
-  Layout layout_of(const EventIndices& events) const {
+  Layout place_events(const EventIndices& events) const {
     Layout layout = lay_out(sources_, events, witnesses_);
     fill_up(layout, pmus_);
     return layout;
@@ -434,7 +434,7 @@ class PerfEngine final : public CounterEngine {
       EventIndices chosen;
       for (const std::size_t index : some) chosen.push_back(events[index]);
       if (!has_room(lay_out(sources_, chosen, witnesses_), pmus_)) return false;
-      return fits_at_once(layout_of(chosen), calls_, prober_.situation());
+      return fits_at_once(place_events(chosen), calls_, prober_.situation());
     };
   }
 
@@ -479,7 +479,7 @@ class PerfEngine final : public CounterEngine {
       const auto has_room = [&](const Pass& pass) {
         auto events = pass.events;
         events.push_back(index);
-        return layout_of(events).counters.size() <= os::kMaxCounters;
+        return place_events(events).counters.size() <= os::kMaxCounters;
       };
       auto pass = std::ranges::find_if(passes_, has_room);
       if (pass == passes_.end()) pass = passes_.insert(passes_.end(), Pass{});
@@ -510,7 +510,7 @@ class PerfEngine final : public CounterEngine {
   }
 
   /// Returns the PMUs that count it, the fastest cores' first.
-  std::vector<std::string> pmus_of(const Source& source) const {
+  std::vector<std::string> list_pmus(const Source& source) const {
     std::vector<std::string> pmus;
     pmus.reserve(source.counters.size());
     for (const Counter& counter : source.counters) pmus.push_back(counter.pmu);
@@ -524,7 +524,7 @@ class PerfEngine final : public CounterEngine {
 
   /// Notes that an event was wanted on all cores and exists on one kind only. An event that names
   /// its PMU says so itself.
-  std::string note_of(const Source& source) const {
+  std::string write_note(const Source& source) const {
     if (source.accounted != nullptr) return source.event.note;
     const bool on_one_kind = witnesses_.size() > 1 && source.is_on_cores() &&
                              source.counters.size() == 1 &&
@@ -540,7 +540,7 @@ class PerfEngine final : public CounterEngine {
       for (const std::size_t index : whole) {
         const Source& source = sources_[index];
         if (!source.is_of_several_kinds()) continue;
-        for (const std::string& pmu : pmus_of(source)) {
+        for (const std::string& pmu : list_pmus(source)) {
           Event part{.name = fmt::format("{} ({})", source.event.name, kind_of(pmu)),
                      .meaning = fmt::format("the part of {} on {}", source.event.name, pmu),
                      .is_time = source.event.is_time,
@@ -554,12 +554,12 @@ class PerfEngine final : public CounterEngine {
   }
 
   /// Returns the counters of the parts that add_parts adds, in the same order.
-  std::vector<std::size_t> parts_of(const Layout& layout, const EventIndices& events) const {
+  std::vector<std::size_t> list_counters(const Layout& layout, const EventIndices& events) const {
     std::vector<std::size_t> parts;
     for (std::size_t i = 0; i < events.size(); ++i) {
       const Source& source = sources_[events[i]];
       if (!source.is_of_several_kinds()) continue;
-      for (const std::string& pmu : pmus_of(source))
+      for (const std::string& pmu : list_pmus(source))
         for (const std::size_t place : layout.of_event[i])
           if (layout.counters[place].pmu == pmu) parts.push_back(place);
     }
@@ -599,13 +599,14 @@ bool is_there(const os::LinuxCalls& calls) {
   // An event that no kernel has: it is refused, never opened. To open the first event of a task
   // after a second without any takes Linux up to 15 ms (it waits for RCU).
   constexpr std::uint64_t no_event = ~std::uint64_t{0};
-  return try_counter(calls, attributes_of(os::Code{os::kPerfTypeSoftware, no_event}, {})) != ENOSYS;
+  return try_counter(calls, make_attributes(os::Code{os::kPerfTypeSoftware, no_event}, {})) !=
+         ENOSYS;
 }
 
 Result<void> can_count(const os::LinuxCalls& calls) {
   const int error = try_dummy(calls);
   if (error == 0) return {};
-  return why_not_opened(error, {}, situation_of(calls));
+  return why_not_opened(error, {}, read_situation(calls));
 }
 
 std::vector<CounterFacts> counters_here(const os::LinuxCalls& calls, bool user_only) {

@@ -35,9 +35,9 @@ struct Situation {
 };
 
 /// Reads it from the system.
-Situation situation_of(const os::LinuxCalls& calls, const os::Sysfs& sysfs);
-inline Situation situation_of(const os::LinuxCalls& calls) {
-  return situation_of(calls, os::Sysfs(calls));
+Situation read_situation(const os::LinuxCalls& calls, const os::Sysfs& sysfs);
+inline Situation read_situation(const os::LinuxCalls& calls) {
+  return read_situation(calls, os::Sysfs(calls));
 }
 
 /// A request to perf_event_open.
@@ -88,13 +88,13 @@ class OpenCounters {
 };
 
 /// Returns the settings that every counter of ours has: inherited, read with its group and times.
-os::PerfEventAttr attributes_of(const os::Code& code, const Rings& rings);
+os::PerfEventAttr make_attributes(const os::Code& code, const Rings& rings);
 
 /// Makes a group's leader of a member: off until the command is executed.
 os::PerfEventAttr as_leader(os::PerfEventAttr attributes);
 
 /// Returns a request for the launcher. `leader`: the index of the group's first request.
-os::CounterRequest request_of(const os::PerfEventAttr& attributes, std::size_t leader);
+os::CounterRequest make_request(const os::PerfEventAttr& attributes, std::size_t leader);
 
 /// Runs a loop to be counted: at least one branch, two instructions and a cycle in each turn.
 inline constexpr std::uint64_t kLoopTurns = 10'000;
@@ -127,7 +127,7 @@ class Prober {
       : calls_(calls),
         sysfs_(calls),
         user_only_(user_only),
-        situation_(situation_of(calls, sysfs_)) {}
+        situation_(read_situation(calls, sysfs_)) {}
 
   const os::LinuxCalls& calls() const { return calls_; }
   const os::Sysfs& sysfs() const { return sysfs_; }

@@ -142,16 +142,16 @@ std::optional<os::Code> code_by_sysfs_name(const KnownEvent& event, const os::Pm
   std::vector<std::string_view> names = blank_separated(event.arm_names);
   names.insert(names.begin(), {event.name, event.usual_name()});
   for (const std::string_view name : names) {
-    if (!sysfs.terms_of(pmu, name)) continue;
+    if (!sysfs.read_terms(pmu, name)) continue;
     if (const auto code = sysfs.encode(pmu, name)) return *code;
   }
   return std::nullopt;
 }
 
 /// Returns what the event really is, if sysfs or the driver's source says so.
-std::string encoding_of(const KnownEvent& event, const os::Pmu& pmu, const os::Sysfs& sysfs) {
+std::string read_encoding(const KnownEvent& event, const os::Pmu& pmu, const os::Sysfs& sysfs) {
   for (const std::string_view name : {event.name, event.usual_name()})
-    if (const auto terms = sysfs.terms_of(pmu, name)) return *terms;
+    if (const auto terms = sysfs.read_terms(pmu, name)) return *terms;
   if (pmu.name.starts_with("armv") && !event.arm_names.empty())
     return std::string(blank_separated(event.arm_names).front());
   return {};
@@ -160,7 +160,7 @@ std::string encoding_of(const KnownEvent& event, const os::Pmu& pmu, const os::S
 /// An event that the kernel knows by number, on one PMU of the cores.
 Part part_on(const KnownEvent& event, const os::Pmu& pmu, bool one_of_several,
              const os::Sysfs& sysfs) {
-  Part part{pmu.name, true, {os::Code{event.type, event.config}}, encoding_of(event, pmu, sysfs)};
+  Part part{pmu.name, true, {os::Code{event.type, event.config}}, read_encoding(event, pmu, sysfs)};
   if (one_of_several) {
     // The PMU's number in the upper half: Intel since 5.13, Arm since 6.6. Without it a generic
     // event goes to one of the PMUs and loses what the other cores do.
@@ -197,10 +197,10 @@ Error no_such_pmu(std::string_view text, std::string_view name, const os::Sysfs&
 /// Intel's topdown metrics are shares of the slots, which the processor gives as multiples of the
 /// event that leads their group. PMUs without that event (before Ice Lake, efficiency cores) have
 /// plain events of these names.
-std::optional<os::Code> leader_of(std::string_view event, const os::Pmu& pmu,
-                                  const os::Sysfs& sysfs) {
+std::optional<os::Code> find_leader(std::string_view event, const os::Pmu& pmu,
+                                    const os::Sysfs& sysfs) {
   constexpr std::string_view slots = "slots";
-  if (!event.starts_with("topdown-") || !sysfs.terms_of(pmu, slots)) return std::nullopt;
+  if (!event.starts_with("topdown-") || !sysfs.read_terms(pmu, slots)) return std::nullopt;
   const auto code = sysfs.encode(pmu, slots);
   return code ? std::optional(*code) : std::nullopt;
 }
@@ -220,7 +220,7 @@ Result<Resolved> resolve_on_pmu(std::string_view text, const os::Sysfs& sysfs) {
                              : "perf stat -a counts it"};
   Resolved resolved;
   resolved.own_name = text;
-  const auto encoding = sysfs.terms_of(*pmu, terms);
+  const auto encoding = sysfs.read_terms(*pmu, terms);
   const KnownEvent* known =
       pmu->kind == os::PmuKind::Core && !encoding ? find_known(terms) : nullptr;
   if (known != nullptr && known->type != os::kPerfTypeSoftware) {
@@ -229,15 +229,15 @@ Result<Resolved> resolve_on_pmu(std::string_view text, const os::Sysfs& sysfs) {
     return resolved;
   }
   const auto code = sysfs.encode(*pmu, terms);
-  if (!code) return code.error().of(fmt::format("'{}'", text));
+  if (!code) return code.error().prefixed(fmt::format("'{}'", text));
   resolved.description = encoding.value_or("");
   const bool is_core = pmu->kind == os::PmuKind::Core;
   resolved.parts.push_back({pmu->name,
                             is_core,
                             {*code},
                             encoding.value_or(""),
-                            is_core ? sysfs.scale_of(*pmu, terms) : 1,
-                            is_core ? leader_of(terms, *pmu, sysfs) : std::nullopt});
+                            is_core ? sysfs.read_scale(*pmu, terms) : 1,
+                            is_core ? find_leader(terms, *pmu, sysfs) : std::nullopt});
   return resolved;
 }
 
@@ -263,12 +263,16 @@ Result<Resolved> resolve_bare(std::string_view text, const os::Sysfs& sysfs) {
   Resolved resolved;
   resolved.own_name = text;
   for (const os::Pmu& pmu : sysfs.core_pmus()) {
-    const auto terms = sysfs.terms_of(pmu, text);
+    const auto terms = sysfs.read_terms(pmu, text);
     if (!terms) continue;
     const auto code = sysfs.encode(pmu, text);
-    if (!code) return code.error().of(fmt::format("'{}'", text));
-    resolved.parts.push_back(
-        {pmu.name, true, {*code}, *terms, sysfs.scale_of(pmu, text), leader_of(text, pmu, sysfs)});
+    if (!code) return code.error().prefixed(fmt::format("'{}'", text));
+    resolved.parts.push_back({pmu.name,
+                              true,
+                              {*code},
+                              *terms,
+                              sysfs.read_scale(pmu, text),
+                              find_leader(text, pmu, sysfs)});
     resolved.description = *terms;
   }
   // Shares of slots on one kind of core cannot be added to events of another.

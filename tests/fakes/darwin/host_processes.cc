@@ -18,7 +18,7 @@ namespace lauka::darwin {
 
 namespace {
 
-timeval timeval_of(std::uint64_t ns) {
+timeval to_timeval(std::uint64_t ns) {
   timeval time{};
   time.tv_sec = static_cast<time_t>(ns / 1'000'000'000);
   time.tv_usec = static_cast<suseconds_t>(ns % 1'000'000'000 / 1000);
@@ -117,8 +117,8 @@ pid_t Host::wait4(pid_t pid, int* status, int options, rusage* usage) {
     Work all = process->cached;
     all += process->children;
     *usage = rusage{};
-    usage->ru_utime = timeval_of(all.of(Mode::User));
-    usage->ru_stime = timeval_of(all.of(Mode::Kernel));
+    usage->ru_utime = to_timeval(all.of(Mode::User));
+    usage->ru_stime = to_timeval(all.of(Mode::Kernel));
     usage->ru_maxrss = static_cast<long>(process->peak_bytes);
     usage->ru_minflt = 211;
     usage->ru_majflt = 1;

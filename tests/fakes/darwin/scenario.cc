@@ -133,7 +133,7 @@ std::string report_file_of(const std::string& scenario) {
   return json::parse(scenario).value("report", "");
 }
 
-std::string report_of(const Host& host) {
+std::string make_report(const Host& host) {
   json runs = json::array();
   for (const auto& process : host.kernel.processes()) {
     if (process->root_id == 0 || process->root_id != process->unique_id) continue;

@@ -15,7 +15,7 @@ namespace lauka::darwin {
 ///     numbers      newest_rusage 6 timebase [125, 3]                    frameworks: false, or an
 ///     array of the symbols that are missing fail {CALL: {error, from, times}}    interrupt {call,
 ///     signal} lose_in_run, silent_in_run, wrapped_in_run, words_change_in_run: counted from 1,
-///     lauka's own trial included; loss_argument 0 or 1 report: the file that report_of goes to
+///     lauka's own trial included; loss_argument 0 or 1 report: the file that make_report goes to
 ///     when the program ends     self_counts "told" "zero" "refused": what thread_selfcounts does
 ///
 /// Throws std::exception if it cannot be read.
@@ -26,6 +26,6 @@ std::string report_file_of(const std::string& scenario);
 
 /// JSON: `held` (not given back), the number of `calls`, and of each of the `runs` its work: `own`
 /// and `tree` with threads, cycles, instructions, events; `kernel` with the totals of the process.
-std::string report_of(const Host& host);
+std::string make_report(const Host& host);
 
 }  // namespace lauka::darwin

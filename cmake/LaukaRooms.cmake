@@ -69,7 +69,9 @@ function(lauka_keep_sources_of_this_system list_name)
   set(${list_name} ${kept} PARENT_SCOPE)
 endfunction()
 
-# Compiled alone in a unity build: what defines macros for the headers of others, and what a test program puts its own in place of.
-set_source_files_properties(
-  ${PROJECT_SOURCE_DIR}/src/cli/suite_file.cc ${PROJECT_SOURCE_DIR}/src/os/darwin_calls_absent.cc
-  PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+# Compiled alone in a unity build: what defines macros for the headers of others, what a test program puts its own in place of,
+# and what LAUKA_ALONE names, so that a missing include is found there.
+set(LAUKA_ALONE "" CACHE STRING "sources to compile alone in a unity build, relative to the project")
+foreach(source src/cli/suite_file.cc src/os/darwin_calls_absent.cc ${LAUKA_ALONE})
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endforeach()

@@ -474,6 +474,7 @@ Result<std::string> help_on(std::string_view topic) {
   const OptionInfo* option = find_option(topic.substr(topic.starts_with("--") ? 2 : 0));
   if (option == nullptr) {
     std::vector<std::string> names;
+    names.reserve(kTopics.size());
     for (const Topic& one : kTopics) names.emplace_back(one.name);
     return Error{fmt::format("no help on {}", cited(topic)),
                  fmt::format("topics are {}; or name an option", listed(names, "or"))};

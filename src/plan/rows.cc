@@ -434,6 +434,7 @@ bool has_name(const std::vector<OwnMetric>& metrics, std::string_view name) {
 std::string suggestion_for(std::string_view name, const std::vector<Metric>& metrics,
                            std::string_view otherwise) {
   std::vector<std::string_view> names;
+  names.reserve(metrics.size());
   for (const Metric& metric : metrics) names.push_back(metric.name);
   const std::string_view meant = nearest(name, names);
   return meant.empty() ? std::string(otherwise) : fmt::format("did you mean {}?", meant);

@@ -152,7 +152,7 @@ Result<void> Programs::prepare() {
 
 Result<os::ProgramId> Programs::program(const Step& step, bool writes_metrics) {
   // The simulator is installed, whether or not the command is.
-  const auto timed = find(std::nullopt, has_metric_files_, step.command);
+  auto timed = find(std::nullopt, has_metric_files_, step.command);
   if (!timed || !step.gives_counts_only()) return timed;
   const bool is_simulated = plan_.events.kind_of(step.pass) == RoundKind::Simulated;
   return find(is_simulated ? std::optional<std::size_t>(step.pass) : std::nullopt,

@@ -137,8 +137,7 @@ class KperfEngine final : public CounterEngine {
     if (!strategy_) return Error{"this engine can only answer questions", ""};
     const PlacedPass& placed = selection_.passes.at(pass);
     std::vector<CountSource> places;
-    for (const std::size_t event : passes_.at(pass).events)
-      places.push_back(locate(event, placed));
+    for (const std::size_t event : passes_.at(pass).events) places.push_back(locate(event, placed));
     return std::unique_ptr<Counting>(std::make_unique<KperfCounting>(
         *strategy_, configuration_words(placed, available_), std::move(places)));
   }

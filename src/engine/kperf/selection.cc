@@ -221,8 +221,8 @@ Result<void> add_wanted(Selection& selection, const KpepDatabase& database,
       selection.notes.push_back(
           fmt::format("'{}' is the same event as '{}' and counted once", event->name, same->name));
   }
-  std::ranges::stable_partition(selection.events,
-                                [](const SelectedEvent& one) { return one.accounted != &kEnergy; });
+  std::stable_partition(selection.events.begin(), selection.events.end(),
+                        [](const SelectedEvent& one) { return one.accounted != &kEnergy; });
   return {};
 }
 

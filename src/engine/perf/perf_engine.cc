@@ -310,7 +310,7 @@ class PerfEngine final : public CounterEngine {
     if (counted_in_ == CountedIn::RegionAndWhole) add_whole_run(set, sources_.size());
     for (std::size_t event = 0; event < of_region; ++event) {
       std::string& note = set.events[event].note;
-      note = std::string(kRegionNote) + (note.empty() ? "" : " ") + note;
+      note.insert(0, note.empty() ? "" : " ").insert(0, kRegionNote);
     }
     return set;
   }

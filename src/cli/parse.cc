@@ -523,7 +523,7 @@ Result<Options> parse_words(const Words& words) {
   auto draft = make_draft(*typed);
   if (!draft) return draft.error();
   if (!draft->options.inquiry) {
-    if (auto apart = refuse_separate_value(words); !apart) return apart.error();
+    if (auto fits = refuse_separate_value(words); !fits) return fits.error();
   }
   if (auto taken = taken_command(*typed, *draft)) return *std::move(taken);
   if (auto fits = fits_suite(*draft); !fits) return fits.error();

@@ -60,37 +60,37 @@ struct Label {
   std::string value;
 };
 
-/// The hooks after a run or command undo something, so they always run to their end; Cleanup also
-/// when the session is cut short.
-enum class HookKind : unsigned char {
-  Setup,     ///< before all runs of a command
-  Prepare,   ///< before each run
-  Conclude,  ///< after each run
-  Cleanup,   ///< after all runs of a command
-};
+enum class HookKind : unsigned char { Setup, Prepare, Conclude, Cleanup };
+
+/// When a hook is run. The hooks after a run or command undo something, so they always run to their
+/// end; AfterCommand also when the session is cut short.
+enum class Moment : unsigned char { BeforeCommand, BeforeRun, AfterRun, AfterCommand };
 
 /// The description of a kind of hook; kHookKinds is in the order of HookKind.
 struct HookRow {
   HookKind kind;
+  Moment moment;
   std::string_view name;     ///< of the option, without dashes
   char letter;               ///< of the option
   std::string_view help;     ///< of the option
   std::string_view brief{};  ///< its help in -h; empty: not in -h
 
   constexpr bool is_of_a_run() const {
-    return kind == HookKind::Prepare || kind == HookKind::Conclude;
+    return moment == Moment::BeforeRun || moment == Moment::AfterRun;
   }
-  constexpr bool undoes() const { return kind == HookKind::Conclude || kind == HookKind::Cleanup; }
+  constexpr bool undoes() const {
+    return moment == Moment::AfterRun || moment == Moment::AfterCommand;
+  }
 };
 inline constexpr auto kHookKinds = std::to_array<HookRow>({
-    {HookKind::Setup, "setup", 's',
+    {HookKind::Setup, Moment::BeforeCommand, "setup", 's',
      "run CMD with sh -c once before all runs of a command. Give this one and the seven below once "
      "for all commands, or once per command"},
-    {HookKind::Prepare, "prepare", 'p',
+    {HookKind::Prepare, Moment::BeforeRun, "prepare", 'p',
      "run CMD before every run, warm-up runs included; LAUKA_ITERATION is its number",
      "run CMD before every run"},
-    {HookKind::Conclude, "conclude", 'C', "run CMD after every run, likewise"},
-    {HookKind::Cleanup, "cleanup", 'c',
+    {HookKind::Conclude, Moment::AfterRun, "conclude", 'C', "run CMD after every run, likewise"},
+    {HookKind::Cleanup, Moment::AfterCommand, "cleanup", 'c',
      "run CMD once after all runs of a command, also when one failed or you pressed Ctrl-C"},
 });
 constexpr const HookRow& row_of(HookKind kind) {

@@ -32,8 +32,7 @@ struct CoreUse {
                                       ///< the fastest first; empty: not distinguished
   std::vector<std::uint32_t> cpus{};  ///< Linux: commands run on these only; empty: on any
   bool has_unsplit = false;           ///< macOS: some time may be of an unknown kind
-  bool apart = false;  ///< the times are measured in counting runs: the clocks cost too much for
-                       ///< timed ones
+  bool in_counting_runs = false;      ///< the times: the clocks cost too much for timed runs
   CorePreference prefer = CorePreference::Any;  ///< macOS: by their quality-of-service class
   std::optional<double> min_share{};  ///< of CPU time that a run must spend on the first kind
 };

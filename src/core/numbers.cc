@@ -136,19 +136,19 @@ Result<std::vector<std::string>> list_decimals(std::string_view from, std::strin
   const std::size_t places = std::max({min->places, max->places, step->places});
   const auto first = widened(*min, places);
   const auto last = widened(*max, places);
-  const auto apart = widened(*step, places);
-  if (!first || !last || !apart)
+  const auto increment = widened(*step, places);
+  if (!first || !last || !increment)
     return Error{"the numbers have more than 18 digits together", "write fewer digits"};
   if (*first > *last)
     return Error{fmt::format("{} is above {}", cited(from), cited(to)),
                  "write the smaller one first"};
-  const auto count = static_cast<std::uint64_t>((*last - *first) / *apart) + 1;
+  const auto count = static_cast<std::uint64_t>((*last - *first) / *increment) + 1;
   if (count > most)
     return Error{fmt::format("{} values are more than the {} that are allowed", count, most),
                  "write a larger step (-D)"};
   std::vector<std::string> values;
   for (std::uint64_t i = 0; i < count; ++i)
-    values.push_back(written(*first + static_cast<std::int64_t>(i) * *apart, places));
+    values.push_back(written(*first + static_cast<std::int64_t>(i) * *increment, places));
   return values;
 }
 

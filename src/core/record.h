@@ -256,7 +256,7 @@ struct ShellOverhead {
 struct Session {
   RunList runs;
   RunList untuned{};             ///< the runs of --tune=compare that were not tuned
-  std::deque<RedoneRun> redone;  ///< apart, in the order run
+  std::deque<RedoneRun> redone;  ///< kept separately, in the order run
   std::optional<CutShort> cut_short;
   std::vector<HookFailed> also_failed{};   ///< after the session was cut short
   std::vector<ShellOverhead> overheads{};  ///< one per command, subtracted from its runs;

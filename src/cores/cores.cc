@@ -177,7 +177,7 @@ Result<Decided> decide_on_linux(const CoreRequest& wanted, const os::LinuxCalls&
   decided.use.prefer = wanted.prefer;
   decided.use.min_share = wanted.min_share;
   // A clock of the kernel costs what a software event costs, which is up to 40% of a short run.
-  decided.use.apart = wanted.apart && !wanted.min_share;
+  decided.use.in_counting_runs = wanted.counts_separately && !wanted.min_share;
   if (decided.kinds.size() > 1) {
     if (const auto able = engine::perf::can_count(calls); !able) {
       decided.note = able.error().prefixed("no time by kind of core").line();
@@ -470,7 +470,7 @@ class CoreTimeEngine final : public engine::EngineAround {
     if (!inner) return inner;
     const bool is_timed = !others_count || passes_[pass].kind == RoundKind::Timed;
     const bool is_for_times =
-        decided_.use.apart ? pass == core_time_pass(passes_.size()) : is_timed;
+        decided_.use.in_counting_runs ? pass == core_time_pass(passes_.size()) : is_timed;
     if (!is_for_times) return inner;
     if (darwin_ != nullptr)
       return std::unique_ptr<engine::Counting>(
@@ -568,11 +568,11 @@ bool RunPoll::read_usage(int pid, os::ProcessUsage& usage, bool& has_levels) con
 }
 
 void RunPoll::look_at(int pid) {
-  const bool own_totals_tell = pid == root_ && levels_ == 2;
+  const bool own_totals_suffice = pid == root_ && levels_ == 2;
   os::ProcessUsage usage;
   bool has_levels = false;
   if (!read_usage(pid, usage, has_levels)) return;  // gone, or another user's
-  if (own_totals_tell && has_levels) return;        // the zombie has it exactly
+  if (own_totals_suffice && has_levels) return;     // the zombie has it exactly
   Process& process = seen_[{pid, usage.started_at}];
   if (has_levels) {
     const std::uint64_t fast = usage.p_user_time + usage.p_system_time;

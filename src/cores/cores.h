@@ -47,7 +47,7 @@ struct CoreRequest {
   CoreKinds by_hand{};  ///< empty: as the system says
   CorePreference prefer = CorePreference::Any;
   std::optional<double> min_share{};  ///< a fraction
-  bool apart = true;                  ///< costly counters stay out of the timed runs
+  bool counts_separately = true;      ///< costly counters stay out of the timed runs
 };
 
 /// A session's decisions about them.

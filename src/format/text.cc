@@ -273,7 +273,7 @@ std::string json_sample(std::optional<double> value, Unit unit) {
   constexpr double largest_exact = 9007199254740992.0;  // 2^53
   const bool is_whole = *value == std::floor(*value) && std::fabs(*value) <= largest_exact;
   const bool counts = unit == Unit::Bytes || unit == Unit::Count;
-  // Most samples are whole, and much sooner written so.
+  // Most samples are whole numbers, and an integer is written much faster.
   std::string text = is_whole && !std::signbit(*value)
                          ? fmt::to_string(static_cast<std::uint64_t>(*value))
                          : report::full_precision(*value);

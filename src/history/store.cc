@@ -309,7 +309,7 @@ Result<void> add_sessions(Database& database, Batch& batch) {
       });
 }
 
-/// Adds what sessions share, but for what is `known` to be there.
+/// Adds what sessions share, except what the database has (`known`).
 Result<void> add_shared(Database& database, const Batch& batch,
                         const std::set<std::int64_t>& known) {
   Rows names(database, "lauka_name (id, text)");

@@ -36,8 +36,8 @@ std::string parse_os_name(std::string_view os_release);
 /// Returns the facts in Linux's /proc and /sys; changes and runs nothing.
 MachineFacts linux_facts(const LinuxCalls& calls);
 
-/// The part of it that makes a machine's class: governors and hypervisor; on Linux with the CPU's
-/// model, which is read there too. As the next.
+/// Adds only the facts that make a machine's class: governors and hypervisor; on Linux also the
+/// CPU's model, which is in the same file.
 void add_linux_class(const LinuxCalls& calls, MachineFacts& facts);
 void add_darwin_class(const DarwinCalls& calls, MachineFacts& facts);
 

@@ -546,7 +546,7 @@ PrivateFolder& PrivateFolder::operator=(PrivateFolder&& other) noexcept {
 PrivateFolder::~PrivateFolder() {
   if (path_.empty()) return;
   const ActAs owner(user_);
-  // Mostly it is empty. Of a link that took its place, rmdir removes nothing.
+  // Most often it is empty. rmdir does not follow a link that someone has put in its place.
   if (rmdir(path_.c_str()) == 0) return;
   empty_folder(lock_.get());
   rmdir(path_.c_str());

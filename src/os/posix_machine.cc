@@ -75,7 +75,7 @@ std::string parse_os_name(std::string_view os_release) {
 std::string new_session_id() {
   std::array<std::uint32_t, 4> words{};
   if (getentropy(words.data(), sizeof words) != 0) {
-    // Not at first: it asks the processor what it has, which takes 24 us on a virtual machine.
+    // Only the second choice: its constructor runs CPUID, which takes 24 us in a virtual machine.
     std::random_device random;
     for (std::uint32_t& word : words) word = random();
   }

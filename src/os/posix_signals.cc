@@ -111,14 +111,14 @@ void handle(int signal_number, void (*handler)(int), int flags) {
 }
 
 /// While it lives, no signal comes to this thread: the one whose turn it is gets them.
-class SignalsElsewhere : NonCopyable {
+class SignalsBlocked : NonCopyable {
  public:
-  SignalsElsewhere() {
+  SignalsBlocked() {
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &saved_);
   }
-  ~SignalsElsewhere() { pthread_sigmask(SIG_SETMASK, &saved_, nullptr); }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &saved_, nullptr); }
 
   const sigset_t& usual() const { return saved_; }
 
@@ -167,14 +167,14 @@ void act(std::size_t self, const std::function<void(const Yield&)>& activity, co
   pthread_sigmask(SIG_SETMASK, &usual, nullptr);
   try {
     activity([&cast, self] {
-      const SignalsElsewhere elsewhere;
+      const SignalsBlocked blocked;
       cast.give_to(std::nullopt);
       cast.wait_for(self);
     });
   } catch (...) {
     if (!cast.thrown) cast.thrown = std::current_exception();
   }
-  const SignalsElsewhere elsewhere;
+  const SignalsBlocked blocked;
   cast.over[self] = 1;
   cast.give_to(std::nullopt);
 }
@@ -246,11 +246,10 @@ void take_turns(const std::vector<std::function<void(const Yield&)>>& activities
                 const std::function<std::size_t(std::span<const std::size_t>)>& next) {
   Cast cast(activities.size());
   {
-    const SignalsElsewhere elsewhere;  // threads begin with their maker's mask
+    const SignalsBlocked blocked;  // threads begin with their maker's mask
     for (std::size_t i = 0; i < activities.size(); ++i)
-      cast.threads.emplace_back([&cast, &activities, usual = elsewhere.usual(), i] {
-        act(i, activities[i], usual, cast);
-      });
+      cast.threads.emplace_back(
+          [&cast, &activities, usual = blocked.usual(), i] { act(i, activities[i], usual, cast); });
     const auto let_act = [&cast](std::size_t activity) {
       cast.give_to(activity);
       cast.wait_for(std::nullopt);

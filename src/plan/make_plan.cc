@@ -173,15 +173,15 @@ Result<EventSet> choose_events(const Options& options, const WantedByName& by_na
 void add_core_times(Plan& plan) {
   if (plan.cores.timed.empty()) return;
   EventSet& set = plan.events;
-  if (plan.cores.apart) {
+  if (plan.cores.in_counting_runs) {
     const std::size_t own = core_time_pass(set.passes.size());
     set.passes.resize(own);
     set.passes.push_back({{}, RoundKind::Counting});
   }
   if (set.passes.empty()) set.passes.emplace_back();
-  const auto add = [&set, apart = plan.cores.apart](Event event) {
+  const auto add = [&set, separately = plan.cores.in_counting_runs](Event event) {
     for (Pass& pass : set.passes)
-      if (apart ? &pass == &set.passes.back() : pass.kind == RoundKind::Timed)
+      if (separately ? &pass == &set.passes.back() : pass.kind == RoundKind::Timed)
         pass.events.push_back(set.events.size());
     set.events.push_back(std::move(event));
   };
@@ -211,10 +211,10 @@ StopRule make_stop_rule(const Options& options, std::size_t passes) {
 
 /// Sequential with setups and cleanups, since one command's may undo another's.
 Order default_order(const Options& options) {
-  const auto stands_around = [&](const HookRow& row) {
+  const auto surrounds_commands = [&](const HookRow& row) {
     return !row.is_of_a_run() && !options.hooks[row.kind].empty();
   };
-  return std::ranges::any_of(kHookKinds, stands_around) ? Order::Sequential : Order::Random;
+  return std::ranges::any_of(kHookKinds, surrounds_commands) ? Order::Sequential : Order::Random;
 }
 
 /// The command that is neither base nor candidate.

@@ -298,7 +298,7 @@ constexpr auto kMatrixSteps = std::to_array<TableStep>({{.gap = 4},
 constexpr auto kScanSteps = std::to_array<TableStep>({{.gap = 4}, {}, {.less = Less::Interval}});
 
 /// A value for each command, all different: then names only repeat them.
-bool parameters_tell_all(const Results& results) {
+bool parameters_name_commands(const Results& results) {
   return one_was_typed(results) && !parameter_names(results).empty();
 }
 
@@ -597,8 +597,8 @@ std::string compact_title(const Results& results, std::size_t metric) {
   const Metric& of = results.metrics[metric];
   std::string title = one_line(of.name);
   if (!of.note.empty()) title += " " + of.note;
-  title += parameters_tell_all(results) ? " of " + one_line(results.commands[0].pattern)
-                                        : " of " + plural(results.commands.size(), "command");
+  title += parameters_name_commands(results) ? " of " + one_line(results.commands[0].pattern)
+                                             : " of " + plural(results.commands.size(), "command");
   if (!has_runs_column(results)) title += ", " + plural(results.commands[0].runs, "run") + " each";
   return title;
 }
@@ -656,7 +656,7 @@ Table compact_table(const Results& results, std::size_t metric, Format format) {
   Table table{.columns = {bold_column("command", Holds::Code, Cut::Middle)},
               .steps = {kCompactSteps.begin(), kCompactSteps.end()}};
   table.columns[0].is_left = true;
-  if (parameters_tell_all(results)) table.columns[0].goes = Less::Names;
+  if (parameters_name_commands(results)) table.columns[0].goes = Less::Names;
   for (const std::string& name : parameters)
     table.columns.push_back(bold_column(name, Holds::Text, Cut::Middle));
   add_columns(table, columns, Ink::Bold);

@@ -208,7 +208,7 @@ struct MetricResult {
   std::optional<stats::Delta> delta{};  ///< nullopt: the reference, or nothing to compare
 };
 
-/// A command with what came of it.
+/// A command and its results.
 struct CommandResult : Command {
   std::size_t runs = 0;              ///< timed runs
   std::size_t failed_runs = 0;       ///< timed runs that failed, under --ignore-failure

@@ -216,9 +216,9 @@ std::optional<Warning> other_cores(const Results& results) {
     const MetricResult* candidate = row_of(results, c, Role::CoreShare);
     if (candidate == nullptr || !candidate->summary || !reference->summary) continue;
     const double share = candidate->summary->mean;
-    const double apart = std::abs(share - reference->summary->mean);
-    if (apart <= furthest) continue;
-    furthest = apart;
+    const double distance = std::abs(share - reference->summary->mean);
+    if (distance <= furthest) continue;
+    furthest = distance;
     worst = Warning{OtherCores{results.metrics[candidate->metric].name, share,
                                reference->summary->mean, cycles_by_kind(results, c)},
                     c};

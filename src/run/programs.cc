@@ -204,16 +204,23 @@ Result<std::optional<os::ProgramId>> HookRunner::add(const HookRow& row, const C
   return std::optional<os::ProgramId>{*id};
 }
 
-std::optional<HookFailed> HookRunner::run(HookKind kind, std::uint32_t command,
+std::optional<HookFailed> HookRunner::run(Moment moment, std::uint32_t command,
                                           const std::optional<Step>& step) {
-  const HookRow& row = row_of(kind);
-  const auto program = programs_.at(command)[kind];
+  for (const HookRow& row : kHookKinds)
+    if (row.moment == moment)
+      if (auto failed = run(row, command, step)) return failed;
+  return std::nullopt;
+}
+
+std::optional<HookFailed> HookRunner::run(const HookRow& row, std::uint32_t command,
+                                          const std::optional<Step>& step) {
+  const auto program = programs_.at(command)[row.kind];
   if (!program) return std::nullopt;
   const os::Launch launch{.program = *program,
                           .value = step ? iteration_value(*step) : "",
                           .despite_interrupt = row.undoes()};
   const auto all = launcher_.run({&launch, 1}, false, {});
-  HookFailed failed{kind, command, step, {}, {}};
+  HookFailed failed{row.kind, command, step, {}, {}};
   if (!all || all->empty()) {
     failed.outcome = NotStarted{LaunchStep::Ask, 0};
     failed.output_end = all ? "the launcher ran nothing" : all.error().line();
@@ -233,7 +240,7 @@ std::chrono::nanoseconds HookRunner::take_time() {
 std::optional<HookFailed> HookRunner::set_up(std::uint32_t first, std::uint32_t count) {
   for (std::uint32_t command = first; command < first + count; ++command) {
     to_clean_up_[command] = true;  // even a setup that fails half-way may need a cleanup
-    if (auto failed = run(HookKind::Setup, command)) return failed;
+    if (auto failed = run(Moment::BeforeCommand, command)) return failed;
   }
   return std::nullopt;
 }
@@ -243,7 +250,7 @@ std::vector<HookFailed> HookRunner::clean_up(std::uint32_t first, std::uint32_t 
   for (std::uint32_t command = first; command < first + count; ++command) {
     if (!to_clean_up_[command]) continue;
     to_clean_up_[command] = false;
-    if (auto failed = run(HookKind::Cleanup, command)) all.push_back(*std::move(failed));
+    if (auto failed = run(Moment::AfterCommand, command)) all.push_back(*std::move(failed));
   }
   return all;
 }

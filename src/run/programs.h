@@ -55,7 +55,7 @@ class Programs {
   const std::optional<User>& user_;
   const std::vector<std::unique_ptr<engine::Counting>>& armed_;
   bool has_metric_files_;
-  /// Those that were there, by what `find` takes.
+  /// The programs that exist, by the arguments of `find`.
   std::map<std::tuple<std::optional<std::size_t>, bool, std::size_t>, os::ProgramId> known_;
 };
 
@@ -75,9 +75,9 @@ class HookRunner {
   /// True if a command has a setup or a cleanup, and so cannot go on later.
   bool surround_commands() const { return around_commands_; }
 
-  /// Runs a hook, if the command has one; returns why it did not succeed. A hook before a run is
-  /// killed when lauka is asked to end (Cancelled); one after a run is not, as it undoes something.
-  std::optional<HookFailed> run(HookKind kind, std::uint32_t command,
+  /// Runs the hooks of that moment; returns why one did not succeed. A hook before a run is killed
+  /// when lauka is asked to end (Cancelled); one after a run is not, as it undoes something.
+  std::optional<HookFailed> run(Moment moment, std::uint32_t command,
                                 const std::optional<Step>& step = std::nullopt);
 
   /// The setups of `count` commands from `first` on; from then on their cleanups are due.
@@ -93,6 +93,8 @@ class HookRunner {
  private:
   using Programs = ByHook<std::optional<os::ProgramId>>;
 
+  std::optional<HookFailed> run(const HookRow& row, std::uint32_t command,
+                                const std::optional<Step>& step);
   Result<std::optional<os::ProgramId>> add(const HookRow& row, const Command& command,
                                            const std::optional<User>& user);
 

@@ -270,7 +270,7 @@ class Runner final : NonCopyable {
 
   bool run_timed() {
     while (!is_enough(timed_, group_->spent)) {
-      if (!count_what_is_due() ||
+      if (!run_due_counting() ||
           !run_untuned(untuned_rounds_due(group_->spent.rounds, timed_rounds_left())) ||
           !run_some())
         return false;
@@ -305,7 +305,7 @@ class Runner final : NonCopyable {
 
   /// Runs blocks that are due before the next timed round. If a gate waits for counts, the first
   /// one comes after the fewest timed rounds: it may decide everything.
-  bool count_what_is_due() {
+  bool run_due_counting() {
     if (counting_.passes == 0) return true;
     const std::uint64_t rounds = group_->spent.rounds;
     std::uint64_t due = blocks_due(rounds, timed_rounds_left());
@@ -536,7 +536,7 @@ class Runner final : NonCopyable {
     if (steps_.pace(step.command).whole.count > 0) return seconds_left(step);
     if (step.kind != RoundKind::Simulated || plan_.stop.exact_runs || simulating_.rounds == 0)
       return std::nullopt;
-    // Before anything is timed: the rest of the simulated rounds, and the time of the timed runs.
+    // Nothing was timed yet: what is left is the simulated rounds and the time for the timed runs.
     const auto commands = static_cast<double>(plan_.commands.size());
     const auto runs = static_cast<double>(simulating_.rounds);
     const double left = std::max(static_cast<double>(simulated_rounds_) * commands - runs, 0.0);

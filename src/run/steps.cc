@@ -121,18 +121,18 @@ std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
 /// Returns how many steps were run; 0 when the session must end. Hooks surround a single one.
 std::size_t StepRunner::between_hooks(const Step& step,
                                       const std::function<std::size_t()>& launch_them) {
-  if (const auto failed = hooks_.run(HookKind::Prepare, step.command, step)) {
+  if (const auto failed = hooks_.run(Moment::BeforeRun, step.command, step)) {
     note_failure(*failed);
     return 0;
   }
   const std::size_t done = launch_them();
-  if (const auto failed = hooks_.run(HookKind::Conclude, step.command, step)) {
+  if (const auto failed = hooks_.run(Moment::AfterRun, step.command, step)) {
     if (taken_ > 0) --taken_;  // it is not whole without its hook
     note_failure(*failed);
     return 0;
   }
   if (!hooks_.run_between_runs()) return done;
-  // Counts towards the time budget, as in hyperfine: the user waits for it.
+  // Hooks count towards the time budget, as in hyperfine: the user waits for them.
   const nanoseconds time = hooks_.take_time();
   *time_ += time;
   if (!step.gives_counts_only())

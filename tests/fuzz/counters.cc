@@ -70,7 +70,7 @@ void cachegrind(std::string_view bytes) {
     files.push_back({std::string(parts[i]), std::string(parts[i + 1])});
   std::vector<const SimulatedEvent*> all;
   for (const SimulatedEvent& event : simulated_events()) all.push_back(&event);
-  const auto counted = sum_of(files, all);
+  const auto counted = sum_counts(files, all);
   require(counted.counts.size() == all.size());
   const bool complete = std::all_of(counted.counts.begin(), counted.counts.end(),
                                     [](const auto& count) { return count.has_value(); });

@@ -105,7 +105,7 @@ void options(std::string_view bytes) {
 
 void gates(std::string_view bytes) {
   const std::string value(bytes);
-  const auto gate = cli::condition({option("fail-if"), value}, {{-100.0, false}, {1e9, true}});
+  const auto gate = cli::condition({option("fail-if"), value});
   if (!gate) return check_line(gate.error());
   require(!gate->metric.empty() && std::isfinite(gate->limit_percent));
   if (gate->bound) require(std::isfinite(*gate->bound) && *gate->bound > 0);
@@ -115,7 +115,7 @@ void metrics(std::string_view bytes) {
   const std::string value(bytes);
   const auto names = cli::event_names({option("metrics"), value});
   if (!names) return check_line(names.error());
-  auto rows = metrics_of({}, MetricSelection::Listed, false);
+  auto rows = make_metrics({}, MetricSelection::Listed, false);
   const std::size_t before = rows.size();
   const auto listed = list_rows(*names, rows);
   if (!listed) return check_line(listed.error());

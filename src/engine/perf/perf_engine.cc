@@ -590,9 +590,9 @@ bool was_lost(std::uint64_t enabled_ns, const Usage& usage, std::size_t counters
 }
 
 bool held_all_the_time(std::uint64_t running_ns, std::uint64_t enabled_ns, bool several_kinds) {
-  const std::uint64_t apart =
+  const std::uint64_t slack =
       several_kinds ? kClocksApartNs + enabled_ns / kClocksApartPart : std::uint64_t{0};
-  return running_ns + apart >= enabled_ns;
+  return running_ns + slack >= enabled_ns;
 }
 
 bool is_there(const os::LinuxCalls& calls) {

@@ -18,9 +18,9 @@ constexpr std::uint32_t kHardware = os::kPerfTypeHardware;
 constexpr std::uint32_t kCache = os::kPerfTypeCache;
 constexpr std::uint32_t kSoftware = os::kPerfTypeSoftware;
 
-/// Written out, as every session with counters looks some up: to make them at its start took a
-/// seventh of all that such a session computes. An event of a cache is its unit, its operation in
-/// the second byte, and 0x10000 for misses; perf's own list has the same ones.
+/// A constant, since making this table took a seventh of the instructions of a short session. The
+/// code of a cache event is its cache, the operation in the second byte, and 0x10000 for misses;
+/// perf lists the same events.
 constexpr auto kKnownEvents = std::to_array<KnownEvent>({
     {"cycles", "cpu-cycles", "", kHardware, 0, "cycles in which the core was at work",
      "cpu_cycles"},

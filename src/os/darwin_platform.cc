@@ -5,14 +5,11 @@
 #include "os/platform.h"
 #include "os/process.h"
 #include "os/setting_files.h"
-#include "os/signals.h"
 #include "os/users.h"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cerrno>
-#include <csignal>
 #include <cstddef>
 #include <cstdlib>
 #include <string>
@@ -85,13 +82,6 @@ int join_groups(const User& user) {
   if (initgroups(user.name.c_str(), static_cast<int>(user.group)) == 0) return 0;
   const std::size_t count = std::min<std::size_t>(user.groups.size(), kMostGroups);
   return setgroups(static_cast<int>(count), user.groups.data());  // one without an account
-}
-
-std::string signal_name(int signal_number) {
-  if (signal_number <= 0 || signal_number >= NSIG) return "signal " + std::to_string(signal_number);
-  std::string name = sys_signame[signal_number];
-  for (char& c : name) c = static_cast<char>(std::toupper(c));
-  return "SIG" + name;
 }
 
 void when_parent_dies(int /*signal_number*/) {}

@@ -6,7 +6,6 @@
 #include "os/machine.h"
 #include "os/platform.h"
 #include "os/setting_files.h"
-#include "os/signals.h"
 #include "os/users.h"
 
 #include <algorithm>
@@ -308,11 +307,6 @@ bool is_mount_point(const char* path) {
   struct statx file {};
   return statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, &file) == 0 &&
          (file.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
-}
-
-std::string signal_name(int signal_number) {
-  const char* const name = signal_number == SIGIO ? "IO" : sigabbrev_np(signal_number);
-  return name != nullptr ? std::string("SIG") + name : "signal " + std::to_string(signal_number);
 }
 
 void when_parent_dies(int signal_number) {

@@ -16,6 +16,8 @@
 #include <string_view>
 #include <thread>
 
+#include <fmt/format.h>
+
 #include <poll.h>
 
 namespace lauka::os {
@@ -54,6 +56,35 @@ constexpr std::array kInterrupts = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 // One request may come as several signals: timeout(1) signals its child and then the whole group.
 constexpr std::int64_t kOneRequestNs = 500'000'000;
+
+struct NamedSignal {
+  int number;
+  std::string_view name;
+};
+
+/// Our own names, not strsignal's: those are sentences, differ between systems and are translated.
+constexpr auto kSignals = std::to_array<NamedSignal>({
+    {SIGABRT, "SIGABRT"},     {SIGALRM, "SIGALRM"},     {SIGBUS, "SIGBUS"},   {SIGCHLD, "SIGCHLD"},
+    {SIGCONT, "SIGCONT"},     {SIGFPE, "SIGFPE"},       {SIGHUP, "SIGHUP"},   {SIGILL, "SIGILL"},
+    {SIGINT, "SIGINT"},       {SIGIO, "SIGIO"},         {SIGKILL, "SIGKILL"}, {SIGPIPE, "SIGPIPE"},
+    {SIGPROF, "SIGPROF"},     {SIGQUIT, "SIGQUIT"},     {SIGSEGV, "SIGSEGV"}, {SIGSTOP, "SIGSTOP"},
+    {SIGSYS, "SIGSYS"},       {SIGTERM, "SIGTERM"},     {SIGTRAP, "SIGTRAP"}, {SIGTSTP, "SIGTSTP"},
+    {SIGTTIN, "SIGTTIN"},     {SIGTTOU, "SIGTTOU"},     {SIGURG, "SIGURG"},   {SIGUSR1, "SIGUSR1"},
+    {SIGUSR2, "SIGUSR2"},     {SIGVTALRM, "SIGVTALRM"}, {SIGXCPU, "SIGXCPU"}, {SIGXFSZ, "SIGXFSZ"},
+    {SIGWINCH, "SIGWINCH"},
+#ifdef SIGPWR
+    {SIGPWR, "SIGPWR"},
+#endif
+#ifdef SIGSTKFLT
+    {SIGSTKFLT, "SIGSTKFLT"},
+#endif
+#ifdef SIGEMT
+    {SIGEMT, "SIGEMT"},
+#endif
+#ifdef SIGINFO
+    {SIGINFO, "SIGINFO"},
+#endif
+});
 
 void note_interrupt(int signal_number) {
   if (interrupted_by != 0) {
@@ -240,6 +271,12 @@ void HoldSignals::report_suspension() {
   has_reported_ = true;
   const std::string_view over = is_terminal(Stream::Error) ? "\r\x1b[K" : "";  // the progress line
   static_cast<void>(say(Stream::Error, std::string(over) + std::string(kSuspensionWaits)));
+}
+
+std::string signal_name(int signal_number) {
+  const auto* const named = std::ranges::find(kSignals, signal_number, &NamedSignal::number);
+  return named == kSignals.end() ? fmt::format("signal {}", signal_number)
+                                 : std::string(named->name);
 }
 
 void take_turns(const std::vector<std::function<void(const Yield&)>>& activities,

@@ -32,8 +32,7 @@ bool was_meant_for_lauka(int signal_number, bool may_wait);
 /// True if the process was started with that signal ignored.
 bool is_ignored(int signal_number);
 
-/// "SIGSEGV"; "signal 64" for one without a name of its own. Not strsignal's words: those are
-/// sentences, differ between systems and are translated.
+/// Returns "SIGSEGV"; "signal 64" for one without a name of its own.
 std::string signal_name(int signal_number);
 
 /// While it lives, signals that ask lauka to end come only in waits, and suspension (Ctrl-Z) is

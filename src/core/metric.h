@@ -337,7 +337,7 @@ enum class PrecisionEnd : unsigned char {
 struct Precision {
   double wanted = 0.0;                 ///< half width of the metric's intervals, a fraction
   std::optional<double> half_width{};  ///< the widest; nullopt if an interval has no bounds
-  std::size_t runs = 0;                ///< of the command that has the fewest
+  std::size_t runs = 0;                ///< runs of the command with the fewest
   PrecisionEnd end = PrecisionEnd::Reached;
   std::string metric{metric_name_of(Role::WallTime)};
 };
@@ -345,7 +345,7 @@ struct Precision {
 /// One metric of one command, in the order run.
 struct Series {
   std::vector<double> values;
-  std::vector<std::uint32_t> rounds;      ///< of the values; ascending
+  std::vector<std::uint32_t> rounds;      ///< of each value, ascending
   std::optional<double> largest_bound{};  ///< some runs' values are known as bounds only
   std::size_t bounded = 0;                ///< how many
 };

@@ -414,7 +414,7 @@ class ClockedCounting final : public TimedCounting {
   perf::Situation situation_;
   std::vector<os::CounterRequest> requests_;  ///< the inner ones, then the clocks
   std::size_t inner_counters_ = 0;
-  std::vector<std::size_t> places_;  ///< of the kinds in Counted::pmu_ns; empty: clocks are used
+  std::vector<std::size_t> places_;  ///< of each kind in Counted::pmu_ns; empty: clocks are used
 };
 
 /// On macOS: by looks at the run.

@@ -113,9 +113,9 @@ using LevelTimes = std::vector<std::uint64_t>;
 
 /// The result of polling a run, once it has ended.
 struct Polled {
-  LevelTimes own;                  ///< of the command's own process: a lower bound
-  LevelTimes descendants;          ///< of all processes below it, as far as seen: likewise
-  std::uint64_t of_reaped_ns = 0;  ///< of `descendants`, the time of those that are gone
+  LevelTimes own;                  ///< the command's own process: a lower bound
+  LevelTimes descendants;          ///< all processes below it that were seen: a lower bound
+  std::uint64_t of_reaped_ns = 0;  ///< the part of `descendants` that has ended
 };
 
 /// Looks about every 10 ms at a running command and its descendants, for what the kernel's totals

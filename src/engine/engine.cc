@@ -333,7 +333,7 @@ class WithEnergy final : public EngineAround {
     if (!cpus || cpus->empty()) return refused("the power PMU names no CPU to count on", "");
     cpus_ = *cpus;
     EnergySource source{name, perf::make_attributes(*code, {}), *scale};
-    source.attributes.flags = 0;  // of no task
+    source.attributes.flags = 0;  // belongs to no task
     if (const int error = try_it(source); error != 0)
       return error == EACCES || error == EPERM
                  ? refused("the kernel lets only root count system-wide",

@@ -56,7 +56,7 @@ Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when, co
 /// The one-sided bounds of a decision: the limits nearest to the estimates, as fractions, at which
 /// the same look would give the same answer. nullopt for a test that did not decide.
 struct DecisionBounds {
-  std::optional<double> ranks{};  ///< of the typical round, or of the quantile
+  std::optional<double> ranks{};  ///< bound of the typical round, or of the quantile
   std::optional<double> mean{};
 };
 

@@ -121,7 +121,7 @@ class Rows {
   Rows(Database& database, std::string_view into)
       : database_(database), head_(fmt::format("INSERT INTO {} VALUES ", into)) {}
 
-  /// Adds a row, in which :t stands for `text` if there is one. Ignored after a failed statement.
+  /// Adds a row, in which `text`, if there is one, replaces :t. Ignored after a failed statement.
   void add(std::string row, const std::string* text = nullptr) {
     if (text != nullptr) {
       row.replace(row.find(":t"), 2, fmt::format(":t{}", texts_.size()));
@@ -202,7 +202,7 @@ Result<void> delete_sessions(Database& database, const std::vector<Row>& rows) {
   return {};
 }
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 30U;  // of a file
+constexpr std::size_t kMostBytes = std::size_t{1} << 30U;  // bytes of a file
 constexpr std::size_t kMostOfBatch = 200;                  // sessions in a transaction
 constexpr std::size_t kMostPoints = 4'000;                 // commands in one
 constexpr unsigned kMostReaders = 4;                       // threads
@@ -231,7 +231,7 @@ struct Batch {
   std::map<std::int64_t, std::pair<std::string, std::int64_t>> machines{};  // class and parts
   std::map<std::int64_t, std::string> variants{};                           // rows
   std::map<std::int64_t, std::size_t> sessions{};                           // places in `records`
-  std::vector<std::int64_t> ids{};                                          // of the records
+  std::vector<std::int64_t> ids{};                                          // ids of the records
   std::vector<bool> is_new{};                                               // likewise
   std::vector<PointRow> points{};
 

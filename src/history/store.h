@@ -34,7 +34,7 @@ struct SeriesPoint {
   std::int64_t session = 0;  ///< lauka_session.id
   std::string commit{};      ///< with "+dirty" where the tree was; empty: not known
   std::string branch{};
-  std::string anchor{};  ///< of its ratio; empty if none or unknown
+  std::string anchor{};  ///< that its ratio refers to; empty: none or unknown
   MetricRecord values{};
   double link_error = 0.0;  ///< standard error of the chain to `to_anchor`, shared by all points
 };
@@ -44,7 +44,7 @@ struct Series {
   Variant variant{};
   MetricRecord metric{};              ///< its latest name, unit and direction
   std::vector<SeriesPoint> points{};  ///< in the order measured
-  std::size_t unchained = 0;          ///< of them, measured with an anchor that has no link
+  std::size_t unchained = 0;          ///< those whose anchor has no link
 };
 
 /// A selection of a history; empty members select everything.

@@ -122,7 +122,7 @@ TableWriter table_writer(std::string_view format, const Sink& sink);
 /// Light or dark as the reader's system is.
 class Page {
  public:
-  /// `commit_url`: {} in it stands for a commit; empty: commits are no links.
+  /// `commit_url`: the commit replaces {} in it; empty: commits are no links.
   Page(std::string title, std::string commit_url)
       : title_(std::move(title)), commit_url_(std::move(commit_url)) {}
 

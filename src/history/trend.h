@@ -74,7 +74,7 @@ struct Observation {
   double value = 0.0;             ///< its logarithm, or the ratio's, if Trend says so
   std::optional<double> error{};  ///< standard error of the value, from within sessions
   double link_error = 0.0;        ///< and of linked anchors, which neighbours share
-  double degrees = 1.0;           ///< of freedom, of `error`
+  double degrees = 1.0;           ///< degrees of freedom of `error`
 
   /// Returns the standard error from both sources.
   std::optional<double> whole_error() const;
@@ -129,7 +129,7 @@ struct MachineEffect {
   std::size_t sessions = 0;
   double value = 0.0;  ///< logarithm of the ratio
   double error = 0.0;
-  double degrees = 1.0;  ///< of freedom, of `error`
+  double degrees = 1.0;  ///< degrees of freedom of `error`
 
   /// Returns half the width of the 95% interval.
   double reach() const { return reach95(error, degrees); }

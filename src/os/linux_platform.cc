@@ -76,7 +76,7 @@ void close_counter(int descriptor) {
   close(descriptor);
 }
 
-constexpr std::size_t kMostRead = 65536;  // of a file
+constexpr std::size_t kMostRead = 65536;  // bytes of a file
 constexpr std::size_t kWordBits = 8 * sizeof(unsigned long);
 
 std::vector<std::uint32_t> allowed_cpus() {

@@ -54,7 +54,7 @@ struct Combination {
   std::vector<Parameter> parameters{};
 };
 
-/// Stands for the text {NAME}.
+/// Returns the text {NAME}.
 std::string placeholder(std::string_view name) {
   return "{" + std::string(name) + "}";
 }

@@ -131,7 +131,7 @@ const BuiltIn* find_built_in(std::string_view name) {
   return found == kBuiltIns.end() ? nullptr : &*found;
 }
 
-constexpr std::size_t kMostTerms = 100'000;  // of all formulas of a session
+constexpr std::size_t kMostTerms = 100'000;  // in all formulas of a session
 
 class Collector {
  public:
@@ -285,7 +285,7 @@ class SourceMaker {
   const std::vector<const Formulation*>& made_;
   const EventSet& events_;
   const std::vector<Metric>& metrics_;
-  std::map<const Metric*, std::size_t> places_;  // of their values
+  std::map<const Metric*, std::size_t> places_;  // where their values are
   Formula source_;
 };
 

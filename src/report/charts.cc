@@ -20,13 +20,13 @@ namespace lauka::report {
 
 namespace {
 
-constexpr int kMostTicks = 5;  // of an axis: more do not fit on a phone
+constexpr int kMostTicks = 5;  // on an axis: more do not fit on a phone
 constexpr std::size_t kAxisHeight = 20;
 constexpr double kAlongLeft = 15.0;   // percent, of the labels
 constexpr double kAlongWidth = 84.0;  // percent
 constexpr double kNearEnd = 8.0;      // percent: a centred label would be cut off there on a phone
 
-constexpr double kRoom = 0.04;  // of the range, at each end
+constexpr double kRoom = 0.04;  // at each end, a fraction of the range
 
 double round_step(double least) {
   const double power = std::pow(10.0, std::floor(std::log10(least)));

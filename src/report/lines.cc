@@ -372,7 +372,7 @@ struct OutcomeWords {
   }
 };
 
-/// The words for a factor, in the order of WallPart; {} stands for the instructions.
+/// The words for a factor, in the order of WallPart; the instructions replace {}.
 struct PartWords {
   std::string_view column, before, less, more, after;
 };

@@ -350,7 +350,7 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu, Why& 
   const auto instructions = delta_of_row(results, c, Role::Instructions);
   const auto cycles = delta_of_row(results, c, Role::Cycles);
   auto ipc = delta_of_row(results, c, Role::Ipc);
-  if (!ipc && instructions && cycles) ipc = difference(*instructions, *cycles);  // of other runs
+  if (!ipc && instructions && cycles) ipc = difference(*instructions, *cycles);  // from other runs
   why.lacks_instructions = !instructions;
   why.lacks_cycles = !cycles;
   if (instructions || cycles) {

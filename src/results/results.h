@@ -40,7 +40,7 @@ enum class FewBecause : unsigned char { Runs, MinRuns, MaxRuns, Ended };
 
 /// Too few runs for a reliable result.
 struct FewRuns {
-  std::size_t runs = 0;  ///< of the command that has the fewest
+  std::size_t runs = 0;  ///< runs of the command with the fewest
   bool gated = false;    ///< a gate could not be decided; else: deltas are shown
   FewBecause because = FewBecause::MinRuns;
 };
@@ -86,7 +86,7 @@ struct UncertainSplit {
 
 /// Runs took no longer than the shell alone, so that a time became 0.
 struct BelowShell {
-  std::size_t runs = 0;  ///< of all of them
+  std::size_t runs = 0;  ///< all timed runs of the command
   std::size_t below = 0;
 };
 
@@ -130,7 +130,7 @@ struct NeverCounted {
 
 /// Counting made the runs in which it was done longer.
 struct SlowedByCounting {
-  double ratio = 1.0;  ///< of wall times
+  double ratio = 1.0;  ///< ratio of wall times
 };
 
 /// The command had to wait for a CPU so much that its CPU time is by far the quieter metric.

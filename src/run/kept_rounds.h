@@ -42,8 +42,8 @@ struct Pace {
 
 /// The result of some rounds that were run together: all that decides about later ones.
 struct KeptRounds {
-  Step first{};                     ///< of them
-  std::uint64_t steps = 0;          ///< of all of them
+  Step first{};                     ///< the first of them
+  std::uint64_t steps = 0;          ///< how many there were
   std::chrono::nanoseconds time{};  ///< that they took of the budget
   std::vector<RunRecord> runs{};
   std::vector<RedoneRun> redone{};

@@ -45,7 +45,7 @@ using std::chrono::steady_clock;
 constexpr std::size_t kWindow = std::size_t{64} << 10U;
 constexpr std::size_t kLongestMatch = std::size_t{16} << 10U;
 constexpr std::size_t kLookedBack = 256;  // bytes before its match that an expression may look at
-constexpr auto kMostTimeOfTold = std::chrono::seconds(5);
+constexpr auto kMostTimeToScrape = std::chrono::seconds(5);
 constexpr std::size_t kShown = 300;  // bytes of the output, in a message
 
 constexpr std::size_t kMostLines = 10'000;
@@ -374,7 +374,7 @@ Result<std::optional<std::string>> ReportedValues::last_match(const Pattern& pat
                                                               os::Kept which) const {
   const std::uint64_t size = launcher_.kept_bytes(which);
   const std::uint64_t least = size > os::kMostKept ? size - os::kMostKept : 0;
-  const auto deadline = steady_clock::now() + kMostTimeOfTold;
+  const auto deadline = steady_clock::now() + kMostTimeToScrape;
   const auto goes_on = [&] { return steady_clock::now() < deadline; };
   std::string text;
   for (std::uint64_t end = size; end > least;) {

@@ -97,7 +97,7 @@ class DifferenceWatch {
   struct OfCommand {
     std::uint64_t rounds = 0;
     double mean = 0.0;
-    double squares = 0.0;  // of the deviations from the mean
+    double squares = 0.0;  // squared deviations from the mean
     std::optional<double> in_round{};
   };
 

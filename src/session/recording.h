@@ -106,7 +106,7 @@ struct Recording {
   double confidence = kConfidence;
   std::vector<std::string> notes{};  ///< one line each: what was left out, and why
   Setting setting{.warmup = 0};      ///< as the plan's; 0 warm-up runs where they are not known
-  Circumstances circumstances{};     ///< of the first origin, if there are several
+  Circumstances circumstances{};     ///< those of the first origin, if there are several
   std::vector<Origin> origins{};     ///< the sessions that were joined; empty: it is one
   Timers timers{};
   bool complete = true;                    ///< false: the session was cut short

@@ -16,7 +16,7 @@ constexpr std::size_t kFewestAround = 2;  // on either side
 constexpr std::size_t kNoiseFrom = 200;   // the latest points, for their noise
 constexpr double kSure = 3.6;             // normal deviates; see tests/stats/change_points_test.cc
 constexpr std::size_t kNoiseEach = 5;     // points: it hardly changes with one
-constexpr double kSuspect = 3.5;          // of the last point alone
+constexpr double kSuspect = 3.5;          // for the last point alone
 constexpr std::size_t kFewestForNoise = 10;  // points, to know its noise
 
 constexpr std::size_t kShort = 30;        // points: a series up to here is judged by t

@@ -552,7 +552,7 @@ std::optional<TypicalChange> typical_change(std::span<const double> reference,
 std::optional<LogRatio> log_ratio(std::span<const double> reference,
                                   std::span<const double> candidate, bool paired) {
   constexpr std::size_t fewest_for_ranks = 6;                // as the table's deltas
-  constexpr double tail_of_one_error = 0.15865525393145705;  // of the normal distribution, below -1
+  constexpr double tail_of_one_error = 0.15865525393145705;  // the normal distribution below -1
   const auto is_positive = [](double sample) { return sample > 0.0; };
   if (reference.empty() || candidate.empty() || !std::ranges::all_of(reference, is_positive) ||
       !std::ranges::all_of(candidate, is_positive))

@@ -106,7 +106,7 @@ std::optional<FirstRun> first_run(std::span<const double> series);
 /// Runs far outside, three interquartile ranges beyond the quartiles and over 1% from the median.
 struct SevereOutliers {
   std::size_t count = 0;
-  double share = 0.0;  ///< of the runs, a fraction
+  double share = 0.0;  ///< fraction of the runs
   bool many = false;   ///< at least 5%
 };
 
@@ -138,8 +138,8 @@ struct TwoModes {
   double low_mean = 0.0;
   double high_mean = 0.0;
   double separation =
-      0.0;  ///< of the means, in pooled standard deviations; infinite for two values
-  double smaller_share = 0.0;  ///< of the runs, a fraction
+      0.0;  ///< between the means, in pooled standard deviations; infinite for two values
+  double smaller_share = 0.0;  ///< fraction of the runs
   bool two = false;            ///< over 4.5 apart, and 20% of the runs or more in either
 };
 

@@ -62,7 +62,7 @@ struct CpuChoice {
 /// CPUs from which the commands' own are chosen.
 struct CpuFacts {
   std::vector<std::uint32_t> allowed{};  ///< that lauka may run on
-  std::vector<std::uint32_t> fastest{};  ///< of the fastest kind of core; empty: all are alike
+  std::vector<std::uint32_t> fastest{};  ///< CPUs of the fastest kind; empty: all are alike
 };
 
 /// Chooses whole cores of one kind and one node, except the core of the first CPU; with `no_smt`

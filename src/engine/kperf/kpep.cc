@@ -42,9 +42,9 @@ Error nests_too_deep() {
 
 struct Open {
   std::string name;
-  std::string text{};  ///< of one that holds no elements
+  std::string text{};  ///< empty if it holds elements
   PlistValue value{};
-  std::optional<std::string> key{};  ///< of a dictionary, whose value is still missing
+  std::optional<std::string> key{};  ///< a key of the dictionary whose value is still missing
   bool is_full = false;              ///< plist: its value was there
 
   bool holds_elements() const { return name == "plist" || name == "dict" || name == "array"; }

@@ -652,7 +652,7 @@ class OfCallingThreads final : public EngineAround {
   }
 
   std::vector<const OfThread*> events_;
-  std::vector<FreeReader> of_whole_;       // of the whole run, in the first pass
+  std::vector<FreeReader> of_whole_;       // for the whole run, in the first pass
   std::vector<std::size_t> whole_passes_;  // the other engine's, of the events after the region's
   bool counts_whole_ = false;
 };

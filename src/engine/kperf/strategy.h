@@ -98,7 +98,7 @@ class TraceReader {
     bool has_made_outsiders = false;  ///< processes, before its thread's owner was known
     bool has_ended = false;
     bool has_counts = false;
-    bool has_final_counts = false;  ///< of a sample after its end
+    bool has_final_counts = false;  ///< from a sample after its end
     bool is_malformed = false;
     std::uint32_t filled = 0;  ///< values of the sample that has begun
     std::size_t values_at =

@@ -58,7 +58,7 @@ struct Counter {
   bool core = false;
   os::PerfEventAttr attributes{};  ///< as a member of a group; lay_out makes the leaders
   Role role = Role::Other;
-  std::uint64_t scale = 1;                    ///< of its counts
+  std::uint64_t scale = 1;                    ///< what its counts are multiplied by
   std::optional<os::PerfEventAttr> led_by{};  ///< the only leader of whose group it may be a part
 };
 
@@ -187,7 +187,7 @@ class Judge {
 
  private:
   struct History {
-    std::uint64_t least = 0;  ///< of the counts above 0; 0 if all are 0
+    std::uint64_t least = 0;  ///< the least count above 0; 0 if all are 0
     unsigned zeros = 0;       ///< that were doubted before there was any other count
   };
 

@@ -298,22 +298,6 @@ std::uint64_t seed_of_round(std::uint64_t seed, RoundKind kind, std::uint32_t ro
   return mixed(mixed(seed) + (std::uint64_t{3} << beyond_rounds) + round);
 }
 
-/// Returns a number below `limit` (at least 1), all equally likely: the lowest 2^64 mod `limit`
-/// values of the generator, which would favour some, are thrown away.
-std::uint64_t draw_below(std::uint64_t limit, std::mt19937_64& generator) {
-  const std::uint64_t thrown_away = (0 - limit) % limit;
-  for (;;) {
-    const std::uint64_t value = generator();
-    if (value >= thrown_away) return value % limit;
-  }
-}
-
-/// Fisher and Yates, from the end: every order is as likely as the other.
-void shuffle(std::vector<Step>& steps, std::mt19937_64& generator) {
-  for (std::size_t i = steps.size(); i > 1; --i)
-    std::swap(steps[i - 1], steps[draw_below(i, generator)]);
-}
-
 /// A gate that fails where its metric gets better is most likely a slip.
 void note_direction(const Condition& gate, const Metric& metric, std::vector<std::string>& notes) {
   const bool gains =

@@ -15,7 +15,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lauka {
@@ -124,10 +126,27 @@ Result<Plan> make_plan(const Options& options, const SelectEvents& select_events
 enum class Asked : unsigned char { No, WithAll, ByName };
 Asked asks_for_tree_peak(const Options& options);
 
+/// Returns a number below `limit` (at least 1), all equally likely: the lowest 2^64 mod `limit`
+/// values of the generator, which would favour some, are thrown away.
+inline std::uint64_t draw_below(std::uint64_t limit, std::mt19937_64& generator) {
+  const std::uint64_t thrown_away = (0 - limit) % limit;
+  for (;;) {
+    const std::uint64_t value = generator();
+    if (value >= thrown_away) return value % limit;
+  }
+}
+
+/// Shuffles a list so that every order is equally likely (Fisher and Yates, from the end). The
+/// result is the same on every system: the standard fixes mt19937_64, but not what std::shuffle
+/// makes of it.
+template <typename T>
+void shuffle(std::vector<T>& list, std::mt19937_64& generator) {
+  for (std::size_t i = list.size(); i > 1; --i)
+    std::swap(list[i - 1], list[draw_below(i, generator)]);
+}
+
 /// Returns the runs of one round, each command once, in the plan's order; the rounds of a kind take
-/// turns through its passes. The same seed, kind and round give the same steps on every system,
-/// which needs our own shuffle (the standard fixes mt19937_64, but not what std::shuffle makes of
-/// it).
+/// turns through its passes. The same seed, kind and round give the same steps on every system.
 std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t round);
 
 /// Returns the metrics of a session: the built-in ones, then one per event, then those derived from

@@ -1,6 +1,6 @@
 #pragma once
 
-// Listeners: the evaluation of a run's output as it comes.
+// The evaluation of what a run writes: of its output as it comes, and of the values it reports.
 
 #include "core/own_metric.h"
 #include "core/pattern.h"

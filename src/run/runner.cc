@@ -566,7 +566,7 @@ class Runner final : NonCopyable {
   const RunContext& context_;
   bool is_timed_ = needs_timed_runs(plan_);
   std::uint64_t simulated_rounds_ = 0;  // before the first look at gates
-  Spent simulating_;                    // the runs as rounds
+  Spent simulating_;                    // its `rounds` are single runs
   GateWatch gates_;
   PrecisionWatch precision_;
   DifferenceWatch differences_;
@@ -699,12 +699,12 @@ void take_turns(std::span<BenchmarkRun> runs, const std::vector<std::unique_ptr<
       results[i] = ready[i]->run();
     });
   std::mt19937_64 random(seed);
-  std::vector<std::size_t> lap;  // the rest of it, shuffled by our own rule, as a plan's rounds
+  std::vector<std::size_t> lap;  // those whose turn is still to come, the last one first
   os::take_turns(activities, [&](std::span<const std::size_t> waiting) {
     for (;;) {
       if (lap.empty()) {
         lap.assign(waiting.begin(), waiting.end());
-        for (std::size_t i = lap.size(); i > 1; --i) std::swap(lap[i - 1], lap[random() % i]);
+        shuffle(lap, random);
       }
       const std::size_t part = lap.back();
       lap.pop_back();

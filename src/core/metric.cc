@@ -102,28 +102,26 @@ std::optional<double> MetricReader::operand(const RunRecord& run, const Step& st
 
 std::optional<double> MetricReader::result(const RunRecord& run) const {
   if (steps_.size() == 1) return measurable(operand(run, steps_.front()));
-  std::vector<double> values;
-  values.reserve(steps_.size());
-  std::vector<double> given;  // by each term
-  given.reserve(steps_.size());
+  values_.clear();
+  given_.clear();
   for (const Step& step : steps_) {
     std::optional<double> value;
     if (const auto* same = std::get_if<SameValue>(&step.term)) {
-      if (same->place < given.size()) value = given[same->place];
+      if (same->place < given_.size()) value = given_[same->place];
     } else if (const auto* operation = std::get_if<Operation>(&step.term)) {
-      if (values.size() < 2) return std::nullopt;
-      const double right = values.back();
-      values.pop_back();
-      value = applied(*operation, values.back(), right);
-      values.pop_back();
+      if (values_.size() < 2) return std::nullopt;
+      const double right = values_.back();
+      values_.pop_back();
+      value = applied(*operation, values_.back(), right);
+      values_.pop_back();
     } else {
       value = operand(run, step);
     }
     if (!value) return std::nullopt;
-    values.push_back(*value);
-    given.push_back(*value);
+    values_.push_back(*value);
+    given_.push_back(*value);
   }
-  return values.size() == 1 ? measurable(values.front()) : std::nullopt;
+  return values_.size() == 1 ? measurable(values_.front()) : std::nullopt;
 }
 
 MetricReader::Places MetricReader::find_places(std::size_t event, const EventSet& events) {

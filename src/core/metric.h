@@ -307,6 +307,9 @@ class MetricReader {
   RoundKind kind_;
   bool may_be_bound_;
   std::vector<Step> steps_;
+  // Kept from run to run, as a session reads each metric of each run several times.
+  mutable std::vector<double> values_{};  // not yet combined
+  mutable std::vector<double> given_{};   // by each term
 };
 
 /// A gate: it fails if METRIC of a candidate is, with confidence, above its limit, or below it. The

@@ -125,7 +125,7 @@ void add_string(std::string_view text, std::string& to) {
   const bool is_clean = std::ranges::all_of(
       text, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
   if (is_clean)
-    to.append("\"").append(text).append("\"");
+    (to += '"').append(text) += '"';
   else
     to += dumped_whole(text, -1);
 }
@@ -291,7 +291,8 @@ Json json_word(std::string_view word) {
 
 void JsonWriter::begin_member(std::string_view key) {
   if (open_.empty()) return;
-  text_ += is_first_ ? "\n" : ",\n";
+  if (!is_first_) text_ += ',';
+  text_ += '\n';
   is_first_ = false;
   text_.append(2 * open_.size(), ' ');
   if (open_.back() != '}') return;

@@ -155,9 +155,11 @@ void ExportFile::open_temporary() {
 }
 
 void ExportFile::write(std::string_view bytes) {
-  constexpr std::size_t piece = 65536;
+  // Fresh pages cost a short session more than a few more writes.
+  constexpr std::size_t piece = 16384;
+  if (waiting_.size() + bytes.size() > piece) flush();
+  waiting_.reserve(piece);
   waiting_ += bytes;
-  if (waiting_.size() >= piece) flush();
 }
 
 void ExportFile::flush() {

@@ -615,7 +615,7 @@ Fingerprint make_fingerprint(const Plan& plan, const Command& command, const Run
   const auto file = context.texts->open(*path);
   if (!file) return {};
   Sha256 hash;
-  std::array<char, 1U << 16U> bytes{};
+  std::array<char, 16384> bytes;
   for (std::uint64_t from = 0; from < (*file)->bytes();) {
     if (context.interrupt() != 0) return {};
     const std::size_t got = (*file)->read(from, bytes);

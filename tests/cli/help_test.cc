@@ -1,6 +1,7 @@
 #include "cli/describe.h"
 #include "cli/option_table.h"
 #include "core/text.h"
+#include "has.h"
 
 #include <sstream>
 #include <string>
@@ -47,18 +48,18 @@ TEST_CASE("help shows every option with its letter and what it takes") {
         "      --order random|interleaved|sequential\n", "  -l, --list-events[=TEXT]  ",
         "  -q, --quiet  "}) {
     CAPTURE(usage);
-    CHECK(text.find("\n" + std::string(usage)) != std::string::npos);
+    CHECK(has(text, "\n" + std::string(usage)));
   }
   for (const OptionInfo& option : option_table()) {
     CAPTURE(option.spelling());
-    CHECK(text.find(" " + option.usage()) != std::string::npos);
+    CHECK(has(text, " " + option.usage()));
   }
 }
 
 TEST_CASE("a help text goes on in its column on the next line") {
-  CHECK(help().find("  -d, --duration TIME        time for each command: 5s, 500ms, 2m; a bare "
-                    "number\n                             is seconds (default 5s)\n") !=
-        std::string::npos);
+  CHECK(has(help(),
+            "  -d, --duration TIME        time for each command: 5s, 500ms, 2m; a bare "
+            "number\n                             is seconds (default 5s)\n"));
 }
 
 TEST_CASE("the examples in help are understood as they are printed") {
@@ -86,16 +87,12 @@ TEST_CASE("-h fits one screen and names real options, each in one line") {
     CHECK(line.size() <= 80);
     CHECK_FALSE(line.ends_with(' '));
   }
-  CHECK(brief_help().find("  -r, --runs N ") != std::string::npos);
+  CHECK(has(brief_help(), "  -r, --runs N "));
   CHECK(brief_help().find("  -p, --prepare CMD ") < brief_help().find("      --export-json FILE "));
-  CHECK(brief_help().find("lauka --help shows all options") != std::string::npos);
+  CHECK(has(brief_help(), "lauka --help shows all options"));
 }
 
 namespace {
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 /// Escapes for roff.
 std::string dashes_escaped(const std::string& text) {

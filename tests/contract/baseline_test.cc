@@ -17,9 +17,11 @@ using nlohmann::json;
 TEST_CASE("a candidate is compared with the runs of an earlier file, and gated against them") {
   const Folder folder;
   const std::string old = folder.file("old.json");
-  REQUIRE(lauka({"-q", "-r10", "-n", "it", "--export-json", old, "--", work(50)}).status == 0);
-  const Said worse = lauka({"-r10", "-n", "it", "--baseline", old, "--fail-if", "cpu_time > 20",
-                            "--export-json", folder.file("new.json"), "--", work(100)});
+  REQUIRE(lauka("-q -r10 -n it --export-json " + old, {work(50)}).status == 0);
+  const Said worse =
+      lauka("-r10 -n it --baseline " + old + " --fail-if 'cpu_time > 20' --export-json " +
+                folder.file("new.json"),
+            {work(100)});
   CHECK(worse.status == 3);
   CHECK(worse.out_has("Deltas are against " + old + ", measured earlier.\n"));
   CHECK(worse.out_has("cpu_time > 20%: fail: more than 20% higher, with confidence (measured "));
@@ -39,14 +41,14 @@ TEST_CASE("a candidate is compared with the runs of an earlier file, and gated a
 
 TEST_CASE("what is another machine, kernel, processor or lauka than the baseline's is named") {
   const Folder folder;
-  REQUIRE(lauka({"-q", "-r2", "--export-json", folder.file("a.json"), "--", "true"}).status == 0);
+  REQUIRE(lauka("-q -r2 --export-json " + folder.file("a.json"), {"true"}).status == 0);
   json document = json::parse(text_of(folder.file("a.json")));
   document["lauka"]["machine"]["name"] = "elsewhere";
   document["lauka"]["machine"]["kernel"] = "0.01";
   document["lauka"]["machine"]["cpu_model"] = "8086";
   document["lauka"]["version"] = "0.0.1";
   std::ofstream(folder.file("b.json")) << document;
-  const Said said = lauka({"-r5", "--baseline", folder.file("b.json"), "--", "true"});
+  const Said said = lauka("-r5 --baseline " + folder.file("b.json"), {"true"});
   for (const char* there :
        {"machine 'elsewhere'", "kernel '0.01'", "processor '8086'", "lauka '0.0.1'"})
     CHECK_MESSAGE(said.err_has(there), there);

@@ -201,7 +201,7 @@ TEST_CASE("--threads with --interval prints a line of JSON per thread and interv
   CHECK(lines.size() <= 4);
   for (const std::string& line : lines) {
     CHECK(line.starts_with("{\"time\":"));
-    CHECK(line.find("\"pid\":" + own + ",\"tid\":" + own + ",") != std::string::npos);
+    CHECK(has(line, "\"pid\":" + own + ",\"tid\":" + own + ","));
     CHECK(line.ends_with("}}"));
   }
   check_lines(lines);

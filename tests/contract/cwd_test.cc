@@ -60,16 +60,15 @@ TEST_CASE("a program of a relative path is looked for in the folder of --cwd, fi
   start.arguments = {"--setup", "true",     "-r1", "--cwd",         "a",      "--input",
                      "in",      "--output", "out", "--export-json", "r.json", "./tool say"};
   CHECK(lauka(start).status == 2);  // neither is it there, nor is its input
-  REQUIRE(lauka({"-r1", "-w0", "--",
-                 "sh -c 'printf \"#!/bin/sh\\ncat; echo \\$0\" > " + folder.file("a/tool") +
-                     "; chmod +x " + folder.file("a/tool") + "; echo read > " + folder.file("in") +
-                     "'"})
+  REQUIRE(lauka("-r1 -w0", {"sh -c 'printf \"#!/bin/sh\\ncat; echo \\$0\" > " +
+                            folder.file("a/tool") + "; chmod +x " + folder.file("a/tool") +
+                            "; echo read > " + folder.file("in") + "'"})
               .status == 0);
   const Said said = lauka(start);
   CAPTURE(said.err);
   REQUIRE(said.status == 0);
   CHECK(text_of(folder.file("out")) == "read\n./tool\n");
-  CHECK(text_of(folder.file("r.json")).find("\"cwd\": \"a\"") != std::string::npos);
+  CHECK(has(text_of(folder.file("r.json")), "\"cwd\": \"a\""));
 }
 
 TEST_CASE("a folder may have a variable in it, and one that cannot be entered is refused first") {
@@ -94,7 +93,7 @@ TEST_CASE("a folder may have a variable in it, and one that cannot be entered is
   CHECK_FALSE(exists(log));
   make_folder(folder.file("x2"));
   CHECK(lauka(arguments).status == 0);
-  CHECK(text_of(log).find("/x2\n") != std::string::npos);
+  CHECK(has(text_of(log), "/x2\n"));
   CHECK(lauka({"--cwd", log, "true"}).err_has("Not a directory"));
   CHECK(lauka({"--cwd", "", "true"}).status == 2);
 }
@@ -130,8 +129,8 @@ TEST_CASE("equal commands are shown by what they differ in: on screen, in Markdo
   for (const std::string& shown :
        {said.out, text_of(folder.file("m.md")), text_of(folder.file("r.json"))}) {
     CAPTURE(shown);
-    CHECK(shown.find("cat (cwd a, LC_ALL=C, input i)") != std::string::npos);
-    CHECK(shown.find("cat (cwd b, LANG=C, input j)") != std::string::npos);
+    CHECK(has(shown, "cat (cwd a, LC_ALL=C, input i)"));
+    CHECK(has(shown, "cat (cwd b, LANG=C, input j)"));
   }
   start.arguments = {"-r1", "-w0", "--input", "i", "--input", "gone", "--", "cat", "cat"};
   CHECK(lauka(start).err_has("'gone'"));
@@ -140,8 +139,7 @@ TEST_CASE("equal commands are shown by what they differ in: on screen, in Markdo
 TEST_CASE("a folder that goes during the session is what the run failed of") {
   const Folder folder;
   make_folder(folder.file("a"));
-  const Said said =
-      lauka({"-r2", "-w0", "--cwd", folder.file("a"), "--", "rmdir " + folder.file("a")});
+  const Said said = lauka("-r2 -w0 --cwd " + folder.file("a"), {"rmdir " + folder.file("a")});
   CHECK(said.status == 1);
   CHECK(said.err_has("its folder (--cwd) cannot be entered: No such file or directory"));
 }

@@ -66,36 +66,16 @@ TEST_CASE(
 
 TEST_CASE("one call writes what AsciiDoc, Org, benchstat, Bencher and others read") {
   const Folder folder;
-  const Said said = lauka({"-N",
-                           "-w0",
-                           "-r3",
-                           "--engine",
-                           "none",
-                           "--export-asciidoc",
-                           folder.file("adoc"),
-                           "--export-orgmode",
-                           folder.file("org"),
-                           "--export-benchfmt",
-                           folder.file("go"),
-                           "--export-bmf",
-                           folder.file("bmf"),
-                           "--export-jsonl",
-                           folder.file("jsonl"),
-                           "--export-github-benchmark",
-                           folder.file("github"),
-                           "-n",
-                           "one",
-                           "-n",
-                           "two",
-                           "--",
-                           fixture("tiny"),
-                           fixture("tiny")});
+  const Said said = lauka(
+      "-N -w0 -r3 --engine none --export-asciidoc " + folder.file("adoc") + " --export-orgmode " +
+          folder.file("org") + " --export-benchfmt " + folder.file("go") + " --export-bmf " +
+          folder.file("bmf") + " --export-jsonl " + folder.file("jsonl") +
+          " --export-github-benchmark " + folder.file("github") + " -n one -n two",
+      {fixture("tiny"), fixture("tiny")});
   CHECK(said.status == 0);
-  CHECK(text_of(folder.file("adoc")).find("\n| `one` +\n3 runs\n| wall_time\n") !=
-        std::string::npos);
-  CHECK(text_of(folder.file("org")).find("\n| =one=, 3 runs | =wall_time= | ") !=
-        std::string::npos);
-  CHECK(text_of(folder.file("go")).find("\nBenchmark/command=two 1 ") != std::string::npos);
+  CHECK(has(text_of(folder.file("adoc")), "\n| `one` +\n3 runs\n| wall_time\n"));
+  CHECK(has(text_of(folder.file("org")), "\n| =one=, 3 runs | =wall_time= | "));
+  CHECK(has(text_of(folder.file("go")), "\nBenchmark/command=two 1 "));
   const auto bmf = nlohmann::json::parse(text_of(folder.file("bmf")));
   CHECK(bmf.at("two").at("wall_time").at("lower_value") < bmf["two"]["wall_time"]["value"]);
   const auto lines = lines_of(text_of(folder.file("jsonl")));
@@ -120,8 +100,8 @@ TEST_CASE("a suite's Go benchmarks have the geometric mean that lauka shows") {
   const std::string go = text_of(folder.file("go"));
   for (const char* const name :
        {"half/role=reference", "half/role=candidate", "more/role=reference", "more/role=candidate"})
-    CHECK(go.find("\nBenchmark" + std::string(name) + " 1 ") != std::string::npos);
-  CHECK(go.find(" 1.5 v") != std::string::npos);
+    CHECK(has(go, "\nBenchmark" + std::string(name) + " 1 "));
+  CHECK(has(go, " 1.5 v"));
   const auto document = nlohmann::json::parse(text_of(folder.file("json")));
   CHECK(document.at("lauka").at("geomeans").at(0).at("percent").get<double>() ==
         doctest::Approx(-13.3975).epsilon(1e-5));

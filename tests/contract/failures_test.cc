@@ -25,8 +25,8 @@ TEST_CASE(
     "a run that fails ends the benchmark with status 1, and says command, run, status and standard "
     "error") {
   const Folder folder;
-  const Said said = lauka({"-r9", "-n", "flaky", "--export-csv", folder.file("out.csv"), "--",
-                           failing_from(folder, 5)});
+  const Said said =
+      lauka("-r9 -n flaky --export-csv " + folder.file("out.csv"), {failing_from(folder, 5)});
   CHECK(said.status == 1);
   CHECK(said.err_has("run 4 of 'flaky' exited with status 7"));
   CHECK(said.err_has("the reason"));
@@ -35,29 +35,29 @@ TEST_CASE(
 }
 
 TEST_CASE("a warm-up run that fails is reported as one") {
-  const Said said = lauka({"-r2", "--", fixture("fail") + " status 3"});
+  const Said said = lauka("-r2", {fixture("fail") + " status 3"});
   CHECK(said.status == 1);
   CHECK(said.err_has("warm-up run 1 of"));
   CHECK(said.err_has("exited with status 3"));
 }
 
 TEST_CASE("a run that dies of a signal is reported by the signal's name") {
-  const Said said = lauka({"-r2", "--", fixture("fail") + " signal 15"});
+  const Said said = lauka("-r2", {fixture("fail") + " signal 15"});
   CHECK(said.status == 1);
   CHECK(said.err_has("was killed by SIGTERM"));
 }
 
 TEST_CASE("-i goes on after failures and counts them") {
   const Folder folder;
-  const Said said = lauka({"-i", "-r5", "-n", "flaky", "--", failing_from(folder, 5)});
+  const Said said = lauka("-i -r5 -n flaky", {failing_from(folder, 5)});
   CHECK(said.status == 0);
   CHECK(said.out_has("5 runs"));
   CHECK(said.out_has("2 failed"));
 }
 
 TEST_CASE("-i with statuses goes on after these alone") {
-  CHECK(lauka({"-i3,4", "-r2", "--", fixture("fail") + " status 4"}).status == 0);
-  CHECK(lauka({"--ignore-failure=3", "-r2", "--", fixture("fail") + " status 4"}).status == 1);
+  CHECK(lauka("-i3,4 -r2", {fixture("fail") + " status 4"}).status == 0);
+  CHECK(lauka("--ignore-failure=3 -r2", {fixture("fail") + " status 4"}).status == 1);
 }
 
 TEST_CASE(
@@ -72,7 +72,7 @@ TEST_CASE(
       {"/etc/passwd", "/etc/passwd: Permission denied"},
   };
   for (const auto& [command, message] : all) {
-    const Said said = lauka({"-r2", "--", mark, command});
+    const Said said = lauka("-r2", {mark, command});
     CAPTURE(said.err);
     CHECK(said.status == 1);
     CHECK(said.err_has(message));
@@ -84,7 +84,7 @@ TEST_CASE(
 TEST_CASE("a run that takes too long is killed with its tree and reported") {
   const auto began = std::chrono::steady_clock::now();
   const Said said =
-      lauka({"-r2", "--timeout", "300ms", "--", fixture("hang") + " --setsid-child --ignore-term"});
+      lauka("-r2 --timeout 300ms", {fixture("hang") + " --setsid-child --ignore-term"});
   CHECK(said.status == 1);
   CHECK(said.err_has("took longer than 300ms and was killed"));
   CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(5));
@@ -134,9 +134,9 @@ TEST_CASE("an interrupt during a run that would never end comes through at once"
 
 TEST_CASE("a grandchild that outlives the command blocks nothing") {
   const auto began = std::chrono::steady_clock::now();
-  CHECK(lauka({"-r2", "-w0", "--", fixture("leaves_a_child") + " 20000"}).status == 0);
-  CHECK(lauka({"-r2", "-w0", "--output=pipe", "--", fixture("leaves_a_child") + " 20000 --setsid"})
-            .status == 0);
+  CHECK(lauka("-r2 -w0", {fixture("leaves_a_child") + " 20000"}).status == 0);
+  CHECK(lauka("-r2 -w0 --output=pipe", {fixture("leaves_a_child") + " 20000 --setsid"}).status ==
+        0);
   CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(10));
 }
 

@@ -94,7 +94,7 @@ TEST_CASE("a gate on a value needs one command, and ends the runs as soon as it 
   CHECK(status_of("wall_time > 1ns", "wall_time > 1ns: fail: ") == 3);
   CHECK(status_of("wall_time < 1ns", "wall_time < 1ns: pass: ") == 0);
   CHECK(status_of("peak_rss > 64 GiB", "peak_rss > 64GiB: pass: ") == 0);
-  CHECK(lauka({"--fail-if", "wall_time > 2MB", "--", "true"}).status == 2);
+  CHECK(lauka("--fail-if 'wall_time > 2MB'", {"true"}).status == 2);
 }
 
 TEST_CASE("a gate of a drop passes equal commands and fails a gain of the candidate's") {
@@ -105,7 +105,7 @@ TEST_CASE("a gate of a drop passes equal commands and fails a gain of the candid
 }
 
 TEST_CASE("a mistyped metric of a gate is refused with what was most likely meant") {
-  const Said said = lauka({"--fail-if", "wal_time > 5", "--", "true", "true"});
+  const Said said = lauka("--fail-if 'wal_time > 5'", {"true", "true"});
   CHECK(said.status == 2);
   CHECK(said.err ==
         "lauka: there is no metric 'wal_time'; did you mean wall_time? lauka --list-metrics lists "
@@ -134,10 +134,10 @@ TEST_CASE("a gate that cannot be understood is one line and status 2, and nothin
     CHECK(lines_of(said.err).size() == 1);
     CHECK(said.out.empty());
   }
-  CHECK(lauka({"--fail-if-inconclusive", "--", touch, touch}).status == 2);
-  CHECK(lauka({"--fail-if", "cpu_time > 5", "--", touch}).status == 2);
-  CHECK(lauka({"-r", "5", "--precision", "2", "--", touch}).status == 2);
-  CHECK(lauka({"--precision", "0", "--", touch}).status == 2);
+  CHECK(lauka("--fail-if-inconclusive", {touch, touch}).status == 2);
+  CHECK(lauka("--fail-if 'cpu_time > 5'", {touch}).status == 2);
+  CHECK(lauka("-r 5 --precision 2", {touch}).status == 2);
+  CHECK(lauka("--precision 0", {touch}).status == 2);
   CHECK_FALSE(exists(folder.file("ran")));
 }
 
@@ -151,13 +151,13 @@ TEST_CASE("--precision ends long before the time is used and reports how narrow 
 }
 
 TEST_CASE("--precision reports which limit ended it first") {
-  const Said runs = lauka({"-d", "1h", "-M", "12", "--precision", "0.0001", "--", work(50)});
+  const Said runs = lauka("-d 1h -M 12 --precision 0.0001", {work(50)});
   CAPTURE(runs.out);
   CHECK(runs_of(runs) == 12);
   CHECK(runs.out_has(" after 12 runs, short of the ±0.0001% asked for: --max-runs was reached\n"));
-  const Said time = lauka({"-d", "50ms", "--precision", "0.0001", "--", work(50)});
+  const Said time = lauka("-d 50ms --precision 0.0001", {work(50)});
   CHECK(time.out_has(", short of the ±0.0001% asked for: --duration was used up\n"));
-  CHECK_FALSE(lauka({"-q", "-d", "50ms", "--precision", "1", "--", work(50)}).out_has("precision"));
+  CHECK_FALSE(lauka("-q -d 50ms --precision 1", {work(50)}).out_has("precision"));
 }
 
 }  // namespace lauka::contract

@@ -140,8 +140,7 @@ TEST_CASE("the time of hooks is in no measurement") {
 
 TEST_CASE("more hooks than commands are refused, and nothing is run") {
   const Folder folder;
-  const Said said =
-      lauka({"-p", "true", "-p", "true", "-p", "true", "--", says(folder, "a"), says(folder, "b")});
+  const Said said = lauka("-p true -p true -p true", {says(folder, "a"), says(folder, "b")});
   CHECK(said.status == 2);
   CHECK(said.err ==
         "lauka: 3 --prepare for 2 commands; give it once for all, or once per command\n");
@@ -159,9 +158,8 @@ TEST_CASE("--env sets variables for the command and its hooks, once for all or o
 
   const Folder each;
   const std::string show_each = "sh -c 'echo $A >> " + each.file("log") + "'";
-  REQUIRE(lauka({"-r1", "-w0", "--order=interleaved", "--env", "A=1", "--env", "A=2", "--",
-                 show_each, show_each})
-              .status == 0);
+  REQUIRE(lauka("-r1 -w0 --order=interleaved --env A=1 --env A=2", {show_each, show_each}).status ==
+          0);
   CHECK(log_of(each) == "1 2");
 }
 
@@ -175,16 +173,16 @@ TEST_CASE("--env that is not a variable is refused") {
 TEST_CASE("--output is given once for all, or once per command") {
   const Folder folder;
   const std::string tell = "echo told";
-  REQUIRE(lauka({"-q", "-r1", "-w0", "--output", folder.file("a"), "--output", "null", "--", tell,
-                 tell})
-              .status == 0);
+  REQUIRE(
+      lauka("-q -r1 -w0 --output " + folder.file("a") + " --output null", {tell, tell}).status ==
+      0);
   CHECK(text_of(folder.file("a")) == "told\n");
 }
 
 TEST_CASE("the start of the shell is measured, subtracted and reported") {
   const Folder folder;
-  const Said said = lauka({"-S", "-r5", "-n", "x", "--export-csv", folder.file("out.csv"), "--",
-                           fixture("burn") + " 50ms; true"});
+  const Said said = lauka("-S -r5 -n x --export-csv " + folder.file("out.csv"),
+                          {fixture("burn") + " 50ms; true"});
   CAPTURE(said.out);
   CHECK(said.status == 0);
   CHECK(said.out_has("starting sh takes "));
@@ -206,9 +204,9 @@ TEST_CASE("--metrics chooses rows, their order and their units") {
   const auto lines = lines_of(said.out);
   REQUIRE(lines.size() == 4);
   CHECK(lines[2].starts_with("peak_rss"));
-  CHECK(lines[2].find("KiB") != std::string::npos);
+  CHECK(has(lines[2], "KiB"));
   CHECK(lines[3].starts_with("wall_time"));
-  CHECK(lines[3].find("µs") != std::string::npos);
+  CHECK(has(lines[3], "µs"));
   const Said refused = lauka({"--metrics", "wall_tme", "true"});
   CHECK(refused.status == 2);
   CHECK(refused.err == "lauka: --metrics 'wall_tme' is not measured; did you mean wall_time?\n");

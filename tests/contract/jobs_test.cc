@@ -29,14 +29,14 @@ TEST_CASE("several copies at once are one run, each with its number and its own 
   for (const char* job : {"read 0", "read 1", "read 2"}) CHECK(count(job) == 2);
   CHECK(said.out_has("throughput"));
   const std::string command = "sh -c 'read word; echo $word $LAUKA_JOB >> " + log + "'";
-  CHECK(text_of(csv).find("throughput") != std::string::npos);
+  CHECK(has(text_of(csv), "throughput"));
 }
 
 TEST_CASE("wall time is until all have ended, CPU time is of all, throughput of both") {
   const Folder folder;
   const std::string csv = folder.file("r.csv");
-  const Said said = lauka({"-r2", "-w0", "--jobs", "4", "-n", "x", "--export-csv", csv, "--",
-                           "sh -c 'if [ $LAUKA_JOB = 3 ]; then sleep 0.1; fi'"});
+  const Said said = lauka("-r2 -w0 --jobs 4 -n x --export-csv " + csv,
+                          {"sh -c 'if [ $LAUKA_JOB = 3 ]; then sleep 0.1; fi'"});
   CAPTURE(said.err);
   REQUIRE(said.status == 0);
   const std::string text = text_of(csv);
@@ -52,25 +52,22 @@ TEST_CASE("wall time is until all have ended, CPU time is of all, throughput of 
 
 TEST_CASE("a copy that fails fails the run, and ends the others; with -i they go on") {
   const std::string command = "sh -c 'if [ $LAUKA_JOB = 1 ]; then exit 3; fi; exec sleep ";
-  const Said said = lauka({"-r2", "-w0", "--jobs", "3", "--", command + "30'"});
+  const Said said = lauka("-r2 -w0 --jobs 3", {command + "30'"});
   CHECK(said.status == 1);
   CHECK(said.err_has("exited with status 3; use -i to ignore failures"));
   const Folder folder;
   const std::string csv = folder.file("r.csv");
-  CHECK(lauka({"-r1", "-w0", "-i", "--jobs", "3", "-n", "x", "--export-csv", csv, "--",
-               command + "0.1'"})
-            .status == 0);
+  CHECK(lauka("-r1 -w0 -i --jobs 3 -n x --export-csv " + csv, {command + "0.1'"}).status == 0);
   CHECK(std::stod(csv_value(text_of(csv), "x", "wall_time", "min")) >= 0.1);
-  CHECK(lauka({"-r1", "-w0", "--jobs", "2", "--", "/nosuch"}).err_has("/nosuch"));
-  CHECK(lauka({"-r1", "-w0", "--jobs", "2", "--", "sh -c 'kill -9 $$'"})
-            .err_has("was killed by SIGKILL"));
+  CHECK(lauka("-r1 -w0 --jobs 2", {"/nosuch"}).err_has("/nosuch"));
+  CHECK(lauka("-r1 -w0 --jobs 2", {"sh -c 'kill -9 $$'"}).err_has("was killed by SIGKILL"));
 }
 
 TEST_CASE("a run of several copies that takes too long is killed whole, as by an interrupt") {
   const Folder folder;
   const std::string pids = folder.file("pids");
   const std::string command = "sh -c 'echo $$ >> " + pids + "; exec sleep 30'";
-  const Said said = lauka({"-r1", "-w0", "--jobs", "3", "--timeout", "200ms", "--", command});
+  const Said said = lauka("-r1 -w0 --jobs 3 --timeout 200ms", {command});
   CHECK(said.status == 1);
   CHECK(said.err_has("took longer than 200ms and was killed"));
   Start start;
@@ -82,10 +79,10 @@ TEST_CASE("a run of several copies that takes too long is killed whole, as by an
 }
 
 TEST_CASE("what --jobs cannot be is refused") {
-  CHECK(lauka({"--jobs", "0", "--", "true"}).status == 2);
-  CHECK(lauka({"--jobs", "1001", "--", "true"}).status == 2);
-  CHECK(lauka({"--jobs", "2", "--until", "x", "--", "true"}).err_has("use only one of them"));
-  CHECK(lauka({"-r1", "--jobs", "1", "--", "sh -c 'test -z \"$LAUKA_JOB\"'"}).status == 0);
+  CHECK(lauka("--jobs 0", {"true"}).status == 2);
+  CHECK(lauka("--jobs 1001", {"true"}).status == 2);
+  CHECK(lauka("--jobs 2 --until x", {"true"}).err_has("use only one of them"));
+  CHECK(lauka("-r1 --jobs 1", {"sh -c 'test -z \"$LAUKA_JOB\"'"}).status == 0);
 }
 
 }  // namespace lauka::contract

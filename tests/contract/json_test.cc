@@ -130,8 +130,9 @@ TEST_CASE("the shell and what its start takes are exported") {
 
 TEST_CASE("the exported numbers equal the CSV's") {
   const Folder folder;
-  lauka({"-q", "-r5", "-n", "a", "-n", "b", "--export-json", folder.file("o.json"), "--export-csv",
-         folder.file("o.csv"), "--", fixture("burn") + " 2ms", "true"});
+  lauka("-q -r5 -n a -n b --export-json " + folder.file("o.json") + " --export-csv " +
+            folder.file("o.csv"),
+        {fixture("burn") + " 2ms", "true"});
   const json document = json::parse(text_of(folder.file("o.json")));
   const std::string csv = text_of(folder.file("o.csv"));
   const json& b = document.at("results").at(1);
@@ -142,7 +143,7 @@ TEST_CASE("the exported numbers equal the CSV's") {
 }
 
 TEST_CASE("--export-json - writes to standard output, alone") {
-  const Said said = lauka({"-r2", "--export-json", "-", "--", "true"});
+  const Said said = lauka("-r2 --export-json -", {"true"});
   CHECK(json::parse(said.out).at("schema_version") == 2);
   CHECK(said.err_has("wall_time"));
 }

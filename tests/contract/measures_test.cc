@@ -33,7 +33,7 @@ double value(const std::string& csv, const std::string& metric,
 }
 
 bool can_count_software_events() {
-  return lauka({"-q", "-r1", "-w0", "-e", "task-clock", "--", fixture("tiny")}).status == 0;
+  return lauka("-q -r1 -w0 -e task-clock", {fixture("tiny")}).status == 0;
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ TEST_CASE("peak memory that may be the launcher's is a bound, never a number") {
   const std::string csv = csv_measured({"-r3"}, fixture("tiny"));
   CHECK(csv_value(csv, "it", "peak_rss", "mean").empty());
   CHECK(std::stod(csv_value(csv, "it", "peak_rss", "max")) < 45e6);  // built with sanitizers
-  CHECK(lauka({"-r3", "--", fixture("tiny")}).out_has("≤ "));
+  CHECK(lauka("-r3", {fixture("tiny")}).out_has("≤ "));
 }
 
 TEST_CASE("page faults are the kernel's count") {
@@ -126,8 +126,8 @@ TEST_CASE(
 
 TEST_CASE("two forms of one computation are distinguished") {
   const Folder folder;
-  const Said said = lauka({"-r8", "-n", "old", "-n", "new", "--export-csv", folder.file("out.csv"),
-                           "--", fixture("old"), fixture("new") + " -O2"});
+  const Said said = lauka("-r8 -n old -n new --export-csv " + folder.file("out.csv"),
+                          {fixture("old"), fixture("new") + " -O2"});
   CHECK(said.status == 0);
   const std::string csv = text_of(folder.file("out.csv"));
   const double change = std::stod(csv_value(csv, "new", "wall_time", "delta_percent"));

@@ -44,11 +44,12 @@ std::vector<double> column(const std::string& csv, const std::string& name) {
 
 TEST_CASE("own metrics: a formula is worked out in each run, shown, exported and gated") {
   const Folder folder;
-  const Said said =
-      lauka({"-r5", "--derive", "busy:%=cpu_time / wall_time", "--derive",
-             "idle:ms=wall_time - cpu_time", "--derive", "cost:$=idle * 0.5 + 1", "--export-runs",
-             folder.file("runs.csv"), "--export-json", folder.file("it.json"), "--fail-if",
-             "cost > 1000000", "--", fixture("burn") + " 3ms", fixture("burn") + " 6ms"});
+  const Said said = lauka(
+      "-r5 --derive 'busy:%=cpu_time / wall_time' --derive 'idle:ms=wall_time - cpu_time' --derive "
+      "'cost:$=idle * 0.5 + 1' --export-runs " +
+          folder.file("runs.csv") + " --export-json " + folder.file("it.json") +
+          " --fail-if 'cost > 1000000'",
+      {fixture("burn") + " 3ms", fixture("burn") + " 6ms"});
   CAPTURE(said.err);
   REQUIRE(said.status == 0);
   CHECK(said.out_has("\nbusy "));
@@ -73,15 +74,15 @@ TEST_CASE("own metrics: a formula is worked out in each run, shown, exported and
 }
 
 TEST_CASE("own metrics: what is built in comes with --metrics all, or by its name") {
-  CHECK_FALSE(lauka({"-r2", "--", fixture("tiny")}).out_has("cpu_utilization"));
-  CHECK(lauka({"-r2", "--metrics", "all", "--", fixture("tiny")}).out_has("\ncpu_utilization "));
-  const Said named = lauka({"-r2", "--metrics", "cpu_utilization", "--", fixture("tiny")});
+  CHECK_FALSE(lauka("-r2", {fixture("tiny")}).out_has("cpu_utilization"));
+  CHECK(lauka("-r2 --metrics all", {fixture("tiny")}).out_has("\ncpu_utilization "));
+  const Said named = lauka("-r2 --metrics cpu_utilization", {fixture("tiny")});
   CHECK(named.out_has("\ncpu_utilization "));
   CHECK_FALSE(named.out_has("\nwall_time "));
 }
 
 TEST_CASE("own metrics: a formula that cannot be measured is refused before anything is run") {
-  const Said said = lauka({"--derive", "x=wall_time-cpu_time", "--", fixture("tiny")});
+  const Said said = lauka("--derive x=wall_time-cpu_time", {fixture("tiny")});
   CHECK(said.status == 2);
   CHECK(said.err ==
         "lauka: a formula (--derive) needs 'wall_time-cpu_time', which is not measured; a minus "
@@ -91,10 +92,11 @@ TEST_CASE("own metrics: a formula that cannot be measured is refused before anyt
 TEST_CASE(
     "own metrics: what a program prints is scraped in each run, and still comes to --output") {
   const Folder folder;
-  const Said said = lauka({"-r4", "-w1", "-n", "it", "--scrape", "rate:higher=rate ([0-9.,]+)",
-                           "--scrape", "took:ms=took (\\S+)", "--derive", "product=rate*took",
-                           "--export-runs", folder.file("runs.csv"), "--output", folder.file("out"),
-                           "--", "sh -c 'echo rate 1; echo rate 1,234.5; echo took 12.5ms >&2'"});
+  const Said said = lauka(
+      "-r4 -w1 -n it --scrape 'rate:higher=rate ([0-9.,]+)' --scrape 'took:ms=took (\\S+)' "
+      "--derive 'product=rate*took' --export-runs " +
+          folder.file("runs.csv") + " --output " + folder.file("out"),
+      {"sh -c 'echo rate 1; echo rate 1,234.5; echo took 12.5ms >&2'"});
   CAPTURE(said.err);
   REQUIRE(said.status == 0);
   CHECK(said.out_has("\ntook "));
@@ -104,48 +106,47 @@ TEST_CASE(
   CHECK(column(csv, "took") == std::vector<double>(4, 0.0125));
   CHECK(column(csv, "product")[0] == doctest::Approx(15.43125));
   CHECK(text_of(folder.file("out")) == "rate 1\nrate 1,234.5\ntook 12.5ms\n");
-  const Said inherited =
-      lauka({"-q", "-r2", "-w0", "--scrape", "n=n=(.)", "--show-output", "--", "echo n=3"});
+  const Said inherited = lauka("-q -r2 -w0 --scrape 'n=n=(.)' --show-output", {"echo n=3"});
   CHECK(inherited.out.starts_with("n=3\nn=3\n"));
 }
 
 TEST_CASE("own metrics: a run without a match ends the session, and with -i has no value") {
-  const Said said = lauka({"-r3", "--scrape", "rate=rate (.*)", "--", "echo hello"});
+  const Said said = lauka("-r3 --scrape 'rate=rate (.*)'", {"echo hello"});
   CHECK(said.status == 1);
   CHECK(
       said.err_has("lauka: 'echo hello': --scrape 'rate=rate (.*)' matches nothing that it wrote; "
                    "that ends with 'hello'; use -i to go on without the value\n"));
-  const Said ignoring = lauka({"-r3", "-i", "--scrape", "rate=rate (.*)", "--", "echo hello"});
+  const Said ignoring = lauka("-r3 -i --scrape 'rate=rate (.*)'", {"echo hello"});
   CHECK(ignoring.status == 0);
   CHECK(ignoring.out_has("\nrate (0 runs) "));
-  CHECK(lauka({"--scrape", "rate=rate .*", "--", "echo hello"}).status == 2);
+  CHECK(lauka("--scrape 'rate=rate .*'", {"echo hello"}).status == 2);
 }
 
 TEST_CASE(
     "own metrics: output without a line break, NUL bytes and an expression that explodes do no "
     "harm") {
-  const Said zeros = lauka({"-q", "-r1", "-w0", "-S", "--export-csv", "-", "--scrape", "n=n=(\\d+)",
-                            "--", "echo n=7; head -c 3000000 /dev/zero"});
+  const Said zeros = lauka("-q -r1 -w0 -S --export-csv - --scrape 'n=n=(\\d+)'",
+                           {"echo n=7; head -c 3000000 /dev/zero"});
   CAPTURE(zeros.err);
   CHECK(zeros.status == 0);
   CHECK(zeros.out_has(",n,ratio,1,7,"));
-  const Said explodes = lauka({"-q", "-r1", "-w0", "-S", "--scrape", "n=((a+)+)[bc]", "--",
-                               "head -c 100000 /dev/zero | tr '\\0' a"});
+  const Said explodes =
+      lauka("-q -r1 -w0 -S --scrape 'n=((a+)+)[bc]'", {"head -c 100000 /dev/zero | tr '\\0' a"});
   CHECK(explodes.status == 1);
   CHECK(explodes.err_has("takes too many steps"));
 }
 
 TEST_CASE("own metrics: runs that count have LAUKA_METRICS, too") {
   const std::string script = "sh -c 'echo n 1 >> \"$LAUKA_METRICS\"'";
-  const Said counted = lauka({"-r2", "-e", "page-faults", "--", script});
+  const Said counted = lauka("-r2 -e page-faults", {script});
   CHECK(counted.status == 0);
   CHECK(counted.out_has("\nn "));
 }
 
 TEST_CASE("own metrics: loops that count by themselves (lauka/counters.h) hand their values over") {
   const std::string loop = fixture("counted_loop");
-  const Said said = lauka({"-r3", "-n", "epochs", "-n", "loop", "--export-csv", "-", "--",
-                           loop + " epochs", loop + " loop"});
+  const Said said =
+      lauka("-r3 -n epochs -n loop --export-csv -", {loop + " epochs", loop + " loop"});
   CAPTURE(said.err);
   REQUIRE(said.status == 0);
   for (const char* name : {"epochs", "loop"}) {
@@ -161,8 +162,9 @@ TEST_CASE("own metrics: what a program writes to LAUKA_METRICS appears by itself
   const std::string command =
       "sh -c 'echo served 100 higher >> $LAUKA_METRICS; echo part 1 ms sum >> $LAUKA_METRICS; "
       "echo part 2 ms >> $LAUKA_METRICS'";
-  const Said said = lauka({"-r5", "--export-runs", folder.file("runs.csv"), "--export-json",
-                           folder.file("it.json"), "-n", "it", "--", command});
+  const Said said = lauka("-r5 --export-runs " + folder.file("runs.csv") + " --export-json " +
+                              folder.file("it.json") + " -n it",
+                          {command});
   CAPTURE(said.err);
   REQUIRE(said.status == 0);
   CHECK(said.out_has("\nserved "));
@@ -170,20 +172,20 @@ TEST_CASE("own metrics: what a program writes to LAUKA_METRICS appears by itself
   const std::string csv = text_of(folder.file("runs.csv"));
   CHECK(column(csv, "served") == std::vector<double>(5, 100.0));
   CHECK(column(csv, "part")[4] == doctest::Approx(0.003));
-  const Said later = lauka({"-r5", "--baseline", folder.file("it.json"), "--metrics",
-                            "wall_time,served:higher", "--fail-if", "served < -5", "-n", "it", "--",
-                            "sh -c 'echo served 50 >> $LAUKA_METRICS'"});
+  const Said later = lauka("-r5 --baseline " + folder.file("it.json") +
+                               " --metrics wall_time,served:higher --fail-if 'served < -5' -n it",
+                           {"sh -c 'echo served 50 >> $LAUKA_METRICS'"});
   CAPTURE(later.err);
   CHECK(later.status == 3);
   CHECK(later.out_has("served < -5%: fail"));
 }
 
 TEST_CASE("own metrics: a line that cannot be read ends the session with its number") {
-  const Said said = lauka({"-r2", "--", "sh -c 'echo served many >> $LAUKA_METRICS'"});
+  const Said said = lauka("-r2", {"sh -c 'echo served many >> $LAUKA_METRICS'"});
   CHECK(said.status == 1);
   CHECK(said.err_has("line 1 of LAUKA_METRICS, 'served many', is not a number"));
-  CHECK(lauka({"-r2", "-i", "--", "sh -c 'echo served many >> $LAUKA_METRICS'"}).status == 0);
-  const Said folder_there = lauka({"-r2", "--", "sh -c 'mkdir $LAUKA_METRICS'"});
+  CHECK(lauka("-r2 -i", {"sh -c 'echo served many >> $LAUKA_METRICS'"}).status == 0);
+  const Said folder_there = lauka("-r2", {"sh -c 'mkdir $LAUKA_METRICS'"});
   CHECK(folder_there.status == 1);
   CHECK(folder_there.err_has("LAUKA_METRICS is no file"));
 }

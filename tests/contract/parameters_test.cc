@@ -52,8 +52,8 @@ TEST_CASE("a command directly after the values is a command") {
 
 TEST_CASE("the parameters are in the CSV and in the names") {
   const Folder folder;
-  REQUIRE(lauka({"-r1", "-q", "-n", "sleep", "--export-csv", folder.file("out.csv"), "-L", "n",
-                 "1,2", "-L", "m", "a,b", "--", "echo {n}{m}"})
+  REQUIRE(lauka("-r1 -q -n sleep --export-csv " + folder.file("out.csv") + " -L n 1,2 -L m a,b",
+                {"echo {n}{m}"})
               .status == 0);
   const std::string csv = text_of(folder.file("out.csv"));
   CHECK(lines_of(csv).at(0).ends_with(",delta_high_percent,parameter_n,parameter_m"));
@@ -62,11 +62,11 @@ TEST_CASE("the parameters are in the CSV and in the names") {
 }
 
 TEST_CASE("with one scanned parameter a comparison of its values closes the output") {
-  const Said said = lauka({"-r3", "-P", "n", "1", "3", "--", "echo {n}"});
+  const Said said = lauka("-r3 -P n 1 3", {"echo {n}"});
   const auto lines = lines_of(said.out);
   REQUIRE(lines.size() > 4);
   CHECK(lines[lines.size() - 4].starts_with("n "));
-  CHECK(lines[lines.size() - 4].find("wall_time") != std::string::npos);
+  CHECK(has(lines[lines.size() - 4], "wall_time"));
   for (std::size_t i = 1; i <= 3; ++i)
     CHECK(lines[lines.size() - 4 + i].starts_with(std::to_string(i) + " "));
 }

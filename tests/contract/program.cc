@@ -1,5 +1,6 @@
 #include "contract/program.h"
 
+#include "core/text.h"
 #include "places.h"
 
 #include <algorithm>
@@ -93,6 +94,20 @@ Said lauka(std::vector<std::string> arguments) {
   Start start;
   start.arguments = std::move(arguments);
   return lauka(start);
+}
+
+Said lauka(const std::string& options, const std::vector<std::string>& commands) {
+  return lauka(words(options, commands));
+}
+
+std::vector<std::string> words(const std::string& options,
+                               const std::vector<std::string>& commands) {
+  auto split = split_words(options);
+  if (!split) throw std::runtime_error(split.error().line());
+  std::vector<std::string> all = *std::move(split);
+  if (!commands.empty()) all.emplace_back("--");
+  all.insert(all.end(), commands.begin(), commands.end());
+  return all;
 }
 
 Said lauka(const Start& start) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "has.h"
 #include "places.h"
 
 #include <functional>
@@ -37,6 +38,11 @@ struct Start {
 /// Runs the built lauka with its output captured through pipes.
 Said lauka(std::vector<std::string> arguments);
 Said lauka(const Start& start);
+
+/// The same with options as a shell takes them, and commands after them.
+Said lauka(const std::string& options, const std::vector<std::string>& commands);
+std::vector<std::string> words(const std::string& options,
+                               const std::vector<std::string>& commands = {});
 
 /// The same in a terminal `columns` wide: `out` is all of its output, standard error included.
 Said lauka_in_terminal(const std::vector<std::string>& arguments, unsigned short columns,

@@ -94,23 +94,21 @@ TEST_CASE("words are split by POSIX quoting and nothing is expanded") {
 TEST_CASE("a shell runs the command where one is asked for") {
   const Folder folder;
   const std::string out = folder.file("out");
-  CHECK(lauka({"-r1", "-w0", "-S", "--output", out, "--", "echo $((6 * 7)) | cat"}).status == 0);
+  CHECK(lauka("-r1 -w0 -S --output " + out, {"echo $((6 * 7)) | cat"}).status == 0);
   CHECK(text_of(out) == "42\n");
-  CHECK(
-      lauka({"-r1", "-w0", "--shell", "bash", "--output", out, "--", "echo ${BASH_VERSION:+bash}"})
-          .status == 0);
+  CHECK(lauka("-r1 -w0 --shell bash --output " + out, {"echo ${BASH_VERSION:+bash}"}).status == 0);
   CHECK(text_of(out) == "bash\n");
-  CHECK(lauka({"-r1", "-w0", "-S", "-N", "--", "true | false"}).status == 0);
+  CHECK(lauka("-r1 -w0 -S -N", {"true | false"}).status == 0);
 }
 
 TEST_CASE("names belong to their commands, in order") {
-  const Said said = lauka({"-r2", "-n", "first", "--command-name", "second", "--", "true", "true"});
+  const Said said = lauka("-r2 -n first --command-name second", {"true", "true"});
   CHECK(said.out_has("Benchmark 1 (2 runs): first\n"));
   CHECK(said.out_has("Benchmark 2 (2 runs): second\n"));
 }
 
 TEST_CASE("--reference puts a command first") {
-  const Said said = lauka({"-r2", "--reference", "true first", "--", "true second"});
+  const Said said = lauka("-r2 --reference 'true first'", {"true second"});
   CHECK(said.out_has("Benchmark 1 (2 runs): true first\n"));
   CHECK(said.out_has("Benchmark 2 (2 runs): true second\n"));
 }
@@ -118,10 +116,10 @@ TEST_CASE("--reference puts a command first") {
 TEST_CASE("standard input is empty, or the file, from its start in every run") {
   const Folder folder;
   const std::string out = folder.file("out");
-  CHECK(lauka({"-r2", "--output", out, "--", "cat"}).status == 0);
+  CHECK(lauka("-r2 --output " + out, {"cat"}).status == 0);
   CHECK(text_of(out).empty());
   const std::string program = places::kProgram;
-  CHECK(lauka({"-r3", "--input", program, "--output", out, "--", "wc -c"}).status == 0);
+  CHECK(lauka("-r3 --input " + program + " --output " + out, {"wc -c"}).status == 0);
   CHECK(std::stoul(text_of(out)) == text_of(program).size());
 }
 
@@ -133,9 +131,8 @@ TEST_CASE(
     const Said said = lauka({"-r3", "--input", program, "--output", output, "--", command});
     REQUIRE(said.status == 0);
     const auto lines = lines_of(said.err);
-    return std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
-      return line.find("its input file") != std::string::npos;
-    });
+    return std::count_if(lines.begin(), lines.end(),
+                         [](const std::string& line) { return has(line, "its input file"); });
   };
   CHECK(notes("null", "true") == 1);
   CHECK(notes("null", "head -c 10") == 1);
@@ -144,19 +141,18 @@ TEST_CASE(
 }
 
 TEST_CASE("output is shown where it is asked for") {
-  CHECK_FALSE(lauka({"-r1", "-w0", "--", "printf 'greeting-%s\\n' from-a-run"})
-                  .out_has("greeting-from-a-run\n"));
-  CHECK(lauka({"-r1", "-w0", "--show-output", "--", "printf 'greeting-%s\\n' from-a-run"})
+  CHECK_FALSE(
+      lauka("-r1 -w0", {"printf 'greeting-%s\\n' from-a-run"}).out_has("greeting-from-a-run\n"));
+  CHECK(lauka("-r1 -w0 --show-output", {"printf 'greeting-%s\\n' from-a-run"})
             .out_has("greeting-from-a-run\n"));
-  CHECK(lauka({"-r1", "-w0", "--output=inherit", "--", "printf 'greeting-%s\\n' from-a-run"})
+  CHECK(lauka("-r1 -w0 --output=inherit", {"printf 'greeting-%s\\n' from-a-run"})
             .out_has("greeting-from-a-run\n"));
-  CHECK(lauka({"-r2", "--output", "pipe", "--", fixture("chatty") + " 1000000 1000000"}).status ==
-        0);
+  CHECK(lauka("-r2 --output pipe", {fixture("chatty") + " 1000000 1000000"}).status == 0);
 }
 
 TEST_CASE("options may follow commands, and what follows -- is a command") {
   CHECK(lauka({"true", "-r", "2"}).out_has("(2 runs): true"));
-  const Said said = lauka({"-r2", "--", "--nosuch"});
+  const Said said = lauka("-r2", {"--nosuch"});
   CHECK(said.status == 1);
   CHECK(said.err_has("--nosuch: command not found"));
 }

@@ -161,8 +161,8 @@ TEST_CASE("--from: gates typed now are judged at one look, and saved ones are re
 
 TEST_CASE("--from: gates on a session that its own gates ended are said to err more often") {
   const Folder folder;
-  REQUIRE(lauka({"-q", "-d10ms", "--fail-if", "cpu_time > 100", "--export-json",
-                 folder.file("a.json"), "--", work(5), work(5)})
+  REQUIRE(lauka("-q -d10ms --fail-if 'cpu_time > 100' --export-json " + folder.file("a.json"),
+                {work(5), work(5)})
               .status == 0);
   CHECK(lauka({"--from", folder.file("a.json"), "--fail-if", "cpu_time > 90"})
             .err_has("judged again"));
@@ -215,8 +215,8 @@ TEST_CASE("A/A: a candidate that is the reference's program is reported, in any 
     return folder.file(name) + "/it " + time;
   };
   const std::string file = folder.file("it.json");
-  const Said said = lauka({"-r3", "--export-json", file, "--export-html", folder.file("it.html"),
-                           "--", it("a", "1ms"), it("b", "1ms"), it("b", "2ms"), it("c", "1ms")});
+  const Said said = lauka("-r3 --export-json " + file + " --export-html " + folder.file("it.html"),
+                          {it("a", "1ms"), it("b", "1ms"), it("b", "2ms"), it("c", "1ms")});
   CHECK(said.status == 0);
   const json document = json::parse(text_of(file));
   const json schema = json::parse(text_of(std::string(places::kRepository) + "/docs/schema.json"));
@@ -225,8 +225,7 @@ TEST_CASE("A/A: a candidate that is the reference's program is reported, in any 
   for (const json& warning : document.at("lauka").at("warnings"))
     if (warning.at("kind") == "same_programs") same.push_back(warning.at("command"));
   CHECK(same == std::vector<std::size_t>{1});
-  CHECK(text_of(folder.file("it.html")).find("A/A: the programs are identical") !=
-        std::string::npos);
+  CHECK(has(text_of(folder.file("it.html")), "A/A: the programs are identical"));
   const auto hash_of = [&](std::size_t command, const char* what) {
     return document.at("results").at(command).at("lauka").at(what);
   };
@@ -254,8 +253,7 @@ TEST_CASE("A/A: a candidate that is the reference's program is reported, in any 
         hash_of(0, "executable_sha256"));
   CHECK(made.at("results").at(1).at("lauka").at("executable_sha256") ==
         hash_of(3, "executable_sha256"));
-  const json shell =
-      json::parse(lauka({"-r3", "-q", "-S", "--export-json", "-", "--", "true"}).out);
+  const json shell = json::parse(lauka("-r3 -q -S --export-json -", {"true"}).out);
   CHECK_FALSE(shell.at("results").at(0).at("lauka").contains("executable_sha256"));
 }
 

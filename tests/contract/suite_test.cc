@@ -80,7 +80,7 @@ TEST_CASE("--suite: a row for each benchmark, and the geometric mean of the chan
   CHECK(lines[0] == "wall_time of 3 benchmarks");
   CHECK(lines[1].substr(0, 14) == "benchmark     ");
   CHECK(lines[2].starts_with("first "));
-  CHECK(lines[2].find("💩 +") != std::string::npos);
+  CHECK(has(lines[2], "💩 +"));
   CHECK(lines[3].starts_with("second "));
   CHECK(lines[4].starts_with("alone "));
   CHECK(lines[5].starts_with("geomean of 2 "));
@@ -120,7 +120,7 @@ TEST_CASE("--suite: the rounds of all benchmarks are interleaved") {
   for (std::size_t lap = 0; lap + 4 <= others.size(); lap += 4)
     CHECK(std::count(others.begin() + static_cast<std::ptrdiff_t>(lap),
                      others.begin() + static_cast<std::ptrdiff_t>(lap + 4), 'a') == 2);
-  CHECK(order.find("cccccccc") != std::string::npos);
+  CHECK(has(order, "cccccccc"));
 }
 
 TEST_CASE(
@@ -147,12 +147,12 @@ TEST_CASE(
   }
   const std::string csv = text_of(suite.folder.file("a.csv"));
   CHECK(csv.starts_with("benchmark,command,metric,"));
-  CHECK(csv.find("\r\n\"with, comma\",") != std::string::npos);
-  CHECK(csv.find("parameter_n\r\n") != std::string::npos);
+  CHECK(has(csv, "\r\n\"with, comma\","));
+  CHECK(has(csv, "parameter_n\r\n"));
   CHECK(text_of(suite.folder.file("a.runs")).starts_with("benchmark,order,command,run,"));
-  CHECK(text_of(suite.folder.file("a.html")).find("<h1>T &lt;1&gt;</h1>") != std::string::npos);
-  CHECK(text_of(suite.folder.file("a.markdown"))
-            .find("\n\n| benchmark | command | metric | base |") != std::string::npos);
+  CHECK(has(text_of(suite.folder.file("a.html")), "<h1>T &lt;1&gt;</h1>"));
+  CHECK(
+      has(text_of(suite.folder.file("a.markdown")), "\n\n| benchmark | command | metric | base |"));
   const json document = json::parse(text_of(suite.folder.file("a.json")));
   for (const std::string& fault : faults(document, schema())) FAIL_CHECK(fault);
   const json& results = document.at("results");
@@ -172,10 +172,10 @@ TEST_CASE("--suite: Markdown and HTML say which metric a row is of, and what a m
   const std::string html = suite.folder.file("a.html");
   REQUIRE(suite.run({"-r6", "--export-markdown", md, "--export-html", html}).status == 0);
   CHECK(text_of(md).starts_with("4 benchmarks\n\n| benchmark | metric | base |"));
-  CHECK(text_of(md).find("| `memory` | peak_rss | ") != std::string::npos);
-  CHECK(text_of(md).find("| **geomean of 2** | wall_time |") != std::string::npos);
-  CHECK(text_of(html).find("<th scope=\"col\">metric</th>") != std::string::npos);
-  CHECK(text_of(html).find("<td>peak_rss</td>") != std::string::npos);
+  CHECK(has(text_of(md), "| `memory` | peak_rss | "));
+  CHECK(has(text_of(md), "| **geomean of 2** | wall_time |"));
+  CHECK(has(text_of(html), "<th scope=\"col\">metric</th>"));
+  CHECK(has(text_of(html), "<td>peak_rss</td>"));
 }
 
 TEST_CASE(
@@ -191,7 +191,7 @@ TEST_CASE(
   REQUIRE(lines.size() > 5);
   CHECK(lines[2].starts_with("short "));
   CHECK(lines[3].starts_with("long "));
-  CHECK(lines[3].find(work(1)) != std::string::npos);  // of its candidates the shorter one first
+  CHECK(has(lines[3], work(1)));  // of its candidates the shorter one first
   CHECK(text_of(md).find("`short`") < text_of(md).find("`long`"));
   CHECK(std::count(said.out.begin(), said.out.end(), '\n') > 15);
   CHECK(said.out_has("Command 3 (6 runs): "));
@@ -217,7 +217,7 @@ TEST_CASE("--from of a suite is compared with --baseline, a session or a suite")
     const Said said = lauka({"--from", now, "--baseline", baseline, gate});
     CHECK(said.status == 3);
     CHECK(said.out_has("4 gates: 4 fail"));
-    CHECK(said.err.find("refused") == std::string::npos);
+    CHECK_FALSE(said.err_has("refused"));
   }
   const Said other = lauka({"--from", session, "--baseline", suite});
   CHECK(other.status == 2);

@@ -11,15 +11,15 @@ namespace lauka::contract {
 TEST_CASE("a run is over when a line of its output matches, on either stream, and has succeeded") {
   const Folder folder;
   const std::string csv = folder.file("r.csv");
-  const Said said = lauka({"-r2", "-w0", "--until", "^ready \\d+$", "--export-csv", csv, "--",
-                           "sh -c 'echo starting; echo ready 1; exec sleep 30'",
+  const Said said = lauka("-r2 -w0 --until '^ready \\d+$' --export-csv " + csv,
+                          {"sh -c 'echo starting; echo ready 1; exec sleep 30'",
                            "sh -c 'printf \"ready 2\\r\\n\" >&2; sleep 30'"});
   CAPTURE(said.err);
   CHECK(said.status == 0);
   const std::string text = text_of(csv);
   for (const std::string& line : lines_of(text)) {
-    if (line.find(",wall_time,") == std::string::npos) continue;
-    CHECK(line.find("wall_time") != std::string::npos);
+    if (!has(line, ",wall_time,")) continue;
+    CHECK(has(line, "wall_time"));
   }
   CHECK(said.out_has("wall_time"));
 }
@@ -27,11 +27,10 @@ TEST_CASE("a run is over when a line of its output matches, on either stream, an
 TEST_CASE("what the run started is ended with it, also where SIGTERM is ignored") {
   const Folder folder;
   const std::string pids = folder.file("pids");
-  const Said said = lauka({"-r1", "-w0", "--until", "ready", "--",
-                           "sh -c 'sleep 30 & echo $! >> " + pids +
-                               "; trap \"\" TERM; (trap - TERM; "
-                               "exec sleep 31) & echo $! >> " +
-                               pids + "; echo ready; exit 0'"});
+  const Said said = lauka("-r1 -w0 --until ready", {"sh -c 'sleep 30 & echo $! >> " + pids +
+                                                    "; trap \"\" TERM; (trap - TERM; "
+                                                    "exec sleep 31) & echo $! >> " +
+                                                    pids + "; echo ready; exit 0'"});
   CAPTURE(said.err);
   CHECK(said.status == 0);
   for (const std::string& pid : lines_of(text_of(pids)))
@@ -45,12 +44,12 @@ TEST_CASE("a run that ends before its line has failed, and shows what it wrote l
   CHECK(
       ended.err_has("exited with status 3 before a line of its output matched --until 'ready'; "
                     "what it wrote last:\n  | one\n  | two\n"));
-  const Said silent = lauka({"-r1", "-w0", "--until", "ready", "--", "true"});
+  const Said silent = lauka("-r1 -w0 --until ready", {"true"});
   CHECK(
       silent.err_has("exited with status 0 before a line of its output matched --until 'ready'; it "
                      "wrote nothing"));
-  const Said late = lauka({"-r1", "-w0", "--timeout", "50ms", "--until", "ready", "--",
-                           "sh -c 'printf ready; sleep 30'"});
+  const Said late =
+      lauka("-r1 -w0 --timeout 50ms --until ready", {"sh -c 'printf ready; sleep 30'"});
   CHECK(late.status == 1);
   CHECK(late.err_has("took longer than 50ms and was killed before a line"));
   CHECK(late.err_has("  | ready\n"));
@@ -60,23 +59,22 @@ TEST_CASE("output still goes where --output says") {
   const Folder folder;
   const std::string out = folder.file("out");
   const std::string command = "sh -c 'echo a; echo e >&2; echo ready; exec sleep 30'";
-  CHECK(lauka({"-r1", "-w0", "--until", "ready", "--output", out, "--", command}).status == 0);
-  CHECK(text_of(out).find("a\n") != std::string::npos);
-  CHECK(text_of(out).find("ready\n") != std::string::npos);
-  const Said shown =
-      lauka({"-r1", "-w0", "-q", "--until", "ready", "--show-output", "--", command});
+  CHECK(lauka("-r1 -w0 --until ready --output " + out, {command}).status == 0);
+  CHECK(has(text_of(out), "a\n"));
+  CHECK(has(text_of(out), "ready\n"));
+  const Said shown = lauka("-r1 -w0 -q --until ready --show-output", {command});
   CHECK(shown.out == "a\nready\n");
   CHECK(shown.err == "e\n");
 }
 
 TEST_CASE("output without a line break, of NULs or without an end does no harm to --until") {
   const Said said =
-      lauka({"-r1", "-w0", "--until", "^ready$", "--",
-             "sh -c 'head -c 30000000 /dev/zero; echo; echo ready; exec cat /dev/zero'"});
+      lauka("-r1 -w0 --until '^ready$'",
+            {"sh -c 'head -c 30000000 /dev/zero; echo; echo ready; exec cat /dev/zero'"});
   CAPTURE(said.err);
   CHECK(said.status == 0);
-  const Said slow = lauka({"-r1", "-w0", "--until", "(a+)+$", "--",
-                           "sh -c 'echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab; sleep 30'"});
+  const Said slow = lauka("-r1 -w0 --until '(a+)+$'",
+                          {"sh -c 'echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab; sleep 30'"});
   CHECK(slow.status == 1);
   CHECK(slow.err_has("--until '(a+)+$' takes too many steps"));
 }
@@ -89,11 +87,11 @@ TEST_CASE("an interrupt ends a session that waits for a line") {
 }
 
 TEST_CASE("what --until does not go with is refused with the reason") {
-  CHECK(lauka({"--until", "(", "--", "true"}).status == 2);
-  CHECK(lauka({"--until", "", "--", "true"}).status == 2);
-  CHECK(lauka({"--until", "a", "--scrape", "x=(a)", "--", "true"})
-            .err_has("--until reads output during the run"));
-  CHECK(lauka({"--until", "a", "--expect-output", "same", "--", "true", "true"})
+  CHECK(lauka("--until '('", {"true"}).status == 2);
+  CHECK(lauka("--until ''", {"true"}).status == 2);
+  CHECK(
+      lauka("--until a --scrape 'x=(a)'", {"true"}).err_has("--until reads output during the run"));
+  CHECK(lauka("--until a --expect-output same", {"true", "true"})
             .err_has("no whole output to compare"));
 }
 

@@ -32,7 +32,7 @@ bool warns_of_first_run(const Said& said) {
 
 TEST_CASE("a slow first run is warned of, on standard error only") {
   const Folder cold;
-  const Said said = lauka({"-r8", "-w0", "-n", "it", "--", slow_at_first(cold)});
+  const Said said = lauka("-r8 -w0 -n it", {slow_at_first(cold)});
   CAPTURE(said.err);
   CHECK(said.status == 0);
   CHECK(warns_of_first_run(said));
@@ -42,13 +42,13 @@ TEST_CASE("a slow first run is warned of, on standard error only") {
 
 TEST_CASE("-q silences warnings") {
   const Folder cold;
-  const Said said = lauka({"-q", "-r8", "-w0", "-n", "it", "--", slow_at_first(cold)});
+  const Said said = lauka("-q -r8 -w0 -n it", {slow_at_first(cold)});
   CHECK(said.status == 0);
   CHECK(said.err.empty());
 }
 
 TEST_CASE("a few runs of one command, which do not show its steadiness, have no warning") {
-  const Said said = lauka({"-r4", "-w1", "-n", "it", "--", "sleep 0.1"});
+  const Said said = lauka("-r4 -w1 -n it", {"sleep 0.1"});
   CAPTURE(said.err);
   CHECK(said.status == 0);
   CHECK(warnings_in(said).empty());
@@ -66,11 +66,11 @@ TEST_CASE("in a terminal warnings are below the table") {
 TEST_CASE(
     "too few runs and a sequential order are warned of once, whatever the number of commands") {
   const std::string tiny = fixture("tiny");
-  const Said said = lauka({"-r2", "--order", "sequential", "--", tiny, tiny, tiny});
+  const Said said = lauka("-r2 --order sequential", {tiny, tiny, tiny});
   CAPTURE(said.err);
   auto warnings = warnings_in(said);
   std::erase_if(warnings, [](const std::string& warning) {
-    return warning.find("the machine is busy") != std::string::npos;  // as it may be
+    return has(warning, "the machine is busy");  // as it may be
   });
   CHECK(
       warnings ==

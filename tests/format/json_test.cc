@@ -175,7 +175,7 @@ TEST_CASE("numbers read back as the same double, counts as whole numbers") {
   const json result = json::parse(text).at("results").at(0);
   CHECK(result.at("times").at(0).get<double>() == odd);
   CHECK(result.at("stddev").get<double>() == 1.0 / 3.0);
-  CHECK(text.find("9007199254740991") != std::string::npos);
+  CHECK(has(text, "9007199254740991"));
 }
 
 TEST_CASE("a whole sample has all its digits, and the sign of a zero") {
@@ -264,9 +264,8 @@ TEST_CASE("names of all kinds are JSON strings; what is not UTF-8 is replaced") 
 
 TEST_CASE("plain values are on one line, so that people can read the file too") {
   const std::string text = written(write_json, two_commands());
-  CHECK(text.find("\n      \"times\": [0.1, 0.3, 0.2],\n") != std::string::npos);
-  CHECK(text.find("\n          \"time_wall_clock\": {\"value\": 0.1, \"unit\": \"second\"},\n") !=
-        std::string::npos);
+  CHECK(has(text, "\n      \"times\": [0.1, 0.3, 0.2],\n"));
+  CHECK(has(text, "\n          \"time_wall_clock\": {\"value\": 0.1, \"unit\": \"second\"},\n"));
   CHECK(text.back() == '\n');
 }
 

@@ -205,7 +205,7 @@ TEST_CASE("Org: the same, where an underscore would lower what follows it") {
         "\n"
         "- a\\vert{}b x=1 \\slash{}tmp/c ran 4.55 ± 0.04 times faster than ./build-old\n");
   results.commands[1].name = "x=1 y";
-  CHECK(written(write_orgmode, Report{{results}}).find("| ~x=1 y~, 9 runs |") != std::string::npos);
+  CHECK(has(written(write_orgmode, Report{{results}}), "| ~x=1 y~, 9 runs |"));
 }
 
 }  // namespace lauka::report

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "has.h"
+
 #include <optional>
 #include <string>
 #include <vector>

@@ -79,7 +79,7 @@ TEST_CASE("a step to the worse is an alarm until it is acknowledged or made up f
   const SteppedSeries known = found({1.1});
   CHECK(known.steps[0].state == StepState::Acknowledged);
   CHECK(known.steps[0].note == "new parser");
-  CHECK(steps_text(known, {}).find("acknowledged: new parser") != std::string::npos);
+  CHECK(has(steps_text(known, {}), "acknowledged: new parser"));
 }
 
 TEST_CASE(
@@ -117,8 +117,8 @@ TEST_CASE("a clear change in a series too short for steps is shown as not judged
     return steps_text(with_steps(loader, series_of_values(values), Against::Usual).value(), {});
   };
   const std::string clear = text({1.0, 1.0, 1.3});
-  CHECK(clear.find("  c3 +30.0% ± 0.") != std::string::npos);
-  CHECK(clear.find("%: not judged yet, 3 of 6 commits\n") != std::string::npos);
+  CHECK(has(clear, "  c3 +30.0% ± 0."));
+  CHECK(has(clear, "%: not judged yet, 3 of 6 commits\n"));
   CHECK(text({1.0, 1.0, 1.0001}).empty());
   CHECK(text({1.0}).empty());
 }
@@ -283,8 +283,7 @@ TEST_CASE("a new anchor is chained by a session that has measured both") {
     CHECK(series->front().unchained == 10);
     const Trend alone = make_trend(series->front(), Against::Usual);
     CHECK(alone.commits.size() == 10);
-    CHECK(series_text(series->front(), alone, {}).find("10 sessions of another anchor left out") !=
-          std::string::npos);
+    CHECK(has(series_text(series->front(), alone, {}), "10 sessions of another anchor left out"));
 
     // A link over an anchor that was never measured with the candidate.
     SUBCASE("over another one") {
@@ -366,8 +365,8 @@ TEST_CASE("the sessions of several machines become one change, which says how mu
   CHECK(effects[0].machines[0].error == doctest::Approx(0.002 / std::sqrt(2.0)));
   CHECK(effects[0].combined->value == doctest::Approx(0.04).epsilon(1e-6));
   const std::string text = fleet_text(effects[0], {});
-  CHECK(text.find("it differs between machines by 2.0%") != std::string::npos);
-  CHECK(text.find("3 machines are few to judge that") != std::string::npos);
+  CHECK(has(text, "it differs between machines by 2.0%"));
+  CHECK(has(text, "3 machines are few to judge that"));
   CHECK_FALSE(is_worse_than(effects[0], 0.0, false));  // ± 5%, as three are few
   CHECK(is_worse_than(effects[0], 5.0, true));
   CHECK_FALSE(is_worse_than(effects[0], 7.0, true));
@@ -380,17 +379,17 @@ TEST_CASE("what is shown of a series fits the terminal, and no name steers it") 
   const Trend trend = make_trend(series, Against::Nothing);
   const std::string wide = series_text(series, trend, {});
   CHECK(wide.find("it\\x1b[2J, wall_time") == 0);
-  CHECK(wide.find("0123456789+dirty") != std::string::npos);
-  CHECK(wide.find("+50.0% ± 0.4%") != std::string::npos);
-  CHECK(wide.find("●") != std::string::npos);
-  CHECK(series_text(series, trend, {.width = 60}).find("●") == std::string::npos);
-  CHECK(series_text(series, trend, {.width = 70}).find("measured") != std::string::npos);
+  CHECK(has(wide, "0123456789+dirty"));
+  CHECK(has(wide, "+50.0% ± 0.4%"));
+  CHECK(has(wide, "●"));
+  CHECK_FALSE(has(series_text(series, trend, {.width = 60}), "●"));
+  CHECK(has(series_text(series, trend, {.width = 70}), "measured"));
   const std::string narrow = series_text(series, trend, {.width = 40});
-  CHECK(narrow.find("measured") == std::string::npos);
-  CHECK(narrow.find("+50.0% ± 0.4%") != std::string::npos);
+  CHECK_FALSE(has(narrow, "measured"));
+  CHECK(has(narrow, "+50.0% ± 0.4%"));
   const std::string plain = series_text(series, trend, {.ascii = true});
-  CHECK(plain.find("+-") != std::string::npos);
-  CHECK(plain.find("●") == std::string::npos);
+  CHECK(has(plain, "+-"));
+  CHECK_FALSE(has(plain, "●"));
 }
 
 }  // namespace lauka::history

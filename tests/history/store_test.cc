@@ -248,8 +248,7 @@ TEST_CASE("a database of an older version is brought to the newest, a newer one 
     for (const Access access : {Access::Read, Access::Write}) {
       const auto refused = open_history(where, access);
       REQUIRE_FALSE(refused);
-      CHECK(refused.error().line().find("is of version 99, and this lauka-history knows up to") !=
-            std::string::npos);
+      CHECK(has(refused.error().line(), "is of version 99, and this lauka-history knows up to"));
     }
   }
 }
@@ -290,9 +289,9 @@ TEST_CASE("a history of version 3, whose times were seconds, is all there, and g
     REQUIRE(lines->size() == 20);
     CHECK(lines->front().began == sessions.back().began.time_since_epoch().count());
     CHECK(lines->back().began == 1'767'225'600'000);
-    CHECK(sessions_text(*lines, {}).find("2026-01-01 03:10") != std::string::npos);
-    CHECK(sessions_text(*lines, {}).find("machine") != std::string::npos);
-    CHECK(sessions_text(*lines, {.width = 50}).find("machine") == std::string::npos);
+    CHECK(has(sessions_text(*lines, {}), "2026-01-01 03:10"));
+    CHECK(has(sessions_text(*lines, {}), "machine"));
+    CHECK_FALSE(has(sessions_text(*lines, {.width = 50}), "machine"));
     const auto variants = loader.variants({});
     REQUIRE(variants);
     REQUIRE(variants->size() == 1);
@@ -308,7 +307,7 @@ TEST_CASE("a history of version 3, whose times were seconds, is all there, and g
     }
     const std::string shown =
         series_text(series->front(), make_trend(series->front(), Against::Usual), {});
-    CHECK(shown.find("2026-01-01 01:40") != std::string::npos);
+    CHECK(has(shown, "2026-01-01 01:40"));
     const auto stepped = with_steps(loader, series->front(), Against::Usual);
     REQUIRE(stepped);
     REQUIRE(stepped->steps.size() == 1);

@@ -78,7 +78,7 @@ TEST_CASE("five commands are a table of five rows, with the best below it") {
 TEST_CASE("four commands have a table each, unless a compact one is asked for, and the reverse") {
   Results results = five();
   results.presentation.table = TableChoice::Full;
-  CHECK(table(results, {}).find("Benchmark 5 (10 runs): ./new -Os\n") != std::string::npos);
+  CHECK(has(table(results, {}), "Benchmark 5 (10 runs): ./new -Os\n"));
   results.presentation.table = TableChoice::Auto;
   results.commands.pop_back();
   CHECK_FALSE(is_compact(results));
@@ -99,12 +99,12 @@ TEST_CASE("rows that were asked for all get a table, and so do all under --verbo
   Results results = five();
   results.presentation.every_row = true;
   const std::string text = table(results, {});
-  CHECK(text.find("\npeak_rss of 5 commands, 10 runs each\n") != std::string::npos);
-  CHECK(text.find("not shown") == std::string::npos);
+  CHECK(has(text, "\npeak_rss of 5 commands, 10 runs each\n"));
+  CHECK_FALSE(has(text, "not shown"));
   results.presentation.every_row = false;
   results.metrics[1].shown = Shown::Verbose;
-  CHECK(table(results, {}).find("peak_rss") == std::string::npos);
-  CHECK(table(results, {.verbose = true}).find("\npeak_rss of 5") != std::string::npos);
+  CHECK_FALSE(has(table(results, {}), "peak_rss"));
+  CHECK(has(table(results, {.verbose = true}), "\npeak_rss of 5"));
 }
 
 TEST_CASE("runs get a column where their numbers differ") {
@@ -113,10 +113,10 @@ TEST_CASE("runs get a column where their numbers differ") {
   results.commands[2].failed_runs = 3;
   const std::string text = table(results, {});
   CHECK(text.starts_with("wall_time of 5 commands\ncommand      runs            mean ± σ"));
-  CHECK(text.find("./new        12              110ms") != std::string::npos);
-  CHECK(text.find("./new -O2    10, 3 failed    50.0ms") != std::string::npos);
+  CHECK(has(text, "./new        12              110ms"));
+  CHECK(has(text, "./new -O2    10, 3 failed    50.0ms"));
   without_values(results.commands[4]);
-  CHECK(table(results, {}).find("./new -Os    0               n/a") != std::string::npos);
+  CHECK(has(table(results, {}), "./new -Os    0               n/a"));
 }
 
 TEST_CASE("the headline of many commands never names a loser as the winner") {
@@ -149,7 +149,7 @@ TEST_CASE("a scan's headline has the law and the fastest value") {
   CHECK(summary_lines(scan, {}) ==
         "fastest at n = 10 (mean 10.0ms), not significantly different from n = 80\n");
   scan.commands[4].parameters[0].value = "many";
-  CHECK(summary_lines(scan, {}).find("fastest at") == std::string::npos);
+  CHECK_FALSE(has(summary_lines(scan, {}), "fastest at"));
 }
 
 TEST_CASE("a parameter is a column, and two of one command make a matrix") {
@@ -164,13 +164,13 @@ TEST_CASE("a parameter is a column, and two of one command make a matrix") {
         "9               200ms ± 1.0ms  💩 +100.0% ± 2.0%    200ms ± 1.0ms  💩 +100.0% ± 2.0%    "
         "200ms ± 1.0ms  💩 +100.0% ± 2.0%\n"
         "percentages: the difference from level = 1, file = a.txt; --reference chooses another\n");
-  CHECK(tables(matrix, {.width = 100}).find("200ms ± 1.0ms  💩 +100.0%  ") != std::string::npos);
-  CHECK(tables(matrix, {.width = 80}).find("200ms  💩 +100.0%") != std::string::npos);
+  CHECK(has(tables(matrix, {.width = 100}), "200ms ± 1.0ms  💩 +100.0%  "));
+  CHECK(has(tables(matrix, {.width = 80}), "200ms  💩 +100.0%"));
   for (CommandResult& one : matrix.commands) one.parameters.resize(1);
   matrix.commands.erase(matrix.commands.begin() + 1, matrix.commands.begin() + 3);
   const std::string text = tables(matrix, {});
-  CHECK(text.find("command          level    mean ± σ") != std::string::npos);
-  CHECK(text.find("gzip -9 a.txt    9        200ms") != std::string::npos);
+  CHECK(has(text, "command          level    mean ± σ"));
+  CHECK(has(text, "gzip -9 a.txt    9        200ms"));
 }
 
 TEST_CASE("a compact table fits any terminal of 40 columns or more, and cuts no number") {
@@ -180,8 +180,8 @@ TEST_CASE("a compact table fits any terminal of 40 columns or more, and cuts no 
     CAPTURE(width);
     const std::string text = table(results, {.width = width});
     CHECK(widest_line(tables(results, {.width = width})) <= width);
-    CHECK(text.find(width < 48 ? "−20.0%" : "−20.0% ± 1.0%") != std::string::npos);
-    CHECK((text.find("98.0ms … 102ms") != std::string::npos) == (width >= 75));
+    CHECK(has(text, width < 48 ? "−20.0%" : "−20.0% ± 1.0%"));
+    CHECK((has(text, "98.0ms … 102ms")) == (width >= 75));
   }
   for (std::size_t width = 40; width <= 140; width += 10)
     CHECK(widest_line(tables(two_variables(), {.width = width})) <= width);

@@ -1,3 +1,4 @@
+#include "has.h"
 #include "report/lines.h"
 
 #include <string>
@@ -29,7 +30,7 @@ TEST_CASE("the first reason comes first, and nothing is said where all went well
   CHECK(
       lines.starts_with("lauka: interrupted by SIGINT; no timed run of 'old' ended: use "
                         "--timeout or --until\n"));
-  CHECK(lines.find("--conclude of 'old' (after warm-up run 1) exited") != std::string::npos);
+  CHECK(has(lines, "--conclude of 'old' (after warm-up run 1) exited"));
 }
 
 TEST_CASE("what a failed run wrote is shown line by line, with nothing in it that steers") {
@@ -73,7 +74,7 @@ TEST_CASE("-i is not offered where a process could not be killed") {
   Session session;
   session.cut_short =
       RunFailed{Step{0, 0, 0, RoundKind::Timed}, TimedOut{std::chrono::seconds(1), true, 7}, ""};
-  CHECK(ending_lines(session, {"a"}).find("use -i") == std::string::npos);
+  CHECK_FALSE(has(ending_lines(session, {"a"}), "use -i"));
 }
 
 TEST_CASE(

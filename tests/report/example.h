@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/text.h"
+#include "has.h"
 #include "report/exports.h"
 #include "report/screen.h"
 #include "report/style.h"

@@ -24,8 +24,8 @@ TEST_CASE("--marks emoji puts emoji into Markdown") {
   Results results = manual_example();
   results.presentation.marks = MarksChoice::Emoji;
   const std::string text = written(write_markdown, results);
-  CHECK(text.find("**⚡ −78.0% ± 0.5%**") != std::string::npos);
-  CHECK(text.find("better") == std::string::npos);
+  CHECK(has(text, "**⚡ −78.0% ± 0.5%**"));
+  CHECK_FALSE(has(text, "better"));
 }
 
 TEST_CASE("without a second command there is no column for deltas") {
@@ -33,8 +33,8 @@ TEST_CASE("without a second command there is no column for deltas") {
   results.commands.resize(1);
   results.rankings.clear();
   const std::string text = written(write_markdown, results);
-  CHECK(text.find("delta") == std::string::npos);
-  CHECK(text.find("|:--|:--|--:|--:|--:|\n") != std::string::npos);
+  CHECK_FALSE(has(text, "delta"));
+  CHECK(has(text, "|:--|:--|--:|--:|--:|\n"));
 }
 
 TEST_CASE("code keeps its pipes and backticks in a cell") {
@@ -48,16 +48,14 @@ TEST_CASE("code keeps its pipes and backticks in a cell") {
 TEST_CASE("a name below the table is text, whatever Markdown would make of it") {
   Results results = manual_example();
   results.commands[1].name = "a*b* <i> [x](y) __init__ snake_case";
-  CHECK(written(write_markdown, results)
-            .find("\n- a\\*b\\* \\<i\\> \\[x\\](y) \\_\\_init\\_\\_ snake_case ran 4.55") !=
-        std::string::npos);
+  CHECK(has(written(write_markdown, results),
+            "\n- a\\*b\\* \\<i\\> \\[x\\](y) \\_\\_init\\_\\_ snake_case ran 4.55"));
 }
 
 TEST_CASE("a command that never ran has a row of its own") {
   Results results = manual_example();
   without_values(results.commands[1]);
-  CHECK(written(write_markdown, results).find("| `./build-new -O2`<br>0 runs | | | | |\n") !=
-        std::string::npos);
+  CHECK(has(written(write_markdown, results), "| `./build-new -O2`<br>0 runs | | | | |\n"));
 }
 
 }  // namespace lauka::report

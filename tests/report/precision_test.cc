@@ -29,8 +29,7 @@ TEST_CASE("a precision that was not reached names the limit that ended it") {
   CHECK(line({0.01, 0.0101, 812, PrecisionEnd::Duration}) ==
         "precision of wall time: ±1.01% after 812 runs, short of the ±1% asked for: --duration was "
         "used up\n");
-  CHECK(line({0.0001 / 100, 0.5, 10, PrecisionEnd::MaxRuns}).find(", short of the ±0.0001% ") !=
-        std::string::npos);
+  CHECK(has(line({0.0001 / 100, 0.5, 10, PrecisionEnd::MaxRuns}), ", short of the ±0.0001% "));
   CHECK(line({0.005, 3.0, 20, PrecisionEnd::MaxRuns}).ends_with(": --max-runs was reached\n"));
   CHECK(line({0.01, 0.02, 40, PrecisionEnd::ReferenceGone})
             .ends_with(": in sequential order no command is run again; --order random takes "
@@ -44,10 +43,10 @@ TEST_CASE("a precision that was not reached names the limit that ended it") {
 
 TEST_CASE("the precision is below the table, unless only gates are wanted") {
   Results results = manual_example();
-  CHECK(screen(results, {}, false).find("precision") == std::string::npos);
+  CHECK_FALSE(has(screen(results, {}, false), "precision"));
   results.precision = Precision{0.01, 0.0101, 812, PrecisionEnd::Duration};
   CHECK(screen(results, {}, false).ends_with("\n\n" + precision_line(results)));
-  CHECK(screen(results, {}, true).find("precision") == std::string::npos);
+  CHECK_FALSE(has(screen(results, {}, true), "precision"));
 }
 
 }  // namespace lauka::report

@@ -1,4 +1,5 @@
 #include "core/choices.h"
+#include "has.h"
 #include "report/screen.h"
 #include "report/style.h"
 
@@ -128,7 +129,7 @@ TEST_CASE("a terminal without UTF-8 gets no other characters") {
   ProgressBar bar(screen.sink(), cells(60), true);
   bar.progress({"sleep", RoundKind::Timed, 0.5, seconds(1), std::nullopt, 2e-6});
   REQUIRE(screen.writes.size() == 1);
-  CHECK(screen.writes[0].find("2.00us") != std::string::npos);
+  CHECK(has(screen.writes[0], "2.00us"));
 }
 
 }  // namespace lauka::report

@@ -161,7 +161,7 @@ TEST_CASE("a narrow terminal costs digits, outliers, ranges and intervals, a wid
         name +
             "                            12.3K ± 23K       12.341K … 12.342K      1234 (10%)    "
             "   +10% ± 20%");
-  CHECK(second_row_at(80).find("…") == std::string::npos);
+  CHECK_FALSE(has(second_row_at(80), "…"));
   CHECK(second_row_at(60) == name + "               12.3K ± 23K       +10%");
 }
 
@@ -179,9 +179,9 @@ TEST_CASE("a name that is too long loses its middle") {
 
 TEST_CASE("--marks text writes better and worse in any terminal") {
   const std::string text = table(manual_example(), {.word_marks = true});
-  CHECK(text.find("    better −78.0% ± 0.5%\n") != std::string::npos);
-  CHECK(text.find("    worse  +3.1% ± 0.4%\n") != std::string::npos);
-  CHECK(text.find("           −0.4% ± 1.1%\n") != std::string::npos);
+  CHECK(has(text, "    better −78.0% ± 0.5%\n"));
+  CHECK(has(text, "    worse  +3.1% ± 0.4%\n"));
+  CHECK(has(text, "           −0.4% ± 1.1%\n"));
 }
 
 TEST_CASE("better is green, worse is red, what is not significant is dim") {
@@ -305,8 +305,8 @@ TEST_CASE("rows for the curious need verbose") {
   results.commands = {command(
       "a", 2,
       {row(0, summary(2, 0.2, 0.01, 0.19, 0.21)), row(1, summary(2, 0.1, 0.01, 0.09, 0.11))})};
-  CHECK(table(results, {}).find("user_time") == std::string::npos);
-  CHECK(table(results, {.verbose = true}).find("user_time  ") != std::string::npos);
+  CHECK_FALSE(has(table(results, {}), "user_time"));
+  CHECK(has(table(results, {.verbose = true}), "user_time  "));
 }
 
 TEST_CASE("names keep to one line and cannot steer the terminal") {
@@ -314,7 +314,7 @@ TEST_CASE("names keep to one line and cannot steer the terminal") {
   results.commands[0].name = "sh -c 'a\nb\x1b[2J'";
   const std::string text = table(results, {});
   CHECK(text.find("Benchmark 1 (9 runs): sh -c 'a\\nb\\x1b[2J'\n") == 0);
-  CHECK(text.find("faster than sh -c 'a\\nb\\x1b[2J'\n") != std::string::npos);
+  CHECK(has(text, "faster than sh -c 'a\\nb\\x1b[2J'\n"));
   CHECK(text.find('\x1b') == std::string::npos);
 }
 
@@ -322,7 +322,7 @@ TEST_CASE("few outliers among many runs are not rounded away") {
   Results results;
   results.metrics = {metric("wall_time", Unit::Seconds)};
   results.commands = {command("a", 1000, {row(0, summary(1000, 0.2, 0.01, 0.19, 0.21, 3))})};
-  CHECK(table(results, {}).find("3 (<1%)") != std::string::npos);
+  CHECK(has(table(results, {}), "3 (<1%)"));
 }
 
 TEST_CASE("the summary has a line for each candidate, fastest first") {
@@ -369,24 +369,24 @@ TEST_CASE("where the means differ the other way than the delta, a line says why"
   stats::Delta& delta = *results.commands[1].rows[0].delta;
   delta = changed(0.002, 0.001);
   delta.basis = stats::Basis::Typical;
-  CHECK(table(results, {}).find("delta: ") == std::string::npos);
+  CHECK_FALSE(has(table(results, {}), "delta: "));
   delta.mean.change = -0.016;
-  CHECK(table(results, {})
-            .find("\ndelta: change of the typical round; the means of wall_time differ by −1.6%, "
-                  "because "
-                  "a few runs of the reference took much longer\n") != std::string::npos);
+  CHECK(has(table(results, {}),
+            "\ndelta: change of the typical round; the means of wall_time differ by −1.6%, "
+            "because "
+            "a few runs of the reference took much longer\n"));
   delta.mean.change = 0.716;
-  CHECK(table(results, {})
-            .find("the means of wall_time differ by +71.6%, because a few runs took "
-                  "much longer\n") != std::string::npos);
+  CHECK(has(table(results, {}),
+            "the means of wall_time differ by +71.6%, because a few runs took "
+            "much longer\n"));
 }
 
 TEST_CASE("a significant change below 0.1% has no mark") {
   Results results = manual_example();
   results.commands[1].rows[2].delta = changed(0.00002, 0.000001);
   const std::string text = table(results, {.color = true});
-  CHECK(text.find("   +0.0020% ± 0.0001%") != std::string::npos);
-  CHECK(text.find("💩 +0.0020%") == std::string::npos);
+  CHECK(has(text, "   +0.0020% ± 0.0001%"));
+  CHECK_FALSE(has(text, "💩 +0.0020%"));
 }
 
 }  // namespace lauka::report

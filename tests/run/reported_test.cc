@@ -1,3 +1,4 @@
+#include "has.h"
 #include "run/bench.h"
 #include "run/output.h"
 
@@ -159,8 +160,7 @@ TEST_CASE("a line that cannot be read is reported with its number") {
   CHECK(read("wall_time 1\n").error ==
         "line 1 of LAUKA_METRICS, 'wall_time 1', has the name of another metric");
   CHECK(read("a nan\n").error == "line 1 of LAUKA_METRICS, 'a nan', is not a number");
-  CHECK(read("rate 1\n", {own("rate", "(x)")}).error.find("--scrape looks for") !=
-        std::string::npos);
+  CHECK(has(read("rate 1\n", {own("rate", "(x)")}).error, "--scrape looks for"));
 }
 
 TEST_CASE("the values of a session are in its timed runs, and the file is in their environment") {

@@ -2,6 +2,7 @@
 
 #include "fakes/gates.h"
 #include "fakes/recorded.h"
+#include "has.h"
 
 #include <string>
 #include <vector>
@@ -57,7 +58,7 @@ TEST_CASE("a reference that another command has by its name is not lent by its p
 }
 
 TEST_CASE("a command more than the baseline has is refused") {
-  CHECK(fault(plan_of({"a", "b"}), baseline_of({"x"})).find("lacks 'b'") != std::string::npos);
+  CHECK(has(fault(plan_of({"a", "b"}), baseline_of({"x"})), "lacks 'b'"));
 }
 
 TEST_CASE("a reference without a run is refused") {
@@ -75,8 +76,7 @@ TEST_CASE("a baseline has to have what a gate or --precision looks at") {
         "again with it");
   const auto of_hyperfine = baseline_of({"a"});
   of_hyperfine->by_lauka = false;
-  CHECK(fault(plan, of_hyperfine).find("hyperfine's files are read for wall_time only") !=
-        std::string::npos);
+  CHECK(has(fault(plan, of_hyperfine), "hyperfine's files are read for wall_time only"));
   plan.gates = fakes::gates_of(plan, {{"wall_time", 5.0}});
   plan.precision = PrecisionGoal{0.01};
   CHECK(use_baseline(plan, "b.json", baseline_of({"a"})).has_value());

@@ -31,18 +31,8 @@ Start start_above_two(const Folder& folder) {
 TEST_CASE("commands and hooks run in the folder of --cwd, with PWD, as after cd") {
   const Folder folder;
   Start start = start_above_two(folder);
-  start.arguments = {"-r1",
-                     "-w0",
-                     "--order=interleaved",
-                     "--cwd",
-                     "a",
-                     "--cwd",
-                     "b",
-                     "-p",
-                     "pwd > prepared",
-                     "--",
-                     "sh -c 'echo $PWD > here'",
-                     "sh -c 'pwd -P > here'"};
+  start.arguments = words("-r1 -w0 --order=interleaved --cwd a --cwd b -p 'pwd > prepared'",
+                          {"sh -c 'echo $PWD > here'", "sh -c 'pwd -P > here'"});
   const Said said = lauka(start);
   CAPTURE(said.err);
   REQUIRE(said.status == 0);
@@ -57,8 +47,8 @@ TEST_CASE("a program of a relative path is looked for in the folder of --cwd, fi
   make_folder(folder.file("a"));
   Start start;
   start.folder = folder.path();
-  start.arguments = {"--setup", "true",     "-r1", "--cwd",         "a",      "--input",
-                     "in",      "--output", "out", "--export-json", "r.json", "./tool say"};
+  start.arguments = words("--setup true -r1 --cwd a --input in --output out --export-json r.json",
+                          {"./tool say"});
   CHECK(lauka(start).status == 2);  // neither is it there, nor is its input
   REQUIRE(lauka("-r1 -w0", {"sh -c 'printf \"#!/bin/sh\\ncat; echo \\$0\" > " +
                             folder.file("a/tool") + "; chmod +x " + folder.file("a/tool") +
@@ -75,16 +65,9 @@ TEST_CASE("a folder may have a variable in it, and one that cannot be entered is
   const Folder folder;
   make_folder(folder.file("x1"));
   const std::string log = folder.file("log");
-  const std::vector<std::string> arguments = {"-L",
-                                              "v",
-                                              "1,2",
-                                              "--cwd",
-                                              folder.file("x{v}"),
-                                              "-r1",
-                                              "-s",
-                                              "echo s >> " + log,
-                                              "--",
-                                              "sh -c 'pwd >> " + log + "'"};
+  const auto arguments =
+      words("-L v 1,2 -r1 --cwd " + folder.file("x{v}") + " -s 'echo s >> " + log + "'",
+            {"sh -c 'pwd >> " + log + "'"});
   const Said refused = lauka(arguments);
   CHECK(refused.status == 2);
   CHECK(refused.err == "lauka: --cwd '" + folder.file("x2") +
@@ -101,27 +84,10 @@ TEST_CASE("a folder may have a variable in it, and one that cannot be entered is
 TEST_CASE("equal commands are shown by what they differ in: on screen, in Markdown and JSON") {
   const Folder folder;
   Start start = start_above_two(folder);
-  start.arguments = {"-r2",
-                     "-w0",
-                     "--cwd",
-                     "a",
-                     "--cwd",
-                     "b",
-                     "--env",
-                     "LC_ALL=C",
-                     "--env",
-                     "LANG=C",
-                     "--input",
-                     "i",
-                     "--input",
-                     "j",
-                     "--export-markdown",
-                     "m.md",
-                     "--export-json",
-                     "r.json",
-                     "--",
-                     "cat",
-                     "cat"};
+  start.arguments = words(
+      "-r2 -w0 --cwd a --cwd b --env LC_ALL=C --env LANG=C --input i --input j --export-markdown "
+      "m.md --export-json r.json",
+      {"cat", "cat"});
   for (const char* name : {"i", "j"}) REQUIRE(std::ofstream(folder.file(name)).is_open());
   const Said said = lauka(start);
   CAPTURE(said.err);
@@ -132,7 +98,7 @@ TEST_CASE("equal commands are shown by what they differ in: on screen, in Markdo
     CHECK(has(shown, "cat (cwd a, LC_ALL=C, input i)"));
     CHECK(has(shown, "cat (cwd b, LANG=C, input j)"));
   }
-  start.arguments = {"-r1", "-w0", "--input", "i", "--input", "gone", "--", "cat", "cat"};
+  start.arguments = words("-r1 -w0 --input i --input gone", {"cat", "cat"});
   CHECK(lauka(start).err_has("'gone'"));
 }
 

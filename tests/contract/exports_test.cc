@@ -18,10 +18,7 @@ namespace {
 
 /// lauka, started by a line of the shell that ends with "$@".
 Said started_by(const std::string& line, std::vector<std::string> arguments) {
-  Start start;
-  start.before = {"/bin/sh", "-c", line, "sh"};
-  start.arguments = std::move(arguments);
-  return lauka(start);
+  return lauka({.before = {"/bin/sh", "-c", line, "sh"}, .arguments = std::move(arguments)});
 }
 
 }  // namespace

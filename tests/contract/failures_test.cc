@@ -93,14 +93,11 @@ TEST_CASE("a run that takes too long is killed with its tree and reported") {
 TEST_CASE("an interrupt ends lauka with 128 + N, and the runs so far are shown and exported") {
   for (const int signal : {2, 15}) {
     const Folder folder;
-    Start start;
-    start.arguments = {"-r100",        "-w0",
-                       "-n",           "burn",
-                       "--export-csv", folder.file("out.csv"),
-                       "--",           fixture("burn") + " 50ms"};
-    start.interrupt_after_ms = 700;
-    start.interrupt_signal = signal;
-    const Said said = lauka(start);
+    const Said said =
+        lauka({.arguments = words("-r100 -w0 -n burn --export-csv " + folder.file("out.csv"),
+                                  {fixture("burn") + " 50ms"}),
+               .interrupt_after_ms = 700,
+               .interrupt_signal = signal});
     CAPTURE(said.err);
     CHECK(said.status == 128 + signal);
     CHECK(said.out_has("wall_time"));
@@ -112,22 +109,18 @@ TEST_CASE("an interrupt ends lauka with 128 + N, and the runs so far are shown a
 TEST_CASE("timeout(1), which signals lauka and then its whole group, loses no finished run") {
   const Folder folder;
   const std::string csv = folder.file("out.csv");
-  Start start;
-  start.before = {"timeout", "-s", "INT", "1"};
-  start.arguments = {"-r1000",       "-w0", "-n", "burn",
-                     "--export-csv", csv,   "--", fixture("burn") + " 50ms"};
-  const Said said = lauka(start);
+  const Said said = lauka(
+      {.before = {"timeout", "-s", "INT", "1"},
+       .arguments = words("-r1000 -w0 -n burn --export-csv " + csv, {fixture("burn") + " 50ms"})});
   CAPTURE(said.err);
   CHECK(said.err_has("interrupted by SIGINT"));
   CHECK(std::stoi(csv_value(text_of(csv), "burn", "wall_time", "runs")) >= 1);
 }
 
 TEST_CASE("an interrupt during a run that would never end comes through at once") {
-  Start start;
-  start.arguments = {"-r2", "--", fixture("hang") + " --ignore-term"};
-  start.interrupt_after_ms = 300;
   const auto began = std::chrono::steady_clock::now();
-  const Said said = lauka(start);
+  const Said said = lauka(
+      {.arguments = {"-r2", "--", fixture("hang") + " --ignore-term"}, .interrupt_after_ms = 300});
   CHECK(said.status == 130);
   CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(5));
 }
@@ -142,10 +135,9 @@ TEST_CASE("a grandchild that outlives the command blocks nothing") {
 
 TEST_CASE("what was measured is exported also when the reader of standard output has gone") {
   const Folder folder;
-  Start start;
-  start.arguments = {"-r2", "--export-runs", folder.file("runs.csv"), "--", "true"};
-  start.deaf_output = true;
-  const Said said = lauka(start);
+  const Said said =
+      lauka({.arguments = words("-r2 --export-runs " + folder.file("runs.csv"), {"true"}),
+             .deaf_output = true});
   CHECK(said.status == 1);
   CHECK(said.err_has("cannot write standard output: Broken pipe"));
   CHECK(lines_of(text_of(folder.file("runs.csv"))).size() == 3);

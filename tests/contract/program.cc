@@ -1,7 +1,9 @@
 #include "contract/program.h"
 
 #include "core/text.h"
+#include "os/linux_calls.h"
 #include "places.h"
+#include "skip.h"
 
 #include <algorithm>
 #include <array>
@@ -195,6 +197,12 @@ void run_as(unsigned user, const Folder& folder, Start& start) {
   start.program = folder.file("lauka");
   fs::copy_file(places::kProgram, start.program);
   start.as_user = user;
+}
+
+bool is_linux() {
+  if (os::linux_calls() != nullptr) return true;
+  skip("this is not Linux");
+  return false;
 }
 
 bool exists(const std::string& path) {

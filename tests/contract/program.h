@@ -75,6 +75,9 @@ class Folder {
 /// checkout may be where that user cannot go.
 void run_as(unsigned user, const Folder& folder, Start& start);
 
+/// True on Linux; elsewhere the test case is skipped.
+bool is_linux();
+
 /// True if there is a file; an empty one may come from `touch`.
 bool exists(const std::string& path);
 

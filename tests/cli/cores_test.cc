@@ -1,24 +1,13 @@
-#include "cli/option_table.h"
+#include "cli/parsed.h"
 #include "core/machine.h"
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 namespace lauka::cli {
 namespace {
-
-Result<Options> parsed(std::vector<const char*> words) {
-  words.insert(words.begin(), "lauka");
-  return parse(static_cast<int>(words.size()), words.data());
-}
-
-std::string refusal(std::vector<const char*> words) {
-  const auto options = parsed(std::move(words));
-  return options ? "" : options.error().line();
-}
 
 std::string kinds(const char* value) {
   const auto options = parsed({"--core-kinds", value, "true"});
@@ -63,7 +52,7 @@ TEST_CASE("a kind of core is preferred by its letter") {
 
 TEST_CASE("the least share is a percentage above 0 and of at most 100") {
   CHECK(parsed({"--min-p-share", "95", "true"})->min_p_share == doctest::Approx(0.95));
-  CHECK(refusal({"--min-p-share", "101", "true"}) ==
+  CHECK(answer_to({"--min-p-share", "101", "true"}) ==
         "--min-p-share '101' is out of range; write a number above 0 and at most 100");
   CHECK_FALSE(parsed({"--min-p-share", "0", "true"}).has_value());
 }
@@ -74,12 +63,12 @@ TEST_CASE("--threads takes several processes with --interval, and each once") {
   CHECK(both->inquiry->processes == std::vector<std::int32_t>{42, 7});
   CHECK(both->inquiry->interval == std::chrono::milliseconds(10));
   CHECK(both->inquiry->during == std::chrono::seconds(2));
-  CHECK(refusal({"--threads", "42,7"}) ==
+  CHECK(answer_to({"--threads", "42,7"}) ==
         "--threads shows the table of one process; name one, or add --interval 10ms for a line of "
         "JSON per thread and interval");
-  CHECK(refusal({"--interval", "10ms", "true"}) ==
+  CHECK(answer_to({"--interval", "10ms", "true"}) ==
         "--interval without --threads; add --threads PID, or leave it out");
-  CHECK(refusal({"--threads", "42", "--interval", "10us"}) ==
+  CHECK(answer_to({"--threads", "42", "--interval", "10us"}) ==
         "--interval '10us' is not between 1ms and 1h; write, for example, 10ms");
   CHECK_FALSE(parsed({"--threads", "42,", "--interval", "10ms"}).has_value());
   CHECK_FALSE(parsed({"--threads", "42", "--interval", "2h"}).has_value());
@@ -93,7 +82,7 @@ TEST_CASE("--threads takes a process, and with -d how long to look") {
   const auto during = parsed({"--threads", "42", "-d", "2s"});
   REQUIRE(during.has_value());
   CHECK(during->inquiry->during == std::chrono::seconds(2));
-  CHECK(refusal({"--threads", "42", "true"}) ==
+  CHECK(answer_to({"--threads", "42", "true"}) ==
         "--threads runs nothing, so 'true' has no effect; leave it out");
   CHECK_FALSE(parsed({"--threads", "0"}).has_value());
   CHECK_FALSE(parsed({"--threads", "self"}).has_value());

@@ -1,5 +1,6 @@
 #include "cli/describe.h"
 #include "cli/option_table.h"
+#include "cli/parsed.h"
 #include "core/text.h"
 #include "has.h"
 
@@ -69,10 +70,7 @@ TEST_CASE("the examples in help are understood as they are printed") {
     CAPTURE(line);
     ++examples;
     const std::vector<std::string> words = *split_words(line);
-    std::vector<const char*> argv;
-    argv.reserve(words.size());
-    for (const std::string& word : words) argv.push_back(word.c_str());
-    const auto options = parse(static_cast<int>(argv.size()), argv.data());
+    const auto options = parsed({words.begin() + 1, words.end()});
     REQUIRE(options.has_value());
     CHECK_FALSE(options->inquiry.has_value());
   }

@@ -1,4 +1,5 @@
 #include "cli/option_table.h"
+#include "cli/parsed.h"
 #include "core/choices.h"
 
 #include <chrono>
@@ -14,19 +15,12 @@ namespace lauka::cli {
 
 namespace {
 
-using Words = std::vector<std::string>;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-Result<Options> read(const Words& words) {
-  std::vector<const char*> argv = {"lauka"};
-  for (const std::string& word : words) argv.push_back(word.c_str());
-  return parse(static_cast<int>(argv.size()), argv.data());
-}
-
 /// The options, of a command line that must be right.
 Options options(const Words& words) {
-  auto read_options = read(words);
+  auto read_options = parsed(words);
   if (!read_options) FAIL("refused: " << read_options.error().line());
   return *std::move(read_options);
 }
@@ -59,29 +53,16 @@ TEST_CASE("after -- everything is a command") {
 
 TEST_CASE("without options the defaults are the contract's") {
   const Options o = options({"./old"});
-  CHECK_FALSE(o.inquiry.has_value());
-  CHECK_FALSE(o.runs.has_value());
   CHECK(o.min_runs == 10);
-  CHECK_FALSE(o.max_runs.has_value());
   CHECK(o.duration == seconds(5));
   CHECK(o.warmup == 1);
   CHECK_FALSE(o.order.has_value());
-  CHECK_FALSE(o.seed.has_value());
-  CHECK_FALSE(o.timeout.has_value());
   CHECK_FALSE(o.shell.has_value());
   CHECK_FALSE(o.ignore_failure.has_value());
-  CHECK(o.inputs.empty());
-  CHECK(o.outputs.empty());
-  CHECK(o.parameters.empty());
   CHECK_FALSE(o.as_root);
   CHECK(o.metrics == MetricSelection::Default);
-  CHECK(o.events.empty());
   CHECK(o.engine == EngineChoice::Auto);
-  CHECK_FALSE(o.user_only);
-  CHECK_FALSE(o.single_pass);
-  CHECK(o.gates.empty());
   CHECK_FALSE(o.confidence.has_value());
-  CHECK(o.exports.empty());
   CHECK(o.color == ColorChoice::Auto);
   CHECK(o.verbosity == Verbosity::Normal);
   CHECK(o.progress);
@@ -89,16 +70,11 @@ TEST_CASE("without options the defaults are the contract's") {
 
 TEST_CASE("the number of runs: -r, -m, -M, -d, -w") {
   CHECK(with({"-r", "7"}).runs == 7);
-  CHECK(with({"--runs", "1"}).runs == 1);
   CHECK(with({"--runs=1000000000"}).runs == 1'000'000'000);
   CHECK(with({"-m", "3"}).min_runs == 3);
-  CHECK(with({"--min-runs", "3"}).min_runs == 3);
   CHECK(with({"-M", "30"}).max_runs == 30);
-  CHECK(with({"--max-runs", "30"}).max_runs == 30);
   CHECK(with({"-d", "500ms"}).duration == milliseconds(500));
-  CHECK(with({"--duration", "2m"}).duration == seconds(120));
   CHECK(with({"-w", "0"}).warmup == 0);
-  CHECK(with({"--warmup", "4"}).warmup == 4);
 }
 
 TEST_CASE("--max-runs alone lowers the least number of runs, as far as it must") {
@@ -298,7 +274,7 @@ TEST_CASE("--fail-if-inconclusive and --precision") {
   CHECK(options({"--precision=2%", "./old"}).precision_metric == "wall_time");
   CHECK(options({"--precision", "cycles:u:3", "./old"}).precision == 0.03);
   CHECK(options({"--precision", "cycles:u:3", "./old"}).precision_metric == "cycles:u");
-  CHECK_FALSE(read({"--precision", "cpu_time:", "./old"}));
+  CHECK_FALSE(parsed({"--precision", "cpu_time:", "./old"}));
 }
 
 TEST_CASE("--confidence is a percentage, kept as a fraction") {
@@ -386,11 +362,10 @@ TEST_CASE("hyperfine's words for what lauka has: --style, --min-benchmarking-tim
   CHECK_FALSE(with({"--style", "color"}).progress);
   CHECK(with({"--style", "none"}).verbosity == Verbosity::Quiet);
   CHECK(with({"--style=auto"}).color == ColorChoice::Auto);
-  CHECK_FALSE(read({"--style", "fancy", "--", "a"}));
+  CHECK_FALSE(parsed({"--style", "fancy", "--", "a"}));
   CHECK(with({"--min-benchmarking-time", "2"}).duration == with({"--duration", "2s"}).duration);
   CHECK(with({"--min-benchmarking-time=1.5"}).duration == with({"-d", "1.5"}).duration);
   CHECK(options({"--", "--min-benchmarking-time"}).commands == Words{"--min-benchmarking-time"});
-  CHECK(with({"--runs=7"}).runs == 7);
   CHECK(with({"--sort", "mean-time"}).presentation.sort == SortChoice::Time);
   CHECK(with({"--sort", "auto"}).presentation.sort == SortChoice::Command);
   CHECK(with({"--ignore-failure=all-non-zero"}).ignore_failure->any);
@@ -410,22 +385,19 @@ TEST_CASE("how tables look: --table, --sort, --marks, --time-unit") {
   CHECK(with({"--time-unit", "min"}).presentation.time_unit == find_display_unit("min"));
   CHECK(with({"-u", "millisecond"}).presentation.time_unit == find_display_unit("ms"));
   CHECK(with({"-usecond"}).presentation.time_unit == find_display_unit("s"));
-  CHECK(read({"-u", "MiB", "--", "a"}).error().line() ==
+  CHECK(parsed({"-u", "MiB", "--", "a"}).error().line() ==
         "--time-unit 'MiB' is not a unit of time; write ns, us, ms, s or min");
 }
 
 TEST_CASE("blanks around the names of a list are no part of them") {
   CHECK(with({"--metrics", "wall_time, peak_rss"}).metric_list == Words{"wall_time", "peak_rss"});
   CHECK(with({"-e", " cycles , branches"}).events == Words{"cycles", "branches"});
-  CHECK_FALSE(read({"-e", "cycles, ", "--", "a"}));
+  CHECK_FALSE(parsed({"-e", "cycles, ", "--", "a"}));
 }
 
 TEST_CASE("help and version are answered without a command, whatever follows") {
-  for (const char* word : {"-h", "--help"}) {
-    const auto kind = std::string(word) == "-h" ? InquiryKind::BriefHelp : InquiryKind::Help;
-    CHECK(options({word, "--bogus"}).inquiry.value().kind == kind);
-    CHECK(options({"./old", word}).inquiry.value().kind == kind);
-  }
+  CHECK(options({"-h", "--bogus"}).inquiry.value().kind == InquiryKind::BriefHelp);
+  CHECK(options({"./old", "--help"}).inquiry.value().kind == InquiryKind::Help);
   CHECK(options({"-V"}).inquiry.value().kind == InquiryKind::Version);
   CHECK(options({"--version", "-h"}).inquiry.value().kind == InquiryKind::Version);
 }
@@ -457,10 +429,10 @@ TEST_CASE("--tune takes switches and CPUs in one list") {
   CHECK_FALSE(request.choices[1].on);
   CHECK(request.cpus == std::vector<std::uint32_t>{1, 2, 5});
   for (const char* const wrong : {"smt", "+", "+smt,,", "5", "cpus=", "cpus=1,1", "cpus=5-1"})
-    CHECK_FALSE(read({std::string("--tune=") + wrong, "./old"}));
+    CHECK_FALSE(parsed({std::string("--tune=") + wrong, "./old"}));
   CHECK_FALSE(request.compares);
   CHECK(with({"--tune=-turbo,compare"}).tune.value().compares);
-  const auto list = read({"--tune=list,+smt"});
+  const auto list = parsed({"--tune=list,+smt"});
   REQUIRE(list);
   CHECK(list->inquiry.value().kind == InquiryKind::TuneList);
 }
@@ -502,7 +474,7 @@ TEST_CASE("every option of the table is understood by its name and by its letter
         Words all = words;
         all.push_back(spelled);
         all.insert(all.end(), own.begin(), own.end());
-        CHECK_MESSAGE(read(all).has_value(), spelled);
+        CHECK_MESSAGE(parsed(all).has_value(), spelled);
       }
       continue;
     }
@@ -514,12 +486,12 @@ TEST_CASE("every option of the table is understood by its name and by its letter
     if (option.name == "kpep") words.insert(words.begin(), "--explain-events");
     if (!option.name.empty()) {
       words.push_back(option.spelling() + (value.empty() ? "" : "=" + value));
-      CHECK_MESSAGE(read(asks(option) ? Words{words.back()} : words).has_value(), words.back());
+      CHECK_MESSAGE(parsed(asks(option) ? Words{words.back()} : words).has_value(), words.back());
       words.pop_back();
     }
     if (option.letter != '\0') {
       words.push_back(std::string{'-', option.letter} + value);
-      CHECK_MESSAGE(read(option.letter == 'l' ? Words{words.back()} : words).has_value(),
+      CHECK_MESSAGE(parsed(option.letter == 'l' ? Words{words.back()} : words).has_value(),
                     words.back());
     }
   }

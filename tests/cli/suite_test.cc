@@ -1,4 +1,4 @@
-#include "cli/option_table.h"
+#include "cli/parsed.h"
 #include "cli/suite_options.h"
 #include "has.h"
 
@@ -10,12 +10,9 @@
 namespace lauka::cli {
 namespace {
 
-using Words = std::vector<std::string>;
-
-Options typed_of(const Words& words) {
-  std::vector<const char*> argv = {"lauka", "--suite", "s.toml"};
-  for (const std::string& word : words) argv.push_back(word.c_str());
-  const auto options = parse(static_cast<int>(argv.size()), argv.data());
+Options typed_of(Words words) {
+  words.insert(words.begin(), {"--suite", "s.toml"});
+  const auto options = parsed(words);
   REQUIRE(options);
   return *options;
 }
@@ -168,25 +165,20 @@ TEST_CASE("a file that nests deeply or has too much in it is refused") {
 }
 
 TEST_CASE("options of suites are refused without one, and with what runs no suite") {
-  const auto typed = [](const Words& words) -> std::string {
-    std::vector<const char*> argv = {"lauka"};
-    for (const std::string& word : words) argv.push_back(word.c_str());
-    const auto options = parse(static_cast<int>(argv.size()), argv.data());
-    return options ? "accepted" : options.error().line();
-  };
-  CHECK(typed({"--only", "a", "x"}) == "--only without --suite; add --suite FILE, or leave it out");
-  CHECK(typed({"--fdr", "x"}) == "--fdr without --suite; add --suite FILE, or leave it out");
-  CHECK(typed({"--fdr", "--from", "x"}) == "accepted");
-  CHECK(typed({"--suite", "a", "x"}) ==
+  CHECK(answer_to({"--only", "a", "x"}) ==
+        "--only without --suite; add --suite FILE, or leave it out");
+  CHECK(answer_to({"--fdr", "x"}) == "--fdr without --suite; add --suite FILE, or leave it out");
+  CHECK(answer_to({"--fdr", "--from", "x"}) == "accepted");
+  CHECK(answer_to({"--suite", "a", "x"}) ==
         "--suite has its commands in its file, so 'x' has no effect; leave it out");
-  CHECK(typed({"--suite", "a", "--from", "x"}) ==
+  CHECK(answer_to({"--suite", "a", "--from", "x"}) ==
         "--suite and --from contradict each other; use only one of them");
-  CHECK(typed({"--suite", "a", "--check"}) ==
+  CHECK(answer_to({"--suite", "a", "--check"}) ==
         "--suite measures, and a question runs nothing; use only one of them");
-  CHECK(typed({"--suite", "a", "--suite", "b"}) ==
+  CHECK(answer_to({"--suite", "a", "--suite", "b"}) ==
         "--suite 'b' is a second suite; measure one at a time");
   for (const char* const shard : {"1", "0/2", "3/2", "a/b", "1/", "/2"})
-    CHECK(typed({"--suite", "a", "--shard", shard}) ==
+    CHECK(answer_to({"--suite", "a", "--shard", shard}) ==
           "--shard '" + std::string(shard) +
               "' is not I/N; write, for example, --shard 2/5 for the second of five parts");
 }

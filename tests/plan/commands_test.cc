@@ -209,10 +209,7 @@ TEST_CASE("more, or fewer, than one per command is refused") {
 
 TEST_CASE("setups and cleanups make the order sequential, unless one was asked for") {
   const auto plan_of = [](const Options& options) {
-    auto plan = make_plan(
-        options, [](const EventRequest&) { return Result<EventSet>(EventSet{}); }, 1);
-    REQUIRE(plan.has_value());
-    return *std::move(plan);
+    return make_plan(options, no_events, 1).value();
   };
   Options options = options_of({"a", "b"});
   options.hooks[HookKind::Prepare] = {"p"};

@@ -1,4 +1,5 @@
 #include "core/metric.h"
+#include "plan/options_of.h"
 #include "plan/plan.h"
 
 #include <algorithm>
@@ -48,8 +49,7 @@ struct Engine {
 };
 
 std::string refusal_of_formulas(const Options& options, Engine engine = {}) {
-  const auto plan = make_plan(options, engine.select(), 1);
-  return plan ? "accepted" : plan.error().line();
+  return answer_to(options, engine.select());
 }
 
 /// The value of `name` in a run with these counts.

@@ -1,3 +1,4 @@
+#include "plan/options_of.h"
 #include "plan/rows.h"
 
 #include <string>
@@ -16,22 +17,10 @@ OwnMetric own(std::string_view head, std::string text = "") {
 }
 
 Options with_rows(std::vector<std::string> rows = {}) {
-  Options options;
-  options.commands = {"a", "b"};
+  Options options = options_of({"a", "b"});
   options.metrics = rows.empty() ? MetricSelection::Default : MetricSelection::Listed;
   options.metric_list = std::move(rows);
   return options;
-}
-
-/// An engine without events.
-Result<EventSet> nothing(const EventRequest& wanted) {
-  if (wanted.names.empty()) return EventSet{};
-  return Error{"there is no event '" + wanted.names.front() + "'", ""};
-}
-
-std::string refusal_of_rows(const Options& options) {
-  const auto plan = make_plan(options, nothing, 1);
-  return plan ? "accepted" : plan.error().line();
 }
 
 }  // namespace
@@ -41,7 +30,7 @@ TEST_CASE("what is scraped and what is announced are metrics, which gates and fo
   options.scraped = {own("rate:higher", "(x)")};
   options.derived = {own("each:ms", "wall_time / served")};
   options.gates.push_back({.metric = "served", .limit_percent = -5, .below = true});
-  const auto plan = make_plan(options, nothing, 1);
+  const auto plan = make_plan(options, no_events, 1);
   if (!plan) FAIL(plan.error().line());
   REQUIRE(plan->reported.size() == 2);
   CHECK(plan->reported[0].name == "rate");
@@ -55,19 +44,19 @@ TEST_CASE("what is scraped and what is announced are metrics, which gates and fo
 TEST_CASE("two metrics of one name are refused") {
   Options twice = with_rows();
   twice.scraped = {own("rate", "(x)"), own("rate", "(y)")};
-  CHECK(refusal_of_rows(twice) == "--scrape names rate twice; give each metric a name of its own");
+  CHECK(answer_to(twice) == "--scrape names rate twice; give each metric a name of its own");
   Options taken = with_rows();
   taken.scraped = {own("wall_time", "(x)")};
-  CHECK(refusal_of_rows(taken) ==
+  CHECK(answer_to(taken) ==
         "--scrape wall_time has the name of another metric; give it a name of its own");
-  CHECK(refusal_of_rows(with_rows({"wall_time:ms:higher"})) ==
+  CHECK(answer_to(with_rows({"wall_time:ms:higher"})) ==
         "--metrics wall_time has the name of another metric; give it a name of its own");
   Options both = with_rows({"rate:higher"});
   both.scraped = {own("rate", "(x)")};
-  CHECK(refusal_of_rows(both) ==
+  CHECK(answer_to(both) ==
         "--metrics announces rate, which is there already; leave out the part after its name");
   CHECK(
-      refusal_of_rows(with_rows({"1x:higher"})) ==
+      answer_to(with_rows({"1x:higher"})) ==
       "--metrics '1x:higher' has '1x' for a name; begin it with a letter, and go on with letters, "
       "digits, _ . - / or %");
 }

@@ -1,3 +1,4 @@
+#include "plan/options_of.h"
 #include "plan/plan.h"
 #include "plan/rows.h"
 
@@ -11,16 +12,14 @@ namespace lauka {
 namespace {
 
 Options with_percentiles(std::vector<double> percentiles) {
-  Options options;
-  options.commands = {"a", "b"};
+  Options options = options_of({"a", "b"});
   options.percentiles = std::move(percentiles);
   return options;
 }
 
 /// Returns the names of the rows shown, or the reason of a refusal.
 std::vector<std::string> rows_of(const Options& options) {
-  const auto plan = make_plan(
-      options, [](const EventRequest&) { return EventSet{}; }, 1);
+  const auto plan = make_plan(options, no_events, 1);
   if (!plan) return {plan.error().line()};
   std::vector<std::string> names;
   for (const Metric& metric : plan->metrics)

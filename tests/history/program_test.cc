@@ -104,32 +104,26 @@ TEST_CASE("lauka-history page: opens with regressions and improvements, linked t
   REQUIRE(history("add" + db + " " + scratch.path() + "/*.json").status == 0);
   REQUIRE(history("page " + scratch.file("page.html") + db).status == 0);
   const std::string page = text_of(scratch.file("page.html"));
-  std::size_t at = 0;
-  for (const std::string_view part : {"machine ",
-                                      "<p class=\"answer worse\">1 regression, 1 improvement</p>",
-                                      "<table class=\"changes\">",
-                                      ">worse, wall_time</a></th><td class=\"worse\">+20.0%",
-                                      "<td>c20</td><td>2026-01-01 03:20</td><td>regression</td>",
-                                      ">better, wall_time</a></th><td class=\"better\">−30.0%",
-                                      "<td>improvement</td>",
-                                      "<p class=\"filter\" hidden>",
-                                      "<nav class=\"index\"",
-                                      "<b>worse, wall_time</b>",
-                                      "<span class=\"worse\">+20.0%",
-                                      "<b>better, wall_time</b>",
-                                      "<span class=\"better\">−30.0%",
-                                      "<b>calm, wall_time</b>",
-                                      "<h2>worse, wall_time</h2>",
-                                      ">c00</text>",
-                                      ">2026-01-01</text>",
-                                      ">c29</text>",
-                                      "<h2>better, wall_time</h2>",
-                                      "<h2>calm, wall_time</h2>"}) {
-    CAPTURE(part);
-    const std::size_t next = page.find(part, at);
-    REQUIRE(next != std::string::npos);
-    at = next;
-  }
+  check_order(page, {"machine ",
+                     "<p class=\"answer worse\">1 regression, 1 improvement</p>",
+                     "<table class=\"changes\">",
+                     ">worse, wall_time</a></th><td class=\"worse\">+20.0%",
+                     "<td>c20</td><td>2026-01-01 03:20</td><td>regression</td>",
+                     ">better, wall_time</a></th><td class=\"better\">−30.0%",
+                     "<td>improvement</td>",
+                     "<p class=\"filter\" hidden>",
+                     "<nav class=\"index\"",
+                     "<b>worse, wall_time</b>",
+                     "<span class=\"worse\">+20.0%",
+                     "<b>better, wall_time</b>",
+                     "<span class=\"better\">−30.0%",
+                     "<b>calm, wall_time</b>",
+                     "<h2>worse, wall_time</h2>",
+                     ">c00</text>",
+                     ">2026-01-01</text>",
+                     ">c29</text>",
+                     "<h2>better, wall_time</h2>",
+                     "<h2>calm, wall_time</h2>"});
   CHECK(page.find("machine ") == page.rfind("machine "));  // named once
   const std::string link = page.substr(page.find("<a href=\"#") + 10, 2);
   CHECK(has(page, "id=\"" + link + "\""));

@@ -20,17 +20,16 @@ std::string refusal(const std::string& text) {
 }  // namespace
 
 TEST_CASE("a session's record has its identity, its circumstances and the summaries of its file") {
-  const auto record = read_record(json_of({7, "abc", "CPU", {{"it", {1.0, 2.0, 3.0}}}}));
-  REQUIRE(record);
-  CHECK(record->id == "00000000-0000-4000-8000-000000000007");
-  CHECK(record->began.time_since_epoch().count() == 1000LL * (1'767'225'600 + 4200));
-  CHECK((record->ended - record->began) == std::chrono::minutes(5));
-  CHECK(record->label("commit") == "abc");
-  CHECK(record->machine.cpu_model == "CPU");
-  REQUIRE(record->results.size() == 1);
-  CHECK(record->results[0].benchmark == "it");
-  REQUIRE(record->results[0].metrics.size() == 1);
-  const MetricRecord& metric = record->results[0].metrics[0];
+  const auto record = read_record(json_of({7, "abc", "CPU", {{"it", {1.0, 2.0, 3.0}}}})).value();
+  CHECK(record.id == "00000000-0000-4000-8000-000000000007");
+  CHECK(record.began.time_since_epoch().count() == 1000LL * (1'767'225'600 + 4200));
+  CHECK((record.ended - record.began) == std::chrono::minutes(5));
+  CHECK(record.label("commit") == "abc");
+  CHECK(record.machine.cpu_model == "CPU");
+  REQUIRE(record.results.size() == 1);
+  CHECK(record.results[0].benchmark == "it");
+  REQUIRE(record.results[0].metrics.size() == 1);
+  const MetricRecord& metric = record.results[0].metrics[0];
   CHECK(metric.name == "wall_time");
   CHECK(metric.unit == Unit::Seconds);
   CHECK(metric.mean == 2.0);
@@ -43,10 +42,10 @@ TEST_CASE("a session's record has its identity, its circumstances and the summar
 
 TEST_CASE("the ratio to the reference is taken within rounds, so that drift cancels out") {
   const auto record =
-      read_record(json_of({1, "abc", "CPU", {{"old", times_of(1.0)}, {"new", times_of(1.1)}}}));
-  REQUIRE(record);
-  CHECK_FALSE(record->results[0].metrics[0].to_reference);
-  const auto& ratio = record->results[1].metrics[0].to_reference;
+      read_record(json_of({1, "abc", "CPU", {{"old", times_of(1.0)}, {"new", times_of(1.1)}}}))
+          .value();
+  CHECK_FALSE(record.results[0].metrics[0].to_reference);
+  const auto& ratio = record.results[1].metrics[0].to_reference;
   REQUIRE(ratio);
   CHECK(ratio->value == doctest::Approx(std::log(1.1)).epsilon(1e-9));
   CHECK(ratio->error.value_or(1.0) < 1e-9);
@@ -56,19 +55,21 @@ TEST_CASE("of few rounds the ratio is the mean of logarithms, with its standard 
   // ln 1.1 and ln 1.2: mean 0.13881586..., deviation (ln 1.2 - ln 1.1) / sqrt 2, error that / sqrt
   // 2
   const auto record =
-      read_record(json_of({1, "abc", "CPU", {{"old", {1.0, 2.0}}, {"new", {1.1, 2.4}}}}));
-  REQUIRE(record);
-  const auto& ratio = record->results[1].metrics[0].to_reference;
+      read_record(json_of({1, "abc", "CPU", {{"old", {1.0, 2.0}}, {"new", {1.1, 2.4}}}})).value();
+  const auto& ratio = record.results[1].metrics[0].to_reference;
   REQUIRE(ratio);
   CHECK(ratio->value == doctest::Approx((std::log(1.1) + std::log(1.2)) / 2));
   CHECK(ratio->error.value_or(0.0) == doctest::Approx((std::log(1.2) - std::log(1.1)) / 2));
   // Without rounds in common the two are independent.
-  const auto apart = read_record(json_of(
-      {1, "abc", "CPU", {{"old", {1.0, 2.0}}, {"new", {1.1, 2.4}}}, R"({"order": "sequential"})"}));
-  REQUIRE(apart);
+  const auto apart = read_record(json_of({1,
+                                          "abc",
+                                          "CPU",
+                                          {{"old", {1.0, 2.0}}, {"new", {1.1, 2.4}}},
+                                          R"({"order": "sequential"})"}))
+                         .value();
   const double of_one = std::log(2.0) / std::sqrt(2.0) / std::sqrt(2.0);
   const double of_other = std::log(2.4 / 1.1) / std::sqrt(2.0) / std::sqrt(2.0);
-  CHECK(apart->results[1].metrics[0].to_reference->error.value_or(0.0) ==
+  CHECK(apart.results[1].metrics[0].to_reference->error.value_or(0.0) ==
         doctest::Approx(std::hypot(of_one, of_other)));
 }
 
@@ -79,18 +80,16 @@ TEST_CASE("ratios and deviations that the file has are taken as they are") {
   metric.update({{"median", 5.0},
                  {"mad", 0.5},
                  {"log_ratio_to_reference", {{"value", 0.25}, {"error", 0.125}}}});
-  auto record = read_record(document.dump());
-  REQUIRE(record);
-  const MetricRecord& taken = record->results[1].metrics[0];
+  auto record = read_record(document.dump()).value();
+  const MetricRecord& taken = record.results[1].metrics[0];
   CHECK(taken.median == 5.0);
   CHECK(taken.mad == 0.5);
   REQUIRE(taken.to_reference);
   CHECK(taken.to_reference->value == 0.25);
   CHECK(taken.to_reference->error == 0.125);
   metric["log_ratio_to_reference"] = nullptr;
-  record = read_record(document.dump());
-  REQUIRE(record);
-  CHECK_FALSE(record->results[1].metrics[0].to_reference);
+  record = read_record(document.dump()).value();
+  CHECK_FALSE(record.results[1].metrics[0].to_reference);
 }
 
 TEST_CASE("in a suite a command is compared with its own benchmark's reference and anchor") {
@@ -102,22 +101,22 @@ TEST_CASE("in a suite a command is compared with its own benchmark's reference a
                                             {"./v1 a", times_of(0.5), "a", "anchor"},
                                             {"./old b", times_of(3.0), "b", "reference"},
                                             {"./new b", times_of(3.3), "b", "candidate"},
-                                            {"./newer b", times_of(3.6), "b", "candidate"}}}));
-  REQUIRE(record);
+                                            {"./newer b", times_of(3.6), "b", "candidate"}}}))
+                          .value();
   const auto ratio = [&](std::size_t place) {
-    return *record->results[place].metrics[0].to_reference;
+    return *record.results[place].metrics[0].to_reference;
   };
-  CHECK(record->results[1].role == "candidate");
-  CHECK(record->results[1].command.empty());
+  CHECK(record.results[1].role == "candidate");
+  CHECK(record.results[1].command.empty());
   CHECK(std::exp(ratio(1).value) == doctest::Approx(1.2));
-  CHECK(std::exp(record->results[1].metrics[0].to_anchor->value) == doctest::Approx(2.4));
-  CHECK(std::exp(record->results[0].metrics[0].to_anchor->value) == doctest::Approx(2.0));
-  CHECK_FALSE(record->results[2].metrics[0].to_anchor);
+  CHECK(std::exp(record.results[1].metrics[0].to_anchor->value) == doctest::Approx(2.4));
+  CHECK(std::exp(record.results[0].metrics[0].to_anchor->value) == doctest::Approx(2.0));
+  CHECK_FALSE(record.results[2].metrics[0].to_anchor);
   CHECK(std::exp(ratio(4).value) == doctest::Approx(1.1));
   CHECK(std::exp(ratio(5).value) == doctest::Approx(1.2));
   // Two candidates of one benchmark are distinguished by their commands.
-  CHECK(record->results[4].command == "./new b");
-  CHECK(record->results[5].command == "./newer b");
+  CHECK(record.results[4].command == "./new b");
+  CHECK(record.results[5].command == "./newer b");
 }
 
 TEST_CASE("a file without an identity of its own is refused with the reason") {

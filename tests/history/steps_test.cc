@@ -238,22 +238,20 @@ TEST_CASE("with an anchor the history is of ratios to it, which the machine's dr
                                      fmt::format("c{}", i),
                                      "CPU",
                                      {{"old", times_of(drift), "a", "anchor"},
-                                      {"new", times_of(1.5 * drift), "a", "candidate"}}}));
-    REQUIRE(made);
-    sessions.push_back(*std::move(made));
+                                      {"new", times_of(1.5 * drift), "a", "candidate"}}}))
+                    .value();
+    sessions.push_back(std::move(made));
   }
   REQUIRE(store.add(sessions));
   Loader loader(opened.database);
-  const auto variants = loader.variants({.benchmark = "a"});
-  REQUIRE(variants);
-  const auto series = loader.series(variants->front(), {});
-  REQUIRE(series);
-  const Trend trend = make_trend(series->front(), Against::Usual);
+  const auto variants = loader.variants({.benchmark = "a"}).value();
+  const auto series = loader.series(variants.front(), {}).value();
+  const Trend trend = make_trend(series.front(), Against::Usual);
   CHECK(trend.against == Against::Anchor);
   for (const Observation& one : trend.commits)
     CHECK(std::exp(one.value) == doctest::Approx(1.5).epsilon(1e-6));
-  CHECK(value_text(trend, trend.commits.front(), series->front().metric).find("+50") == 0);
-  CHECK(with_steps(loader, series->front(), Against::Usual).value().steps.empty());
+  CHECK(value_text(trend, trend.commits.front(), series.front().metric).find("+50") == 0);
+  CHECK(with_steps(loader, series.front(), Against::Usual).value().steps.empty());
 }
 
 TEST_CASE("a new anchor is chained by a session that has measured both") {
@@ -264,9 +262,9 @@ TEST_CASE("a new anchor is chained by a session that has measured both") {
     REQUIRE(database);
     Store store(*database);
     const auto add = [&](int number, const std::vector<MadeCommand>& commands) {
-      auto made = read_record(json_of({number, fmt::format("c{}", number), "CPU", commands}));
-      REQUIRE(made);
-      REQUIRE(store.add(std::vector{*std::move(made)}));
+      auto made =
+          read_record(json_of({number, fmt::format("c{}", number), "CPU", commands})).value();
+      REQUIRE(store.add(std::vector{std::move(made)}));
     };
     // v1 takes 1 s and v2 0.8 s, on a machine that becomes slower; the candidate stays at 1.6 s.
     for (int i = 0; i < 20; ++i) {
@@ -276,14 +274,12 @@ TEST_CASE("a new anchor is chained by a session that has measured both") {
               {"new", times_of(1.6 * drift), "a", "candidate"}});
     }
     Loader loader(*database);
-    const auto variants = loader.variants({.benchmark = "a"});
-    REQUIRE(variants);
-    auto series = loader.series(variants->front(), {});
-    REQUIRE(series);
-    CHECK(series->front().unchained == 10);
-    const Trend alone = make_trend(series->front(), Against::Usual);
+    const auto variants = loader.variants({.benchmark = "a"}).value();
+    auto series = loader.series(variants.front(), {}).value();
+    CHECK(series.front().unchained == 10);
+    const Trend alone = make_trend(series.front(), Against::Usual);
     CHECK(alone.commits.size() == 10);
-    CHECK(has(series_text(series->front(), alone, {}), "10 sessions of another anchor left out"));
+    CHECK(has(series_text(series.front(), alone, {}), "10 sessions of another anchor left out"));
 
     // A link over an anchor that was never measured with the candidate.
     SUBCASE("over another one") {
@@ -297,14 +293,13 @@ TEST_CASE("a new anchor is chained by a session that has measured both") {
     SUBCASE("the old one") {
       add(30, {{"v1", times_of(1.0), "a", "anchor"}, {"v2", times_of(0.8), "a", "reference"}});
     }
-    series = loader.series(variants->front(), {});
-    REQUIRE(series);
-    CHECK(series->front().unchained == 0);
-    const Trend trend = make_trend(series->front(), Against::Usual);
+    series = loader.series(variants.front(), {}).value();
+    CHECK(series.front().unchained == 0);
+    const Trend trend = make_trend(series.front(), Against::Usual);
     REQUIRE(trend.commits.size() == 20);
     for (const Observation& one : trend.commits)
       CHECK(std::exp(one.value) == doctest::Approx(2.0).epsilon(1e-6));
-    CHECK(with_steps(loader, series->front(), Against::Usual).value().steps.empty());
+    CHECK(with_steps(loader, series.front(), Against::Usual).value().steps.empty());
   }
 }
 

@@ -7,6 +7,7 @@
 #include "history/trend.h"
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,15 +19,25 @@ namespace lauka::history {
 namespace {
 
 SessionRecord record(const MadeSession& session) {
-  auto made = read_record(json_of(session));
-  REQUIRE(made);
-  return *std::move(made);
+  return read_record(json_of(session)).value();
 }
 
 Database opened(const std::string& where) {
   auto database = open_history(where, Access::Write);
   REQUIRE_MESSAGE(database.has_value(), database.error().line());
   return *std::move(database);
+}
+
+/// Does this in a new database of each kind.
+void in_each(const std::function<void(Database&, Store&, Loader&)>& what) {
+  const Scratch scratch;
+  for (const std::string& where : databases(scratch)) {
+    CAPTURE(where);
+    Database database = opened(where);
+    Store store(database);
+    Loader loader(database);
+    what(database, store, loader);
+  }
 }
 
 std::string first(Database& database, const std::string& statement) {
@@ -102,14 +113,12 @@ TEST_CASE("a session is added once, whole, and comes back as it was") {
     CHECK(first(database, "SELECT count(*) FROM lauka_label") == "6");
 
     Loader loader(database);
-    const auto variants = loader.variants({.benchmark = "new"});
-    REQUIRE(variants);
-    REQUIRE(variants->size() == 1);
-    const auto series = loader.series(variants->front(), {});
-    REQUIRE(series);
-    REQUIRE(series->size() == 1);
-    REQUIRE(series->front().points.size() == 1);
-    const SeriesPoint& point = series->front().points.front();
+    const auto variants = loader.variants({.benchmark = "new"}).value();
+    REQUIRE(variants.size() == 1);
+    const auto series = loader.series(variants.front(), {}).value();
+    REQUIRE(series.size() == 1);
+    REQUIRE(series.front().points.size() == 1);
+    const SeriesPoint& point = series.front().points.front();
     const MetricRecord& before = sessions[0].results[1].metrics[0];
     CHECK(point.commit == "abc");
     CHECK(point.branch == "main");
@@ -117,66 +126,50 @@ TEST_CASE("a session is added once, whole, and comes back as it was") {
     CHECK(point.values.mean == before.mean);
     CHECK(point.values.to_reference->value == before.to_reference->value);
     CHECK(point.values.to_reference->error == before.to_reference->error);
-    CHECK(variants->front().machine.cpu_model == "CPU");
-    const auto lines = loader.sessions(10, "");
-    REQUIRE(lines);
-    REQUIRE(lines->size() == 2);
-    CHECK(lines->front().commit == "def");
-    CHECK(lines->back().uuid == sessions[0].id);
+    CHECK(variants.front().machine.cpu_model == "CPU");
+    const auto lines = loader.sessions(10, "").value();
+    REQUIRE(lines.size() == 2);
+    CHECK(lines.front().commit == "def");
+    CHECK(lines.back().uuid == sessions[0].id);
   }
 }
 
 TEST_CASE("another session with the identity of one that is there adds nothing to it") {
-  const Scratch scratch;
-  for (const std::string& where : databases(scratch)) {
-    Database database = opened(where);
-    Store store(database);
+  in_each([&](Database& database, Store& store, Loader& /*loader*/) {
     const std::vector one = {record({1, "abc", "CPU", {{"it", {1.0}}}})};
     const std::vector other = {record({1, "abc", "CPU", {{"it", {5.0}}, {"more", {5.0}}}})};
     CHECK(store.add(one).value() == 1);
     CHECK(store.add(other).value() == 0);
     CHECK(first(database, "SELECT count(*) FROM lauka_point") == "1");
     CHECK(first(database, "SELECT numbers FROM lauka_point").substr(0, 2) == "1 ");
-  }
+  });
 }
 
 TEST_CASE("names may hold anything, in both databases") {
-  const Scratch scratch;
   const std::string hostile = "'); DROP TABLE lauka_point; -- :t0 \"$1\" ?1 \\ %s \t\n é";
-  for (const std::string& where : databases(scratch)) {
-    CAPTURE(where);
-    Database database = opened(where);
-    Store store(database);
+  in_each([&](Database& database, Store& store, Loader& loader) {
     const std::vector sessions = {record({1, hostile, hostile, {{hostile, {1.0}}}})};
     CHECK(store.add(sessions).value() == 1);
-    Loader loader(database);
-    const auto variants = loader.variants({.benchmark = hostile});
-    REQUIRE(variants);
-    CHECK(variants->front().benchmark == hostile);
-    const auto series = loader.series(variants->front(), {});
-    REQUIRE(series);
-    CHECK(series->front().points.front().commit == hostile);
+    const auto variants = loader.variants({.benchmark = hostile}).value();
+    CHECK(variants.front().benchmark == hostile);
+    const auto series = loader.series(variants.front(), {}).value();
+    CHECK(series.front().points.front().commit == hostile);
     CHECK(forget(database, {.commit = hostile}).value() == 1);
-  }
+  });
 }
 
 TEST_CASE("classes of machines are never pooled") {
-  const Scratch scratch;
-  for (const std::string& where : databases(scratch)) {
-    Database database = opened(where);
-    Store store(database);
+  in_each([&](Database& /*database*/, Store& store, Loader& loader) {
     const std::vector sessions = {record({1, "abc", "CPU", {{"it", {1.0}}}}),
                                   record({2, "abc", "other CPU", {{"it", {9.0}}}})};
     CHECK(store.add(sessions).value() == 2);
-    Loader loader(database);
-    const auto both = loader.variants({.benchmark = "it"});
-    REQUIRE(both);
-    REQUIRE(both->size() == 2);
-    for (const Variant& variant : *both)
+    const auto both = loader.variants({.benchmark = "it"}).value();
+    REQUIRE(both.size() == 2);
+    for (const Variant& variant : both)
       CHECK(loader.series(variant, {}).value().front().points.size() == 1);
-    const std::string chosen = both->back().machine_class.substr(0, 8);
+    const std::string chosen = both.back().machine_class.substr(0, 8);
     CHECK(loader.variants({.benchmark = "it", .machine = chosen}).value().size() == 1);
-  }
+  });
 }
 
 TEST_CASE("a candidate's series is shown where a suite has one, and other roles are asked for") {
@@ -186,21 +179,16 @@ TEST_CASE("a candidate's series is shown where a suite has one, and other roles 
       {1, "abc", "CPU", {{"./old", {1.0}, "a", "reference"}, {"./new", {2.0}, "a", "candidate"}}})};
   REQUIRE(Store(database).add(sessions));
   Loader loader(database);
-  const auto usual = loader.variants({.benchmark = "a"});
-  REQUIRE(usual);
-  REQUIRE(usual->size() == 1);
-  CHECK(usual->front().role == "candidate");
+  const auto usual = loader.variants({.benchmark = "a"}).value();
+  REQUIRE(usual.size() == 1);
+  CHECK(usual.front().role == "candidate");
   CHECK(loader.variants({.benchmark = "a", .role = "reference"}).value().size() == 1);
   CHECK(loader.variants({.benchmark = "a", .role = "all"}).value().size() == 2);
   CHECK(loader.variants({.benchmark = "b"}).error().line().find("no benchmark 'b'") == 0);
 }
 
 TEST_CASE("sessions are forgotten by their name, their commit or their time, with all they had") {
-  const Scratch scratch;
-  for (const std::string& where : databases(scratch)) {
-    CAPTURE(where);
-    Database database = opened(where);
-    Store store(database);
+  in_each([&](Database& database, Store& store, Loader& /*loader*/) {
     std::vector<SessionRecord> sessions;
     for (int i = 0; i < 6; ++i)
       sessions.push_back(
@@ -225,7 +213,7 @@ TEST_CASE("sessions are forgotten by their name, their commit or their time, wit
     CHECK(first(database, "SELECT count(*) FROM lauka_label") == "6");
     // Forgotten sessions can be added again.
     CHECK(store.add(sessions).value() == 4);
-  }
+  });
 }
 
 TEST_CASE("a database of an older version is brought to the newest, a newer one is refused") {
@@ -284,31 +272,28 @@ TEST_CASE("a history of version 3, whose times were seconds, is all there, and g
     CHECK(first(*database, "SELECT MIN(ended - began) FROM lauka_session") == "300000");
 
     Loader loader(*database);
-    const auto lines = loader.sessions(100, "");
-    REQUIRE(lines);
-    REQUIRE(lines->size() == 20);
-    CHECK(lines->front().began == sessions.back().began.time_since_epoch().count());
-    CHECK(lines->back().began == 1'767'225'600'000);
-    CHECK(has(sessions_text(*lines, {}), "2026-01-01 03:10"));
-    CHECK(has(sessions_text(*lines, {}), "machine"));
-    CHECK_FALSE(has(sessions_text(*lines, {.width = 50}), "machine"));
-    const auto variants = loader.variants({});
-    REQUIRE(variants);
-    REQUIRE(variants->size() == 1);
-    CHECK(variants->front().id == variant);
-    auto series = loader.series(variants->front(), {});
-    REQUIRE(series);
-    REQUIRE(series->front().points.size() == 20);
+    const auto lines = loader.sessions(100, "").value();
+    REQUIRE(lines.size() == 20);
+    CHECK(lines.front().began == sessions.back().began.time_since_epoch().count());
+    CHECK(lines.back().began == 1'767'225'600'000);
+    CHECK(has(sessions_text(lines, {}), "2026-01-01 03:10"));
+    CHECK(has(sessions_text(lines, {}), "machine"));
+    CHECK_FALSE(has(sessions_text(lines, {.width = 50}), "machine"));
+    const auto variants = loader.variants({}).value();
+    REQUIRE(variants.size() == 1);
+    CHECK(variants.front().id == variant);
+    auto series = loader.series(variants.front(), {}).value();
+    REQUIRE(series.front().points.size() == 20);
     for (std::size_t i = 0; i < 20; ++i) {
-      const SeriesPoint& point = series->front().points[i];
+      const SeriesPoint& point = series.front().points[i];
       CHECK(point.began == sessions[i].began.time_since_epoch().count());
       CHECK(point.commit == fmt::format("c{}", i));
       CHECK(point.values.mean == sessions[i].results[0].metrics[0].mean);
     }
     const std::string shown =
-        series_text(series->front(), make_trend(series->front(), Against::Usual), {});
+        series_text(series.front(), make_trend(series.front(), Against::Usual), {});
     CHECK(has(shown, "2026-01-01 01:40"));
-    const auto stepped = with_steps(loader, series->front(), Against::Usual);
+    const auto stepped = with_steps(loader, series.front(), Against::Usual);
     REQUIRE(stepped);
     REQUIRE(stepped->steps.size() == 1);
     CHECK(stepped->steps[0].state == StepState::Acknowledged);
@@ -323,20 +308,15 @@ TEST_CASE("a history of version 3, whose times were seconds, is all there, and g
     SessionRecord late = newest;
     late.began = sessions.back().began + std::chrono::milliseconds(123);
     REQUIRE(store.add(std::vector{late}).value() == 1);
-    series = loader.series(variants->front(), {});
-    REQUIRE(series);
-    REQUIRE(series->front().points.size() == 21);
-    CHECK(series->front().points.back().commit == "c20");
+    series = loader.series(variants.front(), {}).value();
+    REQUIRE(series.front().points.size() == 21);
+    CHECK(series.front().points.back().commit == "c20");
     CHECK(forget(*database, {.before = "2026-01-01T03:10:00.123Z"}).value() == 20);
   }
 }
 
 TEST_CASE("what fails in the middle leaves nothing of its batch") {
-  const Scratch scratch;
-  for (const std::string& where : databases(scratch)) {
-    CAPTURE(where);
-    Database database = opened(where);
-    Store store(database);
+  in_each([&](Database& database, Store& store, Loader& /*loader*/) {
     REQUIRE(store.add(std::vector{record({1, "abc", "CPU", {{"it", {1.0}}}})}));
     REQUIRE(database.run("ALTER TABLE lauka_point RENAME TO hidden"));
     CHECK_FALSE(store.add(std::vector{record({2, "new", "CPU", {{"it", {1.0}}}})}));
@@ -345,7 +325,7 @@ TEST_CASE("what fails in the middle leaves nothing of its batch") {
     CHECK(first(database, "SELECT count(*) FROM lauka_name WHERE text = 'new'") == "0");
     CHECK(store.add(std::vector{record({2, "new", "CPU", {{"it", {1.0}}}})}).value() == 1);
     CHECK(first(database, "SELECT count(*) FROM lauka_name WHERE text = 'new'") == "1");
-  }
+  });
 }
 
 TEST_CASE("a server that goes away in the middle leaves nothing of its batch, and a clear line") {
@@ -417,29 +397,22 @@ TEST_CASE("a benchmark of a session with five metrics takes less than 2 kB") {
 }
 
 TEST_CASE("sessions that begin at the same time keep the order in which they were added") {
-  const Scratch scratch;
-  for (const std::string& where : databases(scratch)) {
-    auto database = open_history(where, Access::Write);
-    REQUIRE(database);
-    Store store(*database);
+  in_each([&](Database& /*database*/, Store& store, Loader& loader) {
     for (int i = 0; i < 8; ++i) {
-      auto made = read_record(json_of({i, fmt::format("c{}", i), "CPU", {{"it", times_of(1.0)}}}));
-      REQUIRE(made);
-      made->began = std::chrono::sys_seconds(std::chrono::seconds(1'767'225'600));
-      REQUIRE(store.add(std::vector{*std::move(made)}));
+      auto made =
+          read_record(json_of({i, fmt::format("c{}", i), "CPU", {{"it", times_of(1.0)}}})).value();
+      made.began = std::chrono::sys_seconds(std::chrono::seconds(1'767'225'600));
+      REQUIRE(store.add(std::vector{std::move(made)}));
     }
-    Loader loader(*database);
-    const auto variants = loader.variants({});
-    REQUIRE(variants);
-    const auto series = loader.series(variants->front(), {});
-    REQUIRE(series);
+    const auto variants = loader.variants({}).value();
+    const auto series = loader.series(variants.front(), {}).value();
     std::string order;
-    for (const SeriesPoint& point : series->front().points) order += point.commit;
+    for (const SeriesPoint& point : series.front().points) order += point.commit;
     CHECK(order == "c0c1c2c3c4c5c6c7");
     std::string table;
     const auto otava =
         table_writer("otava", [&](std::string_view text) { table += std::string(text); });
-    otava.add(series->front(), {});
+    otava.add(series.front(), {});
     otava.end();
     std::size_t at = 0;
     for (int i = 0; i < 8; ++i) {
@@ -449,7 +422,7 @@ TEST_CASE("sessions that begin at the same time keep the order in which they wer
       CHECK(next > at);
       at = next;
     }
-  }
+  });
 }
 
 TEST_CASE("sessions of one second are reported in the order in which they began") {
@@ -462,10 +435,9 @@ TEST_CASE("sessions of one second are reported in the order in which they began"
     REQUIRE(store.add(std::vector{std::move(made)}));
   }
   Loader loader(database);
-  const auto series = loader.series(loader.variants({}).value().front(), {});
-  REQUIRE(series);
+  const auto series = loader.series(loader.variants({}).value().front(), {}).value();
   std::string order;
-  for (const SeriesPoint& point : series->front().points) order += point.commit;
+  for (const SeriesPoint& point : series.front().points) order += point.commit;
   CHECK(order == "c0c1c2c3c4c5c6c7");
 }
 

@@ -21,18 +21,13 @@ TEST_CASE("the CSV has one row for each command and metric, in base units") {
 }
 
 TEST_CASE("what is undefined is an empty field, and a bound is a maximum") {
-  Results results;
-  results.metrics = {metric("peak_rss", Unit::Bytes), metric("major_faults", Unit::Count),
-                     metric("cycles", Unit::Count)};
-  MetricResult bound;
-  bound.runs = 1;
-  bound.at_most = 819200;
-  MetricResult none;
-  none.metric = 2;
-  results.commands = {command(
-      "a", 1,
-      {bound, row(1, summary(1, 3, std::nullopt, 3, 3), changed(std::nullopt, std::nullopt)),
-       none})};
+  const Results results = results_of(
+      {metric("peak_rss", Unit::Bytes), metric("major_faults", Unit::Count),
+       metric("cycles", Unit::Count)},
+      {command("a", 1,
+               {MetricResult{.runs = 1, .at_most = 819200},
+                row(1, summary(1, 3, std::nullopt, 3, 3), changed(std::nullopt, std::nullopt)),
+                MetricResult{.metric = 2}})});
   CHECK(written(write_summary_csv, results) ==
         "command,metric,unit,runs,mean,stddev,median,min,max,outliers,"
         "delta_percent,delta_low_percent,delta_high_percent\r\n"
@@ -41,36 +36,9 @@ TEST_CASE("what is undefined is an empty field, and a bound is a maximum") {
         "a,cycles,1,0,,,,,,,,,\r\n");
 }
 
-TEST_CASE("numbers keep all their digits") {
-  Results results;
-  results.metrics = {metric("wall_time", Unit::Seconds)};
-  results.commands = {
-      command("a", 3, {row(0, summary(3, 1.0 / 3.0, 1e-9, 0.30000000000000004, 123456789.25))})};
-  const std::string csv = written(write_summary_csv, results);
-  CHECK(has(csv, "a,wall_time,s,3,0.3333333333333333,1e-09,"));
-  CHECK(has(csv, ",0.30000000000000004,123456789.25,0,,,\r\n"));
-}
-
-TEST_CASE("a name with commas or quotes is quoted, and control characters are made visible") {
-  Results results;
-  results.metrics = {metric("wall_time", Unit::Seconds)};
-  const auto rows = std::vector{row(0, summary(1, 1, std::nullopt, 1, 1))};
-  results.commands = {command("a,b", 1, rows), command("say \"hi\"", 1, rows),
-                      command("two\nlines", 1, rows), command("größe ⚡", 1, rows)};
-  CHECK(written(write_summary_csv, results) ==
-        "command,metric,unit,runs,mean,stddev,median,min,max,outliers,"
-        "delta_percent,delta_low_percent,delta_high_percent\r\n"
-        "\"a,b\",wall_time,s,1,1,,1,1,1,0,,,\r\n"
-        "\"say \"\"hi\"\"\",wall_time,s,1,1,,1,1,1,0,,,\r\n"
-        "two\\nlines,wall_time,s,1,1,,1,1,1,0,,,\r\n"
-        "größe ⚡,wall_time,s,1,1,,1,1,1,0,,,\r\n");
-}
-
-TEST_CASE("what a spreadsheet would take for a formula is text, and numbers stay numbers") {
-  Results results;
-  results.metrics = {metric("wall_time", Unit::Seconds)};
+TEST_CASE("a name is quoted where it must be, cannot steer, and is no formula of a spreadsheet") {
   const auto names_of = [&](const std::vector<std::string>& names) {
-    results.commands.clear();
+    Results results = results_of({metric("wall_time", Unit::Seconds)}, {});
     for (const std::string& name : names) results.commands.push_back(command(name, 0, {{}}));
     const std::string csv = written(write_summary_csv, results);
     std::string cells;
@@ -78,6 +46,8 @@ TEST_CASE("what a spreadsheet would take for a formula is text, and numbers stay
       cells += csv.substr(at, csv.find(",wall_time", at) - at) + " ";
     return cells;
   };
+  CHECK(names_of({"a,b", "say \"hi\"", "two\nlines", "größe ⚡"}) ==
+        "\"a,b\" \"say \"\"hi\"\"\" two\\nlines größe ⚡ ");
   CHECK(names_of({"=1+2", "+cmd|x", "@SUM(A1)", "-1+2", "-x"}) ==
         "'=1+2 '+cmd|x '@SUM(A1) '-1+2 '-x ");
   CHECK(names_of({"-1.5", "+3", "a=b", "\x1b=1"}) == "-1.5 +3 a=b \\x1b=1 ");
@@ -85,10 +55,10 @@ TEST_CASE("what a spreadsheet would take for a formula is text, and numbers stay
 }
 
 TEST_CASE("the runs' CSV has one row for each run, in the order run") {
-  Results results;
-  results.metrics = {metric("wall_time", Unit::Seconds), metric("cpu_core/cycles,u/", Unit::Count),
-                     metric("instructions", Unit::Count)};
-  results.commands = {command("old", 2, {}), command("new, too", 1, {})};
+  Results results =
+      results_of({metric("wall_time", Unit::Seconds), metric("cpu_core/cycles,u/", Unit::Count),
+                  metric("instructions", Unit::Count)},
+                 {command("old", 2, {}), command("new, too", 1, {})});
   results.runs = made({{{1, 0, 0, 0}, {0.25, 1000.0, std::nullopt}},
                        {{0, 0, 0, 3}, {0.5, 2000.0, std::nullopt}},
                        {{0, 1, 1, 137}, {0.1, std::nullopt, 12345678901.0}}});

@@ -6,6 +6,21 @@
 #include <doctest/doctest.h>
 
 namespace lauka::report {
+namespace {
+
+/// The lines about a session that ended so, of a first timed run where it failed.
+std::string lines_of(std::optional<CutShort> cut_short, const std::string& name,
+                     std::size_t width = 0) {
+  Session session;
+  session.cut_short = std::move(cut_short);
+  return ending_lines(session, {name}, width);
+}
+
+RunFailed failed(Outcome outcome, std::string written = "", std::string until = "") {
+  return {Step{0, 0, 0, RoundKind::Timed}, outcome, std::move(written), std::move(until)};
+}
+
+}  // namespace
 
 TEST_CASE("a failed hook is reported with its command, its run and its output") {
   Session session;
@@ -21,8 +36,8 @@ TEST_CASE("a failed hook is reported with its command, its run and its output") 
 }
 
 TEST_CASE("the first reason comes first, and nothing is said where all went well") {
+  CHECK(lines_of({}, "old").empty());
   Session session;
-  CHECK(ending_lines(session, {"old"}).empty());
   session.cut_short = Interrupted{2};
   session.also_failed.push_back(
       HookFailed{HookKind::Conclude, 0, Step{0, 0, 0, RoundKind::Warmup}, Exited{1}, ""});
@@ -34,19 +49,14 @@ TEST_CASE("the first reason comes first, and nothing is said where all went well
 }
 
 TEST_CASE("what a failed run wrote is shown line by line, with nothing in it that steers") {
-  Session session;
-  session.cut_short = RunFailed{Step{0, 0, 0, RoundKind::Timed}, Exited{1}, "10%\r\x1b[2Jb\n\xff"};
-  CHECK(ending_lines(session, {"a\nb"}) ==
+  CHECK(lines_of(failed(Exited{1}, "10%\r\x1b[2Jb\n\xff"), "a\nb") ==
         "lauka: run 1 of 'a\\nb' exited with status 1; use -i to ignore failures\n"
         "  | 10%\\x0d\\x1b[2Jb\n"
         "  | \\xff\n");
 }
 
 TEST_CASE("the reason is broken between words at the terminal's width, what a run wrote is not") {
-  Session session;
-  session.cut_short =
-      RunFailed{Step{0, 0, 0, RoundKind::Timed}, Exited{2}, "one line that is as long as it was"};
-  CHECK(ending_lines(session, {"ls /none"}, 30) ==
+  CHECK(lines_of(failed(Exited{2}, "one line that is as long as it was"), "ls /none", 30) ==
         "lauka: run 1 of 'ls /none'\n"
         "  exited with status 2; use -i\n"
         "  to ignore failures\n"
@@ -54,13 +64,10 @@ TEST_CASE("the reason is broken between words at the terminal's width, what a ru
 }
 
 TEST_CASE("a status that is an answer is explained, with what accepts it alone") {
-  Session session;
-  session.cut_short = RunFailed{Step{0, 0, 0, RoundKind::Timed}, Exited{1}, ""};
-  CHECK(ending_lines(session, {"/bin/grep aa f"}) ==
+  CHECK(lines_of(failed(Exited{1}), "/bin/grep aa f") ==
         "lauka: run 1 of '/bin/grep aa f' exited with status 1; 1 means no match for grep: use "
         "-i=1\n");
-  session.cut_short = RunFailed{Step{0, 0, 0, RoundKind::Timed}, Exited{2}, ""};
-  CHECK(ending_lines(session, {"grep aa f"}).ends_with("use -i to ignore failures\n"));
+  CHECK(lines_of(failed(Exited{2}), "grep aa f").ends_with("use -i to ignore failures\n"));
 }
 
 TEST_CASE("an interruption after a run is reported without a remedy") {
@@ -71,23 +78,17 @@ TEST_CASE("an interruption after a run is reported without a remedy") {
 }
 
 TEST_CASE("-i is not offered where a process could not be killed") {
-  Session session;
-  session.cut_short =
-      RunFailed{Step{0, 0, 0, RoundKind::Timed}, TimedOut{std::chrono::seconds(1), true, 7}, ""};
-  CHECK_FALSE(has(ending_lines(session, {"a"}), "use -i"));
+  CHECK_FALSE(has(lines_of(failed(TimedOut{std::chrono::seconds(1), true, 7}), "a"), "use -i"));
 }
 
 TEST_CASE(
     "a run that ended before its line is reported with the expression, and cannot be ignored") {
-  Session session;
-  session.cut_short = RunFailed{Step{0, 0, 0, RoundKind::Timed}, Exited{1}, "a\nb\x1b", "rea(dy"};
-  CHECK(ending_lines(session, {"x"}) ==
+  CHECK(lines_of(failed(Exited{1}, "a\nb\x1b", "rea(dy"), "x") ==
         "lauka: run 1 of 'x' exited with status 1 before a line of its output matched --until "
         "'rea(dy'; what it wrote last:\n"
         "  | a\n"
         "  | b\\x1b\n");
-  session.cut_short = RunFailed{Step{0, 0, 0, RoundKind::Timed}, Exited{0}, "", "x"};
-  CHECK(ending_lines(session, {"x"}).ends_with("--until 'x'; it wrote nothing\n"));
+  CHECK(lines_of(failed(Exited{0}, "", "x"), "x").ends_with("--until 'x'; it wrote nothing\n"));
 }
 
 }  // namespace lauka::report

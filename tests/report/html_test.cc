@@ -54,6 +54,12 @@ std::string distribution_of(const Results& results) {
       results);
 }
 
+std::string over_time(const Results& results) {
+  return written(
+      [](const Report& r, const Sink& sink) { time_chart(r.benchmarks.front(), 0, sink); },
+      results);
+}
+
 }  // namespace
 
 TEST_CASE("the page has what was tuned, and how the machine was before and after the runs") {
@@ -128,19 +134,14 @@ TEST_CASE("the page begins with the verdict, the gates and the overview; the tab
   results.presentation.title = "Old & new";
   results.presentation.description = "As of today";
   const std::string page = written(write_html, results);
-  std::size_t at = 0;
-  for (const std::string_view part :
-       {"<title>Old &amp; new</title>", "<h1>Old &amp; new</h1>", "<p>As of today</p>",
-        "<p class=\"answer\">new ran 2.00 ± 0.10 times slower than old</p>",
-        "<span class=\"mark worse\">fail</span> wall_time &gt; 10%: more than 10% slower",
-        "<h2>wall_time</h2>", "class=\"bars view from-zero\"", "class=\"bars view close-up\"",
-        "<h2>Differences from <code>old</code></h2>", "<table class=\"matrix\">", "<h2>Charts</h2>",
-        "<summary>wall_time</summary>", "<h3>Runs over time</h3>", "<summary>Tables</summary>"}) {
-    CAPTURE(part);
-    const std::size_t next = page.find(part, at);
-    REQUIRE(next != std::string::npos);
-    at = next;
-  }
+  check_order(
+      page,
+      {"<title>Old &amp; new</title>", "<h1>Old &amp; new</h1>", "<p>As of today</p>",
+       "<p class=\"answer\">new ran 2.00 ± 0.10 times slower than old</p>",
+       "<span class=\"mark worse\">fail</span> wall_time &gt; 10%: more than 10% slower",
+       "<h2>wall_time</h2>", "class=\"bars view from-zero\"", "class=\"bars view close-up\"",
+       "<h2>Differences from <code>old</code></h2>", "<table class=\"matrix\">", "<h2>Charts</h2>",
+       "<summary>wall_time</summary>", "<h3>Runs over time</h3>", "<summary>Tables</summary>"});
 }
 
 TEST_CASE("without a title of its own the page has the commands' names, or how many there are") {
@@ -168,9 +169,7 @@ TEST_CASE("the page has the tables, and each run of each command as a point of t
 }
 
 TEST_CASE("runs over time lie where they were run, with what the script needs to name them") {
-  const std::string chart =
-      written([](const Report& r, const Sink& sink) { time_chart(r.benchmarks.front(), 0, sink); },
-              drawn_example(2));
+  const std::string chart = over_time(drawn_example(2));
   // 1, 2 and 2, 4 on an axis from 0.88 to 4.12; the higher, the smaller y is.
   CHECK(has(chart, "viewBox=\"0 0 4 1000\""));
   CHECK(has(chart, "<path class=\"spots c0\" data-name=\"old\" d=\"M0 963h0M2 654h0\"/>"));
@@ -184,9 +183,7 @@ TEST_CASE("long series are thinned, but outliers are drawn") {
   const Results results = drawn_example(5000, [](std::vector<MadeRun>& runs) {
     runs[4001].values[0] = 1e6;  // of the second command
   });
-  const std::string chart =
-      written([](const Report& r, const Sink& sink) { time_chart(r.benchmarks.front(), 0, sink); },
-              results);
+  const std::string chart = over_time(results);
   CHECK(count_of("h0", chart) <= 2000);
   CHECK(count_of("h0", chart) >= 1900);
   CHECK(has(chart, "M4001 37h0"));
@@ -349,9 +346,7 @@ TEST_CASE("ten times the runs, or the commands, do not make ten times the page")
   Results results = drawn_example(2000);
   const CommandResult one = results.commands[0];
   results.commands.insert(results.commands.end(), 998, one);
-  const std::string chart =
-      written([](const Report& r, const Sink& sink) { time_chart(r.benchmarks.front(), 0, sink); },
-              results);
+  const std::string chart = over_time(results);
   CHECK(count_of("h0", chart) <= 2000);
 }
 

@@ -112,13 +112,11 @@ TEST_CASE("a suite's row shows the metric that its gate is on, with measured val
   CHECK(has(text, "load         wall_time "));
   CHECK(has(screen(suite, {.width = 80}, false), " fail, limit 1%\n"));
   CHECK(has(screen(suite, {.width = 60}, false), " fail\n"));
-  std::string markdown;
-  write_markdown(suite, [&](std::string_view piece) { markdown += piece; });
+  const std::string markdown = written(write_markdown, suite);
   CHECK_FALSE(has(markdown, "| cpu\\_time |"));
   CHECK(has(markdown, "| cpu_time | 300ms ± 3.0ms |"));
   CHECK(has(markdown, "| fail: +10.0%, limit 1% |"));
-  std::string page;
-  write_html(suite, [&](std::string_view piece) { page += piece; });
+  const std::string page = written(write_html, suite);
   CHECK(has(page, "<span class=\"mark worse\">fail</span><br>+10.0%, limit 1%</td>"));
 }
 
@@ -127,21 +125,14 @@ TEST_CASE(
   Report suite = suite_of_three();
   suite.benchmarks[0].verdicts = {verdict(gate::Answer::Fail)};
   suite.benchmarks[1].verdicts = {verdict(gate::Answer::Pass)};
-  std::string page;
-  write_html(suite, [&](std::string_view piece) { page += piece; });
-  std::size_t at = 0;
-  for (const std::string_view part :
-       {"<p class=\"answer\">2 gates: 1 fail, 1 pass",
-        "fail</span> <b>parse</b>: wall_time &gt; 1%: ", "<h2>Changes</h2>",
-        "<b>parse</b> <span class=\"aside\">wall_time</span>", "−50.0%",
-        "fail</span><br>+10.0%, limit 1%", "<path class=\"limit\"", "<b>load</b>",
-        "pass</span><br>+10.0%, limit 1%", "<b>heap</b> <span class=\"aside\">peak_rss</span>",
-        "<b>geomean of 2</b>", "<h2>3 benchmarks</h2>", "<h2>Benchmarks</h2>"}) {
-    CAPTURE(part);
-    const std::size_t next = page.find(part, at);
-    REQUIRE(next != std::string::npos);
-    at = next;
-  }
+  const std::string page = written(write_html, suite);
+  check_order(
+      page, {"<p class=\"answer\">2 gates: 1 fail, 1 pass",
+             "fail</span> <b>parse</b>: wall_time &gt; 1%: ", "<h2>Changes</h2>",
+             "<b>parse</b> <span class=\"aside\">wall_time</span>", "−50.0%",
+             "fail</span><br>+10.0%, limit 1%", "<path class=\"limit\"", "<b>load</b>",
+             "pass</span><br>+10.0%, limit 1%", "<b>heap</b> <span class=\"aside\">peak_rss</span>",
+             "<b>geomean of 2</b>", "<h2>3 benchmarks</h2>", "<h2>Benchmarks</h2>"});
 }
 
 TEST_CASE("one caveat of many benchmarks is one sentence") {
@@ -205,19 +196,13 @@ TEST_CASE("a suite of which nothing was run shows nothing") {
 }
 
 TEST_CASE("a suite's exports have its benchmarks, a plain call's do not") {
-  std::string text;
-  const Sink sink = [&](std::string_view piece) { text += piece; };
-  write_summary_csv(suite_of_three(), sink);
-  CHECK(text.starts_with("benchmark,command,metric,"));
-  CHECK(has(text, "\r\nheap,new,peak_rss,B,"));
-  Report plain{{benchmark("", 0.4, 0.2, -0.5)}};
-  text.clear();
-  write_summary_csv(plain, sink);
-  CHECK(text.starts_with("command,metric,"));
-  text.clear();
-  write_markdown(suite_of_three(), sink);
-  CHECK(text.starts_with("3 benchmarks\n\n| benchmark | metric | base |"));
-  CHECK(has(text, "| **geomean of 2** | wall_time |"));
+  const std::string csv = written(write_summary_csv, suite_of_three());
+  CHECK(csv.starts_with("benchmark,command,metric,"));
+  CHECK(has(csv, "\r\nheap,new,peak_rss,B,"));
+  CHECK(written(write_summary_csv, benchmark("", 0.4, 0.2, -0.5)).starts_with("command,metric,"));
+  const std::string markdown = written(write_markdown, suite_of_three());
+  CHECK(markdown.starts_with("3 benchmarks\n\n| benchmark | metric | base |"));
+  CHECK(has(markdown, "| **geomean of 2** | wall_time |"));
 }
 
 }  // namespace lauka::report

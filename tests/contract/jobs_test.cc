@@ -70,10 +70,8 @@ TEST_CASE("a run of several copies that takes too long is killed whole, as by an
   const Said said = lauka("-r1 -w0 --jobs 3 --timeout 200ms", {command});
   CHECK(said.status == 1);
   CHECK(said.err_has("took longer than 200ms and was killed"));
-  Start start;
-  start.arguments = {"-r1", "-w0", "--jobs", "3", "--", command};
-  start.interrupt_after_ms = 300;
-  CHECK(lauka(start).status == 130);
+  const auto endless = words("-r1 -w0 --jobs 3", {command});
+  CHECK(lauka({.arguments = endless, .interrupt_after_ms = 300}).status == 130);
   for (const std::string& pid : lines_of(text_of(pids)))
     CHECK_FALSE(exists("/proc/" + pid + "/exe"));
 }

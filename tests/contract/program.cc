@@ -239,6 +239,16 @@ std::vector<std::string> fields_of(const std::string& line) {
   return fields;
 }
 
+std::vector<std::string> column_of(const std::string& csv, const std::string& name) {
+  const auto lines = lines_of(csv);
+  const auto header = fields_of(lines.at(0));
+  const auto at =
+      static_cast<std::size_t>(std::find(header.begin(), header.end(), name) - header.begin());
+  std::vector<std::string> values;
+  for (std::size_t i = 1; i < lines.size(); ++i) values.push_back(fields_of(lines[i]).at(at));
+  return values;
+}
+
 std::string csv_value(const std::string& csv, const std::string& command, const std::string& metric,
                       const std::string& column) {
   const auto lines = lines_of(csv);

@@ -90,6 +90,9 @@ std::vector<std::string> lines_of(const std::string& text);
 /// The fields of a CSV line without quoted fields.
 std::vector<std::string> fields_of(const std::string& line);
 
+/// The column `name` of a --export-runs text, in the order run.
+std::vector<std::string> column_of(const std::string& csv, const std::string& name);
+
 /// One value of a --export-csv text: of the row of that command and metric.
 std::string csv_value(const std::string& csv, const std::string& command, const std::string& metric,
                       const std::string& column);

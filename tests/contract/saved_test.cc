@@ -84,8 +84,7 @@ TEST_CASE("--from: deltas are paired within a session, and across sessions they 
   CHECK(said.err_has("deltas between sessions include whatever else was different then"));
   CHECK_FALSE(said.err_has("under other conditions"));
   const json document = json::parse(text_of(folder.file("all.json")));
-  const json schema = json::parse(text_of(std::string(places::kRepository) + "/docs/schema.json"));
-  CHECK(faults(document, schema) == std::vector<std::string>{});
+  check_schema(document);
   const auto delta = [&](std::size_t command) {
     return document.at("results").at(command).at("lauka").at("metrics").at("wall_time").at("delta");
   };
@@ -219,8 +218,7 @@ TEST_CASE("A/A: a candidate that is the reference's program is reported, in any 
                           {it("a", "1ms"), it("b", "1ms"), it("b", "2ms"), it("c", "1ms")});
   CHECK(said.status == 0);
   const json document = json::parse(text_of(file));
-  const json schema = json::parse(text_of(std::string(places::kRepository) + "/docs/schema.json"));
-  CHECK(faults(document, schema) == std::vector<std::string>{});
+  check_schema(document);
   std::vector<std::size_t> same;
   for (const json& warning : document.at("lauka").at("warnings"))
     if (warning.at("kind") == "same_programs") same.push_back(warning.at("command"));
@@ -266,10 +264,8 @@ TEST_CASE("--from: hyperfine's files and standard input are read") {
   }
   const Folder folder;
   save(folder.file("a.json"), {{"old", times_of(1.0)}});
-  Start start;
-  start.before = {"sh", "-c", R"(cat "$0" | "$@")", folder.file("a.json")};
-  start.arguments = {"--from", "-"};
-  const Said piped = lauka(start);
+  const Said piped = lauka({.before = {"sh", "-c", R"(cat "$0" | "$@")", folder.file("a.json")},
+                            .arguments = {"--from", "-"}});
   CHECK(piped.status == 0);
   CHECK(piped.out_has("Benchmark 1 (10 runs): old"));
 }

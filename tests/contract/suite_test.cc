@@ -58,10 +58,6 @@ std::string benchmarks_by_order(const std::string& file) {
   return benchmarks;
 }
 
-json schema() {
-  return json::parse(text_of(std::string(places::kRepository) + "/docs/schema.json"));
-}
-
 /// True if a log of rounds has been written so far: its head is a line, and so is each round.
 bool has_lines(const std::string& file, std::size_t lines) {
   return exists(file) && lines_of(text_of(file)).size() >= lines;
@@ -154,7 +150,7 @@ TEST_CASE(
   CHECK(
       has(text_of(suite.folder.file("a.markdown")), "\n\n| benchmark | command | metric | base |"));
   const json document = json::parse(text_of(suite.folder.file("a.json")));
-  for (const std::string& fault : faults(document, schema())) FAIL_CHECK(fault);
+  check_schema(document);
   const json& results = document.at("results");
   REQUIRE(results.size() == 5);
   CHECK(results[0].at("lauka").at("benchmark") == "with, comma");
@@ -162,20 +158,6 @@ TEST_CASE(
   CHECK(results[4].at("lauka").at("role") == "candidate");
   CHECK(document.at("lauka").at("benchmarks").size() == 2);
   CHECK(document.at("lauka").at("benchmarks")[1].at("gates").size() == 2);
-}
-
-TEST_CASE("--suite: Markdown and HTML say which metric a row is of, and what a mean is made of") {
-  const Suite suite(benchmark("time", {work(1), work(30)}) +
-                    benchmark("memory", {work(1), work(1)}, "metrics = 'peak_rss'") +
-                    benchmark("again", {work(1), work(30)}) + benchmark("alone", {work(1)}));
-  const std::string md = suite.folder.file("a.md");
-  const std::string html = suite.folder.file("a.html");
-  REQUIRE(suite.run({"-r6", "--export-markdown", md, "--export-html", html}).status == 0);
-  CHECK(text_of(md).starts_with("4 benchmarks\n\n| benchmark | metric | base |"));
-  CHECK(has(text_of(md), "| `memory` | peak_rss | "));
-  CHECK(has(text_of(md), "| **geomean of 2** | wall_time |"));
-  CHECK(has(text_of(html), "<th scope=\"col\">metric</th>"));
-  CHECK(has(text_of(html), "<td>peak_rss</td>"));
 }
 
 TEST_CASE(
@@ -303,16 +285,6 @@ TEST_CASE("--suite: what is wrong is reported before anything is run, with statu
   CHECK_FALSE(exists(folder.file("x")));
   CHECK(lauka({"--suite", folder.file("none")}).err_has("cannot be read"));
   CHECK(lauka({"--suite", folder.file("none")}).status == 2);
-}
-
-TEST_CASE("--suite: in a narrow terminal the table fits") {
-  const Suite suite(benchmark("a name that is rather long for a column", {work(1), work(30)}) +
-                    benchmark("b", {work(1), work(30)}));
-  const Said said = lauka_in_terminal(
-      {"--suite", suite.folder.file("s.toml"), "-w0", "-r8", "--no-progress"}, 60);
-  CHECK(said.status == 0);
-  CHECK(said.out_has("geomean"));
-  CHECK(said.out_has("…"));
 }
 
 TEST_CASE("--resume: a suite that was interrupted goes on, and has every round once") {

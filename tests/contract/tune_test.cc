@@ -92,9 +92,7 @@ TEST_CASE("what was in force is in the JSON, and another session differs from it
   const std::string file = machine.path() + "/s.json";
   CHECK(machine.run("$LAUKA $TUNE -r 2 true --export-json " + file).status == 0);
   const auto document = nlohmann::json::parse(text_of(file));
-  const auto schema =
-      nlohmann::json::parse(text_of(std::string(places::kRepository) + "/docs/schema.json"));
-  for (const std::string& fault : faults(document, schema)) FAIL_CHECK(fault);
+  check_schema(document);
   const auto session = document.at("lauka");
   CHECK(session.at("machine").at("tuning") == "numa=0 timers=0");
   const auto& tuning = session.at("tuning");
@@ -143,9 +141,7 @@ TEST_CASE("--tune=compare leaves a quarter of the runs untuned and reports what 
         "111"
         "000");
   const auto document = nlohmann::json::parse(text_of(file));
-  const auto schema =
-      nlohmann::json::parse(text_of(std::string(places::kRepository) + "/docs/schema.json"));
-  for (const std::string& fault : faults(document, schema)) FAIL_CHECK(fault);
+  check_schema(document);
   CHECK(document.at("results").at(0).at("times").size() == 12);
   const auto& tuning = document.at("lauka").at("tuning");
   CHECK(tuning.at("compare").size() == 2);

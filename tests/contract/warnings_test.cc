@@ -40,13 +40,6 @@ TEST_CASE("a slow first run is warned of, on standard error only") {
   CHECK_FALSE(said.out_has("warning"));
 }
 
-TEST_CASE("-q silences warnings") {
-  const Folder cold;
-  const Said said = lauka("-q -r8 -w0 -n it", {slow_at_first(cold)});
-  CHECK(said.status == 0);
-  CHECK(said.err.empty());
-}
-
 TEST_CASE("a few runs of one command, which do not show its steadiness, have no warning") {
   const Said said = lauka("-r4 -w1 -n it", {"sleep 0.1"});
   CAPTURE(said.err);

@@ -16,7 +16,7 @@ using nlohmann::json;
 TEST_CASE("a candidate is compared with the runs of an earlier file, and gated against them") {
   const Folder folder;
   const std::string old = folder.file("old.json");
-  REQUIRE(lauka("-q -r10 -n it --export-json " + old, {work(50)}).status == 0);
+  completed("-q -r10 -n it --export-json " + old, {work(50)});
   const Said worse =
       lauka("-r10 -n it --baseline " + old + " --fail-if 'cpu_time > 20' --export-json " +
                 folder.file("new.json"),
@@ -31,15 +31,14 @@ TEST_CASE("a candidate is compared with the runs of an earlier file, and gated a
   CHECK(document.at("lauka").at("paired") == false);
   CHECK(document.at("lauka").at("baseline").at("commands") == json({"it"}));
   CHECK(document.at("lauka").at("gates").at(0).at("command") == 0);
-  const Said better = lauka(
+  const Said better = completed(
       {"-q", "-r10", "-n", "it", "--baseline", old, "--fail-if", "cpu_time > 20", "--", work(30)});
-  CHECK(better.status == 0);
   CHECK(better.out_has("cpu_time > 20%: pass: at most 20% higher, with confidence (measured "));
 }
 
 TEST_CASE("what is another machine, kernel, processor or lauka than the baseline's is named") {
   const Folder folder;
-  REQUIRE(lauka("-q -r2 --export-json " + folder.file("a.json"), {"true"}).status == 0);
+  completed("-q -r2 --export-json " + folder.file("a.json"), {"true"});
   json document = json::parse(text_of(folder.file("a.json")));
   document["lauka"]["machine"]["name"] = "elsewhere";
   document["lauka"]["machine"]["kernel"] = "0.01";
@@ -55,9 +54,8 @@ TEST_CASE("what is another machine, kernel, processor or lauka than the baseline
 TEST_CASE("hyperfine's files are baselines of wall time, of either version") {
   for (const char* file : {"hyperfine-1.json", "hyperfine-2.json"}) {
     CAPTURE(file);
-    const Said said = lauka({"-r5", "-n", "old", "-n", "new", "--baseline", data(file),
-                             "--fail-if-slower=1000", "--", "true", "true"});
-    CHECK(said.status == 0);
+    const Said said = completed({"-r5", "-n", "old", "-n", "new", "--baseline", data(file),
+                                 "--fail-if-slower=1000", "--", "true", "true"});
     CHECK(said.out_has("old: wall_time > 1000%: pass: "));
     CHECK(said.out_has("new: wall_time > 1000%: pass: "));
     CHECK(said.err_has("does not say which machine"));

@@ -71,33 +71,29 @@ TEST_CASE(
 
 TEST_CASE("with --metrics time the times by kind are rows of the table") {
   if (!has_two_kinds()) return;
-  const Said said = lauka({"--core-kinds", kTwoKinds, "--metrics", "time", "-w0", "-r2", "--",
-                           fixture("burn") + " 2ms"});
-  CHECK(said.status == 0);
+  const Said said = completed({"--core-kinds", kTwoKinds, "--metrics", "time", "-w0", "-r2", "--",
+                               fixture("burn") + " 2ms"});
   CHECK(said.out_has("\np_time "));
   CHECK(said.out_has("\ne_time "));
 }
 
 TEST_CASE("runs below the least share are run again three times, counted apart and warned of") {
   if (!has_two_kinds()) return;
-  const Said said = lauka({"--core-kinds", kTwoKinds, "--min-p-share", "90", "-w0", "-r2",
-                           "--engine", "none", "--", fixture("on_cpus") + " 0:2ms 1:2ms"});
-  CHECK(said.status == 0);
+  const Said said = completed({"--core-kinds", kTwoKinds, "--min-p-share", "90", "-w0", "-r2",
+                               "--engine", "none", "--", fixture("on_cpus") + " 0:2ms 1:2ms"});
   CHECK(said.out_has("(2 runs, 6 redone)"));
   CHECK(
       said.err_has("6 runs were repeated because less than 90% of the CPU time was spent on P "
                    "cores"));
   CHECK(said.err_has("2 of 2 runs had a p_share below 90.0%"));
-  const Said kept = lauka({"--core-kinds", kTwoKinds, "--min-p-share", "90", "--cores", "p", "-w0",
-                           "-r2", "--engine", "none", "--", fixture("burn") + " 2ms"});
-  CHECK(kept.status == 0);
+  const Said kept = completed({"--core-kinds", kTwoKinds, "--min-p-share", "90", "--cores", "p",
+                               "-w0", "-r2", "--engine", "none", "--", fixture("burn") + " 2ms"});
   CHECK_FALSE(kept.out_has("redone"));
 }
 
 TEST_CASE("--threads shows the threads of a running process, and refuses one that is gone") {
   if (!is_linux()) return;
-  const Said own = lauka({"--threads", std::to_string(getpid())});
-  CHECK(own.status == 0);
+  const Said own = completed({"--threads", std::to_string(getpid())});
   CHECK(own.out_has("TID |"));
   CHECK(own.out_has("test_contract"));
   CHECK(own.out_has("total |"));
@@ -132,10 +128,8 @@ void check_lines(const std::vector<std::string>& lines) {
 
 TEST_CASE("--threads with --interval and kinds of core shows the moves that it saw") {
   if (!is_linux()) return;
-  const Said said = lauka({"--threads", std::to_string(getpid()), "--core-kinds", kTwoKinds, "-d",
-                           "20ms", "--interval", "10ms"});
-  CAPTURE(said.err);
-  CHECK(said.status == 0);
+  const Said said = completed({"--threads", std::to_string(getpid()), "--core-kinds", kTwoKinds,
+                               "-d", "20ms", "--interval", "10ms"});
   const auto lines = lines_of(said.out);
   REQUIRE_FALSE(lines.empty());
   check_lines(lines);
@@ -147,9 +141,7 @@ TEST_CASE("--threads with --interval and kinds of core shows the moves that it s
 TEST_CASE("--threads with --interval prints a line of JSON per thread and interval") {
   if (!is_linux()) return;
   const std::string own = std::to_string(getpid());
-  const Said said = lauka({"--threads", own, "-d", "30ms", "--interval", "10ms"});
-  CAPTURE(said.err);
-  CHECK(said.status == 0);
+  const Said said = completed({"--threads", own, "-d", "30ms", "--interval", "10ms"});
   const auto lines = lines_of(said.out);
   CHECK(lines.size() >= 1);
   CHECK(lines.size() <= 4);
@@ -161,7 +153,7 @@ TEST_CASE("--threads with --interval prints a line of JSON per thread and interv
   check_lines(lines);
   // A reader that goes, and the user's wish, end it.
   const auto endless = words("--interval 5ms --threads " + own);
-  CHECK(lauka({.arguments = endless, .deaf_output = true}).status == 0);
+  completed({.arguments = endless, .deaf_output = true});
   const Said ended = lauka({.arguments = endless, .interrupt_after_ms = 150});
   CHECK(ended.status == 128 + 2);
   // Whole lines, unless the machine was so busy that there was no time for one.

@@ -33,9 +33,7 @@ TEST_CASE("commands and hooks run in the folder of --cwd, with PWD, as after cd"
   Start start = start_above_two(folder);
   start.arguments = words("-r1 -w0 --order=interleaved --cwd a --cwd b -p 'pwd > prepared'",
                           {"sh -c 'echo $PWD > here'", "sh -c 'pwd -P > here'"});
-  const Said said = lauka(start);
-  CAPTURE(said.err);
-  REQUIRE(said.status == 0);
+  completed(start);
   CHECK(text_of(folder.file("a/here")).ends_with("/a\n"));
   CHECK(text_of(folder.file("b/here")).ends_with("/b\n"));
   CHECK(text_of(folder.file("a/prepared")) == text_of(folder.file("a/here")));
@@ -50,13 +48,10 @@ TEST_CASE("a program of a relative path is looked for in the folder of --cwd, fi
   start.arguments = words("--setup true -r1 --cwd a --input in --output out --export-json r.json",
                           {"./tool say"});
   CHECK(lauka(start).status == 2);  // neither is it there, nor is its input
-  REQUIRE(lauka("-r1 -w0", {"sh -c 'printf \"#!/bin/sh\\ncat; echo \\$0\" > " +
-                            folder.file("a/tool") + "; chmod +x " + folder.file("a/tool") +
-                            "; echo read > " + folder.file("in") + "'"})
-              .status == 0);
-  const Said said = lauka(start);
-  CAPTURE(said.err);
-  REQUIRE(said.status == 0);
+  completed("-r1 -w0",
+            {"sh -c 'printf \"#!/bin/sh\\ncat; echo \\$0\" > " + folder.file("a/tool") +
+             "; chmod +x " + folder.file("a/tool") + "; echo read > " + folder.file("in") + "'"});
+  completed(start);
   CHECK(text_of(folder.file("out")) == "read\n./tool\n");
   CHECK(has(text_of(folder.file("r.json")), "\"cwd\": \"a\""));
 }
@@ -68,14 +63,13 @@ TEST_CASE("a folder may have a variable in it, and one that cannot be entered is
   const auto arguments =
       words("-L v 1,2 -r1 --cwd " + folder.file("x{v}") + " -s 'echo s >> " + log + "'",
             {"sh -c 'pwd >> " + log + "'"});
-  const Said refused = lauka(arguments);
-  CHECK(refused.status == 2);
-  CHECK(refused.err == "lauka: --cwd '" + folder.file("x2") +
-                           "' cannot be entered: No such file or directory; name a folder that is "
-                           "there before the first run; hooks are run in it, too\n");
+  CHECK(refusal(arguments) ==
+        "lauka: --cwd '" + folder.file("x2") +
+            "' cannot be entered: No such file or directory; name a folder that is "
+            "there before the first run; hooks are run in it, too\n");
   CHECK_FALSE(exists(log));
   make_folder(folder.file("x2"));
-  CHECK(lauka(arguments).status == 0);
+  completed(arguments);
   CHECK(has(text_of(log), "/x2\n"));
   CHECK(lauka({"--cwd", log, "true"}).err_has("Not a directory"));
   CHECK(lauka({"--cwd", "", "true"}).status == 2);
@@ -89,9 +83,7 @@ TEST_CASE("equal commands are shown by what they differ in: on screen, in Markdo
       "m.md --export-json r.json",
       {"cat", "cat"});
   for (const char* name : {"i", "j"}) REQUIRE(std::ofstream(folder.file(name)).is_open());
-  const Said said = lauka(start);
-  CAPTURE(said.err);
-  REQUIRE(said.status == 0);
+  const Said said = completed(start);
   for (const std::string& shown :
        {said.out, text_of(folder.file("m.md")), text_of(folder.file("r.json"))}) {
     CAPTURE(shown);

@@ -63,13 +63,12 @@ TEST_CASE(
 
 TEST_CASE("one call writes what AsciiDoc, Org, benchstat, Bencher and others read") {
   const Folder folder;
-  const Said said = lauka(
-      "-N -w0 -r3 --engine none --export-asciidoc " + folder.file("adoc") + " --export-orgmode " +
-          folder.file("org") + " --export-benchfmt " + folder.file("go") + " --export-bmf " +
-          folder.file("bmf") + " --export-jsonl " + folder.file("jsonl") +
-          " --export-github-benchmark " + folder.file("github") + " -n one -n two",
-      {fixture("tiny"), fixture("tiny")});
-  CHECK(said.status == 0);
+  completed("-N -w0 -r3 --engine none --export-asciidoc " + folder.file("adoc") +
+                " --export-orgmode " + folder.file("org") + " --export-benchfmt " +
+                folder.file("go") + " --export-bmf " + folder.file("bmf") + " --export-jsonl " +
+                folder.file("jsonl") + " --export-github-benchmark " + folder.file("github") +
+                " -n one -n two",
+            {fixture("tiny"), fixture("tiny")});
   CHECK(has(text_of(folder.file("adoc")), "\n| `one` +\n3 runs\n| wall_time\n"));
   CHECK(has(text_of(folder.file("org")), "\n| =one=, 3 runs | =wall_time= | "));
   CHECK(has(text_of(folder.file("go")), "\nBenchmark/command=two 1 "));
@@ -89,10 +88,9 @@ TEST_CASE("a suite's Go benchmarks have the geometric mean that lauka shows") {
   std::ofstream(folder.file("s.toml"))
       << "[[benchmark]]\nname = 'half'\ncommands = ['echo 4', 'echo 2']\n"
          "[[benchmark]]\nname = 'more'\ncommands = ['echo 1', 'echo 1.5']\n";
-  const Said said = lauka({"--suite", folder.file("s.toml"), "-w0", "-r6", "--engine", "none",
-                           "--scrape", "v=([0-9.]+)", "--metrics", "v", "--export-json",
-                           folder.file("json"), "--export-benchfmt", folder.file("go")});
-  CHECK(said.status == 0);
+  completed({"--suite", folder.file("s.toml"), "-w0", "-r6", "--engine", "none", "--scrape",
+             "v=([0-9.]+)", "--metrics", "v", "--export-json", folder.file("json"),
+             "--export-benchfmt", folder.file("go")});
   // Constants: the medians are 4, 2, 1 and 1.5, so that benchstat has sqrt(2 * 1.5 / (4 * 1)) - 1.
   const std::string go = text_of(folder.file("go"));
   for (const char* const name :

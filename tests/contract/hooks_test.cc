@@ -30,12 +30,9 @@ std::string log_of(const Folder& folder) {
 TEST_CASE("setup, prepare, conclude and cleanup are run in their order and numbers") {
   const Folder folder;
   const std::string log = folder.file("log");
-  const Said said =
-      lauka({"-r2", "-s", "echo setup >> " + log, "-p", "echo prepare $LAUKA_ITERATION >> " + log,
+  completed({"-r2", "-s", "echo setup >> " + log, "-p", "echo prepare $LAUKA_ITERATION >> " + log,
              "-C", "echo conclude $LAUKA_ITERATION >> " + log, "-c", "echo cleanup >> " + log, "--",
              says(folder, "run")});
-  CAPTURE(said.err);
-  CHECK(said.status == 0);
   CHECK(log_of(folder) ==
         "setup prepare warmup-0 run conclude warmup-0 prepare 0 run conclude 0 prepare 1 run "
         "conclude 1 cleanup");
@@ -50,9 +47,8 @@ TEST_CASE("setups and cleanups make the order sequential, and one line explains 
   CHECK(said.err_has("use --order random if they do not disturb each other"));
 
   const Folder other;
-  REQUIRE(lauka({"--order=interleaved", "-r2", "-w0", "-s", "echo s >> " + other.file("log"), "-c",
-                 "echo c >> " + other.file("log"), "--", says(other, "old"), says(other, "new")})
-              .status == 0);
+  completed({"--order=interleaved", "-r2", "-w0", "-s", "echo s >> " + other.file("log"), "-c",
+             "echo c >> " + other.file("log"), "--", says(other, "old"), says(other, "new")});
   CHECK(log_of(other) == "s s old new old new c c");
 }
 
@@ -105,10 +101,9 @@ TEST_CASE("a setup that hangs can be interrupted, and its cleanup is run") {
 
 TEST_CASE("the time of hooks is in no measurement") {
   const Folder folder;
-  REQUIRE(lauka({"-q", "-r2", "-w0", "-n", "x", "-p", fixture("burn") + " 200ms", "-C",
-                 fixture("burn") + " 200ms", "--export-csv", folder.file("out.csv"), "--",
-                 fixture("tiny")})
-              .status == 0);
+  completed({"-q", "-r2", "-w0", "-n", "x", "-p", fixture("burn") + " 200ms", "-C",
+             fixture("burn") + " 200ms", "--export-csv", folder.file("out.csv"), "--",
+             fixture("tiny")});
   const std::string csv = text_of(folder.file("out.csv"));
   CHECK(std::stod(csv_value(csv, "x", "cpu_time", "max")) < 0.1);
 }
@@ -117,24 +112,20 @@ TEST_CASE("--env sets variables for the command and its hooks, once for all or o
   const Folder folder;
   const std::string log = folder.file("log");
   const std::string show = "sh -c 'echo run $A $B >> " + log + "'";
-  REQUIRE(lauka({"-r1", "-w0", "--order=interleaved", "--env", "A=1 B=\"two words\"", "-s",
-                 "echo setup $B >> " + log, show})
-              .status == 0);
+  completed({"-r1", "-w0", "--order=interleaved", "--env", "A=1 B=\"two words\"", "-s",
+             "echo setup $B >> " + log, show});
   CHECK(log_of(folder) == "setup two words run 1 two words");
 
   const Folder each;
   const std::string show_each = "sh -c 'echo $A >> " + each.file("log") + "'";
-  REQUIRE(lauka("-r1 -w0 --order=interleaved --env A=1 --env A=2", {show_each, show_each}).status ==
-          0);
+  completed("-r1 -w0 --order=interleaved --env A=1 --env A=2", {show_each, show_each});
   CHECK(log_of(each) == "1 2");
 }
 
 TEST_CASE("the start of the shell is measured, subtracted and reported") {
   const Folder folder;
-  const Said said = lauka("-S -r5 -n x --export-csv " + folder.file("out.csv"),
-                          {fixture("burn") + " 50ms; true"});
-  CAPTURE(said.out);
-  CHECK(said.status == 0);
+  const Said said = completed("-S -r5 -n x --export-csv " + folder.file("out.csv"),
+                              {fixture("burn") + " 50ms; true"});
   CHECK(said.out_has("starting sh takes "));
   CHECK(said.out_has("which is subtracted from all times"));
   // burn uses 50 ms of CPU time, and a process a little more.

@@ -13,12 +13,10 @@ TEST_CASE("several copies at once are one run, each with its number and its own 
   const std::string log = folder.file("log");
   const std::string csv = folder.file("r.csv");
   const std::string input = folder.file("in");
-  REQUIRE(lauka({"-r1", "-w0", "--output", input, "echo read"}).status == 0);
-  const Said said =
-      lauka({"-r2", "-w0", "--jobs", "3", "--input", input, "-p", "echo hook >> " + log,
-             "--export-csv", csv, "--", "sh -c 'read word; echo $word $LAUKA_JOB >> " + log + "'"});
-  CAPTURE(said.err);
-  REQUIRE(said.status == 0);
+  completed({"-r1", "-w0", "--output", input, "echo read"});
+  const Said said = completed({"-r2", "-w0", "--jobs", "3", "--input", input, "-p",
+                               "echo hook >> " + log, "--export-csv", csv, "--",
+                               "sh -c 'read word; echo $word $LAUKA_JOB >> " + log + "'"});
   const std::string text = text_of(log);
   const auto count = [&](const std::string& line) {
     int found = 0;
@@ -35,10 +33,8 @@ TEST_CASE("several copies at once are one run, each with its number and its own 
 TEST_CASE("wall time is until all have ended, CPU time is of all, throughput of both") {
   const Folder folder;
   const std::string csv = folder.file("r.csv");
-  const Said said = lauka("-r2 -w0 --jobs 4 -n x --export-csv " + csv,
-                          {"sh -c 'if [ $LAUKA_JOB = 3 ]; then sleep 0.1; fi'"});
-  CAPTURE(said.err);
-  REQUIRE(said.status == 0);
+  completed("-r2 -w0 --jobs 4 -n x --export-csv " + csv,
+            {"sh -c 'if [ $LAUKA_JOB = 3 ]; then sleep 0.1; fi'"});
   const std::string text = text_of(csv);
   const double wall = std::stod(csv_value(text, "x", "wall_time", "min"));
   CHECK(wall >= 0.1);
@@ -57,7 +53,7 @@ TEST_CASE("a copy that fails fails the run, and ends the others; with -i they go
   CHECK(said.err_has("exited with status 3; use -i to ignore failures"));
   const Folder folder;
   const std::string csv = folder.file("r.csv");
-  CHECK(lauka("-r1 -w0 -i --jobs 3 -n x --export-csv " + csv, {command + "0.1'"}).status == 0);
+  completed("-r1 -w0 -i --jobs 3 -n x --export-csv " + csv, {command + "0.1'"});
   CHECK(std::stod(csv_value(text_of(csv), "x", "wall_time", "min")) >= 0.1);
   CHECK(lauka("-r1 -w0 --jobs 2", {"/nosuch"}).err_has("/nosuch"));
   CHECK(lauka("-r1 -w0 --jobs 2", {"sh -c 'kill -9 $$'"}).err_has("was killed by SIGKILL"));
@@ -80,7 +76,7 @@ TEST_CASE("what --jobs cannot be is refused") {
   CHECK(lauka("--jobs 0", {"true"}).status == 2);
   CHECK(lauka("--jobs 1001", {"true"}).status == 2);
   CHECK(lauka("--jobs 2 --until x", {"true"}).err_has("use only one of them"));
-  CHECK(lauka("-r1 --jobs 1", {"sh -c 'test -z \"$LAUKA_JOB\"'"}).status == 0);
+  completed("-r1 --jobs 1", {"sh -c 'test -z \"$LAUKA_JOB\"'"});
 }
 
 }  // namespace lauka::contract

@@ -21,9 +21,7 @@ std::string csv_measured(std::vector<std::string> options, const std::string& co
   const Folder folder;
   options.insert(options.end(),
                  {"-q", "-n", "it", "--export-csv", folder.file("out.csv"), "--", command});
-  const Said said = lauka(options);
-  CAPTURE(said.err);
-  REQUIRE(said.status == 0);
+  completed(options);
   return text_of(folder.file("out.csv"));
 }
 
@@ -126,9 +124,8 @@ TEST_CASE(
 
 TEST_CASE("two forms of one computation are distinguished") {
   const Folder folder;
-  const Said said = lauka("-r8 -n old -n new --export-csv " + folder.file("out.csv"),
-                          {fixture("old"), fixture("new") + " -O2"});
-  CHECK(said.status == 0);
+  const Said said = completed("-r8 -n old -n new --export-csv " + folder.file("out.csv"),
+                              {fixture("old"), fixture("new") + " -O2"});
   const std::string csv = text_of(folder.file("out.csv"));
   const double change = std::stod(csv_value(csv, "new", "wall_time", "delta_percent"));
   // The typical round's change is between the changes of the fastest and the slowest pairing.

@@ -124,8 +124,7 @@ TEST_CASE("a run that fails has status 1 whatever the gate says") {
 }
 
 TEST_CASE("an export to standard output has it to itself") {
-  const Said said = lauka("-r2 --export-csv -", {"true"});
-  CHECK(said.status == 0);
+  const Said said = completed("-r2 --export-csv -", {"true"});
   CHECK(lines_of(said.out).at(0) ==
         "command,metric,unit,runs,mean,stddev,median,min,max,outliers,delta_percent,delta_low_"
         "percent,delta_high_percent");
@@ -135,7 +134,7 @@ TEST_CASE("an export to standard output has it to itself") {
 
 TEST_CASE("the CSV has every metric, the hidden ones included") {
   const Folder folder;
-  REQUIRE(lauka("-q -r3 --export-csv " + folder.file("o.csv"), {"true"}).status == 0);
+  completed("-q -r3 --export-csv " + folder.file("o.csv"), {"true"});
   const std::string csv = text_of(folder.file("o.csv"));
   for (const char* metric : {"wall_time", "cpu_time", "user_time", "system_time", "peak_rss",
                              "minor_faults", "major_faults", "voluntary_switches",
@@ -144,22 +143,18 @@ TEST_CASE("the CSV has every metric, the hidden ones included") {
 }
 
 TEST_CASE("events that can be counted here are listed") {
-  const Said said = lauka({"--list-events"});
-  CHECK(said.status == 0);
-  const Said some = lauka({"-l", "page-faults"});
-  CHECK(some.status == 0);
+  const Said said = completed({"--list-events"});
+  const Said some = completed({"-l", "page-faults"});
   CHECK(some.out.size() <= said.out.size());
 }
 
 TEST_CASE("with a kpep database events are listed and explained on any system") {
   const std::string file = data("kpep/m2.plist");
-  const Said list = lauka({"--kpep", file, "--list-events", "INST_LDST"});
-  CHECK(list.status == 0);
+  const Said list = completed({"--kpep", file, "--list-events", "INST_LDST"});
   CHECK(list.err.empty());
   CHECK(lines_of(list.out).size() == 2);
   CHECK(list.out_has("PMC7"));
-  const Said passes = lauka({"--kpep", file, "--explain-events", "-e", "INST_ALL,inst_ldst"});
-  CHECK(passes.status == 0);
+  const Said passes = completed({"--kpep", file, "--explain-events", "-e", "INST_ALL,inst_ldst"});
   CHECK(passes.out_has("2 passes"));
   CHECK(passes.out_has("inst_all and inst_ldst compete for PMC7"));
   const Said unknown = lauka({"--kpep", file, "--explain-events", "-e", "INST_LSDT"});
@@ -178,24 +173,21 @@ TEST_CASE("a damaged kpep database is refused by name") {
 
 TEST_CASE("what would be counted is explained, and nothing is run") {
   const Folder folder;
-  const Said said =
-      lauka("--explain-events -e page-faults,context-switches", {"touch " + folder.file("run")});
-  CHECK(said.status == 0);
+  const Said said = completed("--explain-events -e page-faults,context-switches",
+                              {"touch " + folder.file("run")});
   CHECK(said.out_has("1 pass: every run counts all of these"));
   CHECK(said.out_has("page-faults"));
   CHECK_FALSE(exists(folder.file("run")));
 }
 
 TEST_CASE("an engine that is switched off counts nothing and is silent") {
-  const Said said = lauka("-r2 --engine none", {"true"});
-  CHECK(said.status == 0);
+  const Said said = completed("-r2 --engine none", {"true"});
   CHECK_FALSE(said.err_has("counter"));  // that the machine is busy may be said
 }
 
 TEST_CASE("without hardware counters, one short line says so with everything on") {
   CHECK_FALSE(lauka("-r2", {"true"}).err_has("hardware counters"));
-  const Said said = lauka("-r2 -v", {"true"});
-  CHECK(said.status == 0);
+  const Said said = completed("-r2 -v", {"true"});
   const std::string note = "lauka: note: no hardware counters here; lauka --check says why";
   for (const std::string& line : lines_of(said.err))
     if (has(line, "counter")) CHECK(line == note);

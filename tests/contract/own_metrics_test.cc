@@ -25,14 +25,12 @@ std::vector<double> column(const std::string& csv, const std::string& name) {
 
 TEST_CASE("own metrics: a formula is worked out in each run, shown, exported and gated") {
   const Folder folder;
-  const Said said = lauka(
+  const Said said = completed(
       "-r5 --derive 'busy:%=cpu_time / wall_time' --derive 'idle:ms=wall_time - cpu_time' --derive "
       "'cost:$=idle * 0.5 + 1' --export-runs " +
           folder.file("runs.csv") + " --export-json " + folder.file("it.json") +
           " --fail-if 'cost > 1000000'",
       {fixture("burn") + " 3ms", fixture("burn") + " 6ms"});
-  CAPTURE(said.err);
-  REQUIRE(said.status == 0);
   CHECK(said.out_has("\nbusy "));
   CHECK(said.out_has("\ncost ($) "));
   const std::string csv = text_of(folder.file("runs.csv"));
@@ -47,11 +45,9 @@ TEST_CASE("own metrics: a formula is worked out in each run, shown, exported and
     CHECK(cost[i] == doctest::Approx((wall[i] - cpu[i]) * 0.5 + 1).epsilon(1e-12));
   }
   // It can be compared with later.
-  const Said later = lauka({"-r3", "--derive", "cost:$=(wall_time - cpu_time) * 0.5 + 1", "-n",
-                            fixture("burn") + " 6ms", "--baseline", folder.file("it.json"),
-                            "--fail-if", "cost > 1000000", "--", fixture("burn") + " 6ms"});
-  CAPTURE(later.err);
-  CHECK(later.status == 0);
+  completed({"-r3", "--derive", "cost:$=(wall_time - cpu_time) * 0.5 + 1", "-n",
+             fixture("burn") + " 6ms", "--baseline", folder.file("it.json"), "--fail-if",
+             "cost > 1000000", "--", fixture("burn") + " 6ms"});
 }
 
 TEST_CASE("own metrics: what is built in comes with --metrics all, or by its name") {
@@ -65,13 +61,11 @@ TEST_CASE("own metrics: what is built in comes with --metrics all, or by its nam
 TEST_CASE(
     "own metrics: what a program prints is scraped in each run, and still comes to --output") {
   const Folder folder;
-  const Said said = lauka(
+  const Said said = completed(
       "-r4 -w1 -n it --scrape 'rate:higher=rate ([0-9.,]+)' --scrape 'took:ms=took (\\S+)' "
       "--derive 'product=rate*took' --export-runs " +
           folder.file("runs.csv") + " --output " + folder.file("out"),
       {"sh -c 'echo rate 1; echo rate 1,234.5; echo took 12.5ms >&2'"});
-  CAPTURE(said.err);
-  REQUIRE(said.status == 0);
   CHECK(said.out_has("\ntook "));
   CHECK(said.out_has("12.5ms"));
   const std::string csv = text_of(folder.file("runs.csv"));
@@ -89,8 +83,7 @@ TEST_CASE("own metrics: a run without a match ends the session, and with -i has 
   CHECK(
       said.err_has("lauka: 'echo hello': --scrape 'rate=rate (.*)' matches nothing that it wrote; "
                    "that ends with 'hello'; use -i to go on without the value\n"));
-  const Said ignoring = lauka("-r3 -i --scrape 'rate=rate (.*)'", {"echo hello"});
-  CHECK(ignoring.status == 0);
+  const Said ignoring = completed("-r3 -i --scrape 'rate=rate (.*)'", {"echo hello"});
   CHECK(ignoring.out_has("\nrate (0 runs) "));
   CHECK(lauka("--scrape 'rate=rate .*'", {"echo hello"}).status == 2);
 }
@@ -98,10 +91,8 @@ TEST_CASE("own metrics: a run without a match ends the session, and with -i has 
 TEST_CASE(
     "own metrics: output without a line break, NUL bytes and an expression that explodes do no "
     "harm") {
-  const Said zeros = lauka("-q -r1 -w0 -S --export-csv - --scrape 'n=n=(\\d+)'",
-                           {"echo n=7; head -c 3000000 /dev/zero"});
-  CAPTURE(zeros.err);
-  CHECK(zeros.status == 0);
+  const Said zeros = completed("-q -r1 -w0 -S --export-csv - --scrape 'n=n=(\\d+)'",
+                               {"echo n=7; head -c 3000000 /dev/zero"});
   CHECK(zeros.out_has(",n,ratio,1,7,"));
   const Said explodes =
       lauka("-q -r1 -w0 -S --scrape 'n=((a+)+)[bc]'", {"head -c 100000 /dev/zero | tr '\\0' a"});
@@ -111,17 +102,14 @@ TEST_CASE(
 
 TEST_CASE("own metrics: runs that count have LAUKA_METRICS, too") {
   const std::string script = "sh -c 'echo n 1 >> \"$LAUKA_METRICS\"'";
-  const Said counted = lauka("-r2 -e page-faults", {script});
-  CHECK(counted.status == 0);
+  const Said counted = completed("-r2 -e page-faults", {script});
   CHECK(counted.out_has("\nn "));
 }
 
 TEST_CASE("own metrics: loops that count by themselves (lauka/counters.h) hand their values over") {
   const std::string loop = fixture("counted_loop");
   const Said said =
-      lauka("-r3 -n epochs -n loop --export-csv -", {loop + " epochs", loop + " loop"});
-  CAPTURE(said.err);
-  REQUIRE(said.status == 0);
+      completed("-r3 -n epochs -n loop --export-csv -", {loop + " epochs", loop + " loop"});
   for (const char* name : {"epochs", "loop"}) {
     const double seconds =
         std::strtod(csv_value(said.out, name, "turn_time", "mean").c_str(), nullptr);
@@ -135,11 +123,9 @@ TEST_CASE("own metrics: what a program writes to LAUKA_METRICS appears by itself
   const std::string command =
       "sh -c 'echo served 100 higher >> $LAUKA_METRICS; echo part 1 ms sum >> $LAUKA_METRICS; "
       "echo part 2 ms >> $LAUKA_METRICS'";
-  const Said said = lauka("-r5 --export-runs " + folder.file("runs.csv") + " --export-json " +
-                              folder.file("it.json") + " -n it",
-                          {command});
-  CAPTURE(said.err);
-  REQUIRE(said.status == 0);
+  const Said said = completed("-r5 --export-runs " + folder.file("runs.csv") + " --export-json " +
+                                  folder.file("it.json") + " -n it",
+                              {command});
   CHECK(said.out_has("\nserved "));
   CHECK(said.out_has("3.00ms"));
   const std::string csv = text_of(folder.file("runs.csv"));
@@ -157,7 +143,7 @@ TEST_CASE("own metrics: a line that cannot be read ends the session with its num
   const Said said = lauka("-r2", {"sh -c 'echo served many >> $LAUKA_METRICS'"});
   CHECK(said.status == 1);
   CHECK(said.err_has("line 1 of LAUKA_METRICS, 'served many', is not a number"));
-  CHECK(lauka("-r2 -i", {"sh -c 'echo served many >> $LAUKA_METRICS'"}).status == 0);
+  completed("-r2 -i", {"sh -c 'echo served many >> $LAUKA_METRICS'"});
   const Said folder_there = lauka("-r2", {"sh -c 'mkdir $LAUKA_METRICS'"});
   CHECK(folder_there.status == 1);
   CHECK(folder_there.err_has("LAUKA_METRICS is no file"));
@@ -165,11 +151,9 @@ TEST_CASE("own metrics: a line that cannot be read ends the session with its num
 
 TEST_CASE("own metrics: the file is fresh for each run, and nothing is left of it") {
   const Folder folder;
-  const Said said =
-      lauka(Start{.arguments = {"-q", "-r20", "-n", "it", "--export-runs", folder.file("runs.csv"),
+  completed(Start{.arguments = {"-q", "-r20", "-n", "it", "--export-runs", folder.file("runs.csv"),
                                 "--", "sh -c 'echo n 1 sum >> $LAUKA_METRICS'"},
                   .environment = {{"TMPDIR", folder.path()}}});
-  REQUIRE(said.status == 0);
   CHECK(column(text_of(folder.file("runs.csv")), "n") == std::vector<double>(20, 1.0));
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }

@@ -36,9 +36,8 @@ TEST_CASE("-L measures each value, and two of them all combinations; -P counts, 
 
 TEST_CASE("the parameters are in the CSV and in the names") {
   const Folder folder;
-  REQUIRE(lauka("-r1 -q -n sleep --export-csv " + folder.file("out.csv") + " -L n 1,2 -L m a,b",
-                {"echo {n}{m}"})
-              .status == 0);
+  completed("-r1 -q -n sleep --export-csv " + folder.file("out.csv") + " -L n 1,2 -L m a,b",
+            {"echo {n}{m}"});
   const std::string csv = text_of(folder.file("out.csv"));
   CHECK(lines_of(csv).at(0).ends_with(",delta_high_percent,parameter_n,parameter_m"));
   CHECK(lines_of(csv).at(1).starts_with("\"sleep (n = 1, m = a)\",wall_time,"));

@@ -20,15 +20,13 @@ using Json = nlohmann::json;
 
 TEST_CASE("percentiles: rows with intervals, in every export, and gates on them") {
   const Folder folder;
-  const Said said = lauka("-r 36 -w0 --percentiles 50,90 --export-json " + folder.file("it.json") +
-                              " --export-csv " + folder.file("it.csv") + " --export-runs " +
-                              folder.file("runs.csv") + " --export-markdown " +
-                              folder.file("it.md") + " --export-html " + folder.file("it.html") +
-                              " --fail-if 'wall_time.p90 > 10000s' --fail-if 'wall_time.p50 < 1ns'",
-                          {fixture("burn") + " 1ms", fixture("burn") + " 2ms"});
-  CAPTURE(said.err);
-  CAPTURE(said.out);
-  REQUIRE(said.status == 0);
+  const Said said =
+      completed("-r 36 -w0 --percentiles 50,90 --export-json " + folder.file("it.json") +
+                    " --export-csv " + folder.file("it.csv") + " --export-runs " +
+                    folder.file("runs.csv") + " --export-markdown " + folder.file("it.md") +
+                    " --export-html " + folder.file("it.html") +
+                    " --fail-if 'wall_time.p90 > 10000s' --fail-if 'wall_time.p50 < 1ns'",
+                {fixture("burn") + " 1ms", fixture("burn") + " 2ms"});
   CHECK(said.out_has("\nwall_time.p50 "));
   CHECK(said.out_has("\nwall_time.p90 "));
   CHECK(said.out_has("wall_time.p90 > 10000s: pass: at most 10000s"));
@@ -50,31 +48,25 @@ TEST_CASE("percentiles: rows with intervals, in every export, and gates on them"
   }
   CHECK(json["results"][1]["lauka"]["metrics"]["wall_time.p50"]["delta"]["basis"] == "quantile");
   CHECK_FALSE(has(text_of(folder.file("runs.csv")), "wall_time.p90"));
-  const Said saved = lauka({"--from", folder.file("it.json"), "--percentiles", "90,75"});
-  CHECK(saved.status == 0);
+  const Said saved = completed({"--from", folder.file("it.json"), "--percentiles", "90,75"});
   CHECK(saved.out_has("\nwall_time.p75 "));
   CHECK(saved.out_has("\nwall_time.p90 "));
   for (const char* file : {"it.csv", "it.md", "it.html"})
     CHECK_MESSAGE(has(text_of(folder.file(file)), "wall_time.p90"), file);
-  const Said later = lauka({"-r36", "-w0", "--baseline", folder.file("it.json"), "--fail-if",
-                            "wall_time.p50 > 100000", "-n", fixture("burn") + " 1ms", "--",
-                            fixture("burn") + " 1ms"});
-  CAPTURE(later.err);
-  CHECK(later.status == 0);
+  const Said later = completed({"-r36", "-w0", "--baseline", folder.file("it.json"), "--fail-if",
+                                "wall_time.p50 > 100000", "-n", fixture("burn") + " 1ms", "--",
+                                fixture("burn") + " 1ms"});
   CHECK(later.out_has("wall_time.p50 > 100000%: pass"));
 }
 
 TEST_CASE("percentiles: too few runs are refused before the first, or reported in the row") {
-  const Said before = lauka("-r35 --percentiles 90", {fixture("burn")});
-  CHECK(before.status == 2);
-  CHECK(before.err ==
+  CHECK(refusal("-r35 --percentiles 90", {fixture("burn")}) ==
         "lauka: wall_time.p90 needs 36 runs of each command for its 95% interval, more than the 35 "
         "that --runs allows; allow 36 runs, or ask for a percentile nearer to 50\n");
   CHECK(lauka("-r15 --percentiles 50,90,99", {fixture("burn")})
             .err_has("wall_time.p90 needs 36 and wall_time.p99 368 runs"));
-  const Said after = lauka("-m3 -d1ms -w0 --percentiles 99.9 --fail-if 'wall_time.p99.9 > 1'",
-                           {fixture("burn") + " 3ms", fixture("burn") + " 3ms"});
-  CHECK(after.status == 0);
+  const Said after = completed("-m3 -d1ms -w0 --percentiles 99.9 --fail-if 'wall_time.p99.9 > 1'",
+                               {fixture("burn") + " 3ms", fixture("burn") + " 3ms"});
   CHECK(after.out_has("n/a (needs "));
   CHECK(after.out_has("are too few; it needs "));
   for (const char* wrong : {"", "x", "0", "100", "50,,90", "-1", "1e1", "nan", "50;90"}) {
@@ -88,11 +80,9 @@ TEST_CASE("percentiles: too few runs are refused before the first, or reported i
 
 TEST_CASE("why: --verbose, the page and the JSON take a delta apart") {
   const Folder folder;
-  const Said said = lauka("-v -r8 -w0 --engine none --export-json " + folder.file("it.json") +
-                              " --export-html " + folder.file("it.html"),
-                          {fixture("burn") + " 6ms", fixture("burn") + " 1ms"});
-  CAPTURE(said.out);
-  REQUIRE(said.status == 0);
+  const Said said = completed("-v -r8 -w0 --engine none --export-json " + folder.file("it.json") +
+                                  " --export-html " + folder.file("it.html"),
+                              {fixture("burn") + " 6ms", fixture("burn") + " 1ms"});
   CHECK(said.out_has("\nwhy: "));
   CHECK(said.out_has(" less CPU time"));  // after its factor, or its interval
   CHECK(said.out_has("; instructions and cycles were not counted\n"));

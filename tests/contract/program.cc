@@ -16,6 +16,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include <doctest/doctest.h>
+
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -100,6 +102,34 @@ Said lauka(std::vector<std::string> arguments) {
 
 Said lauka(const std::string& options, const std::vector<std::string>& commands) {
   return lauka(words(options, commands));
+}
+
+Said completed(std::vector<std::string> arguments) {
+  return completed(Start{.arguments = std::move(arguments)});
+}
+
+Said completed(const Start& start) {
+  Said said = lauka(start);
+  CAPTURE(said.out);
+  CAPTURE(said.err);
+  REQUIRE(said.status == 0);
+  return said;
+}
+
+Said completed(const std::string& options, const std::vector<std::string>& commands) {
+  return completed(words(options, commands));
+}
+
+std::string refusal(std::vector<std::string> arguments) {
+  Said said = lauka(std::move(arguments));
+  CAPTURE(said.err);
+  CHECK(said.status == 2);
+  CHECK(said.out.empty());
+  return std::move(said.err);
+}
+
+std::string refusal(const std::string& options, const std::vector<std::string>& commands) {
+  return refusal(words(options, commands));
 }
 
 std::vector<std::string> words(const std::string& options,

@@ -41,6 +41,18 @@ Said lauka(const Start& start);
 
 /// The same with options as a shell takes them, and commands after them.
 Said lauka(const std::string& options, const std::vector<std::string>& commands);
+
+/// The same, which must end with status 0.
+Said completed(std::vector<std::string> arguments);
+Said completed(const Start& start);
+Said completed(const std::string& options, const std::vector<std::string>& commands);
+
+/// The error output of a call that must be refused, with status 2 and without a word on standard
+/// output.
+std::string refusal(std::vector<std::string> arguments);
+std::string refusal(const std::string& options, const std::vector<std::string>& commands);
+
+/// Options as a shell takes them, and commands after them.
 std::vector<std::string> words(const std::string& options,
                                const std::vector<std::string>& commands = {});
 

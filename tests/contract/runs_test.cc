@@ -16,9 +16,8 @@ namespace {
 std::string order_of(const std::string& options) {
   const Folder folder;
   const std::string tiny = fixture("tiny");
-  REQUIRE(lauka("-q -n a -n b -n c -r 6 --export-runs " + folder.file("runs.csv") + " " + options,
-                {tiny, tiny, tiny})
-              .status == 0);
+  completed("-q -n a -n b -n c -r 6 --export-runs " + folder.file("runs.csv") + " " + options,
+            {tiny, tiny, tiny});
   std::string order;
   for (const std::string& name : column_of(text_of(folder.file("runs.csv")), "command"))
     order += name;
@@ -28,9 +27,7 @@ std::string order_of(const std::string& options) {
 /// Each run writes a line; how many there were.
 std::size_t times_run(const std::string& options) {
   const Folder folder;
-  const Said said = lauka(options, {"sh -c 'echo x >> " + folder.file("log") + "'"});
-  CAPTURE(said.err);
-  REQUIRE(said.status == 0);
+  completed(options, {"sh -c 'echo x >> " + folder.file("log") + "'"});
   return lines_of(text_of(folder.file("log"))).size();
 }
 
@@ -71,29 +68,28 @@ TEST_CASE("the same seed gives the same order, another seed another") {
 TEST_CASE("words are split by POSIX quoting and nothing is expanded") {
   const Folder folder;
   const std::string out = folder.file("out");
-  const Said said = lauka(
+  completed(
       {"-r1", "-w0", "--output", out, "--", R"(printf '%s|' "a b" c\ d '' "e\"f" '$HOME' *)"});
-  CHECK(said.status == 0);
   CHECK(text_of(out) == R"(a b|c d||e"f|$HOME|*|)");
 }
 
 TEST_CASE("a shell runs the command where one is asked for") {
   const Folder folder;
   const std::string out = folder.file("out");
-  CHECK(lauka("-r1 -w0 -S --output " + out, {"echo $((6 * 7)) | cat"}).status == 0);
+  completed("-r1 -w0 -S --output " + out, {"echo $((6 * 7)) | cat"});
   CHECK(text_of(out) == "42\n");
-  CHECK(lauka("-r1 -w0 --shell bash --output " + out, {"echo ${BASH_VERSION:+bash}"}).status == 0);
+  completed("-r1 -w0 --shell bash --output " + out, {"echo ${BASH_VERSION:+bash}"});
   CHECK(text_of(out) == "bash\n");
-  CHECK(lauka("-r1 -w0 -S -N", {"true | false"}).status == 0);
+  completed("-r1 -w0 -S -N", {"true | false"});
 }
 
 TEST_CASE("standard input is empty, or the file, from its start in every run") {
   const Folder folder;
   const std::string out = folder.file("out");
-  CHECK(lauka("-r2 --output " + out, {"cat"}).status == 0);
+  completed("-r2 --output " + out, {"cat"});
   CHECK(text_of(out).empty());
   const std::string program = places::kProgram;
-  CHECK(lauka("-r3 --input " + program + " --output " + out, {"wc -c"}).status == 0);
+  completed("-r3 --input " + program + " --output " + out, {"wc -c"});
   CHECK(std::stoul(text_of(out)) == text_of(program).size());
 }
 
@@ -102,8 +98,7 @@ TEST_CASE(
     "somewhere") {
   const std::string program = places::kProgram;
   const auto notes = [&](const std::string& output, const std::string& command) {
-    const Said said = lauka({"-r3", "--input", program, "--output", output, "--", command});
-    REQUIRE(said.status == 0);
+    const Said said = completed({"-r3", "--input", program, "--output", output, "--", command});
     const auto lines = lines_of(said.err);
     return std::count_if(lines.begin(), lines.end(),
                          [](const std::string& line) { return has(line, "its input file"); });
@@ -121,7 +116,7 @@ TEST_CASE("output is shown where it is asked for") {
             .out_has("greeting-from-a-run\n"));
   CHECK(lauka("-r1 -w0 --output=inherit", {"printf 'greeting-%s\\n' from-a-run"})
             .out_has("greeting-from-a-run\n"));
-  CHECK(lauka("-r2 --output pipe", {fixture("chatty") + " 1000000 1000000"}).status == 0);
+  completed("-r2 --output pipe", {fixture("chatty") + " 1000000 1000000"});
 }
 
 TEST_CASE("options may follow commands, and what follows -- is a command") {

@@ -78,9 +78,9 @@ TEST_CASE("--from: deltas are paired within a session, and across sessions they 
   const Folder folder;
   save(folder.file("a.json"), {{"old", times_of(1.0)}, {"new", times_of(1.1)}});
   save(folder.file("b.json"), {{"newer", times_of(1.2)}});
-  const Said said = lauka({"--from", folder.file("a.json"), folder.file("b.json"), "--export-json",
-                           folder.file("all.json"), "--export-runs", folder.file("all.csv")});
-  CHECK(said.status == 0);
+  const Said said =
+      completed({"--from", folder.file("a.json"), folder.file("b.json"), "--export-json",
+                 folder.file("all.json"), "--export-runs", folder.file("all.csv")});
   CHECK(said.err_has("deltas between sessions include whatever else was different then"));
   CHECK_FALSE(said.err_has("under other conditions"));
   const json document = json::parse(text_of(folder.file("all.json")));
@@ -133,17 +133,16 @@ TEST_CASE("--from: a session that was cut short says so, and a region is no whol
   };
   add_faults("region.json", "(region)");
   add_faults("whole.json", "");
-  const Said refused = lauka({"--from", folder.file("region.json"), folder.file("whole.json")});
-  CHECK(refused.status == 2);
-  CHECK(refused.err_has("is of whole runs in "));
+  CHECK(has(refusal({"--from", folder.file("region.json"), folder.file("whole.json")}),
+            "is of whole runs in "));
 }
 
 TEST_CASE("--from: gates typed now are judged at one look, and saved ones are reported again") {
   const Folder folder;
   save(folder.file("a.json"), {{"old", times_of(1.0)}, {"new", times_of(1.1)}});
   CHECK(lauka({"--from", folder.file("a.json"), "--fail-if-slower=5"}).status == 3);
-  CHECK(lauka({"--from", folder.file("a.json"), "--fail-if-slower=12"}).status == 0);
-  CHECK(lauka({"--from", folder.file("a.json"), "--fail-if", "wall_time > 3s"}).status == 0);
+  completed({"--from", folder.file("a.json"), "--fail-if-slower=12"});
+  completed({"--from", folder.file("a.json"), "--fail-if", "wall_time > 3s"});
   save(folder.file("short.json"), {{"old", {1.0, 1.1}}, {"new", {1.1, 1.0}}});
   const Said open = lauka(
       {"--from", folder.file("short.json"), "--fail-if-slower=5", "--fail-if-inconclusive=125"});
@@ -160,9 +159,8 @@ TEST_CASE("--from: gates typed now are judged at one look, and saved ones are re
 
 TEST_CASE("--from: gates on a session that its own gates ended are said to err more often") {
   const Folder folder;
-  REQUIRE(lauka("-q -d10ms --fail-if 'cpu_time > 100' --export-json " + folder.file("a.json"),
-                {work(5), work(5)})
-              .status == 0);
+  completed("-q -d10ms --fail-if 'cpu_time > 100' --export-json " + folder.file("a.json"),
+            {work(5), work(5)});
   CHECK(lauka({"--from", folder.file("a.json"), "--fail-if", "cpu_time > 90"})
             .err_has("judged again"));
   CHECK_FALSE(lauka({"--from", folder.file("a.json")}).err_has("judged again"));
@@ -177,8 +175,7 @@ TEST_CASE("a session has an identity, and labels from git and from the command l
     start.arguments = {"-q", "-r1", "--export-json", "-"};
     start.arguments.insert(start.arguments.end(), words.begin(), words.end());
     start.arguments.insert(start.arguments.end(), {"--", "true"});
-    const Said said = lauka(start);
-    REQUIRE(said.status == 0);
+    const Said said = completed(start);
     return json::parse(said.out).at("lauka");
   };
   const json bare = session_of({});
@@ -191,7 +188,7 @@ TEST_CASE("a session has an identity, and labels from git and from the command l
                 "cd \"$0\" && git init -q -b trunk && echo 1 >file && git add file && "
                 "git -c user.name=a -c user.email=b commit -qm it && git rev-parse HEAD >.git/it",
                 folder.path()};
-  REQUIRE(lauka(git).status == 0);
+  completed(git);
   std::string commit = text_of(folder.file(".git/it"));
   commit.pop_back();
   CHECK(session_of({}).at("labels") ==
@@ -214,9 +211,8 @@ TEST_CASE("A/A: a candidate that is the reference's program is reported, in any 
     return folder.file(name) + "/it " + time;
   };
   const std::string file = folder.file("it.json");
-  const Said said = lauka("-r3 --export-json " + file + " --export-html " + folder.file("it.html"),
-                          {it("a", "1ms"), it("b", "1ms"), it("b", "2ms"), it("c", "1ms")});
-  CHECK(said.status == 0);
+  completed("-r3 --export-json " + file + " --export-html " + folder.file("it.html"),
+            {it("a", "1ms"), it("b", "1ms"), it("b", "2ms"), it("c", "1ms")});
   const json document = json::parse(text_of(file));
   check_schema(document);
   std::vector<std::size_t> same;
@@ -232,7 +228,7 @@ TEST_CASE("A/A: a candidate that is the reference's program is reported, in any 
   CHECK(hash_of(1, "executable_sha256") != hash_of(3, "executable_sha256"));
   Start sum;
   sum.before = {"sh", "-c", R"(sha256sum "$0" >"$0.sum")", folder.file("a") + "/it"};
-  REQUIRE(lauka(sum).status == 0);
+  completed(sum);
   CHECK(text_of(folder.file("a") + "/it.sum").substr(0, 64) ==
         hash_of(0, "executable_sha256").get<std::string>());
   // Read again, and as a baseline's.
@@ -258,15 +254,13 @@ TEST_CASE("A/A: a candidate that is the reference's program is reported, in any 
 TEST_CASE("--from: hyperfine's files and standard input are read") {
   for (const char* file : {"hyperfine-1.json", "hyperfine-2.json"}) {
     CAPTURE(file);
-    const Said said = lauka({"--from", data(file)});
-    CHECK(said.status == 0);
+    const Said said = completed({"--from", data(file)});
     CHECK(said.out_has("wall_time"));
   }
   const Folder folder;
   save(folder.file("a.json"), {{"old", times_of(1.0)}});
-  const Said piped = lauka({.before = {"sh", "-c", R"(cat "$0" | "$@")", folder.file("a.json")},
-                            .arguments = {"--from", "-"}});
-  CHECK(piped.status == 0);
+  const Said piped = completed({.before = {"sh", "-c", R"(cat "$0" | "$@")", folder.file("a.json")},
+                                .arguments = {"--from", "-"}});
   CHECK(piped.out_has("Benchmark 1 (10 runs): old"));
 }
 

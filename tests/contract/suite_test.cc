@@ -93,7 +93,7 @@ TEST_CASE("--suite: --export-runs numbers the runs of all benchmarks in the orde
   CHECK(benchmarks.find('a') < benchmarks.rfind('b'));
   CHECK(benchmarks.find('b') < benchmarks.rfind('a'));
   const std::string again = suite.folder.file("again.csv");
-  REQUIRE(lauka({"-q", "--from", saved, "--export-runs", again}).status == 0);
+  completed({"-q", "--from", saved, "--export-runs", again});
   CHECK(text_of(again) == text_of(csv));
 }
 
@@ -134,8 +134,7 @@ TEST_CASE(
   }
   const Said once = suite.run(measure);
   CHECK(once.status == 0);
-  const Said twice = lauka(again);
-  CHECK(twice.status == 0);
+  const Said twice = completed(again);
   CHECK(twice.out == once.out);
   for (const std::string& kind : kinds) {
     CAPTURE(kind);
@@ -191,9 +190,9 @@ TEST_CASE("--from of a suite is compared with --baseline, a session or a suite")
   const std::string session = slow.folder.file("session.json");
   REQUIRE(slow.run({"-r10", "--export-json", now}).status == 0);
   REQUIRE(fast.run({"-r10", "--export-json", suite}).status == 0);
-  REQUIRE(lauka({"-w0", "-r10", "--export-json", session, work(1), work(1)}).status == 0);
+  completed({"-w0", "-r10", "--export-json", session, work(1), work(1)});
   const std::string gate = "--fail-if=cpu_time > 50";
-  CHECK(lauka({"--from", now, gate}).status == 0);  // both commands of a benchmark are alike
+  completed({"--from", now, gate});  // both commands of a benchmark are alike
   for (const std::string& baseline : {session, suite}) {
     CAPTURE(baseline);
     const Said said = lauka({"--from", now, "--baseline", baseline, gate});
@@ -201,9 +200,8 @@ TEST_CASE("--from of a suite is compared with --baseline, a session or a suite")
     CHECK(said.out_has("4 gates: 4 fail"));
     CHECK_FALSE(said.err_has("refused"));
   }
-  const Said other = lauka({"--from", session, "--baseline", suite});
-  CHECK(other.status == 2);
-  CHECK(other.err_has("is a suite; compare a suite with it (--suite)"));
+  CHECK(has(refusal({"--from", session, "--baseline", suite}),
+            "is a suite; compare a suite with it (--suite)"));
 }
 
 TEST_CASE("--suite: a gate that fails is reported with its benchmark, and ends with 3") {
@@ -255,8 +253,7 @@ TEST_CASE("--suite: parts of a suite, measured apart, are one again with --from"
     CHECK(suite.run({"-r6", "--shard", part, "--export-json", file}).status == 0);
     all.push_back(file);
   }
-  const Said said = lauka(all);
-  CHECK(said.status == 0);
+  const Said said = completed(all);
   CHECK(said.out_has("wall_time of 3 benchmarks"));
   CHECK(suite.run({"--shard", "4/4"}).err ==
         "lauka: note: this part of the suite has no benchmark\n");
@@ -309,8 +306,7 @@ TEST_CASE("--resume: a suite that was interrupted goes on, and has every round o
   std::ofstream(json_file + ".rounds", std::ios::app) << "{\"benchmark\":0,\"fir";
   const auto before = lines_of(text_of(log.file("a"))).size();
   words.emplace_back("--resume");
-  const Said said = lauka(words);
-  CHECK(said.status == 0);
+  const Said said = completed(words);
   CHECK(said.err_has("note: --resume goes on after "));
   CHECK_FALSE(exists(json_file + ".rounds"));
   const json document = json::parse(text_of(json_file));
@@ -343,8 +339,7 @@ TEST_CASE(
   std::ofstream(suite.folder.file("other")) << "mine\n";
   std::filesystem::create_symlink("other", json_file + ".rounds");
   Words words = {"--suite", suite.folder.file("s.toml"), "-w0", "-r2", "--export-json", json_file};
-  const Said said = lauka(words);
-  CHECK(said.status == 0);
+  const Said said = completed(words);
   CHECK(said.err_has("the finished rounds are not kept for --resume: "));
   CHECK(exists(json_file));
   words.emplace_back("--resume");
@@ -369,11 +364,9 @@ TEST_CASE("--resume: rounds of a program that was rebuilt since are refused") {
               .status == 128 + 9);
   words.emplace_back("--resume");
   build("sleep 0.04");
-  const Said refused = lauka(words);
-  CHECK(refused.status == 2);
-  CHECK(refused.err_has(" in benchmark 'a' is another; "));
+  CHECK(has(refusal(words), " in benchmark 'a' is another; "));
   build("sleep 0.05");
-  CHECK(lauka(words).status == 0);
+  completed(words);
 }
 
 TEST_CASE("--suite: rounds stay until the exports are written, and --resume then runs nothing") {

@@ -102,7 +102,7 @@ TEST_CASE("what was in force is in the JSON, and another session differs from it
   CHECK(tuning.at("before").contains("ticks"));
   CHECK(lauka({"-v", "-r", "2", "--baseline", file, "true"})
             .err_has("under other conditions: tuning 'numa=0 timers=0', not 'none'"));
-  CHECK(lauka({"--from", file, "--export-json", file + "2"}).status == 0);
+  completed({"--from", file, "--export-json", file + "2"});
   const auto again = nlohmann::json::parse(text_of(file + "2")).at("lauka");
   CHECK(again.at("tuning") == tuning);
   CHECK(again.at("machine") == session.at("machine"));
@@ -147,7 +147,7 @@ TEST_CASE("--tune=compare leaves a quarter of the runs untuned and reports what 
   CHECK(tuning.at("compare").size() == 2);
   CHECK(tuning.at("compare").at(1).at("tuned_runs") == 12);
   CHECK(tuning.at("compare").at(1).at("untuned_runs") == 4);
-  CHECK(lauka({"--from", file, "--export-json", file + "2"}).status == 0);
+  completed({"--from", file, "--export-json", file + "2"});
   CHECK(nlohmann::json::parse(text_of(file + "2")).at("lauka").at("tuning") == tuning);
   CHECK(lauka({"--from", file, "--export-html", "/dev/stdout"}).out_has("true, σ: "));
 }
@@ -264,8 +264,7 @@ TEST_CASE("without root the commands get CPUs of their own, and a line says what
   const Folder folder;
   Start start{.arguments = {"--tune=-cpus", "-r", "1", "true"}};
   run_as(65534, folder, start);
-  const Said said = lauka(start);
-  CHECK(said.status == 0);
+  const Said said = completed(start);
   CHECK(said.err_has("lauka: note: --tune without root: nothing is switched"));
   CHECK_FALSE(exists("/run/lauka"));
 }
@@ -274,11 +273,9 @@ TEST_CASE("--tune in a suite's file is refused, and names that are none") {
   const Folder folder;
   std::ofstream(folder.path() + "/s.toml")
       << "[defaults]\ntune = \"+smt\"\n[[benchmark]]\nname = \"a\"\ncommands = [\"true\"]\n";
-  const Said suite = lauka({"--suite", folder.path() + "/s.toml"});
-  CHECK(suite.status == 2);
-  CHECK(
-      suite.err_has("s.toml:2: --tune changes the machine, so a suite's file cannot ask for it; "
-                    "remove it here, and type it\n"));
+  CHECK(has(refusal({"--suite", folder.path() + "/s.toml"}),
+            "s.toml:2: --tune changes the machine, so a suite's file cannot ask for it; "
+            "remove it here, and type it\n"));
   CHECK(lauka({"--tune=+turbos", "true"}).err ==
         "lauka: --tune has no switch 'turbos'; did you mean turbo?\n");
   CHECK(lauka({"--tune=smt", "true"}).err ==

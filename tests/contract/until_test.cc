@@ -11,11 +11,9 @@ namespace lauka::contract {
 TEST_CASE("a run is over when a line of its output matches, on either stream, and has succeeded") {
   const Folder folder;
   const std::string csv = folder.file("r.csv");
-  const Said said = lauka("-r2 -w0 --until '^ready \\d+$' --export-csv " + csv,
-                          {"sh -c 'echo starting; echo ready 1; exec sleep 30'",
-                           "sh -c 'printf \"ready 2\\r\\n\" >&2; sleep 30'"});
-  CAPTURE(said.err);
-  CHECK(said.status == 0);
+  const Said said = completed("-r2 -w0 --until '^ready \\d+$' --export-csv " + csv,
+                              {"sh -c 'echo starting; echo ready 1; exec sleep 30'",
+                               "sh -c 'printf \"ready 2\\r\\n\" >&2; sleep 30'"});
   CHECK(has(text_of(csv), ",wall_time,"));
   CHECK(said.out_has("wall_time"));
 }
@@ -23,12 +21,10 @@ TEST_CASE("a run is over when a line of its output matches, on either stream, an
 TEST_CASE("what the run started is ended with it, also where SIGTERM is ignored") {
   const Folder folder;
   const std::string pids = folder.file("pids");
-  const Said said = lauka("-r1 -w0 --until ready", {"sh -c 'sleep 30 & echo $! >> " + pids +
-                                                    "; trap \"\" TERM; (trap - TERM; "
-                                                    "exec sleep 31) & echo $! >> " +
-                                                    pids + "; echo ready; exit 0'"});
-  CAPTURE(said.err);
-  CHECK(said.status == 0);
+  completed("-r1 -w0 --until ready", {"sh -c 'sleep 30 & echo $! >> " + pids +
+                                      "; trap \"\" TERM; (trap - TERM; "
+                                      "exec sleep 31) & echo $! >> " +
+                                      pids + "; echo ready; exit 0'"});
   for (const std::string& pid : lines_of(text_of(pids)))
     CHECK_FALSE(exists("/proc/" + pid + "/exe"));
 }
@@ -55,7 +51,7 @@ TEST_CASE("output still goes where --output says") {
   const Folder folder;
   const std::string out = folder.file("out");
   const std::string command = "sh -c 'echo a; echo e >&2; echo ready; exec sleep 30'";
-  CHECK(lauka("-r1 -w0 --until ready --output " + out, {command}).status == 0);
+  completed("-r1 -w0 --until ready --output " + out, {command});
   CHECK(has(text_of(out), "a\n"));
   CHECK(has(text_of(out), "ready\n"));
   const Said shown = lauka("-r1 -w0 -q --until ready --show-output", {command});
@@ -64,11 +60,8 @@ TEST_CASE("output still goes where --output says") {
 }
 
 TEST_CASE("output without a line break, of NULs or without an end does no harm to --until") {
-  const Said said =
-      lauka("-r1 -w0 --until '^ready$'",
+  completed("-r1 -w0 --until '^ready$'",
             {"sh -c 'head -c 30000000 /dev/zero; echo; echo ready; exec cat /dev/zero'"});
-  CAPTURE(said.err);
-  CHECK(said.status == 0);
   const Said slow = lauka("-r1 -w0 --until '(a+)+$'",
                           {"sh -c 'echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab; sleep 30'"});
   CHECK(slow.status == 1);

@@ -32,18 +32,14 @@ bool warns_of_first_run(const Said& said) {
 
 TEST_CASE("a slow first run is warned of, on standard error only") {
   const Folder cold;
-  const Said said = lauka("-r8 -w0 -n it", {slow_at_first(cold)});
-  CAPTURE(said.err);
-  CHECK(said.status == 0);
+  const Said said = completed("-r8 -w0 -n it", {slow_at_first(cold)});
   CHECK(warns_of_first_run(said));
   CHECK(said.err_has("; use --warmup 1, unless cold starts are what you measure\n"));
   CHECK_FALSE(said.out_has("warning"));
 }
 
 TEST_CASE("a few runs of one command, which do not show its steadiness, have no warning") {
-  const Said said = lauka("-r4 -w1 -n it", {"sleep 0.1"});
-  CAPTURE(said.err);
-  CHECK(said.status == 0);
+  const Said said = completed("-r4 -w1 -n it", {"sleep 0.1"});
   CHECK(warnings_in(said).empty());
 }
 

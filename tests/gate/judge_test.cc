@@ -27,6 +27,11 @@ struct Rounds {
   Evidence evidence(bool paired = true) const { return {reference, candidate, paired}; }
 };
 
+/// At the last look, whether the value is more than `limit` above the reference.
+Judgement judged(const Evidence& evidence, double limit, const Levels& levels = kFivePercent) {
+  return judge(evidence, limit, FailsWhen::Above, levels, true);
+}
+
 }  // namespace
 
 TEST_CASE("before the last look what is not decided goes on, at the last it is inconclusive") {
@@ -34,8 +39,7 @@ TEST_CASE("before the last look what is not decided goes on, at the last it is i
   std::reverse(rounds.candidate.begin(), rounds.candidate.end());  // noise without a direction
   CHECK_FALSE(
       judge(rounds.evidence(), 0.1, FailsWhen::Above, kFivePercent, false).answer.has_value());
-  CHECK(judge(rounds.evidence(), 0.1, FailsWhen::Above, kFivePercent, true).answer ==
-        Answer::Inconclusive);
+  CHECK(judged(rounds.evidence(), 0.1).answer == Answer::Inconclusive);
 }
 
 TEST_CASE("an answer is given before the last look where it can be") {
@@ -48,26 +52,20 @@ TEST_CASE("an answer is given before the last look where it can be") {
 
 TEST_CASE("four rounds leave the whole error to the mean, five share it with the ranks") {
   // 2^-4 = .0625 is above 80% of 5%; 2^-5 = .03125 is not.
-  const Judgement four =
-      judge(Rounds(4, 0.1).evidence(), 0.1, FailsWhen::Above, kFivePercent, true);
+  const Judgement four = judged(Rounds(4, 0.1).evidence(), 0.1);
   CHECK(four.answer == Answer::Fail);
   CHECK(four.decided_by == DecidedBy::Mean);
   CHECK(four.p_fail == four.mean_part.above);
 
-  const Judgement five =
-      judge(Rounds(5, 0.1).evidence(), 0.1, FailsWhen::Above, kFivePercent, true);
+  const Judgement five = judged(Rounds(5, 0.1).evidence(), 0.1);
   CHECK(five.rank_part.above == 1.0 / 32);
   CHECK(five.answer == Answer::Fail);
   CHECK(five.p_fail == std::min(five.rank_part.above / 0.8, five.mean_part.above / 0.2));
 }
 
 TEST_CASE("independent samples share the error from five of each on") {
-  CHECK(
-      judge(Rounds(4, 1.0).evidence(false), 0.1, FailsWhen::Above, kFivePercent, true).decided_by ==
-      DecidedBy::Mean);
-  CHECK(
-      judge(Rounds(5, 1.0).evidence(false), 0.1, FailsWhen::Above, kFivePercent, true).decided_by ==
-      DecidedBy::Both);
+  CHECK(judged(Rounds(4, 1.0).evidence(false), 0.1).decided_by == DecidedBy::Mean);
+  CHECK(judged(Rounds(5, 1.0).evidence(false), 0.1).decided_by == DecidedBy::Both);
 }
 
 TEST_CASE("a candidate that is slow in one round of ten does not pass by its typical round") {
@@ -77,8 +75,7 @@ TEST_CASE("a candidate that is slow in one round of ten does not pass by its typ
     reference.push_back(1.0 + 0.001 * (i % 7));
     candidate.push_back((1.0 + 0.001 * (i % 5)) * (i % 10 == 3 ? 3.0 : 1.0));
   }
-  const Judgement judgement =
-      judge({reference, candidate, true}, 0.1, FailsWhen::Above, kFivePercent, true);
+  const Judgement judgement = judged({reference, candidate, true}, 0.1);
   CHECK(judgement.rank_part.below < 1e-4);  // the ranks alone would pass it
   CHECK(judgement.mean_difference > 0);
   CHECK(judgement.answer != Answer::Pass);
@@ -89,7 +86,7 @@ TEST_CASE("spikes that hide a slow-down from the mean do not hide it from the ra
   rounds.reference[4] *= 2.0;
   rounds.candidate[4] = rounds.reference[4] * 1.2;
   rounds.candidate[5] *= 4.0;
-  const Judgement judgement = judge(rounds.evidence(), 0.05, FailsWhen::Above, kFivePercent, true);
+  const Judgement judgement = judged(rounds.evidence(), 0.05);
   CHECK(judgement.answer == Answer::Fail);
   CHECK(judgement.decided_by == DecidedBy::Ranks);
   CHECK(judgement.mean_part.above > 0.05);
@@ -97,28 +94,25 @@ TEST_CASE("spikes that hide a slow-down from the mean do not hide it from the ra
 
 TEST_CASE("the level belongs to the answer on the delta's side") {
   const Levels levels{.fail = 0.01, .pass = 0.05, .tails = {}};
-  CHECK(judge(Rounds(10, 0.2).evidence(), 0.1, FailsWhen::Above, levels, true).level == 0.01);
-  CHECK(judge(Rounds(10, 0.0).evidence(), 0.1, FailsWhen::Above, levels, true).level == 0.05);
+  CHECK(judged(Rounds(10, 0.2).evidence(), 0.1, levels).level == 0.01);
+  CHECK(judged(Rounds(10, 0.0).evidence(), 0.1, levels).level == 0.05);
 }
 
 TEST_CASE("equal counts pass a gate of zero and more, and fail one below") {
   const std::vector<double> counts(10, 412.0);
-  CHECK(judge({counts, counts, true}, 0.0, FailsWhen::Above, kFivePercent, true).answer ==
-        Answer::Pass);
-  CHECK(judge({counts, counts, true}, 0.01, FailsWhen::Above, kFivePercent, true).answer ==
-        Answer::Pass);
-  CHECK(judge({counts, counts, true}, -0.01, FailsWhen::Above, kFivePercent, true).answer ==
-        Answer::Fail);
+  CHECK(judged({counts, counts, true}, 0.0).answer == Answer::Pass);
+  CHECK(judged({counts, counts, true}, 0.01).answer == Answer::Pass);
+  CHECK(judged({counts, counts, true}, -0.01).answer == Answer::Fail);
 }
 
 TEST_CASE("rounds that are all at the limit do not support a fail, on whichever side it is") {
   const std::vector<double> zeros(20, 0.0);
   for (const FailsWhen side : {FailsWhen::Above, FailsWhen::Below}) {
     for (const bool paired : {true, false}) {
-      const auto judged = judge({zeros, zeros, paired}, 0.05, side, kFivePercent, true);
-      CHECK(judged.answer == Answer::Pass);
-      CHECK(judged.p_fail == 1.0);
-      CHECK(judged.p_pass < 1e-10);
+      const Judgement judgement = judge({zeros, zeros, paired}, 0.05, side, kFivePercent, true);
+      CHECK(judgement.answer == Answer::Pass);
+      CHECK(judgement.p_fail == 1.0);
+      CHECK(judgement.p_pass < 1e-10);
     }
     const std::vector<double> equal(20, 7.0);
     const auto of_quantile = judge({equal, equal, true, 0.5}, 0.0, side, kFivePercent, true);
@@ -132,26 +126,23 @@ TEST_CASE("the bound of a decision is the limit at which it would just have been
   const stats::Delta delta =
       stats::estimate_delta(rounds.evidence().reference, rounds.evidence().candidate, true, {});
   for (const double limit : {0.05, 0.4}) {
-    const auto judged = judge(rounds.evidence(), limit, FailsWhen::Above, kFivePercent, true);
+    const Judgement judgement = judged(rounds.evidence(), limit);
     const auto bounds =
-        decision_bounds(judged, rounds.evidence(), limit, FailsWhen::Above, kFivePercent, delta);
+        decision_bounds(judgement, rounds.evidence(), limit, FailsWhen::Above, kFivePercent, delta);
     REQUIRE(bounds.ranks.has_value());
-    const bool is_fail = judged.answer == Answer::Fail;
+    const bool is_fail = judgement.answer == Answer::Fail;
     CHECK(is_fail == (limit < 0.2));
     CHECK((is_fail ? *bounds.ranks > limit : *bounds.ranks < limit));
     CHECK((is_fail ? *bounds.ranks <= *delta.change : *bounds.ranks >= *delta.change));
-    CHECK(judge(rounds.evidence(), *bounds.ranks, FailsWhen::Above, kFivePercent, true).answer ==
-          judged.answer);
+    CHECK(judged(rounds.evidence(), *bounds.ranks).answer == judgement.answer);
   }
 }
 
 TEST_CASE("one round, and none, decide nothing") {
   const Rounds one(1, 5.0);
-  CHECK(judge(one.evidence(), 0.1, FailsWhen::Above, kFivePercent, true).answer ==
-        Answer::Inconclusive);
-  CHECK(judge(one.evidence(false), 0.1, FailsWhen::Above, kFivePercent, true).answer ==
-        Answer::Inconclusive);
-  CHECK(judge({}, 0.1, FailsWhen::Above, kFivePercent, true).answer == Answer::Inconclusive);
+  CHECK(judged(one.evidence(), 0.1).answer == Answer::Inconclusive);
+  CHECK(judged(one.evidence(false), 0.1).answer == Answer::Inconclusive);
+  CHECK(judged({}, 0.1).answer == Answer::Inconclusive);
   CHECK_FALSE(judge({}, 0.1, FailsWhen::Above, kFivePercent, false).answer.has_value());
 }
 
@@ -173,7 +164,7 @@ TEST_CASE("a gate below its limit fails and passes where the one above passes an
 TEST_CASE("ranks fail although spikes of the reference hold the mean below the limit") {
   Rounds rounds(20, 0.2);
   rounds.reference[7] *= 20.0;
-  const Judgement judgement = judge(rounds.evidence(), 0.1, FailsWhen::Above, kFivePercent, true);
+  const Judgement judgement = judged(rounds.evidence(), 0.1);
   CHECK(judgement.mean_difference < 0);
   CHECK(judgement.answer == Answer::Fail);
   CHECK(judgement.decided_by == DecidedBy::Ranks);
@@ -181,10 +172,8 @@ TEST_CASE("ranks fail although spikes of the reference hold the mean below the l
 
 TEST_CASE("a look that is not taken for an answer does not give it") {
   const Levels for_fail{.fail = 0.05, .tails = {}};
-  CHECK(judge(Rounds(30, 0.0).evidence(), 0.1, FailsWhen::Above, for_fail, true).answer ==
-        Answer::Inconclusive);
-  CHECK(judge(Rounds(30, 0.2).evidence(), 0.1, FailsWhen::Above, for_fail, true).answer ==
-        Answer::Fail);
+  CHECK(judged(Rounds(30, 0.0).evidence(), 0.1, for_fail).answer == Answer::Inconclusive);
+  CHECK(judged(Rounds(30, 0.2).evidence(), 0.1, for_fail).answer == Answer::Fail);
 }
 
 }  // namespace lauka::gate

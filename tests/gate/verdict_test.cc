@@ -57,13 +57,13 @@ TEST_CASE("a verdict's delta is the one of the table at one look, and wider at o
 
   const auto first_of_five =
       decide_at_look({kTenPercent, 1, 0}, comparison_of(samples.evidence()), std::nullopt,
-                     Schedule(0.95, 1, 1, WatchSchedule::Planned).late(), {1, false});
-  REQUIRE(first_of_five.has_value());
-  CHECK(*first_of_five->delta.change == *shown.change);
+                     Schedule(0.95, 1, 1, WatchSchedule::Planned).late(), {1, false})
+          .value();
+  CHECK(*first_of_five.delta.change == *shown.change);
   // Of ten rounds the 9th Walsh average from either end is the bound at .025, the 5th at .0081.
-  CHECK(first_of_five->delta.bounds->low < shown.bounds->low);
-  CHECK(first_of_five->delta.bounds->high > shown.bounds->high);
-  CHECK(first_of_five->delta.mean.bounds->low == shown.mean.bounds->low);
+  CHECK(first_of_five.delta.bounds->low < shown.bounds->low);
+  CHECK(first_of_five.delta.bounds->high > shown.bounds->high);
+  CHECK(first_of_five.delta.mean.bounds->low == shown.mean.bounds->low);
 }
 
 TEST_CASE(

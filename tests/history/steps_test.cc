@@ -178,9 +178,8 @@ TEST_CASE(
 
 TEST_CASE("values are medians, which a slow run does not move, and intervals Student's") {
   const auto record =
-      read_record(json_of({1, "abc", "CPU", {{"it", {1.0, 1.01, 1.02, 1.03, 9.0}}}}));
-  REQUIRE(record);
-  const auto series = make_series(*record, {});
+      read_record(json_of({1, "abc", "CPU", {{"it", {1.0, 1.01, 1.02, 1.03, 9.0}}}})).value();
+  const auto series = make_series(record, {});
   REQUIRE(series.size() == 1);
   const Trend trend = make_trend(series.front(), Against::Nothing);
   CHECK(std::exp(trend.commits[0].value) == doctest::Approx(1.02));
@@ -258,9 +257,8 @@ TEST_CASE("a new anchor is chained by a session that has measured both") {
   const Scratch scratch;
   for (const std::string& where : databases(scratch)) {
     CAPTURE(where);
-    auto database = open_history(where, Access::Write);
-    REQUIRE(database);
-    Store store(*database);
+    auto database = open_history(where, Access::Write).value();
+    Store store(database);
     const auto add = [&](int number, const std::vector<MadeCommand>& commands) {
       auto made =
           read_record(json_of({number, fmt::format("c{}", number), "CPU", commands})).value();
@@ -273,7 +271,7 @@ TEST_CASE("a new anchor is chained by a session that has measured both") {
       add(i, {{is_new ? "v2" : "v1", times_of((is_new ? 0.8 : 1.0) * drift), "a", "anchor"},
               {"new", times_of(1.6 * drift), "a", "candidate"}});
     }
-    Loader loader(*database);
+    Loader loader(database);
     const auto variants = loader.variants({.benchmark = "a"}).value();
     auto series = loader.series(variants.front(), {}).value();
     CHECK(series.front().unchained == 10);

@@ -49,10 +49,9 @@ std::string first(Database& database, const std::string& statement) {
 /// Writes these sessions as lauka-history kept them when its tables were of version 3: times in
 /// seconds, no order of adding, no medians.
 void write_version_3(const std::string& where, const std::vector<SessionRecord>& sessions) {
-  auto database = Database::open(where, Access::Write);
-  REQUIRE(database);
+  auto database = Database::open(where, Access::Write).value();
   const auto run = [&](const std::string& statement, const std::vector<std::string>& texts = {}) {
-    const auto done = database->run(statement, texts);
+    const auto done = database.run(statement, texts);
     REQUIRE_MESSAGE(done.has_value(), done.error().line());
   };
   const auto name = [&](const std::string& text) {
@@ -221,12 +220,11 @@ TEST_CASE("a database of an older version is brought to the newest, a newer one 
   for (const std::string& where : databases(scratch)) {
     CAPTURE(where);
     {
-      auto database = Database::open(where, Access::Write);
-      REQUIRE(database);
-      REQUIRE(database->run("CREATE TABLE lauka_history (version INTEGER NOT NULL)"));
-      REQUIRE(database->run("INSERT INTO lauka_history VALUES (1)"));
+      auto database = Database::open(where, Access::Write).value();
+      REQUIRE(database.run("CREATE TABLE lauka_history (version INTEGER NOT NULL)"));
+      REQUIRE(database.run("INSERT INTO lauka_history VALUES (1)"));
       for (const std::string_view statement : migrations().front())
-        REQUIRE(database->run(std::string(statement)));
+        REQUIRE(database.run(std::string(statement)));
     }
     Database database = opened(where);
     CHECK(first(database, "SELECT version FROM lauka_history") ==
@@ -293,14 +291,13 @@ TEST_CASE("a history of version 3, whose times were seconds, is all there, and g
     const std::string shown =
         series_text(series.front(), make_trend(series.front(), Against::Usual), {});
     CHECK(has(shown, "2026-01-01 01:40"));
-    const auto stepped = with_steps(loader, series.front(), Against::Usual);
-    REQUIRE(stepped);
-    REQUIRE(stepped->steps.size() == 1);
-    CHECK(stepped->steps[0].state == StepState::Acknowledged);
-    CHECK(stepped->steps[0].note == "new parser");
+    const auto stepped = with_steps(loader, series.front(), Against::Usual).value();
+    REQUIRE(stepped.steps.size() == 1);
+    CHECK(stepped.steps[0].state == StepState::Acknowledged);
+    CHECK(stepped.steps[0].note == "new parser");
     // Its name in version 3.
     CHECK(
-        stepped->steps[0].id ==
+        stepped.steps[0].id ==
         fmt::format("{:08x}", text_id(fmt::format("{} {} wall_time", variant, step_began)) >> 31));
 
     Store store(*database);

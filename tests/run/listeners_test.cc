@@ -42,9 +42,8 @@ std::string difference(const std::string& expected, const std::string& got,
   OutputStore store(std::make_unique<TextInMemory>());
   store.receive(Kept::Output, expected);
   store.receive(Kept::Error, "no part of it");
-  const auto stored = store.take();
-  REQUIRE(stored);
-  OutputComparison comparison(*stored);
+  const auto stored = store.take().value();
+  OutputComparison comparison(stored);
   for (std::size_t at = 0; at < got.size(); at += piece)
     comparison.receive(Kept::Output, std::string_view(got).substr(at, piece));
   comparison.receive(Kept::Error, "nor of this");
@@ -126,10 +125,9 @@ TEST_CASE("a hash is of standard output alone") {
   hash.receive(Kept::Output, "ab");
   hash.receive(Kept::Error, "x");
   hash.receive(Kept::Output, "c");
-  const auto stored = hash.take();
-  REQUIRE(stored);
-  CHECK(stored->rest == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  CHECK(stored->bytes == 3);
+  const auto stored = hash.take().value();
+  CHECK(stored.rest == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(stored.bytes == 3);
 }
 
 }  // namespace lauka

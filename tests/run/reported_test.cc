@@ -171,13 +171,12 @@ TEST_CASE("the values of a session are in its timed runs, and the file is in the
   plan.metrics = make_metrics({}, MetricSelection::Default, false);
   files.batches = {{{0, "n 1\n"}}, {{0, "n 5\n"}}};
   plan.stop.exact_runs = 2;
-  const auto session = bench.carry_out(plan);
-  REQUIRE(session);
-  REQUIRE(session->runs.size() == 2);
+  const auto session = bench.carry_out(plan).value();
+  REQUIRE(session.runs.size() == 2);
   CHECK(bench.launcher.programs().front().launch_variable == "LAUKA_METRICS");
   CHECK(bench.launcher.programs().size() == 1);
   REQUIRE(bench.discovered.size() == 1);
-  CHECK(session->runs[0].reported.size() == 1);
+  CHECK(session.runs[0].reported.size() == 1);
 }
 
 TEST_CASE("runs that only count do not get the file, which would have its part in the counts") {
@@ -197,14 +196,13 @@ TEST_CASE("where it is written to they get it, too, and what they write is no va
   bench.metric_files = &files;
   const Plan plan = counting_plan();
   files.batches = {{{0, "n 1\n"}}, {{0, "n 1\n"}}, {{0, "n 1\n"}}, {{0, "n 1\n"}}};
-  const auto session = bench.carry_out(plan);
-  REQUIRE(session);
+  const auto session = bench.carry_out(plan).value();
   REQUIRE(bench.launcher.programs().size() == 1);
   CHECK(bench.launcher.programs()[0].launch_variable == "LAUKA_METRICS");
   const auto counted =
-      std::find_if(session->runs.begin(), session->runs.end(),
+      std::find_if(session.runs.begin(), session.runs.end(),
                    [](const RunRecord& run) { return run.step.kind == RoundKind::Counting; });
-  REQUIRE(counted != session->runs.end());
+  REQUIRE(counted != session.runs.end());
   CHECK((*counted).reported.empty());
 }
 

@@ -1,6 +1,12 @@
+#include "run/runner.h"
+
+#include "core/metric.h"
+#include "os/setting_files.h"
 #include "run/bench.h"
 
+#include <algorithm>
 #include <csignal>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -334,6 +340,102 @@ TEST_CASE("untuned rounds come in blocks, after two that are thrown away, and st
   CHECK(session->cut_short.has_value());
   CHECK(switches.size() == 2);
   CHECK(switches.back().second);
+}
+
+namespace {
+
+struct SuiteBench {
+  Bench bench;
+  std::vector<Plan> plans;
+
+  Result<std::vector<SessionResult>> carry_out(std::uint64_t seed = 1) {
+    std::vector<BenchmarkRun> parts;
+    for (const Plan& plan : plans)
+      parts.push_back({plan.commands.front().name,
+                       plan,
+                       {bench.launcher, bench.engine, bench.clock, bench.listener,
+                        [this] { return bench.interrupted_by; }}});
+    return lauka::carry_out(parts, seed);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("benchmarks of a suite take turns, a round each, and each keeps its own number of runs") {
+  SuiteBench suite;
+  suite.plans = {plan_of({"a0", "a1"}), plan_of({"b0", "b1"})};
+  suite.plans[1].stop.exact_runs = 3;
+  const auto measured = suite.carry_out().value();
+  CHECK(measured[0].session.runs.size() == 4);
+  CHECK(measured[1].session.runs.size() == 6);
+  const std::string log = suite.bench.launcher.log();
+  CAPTURE(log);
+  // Whichever begins a lap, no benchmark has two rounds more than the other while both go on.
+  const auto last_of = [&](const char* name) { return log.rfind(name); };
+  const auto first_of = [&](const char* name) { return log.find(name); };
+  CHECK(first_of("b0") < last_of("a0"));
+  CHECK(first_of("a0") < last_of("b0"));
+}
+
+TEST_CASE("a benchmark in sequential order has one turn") {
+  SuiteBench suite;
+  suite.plans = {plan_of({"a0", "a1"}), plan_of({"b0", "b1"})};
+  suite.plans[0].order = Order::Sequential;
+  REQUIRE(suite.carry_out());
+  const std::string log = suite.bench.launcher.log();
+  CAPTURE(log);
+  CHECK(log.rfind("a1") < log.find("b0"));
+}
+
+TEST_CASE("where a run of one benchmark fails, the others go on") {
+  SuiteBench suite;
+  suite.plans = {plan_of({"a0"}), plan_of({"b0"})};
+  suite.bench.launcher.scripts = {{.outcomes = {Exited{1}}}};
+  const auto measured = suite.carry_out().value();
+  CHECK(measured[0].session.cut_short.has_value());
+  CHECK_FALSE(measured[1].session.cut_short.has_value());
+  CHECK(measured[1].session.runs.size() == 2);
+}
+
+TEST_CASE("an interruption ends every benchmark, and progress covers all as one") {
+  SuiteBench suite;
+  suite.plans = {plan_of({"a0"}), plan_of({"b0"})};
+  suite.bench.interrupted_by = 2;
+  const auto measured = suite.carry_out().value();
+  for (const SessionResult& one : measured)
+    CHECK(std::holds_alternative<Interrupted>(*one.session.cut_short));
+  CHECK(suite.bench.listener.is_finished);
+}
+
+namespace {
+
+class FakeGroups final : public os::MemoryGroups {
+ public:
+  int made = 0;
+  std::optional<std::uint64_t> peak{4096};
+  Result<std::string> begin() override { return "/group/" + std::to_string(made++); }
+  std::optional<std::uint64_t> end() override { return peak; }
+};
+
+}  // namespace
+
+TEST_CASE("each run has a control group of its own, whose peak is its value, or it has none") {
+  Bench bench;
+  FakeGroups groups;
+  bench.groups = &groups;
+  Plan plan = plan_of({"a", "b"});
+  plan.metrics = make_metrics({}, MetricSelection::Default, false, true);
+  const auto session = bench.carry_out(plan).value();
+  REQUIRE(session.runs.size() == 4);
+  CHECK(groups.made == 4);
+  CHECK(session.runs[3].usage.tree_peak_bytes == 4096);
+  CHECK(bench.launcher.requests() == 4);
+  const auto place = find_metric(plan.metrics, kTreePeakMemory).value();
+  const MetricReader reader(plan.metrics[place], plan.events);
+  CHECK(reader.value(session.runs[0]) == 4096.0);
+  groups.peak.reset();
+  const auto without = bench.carry_out(plan).value();
+  CHECK_FALSE(reader.value(without.runs[0]));
 }
 
 }  // namespace lauka

@@ -4,10 +4,8 @@
 #include "core/machine.h"
 
 #include <chrono>
-#include <initializer_list>
 #include <set>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include <doctest/doctest.h>

@@ -1,7 +1,6 @@
 #include "cli/parsed.h"
 
 #include <string>
-#include <vector>
 
 #include <doctest/doctest.h>
 

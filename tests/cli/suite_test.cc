@@ -3,7 +3,6 @@
 #include "has.h"
 
 #include <string>
-#include <vector>
 
 #include <doctest/doctest.h>
 

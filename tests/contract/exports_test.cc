@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 // Exports with difficult targets or sizes, and those for other tools.
 

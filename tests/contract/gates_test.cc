@@ -69,13 +69,6 @@ TEST_CASE("a gate that is decided ends the rounds") {
   CHECK(clear.out_has("; 24 rounds)"));
 }
 
-TEST_CASE("the most runs allowed end the rounds of a gate, with the last look there") {
-  const Said said =
-      lauka(arguments({"-M", "13", "-d", "1ms", "--fail-if", "wall_time > 0.0001"}, 50, 50));
-  CAPTURE(said.out);
-  CHECK((runs_of(said) == 10 || runs_of(said) == 13));
-}
-
 TEST_CASE("a gate on a value needs one command, and ends the runs as soon as it knows") {
   const auto status_of = [](const char* gate, const char* line) {
     const Said said = lauka({"-q", "-d", "1h", "--fail-if", gate, "--", "true"});
@@ -110,16 +103,6 @@ TEST_CASE("--precision ends long before the time is used and reports how narrow 
   CHECK(runs_of(said) >= 10);
   CHECK(said.out_has("\nprecision of wall time: ±"));
   CHECK(said.out_has(" (asked for: ±60%)\n"));
-}
-
-TEST_CASE("--precision reports which limit ended it first") {
-  const Said runs = lauka("-d 1h -M 12 --precision 0.0001", {work(50)});
-  CAPTURE(runs.out);
-  CHECK(runs_of(runs) == 12);
-  CHECK(runs.out_has(" after 12 runs, short of the ±0.0001% asked for: --max-runs was reached\n"));
-  const Said time = lauka("-d 50ms --precision 0.0001", {work(50)});
-  CHECK(time.out_has(", short of the ±0.0001% asked for: --duration was used up\n"));
-  CHECK_FALSE(lauka("-q -d 50ms --precision 1", {work(50)}).out_has("precision"));
 }
 
 }  // namespace lauka::contract

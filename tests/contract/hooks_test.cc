@@ -45,11 +45,6 @@ TEST_CASE("setups and cleanups make the order sequential, and one line explains 
                           {says(folder, "old"), says(folder, "new")});
   CHECK(log_of(folder) == "s old old c s new new c");
   CHECK(said.err_has("use --order random if they do not disturb each other"));
-
-  const Folder other;
-  completed({"--order=interleaved", "-r2", "-w0", "-s", "echo s >> " + other.file("log"), "-c",
-             "echo c >> " + other.file("log"), "--", says(other, "old"), says(other, "new")});
-  CHECK(log_of(other) == "s s old new old new c c");
 }
 
 TEST_CASE("a hook that fails ends the benchmark with its output and status 1") {
@@ -138,16 +133,6 @@ TEST_CASE("a shell that is not there, or takes no -c, is refused with status 1")
   const Said said = lauka({"--shell", "false", "true"});
   CHECK(said.status == 1);
   CHECK(said.err_has("the start-up of the shell cannot be measured"));
-}
-
-TEST_CASE("--metrics chooses rows, their order and their units") {
-  const Said said = lauka({"-r2", "--metrics", "peak_rss:KiB,wall_time:us", "sleep 0.01"});
-  const auto lines = lines_of(said.out);
-  REQUIRE(lines.size() == 4);
-  CHECK(lines[2].starts_with("peak_rss"));
-  CHECK(has(lines[2], "KiB"));
-  CHECK(lines[3].starts_with("wall_time"));
-  CHECK(has(lines[3], "µs"));
 }
 
 }  // namespace lauka::contract

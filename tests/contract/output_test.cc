@@ -1,5 +1,4 @@
 #include "contract/program.h"
-#include "places.h"
 
 #include <string>
 

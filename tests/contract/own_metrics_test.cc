@@ -50,14 +50,6 @@ TEST_CASE("own metrics: a formula is worked out in each run, shown, exported and
              "cost > 1000000", "--", fixture("burn") + " 6ms"});
 }
 
-TEST_CASE("own metrics: what is built in comes with --metrics all, or by its name") {
-  CHECK_FALSE(lauka("-r2", {fixture("tiny")}).out_has("cpu_utilization"));
-  CHECK(lauka("-r2 --metrics all", {fixture("tiny")}).out_has("\ncpu_utilization "));
-  const Said named = lauka("-r2 --metrics cpu_utilization", {fixture("tiny")});
-  CHECK(named.out_has("\ncpu_utilization "));
-  CHECK_FALSE(named.out_has("\nwall_time "));
-}
-
 TEST_CASE(
     "own metrics: what a program prints is scraped in each run, and still comes to --output") {
   const Folder folder;
@@ -98,12 +90,6 @@ TEST_CASE(
       lauka("-q -r1 -w0 -S --scrape 'n=((a+)+)[bc]'", {"head -c 100000 /dev/zero | tr '\\0' a"});
   CHECK(explodes.status == 1);
   CHECK(explodes.err_has("takes too many steps"));
-}
-
-TEST_CASE("own metrics: runs that count have LAUKA_METRICS, too") {
-  const std::string script = "sh -c 'echo n 1 >> \"$LAUKA_METRICS\"'";
-  const Said counted = completed("-r2 -e page-faults", {script});
-  CHECK(counted.out_has("\nn "));
 }
 
 TEST_CASE("own metrics: loops that count by themselves (lauka/counters.h) hand their values over") {

@@ -44,14 +44,4 @@ TEST_CASE("the parameters are in the CSV and in the names") {
   CHECK(lines_of(csv).at(1).ends_with(",1,a"));
 }
 
-TEST_CASE("with one scanned parameter a comparison of its values closes the output") {
-  const Said said = lauka("-r3 -P n 1 3", {"echo {n}"});
-  const auto lines = lines_of(said.out);
-  REQUIRE(lines.size() > 4);
-  CHECK(lines[lines.size() - 4].starts_with("n "));
-  CHECK(has(lines[lines.size() - 4], "wall_time"));
-  for (std::size_t i = 1; i <= 3; ++i)
-    CHECK(lines[lines.size() - 4 + i].starts_with(std::to_string(i) + " "));
-}
-
 }  // namespace lauka::contract

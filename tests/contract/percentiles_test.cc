@@ -1,9 +1,7 @@
 #include "contract/program.h"
 #include "contract/schema.h"
-#include "places.h"
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include <doctest/doctest.h>

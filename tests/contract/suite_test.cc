@@ -1,6 +1,5 @@
 #include "contract/program.h"
 #include "contract/schema.h"
-#include "places.h"
 
 #include <algorithm>
 #include <filesystem>

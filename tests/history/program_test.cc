@@ -12,7 +12,6 @@
 #include <nlohmann/json.hpp>
 
 #include <sys/resource.h>
-#include <unistd.h>
 
 // The built lauka-history, as its user sees it.
 

@@ -2,7 +2,6 @@
 #include "plan/options_of.h"
 #include "plan/plan.h"
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>

@@ -4,7 +4,6 @@
 #include "report/style.h"
 #include "report/table.h"
 
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>

@@ -6,7 +6,6 @@
 #include "stats/golden.h"
 
 #include <cmath>
-#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <random>

@@ -2,7 +2,6 @@
 #include "report/example.h"
 #include "report/lines.h"
 
-#include <cmath>
 #include <functional>
 #include <string>
 #include <string_view>

@@ -44,10 +44,6 @@ std::string line_of(const Finding& finding) {
 
 }  // namespace
 
-TEST_CASE("no warning, no text") {
-  CHECK(warning_lines(results_of(2), kPlain).empty());
-}
-
 TEST_CASE("a slow first run without a warm-up asks for one, with one for more") {
   CHECK(line_of(SlowFirstRun{{0.0042, 0.002, true}, 0}) ==
         "lauka: warning: 'one': the first run took 2.1 times the median of the rest (4.20ms, "
@@ -170,15 +166,6 @@ TEST_CASE("of many commands a warning names the first ones") {
   results.commands.push_back(command("seven", 20, {}));
   results.warnings.push_back({stats::SlowNoise{0.5, true}, 6U});
   CHECK(has(warning_texts(results, kPlain).at(0), "'five' (r = 0.50) and 2 more: "));
-}
-
-TEST_CASE("a warning is broken between words at the terminal's width") {
-  Results results = results_of(1);
-  results.warnings = {{CoarseClock{54e-6, 1e-6}, 0U}};
-  CHECK(warning_lines(results, Style{.width = 50}) ==
-        "lauka: warning: 'one': a run takes 54.0µs, but the\n"
-        "  clock of this machine has a resolution of only\n"
-        "  1.00µs; let each run do more work\n");
 }
 
 TEST_CASE("commands of one name are distinguished by their numbers") {

@@ -1,7 +1,6 @@
 #include "places.h"
 #include "rooms/architecture.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>

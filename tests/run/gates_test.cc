@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <string>
 #include <utility>
 #include <vector>

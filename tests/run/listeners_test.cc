@@ -1,10 +1,8 @@
 #include "run/output.h"
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <doctest/doctest.h>
 

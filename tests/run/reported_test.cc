@@ -3,7 +3,6 @@
 #include "run/output.h"
 
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <utility>
 #include <variant>

@@ -4,7 +4,6 @@
 #include "os/setting_files.h"
 #include "run/bench.h"
 
-#include <algorithm>
 #include <csignal>
 #include <optional>
 #include <string>

@@ -144,8 +144,7 @@ TEST_CASE("the manual page has every option with its text") {
     CHECK(has(page, std::string("\n.SH ") + section + "\n"));
 }
 
-TEST_CASE(
-    "the manual page is roff: no line begins accidentally with a request, no dash is a hyphen") {
+TEST_CASE("the manual page is roff: no line is a request by accident, no dash is a hyphen") {
   for (const std::string& line : lines_of(man_page(lauka_description()))) {
     CAPTURE(line);
     CHECK(line.size() <= 200);

@@ -54,8 +54,7 @@ TEST_CASE("a known share of time on each CPU is reported within half a point, wi
   }
 }
 
-TEST_CASE(
-    "threads of under a millisecond, descendants and whole trees are on the preferred cores") {
+TEST_CASE("threads under a millisecond, descendants and whole trees are on the preferred cores") {
   if (!has_two_kinds()) return;
   for (const std::string program : {"short_threads 20 200", "family 3 1ms", "burn 3ms 2"}) {
     CAPTURE(program);

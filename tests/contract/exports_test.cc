@@ -22,8 +22,7 @@ Said started_by(const std::string& line, std::vector<std::string> arguments) {
 
 }  // namespace
 
-TEST_CASE(
-    "a file that grows too large is reported, takes no other export with it, and loses nothing") {
+TEST_CASE("a file that grows too large is reported, loses nothing, and takes no other with it") {
   const Folder folder;
   std::ofstream(folder.file("runs.json")) << "last week's";
   const Said said = started_by(
@@ -37,8 +36,7 @@ TEST_CASE(
   CHECK(lines_of(text_of(folder.file("rows.csv"))).size() > 5);
 }
 
-TEST_CASE(
-    "a file that something is mounted on is written where it is, and that is reported before") {
+TEST_CASE("a file that something is mounted on is written in place, as is reported before") {
   const Folder folder;
   std::ofstream(folder.file("outside.json")) << "old";
   std::ofstream(folder.file("inside.json"));

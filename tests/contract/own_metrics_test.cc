@@ -50,8 +50,7 @@ TEST_CASE("own metrics: a formula is worked out in each run, shown, exported and
              "cost > 1000000", "--", fixture("burn") + " 6ms"});
 }
 
-TEST_CASE(
-    "own metrics: what a program prints is scraped in each run, and still comes to --output") {
+TEST_CASE("own metrics: what a program prints is scraped in each run, and comes to --output") {
   const Folder folder;
   const Said said = completed(
       "-r4 -w1 -n it --scrape 'rate:higher=rate ([0-9.,]+)' --scrape 'took:ms=took (\\S+)' "
@@ -80,9 +79,7 @@ TEST_CASE("own metrics: a run without a match ends the session, and with -i has 
   CHECK(lauka("--scrape 'rate=rate .*'", {"echo hello"}).status == 2);
 }
 
-TEST_CASE(
-    "own metrics: output without a line break, NUL bytes and an expression that explodes do no "
-    "harm") {
+TEST_CASE("own metrics: output without a line break, NULs and an explosive expression do no harm") {
   const Said zeros = completed("-q -r1 -w0 -S --export-csv - --scrape 'n=n=(\\d+)'",
                                {"echo n=7; head -c 3000000 /dev/zero"});
   CHECK(zeros.out_has(",n,ratio,1,7,"));

@@ -211,16 +211,6 @@ std::string data(const std::string& name) {
   return std::string(places::kRepository) + "/tests/data/" + name;
 }
 
-Folder::Folder()
-    : path_((std::filesystem::temp_directory_path() / "lauka-contract-XXXXXX").string()) {
-  if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("no temporary folder");
-}
-
-Folder::~Folder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 void run_as(unsigned user, const Folder& folder, Start& start) {
   namespace fs = std::filesystem;
   fs::permissions(folder.path(), fs::perms(0755));

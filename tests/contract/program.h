@@ -2,6 +2,7 @@
 
 #include "has.h"
 #include "places.h"
+#include "scratch.h"
 
 #include <functional>
 #include <string>
@@ -69,19 +70,7 @@ std::string work(int units);
 /// Path of a file of tests/data.
 std::string data(const std::string& name);
 
-/// A folder that goes, with the files in it, when the test ends.
-class Folder {
- public:
-  Folder();
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder();
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
+using Folder = Scratch;
 
 /// Has another user run a copy of the program in `folder`, which is opened to that user: the
 /// checkout may be where that user cannot go.

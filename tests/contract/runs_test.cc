@@ -92,9 +92,7 @@ TEST_CASE("standard input is empty, or the file, from its start in every run") {
   CHECK(std::stoul(text_of(out)) == text_of(program).size());
 }
 
-TEST_CASE(
-    "a command that leaves its input file unread is reported once, unless its output goes "
-    "somewhere") {
+TEST_CASE("a command that leaves its input unread is reported once, if its output goes nowhere") {
   const std::string program = places::kProgram;
   const auto notes = [&](const std::string& output, const std::string& command) {
     const Said said = completed({"-r3", "--input", program, "--output", output, "--", command});

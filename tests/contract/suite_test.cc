@@ -118,9 +118,7 @@ TEST_CASE("--suite: the rounds of all benchmarks are interleaved") {
   CHECK(has(order, "cccccccc"));
 }
 
-TEST_CASE(
-    "--suite: every export has the benchmarks, and --from of the JSON says and exports them "
-    "again") {
+TEST_CASE("--suite: every export has the benchmarks, and --from of the JSON has them again") {
   const Suite suite("[defaults]\nfail-if = 'cpu_time > 3000'\ntitle = 'T <1>'\n" +
                     benchmark("with, comma", {work(1), work(20)}) +
                     benchmark("two", {"true {n}", work(1)}, "parameter-list = 'n 1,2'"));
@@ -158,8 +156,7 @@ TEST_CASE(
   CHECK(document.at("lauka").at("benchmarks")[1].at("gates").size() == 2);
 }
 
-TEST_CASE(
-    "--suite: --sort time lists the shortest base first, and --histogram draws each command") {
+TEST_CASE("--suite: --sort time lists the shortest base first, --histogram draws each command") {
   const Suite suite(benchmark("long", {work(40), work(60), work(1)}) +
                     benchmark("short", {work(1), work(2)}));
   const std::string file = suite.folder.file("a.json");
@@ -331,8 +328,7 @@ TEST_CASE("--resume: a suite that was interrupted goes on, and has every round o
             .err_has("--resume goes on with the rounds kept next to the file of --export-json"));
 }
 
-TEST_CASE(
-    "--suite: where rounds cannot be kept that is said, and what a link names stays as it is") {
+TEST_CASE("--suite: where rounds cannot be kept that is said, and a link's file stays as it is") {
   const Suite suite(benchmark("a", {"true", "true"}));
   const std::string json_file = suite.folder.file("r.json");
   std::ofstream(suite.folder.file("other")) << "mine\n";

@@ -94,9 +94,7 @@ std::string refusal_of_line(std::string_view line) {
 
 }  // namespace
 
-TEST_CASE(
-    "a line has a name and a value, and perhaps a unit, a direction and what becomes of "
-    "several") {
+TEST_CASE("a line has a name, a value, and perhaps unit, direction and what becomes of several") {
   const auto plain = parse_reported_line("requests 1,234.5").value();
   CHECK(plain.metric.name == "requests");
   CHECK(plain.value == "1,234.5");

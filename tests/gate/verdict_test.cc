@@ -66,8 +66,7 @@ TEST_CASE("a verdict's delta is the one of the table at one look, and wider at o
   CHECK(first_of_five.delta.mean.bounds->low == shown.mean.bounds->low);
 }
 
-TEST_CASE(
-    "where ranks alone would pass and the mean speaks against it, more rounds are not promised") {
+TEST_CASE("where ranks would pass and the mean speaks against it, no more rounds are promised") {
   std::vector<double> candidate;
   for (int i = 0; i < 40; ++i) candidate.push_back(i % 20 == 7 ? 5.0 : 0.95 + 1e-4 * i);
   const std::vector<double> reference(candidate.size(), 1.0);

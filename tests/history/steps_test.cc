@@ -82,8 +82,7 @@ TEST_CASE("a step to the worse is an alarm until it is acknowledged or made up f
   CHECK(has(steps_text(known, {}), "acknowledged: new parser"));
 }
 
-TEST_CASE(
-    "sessions of few runs, which may take themselves for surer than they are, make no steps") {
+TEST_CASE("sessions of few runs, surer of themselves than they should be, make no steps") {
   Opened opened;
   Loader loader(opened.database);
   std::mt19937_64 random(7);
@@ -148,8 +147,7 @@ TEST_CASE("sessions of one commit are one observation, and none is surer than it
   CHECK(make_trend(series, Against::Nothing).commits.size() == 6);
 }
 
-TEST_CASE(
-    "the interval of 3 and 20 runs of one commit holds the truth, with noise between sessions") {
+TEST_CASE("the interval of 3 and 20 runs of a commit holds the truth despite noise of sessions") {
   std::mt19937_64 random(3);
   std::normal_distribution<double> normal(0.0, 1.0);
   int locked = 0;

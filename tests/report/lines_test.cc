@@ -87,8 +87,7 @@ TEST_CASE("-i is not offered where a process could not be killed") {
   CHECK_FALSE(has(lines_of(failed(TimedOut{std::chrono::seconds(1), true, 7}), "a"), "use -i"));
 }
 
-TEST_CASE(
-    "a run that ended before its line is reported with the expression, and cannot be ignored") {
+TEST_CASE("a run that ended before its line is reported with the expression, not to be ignored") {
   CHECK(lines_of(failed(Exited{1}, "a\nb\x1b", "rea(dy"), "x") ==
         "lauka: run 1 of 'x' exited with status 1 before a line of its output matched --until "
         "'rea(dy'; what it wrote last:\n"

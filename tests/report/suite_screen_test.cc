@@ -120,8 +120,7 @@ TEST_CASE("a suite's row shows the metric that its gate is on, with measured val
   CHECK(has(page, "<span class=\"mark worse\">fail</span><br>+10.0%, limit 1%</td>"));
 }
 
-TEST_CASE(
-    "a suite's page opens with its gates and a forest plot that ends with the geometric mean") {
+TEST_CASE("a suite's page opens with its gates and a forest plot down to the geometric mean") {
   Report suite = suite_of_three();
   suite.benchmarks[0].verdicts = {verdict(gate::Answer::Fail)};
   suite.benchmarks[1].verdicts = {verdict(gate::Answer::Pass)};

@@ -386,8 +386,7 @@ TEST_CASE("the runs are listed in the order run, and by command") {
   CHECK(results.runs->value(2, 0) == 4.0);
 }
 
-TEST_CASE(
-    "a gate that fails decides the exit status, and one that is open where that was asked for") {
+TEST_CASE("a gate that fails decides the exit status, and an open one where that was asked for") {
   const auto status = [](const std::vector<gate::Answer>& answers, std::optional<int> if_open) {
     std::vector<gate::Verdict> verdicts;
     for (const gate::Answer answer : answers) verdicts.emplace_back().answer = answer;

@@ -307,8 +307,7 @@ TEST_CASE("in sequential order each look has the reference go on first, then the
   CHECK(verdict.rounds <= 8);
 }
 
-TEST_CASE(
-    "with a baseline every command is a candidate, and its samples are all there is to grow") {
+TEST_CASE("with a baseline every command is a candidate, whose samples alone can grow") {
   Plan plan = gated_plan(1, kTenPercent, 10);
   REQUIRE(use_baseline(
       plan, "b.json",

@@ -66,9 +66,8 @@ TEST_CASE("in turns, all setups come first and all cleanups last, in the order o
 
 TEST_CASE("runs with hooks between them are launched one by one") {
   Bench bench;
-  Plan plan = plan_of({"tiny"});
+  Plan plan = plan_of({"tiny"}, 30);
   plan.commands[0].hooks[HookKind::Prepare] = "p";
-  plan.stop.exact_runs = 30;
   const auto session = bench.carry_out(plan);
   CHECK(session->runs.size() == 30);
   CHECK(bench.launcher.requests() == 60);

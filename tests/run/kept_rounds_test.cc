@@ -14,10 +14,9 @@ namespace lauka {
 namespace {
 
 Plan plan_of_two() {
-  Plan plan = plan_of({"old", "new"});
+  Plan plan = plan_of({"old", "new"}, 5);
   plan.order = Order::Random;
   plan.seed = 7;
-  plan.stop.exact_runs = 5;
   return plan;
 }
 

@@ -26,8 +26,7 @@ TEST_CASE("interleaved order runs each command once per round") {
   CHECK(bench.listener.is_finished);
 }
 
-TEST_CASE(
-    "sequential order finishes one command before the next begins, its warm-up runs included") {
+TEST_CASE("sequential order finishes a command, warm-up runs included, before the next begins") {
   Bench bench;
   Plan plan = plan_of({"old", "new"});
   plan.order = Order::Sequential;
@@ -38,16 +37,14 @@ TEST_CASE(
 
 TEST_CASE("warm-up runs come first and are not counted") {
   Bench bench;
-  Plan plan = plan_of({"old", "new"});
+  Plan plan = plan_of({"old", "new"}, 1);
   plan.warmup = 2;
-  plan.stop.exact_runs = 1;
   const auto session = bench.carry_out(plan);
   CHECK(bench.launcher.log() == "old new old new old new");
   CHECK(session->runs.size() == 2);
 }
 
-TEST_CASE(
-    "counting goes on until the least number of runs and the shared budget are both reached") {
+TEST_CASE("counting goes on until the least number of runs and the shared budget are reached") {
   Plan plan = plan_of({"old", "new"});
   const auto counted_runs = [&plan](StopRule rule) {
     Bench bench;
@@ -63,8 +60,7 @@ TEST_CASE(
 TEST_CASE("short runs are launched many at a time, long ones one by one") {
   Bench bench;
   bench.launcher.scripts = {{100us, {}}};
-  Plan plan = plan_of({"tiny"});
-  plan.stop.exact_runs = 640;
+  Plan plan = plan_of({"tiny"}, 640);
   REQUIRE(bench.carry_out(plan).has_value());
   CHECK(bench.launcher.runs() == 640);
   CHECK(bench.launcher.requests() <= 12);
@@ -87,8 +83,7 @@ TEST_CASE("a round of more commands than one request holds is run whole") {
 TEST_CASE("a failing run ends the session and loses no finished run") {
   Bench bench;
   bench.launcher.scripts = {{}, {1ms, {Exited{0}, Exited{3}}}};
-  Plan plan = plan_of({"old", "new"});
-  plan.stop.exact_runs = 5;
+  Plan plan = plan_of({"old", "new"}, 5);
   const auto session = bench.carry_out(plan);
   CHECK(bench.launcher.log() == "old new old new");
   CHECK(session->runs.size() == 3);
@@ -102,8 +97,7 @@ TEST_CASE("a failing run ends the session and loses no finished run") {
 TEST_CASE("an ignored failure is counted as any other run") {
   Bench bench;
   bench.launcher.scripts = {{1ms, {Exited{3}, Signalled{SIGSEGV, false}}}};
-  Plan plan = plan_of({"old"});
-  plan.stop.exact_runs = 3;
+  Plan plan = plan_of({"old"}, 3);
   plan.ignore_failure = IgnoreFailure{true, {}};
   const auto session = bench.carry_out(plan);
   CHECK_FALSE(session->cut_short.has_value());
@@ -113,8 +107,7 @@ TEST_CASE("an ignored failure is counted as any other run") {
 TEST_CASE("only the statuses named are ignored") {
   Bench bench;
   bench.launcher.scripts = {{1ms, {Exited{3}, Exited{4}}}};
-  Plan plan = plan_of({"old"});
-  plan.stop.exact_runs = 9;
+  Plan plan = plan_of({"old"}, 9);
   plan.ignore_failure = IgnoreFailure{false, {3}};
   const auto session = bench.carry_out(plan);
   CHECK(session->runs.size() == 1);
@@ -143,8 +136,7 @@ TEST_CASE("an interrupt drops the run that was cut off and keeps those before it
   bench.launcher.before_run = [&](std::size_t runs) {
     bench.interrupted_by = runs == 2 ? SIGINT : 0;
   };
-  Plan plan = plan_of({"old"});
-  plan.stop.exact_runs = 100;
+  Plan plan = plan_of({"old"}, 100);
   const auto session = bench.carry_out(plan);
   CHECK(session->runs.size() == 2);
   CHECK(std::get<Interrupted>(*session->cut_short).signal == SIGINT);
@@ -152,10 +144,9 @@ TEST_CASE("an interrupt drops the run that was cut off and keeps those before it
 
 TEST_CASE("passes take turns, the same for all commands of a round") {
   Bench bench;
-  Plan plan = plan_of({"old", "new"});
+  Plan plan = plan_of({"old", "new"}, 3);
   plan.events.events = {{"a", "a"}, {"b", "b"}};
   plan.events.passes = {Pass{{0}}, Pass{{1}}};
-  plan.stop.exact_runs = 3;
   const auto session = bench.carry_out(plan);
   CHECK(bench.launcher.log() == "old/0 new/0 old/1 new/1 old/0 new/0");
   CHECK(session->runs[2].step.pass == 1);
@@ -166,9 +157,8 @@ TEST_CASE("an engine that reads its counters between runs gets them one by one")
   Bench bench;
   bench.engine.runs_at_once = 1;
   bench.launcher.scripts = {{100us, {}}};
-  Plan plan = plan_of({"old"});
+  Plan plan = plan_of({"old"}, 20);
   plan.events = {{{"a", "a"}}, {Pass{{0}}}, {}};
-  plan.stop.exact_runs = 20;
   REQUIRE(bench.carry_out(plan).has_value());
   CHECK(bench.launcher.requests() == 20);
 }
@@ -200,8 +190,7 @@ TEST_CASE("progress shows the command, and how much is left") {
   Bench bench;
   bench.listener.wants = true;
   bench.launcher.scripts = {{1s, {}}};
-  Plan plan = plan_of({"old"});
-  plan.stop.exact_runs = 4;
+  Plan plan = plan_of({"old"}, 4);
   REQUIRE(bench.carry_out(plan).has_value());
   REQUIRE(bench.listener.seen.size() >= 4);
   CHECK(bench.listener.names[0] == "old");
@@ -218,8 +207,7 @@ TEST_CASE("progress shows how much the candidate differs from the reference, fro
   bench.launcher.adjust = [&](os::ProgramId program, os::Ended& ended) {
     if (program == 1) ended.usage.wall_ns += (turn++ % 3) * 3'000'000 - 3'000'000;
   };
-  Plan plan = plan_of({"old", "new"});
-  plan.stop.exact_runs = 7;
+  Plan plan = plan_of({"old", "new"}, 7);
   REQUIRE(bench.carry_out(plan).has_value());
   CHECK_FALSE(bench.listener.seen[4].difference.has_value());
   const auto last = bench.listener.seen.back().difference;
@@ -235,9 +223,8 @@ TEST_CASE("what is left includes the warm-up runs") {
   Bench bench;
   bench.listener.wants = true;
   bench.launcher.scripts = {{1s, {}}};
-  Plan plan = plan_of({"old"});
+  Plan plan = plan_of({"old"}, 4);
   plan.warmup = 100;
-  plan.stop.exact_runs = 4;
   REQUIRE(bench.carry_out(plan).has_value());
   std::vector<std::chrono::nanoseconds> left;
   for (const Progress& seen : bench.listener.seen)
@@ -258,8 +245,7 @@ TEST_CASE("what is left shrinks during a run that takes long") {
   bench.launcher.scripts = {{10s, {}}};
   bench.launcher.before_run = [&](std::size_t) { clock.time += 5s; };  // before it is reported
   bench.launcher.adjust = [&](os::ProgramId, os::Ended&) { clock.time += 5s; };
-  Plan plan = plan_of({"old"});
-  plan.stop.exact_runs = 3;
+  Plan plan = plan_of({"old"}, 3);
   REQUIRE(lauka::carry_out(plan, {bench.launcher, bench.engine, clock, bench.listener,
                                   [] { return 0; }, std::nullopt})
               .has_value());
@@ -279,8 +265,7 @@ TEST_CASE("progress is not reported if it is not wanted") {
 TEST_CASE("a run whose process could not be killed ends the session, -i or not") {
   Bench bench;
   bench.launcher.scripts = {{1ms, {Exited{0}, TimedOut{1ms}, TimedOut{1ms, true, 4711}}}};
-  Plan plan = plan_of({"old"});
-  plan.stop.exact_runs = 9;
+  Plan plan = plan_of({"old"}, 9);
   plan.ignore_failure = IgnoreFailure{true, {}};
   const auto session = bench.carry_out(plan);
   CHECK(session->runs.size() == 2);
@@ -288,9 +273,7 @@ TEST_CASE("a run whose process could not be killed ends the session, -i or not")
   CHECK(std::get<TimedOut>(std::get<RunFailed>(*session->cut_short).outcome).survivor == 4711);
 }
 
-TEST_CASE(
-    "a command that leaves its input file unread is reported once, where its output is thrown "
-    "away") {
+TEST_CASE("a command that leaves its input file unread is reported where its output is dropped") {
   const auto notes = [](os::InputRead input, OutputKind output) {
     Bench bench;
     bench.launcher.adjust = [input](os::ProgramId, os::Ended& ended) { ended.input = input; };
@@ -315,8 +298,7 @@ TEST_CASE("untuned rounds come in blocks, after two that are thrown away, and st
   Bench bench;
   Switches switches;  // runs before it, and whether it tunes
   bench.tune = [&](bool on) { switches.emplace_back(bench.launcher.runs(), on); };
-  Plan plan = plan_of({"old", "new"});
-  plan.stop.exact_runs = 12;
+  Plan plan = plan_of({"old", "new"}, 12);
   auto session = bench.carry_out(plan);
   // 2 timed rounds, 2 settling and 1 untuned, 2 settling and 3 timed, ...
   CHECK(switches == Switches{{4, false},

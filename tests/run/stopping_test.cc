@@ -12,8 +12,7 @@ TEST_CASE("an exact number of runs is neither more nor less, whatever time says"
   CHECK(rounds_left(rule, {2, 10s, 1}, 1s) == 5);
 }
 
-TEST_CASE(
-    "time alone is not enough before the least number of runs, nor runs alone before the time") {
+TEST_CASE("neither time alone nor the least number of runs alone is enough") {
   const StopRule rule{{}, 10, {}, 5s};
   CHECK_FALSE(is_enough(rule, {9, 60s, 1}));
   CHECK_FALSE(is_enough(rule, {1000, 4999ms, 1}));

@@ -4,6 +4,7 @@
 #include "core/machine.h"
 
 #include <chrono>
+#include <initializer_list>
 #include <set>
 #include <string>
 #include <vector>

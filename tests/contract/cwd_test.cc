@@ -96,9 +96,8 @@ TEST_CASE("equal commands are shown by what they differ in: on screen, in Markdo
 TEST_CASE("a folder that goes during the session is what the run failed of") {
   const Folder folder;
   make_folder(folder.file("a"));
-  const Said said = lauka("-r2 -w0 --cwd " + folder.file("a"), {"rmdir " + folder.file("a")});
-  CHECK(said.status == 1);
-  CHECK(said.err_has("its folder (--cwd) cannot be entered: No such file or directory"));
+  CHECK(has(failure("-r2 -w0 --cwd " + folder.file("a"), {"rmdir " + folder.file("a")}),
+            "its folder (--cwd) cannot be entered: No such file or directory"));
 }
 
 }  // namespace lauka::contract

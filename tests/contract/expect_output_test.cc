@@ -49,9 +49,8 @@ TEST_CASE("output is compared with a file or a hash, for all commands or each it
       "sha256:2C8B08DA5CE60398E1F19AF0E5DCCC744DF274B826ABE585EABA68C525434806";
   completed("-r1 --expect-output " + file + " --expect-output " + hash,
             {"printf 'one\\n'", "echo one"});
-  const Said wrong = lauka("-r1 --expect-output " + hash, {"echo two"});
-  CHECK(wrong.status == 1);
-  CHECK(wrong.err_has("'echo two' writes 4 bytes with sha256:27dd8ed44a83ff94d557f9fd0412ed5a8"));
+  CHECK(has(failure("-r1 --expect-output " + hash, {"echo two"}),
+            "'echo two' writes 4 bytes with sha256:27dd8ed44a83ff94d557f9fd0412ed5a8"));
   CHECK(lauka("-r1 --expect-output " + file, {"echo one", "printf one"})
             .err_has("line 1: expected 'one\\n', got 'one' (4 bytes expected, 3 written)"));
 }
@@ -76,11 +75,9 @@ TEST_CASE("the compared run still writes where --output says, between its hooks"
 TEST_CASE("with setups each command is compared when its turn comes, before it is timed") {
   const Folder folder;
   const std::string log = folder.file("log");
-  const Said said =
-      lauka({"-r1", "-w1", "-s", "echo setup >> " + log, "-c", "echo cleanup >> " + log,
-             "--expect-output", "same", "--", "echo a", "echo b"});
-  CHECK(said.status == 1);
-  CHECK(said.err_has("'echo b' does not write what 'echo a' writes"));
+  CHECK(has(failure({"-r1", "-w1", "-s", "echo setup >> " + log, "-c", "echo cleanup >> " + log,
+                     "--expect-output", "same", "--", "echo a", "echo b"}),
+            "'echo b' does not write what 'echo a' writes"));
   CHECK(text_of(log) == "setup\ncleanup\nsetup\ncleanup\n");
 }
 
@@ -100,9 +97,8 @@ TEST_CASE("a difference far into a large output is found, and lauka does not hol
   const std::string many =
       "sh -c 'i=0; while [ $i -lt 17 ]; do yes 0123456789abcde | head -c 4194304; i=$((i+1)); "
       "done; echo ";
-  const Said said = lauka("-r1 -w0 --expect-output same", {many + "a'", many + "b'"});
-  CHECK(said.status == 1);
-  CHECK(said.err_has("beyond the first 64 MB (71303170 bytes expected, 71303170 written)"));
+  CHECK(has(failure("-r1 -w0 --expect-output same", {many + "a'", many + "b'"}),
+            "beyond the first 64 MB (71303170 bytes expected, 71303170 written)"));
 }
 
 }  // namespace lauka::contract

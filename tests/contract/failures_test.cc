@@ -33,16 +33,13 @@ TEST_CASE("a run that fails ends the benchmark with its command, run, status and
 }
 
 TEST_CASE("a warm-up run that fails is reported as one") {
-  const Said said = lauka("-r2", {fixture("fail") + " status 3"});
-  CHECK(said.status == 1);
-  CHECK(said.err_has("warm-up run 1 of"));
-  CHECK(said.err_has("exited with status 3"));
+  const std::string said = failure("-r2", {fixture("fail") + " status 3"});
+  CHECK(has(said, "warm-up run 1 of"));
+  CHECK(has(said, "exited with status 3"));
 }
 
 TEST_CASE("a run that dies of a signal is reported by the signal's name") {
-  const Said said = lauka("-r2", {fixture("fail") + " signal 15"});
-  CHECK(said.status == 1);
-  CHECK(said.err_has("was killed by SIGTERM"));
+  CHECK(has(failure("-r2", {fixture("fail") + " signal 15"}), "was killed by SIGTERM"));
 }
 
 TEST_CASE("-i goes on after failures and counts them") {
@@ -67,21 +64,17 @@ TEST_CASE("commands that cannot be started are reported as a shell would, before
       {"/etc/passwd", "/etc/passwd: Permission denied"},
   };
   for (const auto& [command, message] : all) {
-    const Said said = lauka("-r2", {mark, command});
-    CAPTURE(said.err);
-    CHECK(said.status == 1);
-    CHECK(said.err_has(message));
-    CHECK(lines_of(said.err).size() == 1);
+    const std::string said = failure("-r2", {mark, command});
+    CHECK(has(said, message));
+    CHECK(lines_of(said).size() == 1);
     CHECK(access(folder.file("was-run").c_str(), F_OK) != 0);
   }
 }
 
 TEST_CASE("a run that takes too long is killed with its tree and reported") {
   const auto began = std::chrono::steady_clock::now();
-  const Said said =
-      lauka("-r2 --timeout 300ms", {fixture("hang") + " --setsid-child --ignore-term"});
-  CHECK(said.status == 1);
-  CHECK(said.err_has("took longer than 300ms and was killed"));
+  CHECK(has(failure("-r2 --timeout 300ms", {fixture("hang") + " --setsid-child --ignore-term"}),
+            "took longer than 300ms and was killed"));
   CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(5));
 }
 
@@ -139,10 +132,9 @@ TEST_CASE("what was measured is exported also when the reader of standard output
 
 TEST_CASE("an export that fails at the end is an error, and the others are still written") {
   const Folder folder;
-  const Said said = lauka(
-      {"-r2", "--export-csv", "/dev/full", "--export-runs", folder.file("runs.csv"), "--", "true"});
-  CHECK(said.status == 1);
-  CHECK(said.err_has("/dev/full"));
+  CHECK(has(failure({"-r2", "--export-csv", "/dev/full", "--export-runs", folder.file("runs.csv"),
+                     "--", "true"}),
+            "/dev/full"));
   CHECK(lines_of(text_of(folder.file("runs.csv"))).size() == 3);
 }
 

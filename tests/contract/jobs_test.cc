@@ -48,9 +48,8 @@ TEST_CASE("wall time is until all have ended, CPU time is of all, throughput of 
 
 TEST_CASE("a copy that fails fails the run, and ends the others; with -i they go on") {
   const std::string command = "sh -c 'if [ $LAUKA_JOB = 1 ]; then exit 3; fi; exec sleep ";
-  const Said said = lauka("-r2 -w0 --jobs 3", {command + "30'"});
-  CHECK(said.status == 1);
-  CHECK(said.err_has("exited with status 3; use -i to ignore failures"));
+  CHECK(has(failure("-r2 -w0 --jobs 3", {command + "30'"}),
+            "exited with status 3; use -i to ignore failures"));
   const Folder folder;
   const std::string csv = folder.file("r.csv");
   completed("-r1 -w0 -i --jobs 3 -n x --export-csv " + csv, {command + "0.1'"});
@@ -63,9 +62,8 @@ TEST_CASE("a run of several copies that takes too long is killed whole, as by an
   const Folder folder;
   const std::string pids = folder.file("pids");
   const std::string command = "sh -c 'echo $$ >> " + pids + "; exec sleep 30'";
-  const Said said = lauka("-r1 -w0 --jobs 3 --timeout 200ms", {command});
-  CHECK(said.status == 1);
-  CHECK(said.err_has("took longer than 200ms and was killed"));
+  CHECK(has(failure("-r1 -w0 --jobs 3 --timeout 200ms", {command}),
+            "took longer than 200ms and was killed"));
   const auto endless = words("-r1 -w0 --jobs 3", {command});
   CHECK(lauka({.arguments = endless, .interrupt_after_ms = 300}).status == 130);
   for (const std::string& pid : lines_of(text_of(pids)))

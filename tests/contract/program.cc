@@ -132,6 +132,17 @@ std::string refusal(const std::string& options, const std::vector<std::string>& 
   return refusal(words(options, commands));
 }
 
+std::string failure(std::vector<std::string> arguments) {
+  Said said = lauka(std::move(arguments));
+  CAPTURE(said.err);
+  CHECK(said.status == 1);
+  return std::move(said.err);
+}
+
+std::string failure(const std::string& options, const std::vector<std::string>& commands) {
+  return failure(words(options, commands));
+}
+
 std::vector<std::string> words(const std::string& options,
                                const std::vector<std::string>& commands) {
   auto split = split_words(options);

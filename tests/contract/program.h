@@ -53,6 +53,10 @@ Said completed(const std::string& options, const std::vector<std::string>& comma
 std::string refusal(std::vector<std::string> arguments);
 std::string refusal(const std::string& options, const std::vector<std::string>& commands);
 
+/// The error output of a call that must fail, with status 1.
+std::string failure(std::vector<std::string> arguments);
+std::string failure(const std::string& options, const std::vector<std::string>& commands);
+
 /// Options as a shell takes them, and commands after them.
 std::vector<std::string> words(const std::string& options,
                                const std::vector<std::string>& commands = {});

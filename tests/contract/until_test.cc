@@ -30,21 +30,18 @@ TEST_CASE("what the run started is ended with it, also where SIGTERM is ignored"
 }
 
 TEST_CASE("a run that ends before its line has failed, and shows what it wrote last") {
-  const Said ended = lauka(
-      {"-r2", "-w0", "-i", "--until", "ready", "--", "sh -c 'echo one; echo two >&2; exit 3'"});
-  CHECK(ended.status == 1);
-  CHECK(
-      ended.err_has("exited with status 3 before a line of its output matched --until 'ready'; "
-                    "what it wrote last:\n  | one\n  | two\n"));
+  CHECK(has(failure({"-r2", "-w0", "-i", "--until", "ready", "--",
+                     "sh -c 'echo one; echo two >&2; exit 3'"}),
+            "exited with status 3 before a line of its output matched --until 'ready'; "
+            "what it wrote last:\n  | one\n  | two\n"));
   const Said silent = lauka("-r1 -w0 --until ready", {"true"});
   CHECK(
       silent.err_has("exited with status 0 before a line of its output matched --until 'ready'; it "
                      "wrote nothing"));
-  const Said late =
-      lauka("-r1 -w0 --timeout 50ms --until ready", {"sh -c 'printf ready; sleep 30'"});
-  CHECK(late.status == 1);
-  CHECK(late.err_has("took longer than 50ms and was killed before a line"));
-  CHECK(late.err_has("  | ready\n"));
+  const std::string late =
+      failure("-r1 -w0 --timeout 50ms --until ready", {"sh -c 'printf ready; sleep 30'"});
+  CHECK(has(late, "took longer than 50ms and was killed before a line"));
+  CHECK(has(late, "  | ready\n"));
 }
 
 TEST_CASE("output still goes where --output says") {
@@ -62,10 +59,9 @@ TEST_CASE("output still goes where --output says") {
 TEST_CASE("output without a line break, of NULs or without an end does no harm to --until") {
   completed("-r1 -w0 --until '^ready$'",
             {"sh -c 'head -c 30000000 /dev/zero; echo; echo ready; exec cat /dev/zero'"});
-  const Said slow = lauka("-r1 -w0 --until '(a+)+$'",
-                          {"sh -c 'echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab; sleep 30'"});
-  CHECK(slow.status == 1);
-  CHECK(slow.err_has("--until '(a+)+$' takes too many steps"));
+  CHECK(has(failure("-r1 -w0 --until '(a+)+$'",
+                    {"sh -c 'echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab; sleep 30'"}),
+            "--until '(a+)+$' takes too many steps"));
 }
 
 TEST_CASE("an interrupt ends a session that waits for a line") {

@@ -24,9 +24,7 @@ struct OneEventPerPass {
       asked = {names, wanted.single_pass};
       EventSet set;
       for (const std::string& name : names.empty() ? Words{"default"} : names) {
-        if (name == "nosuch") {
-          return Error{"'nosuch' is not an event", "lauka -l lists them"};
-        }
+        if (name == "nosuch") return Error{"'nosuch' is not an event", "lauka -l lists them"};
         set.passes.push_back(Pass{{set.events.size()}});
         set.events.push_back({.name = name, .meaning = name, .role = role_of_event(name)});
       }
@@ -38,9 +36,7 @@ struct OneEventPerPass {
 Plan plan_of(const Options& options, std::uint64_t clock_seed = 77) {
   OneEventPerPass engine;
   auto plan = make_plan(options, engine.select(), clock_seed);
-  if (!plan) {
-    FAIL("refused: " << plan.error().line());
-  }
+  if (!plan) FAIL("refused: " << plan.error().line());
   return *std::move(plan);
 }
 
@@ -197,11 +193,8 @@ TEST_CASE("--verbose shows all rows, unless a choice was made") {
   const auto shows_user_time_and_peak = [](const Options& options) {
     std::pair<bool, bool> shown;
     for (const Metric& metric : plan_of(options).metrics) {
-      if (metric.name == "user_time") {
-        shown.first = metric.shown == Shown::Always;
-      } else if (metric.name == "peak_rss") {
-        shown.second = metric.shown == Shown::Always;
-      }
+      if (metric.name == "user_time") shown.first = metric.shown == Shown::Always;
+      if (metric.name == "peak_rss") shown.second = metric.shown == Shown::Always;
     }
     return shown;
   };

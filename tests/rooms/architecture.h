@@ -40,9 +40,7 @@ inline std::vector<std::string> split(std::string_view text, char separator) {
 
 inline std::string trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) {
-    return {};
-  }
+  if (begin == std::string_view::npos) return {};
   return std::string(text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin));
 }
 
@@ -69,9 +67,8 @@ inline std::vector<Include> includes_of(std::string_view text) {
     const std::size_t begin = line.find_first_of("\"<");
     const std::size_t end =
         begin == std::string::npos ? begin : line.find_first_of("\">", begin + 1);
-    if (end != std::string::npos) {
+    if (end != std::string::npos)
       includes.push_back({line.substr(begin + 1, end - begin - 1), line[begin] == '"'});
-    }
   }
   return includes;
 }
@@ -114,9 +111,8 @@ bool holds(const Range& range, std::string_view wanted) {
 inline std::string wrong_with_own(std::string_view header, const Room& room) {
   const std::string target = first_folder(header);
   if (target.empty()) return "is not named by its path below src";
-  if (target == room.name || holds(room.may_include, target) || holds(room.may_include, header)) {
+  if (target == room.name || holds(room.may_include, target) || holds(room.may_include, header))
     return {};
-  }
   return "is not in src/rooms.txt for " + room.name;
 }
 
@@ -150,11 +146,8 @@ inline std::vector<Room> read_rooms(std::string_view text) {
     const std::size_t colon = line.find(':');
     if (line.empty() || line[0] == '#' || colon == std::string::npos) continue;
     Room room{line.substr(0, colon), {}};
-    for (const std::string& word : detail::split(line.substr(colon + 1), ' ')) {
-      if (!detail::trimmed(word).empty()) {
-        room.may_include.push_back(detail::trimmed(word));
-      }
-    }
+    for (const std::string& word : detail::split(line.substr(colon + 1), ' '))
+      if (!detail::trimmed(word).empty()) room.may_include.push_back(detail::trimmed(word));
     rooms.push_back(room);
   }
   return rooms;
@@ -162,25 +155,17 @@ inline std::vector<Room> read_rooms(std::string_view text) {
 
 /// Returns the forbidden includes of `source`, one line each: "path: <header> reason".
 inline std::vector<std::string> violations(const Source& source, const std::vector<Room>& rooms) {
-  if (detail::is_wiring(source.path)) {
-    return {};
-  }
+  if (detail::is_wiring(source.path)) return {};
   const std::string name = detail::first_folder(source.path);
   const Room* room = nullptr;
-  for (const Room& each : rooms) {
-    room = each.name == name ? &each : room;
-  }
-  if (room == nullptr) {
-    return {source.path + ": is in no room of src/rooms.txt"};
-  }
+  for (const Room& each : rooms) room = each.name == name ? &each : room;
+  if (room == nullptr) return {source.path + ": is in no room of src/rooms.txt"};
   std::vector<std::string> found;
   for (const detail::Include& include : detail::includes_of(source.text)) {
     const std::string wrong = include.quoted
                                   ? detail::wrong_with_own(include.header, *room)
                                   : detail::wrong_with_foreign(include.header, source.path, name);
-    if (!wrong.empty()) {
-      found.push_back(source.path + ": <" + include.header + "> " + wrong);
-    }
+    if (!wrong.empty()) found.push_back(source.path + ": <" + include.header + "> " + wrong);
   }
   return found;
 }
@@ -195,9 +180,7 @@ inline std::map<std::string, std::vector<std::string>> rooms_of_document(
     const std::size_t end = line.find("/` |");
     if (!line.starts_with(kHead) || end == std::string::npos) continue;
     std::vector<std::string> cells;
-    for (const std::string& cell : detail::split(line, '|')) {
-      cells.push_back(detail::trimmed(cell));
-    }
+    for (const std::string& cell : detail::split(line, '|')) cells.push_back(detail::trimmed(cell));
     rows[line.substr(kHead.size(), end - kHead.size())] = {cells.begin() + 1, cells.end() - 1};
   }
   return rows;
@@ -206,9 +189,8 @@ inline std::map<std::string, std::vector<std::string>> rooms_of_document(
 /// `room.may_include` in the document's form: `` `core`, `stats` ``; "nothing" if it is empty.
 inline std::string as_in_document(const Room& room) {
   std::string text;
-  for (const std::string& name : room.may_include) {
+  for (const std::string& name : room.may_include)
     text += (text.empty() ? "`" : ", `") + name + "`";
-  }
   return text.empty() ? "nothing" : text;
 }
 

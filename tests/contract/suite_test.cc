@@ -287,10 +287,8 @@ TEST_CASE("--resume: a suite that was interrupted goes on, and has every round o
                     benchmark("b", {"sleep 0.04", "sleep 0.04"}, "fail-if = 'wall_time > 500'"));
   const std::string json_file = suite.folder.file("r.json");
   const std::string runs_file = suite.folder.file("runs.csv");
-  Words words = {"--suite",       suite.folder.file("s.toml"),
-                 "-w0",           "-r6",
-                 "--export-json", json_file,
-                 "--export-runs", runs_file};
+  Words words = contract::words("-w0 -r6 --suite " + suite.folder.file("s.toml") +
+                                " --export-json " + json_file + " --export-runs " + runs_file);
   const Said cut = lauka({.arguments = words,
                           .interrupt_when = [&] { return has_lines(json_file + ".rounds", 4); },
                           .interrupt_signal = 9});

@@ -18,6 +18,17 @@
 namespace lauka::contract {
 namespace {
 
+// Puts the files of the folder $0 in place of the kernel's; $1 is the program.
+const std::string kPrepared = R"sh(
+mount --make-rprivate / && mount --bind "$0/run" /run &&
+  mount --bind "$0/timers" /proc/sys/kernel/timer_migration &&
+  mount --bind "$0/numa" /proc/sys/kernel/numa_balancing || exit 77
+LAUKA=$1
+TUNE=--tune=-cpus,-energy,-governor,-turbo,-watchdog,-perf-rate,-cstates
+see() { cat "$0/timers" "$0/numa" | tr -d '\n'; }
+wait_until() { for i in $(seq 500); do if eval "$1"; then return; fi; sleep 0.02; done; echo never; }
+)sh";
+
 class Machine : public Folder {
  public:
   Machine() {
@@ -36,30 +47,8 @@ class Machine : public Folder {
 
   /// Runs a script with the program as $LAUKA, and options to tune these two as $TUNE.
   Said run(const std::string& script) const {
-    Start start;
-    start.program = "/usr/bin/unshare";
-    const std::string folder = path();
-    start.arguments = {
-        "-m", "sh", "-c",
-        "mount --make-rprivate / && mount --bind " + folder +
-            "/run /run && "
-            "mount --bind " +
-            folder +
-            "/timers /proc/sys/kernel/timer_migration && "
-            "mount --bind " +
-            folder +
-            "/numa /proc/sys/kernel/numa_balancing || "
-            "exit 77\n"
-            "LAUKA=" +
-            std::string(places::kProgram) +
-            "\nTUNE=--tune=-cpus,-energy,-governor,-turbo,-watchdog,-perf-rate,-cstates\n"
-            "see() { cat " +
-            folder + "/timers " + folder +
-            "/numa | tr -d '\\n'; }\n"
-            "wait_until() { for i in $(seq 500); do if eval \"$1\"; then return; fi; "
-            "sleep 0.02; done; echo never; }\n" +
-            script};
-    return lauka(start);
+    return lauka({.arguments = {"-m", "sh", "-c", kPrepared + script, path(), places::kProgram},
+                  .program = "/usr/bin/unshare"});
   }
 };
 

@@ -517,13 +517,6 @@ Session session_of(const std::vector<std::uint64_t>& counts, const std::vector<d
   return session;
 }
 
-template <typename Kind>
-const Kind* warning_of(const Results& results) {
-  for (const Warning& warning : results.warnings)
-    if (const auto* found = std::get_if<Kind>(&warning.finding)) return found;
-  return nullptr;
-}
-
 Results analysed(const Session& session, const Plan& plan = counting_plan()) {
   return analyse(plan, session, {}, Timers{}, Circumstances{});
 }
@@ -533,13 +526,14 @@ Results analysed(const Session& session, const Plan& plan = counting_plan()) {
 TEST_CASE("a median coverage under 98% is warned of with its figure") {
   const Session session = session_of({5, 5, 5}, {0.99, 0.93, 0.96});
   const Results low = analysed(session);
-  REQUIRE(warning_of<LowCoverage>(low) != nullptr);
-  CHECK(warning_of<LowCoverage>(low)->median == doctest::Approx(0.96));
+  const auto found = of_kind<LowCoverage>(low.warnings);
+  REQUIRE(found.size() == 1);
+  CHECK(std::get<LowCoverage>(found[0].finding).median == doctest::Approx(0.96));
   CHECK(low.commands[0].coverage == doctest::Approx(0.96));
   CHECK(low.runs->row(1).coverage == doctest::Approx(0.93));
-  CHECK(warning_of<LowCoverage>(analysed(session_of({5, 5, 5}, {0.97, 0.98, 0.99}))) == nullptr);
+  CHECK(of_kind<LowCoverage>(analysed(session_of({5, 5, 5}, {0.97, 0.98, 0.99})).warnings).empty());
   const Results unknown = analysed(session_of({5, 5, 5}, {}));
-  CHECK(warning_of<LowCoverage>(unknown) == nullptr);
+  CHECK(of_kind<LowCoverage>(unknown.warnings).empty());
   CHECK_FALSE(unknown.commands[0].coverage.has_value());
 }
 
@@ -547,8 +541,9 @@ TEST_CASE("an event that is 0 in every run, while instructions are not, is doubt
   const Results never = analysed(session_of({0, 0, 0}, {1.0, 1.0, 1.0}));
   CHECK(never.commands[0].rows[0].is_doubtful);
   CHECK_FALSE(never.commands[0].rows[0].summary.has_value());
-  REQUIRE(warning_of<NeverCounted>(never) != nullptr);
-  CHECK(warning_of<NeverCounted>(never)->event == "inst_all");
+  const auto found = of_kind<NeverCounted>(never.warnings);
+  REQUIRE(found.size() == 1);
+  CHECK(std::get<NeverCounted>(found[0].finding).event == "inst_all");
 
   CHECK_FALSE(analysed(session_of({0, 1, 0}, {1.0, 1.0, 1.0})).commands[0].rows[0].is_doubtful);
   CHECK_FALSE(analysed(session_of({0, 0, 0}, {})).commands[0].rows[0].is_doubtful);

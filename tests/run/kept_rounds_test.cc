@@ -246,6 +246,12 @@ TEST_CASE("rounds that an edit has made impossible are not taken") {
   };
   const RunRecord run = kept[1].runs.front();
   const std::uint32_t other = 1 - run.step.command;
+  const auto again = [&](const std::function<void(RunRecord&)>& edit) {
+    return [=](KeptRounds& all) {
+      all.redone = {{run, "why"}};
+      edit(all.redone[0].run);
+    };
+  };
   struct Edit {
     const char* what;
     std::size_t place;
@@ -272,20 +278,10 @@ TEST_CASE("rounds that an edit has made impossible are not taken") {
       {"a run too many", 1, [&](auto& all) { all.runs.push_back(run); }},
       {"a run fewer", 1, [](auto& all) { all.runs.pop_back(); }},
       {"run again, of another kind", 1,
-       [&](auto& all) {
-         all.redone = {{run, "why"}};
-         all.redone[0].run.step.kind = RoundKind::Counting;
-       }},
-      {"run again, of another round", 1,
-       [&](auto& all) {
-         all.redone = {{run, "why"}};
-         all.redone[0].run.step.round = 3;
-       }},
+       again([](RunRecord& one) { one.step.kind = RoundKind::Counting; })},
+      {"run again, of another round", 1, again([](RunRecord& one) { one.step.round = 3; })},
       {"run again, with counts that do not fit", 1,
-       [&](auto& all) {
-         all.redone = {{run, "why"}};
-         all.redone[0].run.counts = {1, 2};
-       }},
+       again([](RunRecord& one) { one.counts.resize(2); })},
       {"more counts than events", 1, [](auto& all) { all.runs[0].counts.resize(2); }},
       {"more own counts than events", 1, [](auto& all) { all.runs[0].own.resize(2); }},
       {"more told values than metrics", 1, [](auto& all) { all.runs[0].reported.resize(2); }},
@@ -299,10 +295,7 @@ TEST_CASE("rounds that an edit has made impossible are not taken") {
       {"a shell that the plan has not", 1, [](auto& all) { all.overheads.resize(2); }},
       {"a metric without a name", 2, [](auto& all) { all.discovered = {{.name = ""}}; }},
       {"a metric that is there", 2, [](auto& all) { all.discovered = {{.name = "scraped"}}; }},
-      {"a metric twice", 2,
-       [](auto& all) {
-         all.discovered = {{.name = "rate"}, {.name = "rate"}};
-       }},
+      {"a metric twice", 2, [](auto& all) { all.discovered.assign(2, {.name = "rate"}); }},
       {"a metric that is gone", 1, [](auto& all) { all.discovered = {{.name = "rate"}}; }},
       {"more metrics than anybody has", 2,
        [](auto& all) {

@@ -11,7 +11,6 @@
 #include <doctest/doctest.h>
 
 namespace lauka::cli {
-
 namespace {
 
 std::vector<std::string> lines_of(const std::string& text) {

@@ -5,7 +5,6 @@
 #include <doctest/doctest.h>
 
 namespace lauka::cli {
-
 namespace {
 
 /// The line that refuses these words, before a command that is fine.

@@ -17,7 +17,6 @@
 #include <doctest/doctest.h>
 
 namespace lauka::gate {
-
 namespace {
 
 /// The times of consecutive runs of one and the same program.

@@ -23,7 +23,6 @@
 #include <unistd.h>
 
 namespace lauka::history {
-
 namespace {
 
 namespace fs = std::filesystem;

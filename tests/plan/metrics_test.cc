@@ -6,7 +6,6 @@
 #include <doctest/doctest.h>
 
 namespace lauka {
-
 namespace {
 
 EventSet counted(const std::vector<std::string>& names, std::vector<Pass> passes) {

@@ -7,7 +7,6 @@
 #include <doctest/doctest.h>
 
 namespace lauka {
-
 namespace {
 
 Plan plan_of(std::size_t commands, std::uint64_t seed, Order order = Order::Random) {

@@ -14,7 +14,6 @@
 #include <doctest/doctest.h>
 
 namespace lauka::report {
-
 namespace {
 
 /// Returns the value of a shown quantity, read by hand: digits, then the unit.

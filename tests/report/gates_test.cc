@@ -7,7 +7,6 @@
 #include <doctest/doctest.h>
 
 namespace lauka::report {
-
 namespace {
 
 using gate::Answer;

@@ -10,7 +10,6 @@
 #include <doctest/doctest.h>
 
 namespace lauka::report {
-
 namespace {
 
 using std::chrono::milliseconds;

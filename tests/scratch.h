@@ -6,6 +6,8 @@
 #include <string>
 #include <system_error>
 
+#include <unistd.h>
+
 namespace lauka {
 
 /// A folder that goes, with the files in it, when the test ends.

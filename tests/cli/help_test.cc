@@ -1,6 +1,8 @@
 #include "cli/describe.h"
 #include "cli/option_table.h"
+#include "cli/parsed.h"
 #include "core/text.h"
+#include "has.h"
 
 #include <sstream>
 #include <string>
@@ -9,7 +11,6 @@
 #include <doctest/doctest.h>
 
 namespace lauka::cli {
-
 namespace {
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -47,18 +48,18 @@ TEST_CASE("help shows every option with its letter and what it takes") {
         "      --order random|interleaved|sequential\n", "  -l, --list-events[=TEXT]  ",
         "  -q, --quiet  "}) {
     CAPTURE(usage);
-    CHECK(text.find("\n" + std::string(usage)) != std::string::npos);
+    CHECK(has(text, "\n" + std::string(usage)));
   }
   for (const OptionInfo& option : option_table()) {
     CAPTURE(option.spelling());
-    CHECK(text.find(" " + option.usage()) != std::string::npos);
+    CHECK(has(text, " " + option.usage()));
   }
 }
 
 TEST_CASE("a help text goes on in its column on the next line") {
-  CHECK(help().find("  -d, --duration TIME        time for each command: 5s, 500ms, 2m; a bare "
-                    "number\n                             is seconds (default 5s)\n") !=
-        std::string::npos);
+  CHECK(has(help(),
+            "  -d, --duration TIME        time for each command: 5s, 500ms, 2m; a bare "
+            "number\n                             is seconds (default 5s)\n"));
 }
 
 TEST_CASE("the examples in help are understood as they are printed") {
@@ -68,12 +69,8 @@ TEST_CASE("the examples in help are understood as they are printed") {
     CAPTURE(line);
     ++examples;
     const std::vector<std::string> words = *split_words(line);
-    std::vector<const char*> argv;
-    argv.reserve(words.size());
-    for (const std::string& word : words) argv.push_back(word.c_str());
-    const auto options = parse(static_cast<int>(argv.size()), argv.data());
-    REQUIRE(options.has_value());
-    CHECK_FALSE(options->inquiry.has_value());
+    const auto options = parsed({words.begin() + 1, words.end()}).value();
+    CHECK_FALSE(options.inquiry.has_value());
   }
   CHECK(examples == 5);
 }
@@ -86,16 +83,12 @@ TEST_CASE("-h fits one screen and names real options, each in one line") {
     CHECK(line.size() <= 80);
     CHECK_FALSE(line.ends_with(' '));
   }
-  CHECK(brief_help().find("  -r, --runs N ") != std::string::npos);
+  CHECK(has(brief_help(), "  -r, --runs N "));
   CHECK(brief_help().find("  -p, --prepare CMD ") < brief_help().find("      --export-json FILE "));
-  CHECK(brief_help().find("lauka --help shows all options") != std::string::npos);
+  CHECK(has(brief_help(), "lauka --help shows all options"));
 }
 
 namespace {
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 /// Escapes for roff.
 std::string dashes_escaped(const std::string& text) {
@@ -150,8 +143,7 @@ TEST_CASE("the manual page has every option with its text") {
     CHECK(has(page, std::string("\n.SH ") + section + "\n"));
 }
 
-TEST_CASE(
-    "the manual page is roff: no line begins accidentally with a request, no dash is a hyphen") {
+TEST_CASE("the manual page is roff: no line is a request by accident, no dash is a hyphen") {
   for (const std::string& line : lines_of(man_page(lauka_description()))) {
     CAPTURE(line);
     CHECK(line.size() <= 200);

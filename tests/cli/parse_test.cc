@@ -1,32 +1,25 @@
 #include "cli/option_table.h"
+#include "cli/parsed.h"
 #include "core/choices.h"
+#include "core/machine.h"
 
 #include <chrono>
 #include <initializer_list>
 #include <set>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 namespace lauka::cli {
-
 namespace {
 
-using Words = std::vector<std::string>;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-Result<Options> read(const Words& words) {
-  std::vector<const char*> argv = {"lauka"};
-  for (const std::string& word : words) argv.push_back(word.c_str());
-  return parse(static_cast<int>(argv.size()), argv.data());
-}
-
 /// The options, of a command line that must be right.
 Options options(const Words& words) {
-  auto read_options = read(words);
+  auto read_options = parsed(words);
   if (!read_options) FAIL("refused: " << read_options.error().line());
   return *std::move(read_options);
 }
@@ -59,29 +52,16 @@ TEST_CASE("after -- everything is a command") {
 
 TEST_CASE("without options the defaults are the contract's") {
   const Options o = options({"./old"});
-  CHECK_FALSE(o.inquiry.has_value());
-  CHECK_FALSE(o.runs.has_value());
   CHECK(o.min_runs == 10);
-  CHECK_FALSE(o.max_runs.has_value());
   CHECK(o.duration == seconds(5));
   CHECK(o.warmup == 1);
   CHECK_FALSE(o.order.has_value());
-  CHECK_FALSE(o.seed.has_value());
-  CHECK_FALSE(o.timeout.has_value());
   CHECK_FALSE(o.shell.has_value());
   CHECK_FALSE(o.ignore_failure.has_value());
-  CHECK(o.inputs.empty());
-  CHECK(o.outputs.empty());
-  CHECK(o.parameters.empty());
   CHECK_FALSE(o.as_root);
   CHECK(o.metrics == MetricSelection::Default);
-  CHECK(o.events.empty());
   CHECK(o.engine == EngineChoice::Auto);
-  CHECK_FALSE(o.user_only);
-  CHECK_FALSE(o.single_pass);
-  CHECK(o.gates.empty());
   CHECK_FALSE(o.confidence.has_value());
-  CHECK(o.exports.empty());
   CHECK(o.color == ColorChoice::Auto);
   CHECK(o.verbosity == Verbosity::Normal);
   CHECK(o.progress);
@@ -89,16 +69,11 @@ TEST_CASE("without options the defaults are the contract's") {
 
 TEST_CASE("the number of runs: -r, -m, -M, -d, -w") {
   CHECK(with({"-r", "7"}).runs == 7);
-  CHECK(with({"--runs", "1"}).runs == 1);
   CHECK(with({"--runs=1000000000"}).runs == 1'000'000'000);
   CHECK(with({"-m", "3"}).min_runs == 3);
-  CHECK(with({"--min-runs", "3"}).min_runs == 3);
   CHECK(with({"-M", "30"}).max_runs == 30);
-  CHECK(with({"--max-runs", "30"}).max_runs == 30);
   CHECK(with({"-d", "500ms"}).duration == milliseconds(500));
-  CHECK(with({"--duration", "2m"}).duration == seconds(120));
   CHECK(with({"-w", "0"}).warmup == 0);
-  CHECK(with({"--warmup", "4"}).warmup == 4);
 }
 
 TEST_CASE("--max-runs alone lowers the least number of runs, as far as it must") {
@@ -298,7 +273,7 @@ TEST_CASE("--fail-if-inconclusive and --precision") {
   CHECK(options({"--precision=2%", "./old"}).precision_metric == "wall_time");
   CHECK(options({"--precision", "cycles:u:3", "./old"}).precision == 0.03);
   CHECK(options({"--precision", "cycles:u:3", "./old"}).precision_metric == "cycles:u");
-  CHECK_FALSE(read({"--precision", "cpu_time:", "./old"}));
+  CHECK_FALSE(parsed({"--precision", "cpu_time:", "./old"}));
 }
 
 TEST_CASE("--confidence is a percentage, kept as a fraction") {
@@ -386,11 +361,10 @@ TEST_CASE("hyperfine's words for what lauka has: --style, --min-benchmarking-tim
   CHECK_FALSE(with({"--style", "color"}).progress);
   CHECK(with({"--style", "none"}).verbosity == Verbosity::Quiet);
   CHECK(with({"--style=auto"}).color == ColorChoice::Auto);
-  CHECK_FALSE(read({"--style", "fancy", "--", "a"}));
+  CHECK_FALSE(parsed({"--style", "fancy", "--", "a"}));
   CHECK(with({"--min-benchmarking-time", "2"}).duration == with({"--duration", "2s"}).duration);
   CHECK(with({"--min-benchmarking-time=1.5"}).duration == with({"-d", "1.5"}).duration);
   CHECK(options({"--", "--min-benchmarking-time"}).commands == Words{"--min-benchmarking-time"});
-  CHECK(with({"--runs=7"}).runs == 7);
   CHECK(with({"--sort", "mean-time"}).presentation.sort == SortChoice::Time);
   CHECK(with({"--sort", "auto"}).presentation.sort == SortChoice::Command);
   CHECK(with({"--ignore-failure=all-non-zero"}).ignore_failure->any);
@@ -410,22 +384,19 @@ TEST_CASE("how tables look: --table, --sort, --marks, --time-unit") {
   CHECK(with({"--time-unit", "min"}).presentation.time_unit == find_display_unit("min"));
   CHECK(with({"-u", "millisecond"}).presentation.time_unit == find_display_unit("ms"));
   CHECK(with({"-usecond"}).presentation.time_unit == find_display_unit("s"));
-  CHECK(read({"-u", "MiB", "--", "a"}).error().line() ==
+  CHECK(parsed({"-u", "MiB", "--", "a"}).error().line() ==
         "--time-unit 'MiB' is not a unit of time; write ns, us, ms, s or min");
 }
 
 TEST_CASE("blanks around the names of a list are no part of them") {
   CHECK(with({"--metrics", "wall_time, peak_rss"}).metric_list == Words{"wall_time", "peak_rss"});
   CHECK(with({"-e", " cycles , branches"}).events == Words{"cycles", "branches"});
-  CHECK_FALSE(read({"-e", "cycles, ", "--", "a"}));
+  CHECK_FALSE(parsed({"-e", "cycles, ", "--", "a"}));
 }
 
 TEST_CASE("help and version are answered without a command, whatever follows") {
-  for (const char* word : {"-h", "--help"}) {
-    const auto kind = std::string(word) == "-h" ? InquiryKind::BriefHelp : InquiryKind::Help;
-    CHECK(options({word, "--bogus"}).inquiry.value().kind == kind);
-    CHECK(options({"./old", word}).inquiry.value().kind == kind);
-  }
+  CHECK(options({"-h", "--bogus"}).inquiry.value().kind == InquiryKind::BriefHelp);
+  CHECK(options({"./old", "--help"}).inquiry.value().kind == InquiryKind::Help);
   CHECK(options({"-V"}).inquiry.value().kind == InquiryKind::Version);
   CHECK(options({"--version", "-h"}).inquiry.value().kind == InquiryKind::Version);
 }
@@ -457,12 +428,11 @@ TEST_CASE("--tune takes switches and CPUs in one list") {
   CHECK_FALSE(request.choices[1].on);
   CHECK(request.cpus == std::vector<std::uint32_t>{1, 2, 5});
   for (const char* const wrong : {"smt", "+", "+smt,,", "5", "cpus=", "cpus=1,1", "cpus=5-1"})
-    CHECK_FALSE(read({std::string("--tune=") + wrong, "./old"}));
+    CHECK_FALSE(parsed({std::string("--tune=") + wrong, "./old"}));
   CHECK_FALSE(request.compares);
   CHECK(with({"--tune=-turbo,compare"}).tune.value().compares);
-  const auto list = read({"--tune=list,+smt"});
-  REQUIRE(list);
-  CHECK(list->inquiry.value().kind == InquiryKind::TuneList);
+  const auto list = parsed({"--tune=list,+smt"}).value();
+  CHECK(list.inquiry.value().kind == InquiryKind::TuneList);
 }
 
 namespace {
@@ -502,7 +472,7 @@ TEST_CASE("every option of the table is understood by its name and by its letter
         Words all = words;
         all.push_back(spelled);
         all.insert(all.end(), own.begin(), own.end());
-        CHECK_MESSAGE(read(all).has_value(), spelled);
+        CHECK_MESSAGE(parsed(all).has_value(), spelled);
       }
       continue;
     }
@@ -514,12 +484,12 @@ TEST_CASE("every option of the table is understood by its name and by its letter
     if (option.name == "kpep") words.insert(words.begin(), "--explain-events");
     if (!option.name.empty()) {
       words.push_back(option.spelling() + (value.empty() ? "" : "=" + value));
-      CHECK_MESSAGE(read(asks(option) ? Words{words.back()} : words).has_value(), words.back());
+      CHECK_MESSAGE(parsed(asks(option) ? Words{words.back()} : words).has_value(), words.back());
       words.pop_back();
     }
     if (option.letter != '\0') {
       words.push_back(std::string{'-', option.letter} + value);
-      CHECK_MESSAGE(read(option.letter == 'l' ? Words{words.back()} : words).has_value(),
+      CHECK_MESSAGE(parsed(option.letter == 'l' ? Words{words.back()} : words).has_value(),
                     words.back());
     }
   }
@@ -536,6 +506,85 @@ TEST_CASE("no name and no letter is in the table twice, and its groups are whole
     CHECK(option.group >= group);
     group = option.group;
   }
+}
+
+namespace {
+
+std::string kinds(const char* value) {
+  const auto options = parsed({"--core-kinds", value, "true"});
+  if (!options) return options.error().line();
+  std::string text;
+  for (const CoreKind& kind : options->core_kinds)
+    text += kind.name + "=" + cpu_list_text(kind.cpus) + " ";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("kinds of core are named with their CPUs; a comma before a name begins the next") {
+  CHECK(kinds("P=0-3,E=4-7") == "P=0-3 E=4-7 ");
+  CHECK(kinds("P=0-3,8,E=4-7,9,LP=10") == "P=0-3,8 E=4-7,9 LP=10 ");
+}
+
+TEST_CASE("kinds of core that contradict themselves are refused in one line") {
+  CHECK(kinds("P=0-3,E=3-7") ==
+        "--core-kinds 'P=0-3,E=3-7' has CPU 3 in both P and E; put each CPU into one kind");
+  CHECK(kinds("P=0,0,E=1") == "--core-kinds 'P=0,0,E=1' names CPU 0 twice; name each CPU once");
+  CHECK(kinds("P=0,p=1") == "--core-kinds 'P=0,p=1' names p twice; put each CPU into one kind");
+  CHECK(kinds("P=0-3") ==
+        "--core-kinds 'P=0-3' names only one kind of core; write, for example, P=0-3,E=4-7");
+  CHECK(kinds("P=0,cpu=1") ==
+        "--core-kinds 'P=0,cpu=1' makes a metric cpu_time, which already exists; use another "
+        "name");
+  CHECK(kinds("P=,E=1") ==
+        "--core-kinds 'P=,E=1' has no CPUs for P; write, for example, P=0-3,E=4-7");
+  CHECK(kinds("0-3") ==
+        "--core-kinds '0-3' has '0-3' where a kind is wanted; write, for example, P=0-3,E=4-7");
+  CHECK_FALSE(parsed({"--core-kinds", "P=a,E=1", "true"}).has_value());
+  CHECK_FALSE(parsed({"--core-kinds", "P x=0,E=1", "true"}).has_value());
+}
+
+TEST_CASE("a kind of core is preferred by its letter") {
+  CHECK(parsed({"--cores", "p", "true"})->cores == CorePreference::Performance);
+  CHECK(parsed({"--cores", "e", "true"})->cores == CorePreference::Efficiency);
+  CHECK(parsed({"--cores", "any", "true"})->cores == CorePreference::Any);
+  CHECK_FALSE(parsed({"--cores", "fast", "true"}).has_value());
+}
+
+TEST_CASE("the least share is a percentage above 0 and of at most 100") {
+  CHECK(parsed({"--min-p-share", "95", "true"})->min_p_share == doctest::Approx(0.95));
+  CHECK(answer_to({"--min-p-share", "101", "true"}) ==
+        "--min-p-share '101' is out of range; write a number above 0 and at most 100");
+  CHECK_FALSE(parsed({"--min-p-share", "0", "true"}).has_value());
+}
+
+TEST_CASE("--threads takes several processes with --interval, and each once") {
+  const auto both = parsed({"--threads", "42,7,42", "--interval", "10ms", "-d", "2s"}).value();
+  CHECK(both.inquiry->processes == std::vector<std::int32_t>{42, 7});
+  CHECK(both.inquiry->interval == std::chrono::milliseconds(10));
+  CHECK(both.inquiry->during == std::chrono::seconds(2));
+  CHECK(answer_to({"--threads", "42,7"}) ==
+        "--threads shows the table of one process; name one, or add --interval 10ms for a line of "
+        "JSON per thread and interval");
+  CHECK(answer_to({"--interval", "10ms", "true"}) ==
+        "--interval without --threads; add --threads PID, or leave it out");
+  CHECK(answer_to({"--threads", "42", "--interval", "10us"}) ==
+        "--interval '10us' is not between 1ms and 1h; write, for example, 10ms");
+  CHECK_FALSE(parsed({"--threads", "42,", "--interval", "10ms"}).has_value());
+  CHECK_FALSE(parsed({"--threads", "42", "--interval", "2h"}).has_value());
+}
+
+TEST_CASE("--threads takes a process, and with -d how long to look") {
+  const auto born = parsed({"--threads", "42"}).value();
+  CHECK(born.inquiry->processes == std::vector<std::int32_t>{42});
+  CHECK_FALSE(born.inquiry->during.has_value());
+  const auto during = parsed({"--threads", "42", "-d", "2s"});
+  REQUIRE(during.has_value());
+  CHECK(during->inquiry->during == std::chrono::seconds(2));
+  CHECK(answer_to({"--threads", "42", "true"}) ==
+        "--threads runs nothing, so 'true' has no effect; leave it out");
+  CHECK_FALSE(parsed({"--threads", "0"}).has_value());
+  CHECK_FALSE(parsed({"--threads", "self"}).has_value());
 }
 
 }  // namespace lauka::cli

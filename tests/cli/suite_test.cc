@@ -1,20 +1,17 @@
-#include "cli/option_table.h"
+#include "cli/parsed.h"
 #include "cli/suite_options.h"
+#include "has.h"
 
 #include <string>
-#include <vector>
 
 #include <doctest/doctest.h>
 
 namespace lauka::cli {
 namespace {
 
-using Words = std::vector<std::string>;
-
-Options typed_of(const Words& words) {
-  std::vector<const char*> argv = {"lauka", "--suite", "s.toml"};
-  for (const std::string& word : words) argv.push_back(word.c_str());
-  const auto options = parse(static_cast<int>(argv.size()), argv.data());
+Options typed_of(Words words) {
+  words.insert(words.begin(), {"--suite", "s.toml"});
+  const auto options = parsed(words);
   REQUIRE(options);
   return *options;
 }
@@ -103,7 +100,7 @@ TEST_CASE("what concerns the whole session belongs in the defaults, or is typed"
   for (const char* const option : {"export-csv = 'x'", "color = 'never'", "seed = 1", "fdr = true",
                                    "quiet = true", "confidence = 90", "label = 'a=b'"}) {
     CAPTURE(option);
-    CHECK(line(benchmark("a", option)).find("concerns the whole session") != std::string::npos);
+    CHECK(has(line(benchmark("a", option)), "concerns the whole session"));
   }
 }
 
@@ -160,32 +157,27 @@ TEST_CASE("what a suite's file cannot have is refused with file, line and benchm
 
 TEST_CASE("a file that nests deeply or has too much in it is refused") {
   const std::string deep = "x = " + std::string(5000, '[') + std::string(5000, ']');
-  CHECK(line(deep).find("is not valid TOML") != std::string::npos);
+  CHECK(has(line(deep), "is not valid TOML"));
   std::string many;
   for (int i = 0; i < 1001; ++i) many += benchmark(std::to_string(i));
-  CHECK(line(many).find("1001 benchmarks are too many") != std::string::npos);
+  CHECK(has(line(many), "1001 benchmarks are too many"));
 }
 
 TEST_CASE("options of suites are refused without one, and with what runs no suite") {
-  const auto typed = [](const Words& words) -> std::string {
-    std::vector<const char*> argv = {"lauka"};
-    for (const std::string& word : words) argv.push_back(word.c_str());
-    const auto options = parse(static_cast<int>(argv.size()), argv.data());
-    return options ? "accepted" : options.error().line();
-  };
-  CHECK(typed({"--only", "a", "x"}) == "--only without --suite; add --suite FILE, or leave it out");
-  CHECK(typed({"--fdr", "x"}) == "--fdr without --suite; add --suite FILE, or leave it out");
-  CHECK(typed({"--fdr", "--from", "x"}) == "accepted");
-  CHECK(typed({"--suite", "a", "x"}) ==
+  CHECK(answer_to({"--only", "a", "x"}) ==
+        "--only without --suite; add --suite FILE, or leave it out");
+  CHECK(answer_to({"--fdr", "x"}) == "--fdr without --suite; add --suite FILE, or leave it out");
+  CHECK(answer_to({"--fdr", "--from", "x"}) == "accepted");
+  CHECK(answer_to({"--suite", "a", "x"}) ==
         "--suite has its commands in its file, so 'x' has no effect; leave it out");
-  CHECK(typed({"--suite", "a", "--from", "x"}) ==
+  CHECK(answer_to({"--suite", "a", "--from", "x"}) ==
         "--suite and --from contradict each other; use only one of them");
-  CHECK(typed({"--suite", "a", "--check"}) ==
+  CHECK(answer_to({"--suite", "a", "--check"}) ==
         "--suite measures, and a question runs nothing; use only one of them");
-  CHECK(typed({"--suite", "a", "--suite", "b"}) ==
+  CHECK(answer_to({"--suite", "a", "--suite", "b"}) ==
         "--suite 'b' is a second suite; measure one at a time");
   for (const char* const shard : {"1", "0/2", "3/2", "a/b", "1/", "/2"})
-    CHECK(typed({"--suite", "a", "--shard", shard}) ==
+    CHECK(answer_to({"--suite", "a", "--shard", shard}) ==
           "--shard '" + std::string(shard) +
               "' is not I/N; write, for example, --shard 2/5 for the second of five parts");
 }

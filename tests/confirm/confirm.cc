@@ -14,7 +14,6 @@
 #include <fmt/ranges.h>
 
 namespace lauka::confirm {
-
 namespace {
 
 using engine::kperf::CounterMask;

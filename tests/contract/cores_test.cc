@@ -1,6 +1,5 @@
 #include "contract/program.h"
 #include "contract/schema.h"
-#include "os/linux_calls.h"
 #include "places.h"
 #include "skip.h"
 
@@ -20,12 +19,13 @@ namespace {
 
 const std::string kTwoKinds = "P=0,E=1";
 
-/// Returns why two equal CPUs cannot stand for two kinds here; empty if they can.
-std::string why_skipped() {
+/// True if two equal CPUs can stand for two kinds here; else the test case is skipped.
+bool has_two_kinds() {
   const Said said = lauka({"--core-kinds", kTwoKinds, "-w0", "-r1", "--cores", "e", "--engine",
                            "none", "--export-csv", "-", "--", fixture("on_cpus") + " 0:1ms 1:1ms"});
-  if (said.status == 0 && said.out_has("p_share")) return "";
-  return said.err.empty() ? "no times by kind of core" : said.err;
+  if (said.status == 0 && said.out_has("p_share")) return true;
+  skip(said.err.empty() ? "no times by kind of core" : said.err);
+  return false;
 }
 
 double value_of(const std::string& csv, const std::string& metric, const std::string& command) {
@@ -42,10 +42,7 @@ Said measured(std::vector<std::string> options, const std::string& command) {
 }  // namespace
 
 TEST_CASE("a known share of time on each CPU is reported within half a point, with every engine") {
-  if (const std::string why = why_skipped(); !why.empty()) {
-    skip(why);
-    return;
-  }
+  if (!has_two_kinds()) return;
   for (const char* engine : {"auto", "none"}) {
     const Said said =
         measured({"-r2", "--engine", engine}, fixture("on_cpus") + " 0:300ms 1:100ms");
@@ -57,12 +54,8 @@ TEST_CASE("a known share of time on each CPU is reported within half a point, wi
   }
 }
 
-TEST_CASE(
-    "threads of under a millisecond, descendants and whole trees are on the preferred cores") {
-  if (const std::string why = why_skipped(); !why.empty()) {
-    skip(why);
-    return;
-  }
+TEST_CASE("threads under a millisecond, descendants and whole trees are on the preferred cores") {
+  if (!has_two_kinds()) return;
   for (const std::string program : {"short_threads 20 200", "family 3 1ms", "burn 3ms 2"}) {
     CAPTURE(program);
     const Said fast = measured({"--cores", "p"}, fixture(program));
@@ -76,62 +69,30 @@ TEST_CASE(
 }
 
 TEST_CASE("with --metrics time the times by kind are rows of the table") {
-  if (const std::string why = why_skipped(); !why.empty()) {
-    skip(why);
-    return;
-  }
-  const Said said = lauka({"--core-kinds", kTwoKinds, "--metrics", "time", "-w0", "-r2", "--",
-                           fixture("burn") + " 2ms"});
-  CHECK(said.status == 0);
+  if (!has_two_kinds()) return;
+  const Said said = completed({"--core-kinds", kTwoKinds, "--metrics", "time", "-w0", "-r2", "--",
+                               fixture("burn") + " 2ms"});
   CHECK(said.out_has("\np_time "));
   CHECK(said.out_has("\ne_time "));
 }
 
 TEST_CASE("runs below the least share are run again three times, counted apart and warned of") {
-  if (const std::string why = why_skipped(); !why.empty()) {
-    skip(why);
-    return;
-  }
-  const Said said = lauka({"--core-kinds", kTwoKinds, "--min-p-share", "90", "-w0", "-r2",
-                           "--engine", "none", "--", fixture("on_cpus") + " 0:2ms 1:2ms"});
-  CHECK(said.status == 0);
+  if (!has_two_kinds()) return;
+  const Said said = completed({"--core-kinds", kTwoKinds, "--min-p-share", "90", "-w0", "-r2",
+                               "--engine", "none", "--", fixture("on_cpus") + " 0:2ms 1:2ms"});
   CHECK(said.out_has("(2 runs, 6 redone)"));
   CHECK(
       said.err_has("6 runs were repeated because less than 90% of the CPU time was spent on P "
                    "cores"));
   CHECK(said.err_has("2 of 2 runs had a p_share below 90.0%"));
-  const Said kept = lauka({"--core-kinds", kTwoKinds, "--min-p-share", "90", "--cores", "p", "-w0",
-                           "-r2", "--engine", "none", "--", fixture("burn") + " 2ms"});
-  CHECK(kept.status == 0);
+  const Said kept = completed({"--core-kinds", kTwoKinds, "--min-p-share", "90", "--cores", "p",
+                               "-w0", "-r2", "--engine", "none", "--", fixture("burn") + " 2ms"});
   CHECK_FALSE(kept.out_has("redone"));
 }
 
-TEST_CASE("what cannot be had of kinds of core is refused before anything is run") {
-  const std::vector<std::vector<std::string>> wrong = {
-      {"--core-kinds", "P=0,E=0"}, {"--core-kinds", "P=0,E=60000"},
-      {"--core-kinds", "P=0-1"},   {"--core-kinds", "P=0,E=a"},
-      {"--cores", "fast"},         {"--min-p-share", "101"},
-      {"--min-p-share", "ninety"},
-  };
-  const Folder folder;
-  for (std::vector<std::string> words : wrong) {
-    CAPTURE(words);
-    words.insert(words.end(), {"--", "touch " + folder.file("run")});
-    const Said said = lauka(words);
-    CHECK(said.status == 2);
-    CHECK(said.out.empty());
-    CHECK(lines_of(said.err).size() == 1);
-    CHECK(access(folder.file("run").c_str(), F_OK) != 0);
-  }
-}
-
 TEST_CASE("--threads shows the threads of a running process, and refuses one that is gone") {
-  if (os::linux_calls() == nullptr) {
-    skip("this is not Linux");
-    return;
-  }
-  const Said own = lauka({"--threads", std::to_string(getpid())});
-  CHECK(own.status == 0);
+  if (!is_linux()) return;
+  const Said own = completed({"--threads", std::to_string(getpid())});
   CHECK(own.out_has("TID |"));
   CHECK(own.out_has("test_contract"));
   CHECK(own.out_has("total |"));
@@ -146,15 +107,9 @@ TEST_CASE("--threads shows the threads of a running process, and refuses one tha
 }
 
 TEST_CASE("--threads with -d shows what the threads did in that time") {
-  if (os::linux_calls() == nullptr) {
-    skip("this is not Linux");
-    return;
-  }
+  if (!is_linux()) return;
   const Said said = lauka({"--threads", std::to_string(getpid()), "-d", "50ms"});
-  if (said.status != 0) {
-    skip(said.err);
-    return;
-  }
+  if (said.status != 0) return skip(said.err);
   CHECK(said.out_has("test_contract"));
 }
 
@@ -171,14 +126,9 @@ void check_lines(const std::vector<std::string>& lines) {
 }  // namespace
 
 TEST_CASE("--threads with --interval and kinds of core shows the moves that it saw") {
-  if (os::linux_calls() == nullptr) {
-    skip("this is not Linux");
-    return;
-  }
-  const Said said = lauka({"--threads", std::to_string(getpid()), "--core-kinds", kTwoKinds, "-d",
-                           "20ms", "--interval", "10ms"});
-  CAPTURE(said.err);
-  CHECK(said.status == 0);
+  if (!is_linux()) return;
+  const Said said = completed({"--threads", std::to_string(getpid()), "--core-kinds", kTwoKinds,
+                               "-d", "20ms", "--interval", "10ms"});
   const auto lines = lines_of(said.out);
   REQUIRE_FALSE(lines.empty());
   check_lines(lines);
@@ -188,32 +138,22 @@ TEST_CASE("--threads with --interval and kinds of core shows the moves that it s
 }
 
 TEST_CASE("--threads with --interval prints a line of JSON per thread and interval") {
-  if (os::linux_calls() == nullptr) {
-    skip("this is not Linux");
-    return;
-  }
+  if (!is_linux()) return;
   const std::string own = std::to_string(getpid());
-  const Said said = lauka({"--threads", own, "-d", "30ms", "--interval", "10ms"});
-  CAPTURE(said.err);
-  CHECK(said.status == 0);
+  const Said said = completed({"--threads", own, "-d", "30ms", "--interval", "10ms"});
   const auto lines = lines_of(said.out);
   CHECK(lines.size() >= 1);
   CHECK(lines.size() <= 4);
   for (const std::string& line : lines) {
     CHECK(line.starts_with("{\"time\":"));
-    CHECK(line.find("\"pid\":" + own + ",\"tid\":" + own + ",") != std::string::npos);
+    CHECK(has(line, "\"pid\":" + own + ",\"tid\":" + own + ","));
     CHECK(line.ends_with("}}"));
   }
   check_lines(lines);
   // A reader that goes, and the user's wish, end it.
-  Start deaf;
-  deaf.arguments = {"--threads", own, "--interval", "5ms"};
-  deaf.deaf_output = true;
-  CHECK(lauka(deaf).status == 0);
-  Start interrupted;
-  interrupted.arguments = {"--threads", own, "--interval", "20ms"};
-  interrupted.interrupt_after_ms = 150;
-  const Said ended = lauka(interrupted);
+  const auto endless = words("--interval 5ms --threads " + own);
+  completed({.arguments = endless, .deaf_output = true});
+  const Said ended = lauka({.arguments = endless, .interrupt_after_ms = 150});
   CHECK(ended.status == 128 + 2);
   // Whole lines, unless the machine was so busy that there was no time for one.
   CHECK((ended.out.empty() || ended.out.ends_with("}}\n")));

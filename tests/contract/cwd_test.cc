@@ -2,7 +2,6 @@
 
 #include <fstream>
 #include <string>
-#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -31,21 +30,9 @@ Start start_above_two(const Folder& folder) {
 TEST_CASE("commands and hooks run in the folder of --cwd, with PWD, as after cd") {
   const Folder folder;
   Start start = start_above_two(folder);
-  start.arguments = {"-r1",
-                     "-w0",
-                     "--order=interleaved",
-                     "--cwd",
-                     "a",
-                     "--cwd",
-                     "b",
-                     "-p",
-                     "pwd > prepared",
-                     "--",
-                     "sh -c 'echo $PWD > here'",
-                     "sh -c 'pwd -P > here'"};
-  const Said said = lauka(start);
-  CAPTURE(said.err);
-  REQUIRE(said.status == 0);
+  start.arguments = words("-r1 -w0 --order=interleaved --cwd a --cwd b -p 'pwd > prepared'",
+                          {"sh -c 'echo $PWD > here'", "sh -c 'pwd -P > here'"});
+  completed(start);
   CHECK(text_of(folder.file("a/here")).ends_with("/a\n"));
   CHECK(text_of(folder.file("b/here")).ends_with("/b\n"));
   CHECK(text_of(folder.file("a/prepared")) == text_of(folder.file("a/here")));
@@ -57,44 +44,32 @@ TEST_CASE("a program of a relative path is looked for in the folder of --cwd, fi
   make_folder(folder.file("a"));
   Start start;
   start.folder = folder.path();
-  start.arguments = {"--setup", "true",     "-r1", "--cwd",         "a",      "--input",
-                     "in",      "--output", "out", "--export-json", "r.json", "./tool say"};
+  start.arguments = words("--setup true -r1 --cwd a --input in --output out --export-json r.json",
+                          {"./tool say"});
   CHECK(lauka(start).status == 2);  // neither is it there, nor is its input
-  REQUIRE(lauka({"-r1", "-w0", "--",
-                 "sh -c 'printf \"#!/bin/sh\\ncat; echo \\$0\" > " + folder.file("a/tool") +
-                     "; chmod +x " + folder.file("a/tool") + "; echo read > " + folder.file("in") +
-                     "'"})
-              .status == 0);
-  const Said said = lauka(start);
-  CAPTURE(said.err);
-  REQUIRE(said.status == 0);
+  completed("-r1 -w0",
+            {"sh -c 'printf \"#!/bin/sh\\ncat; echo \\$0\" > " + folder.file("a/tool") +
+             "; chmod +x " + folder.file("a/tool") + "; echo read > " + folder.file("in") + "'"});
+  completed(start);
   CHECK(text_of(folder.file("out")) == "read\n./tool\n");
-  CHECK(text_of(folder.file("r.json")).find("\"cwd\": \"a\"") != std::string::npos);
+  CHECK(has(text_of(folder.file("r.json")), "\"cwd\": \"a\""));
 }
 
 TEST_CASE("a folder may have a variable in it, and one that cannot be entered is refused first") {
   const Folder folder;
   make_folder(folder.file("x1"));
   const std::string log = folder.file("log");
-  const std::vector<std::string> arguments = {"-L",
-                                              "v",
-                                              "1,2",
-                                              "--cwd",
-                                              folder.file("x{v}"),
-                                              "-r1",
-                                              "-s",
-                                              "echo s >> " + log,
-                                              "--",
-                                              "sh -c 'pwd >> " + log + "'"};
-  const Said refused = lauka(arguments);
-  CHECK(refused.status == 2);
-  CHECK(refused.err == "lauka: --cwd '" + folder.file("x2") +
-                           "' cannot be entered: No such file or directory; name a folder that is "
-                           "there before the first run; hooks are run in it, too\n");
+  const auto arguments =
+      words("-L v 1,2 -r1 --cwd " + folder.file("x{v}") + " -s 'echo s >> " + log + "'",
+            {"sh -c 'pwd >> " + log + "'"});
+  CHECK(refusal(arguments) ==
+        "lauka: --cwd '" + folder.file("x2") +
+            "' cannot be entered: No such file or directory; name a folder that is "
+            "there before the first run; hooks are run in it, too\n");
   CHECK_FALSE(exists(log));
   make_folder(folder.file("x2"));
-  CHECK(lauka(arguments).status == 0);
-  CHECK(text_of(log).find("/x2\n") != std::string::npos);
+  completed(arguments);
+  CHECK(has(text_of(log), "/x2\n"));
   CHECK(lauka({"--cwd", log, "true"}).err_has("Not a directory"));
   CHECK(lauka({"--cwd", "", "true"}).status == 2);
 }
@@ -102,48 +77,27 @@ TEST_CASE("a folder may have a variable in it, and one that cannot be entered is
 TEST_CASE("equal commands are shown by what they differ in: on screen, in Markdown and JSON") {
   const Folder folder;
   Start start = start_above_two(folder);
-  start.arguments = {"-r2",
-                     "-w0",
-                     "--cwd",
-                     "a",
-                     "--cwd",
-                     "b",
-                     "--env",
-                     "LC_ALL=C",
-                     "--env",
-                     "LANG=C",
-                     "--input",
-                     "i",
-                     "--input",
-                     "j",
-                     "--export-markdown",
-                     "m.md",
-                     "--export-json",
-                     "r.json",
-                     "--",
-                     "cat",
-                     "cat"};
+  start.arguments = words(
+      "-r2 -w0 --cwd a --cwd b --env LC_ALL=C --env LANG=C --input i --input j --export-markdown "
+      "m.md --export-json r.json",
+      {"cat", "cat"});
   for (const char* name : {"i", "j"}) REQUIRE(std::ofstream(folder.file(name)).is_open());
-  const Said said = lauka(start);
-  CAPTURE(said.err);
-  REQUIRE(said.status == 0);
+  const Said said = completed(start);
   for (const std::string& shown :
        {said.out, text_of(folder.file("m.md")), text_of(folder.file("r.json"))}) {
     CAPTURE(shown);
-    CHECK(shown.find("cat (cwd a, LC_ALL=C, input i)") != std::string::npos);
-    CHECK(shown.find("cat (cwd b, LANG=C, input j)") != std::string::npos);
+    CHECK(has(shown, "cat (cwd a, LC_ALL=C, input i)"));
+    CHECK(has(shown, "cat (cwd b, LANG=C, input j)"));
   }
-  start.arguments = {"-r1", "-w0", "--input", "i", "--input", "gone", "--", "cat", "cat"};
+  start.arguments = words("-r1 -w0 --input i --input gone", {"cat", "cat"});
   CHECK(lauka(start).err_has("'gone'"));
 }
 
 TEST_CASE("a folder that goes during the session is what the run failed of") {
   const Folder folder;
   make_folder(folder.file("a"));
-  const Said said =
-      lauka({"-r2", "-w0", "--cwd", folder.file("a"), "--", "rmdir " + folder.file("a")});
-  CHECK(said.status == 1);
-  CHECK(said.err_has("its folder (--cwd) cannot be entered: No such file or directory"));
+  CHECK(has(failure("-r2 -w0 --cwd " + folder.file("a"), {"rmdir " + folder.file("a")}),
+            "its folder (--cwd) cannot be entered: No such file or directory"));
 }
 
 }  // namespace lauka::contract

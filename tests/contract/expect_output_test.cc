@@ -19,8 +19,8 @@ std::string prints(const std::string& text, const std::string& log) {
 TEST_CASE("a command that writes another output than the reference is refused before any timing") {
   const Folder folder;
   const std::string log = folder.file("log");
-  const Said said = lauka({"-r5", "--expect-output", "same", "-n", "old", "-n", "new", "--",
-                           prints("a\\nb\\nc\\n", log), prints("a\\nX\\nc\\nd\\n", log)});
+  const Said said = lauka("-r5 --expect-output same -n old -n new",
+                          {prints("a\\nb\\nc\\n", log), prints("a\\nX\\nc\\nd\\n", log)});
   CHECK(said.status == 1);
   CHECK(said.err_has(
       "lauka: --expect-output: 'new' does not write what 'old' writes: line 2: expected 'b', got "
@@ -32,94 +32,147 @@ TEST_CASE("a command that writes another output than the reference is refused be
 TEST_CASE("equal output costs no run but the first warm-up run, standard error is no part of it") {
   const Folder folder;
   const std::string log = folder.file("log");
-  const Said said =
-      lauka({"-r2", "-w1", "--expect-output", "same", "-p", "echo $LAUKA_ITERATION >> " + log, "--",
+  completed({"-r2", "-w1", "--expect-output", "same", "-p", "echo $LAUKA_ITERATION >> " + log, "--",
              "sh -c 'echo a; echo 1 >&2'", "sh -c 'echo 2 >&2; echo a'"});
-  CAPTURE(said.err);
-  CHECK(said.status == 0);
   CHECK(lines_of(text_of(log)).size() == 6);
   CHECK(lines_of(text_of(log))[1] == "warmup-0");
-  CHECK(lauka({"-r1", "-w0", "--expect-output", "same", "-p", "echo again >> " + log, "--", "true",
-               "sh -c :"})
-            .status == 0);
+  completed({"-r1", "-w0", "--expect-output", "same", "-p", "echo again >> " + log, "--", "true",
+             "sh -c :"});
   CHECK(lines_of(text_of(log)).size() == 10);
 }
 
 TEST_CASE("output is compared with a file or a hash, for all commands or each its own") {
   const Folder folder;
   const std::string file = folder.file("expected");
-  REQUIRE(lauka({"-r1", "--output", file, "printf 'one\\n'"}).status == 0);
+  completed({"-r1", "--output", file, "printf 'one\\n'"});
   const std::string hash =
       "sha256:2C8B08DA5CE60398E1F19AF0E5DCCC744DF274B826ABE585EABA68C525434806";
-  CHECK(lauka({"-r1", "--expect-output", file, "--expect-output", hash, "--", "printf 'one\\n'",
-               "echo one"})
-            .status == 0);
-  const Said wrong = lauka({"-r1", "--expect-output", hash, "--", "echo two"});
-  CHECK(wrong.status == 1);
-  CHECK(wrong.err_has("'echo two' writes 4 bytes with sha256:27dd8ed44a83ff94d557f9fd0412ed5a8"));
-  CHECK(lauka({"-r1", "--expect-output", file, "--", "echo one", "printf one"})
+  completed("-r1 --expect-output " + file + " --expect-output " + hash,
+            {"printf 'one\\n'", "echo one"});
+  CHECK(has(failure("-r1 --expect-output " + hash, {"echo two"}),
+            "'echo two' writes 4 bytes with sha256:27dd8ed44a83ff94d557f9fd0412ed5a8"));
+  CHECK(lauka("-r1 --expect-output " + file, {"echo one", "printf one"})
             .err_has("line 1: expected 'one\\n', got 'one' (4 bytes expected, 3 written)"));
-  CHECK(lauka({"-r1", "--expect-output", file, "--", "true"})
-            .err_has("line 1: expected 'one', got the end"));
-  CHECK(lauka({"-r1", "--expect-output", file, "--", "printf 'one\\ntwo'"})
-            .err_has("line 2: expected the end, got 'two'"));
 }
 
 TEST_CASE("each combination of parameters is compared with its own reference") {
-  CHECK(lauka({"-r1", "-w0", "-L", "n", "1,2", "--expect-output", "same", "--", "echo {n}",
-               "printf '{n}\\n'"})
-            .status == 0);
-  const Said said =
-      lauka({"-r1", "-L", "n", "1,2", "--expect-output", "same", "--", "echo {n}", "echo 2"});
+  completed("-r1 -w0 -L n 1,2 --expect-output same", {"echo {n}", "printf '{n}\\n'"});
+  const Said said = lauka("-r1 -L n 1,2 --expect-output same", {"echo {n}", "echo 2"});
   CHECK(said.status == 1);
-  CHECK(lauka({"-r1", "-L", "n", "1,2", "--expect-output", "same", "--", "sh -c 'echo a # {n}'"})
-            .status == 0);
+  completed("-r1 -L n 1,2 --expect-output same", {"sh -c 'echo a # {n}'"});
 }
 
 TEST_CASE("the compared run still writes where --output says, between its hooks") {
   const Folder folder;
   const std::string out = folder.file("out");
-  const Said said = lauka({"-r1", "-w0", "--expect-output", "same", "--output", out, "-C",
-                           "grep -q a " + out, "--", "sh -c 'echo a; echo e >&2'", "echo a"});
-  CAPTURE(said.err);
-  CHECK(said.status == 0);
-  const Said shown = lauka({"-r1", "-w0", "-q", "--expect-output", "same", "--output", "inherit",
-                            "--", "echo ab", "echo ab"});
+  completed({"-r1", "-w0", "--expect-output", "same", "--output", out, "-C", "grep -q a " + out,
+             "--", "sh -c 'echo a; echo e >&2'", "echo a"});
+  const Said shown =
+      lauka("-r1 -w0 -q --expect-output same --output inherit", {"echo ab", "echo ab"});
   CHECK(shown.out == "ab\nab\nab\nab\n");
 }
 
 TEST_CASE("with setups each command is compared when its turn comes, before it is timed") {
   const Folder folder;
   const std::string log = folder.file("log");
-  const Said said =
-      lauka({"-r1", "-w1", "-s", "echo setup >> " + log, "-c", "echo cleanup >> " + log,
-             "--expect-output", "same", "--", "echo a", "echo b"});
-  CHECK(said.status == 1);
-  CHECK(said.err_has("'echo b' does not write what 'echo a' writes"));
+  CHECK(has(failure({"-r1", "-w1", "-s", "echo setup >> " + log, "-c", "echo cleanup >> " + log,
+                     "--expect-output", "same", "--", "echo a", "echo b"}),
+            "'echo b' does not write what 'echo a' writes"));
   CHECK(text_of(log) == "setup\ncleanup\nsetup\ncleanup\n");
 }
 
 TEST_CASE("what cannot be compared is refused with what to type instead") {
   const Folder folder;
-  CHECK(lauka({"--expect-output", "same", "--", "true"}).status == 2);
-  CHECK(lauka({"--expect-output", "sha256:12", "--", "true"}).err ==
+  CHECK(lauka("--expect-output same", {"true"}).status == 2);
+  CHECK(lauka("--expect-output sha256:12", {"true"}).err ==
         "lauka: --expect-output 'sha256:12' has no hash of 64 hexadecimal digits; sha256sum FILE "
         "prints it; write ./ before a file of that name\n");
-  const Said none = lauka({"--expect-output", folder.file("none"), "--", "true"});
-  CHECK(none.status == 2);
-  CHECK(none.err_has("none' cannot be read: No such file or directory"));
-  CHECK(lauka({"--expect-output", folder.path(), "--", "true"}).err_has("is no regular file"));
-  CHECK(lauka({"--expect-output", "a", "--expect-output", "b", "--", "true"}).status == 2);
+  CHECK(has(refusal("--expect-output " + folder.file("none"), {"true"}),
+            "none' cannot be read: No such file or directory"));
+  CHECK(lauka("--expect-output " + folder.path(), {"true"}).err_has("is no regular file"));
+  CHECK(lauka("--expect-output a --expect-output b", {"true"}).status == 2);
 }
 
 TEST_CASE("a difference far into a large output is found, and lauka does not hold it") {
   const std::string many =
       "sh -c 'i=0; while [ $i -lt 17 ]; do yes 0123456789abcde | head -c 4194304; i=$((i+1)); "
       "done; echo ";
-  const Said said =
-      lauka({"-r1", "-w0", "--expect-output", "same", "--", many + "a'", many + "b'"});
-  CHECK(said.status == 1);
-  CHECK(said.err_has("beyond the first 64 MB (71303170 bytes expected, 71303170 written)"));
+  CHECK(has(failure("-r1 -w0 --expect-output same", {many + "a'", many + "b'"}),
+            "beyond the first 64 MB (71303170 bytes expected, 71303170 written)"));
+}
+
+// --until.
+
+TEST_CASE("a run is over when a line of its output matches, on either stream, and has succeeded") {
+  const Folder folder;
+  const std::string csv = folder.file("r.csv");
+  const Said said = completed("-r2 -w0 --until '^ready \\d+$' --export-csv " + csv,
+                              {"sh -c 'echo starting; echo ready 1; exec sleep 30'",
+                               "sh -c 'printf \"ready 2\\r\\n\" >&2; sleep 30'"});
+  CHECK(has(text_of(csv), ",wall_time,"));
+  CHECK(said.out_has("wall_time"));
+}
+
+TEST_CASE("what the run started is ended with it, also where SIGTERM is ignored") {
+  const Folder folder;
+  const std::string pids = folder.file("pids");
+  completed("-r1 -w0 --until ready", {"sh -c 'sleep 30 & echo $! >> " + pids +
+                                      "; trap \"\" TERM; (trap - TERM; "
+                                      "exec sleep 31) & echo $! >> " +
+                                      pids + "; echo ready; exit 0'"});
+  for (const std::string& pid : lines_of(text_of(pids)))
+    CHECK_FALSE(exists("/proc/" + pid + "/exe"));
+}
+
+TEST_CASE("a run that ends before its line has failed, and shows what it wrote last") {
+  CHECK(has(failure({"-r2", "-w0", "-i", "--until", "ready", "--",
+                     "sh -c 'echo one; echo two >&2; exit 3'"}),
+            "exited with status 3 before a line of its output matched --until 'ready'; "
+            "what it wrote last:\n  | one\n  | two\n"));
+  const Said silent = lauka("-r1 -w0 --until ready", {"true"});
+  CHECK(
+      silent.err_has("exited with status 0 before a line of its output matched --until 'ready'; it "
+                     "wrote nothing"));
+  const std::string late =
+      failure("-r1 -w0 --timeout 50ms --until ready", {"sh -c 'printf ready; sleep 30'"});
+  CHECK(has(late, "took longer than 50ms and was killed before a line"));
+  CHECK(has(late, "  | ready\n"));
+}
+
+TEST_CASE("output still goes where --output says") {
+  const Folder folder;
+  const std::string out = folder.file("out");
+  const std::string command = "sh -c 'echo a; echo e >&2; echo ready; exec sleep 30'";
+  completed("-r1 -w0 --until ready --output " + out, {command});
+  CHECK(has(text_of(out), "a\n"));
+  CHECK(has(text_of(out), "ready\n"));
+  const Said shown = lauka("-r1 -w0 -q --until ready --show-output", {command});
+  CHECK(shown.out == "a\nready\n");
+  CHECK(shown.err == "e\n");
+}
+
+TEST_CASE("output without a line break, of NULs or without an end does no harm to --until") {
+  completed("-r1 -w0 --until '^ready$'",
+            {"sh -c 'head -c 30000000 /dev/zero; echo; echo ready; exec cat /dev/zero'"});
+  CHECK(has(failure("-r1 -w0 --until '(a+)+$'",
+                    {"sh -c 'echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab; sleep 30'"}),
+            "--until '(a+)+$' takes too many steps"));
+}
+
+TEST_CASE("an interrupt ends a session that waits for a line") {
+  Start start;
+  start.arguments = {"-r1", "-w0", "--until", "ready", "--", "yes"};
+  start.interrupt_after_ms = 300;
+  CHECK(lauka(start).status == 130);
+}
+
+TEST_CASE("what --until does not go with is refused with the reason") {
+  CHECK(lauka("--until '('", {"true"}).status == 2);
+  CHECK(lauka("--until ''", {"true"}).status == 2);
+  CHECK(
+      lauka("--until a --scrape 'x=(a)'", {"true"}).err_has("--until reads output during the run"));
+  CHECK(lauka("--until a --expect-output same", {"true", "true"})
+            .err_has("no whole output to compare"));
 }
 
 }  // namespace lauka::contract

@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 // Exports with difficult targets or sizes, and those for other tools.
 
@@ -18,16 +17,12 @@ namespace {
 
 /// lauka, started by a line of the shell that ends with "$@".
 Said started_by(const std::string& line, std::vector<std::string> arguments) {
-  Start start;
-  start.before = {"/bin/sh", "-c", line, "sh"};
-  start.arguments = std::move(arguments);
-  return lauka(start);
+  return lauka({.before = {"/bin/sh", "-c", line, "sh"}, .arguments = std::move(arguments)});
 }
 
 }  // namespace
 
-TEST_CASE(
-    "a file that grows too large is reported, takes no other export with it, and loses nothing") {
+TEST_CASE("a file that grows too large is reported, loses nothing, and takes no other with it") {
   const Folder folder;
   std::ofstream(folder.file("runs.json")) << "last week's";
   const Said said = started_by(
@@ -41,8 +36,7 @@ TEST_CASE(
   CHECK(lines_of(text_of(folder.file("rows.csv"))).size() > 5);
 }
 
-TEST_CASE(
-    "a file that something is mounted on is written where it is, and that is reported before") {
+TEST_CASE("a file that something is mounted on is written in place, as is reported before") {
   const Folder folder;
   std::ofstream(folder.file("outside.json")) << "old";
   std::ofstream(folder.file("inside.json"));
@@ -66,36 +60,15 @@ TEST_CASE(
 
 TEST_CASE("one call writes what AsciiDoc, Org, benchstat, Bencher and others read") {
   const Folder folder;
-  const Said said = lauka({"-N",
-                           "-w0",
-                           "-r3",
-                           "--engine",
-                           "none",
-                           "--export-asciidoc",
-                           folder.file("adoc"),
-                           "--export-orgmode",
-                           folder.file("org"),
-                           "--export-benchfmt",
-                           folder.file("go"),
-                           "--export-bmf",
-                           folder.file("bmf"),
-                           "--export-jsonl",
-                           folder.file("jsonl"),
-                           "--export-github-benchmark",
-                           folder.file("github"),
-                           "-n",
-                           "one",
-                           "-n",
-                           "two",
-                           "--",
-                           fixture("tiny"),
-                           fixture("tiny")});
-  CHECK(said.status == 0);
-  CHECK(text_of(folder.file("adoc")).find("\n| `one` +\n3 runs\n| wall_time\n") !=
-        std::string::npos);
-  CHECK(text_of(folder.file("org")).find("\n| =one=, 3 runs | =wall_time= | ") !=
-        std::string::npos);
-  CHECK(text_of(folder.file("go")).find("\nBenchmark/command=two 1 ") != std::string::npos);
+  completed("-N -w0 -r3 --engine none --export-asciidoc " + folder.file("adoc") +
+                " --export-orgmode " + folder.file("org") + " --export-benchfmt " +
+                folder.file("go") + " --export-bmf " + folder.file("bmf") + " --export-jsonl " +
+                folder.file("jsonl") + " --export-github-benchmark " + folder.file("github") +
+                " -n one -n two",
+            {fixture("tiny"), fixture("tiny")});
+  CHECK(has(text_of(folder.file("adoc")), "\n| `one` +\n3 runs\n| wall_time\n"));
+  CHECK(has(text_of(folder.file("org")), "\n| =one=, 3 runs | =wall_time= | "));
+  CHECK(has(text_of(folder.file("go")), "\nBenchmark/command=two 1 "));
   const auto bmf = nlohmann::json::parse(text_of(folder.file("bmf")));
   CHECK(bmf.at("two").at("wall_time").at("lower_value") < bmf["two"]["wall_time"]["value"]);
   const auto lines = lines_of(text_of(folder.file("jsonl")));
@@ -112,16 +85,15 @@ TEST_CASE("a suite's Go benchmarks have the geometric mean that lauka shows") {
   std::ofstream(folder.file("s.toml"))
       << "[[benchmark]]\nname = 'half'\ncommands = ['echo 4', 'echo 2']\n"
          "[[benchmark]]\nname = 'more'\ncommands = ['echo 1', 'echo 1.5']\n";
-  const Said said = lauka({"--suite", folder.file("s.toml"), "-w0", "-r6", "--engine", "none",
-                           "--scrape", "v=([0-9.]+)", "--metrics", "v", "--export-json",
-                           folder.file("json"), "--export-benchfmt", folder.file("go")});
-  CHECK(said.status == 0);
+  completed({"--suite", folder.file("s.toml"), "-w0", "-r6", "--engine", "none", "--scrape",
+             "v=([0-9.]+)", "--metrics", "v", "--export-json", folder.file("json"),
+             "--export-benchfmt", folder.file("go")});
   // Constants: the medians are 4, 2, 1 and 1.5, so that benchstat has sqrt(2 * 1.5 / (4 * 1)) - 1.
   const std::string go = text_of(folder.file("go"));
   for (const char* const name :
        {"half/role=reference", "half/role=candidate", "more/role=reference", "more/role=candidate"})
-    CHECK(go.find("\nBenchmark" + std::string(name) + " 1 ") != std::string::npos);
-  CHECK(go.find(" 1.5 v") != std::string::npos);
+    CHECK(has(go, "\nBenchmark" + std::string(name) + " 1 "));
+  CHECK(has(go, " 1.5 v"));
   const auto document = nlohmann::json::parse(text_of(folder.file("json")));
   CHECK(document.at("lauka").at("geomeans").at(0).at("percent").get<double>() ==
         doctest::Approx(-13.3975).epsilon(1e-5));

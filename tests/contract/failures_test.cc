@@ -21,12 +21,10 @@ std::string failing_from(const Folder& folder, int n) {
 
 }  // namespace
 
-TEST_CASE(
-    "a run that fails ends the benchmark with status 1, and says command, run, status and standard "
-    "error") {
+TEST_CASE("a run that fails ends the benchmark with its command, run, status and standard error") {
   const Folder folder;
-  const Said said = lauka({"-r9", "-n", "flaky", "--export-csv", folder.file("out.csv"), "--",
-                           failing_from(folder, 5)});
+  const Said said =
+      lauka("-r9 -n flaky --export-csv " + folder.file("out.csv"), {failing_from(folder, 5)});
   CHECK(said.status == 1);
   CHECK(said.err_has("run 4 of 'flaky' exited with status 7"));
   CHECK(said.err_has("the reason"));
@@ -35,34 +33,28 @@ TEST_CASE(
 }
 
 TEST_CASE("a warm-up run that fails is reported as one") {
-  const Said said = lauka({"-r2", "--", fixture("fail") + " status 3"});
-  CHECK(said.status == 1);
-  CHECK(said.err_has("warm-up run 1 of"));
-  CHECK(said.err_has("exited with status 3"));
+  const std::string said = failure("-r2", {fixture("fail") + " status 3"});
+  CHECK(has(said, "warm-up run 1 of"));
+  CHECK(has(said, "exited with status 3"));
 }
 
 TEST_CASE("a run that dies of a signal is reported by the signal's name") {
-  const Said said = lauka({"-r2", "--", fixture("fail") + " signal 15"});
-  CHECK(said.status == 1);
-  CHECK(said.err_has("was killed by SIGTERM"));
+  CHECK(has(failure("-r2", {fixture("fail") + " signal 15"}), "was killed by SIGTERM"));
 }
 
 TEST_CASE("-i goes on after failures and counts them") {
   const Folder folder;
-  const Said said = lauka({"-i", "-r5", "-n", "flaky", "--", failing_from(folder, 5)});
-  CHECK(said.status == 0);
+  const Said said = completed("-i -r5 -n flaky", {failing_from(folder, 5)});
   CHECK(said.out_has("5 runs"));
   CHECK(said.out_has("2 failed"));
 }
 
 TEST_CASE("-i with statuses goes on after these alone") {
-  CHECK(lauka({"-i3,4", "-r2", "--", fixture("fail") + " status 4"}).status == 0);
-  CHECK(lauka({"--ignore-failure=3", "-r2", "--", fixture("fail") + " status 4"}).status == 1);
+  completed("-i3,4 -r2", {fixture("fail") + " status 4"});
+  CHECK(lauka("--ignore-failure=3 -r2", {fixture("fail") + " status 4"}).status == 1);
 }
 
-TEST_CASE(
-    "commands that cannot be started are reported as a shell would, with status 1, before any "
-    "run") {
+TEST_CASE("commands that cannot be started are reported as a shell would, before any run") {
   const Folder folder;
   const std::string mark = "touch " + folder.file("was-run");
   const std::vector<std::pair<std::string, std::string>> all = {
@@ -72,35 +64,28 @@ TEST_CASE(
       {"/etc/passwd", "/etc/passwd: Permission denied"},
   };
   for (const auto& [command, message] : all) {
-    const Said said = lauka({"-r2", "--", mark, command});
-    CAPTURE(said.err);
-    CHECK(said.status == 1);
-    CHECK(said.err_has(message));
-    CHECK(lines_of(said.err).size() == 1);
+    const std::string said = failure("-r2", {mark, command});
+    CHECK(has(said, message));
+    CHECK(lines_of(said).size() == 1);
     CHECK(access(folder.file("was-run").c_str(), F_OK) != 0);
   }
 }
 
 TEST_CASE("a run that takes too long is killed with its tree and reported") {
   const auto began = std::chrono::steady_clock::now();
-  const Said said =
-      lauka({"-r2", "--timeout", "300ms", "--", fixture("hang") + " --setsid-child --ignore-term"});
-  CHECK(said.status == 1);
-  CHECK(said.err_has("took longer than 300ms and was killed"));
+  CHECK(has(failure("-r2 --timeout 300ms", {fixture("hang") + " --setsid-child --ignore-term"}),
+            "took longer than 300ms and was killed"));
   CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(5));
 }
 
 TEST_CASE("an interrupt ends lauka with 128 + N, and the runs so far are shown and exported") {
   for (const int signal : {2, 15}) {
     const Folder folder;
-    Start start;
-    start.arguments = {"-r100",        "-w0",
-                       "-n",           "burn",
-                       "--export-csv", folder.file("out.csv"),
-                       "--",           fixture("burn") + " 50ms"};
-    start.interrupt_after_ms = 700;
-    start.interrupt_signal = signal;
-    const Said said = lauka(start);
+    const Said said =
+        lauka({.arguments = words("-r100 -w0 -n burn --export-csv " + folder.file("out.csv"),
+                                  {fixture("burn") + " 50ms"}),
+               .interrupt_after_ms = 700,
+               .interrupt_signal = signal});
     CAPTURE(said.err);
     CHECK(said.status == 128 + signal);
     CHECK(said.out_has("wall_time"));
@@ -112,40 +97,34 @@ TEST_CASE("an interrupt ends lauka with 128 + N, and the runs so far are shown a
 TEST_CASE("timeout(1), which signals lauka and then its whole group, loses no finished run") {
   const Folder folder;
   const std::string csv = folder.file("out.csv");
-  Start start;
-  start.before = {"timeout", "-s", "INT", "1"};
-  start.arguments = {"-r1000",       "-w0", "-n", "burn",
-                     "--export-csv", csv,   "--", fixture("burn") + " 50ms"};
-  const Said said = lauka(start);
+  const Said said = lauka(
+      {.before = {"timeout", "-s", "INT", "1"},
+       .arguments = words("-r1000 -w0 -n burn --export-csv " + csv, {fixture("burn") + " 50ms"})});
   CAPTURE(said.err);
   CHECK(said.err_has("interrupted by SIGINT"));
   CHECK(std::stoi(csv_value(text_of(csv), "burn", "wall_time", "runs")) >= 1);
 }
 
 TEST_CASE("an interrupt during a run that would never end comes through at once") {
-  Start start;
-  start.arguments = {"-r2", "--", fixture("hang") + " --ignore-term"};
-  start.interrupt_after_ms = 300;
   const auto began = std::chrono::steady_clock::now();
-  const Said said = lauka(start);
+  const Said said = lauka(
+      {.arguments = {"-r2", "--", fixture("hang") + " --ignore-term"}, .interrupt_after_ms = 300});
   CHECK(said.status == 130);
   CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(5));
 }
 
 TEST_CASE("a grandchild that outlives the command blocks nothing") {
   const auto began = std::chrono::steady_clock::now();
-  CHECK(lauka({"-r2", "-w0", "--", fixture("leaves_a_child") + " 20000"}).status == 0);
-  CHECK(lauka({"-r2", "-w0", "--output=pipe", "--", fixture("leaves_a_child") + " 20000 --setsid"})
-            .status == 0);
+  completed("-r2 -w0", {fixture("leaves_a_child") + " 20000"});
+  completed("-r2 -w0 --output=pipe", {fixture("leaves_a_child") + " 20000 --setsid"});
   CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(10));
 }
 
 TEST_CASE("what was measured is exported also when the reader of standard output has gone") {
   const Folder folder;
-  Start start;
-  start.arguments = {"-r2", "--export-runs", folder.file("runs.csv"), "--", "true"};
-  start.deaf_output = true;
-  const Said said = lauka(start);
+  const Said said =
+      lauka({.arguments = words("-r2 --export-runs " + folder.file("runs.csv"), {"true"}),
+             .deaf_output = true});
   CHECK(said.status == 1);
   CHECK(said.err_has("cannot write standard output: Broken pipe"));
   CHECK(lines_of(text_of(folder.file("runs.csv"))).size() == 3);
@@ -153,10 +132,9 @@ TEST_CASE("what was measured is exported also when the reader of standard output
 
 TEST_CASE("an export that fails at the end is an error, and the others are still written") {
   const Folder folder;
-  const Said said = lauka(
-      {"-r2", "--export-csv", "/dev/full", "--export-runs", folder.file("runs.csv"), "--", "true"});
-  CHECK(said.status == 1);
-  CHECK(said.err_has("/dev/full"));
+  CHECK(has(failure({"-r2", "--export-csv", "/dev/full", "--export-runs", folder.file("runs.csv"),
+                     "--", "true"}),
+            "/dev/full"));
   CHECK(lines_of(text_of(folder.file("runs.csv"))).size() == 3);
 }
 

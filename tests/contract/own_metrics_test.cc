@@ -1,42 +1,26 @@
 #include "contract/program.h"
+#include "contract/schema.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 // Metrics of the user's own, in the built program.
 
 namespace lauka::contract {
 namespace {
 
-/// The rows of a CSV without quotes, the head among them.
-std::vector<std::vector<std::string>> rows_of(const std::string& csv) {
-  std::vector<std::vector<std::string>> rows;
-  std::istringstream lines(csv);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.ends_with('\r')) line.pop_back();
-    std::istringstream fields(line);
-    rows.emplace_back();
-    for (std::string field; std::getline(fields, field, ',');) rows.back().push_back(field);
-  }
-  return rows;
-}
-
 /// The values of a column of --export-runs.
 std::vector<double> column(const std::string& csv, const std::string& name) {
-  const auto rows = rows_of(csv);
-  std::size_t place = 0;
-  while (place < rows.at(0).size() && rows[0][place] != name) ++place;
-  REQUIRE(place < rows[0].size());
   std::vector<double> values;
-  for (std::size_t i = 1; i < rows.size(); ++i)
-    if (place < rows[i].size() && !rows[i][place].empty())
-      values.push_back(std::stod(rows[i][place]));
+  for (const std::string& value : column_of(csv, name))
+    if (!value.empty()) values.push_back(std::stod(value));
   return values;
 }
 
@@ -44,13 +28,12 @@ std::vector<double> column(const std::string& csv, const std::string& name) {
 
 TEST_CASE("own metrics: a formula is worked out in each run, shown, exported and gated") {
   const Folder folder;
-  const Said said =
-      lauka({"-r5", "--derive", "busy:%=cpu_time / wall_time", "--derive",
-             "idle:ms=wall_time - cpu_time", "--derive", "cost:$=idle * 0.5 + 1", "--export-runs",
-             folder.file("runs.csv"), "--export-json", folder.file("it.json"), "--fail-if",
-             "cost > 1000000", "--", fixture("burn") + " 3ms", fixture("burn") + " 6ms"});
-  CAPTURE(said.err);
-  REQUIRE(said.status == 0);
+  const Said said = completed(
+      "-r5 --derive 'busy:%=cpu_time / wall_time' --derive 'idle:ms=wall_time - cpu_time' --derive "
+      "'cost:$=idle * 0.5 + 1' --export-runs " +
+          folder.file("runs.csv") + " --export-json " + folder.file("it.json") +
+          " --fail-if 'cost > 1000000'",
+      {fixture("burn") + " 3ms", fixture("burn") + " 6ms"});
   CHECK(said.out_has("\nbusy "));
   CHECK(said.out_has("\ncost ($) "));
   const std::string csv = text_of(folder.file("runs.csv"));
@@ -65,38 +48,18 @@ TEST_CASE("own metrics: a formula is worked out in each run, shown, exported and
     CHECK(cost[i] == doctest::Approx((wall[i] - cpu[i]) * 0.5 + 1).epsilon(1e-12));
   }
   // It can be compared with later.
-  const Said later = lauka({"-r3", "--derive", "cost:$=(wall_time - cpu_time) * 0.5 + 1", "-n",
-                            fixture("burn") + " 6ms", "--baseline", folder.file("it.json"),
-                            "--fail-if", "cost > 1000000", "--", fixture("burn") + " 6ms"});
-  CAPTURE(later.err);
-  CHECK(later.status == 0);
+  completed({"-r3", "--derive", "cost:$=(wall_time - cpu_time) * 0.5 + 1", "-n",
+             fixture("burn") + " 6ms", "--baseline", folder.file("it.json"), "--fail-if",
+             "cost > 1000000", "--", fixture("burn") + " 6ms"});
 }
 
-TEST_CASE("own metrics: what is built in comes with --metrics all, or by its name") {
-  CHECK_FALSE(lauka({"-r2", "--", fixture("tiny")}).out_has("cpu_utilization"));
-  CHECK(lauka({"-r2", "--metrics", "all", "--", fixture("tiny")}).out_has("\ncpu_utilization "));
-  const Said named = lauka({"-r2", "--metrics", "cpu_utilization", "--", fixture("tiny")});
-  CHECK(named.out_has("\ncpu_utilization "));
-  CHECK_FALSE(named.out_has("\nwall_time "));
-}
-
-TEST_CASE("own metrics: a formula that cannot be measured is refused before anything is run") {
-  const Said said = lauka({"--derive", "x=wall_time-cpu_time", "--", fixture("tiny")});
-  CHECK(said.status == 2);
-  CHECK(said.err ==
-        "lauka: a formula (--derive) needs 'wall_time-cpu_time', which is not measured; a minus "
-        "needs blanks around it\n");
-}
-
-TEST_CASE(
-    "own metrics: what a program prints is scraped in each run, and still comes to --output") {
+TEST_CASE("own metrics: what a program prints is scraped in each run, and comes to --output") {
   const Folder folder;
-  const Said said = lauka({"-r4", "-w1", "-n", "it", "--scrape", "rate:higher=rate ([0-9.,]+)",
-                           "--scrape", "took:ms=took (\\S+)", "--derive", "product=rate*took",
-                           "--export-runs", folder.file("runs.csv"), "--output", folder.file("out"),
-                           "--", "sh -c 'echo rate 1; echo rate 1,234.5; echo took 12.5ms >&2'"});
-  CAPTURE(said.err);
-  REQUIRE(said.status == 0);
+  const Said said = completed(
+      "-r4 -w1 -n it --scrape 'rate:higher=rate ([0-9.,]+)' --scrape 'took:ms=took (\\S+)' "
+      "--derive 'product=rate*took' --export-runs " +
+          folder.file("runs.csv") + " --output " + folder.file("out"),
+      {"sh -c 'echo rate 1; echo rate 1,234.5; echo took 12.5ms >&2'"});
   CHECK(said.out_has("\ntook "));
   CHECK(said.out_has("12.5ms"));
   const std::string csv = text_of(folder.file("runs.csv"));
@@ -104,50 +67,32 @@ TEST_CASE(
   CHECK(column(csv, "took") == std::vector<double>(4, 0.0125));
   CHECK(column(csv, "product")[0] == doctest::Approx(15.43125));
   CHECK(text_of(folder.file("out")) == "rate 1\nrate 1,234.5\ntook 12.5ms\n");
-  const Said inherited =
-      lauka({"-q", "-r2", "-w0", "--scrape", "n=n=(.)", "--show-output", "--", "echo n=3"});
+  const Said inherited = lauka("-q -r2 -w0 --scrape 'n=n=(.)' --show-output", {"echo n=3"});
   CHECK(inherited.out.starts_with("n=3\nn=3\n"));
 }
 
 TEST_CASE("own metrics: a run without a match ends the session, and with -i has no value") {
-  const Said said = lauka({"-r3", "--scrape", "rate=rate (.*)", "--", "echo hello"});
-  CHECK(said.status == 1);
-  CHECK(
-      said.err_has("lauka: 'echo hello': --scrape 'rate=rate (.*)' matches nothing that it wrote; "
-                   "that ends with 'hello'; use -i to go on without the value\n"));
-  const Said ignoring = lauka({"-r3", "-i", "--scrape", "rate=rate (.*)", "--", "echo hello"});
-  CHECK(ignoring.status == 0);
+  CHECK(has(failure("-r3 --scrape 'rate=rate (.*)'", {"echo hello"}),
+            "lauka: 'echo hello': --scrape 'rate=rate (.*)' matches nothing that it wrote; "
+            "that ends with 'hello'; use -i to go on without the value\n"));
+  const Said ignoring = completed("-r3 -i --scrape 'rate=rate (.*)'", {"echo hello"});
   CHECK(ignoring.out_has("\nrate (0 runs) "));
-  CHECK(lauka({"--scrape", "rate=rate .*", "--", "echo hello"}).status == 2);
+  CHECK(lauka("--scrape 'rate=rate .*'", {"echo hello"}).status == 2);
 }
 
-TEST_CASE(
-    "own metrics: output without a line break, NUL bytes and an expression that explodes do no "
-    "harm") {
-  const Said zeros = lauka({"-q", "-r1", "-w0", "-S", "--export-csv", "-", "--scrape", "n=n=(\\d+)",
-                            "--", "echo n=7; head -c 3000000 /dev/zero"});
-  CAPTURE(zeros.err);
-  CHECK(zeros.status == 0);
+TEST_CASE("own metrics: output without a line break, NULs and an explosive expression do no harm") {
+  const Said zeros = completed("-q -r1 -w0 -S --export-csv - --scrape 'n=n=(\\d+)'",
+                               {"echo n=7; head -c 3000000 /dev/zero"});
   CHECK(zeros.out_has(",n,ratio,1,7,"));
-  const Said explodes = lauka({"-q", "-r1", "-w0", "-S", "--scrape", "n=((a+)+)[bc]", "--",
-                               "head -c 100000 /dev/zero | tr '\\0' a"});
-  CHECK(explodes.status == 1);
-  CHECK(explodes.err_has("takes too many steps"));
-}
-
-TEST_CASE("own metrics: runs that count have LAUKA_METRICS, too") {
-  const std::string script = "sh -c 'echo n 1 >> \"$LAUKA_METRICS\"'";
-  const Said counted = lauka({"-r2", "-e", "page-faults", "--", script});
-  CHECK(counted.status == 0);
-  CHECK(counted.out_has("\nn "));
+  CHECK(has(
+      failure("-q -r1 -w0 -S --scrape 'n=((a+)+)[bc]'", {"head -c 100000 /dev/zero | tr '\\0' a"}),
+      "takes too many steps"));
 }
 
 TEST_CASE("own metrics: loops that count by themselves (lauka/counters.h) hand their values over") {
   const std::string loop = fixture("counted_loop");
-  const Said said = lauka({"-r3", "-n", "epochs", "-n", "loop", "--export-csv", "-", "--",
-                           loop + " epochs", loop + " loop"});
-  CAPTURE(said.err);
-  REQUIRE(said.status == 0);
+  const Said said =
+      completed("-r3 -n epochs -n loop --export-csv -", {loop + " epochs", loop + " loop"});
   for (const char* name : {"epochs", "loop"}) {
     const double seconds =
         std::strtod(csv_value(said.out, name, "turn_time", "mean").c_str(), nullptr);
@@ -161,42 +106,126 @@ TEST_CASE("own metrics: what a program writes to LAUKA_METRICS appears by itself
   const std::string command =
       "sh -c 'echo served 100 higher >> $LAUKA_METRICS; echo part 1 ms sum >> $LAUKA_METRICS; "
       "echo part 2 ms >> $LAUKA_METRICS'";
-  const Said said = lauka({"-r5", "--export-runs", folder.file("runs.csv"), "--export-json",
-                           folder.file("it.json"), "-n", "it", "--", command});
-  CAPTURE(said.err);
-  REQUIRE(said.status == 0);
+  const Said said = completed("-r5 --export-runs " + folder.file("runs.csv") + " --export-json " +
+                                  folder.file("it.json") + " -n it",
+                              {command});
   CHECK(said.out_has("\nserved "));
   CHECK(said.out_has("3.00ms"));
   const std::string csv = text_of(folder.file("runs.csv"));
   CHECK(column(csv, "served") == std::vector<double>(5, 100.0));
   CHECK(column(csv, "part")[4] == doctest::Approx(0.003));
-  const Said later = lauka({"-r5", "--baseline", folder.file("it.json"), "--metrics",
-                            "wall_time,served:higher", "--fail-if", "served < -5", "-n", "it", "--",
-                            "sh -c 'echo served 50 >> $LAUKA_METRICS'"});
+  const Said later = lauka("-r5 --baseline " + folder.file("it.json") +
+                               " --metrics wall_time,served:higher --fail-if 'served < -5' -n it",
+                           {"sh -c 'echo served 50 >> $LAUKA_METRICS'"});
   CAPTURE(later.err);
   CHECK(later.status == 3);
   CHECK(later.out_has("served < -5%: fail"));
 }
 
 TEST_CASE("own metrics: a line that cannot be read ends the session with its number") {
-  const Said said = lauka({"-r2", "--", "sh -c 'echo served many >> $LAUKA_METRICS'"});
-  CHECK(said.status == 1);
-  CHECK(said.err_has("line 1 of LAUKA_METRICS, 'served many', is not a number"));
-  CHECK(lauka({"-r2", "-i", "--", "sh -c 'echo served many >> $LAUKA_METRICS'"}).status == 0);
-  const Said folder_there = lauka({"-r2", "--", "sh -c 'mkdir $LAUKA_METRICS'"});
-  CHECK(folder_there.status == 1);
-  CHECK(folder_there.err_has("LAUKA_METRICS is no file"));
+  CHECK(has(failure("-r2", {"sh -c 'echo served many >> $LAUKA_METRICS'"}),
+            "line 1 of LAUKA_METRICS, 'served many', is not a number"));
+  completed("-r2 -i", {"sh -c 'echo served many >> $LAUKA_METRICS'"});
+  CHECK(has(failure("-r2", {"sh -c 'mkdir $LAUKA_METRICS'"}), "LAUKA_METRICS is no file"));
 }
 
 TEST_CASE("own metrics: the file is fresh for each run, and nothing is left of it") {
   const Folder folder;
-  const Said said =
-      lauka(Start{.arguments = {"-q", "-r20", "-n", "it", "--export-runs", folder.file("runs.csv"),
+  completed(Start{.arguments = {"-q", "-r20", "-n", "it", "--export-runs", folder.file("runs.csv"),
                                 "--", "sh -c 'echo n 1 sum >> $LAUKA_METRICS'"},
                   .environment = {{"TMPDIR", folder.path()}}});
-  REQUIRE(said.status == 0);
   CHECK(column(text_of(folder.file("runs.csv")), "n") == std::vector<double>(20, 1.0));
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+}
+
+// --percentiles, and why a candidate is faster, in the built program.
+
+namespace {
+
+using Json = nlohmann::json;
+
+}  // namespace
+
+TEST_CASE("percentiles: rows with intervals, in every export, and gates on them") {
+  const Folder folder;
+  const Said said =
+      completed("-r 36 -w0 --percentiles 50,90 --export-json " + folder.file("it.json") +
+                    " --export-csv " + folder.file("it.csv") + " --export-runs " +
+                    folder.file("runs.csv") + " --export-markdown " + folder.file("it.md") +
+                    " --export-html " + folder.file("it.html") +
+                    " --fail-if 'wall_time.p90 > 10000s' --fail-if 'wall_time.p50 < 1ns'",
+                {fixture("burn") + " 1ms", fixture("burn") + " 2ms"});
+  CHECK(said.out_has("\nwall_time.p50 "));
+  CHECK(said.out_has("\nwall_time.p90 "));
+  CHECK(said.out_has("wall_time.p90 > 10000s: pass: at most 10000s"));
+  CHECK(said.out_has("wall_time.p50 < 1ns: pass: at least 1ns"));
+  const Json json = Json::parse(text_of(folder.file("it.json")));
+  check_schema(json);
+  for (const Json& result : json["results"]) {
+    std::vector<double> times = result["times"].get<std::vector<double>>();
+    std::sort(times.begin(), times.end());
+    const Json& metrics = result["lauka"]["metrics"];
+    // Places 29 and 36 of 36, and 12 and 25, by binomial sums; the quantiles are NumPy's type 7.
+    const Json& p90 = metrics["wall_time.p90"]["percentile"];
+    CHECK(p90["value"].get<double>() == doctest::Approx(times[31] + 0.5 * (times[32] - times[31])));
+    CHECK(p90["low"] == times[28]);
+    CHECK(p90["high"] == times[35]);
+    const Json& p50 = metrics["wall_time.p50"]["percentile"];
+    CHECK(p50["low"] == times[11]);
+    CHECK(p50["high"] == times[24]);
+  }
+  CHECK(json["results"][1]["lauka"]["metrics"]["wall_time.p50"]["delta"]["basis"] == "quantile");
+  CHECK_FALSE(has(text_of(folder.file("runs.csv")), "wall_time.p90"));
+  const Said saved = completed({"--from", folder.file("it.json"), "--percentiles", "90,75"});
+  CHECK(saved.out_has("\nwall_time.p75 "));
+  CHECK(saved.out_has("\nwall_time.p90 "));
+  for (const char* file : {"it.csv", "it.md", "it.html"})
+    CHECK_MESSAGE(has(text_of(folder.file(file)), "wall_time.p90"), file);
+  const Said later = completed({"-r36", "-w0", "--baseline", folder.file("it.json"), "--fail-if",
+                                "wall_time.p50 > 100000", "-n", fixture("burn") + " 1ms", "--",
+                                fixture("burn") + " 1ms"});
+  CHECK(later.out_has("wall_time.p50 > 100000%: pass"));
+}
+
+TEST_CASE("percentiles: too few runs are refused before the first, or reported in the row") {
+  CHECK(refusal("-r35 --percentiles 90", {fixture("burn")}) ==
+        "lauka: wall_time.p90 needs 36 runs of each command for its 95% interval, more than the 35 "
+        "that --runs allows; allow 36 runs, or ask for a percentile nearer to 50\n");
+  CHECK(lauka("-r15 --percentiles 50,90,99", {fixture("burn")})
+            .err_has("wall_time.p90 needs 36 and wall_time.p99 368 runs"));
+  const Said after = completed("-m3 -d1ms -w0 --percentiles 99.9 --fail-if 'wall_time.p99.9 > 1'",
+                               {fixture("burn") + " 3ms", fixture("burn") + " 3ms"});
+  CHECK(after.out_has("n/a (needs "));
+  CHECK(after.out_has("are too few; it needs "));
+  for (const char* wrong : {"", "x", "0", "100", "50,,90", "-1", "1e1", "nan", "50;90"}) {
+    const Said refused = lauka({"--percentiles", wrong, "--", fixture("burn")});
+    CAPTURE(wrong);
+    CHECK(refused.status == 2);
+    CHECK(refused.err.find("lauka: --percentiles ") == 0);
+    CHECK(std::count(refused.err.begin(), refused.err.end(), '\n') == 1);
+  }
+}
+
+TEST_CASE("why: --verbose, the page and the JSON take a delta apart") {
+  const Folder folder;
+  const Said said = completed("-v -r8 -w0 --engine none --export-json " + folder.file("it.json") +
+                                  " --export-html " + folder.file("it.html"),
+                              {fixture("burn") + " 6ms", fixture("burn") + " 1ms"});
+  CHECK(said.out_has("\nwhy: "));
+  CHECK(said.out_has(" less CPU time"));  // after its factor, or its interval
+  CHECK(said.out_has("; instructions and cycles were not counted\n"));
+  CHECK(has(text_of(folder.file("it.html")), "<p>why: "));
+  const Json json = Json::parse(text_of(folder.file("it.json")));
+  check_schema(json);
+  CHECK(json["results"][0]["lauka"]["why"].is_null());
+  const Json& why = json["results"][1]["lauka"]["why"];
+  double product = 1.0;
+  for (const Json& factor : why["factors"]) product *= factor["of_wall_time"].get<double>();
+  const Json& delta = json["results"][1]["lauka"]["metrics"]["wall_time"]["delta"];
+  CHECK(product == doctest::Approx(1.0 + delta["percent"].get<double>() / 100.0).epsilon(1e-9));
+  CHECK(why["factors"][0]["part"] == "cpu_time");
+  const Said quiet = lauka("-r2 -w0", {fixture("burn") + " 1ms", fixture("burn") + " 1ms"});
+  CHECK_FALSE(quiet.out_has("why: "));
 }
 
 }  // namespace lauka::contract

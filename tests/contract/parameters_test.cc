@@ -1,12 +1,9 @@
 #include "contract/program.h"
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
-
-#include <unistd.h>
 
 // -L, -P, -D.
 
@@ -31,74 +28,20 @@ std::string seen(Words options, const std::vector<std::string>& commands) {
 
 }  // namespace
 
-TEST_CASE("-L measures each value, and two of them all combinations") {
+TEST_CASE("-L measures each value, and two of them all combinations; -P counts, exactly, by -D") {
   CHECK(seen({"-L", "n", "1,2"}, {"a{n}", "b{n}"}) == "a1 b1 a2 b2");
   CHECK(seen({"--parameter-list", "n", "1,2", "-L", "m", "x,y"}, {"{n}{m}"}) == "1x 2x 1y 2y");
-}
-
-TEST_CASE("-P counts, exactly, by -D") {
-  CHECK(seen({"-P", "n", "1", "4"}, {"{n}"}) == "1 2 3 4");
   CHECK(seen({"-P", "n", "0.1", "0.4", "-D", "0.1"}, {"{n}"}) == "0.1 0.2 0.3 0.4");
-  CHECK(seen({"-D2", "-P", "n", "-3", "3"}, {"{n}"}) == "-3 -1 1 3");
-}
-
-TEST_CASE("a command directly after the values is a command") {
-  const Folder folder;
-  const Said said = lauka({"-r1", "-q", "--export-csv", folder.file("out.csv"), "-L", "n", "1,2",
-                           "echo {n}", "-P", "m", "1", "2", "echo {n}{m}"});
-  CHECK(said.status == 0);
-  CHECK(lines_of(text_of(folder.file("out.csv"))).at(1).starts_with("echo 1,"));
 }
 
 TEST_CASE("the parameters are in the CSV and in the names") {
   const Folder folder;
-  REQUIRE(lauka({"-r1", "-q", "-n", "sleep", "--export-csv", folder.file("out.csv"), "-L", "n",
-                 "1,2", "-L", "m", "a,b", "--", "echo {n}{m}"})
-              .status == 0);
+  completed("-r1 -q -n sleep --export-csv " + folder.file("out.csv") + " -L n 1,2 -L m a,b",
+            {"echo {n}{m}"});
   const std::string csv = text_of(folder.file("out.csv"));
   CHECK(lines_of(csv).at(0).ends_with(",delta_high_percent,parameter_n,parameter_m"));
   CHECK(lines_of(csv).at(1).starts_with("\"sleep (n = 1, m = a)\",wall_time,"));
   CHECK(lines_of(csv).at(1).ends_with(",1,a"));
-}
-
-TEST_CASE("with one scanned parameter a comparison of its values closes the output") {
-  const Said said = lauka({"-r3", "-P", "n", "1", "3", "--", "echo {n}"});
-  const auto lines = lines_of(said.out);
-  REQUIRE(lines.size() > 4);
-  CHECK(lines[lines.size() - 4].starts_with("n "));
-  CHECK(lines[lines.size() - 4].find("wall_time") != std::string::npos);
-  for (std::size_t i = 1; i <= 3; ++i)
-    CHECK(lines[lines.size() - 4 + i].starts_with(std::to_string(i) + " "));
-}
-
-TEST_CASE("parameters that make no sense are refused, with status 2, and nothing is run") {
-  const Folder folder;
-  const std::string mark = "touch " + folder.file("was-run") + " {n}";
-  const std::vector<std::pair<Words, std::string>> all = {
-      {{"-P", "n", "1", "4", "-D", "0"}, "the step '0' is not above 0"},
-      {{"-P", "n", "4", "1"}, "'4' is above '1'"},
-      {{"-P", "n", "1", "x"}, "'x' is not a number"},
-      {{"-P", "n", "0.1", "0.4"}, "needs a step"},
-      {{"-L", "n", ""}, "--parameter-list n has an empty list"},
-      {{"-L", "n", "1", "-L", "n", "2"}, "the variable 'n' is given twice"},
-      {{"-L", "n", "1", "-L", "m", "2"}, "no command uses the variable 'm'"},
-      {{"-P", "n", "1", "100000"}, "more than the 10000 that are allowed"},
-      {{"-L", "n", "1", "-D", "2"}, "--parameter-step-size without --parameter-scan"},
-      {{"-L", "n"}, "--parameter-list needs two words after it"},
-      {{"-P", "n", "1"}, "--parameter-scan needs three words after it"},
-      {{"-Ln=1"}, "--parameter-list needs two words after it"},
-      {{"--parameter-list=n"}, "--parameter-list needs two words after it"},
-  };
-  for (const auto& [options, message] : all) {
-    Words arguments = options;
-    arguments.insert(arguments.end(), {"--", mark});
-    const Said said = lauka(arguments);
-    CAPTURE(said.err);
-    CHECK(said.status == 2);
-    CHECK(said.err_has(message));
-    CHECK(lines_of(said.err).size() == 1);
-    CHECK(access(folder.file("was-run").c_str(), F_OK) != 0);
-  }
 }
 
 }  // namespace lauka::contract

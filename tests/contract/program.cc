@@ -1,6 +1,9 @@
 #include "contract/program.h"
 
+#include "core/text.h"
+#include "os/linux_calls.h"
 #include "places.h"
+#include "skip.h"
 
 #include <algorithm>
 #include <array>
@@ -12,6 +15,8 @@
 #include <sstream>
 #include <stdexcept>
 #include <utility>
+
+#include <doctest/doctest.h>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -95,6 +100,59 @@ Said lauka(std::vector<std::string> arguments) {
   return lauka(start);
 }
 
+Said lauka(const std::string& options, const std::vector<std::string>& commands) {
+  return lauka(words(options, commands));
+}
+
+Said completed(std::vector<std::string> arguments) {
+  return completed(Start{.arguments = std::move(arguments)});
+}
+
+Said completed(const Start& start) {
+  Said said = lauka(start);
+  CAPTURE(said.out);
+  CAPTURE(said.err);
+  REQUIRE(said.status == 0);
+  return said;
+}
+
+Said completed(const std::string& options, const std::vector<std::string>& commands) {
+  return completed(words(options, commands));
+}
+
+std::string refusal(std::vector<std::string> arguments) {
+  Said said = lauka(std::move(arguments));
+  CAPTURE(said.err);
+  CHECK(said.status == 2);
+  CHECK(said.out.empty());
+  return std::move(said.err);
+}
+
+std::string refusal(const std::string& options, const std::vector<std::string>& commands) {
+  return refusal(words(options, commands));
+}
+
+std::string failure(std::vector<std::string> arguments) {
+  Said said = lauka(std::move(arguments));
+  CAPTURE(said.err);
+  CHECK(said.status == 1);
+  return std::move(said.err);
+}
+
+std::string failure(const std::string& options, const std::vector<std::string>& commands) {
+  return failure(words(options, commands));
+}
+
+std::vector<std::string> words(const std::string& options,
+                               const std::vector<std::string>& commands) {
+  auto split = split_words(options);
+  if (!split) throw std::runtime_error(split.error().line());
+  std::vector<std::string> all = *std::move(split);
+  if (!commands.empty()) all.emplace_back("--");
+  all.insert(all.end(), commands.begin(), commands.end());
+  return all;
+}
+
 Said lauka(const Start& start) {
   std::array out = {-1, -1};
   std::array err = {-1, -1};
@@ -164,22 +222,18 @@ std::string data(const std::string& name) {
   return std::string(places::kRepository) + "/tests/data/" + name;
 }
 
-Folder::Folder()
-    : path_((std::filesystem::temp_directory_path() / "lauka-contract-XXXXXX").string()) {
-  if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("no temporary folder");
-}
-
-Folder::~Folder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 void run_as(unsigned user, const Folder& folder, Start& start) {
   namespace fs = std::filesystem;
   fs::permissions(folder.path(), fs::perms(0755));
   start.program = folder.file("lauka");
   fs::copy_file(places::kProgram, start.program);
   start.as_user = user;
+}
+
+bool is_linux() {
+  if (os::linux_calls() != nullptr) return true;
+  skip("this is not Linux");
+  return false;
 }
 
 bool exists(const std::string& path) {
@@ -214,6 +268,16 @@ std::vector<std::string> fields_of(const std::string& line) {
     }
   }
   return fields;
+}
+
+std::vector<std::string> column_of(const std::string& csv, const std::string& name) {
+  const auto lines = lines_of(csv);
+  const auto header = fields_of(lines.at(0));
+  const auto at =
+      static_cast<std::size_t>(std::find(header.begin(), header.end(), name) - header.begin());
+  std::vector<std::string> values;
+  for (std::size_t i = 1; i < lines.size(); ++i) values.push_back(fields_of(lines[i]).at(at));
+  return values;
 }
 
 std::string csv_value(const std::string& csv, const std::string& command, const std::string& metric,

@@ -1,6 +1,8 @@
 #pragma once
 
+#include "has.h"
 #include "places.h"
+#include "scratch.h"
 
 #include <functional>
 #include <string>
@@ -38,6 +40,27 @@ struct Start {
 Said lauka(std::vector<std::string> arguments);
 Said lauka(const Start& start);
 
+/// The same with options as a shell takes them, and commands after them.
+Said lauka(const std::string& options, const std::vector<std::string>& commands);
+
+/// The same, which must end with status 0.
+Said completed(std::vector<std::string> arguments);
+Said completed(const Start& start);
+Said completed(const std::string& options, const std::vector<std::string>& commands);
+
+/// The error output of a call that must be refused, with status 2 and without a word on standard
+/// output.
+std::string refusal(std::vector<std::string> arguments);
+std::string refusal(const std::string& options, const std::vector<std::string>& commands);
+
+/// The error output of a call that must fail, with status 1.
+std::string failure(std::vector<std::string> arguments);
+std::string failure(const std::string& options, const std::vector<std::string>& commands);
+
+/// Options as a shell takes them, and commands after them.
+std::vector<std::string> words(const std::string& options,
+                               const std::vector<std::string>& commands = {});
+
 /// The same in a terminal `columns` wide: `out` is all of its output, standard error included.
 Said lauka_in_terminal(const std::vector<std::string>& arguments, unsigned short columns,
                        const std::vector<std::pair<std::string, std::string>>& environment = {});
@@ -51,23 +74,14 @@ std::string work(int units);
 /// Path of a file of tests/data.
 std::string data(const std::string& name);
 
-/// A folder that goes, with the files in it, when the test ends.
-class Folder {
- public:
-  Folder();
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder();
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
+using Folder = Scratch;
 
 /// Has another user run a copy of the program in `folder`, which is opened to that user: the
 /// checkout may be where that user cannot go.
 void run_as(unsigned user, const Folder& folder, Start& start);
+
+/// True on Linux; elsewhere the test case is skipped.
+bool is_linux();
 
 /// True if there is a file; an empty one may come from `touch`.
 bool exists(const std::string& path);
@@ -80,6 +94,9 @@ std::vector<std::string> lines_of(const std::string& text);
 
 /// The fields of a CSV line without quoted fields.
 std::vector<std::string> fields_of(const std::string& line);
+
+/// The column `name` of a --export-runs text, in the order run.
+std::vector<std::string> column_of(const std::string& csv, const std::string& name);
 
 /// One value of a --export-csv text: of the row of that command and metric.
 std::string csv_value(const std::string& csv, const std::string& command, const std::string& metric,

@@ -1,5 +1,4 @@
 #include "contract/program.h"
-#include "os/linux_calls.h"
 #include "skip.h"
 
 #include <cstdlib>
@@ -52,10 +51,7 @@ bool can_count(const std::string& event) {
 }  // namespace
 
 TEST_CASE("region: its time is the row that is shown first and compared") {
-  if (os::linux_calls() == nullptr) {
-    skip("this is not Linux");
-    return;
-  }
+  if (!is_linux()) return;
   const Said said = region({"-r8", "--fail-if-slower=50"}, {"sleeps 10", "sleeps 40"});
   CAPTURE(said.out);
   CHECK(said.status == 3);
@@ -70,10 +66,7 @@ TEST_CASE("region: its time is the row that is shown first and compared") {
 }
 
 TEST_CASE("region: a fifth of the work takes a fifth of the time of five fifths") {
-  if (os::linux_calls() == nullptr) {
-    skip("this is not Linux");
-    return;
-  }
+  if (!is_linux()) return;
   const double inside = mean({"-r3"}, "region_time", "sleeps 20");
   const double whole = mean({"-r3"}, "wall_time", "sleeps 20");
   CHECK(inside > 0.001);
@@ -81,7 +74,7 @@ TEST_CASE("region: a fifth of the work takes a fifth of the time of five fifths"
 }
 
 TEST_CASE("region: pages that it touches are its faults, in threads and children, too") {
-  if (os::linux_calls() == nullptr || !can_count("page-faults")) return;
+  if (!is_linux() || !can_count("page-faults")) return;
   for (const char* how : {"once", "twice", "thread", "old_thread", "child", "in_child"}) {
     CAPTURE(how);
     const double faults =
@@ -96,7 +89,7 @@ TEST_CASE("region: pages that it touches are its faults, in threads and children
 }
 
 TEST_CASE("region: instructions of a known loop are exact to a constant (needs counters)") {
-  if (os::linux_calls() == nullptr || !can_count("instructions:u")) return;
+  if (!is_linux() || !can_count("instructions:u")) return;
   const auto of = [](const std::string& turns) {
     return mean({"-r1", "-e", "instructions:u"}, "instructions:u", "turns " + turns);
   };
@@ -106,10 +99,7 @@ TEST_CASE("region: instructions of a known loop are exact to a constant (needs c
 }
 
 TEST_CASE("region: what was not marked as it should be is reported, and the session ends with 1") {
-  if (os::linux_calls() == nullptr) {
-    skip("this is not Linux");
-    return;
-  }
+  if (!is_linux()) return;
   const Said never = region({"-r2"}, {"turns 10 never"});
   CHECK(never.status == 1);
   CHECK(never.err_has("it did not call lauka_region_begin, or something that started it"));
@@ -126,10 +116,7 @@ TEST_CASE("region: what was not marked as it should be is reported, and the sess
 }
 
 TEST_CASE("region: what does not go with it is refused") {
-  if (os::linux_calls() == nullptr) {
-    skip("this is not Linux");
-    return;
-  }
+  if (!is_linux()) return;
   const Said simulated = region({"--engine", "cachegrind"}, {"turns 1"});
   CHECK(simulated.status == 2);
   CHECK(simulated.err ==
@@ -143,17 +130,14 @@ TEST_CASE("region: what does not go with it is refused") {
 }
 
 TEST_CASE("region: a baseline of whole runs has none of its events") {
-  if (os::linux_calls() == nullptr || !can_count("page-faults")) return;
+  if (!is_linux() || !can_count("page-faults")) return;
   const Folder folder;
   const std::string command = fixture("region") + " pages 10";
-  REQUIRE(lauka({"-r2", "-w0", "-e", "page-faults", "--export-json", folder.file("whole.json"),
-                 "--", command})
-              .status == 0);
-  const Said said =
-      lauka({"--region", "-r2", "-w0", "-e", "page-faults", "--baseline", folder.file("whole.json"),
-             "--fail-if", "page-faults > 5", "--", command});
-  CHECK(said.status == 2);
-  CHECK(said.err_has("has no page-faults of"));
+  completed("-r2 -w0 -e page-faults --export-json " + folder.file("whole.json"), {command});
+  CHECK(has(refusal("--region -r2 -w0 -e page-faults --baseline " + folder.file("whole.json") +
+                        " --fail-if 'page-faults > 5'",
+                    {command}),
+            "has no page-faults of"));
 }
 
 TEST_CASE("region: without lauka the calls do nothing, whatever LAUKA_REGION says") {

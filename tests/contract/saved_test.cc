@@ -1,6 +1,5 @@
 #include "contract/program.h"
 #include "contract/schema.h"
-#include "places.h"
 
 #include <filesystem>
 #include <fstream>
@@ -78,14 +77,13 @@ TEST_CASE("--from: deltas are paired within a session, and across sessions they 
   const Folder folder;
   save(folder.file("a.json"), {{"old", times_of(1.0)}, {"new", times_of(1.1)}});
   save(folder.file("b.json"), {{"newer", times_of(1.2)}});
-  const Said said = lauka({"--from", folder.file("a.json"), folder.file("b.json"), "--export-json",
-                           folder.file("all.json"), "--export-runs", folder.file("all.csv")});
-  CHECK(said.status == 0);
+  const Said said =
+      completed({"--from", folder.file("a.json"), folder.file("b.json"), "--export-json",
+                 folder.file("all.json"), "--export-runs", folder.file("all.csv")});
   CHECK(said.err_has("deltas between sessions include whatever else was different then"));
   CHECK_FALSE(said.err_has("under other conditions"));
   const json document = json::parse(text_of(folder.file("all.json")));
-  const json schema = json::parse(text_of(std::string(places::kRepository) + "/docs/schema.json"));
-  CHECK(faults(document, schema) == std::vector<std::string>{});
+  check_schema(document);
   const auto delta = [&](std::size_t command) {
     return document.at("results").at(command).at("lauka").at("metrics").at("wall_time").at("delta");
   };
@@ -134,17 +132,16 @@ TEST_CASE("--from: a session that was cut short says so, and a region is no whol
   };
   add_faults("region.json", "(region)");
   add_faults("whole.json", "");
-  const Said refused = lauka({"--from", folder.file("region.json"), folder.file("whole.json")});
-  CHECK(refused.status == 2);
-  CHECK(refused.err_has("is of whole runs in "));
+  CHECK(has(refusal({"--from", folder.file("region.json"), folder.file("whole.json")}),
+            "is of whole runs in "));
 }
 
 TEST_CASE("--from: gates typed now are judged at one look, and saved ones are reported again") {
   const Folder folder;
   save(folder.file("a.json"), {{"old", times_of(1.0)}, {"new", times_of(1.1)}});
   CHECK(lauka({"--from", folder.file("a.json"), "--fail-if-slower=5"}).status == 3);
-  CHECK(lauka({"--from", folder.file("a.json"), "--fail-if-slower=12"}).status == 0);
-  CHECK(lauka({"--from", folder.file("a.json"), "--fail-if", "wall_time > 3s"}).status == 0);
+  completed({"--from", folder.file("a.json"), "--fail-if-slower=12"});
+  completed({"--from", folder.file("a.json"), "--fail-if", "wall_time > 3s"});
   save(folder.file("short.json"), {{"old", {1.0, 1.1}}, {"new", {1.1, 1.0}}});
   const Said open = lauka(
       {"--from", folder.file("short.json"), "--fail-if-slower=5", "--fail-if-inconclusive=125"});
@@ -161,9 +158,8 @@ TEST_CASE("--from: gates typed now are judged at one look, and saved ones are re
 
 TEST_CASE("--from: gates on a session that its own gates ended are said to err more often") {
   const Folder folder;
-  REQUIRE(lauka({"-q", "-d10ms", "--fail-if", "cpu_time > 100", "--export-json",
-                 folder.file("a.json"), "--", work(5), work(5)})
-              .status == 0);
+  completed("-q -d10ms --fail-if 'cpu_time > 100' --export-json " + folder.file("a.json"),
+            {work(5), work(5)});
   CHECK(lauka({"--from", folder.file("a.json"), "--fail-if", "cpu_time > 90"})
             .err_has("judged again"));
   CHECK_FALSE(lauka({"--from", folder.file("a.json")}).err_has("judged again"));
@@ -178,8 +174,7 @@ TEST_CASE("a session has an identity, and labels from git and from the command l
     start.arguments = {"-q", "-r1", "--export-json", "-"};
     start.arguments.insert(start.arguments.end(), words.begin(), words.end());
     start.arguments.insert(start.arguments.end(), {"--", "true"});
-    const Said said = lauka(start);
-    REQUIRE(said.status == 0);
+    const Said said = completed(start);
     return json::parse(said.out).at("lauka");
   };
   const json bare = session_of({});
@@ -192,7 +187,7 @@ TEST_CASE("a session has an identity, and labels from git and from the command l
                 "cd \"$0\" && git init -q -b trunk && echo 1 >file && git add file && "
                 "git -c user.name=a -c user.email=b commit -qm it && git rev-parse HEAD >.git/it",
                 folder.path()};
-  REQUIRE(lauka(git).status == 0);
+  completed(git);
   std::string commit = text_of(folder.file(".git/it"));
   commit.pop_back();
   CHECK(session_of({}).at("labels") ==
@@ -215,18 +210,15 @@ TEST_CASE("A/A: a candidate that is the reference's program is reported, in any 
     return folder.file(name) + "/it " + time;
   };
   const std::string file = folder.file("it.json");
-  const Said said = lauka({"-r3", "--export-json", file, "--export-html", folder.file("it.html"),
-                           "--", it("a", "1ms"), it("b", "1ms"), it("b", "2ms"), it("c", "1ms")});
-  CHECK(said.status == 0);
+  completed("-r3 --export-json " + file + " --export-html " + folder.file("it.html"),
+            {it("a", "1ms"), it("b", "1ms"), it("b", "2ms"), it("c", "1ms")});
   const json document = json::parse(text_of(file));
-  const json schema = json::parse(text_of(std::string(places::kRepository) + "/docs/schema.json"));
-  CHECK(faults(document, schema) == std::vector<std::string>{});
+  check_schema(document);
   std::vector<std::size_t> same;
   for (const json& warning : document.at("lauka").at("warnings"))
     if (warning.at("kind") == "same_programs") same.push_back(warning.at("command"));
   CHECK(same == std::vector<std::size_t>{1});
-  CHECK(text_of(folder.file("it.html")).find("A/A: the programs are identical") !=
-        std::string::npos);
+  CHECK(has(text_of(folder.file("it.html")), "A/A: the programs are identical"));
   const auto hash_of = [&](std::size_t command, const char* what) {
     return document.at("results").at(command).at("lauka").at(what);
   };
@@ -235,7 +227,7 @@ TEST_CASE("A/A: a candidate that is the reference's program is reported, in any 
   CHECK(hash_of(1, "executable_sha256") != hash_of(3, "executable_sha256"));
   Start sum;
   sum.before = {"sh", "-c", R"(sha256sum "$0" >"$0.sum")", folder.file("a") + "/it"};
-  REQUIRE(lauka(sum).status == 0);
+  completed(sum);
   CHECK(text_of(folder.file("a") + "/it.sum").substr(0, 64) ==
         hash_of(0, "executable_sha256").get<std::string>());
   // Read again, and as a baseline's.
@@ -254,25 +246,20 @@ TEST_CASE("A/A: a candidate that is the reference's program is reported, in any 
         hash_of(0, "executable_sha256"));
   CHECK(made.at("results").at(1).at("lauka").at("executable_sha256") ==
         hash_of(3, "executable_sha256"));
-  const json shell =
-      json::parse(lauka({"-r3", "-q", "-S", "--export-json", "-", "--", "true"}).out);
+  const json shell = json::parse(lauka("-r3 -q -S --export-json -", {"true"}).out);
   CHECK_FALSE(shell.at("results").at(0).at("lauka").contains("executable_sha256"));
 }
 
 TEST_CASE("--from: hyperfine's files and standard input are read") {
   for (const char* file : {"hyperfine-1.json", "hyperfine-2.json"}) {
     CAPTURE(file);
-    const Said said = lauka({"--from", data(file)});
-    CHECK(said.status == 0);
+    const Said said = completed({"--from", data(file)});
     CHECK(said.out_has("wall_time"));
   }
   const Folder folder;
   save(folder.file("a.json"), {{"old", times_of(1.0)}});
-  Start start;
-  start.before = {"sh", "-c", R"(cat "$0" | "$@")", folder.file("a.json")};
-  start.arguments = {"--from", "-"};
-  const Said piped = lauka(start);
-  CHECK(piped.status == 0);
+  const Said piped = completed({.before = {"sh", "-c", R"(cat "$0" | "$@")", folder.file("a.json")},
+                                .arguments = {"--from", "-"}});
   CHECK(piped.out_has("Benchmark 1 (10 runs): old"));
 }
 
@@ -283,10 +270,8 @@ TEST_CASE("--from: what has no effect or does not fit is one line and status 2")
        R"({"metrics": [{"name": "rate", "unit": "1"}]})");
   const auto refused = [&](std::vector<std::string> words) {
     words.insert(words.begin(), {"--from", folder.file("a.json")});
-    const Said said = lauka(words);
-    CHECK(said.status == 2);
-    CHECK(said.out.empty());
-    return said.err;
+    const std::string said = refusal(words);
+    return said;
   };
   CHECK(refused({"-r3"}) == "lauka: --from runs nothing, so --runs has no effect; leave it out\n");
   CHECK(refused({"--label", "a=b"}) ==
@@ -301,6 +286,81 @@ TEST_CASE("--from: what has no effect or does not fit is one line and status 2")
   CHECK(refused({"--fail-if-slower=5"}).starts_with("lauka: a gate (--fail-if-slower, --fail-if)"));
   CHECK(refused({"--reference", "old", "--baseline", folder.file("a.json")})
             .starts_with("lauka: --reference and --baseline contradict each other"));
+}
+
+// --baseline, with files of lauka and of both versions of hyperfine.
+
+using nlohmann::json;
+
+TEST_CASE("a candidate is compared with the runs of an earlier file, and gated against them") {
+  const Folder folder;
+  const std::string old = folder.file("old.json");
+  completed("-q -r10 -n it --export-json " + old, {work(50)});
+  const Said worse =
+      lauka("-r10 -n it --baseline " + old + " --fail-if 'cpu_time > 20' --export-json " +
+                folder.file("new.json"),
+            {work(100)});
+  CHECK(worse.status == 3);
+  CHECK(worse.out_has("Deltas are against " + old + ", measured earlier.\n"));
+  CHECK(worse.out_has("cpu_time > 20%: fail: more than 20% higher, with confidence (measured "));
+  CHECK(worse.err_has("deltas against a baseline include"));
+  CHECK_FALSE(worse.err_has("under other conditions"));
+  const json document = json::parse(text_of(folder.file("new.json")));
+  check_schema(document);
+  CHECK(document.at("lauka").at("paired") == false);
+  CHECK(document.at("lauka").at("baseline").at("commands") == json({"it"}));
+  CHECK(document.at("lauka").at("gates").at(0).at("command") == 0);
+  const Said better = completed(
+      {"-q", "-r10", "-n", "it", "--baseline", old, "--fail-if", "cpu_time > 20", "--", work(30)});
+  CHECK(better.out_has("cpu_time > 20%: pass: at most 20% higher, with confidence (measured "));
+}
+
+TEST_CASE("what is another machine, kernel, processor or lauka than the baseline's is named") {
+  const Folder folder;
+  completed("-q -r2 --export-json " + folder.file("a.json"), {"true"});
+  json document = json::parse(text_of(folder.file("a.json")));
+  document["lauka"]["machine"]["name"] = "elsewhere";
+  document["lauka"]["machine"]["kernel"] = "0.01";
+  document["lauka"]["machine"]["cpu_model"] = "8086";
+  document["lauka"]["version"] = "0.0.1";
+  std::ofstream(folder.file("b.json")) << document;
+  const Said said = lauka("-r5 --baseline " + folder.file("b.json"), {"true"});
+  for (const char* there :
+       {"machine 'elsewhere'", "kernel '0.01'", "processor '8086'", "lauka '0.0.1'"})
+    CHECK_MESSAGE(said.err_has(there), there);
+}
+
+TEST_CASE("hyperfine's files are baselines of wall time, of either version") {
+  for (const char* file : {"hyperfine-1.json", "hyperfine-2.json"}) {
+    CAPTURE(file);
+    const Said said = completed({"-r5", "-n", "old", "-n", "new", "--baseline", data(file),
+                                 "--fail-if-slower=1000", "--", "true", "true"});
+    CHECK(said.out_has("old: wall_time > 1000%: pass: "));
+    CHECK(said.out_has("new: wall_time > 1000%: pass: "));
+    CHECK(said.err_has("does not say which machine"));
+  }
+}
+
+TEST_CASE("a file that is not a baseline, or lacks something, is refused before anything runs") {
+  const Folder folder;
+  const std::string mark = folder.file("ran");
+  std::ofstream(folder.file("foreign")) << "{\"benchmarks\": []}";
+  const std::string touch = "touch " + mark;
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
+      {{"--baseline", "/nosuch", "--", touch}, "'/nosuch' cannot be read"},
+      {{"--baseline", folder.file("foreign"), "--", touch}, "neither lauka's nor hyperfine's"},
+      {{"--baseline", data("hyperfine-1.json"), "--", touch, touch, "third"}, "lacks 'third'"},
+      {{"--baseline", data("hyperfine-1.json"), "--fail-if", "cpu_time > 1", "--", touch},
+       "has no cpu_time of 'old'"},
+      {{"--baseline", data("hyperfine-1.json"), "--reference", "true", "--", touch},
+       "contradict each other"},
+  };
+  for (const auto& [arguments, reason] : cases) {
+    const std::string said = refusal(arguments);
+    CHECK(lines_of(said).size() == 1);
+    CHECK(has(said, reason));
+  }
+  CHECK_FALSE(std::ifstream(mark).good());
 }
 
 }  // namespace lauka::contract

@@ -1,7 +1,12 @@
 #include "contract/schema.h"
 
+#include "places.h"
+
 #include <algorithm>
+#include <fstream>
 #include <set>
+
+#include <doctest/doctest.h>
 
 namespace lauka::contract {
 namespace {
@@ -123,6 +128,11 @@ std::vector<std::string> faults(const json& value, const json& schema) {
   Validator validator(schema);
   validator.check(value, schema, "");
   return validator.all();
+}
+
+void check_schema(const json& document) {
+  std::ifstream file(std::string(places::kRepository) + "/docs/schema.json");
+  for (const std::string& fault : faults(document, json::parse(file))) FAIL_CHECK(fault);
 }
 
 }  // namespace lauka::contract

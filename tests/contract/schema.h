@@ -13,4 +13,7 @@ namespace lauka::contract {
 /// what lauka writes must be in its documentation.
 std::vector<std::string> faults(const nlohmann::json& value, const nlohmann::json& schema);
 
+/// Fails the test case for each fault of a session's JSON, by docs/schema.json.
+void check_schema(const nlohmann::json& document);
+
 }  // namespace lauka::contract

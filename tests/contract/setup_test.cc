@@ -27,10 +27,8 @@ PATH=$0 exec "$BASH" "$1/scripts/setup" $4
 
 Said set_up(const std::string& manager, const std::string& cmake, const std::string& option = "") {
   const Folder bin;
-  Start start;
-  start.before = {"bash",  "-c",  kBareLinux, bin.path(), places::kRepository,
-                  manager, cmake, option};
-  return lauka(start);
+  return lauka(Start{.before = {"bash", "-c", kBareLinux, bin.path(), places::kRepository, manager,
+                                cmake, option}});
 }
 
 }  // namespace

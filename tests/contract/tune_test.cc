@@ -18,6 +18,17 @@
 namespace lauka::contract {
 namespace {
 
+// Puts the files of the folder $0 in place of the kernel's; $1 is the program.
+const std::string kPrepared = R"sh(
+mount --make-rprivate / && mount --bind "$0/run" /run &&
+  mount --bind "$0/timers" /proc/sys/kernel/timer_migration &&
+  mount --bind "$0/numa" /proc/sys/kernel/numa_balancing || exit 77
+LAUKA=$1
+TUNE=--tune=-cpus,-energy,-governor,-turbo,-watchdog,-perf-rate,-cstates
+see() { cat "$0/timers" "$0/numa" | tr -d '\n'; }
+wait_until() { for i in $(seq 500); do if eval "$1"; then return; fi; sleep 0.02; done; echo never; }
+)sh";
+
 class Machine : public Folder {
  public:
   Machine() {
@@ -36,30 +47,8 @@ class Machine : public Folder {
 
   /// Runs a script with the program as $LAUKA, and options to tune these two as $TUNE.
   Said run(const std::string& script) const {
-    Start start;
-    start.program = "/usr/bin/unshare";
-    const std::string folder = path();
-    start.arguments = {
-        "-m", "sh", "-c",
-        "mount --make-rprivate / && mount --bind " + folder +
-            "/run /run && "
-            "mount --bind " +
-            folder +
-            "/timers /proc/sys/kernel/timer_migration && "
-            "mount --bind " +
-            folder +
-            "/numa /proc/sys/kernel/numa_balancing || "
-            "exit 77\n"
-            "LAUKA=" +
-            std::string(places::kProgram) +
-            "\nTUNE=--tune=-cpus,-energy,-governor,-turbo,-watchdog,-perf-rate,-cstates\n"
-            "see() { cat " +
-            folder + "/timers " + folder +
-            "/numa | tr -d '\\n'; }\n"
-            "wait_until() { for i in $(seq 500); do if eval \"$1\"; then return; fi; "
-            "sleep 0.02; done; echo never; }\n" +
-            script};
-    return lauka(start);
+    return lauka({.arguments = {"-m", "sh", "-c", kPrepared + script, path(), places::kProgram},
+                  .program = "/usr/bin/unshare"});
   }
 };
 
@@ -92,9 +81,7 @@ TEST_CASE("what was in force is in the JSON, and another session differs from it
   const std::string file = machine.path() + "/s.json";
   CHECK(machine.run("$LAUKA $TUNE -r 2 true --export-json " + file).status == 0);
   const auto document = nlohmann::json::parse(text_of(file));
-  const auto schema =
-      nlohmann::json::parse(text_of(std::string(places::kRepository) + "/docs/schema.json"));
-  for (const std::string& fault : faults(document, schema)) FAIL_CHECK(fault);
+  check_schema(document);
   const auto session = document.at("lauka");
   CHECK(session.at("machine").at("tuning") == "numa=0 timers=0");
   const auto& tuning = session.at("tuning");
@@ -104,7 +91,7 @@ TEST_CASE("what was in force is in the JSON, and another session differs from it
   CHECK(tuning.at("before").contains("ticks"));
   CHECK(lauka({"-v", "-r", "2", "--baseline", file, "true"})
             .err_has("under other conditions: tuning 'numa=0 timers=0', not 'none'"));
-  CHECK(lauka({"--from", file, "--export-json", file + "2"}).status == 0);
+  completed({"--from", file, "--export-json", file + "2"});
   const auto again = nlohmann::json::parse(text_of(file + "2")).at("lauka");
   CHECK(again.at("tuning") == tuning);
   CHECK(again.at("machine") == session.at("machine"));
@@ -143,15 +130,13 @@ TEST_CASE("--tune=compare leaves a quarter of the runs untuned and reports what 
         "111"
         "000");
   const auto document = nlohmann::json::parse(text_of(file));
-  const auto schema =
-      nlohmann::json::parse(text_of(std::string(places::kRepository) + "/docs/schema.json"));
-  for (const std::string& fault : faults(document, schema)) FAIL_CHECK(fault);
+  check_schema(document);
   CHECK(document.at("results").at(0).at("times").size() == 12);
   const auto& tuning = document.at("lauka").at("tuning");
   CHECK(tuning.at("compare").size() == 2);
   CHECK(tuning.at("compare").at(1).at("tuned_runs") == 12);
   CHECK(tuning.at("compare").at(1).at("untuned_runs") == 4);
-  CHECK(lauka({"--from", file, "--export-json", file + "2"}).status == 0);
+  completed({"--from", file, "--export-json", file + "2"});
   CHECK(nlohmann::json::parse(text_of(file + "2")).at("lauka").at("tuning") == tuning);
   CHECK(lauka({"--from", file, "--export-html", "/dev/stdout"}).out_has("true, σ: "));
 }
@@ -268,8 +253,7 @@ TEST_CASE("without root the commands get CPUs of their own, and a line says what
   const Folder folder;
   Start start{.arguments = {"--tune=-cpus", "-r", "1", "true"}};
   run_as(65534, folder, start);
-  const Said said = lauka(start);
-  CHECK(said.status == 0);
+  const Said said = completed(start);
   CHECK(said.err_has("lauka: note: --tune without root: nothing is switched"));
   CHECK_FALSE(exists("/run/lauka"));
 }
@@ -278,11 +262,9 @@ TEST_CASE("--tune in a suite's file is refused, and names that are none") {
   const Folder folder;
   std::ofstream(folder.path() + "/s.toml")
       << "[defaults]\ntune = \"+smt\"\n[[benchmark]]\nname = \"a\"\ncommands = [\"true\"]\n";
-  const Said suite = lauka({"--suite", folder.path() + "/s.toml"});
-  CHECK(suite.status == 2);
-  CHECK(
-      suite.err_has("s.toml:2: --tune changes the machine, so a suite's file cannot ask for it; "
-                    "remove it here, and type it\n"));
+  CHECK(has(refusal({"--suite", folder.path() + "/s.toml"}),
+            "s.toml:2: --tune changes the machine, so a suite's file cannot ask for it; "
+            "remove it here, and type it\n"));
   CHECK(lauka({"--tune=+turbos", "true"}).err ==
         "lauka: --tune has no switch 'turbos'; did you mean turbo?\n");
   CHECK(lauka({"--tune=smt", "true"}).err ==

@@ -2,14 +2,57 @@
 
 #include "core/record.h"
 
+#include <vector>
+
 #include <doctest/doctest.h>
 
 namespace lauka {
-
 TEST_CASE("nanoseconds become the nearest number of seconds, which exports print without a tail") {
   Usage usage;
   usage.wall_ns = 1'097'222;  // times 1e-9 it is 0.0010972220000000001
   CHECK(kBuiltInMetrics[0].read(usage) == 0.001097222);
+}
+
+namespace {
+
+RunRecord run_of(std::uint32_t command, std::uint32_t round, std::uint64_t peak,
+                 std::uint64_t floor) {
+  RunRecord run;
+  run.step = {command, round, 0, RoundKind::Timed};
+  run.outcome = Exited{0};
+  run.usage.peak_rss_bytes = peak;
+  run.usage.peak_rss_floor_bytes = floor;
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("only rounds in which both commands have a value are compared") {
+  const Series reference{{1, 2, 3, 4}, {0, 1, 3, 4}, {}};
+  const Series candidate{{20, 30, 50}, {1, 3, 5}, {}};
+  const Comparison pairs = compare(reference, candidate, true);
+  CHECK(pairs.reference == std::vector<double>{2, 3});
+  CHECK(pairs.candidate == std::vector<double>{20, 30});
+  const Comparison all = compare(reference, candidate, false);
+  CHECK(all.reference == reference.values);
+  CHECK(all.candidate == candidate.values);
+}
+
+TEST_CASE("a series keeps values and the largest bound, and a bound compares with nothing") {
+  const Metric peak{
+      .name = "peak_rss",
+      .source = UsageReader{[](const Usage& u) { return static_cast<double>(u.peak_rss_bytes); }},
+      .role = Role::PeakRss};
+  MetricSeries series(peak, {}, 2);
+  series.add_run(run_of(0, 0, 900, 500));
+  series.add_run(run_of(1, 0, 300, 500));
+  series.add_run(run_of(1, 1, 400, 500));
+  series.add_run(run_of(1, 2, 350, 500));
+  CHECK(series.of_command(0).values == std::vector<double>{900});
+  CHECK(series.of_command(1).values.empty());
+  CHECK(series.of_command(1).largest_bound == 400);
+  CHECK(compare(series.of_command(0), series.of_command(1), true).is_empty());
+  CHECK(compare(series.of_command(0), series.of_command(1), false).is_empty());
 }
 
 }  // namespace lauka

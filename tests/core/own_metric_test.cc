@@ -3,6 +3,7 @@
 #include "core/choices.h"
 
 #include <string>
+#include <variant>
 
 #include <doctest/doctest.h>
 
@@ -64,28 +65,121 @@ TEST_CASE("what is not a number never becomes one") {
 }
 
 TEST_CASE("a metric has a name, and optionally a unit and a direction") {
-  const auto plain = parse_own_metric("rate");
-  REQUIRE(plain);
-  CHECK(plain->name == "rate");
-  CHECK(plain->better == Better::Less);
-  const auto full = parse_own_metric("latency.p99:ms:higher");
-  REQUIRE(full);
-  CHECK(full->name == "latency.p99");
-  CHECK(full->unit.unit == Unit::Seconds);
-  CHECK(full->better == Better::More);
-  CHECK(make_metric(*full, 1.0).shown_in == find_display_unit("ms"));
-  const auto direction = parse_own_metric("rate:higher");
-  REQUIRE(direction);
-  CHECK(direction->unit.word.empty());
-  CHECK(direction->better == Better::More);
-  const auto dollars = parse_own_metric("cost:$");
-  REQUIRE(dollars);
-  CHECK(make_metric(*dollars, 1.0).note == "($)");
+  const auto plain = parse_own_metric("rate").value();
+  CHECK(plain.name == "rate");
+  CHECK(plain.better == Better::Less);
+  const auto full = parse_own_metric("latency.p99:ms:higher").value();
+  CHECK(full.name == "latency.p99");
+  CHECK(full.unit.unit == Unit::Seconds);
+  CHECK(full.better == Better::More);
+  CHECK(make_metric(full, 1.0).shown_in == find_display_unit("ms"));
+  const auto direction = parse_own_metric("rate:higher").value();
+  CHECK(direction.unit.word.empty());
+  CHECK(direction.better == Better::More);
+  const auto dollars = parse_own_metric("cost:$").value();
+  CHECK(make_metric(dollars, 1.0).note == "($)");
   CHECK(refused_head("") == "has '' for a name");
   CHECK(refused_head("1x") == "has '1x' for a name");
   CHECK(refused_head("a b") == "has 'a b' for a name");
   CHECK(refused_head("x:") == "has '' for a unit");
   CHECK(refused_head("x:ms:up") == "has 'up', which is neither higher nor lower");
+}
+
+namespace {
+
+std::string refusal_of_line(std::string_view line) {
+  const auto reported = parse_reported_line(line);
+  return reported ? "accepted" : reported.error().what;
+}
+
+}  // namespace
+
+TEST_CASE("a line has a name, a value, and perhaps unit, direction and what becomes of several") {
+  const auto plain = parse_reported_line("requests 1,234.5").value();
+  CHECK(plain.metric.name == "requests");
+  CHECK(plain.value == "1,234.5");
+  CHECK_FALSE(plain.combine);
+  const auto full = parse_reported_line("\tlatency.p99  12.5 ms higher last\r").value();
+  CHECK(full.metric.unit.unit == Unit::Seconds);
+  CHECK(full.metric.better == Better::More);
+  CHECK(full.combine == Combine::Last);
+  const auto some = parse_reported_line("bytes 3 sum").value();
+  CHECK(some.metric.unit.word.empty());
+  CHECK(some.combine == Combine::Sum);
+  CHECK(parse_reported_line("t 3ms")->metric.unit.word == "ms");
+  CHECK(parse_reported_line("t 3abc")->metric.unit.word.empty());
+  CHECK(parse_reported_line("n 3 1 lower")->metric.unit.unit == Unit::Count);
+}
+
+TEST_CASE("an invalid line is refused with its fault") {
+  CHECK(refusal_of_line("") == "is not NAME VALUE");
+  CHECK(refusal_of_line("requests") == "is not NAME VALUE");
+  CHECK(refusal_of_line("1x 3") == "has '1x' for a name");
+  CHECK(refusal_of_line("a 3 ms up") ==
+        "has 'up', which is not a unit, higher, lower, sum, mean or last");
+  CHECK(refusal_of_line("a 3 higher ms") ==
+        "has 'ms', which is not a unit, higher, lower, sum, mean or last");
+  CHECK(refusal_of_line("a 3 \x1b[31m") ==
+        "has '\\x1b[31m', which is not a unit, higher, lower, sum, mean or last");
+}
+
+namespace {
+
+/// Returns it in postfix order, with blanks between; "refused: ..." if it is not a formula.
+std::string postfix(std::string_view text) {
+  const auto expression = parse_expression(text);
+  if (!expression) return "refused: " + expression.error().what;
+  std::string line;
+  for (const ExpressionTerm& term : *expression) {
+    line += line.empty() ? "" : " ";
+    if (const auto* name = std::get_if<std::string>(&term)) line += *name;
+    if (const auto* number = std::get_if<double>(&term))
+      line += std::to_string(static_cast<long long>(*number));
+    if (const auto* operation = std::get_if<Operation>(&term))
+      line += "+-*/"[static_cast<std::size_t>(*operation)];
+  }
+  return line;
+}
+
+}  // namespace
+
+TEST_CASE("a formula is read with the usual order of operations") {
+  CHECK(postfix("1000*cache-misses/instructions") == "1000 cache-misses * instructions /");
+  CHECK(postfix("a + b * c - d") == "a b c * + d -");
+  CHECK(postfix("a - b - c") == "a b - c -");
+  CHECK(postfix("a / b / c") == "a b / c /");
+  CHECK(postfix("(a + b) * (c - 1e3)") == "a b + c 1000 - *");
+  CHECK(postfix(" ( ( a ) ) ") == "a");
+}
+
+TEST_CASE("a dash within a name belongs to it; with a blank it is a minus") {
+  CHECK(postfix("wall_time - cpu_time") == "wall_time cpu_time -");
+  CHECK(postfix("wall_time-cpu_time") == "wall_time-cpu_time");
+  CHECK(postfix("wall_time -1") == "wall_time 1 -");
+  CHECK(postfix("2-1") == "2 1 -");
+  CHECK(postfix("\"cpu/event=0x3c/\"/cycles:u") == "cpu/event=0x3c/ cycles:u /");
+}
+
+TEST_CASE("what is not a formula is refused with what is wrong about it") {
+  CHECK(postfix("") == "refused: ends where a metric or a number is missing");
+  CHECK(postfix("a +") == "refused: ends where a metric or a number is missing");
+  CHECK(postfix("a b") == "refused: has 'b' where + - * or / is missing");
+  CHECK(postfix("(a") == "refused: has a ( without its )");
+  CHECK(postfix("a)") == "refused: has a ) without its (");
+  CHECK(postfix("()") == "refused: has ')' where a metric or a number is missing");
+  CHECK(postfix("-a") == "refused: has a minus with nothing before it");
+  CHECK(postfix("1.2.3 * a") == "refused: has '1.2.3 ', which is not a number");
+  CHECK(postfix("1e999") == "refused: has '1e999', which is not a number");
+  CHECK(postfix("3x") == "refused: has '3x', which is not a number");
+  CHECK(postfix("a ^ 2") == "refused: has '^' where + - * or / is missing");
+  CHECK(postfix("\"a") == "refused: has a \" without a name and another one");
+  CHECK(postfix(std::string(20'000, '(')) == "refused: is too long");
+  CHECK(postfix(std::string(9'000, '(') + "a") == "refused: has a ( without its )");
+}
+
+TEST_CASE("the names of a formula are reported once") {
+  const auto expression = parse_expression("a / (b + a) * 2").value();
+  CHECK(names_in(expression) == std::vector<std::string>{"a", "b"});
 }
 
 }  // namespace lauka

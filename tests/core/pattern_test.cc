@@ -59,11 +59,10 @@ TEST_CASE("what is not an expression is refused, and so is one without a group")
 TEST_CASE("an expression that explodes ends, without a value") {
   CHECK(last("(a+)+$", std::string(50, 'a') + "b") == "refused: takes too many steps");
   CHECK(last("((a|b|ab)*)*[cd]", std::string(10'000, 'a')) == "refused: takes too many steps");
-  const auto pattern = Pattern::compile("x(.*?)y");
-  REQUIRE(pattern);
+  const auto pattern = Pattern::compile("x(.*?)y").value();
   int asked = 0;
   const std::string text(300'000, 'x');
-  const auto group = pattern->last_group({text, 0, text.size()}, [&] { return ++asked < 3; });
+  const auto group = pattern.last_group({text, 0, text.size()}, [&] { return ++asked < 3; });
   CHECK_FALSE(group);
   CHECK(asked == 3);
 }

@@ -1,12 +1,12 @@
 #include "core/text.h"
 
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 namespace lauka {
-
 TEST_CASE("numbers are decimal, or hexadecimal with 0x, and nothing else") {
   CHECK(parse_number("60") == 60);
   CHECK(parse_number("0x3c") == 60);
@@ -66,6 +66,195 @@ TEST_CASE("the value of a key is on its first line, without blanks and quotes ar
   CHECK(find_value("A=\"", "A", '=') == "\"");
   CHECK_FALSE(find_value("AB=1\n", "A", '=').has_value());
   CHECK(find_value("A=\n", "A", '=') == "");
+}
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words words_of(std::string_view text) {
+  const auto words = split_words(text);
+  return words ? *words : Words{"refused: " + words.error().line()};
+}
+
+}  // namespace
+
+// The expected words are what `printf '[%s]' TEXT` of dash 0.5.12 shows, but for expansions and
+// operators, which are plain characters here.
+TEST_CASE("blanks and newlines separate words") {
+  CHECK(words_of("./old") == Words{"./old"});
+  CHECK(words_of("  ./new \t -O2\n in.txt ") == Words{"./new", "-O2", "in.txt"});
+  CHECK(words_of("").empty());
+  CHECK(words_of(" \t\n").empty());
+}
+
+TEST_CASE("single quotes protect everything between them") {
+  CHECK(words_of(R"('a b' 'c\d' '"')") == Words{"a b", R"(c\d)", "\""});
+  CHECK(words_of("a'b c'd") == Words{"ab cd"});
+}
+
+TEST_CASE("in double quotes a backslash protects only what is special there") {
+  CHECK(words_of(R"("a b" "\$\`\"\\")") == Words{"a b", R"($`"\)"});
+  CHECK(words_of(R"("a\nb" "it's" "\'")") == Words{R"(a\nb)", "it's", R"(\')"});
+  CHECK(words_of("\"a\\\nb\"") == Words{"ab"});
+}
+
+TEST_CASE("outside quotes a backslash protects any character, and a continued line vanishes") {
+  CHECK(words_of(R"(a\ b \'c \\ \")") == Words{"a b", "'c", "\\", "\""});
+  CHECK(words_of("a\\\nb") == Words{"ab"});
+  CHECK(words_of("\\\n").empty());
+}
+
+TEST_CASE("quotes alone are an empty word") {
+  CHECK(words_of("''") == Words{""});
+  CHECK(words_of("a '' \"\" b") == Words{"a", "", "", "b"});
+}
+
+TEST_CASE("nothing is expanded and no operator is seen") {
+  CHECK(words_of("echo $HOME *.c ~ #x `ls` a|b > c & $(d)") ==
+        Words{"echo", "$HOME", "*.c", "~", "#x", "`ls`", "a|b", ">", "c", "&", "$(d)"});
+}
+
+TEST_CASE("an unterminated quote is refused with what to write instead") {
+  CHECK(
+      words_of("echo 'a") ==
+      Words{
+          R"(refused: has an unterminated single quote; close it, or write \' for the character itself)"});
+  CHECK(
+      words_of(R"(echo "a\")") ==
+      Words{
+          R"(refused: has an unterminated double quote; close it, or write \" for the character itself)"});
+  CHECK(
+      words_of(R"(echo "a\)") ==
+      Words{
+          R"(refused: has an unterminated double quote; close it, or write \" for the character itself)"});
+  CHECK(words_of("echo a\\") ==
+        Words{R"(refused: ends in a backslash; write \\ for the character itself)"});
+}
+
+TEST_CASE("a word is shown as one would type it") {
+  CHECK(shell_quoted("./new-2.0_x") == "./new-2.0_x");
+  CHECK(shell_quoted("") == "''");
+  CHECK(shell_quoted("a b") == "'a b'");
+  CHECK(shell_quoted("it's") == R"('it'\''s')");
+  CHECK(shell_quoted("$HOME") == "'$HOME'");
+  CHECK(shell_quoted(Words{"./new", "a b", ""}) == "./new 'a b' ''");
+}
+
+TEST_CASE("words that are shown and split again are the same words") {
+  const Words all = {"", " ", "'", "\"", "\\", "a'b\"c\\d $e `f`\n\tg", "~", "ünï", "-", "--"};
+  CHECK(words_of(shell_quoted(all)) == all);
+}
+
+TEST_CASE("shell syntax is found where a shell would act on it") {
+  struct Found {
+    const char* text;
+    const char* syntax;
+  };
+  for (const Found& one : std::vector<Found>{{"ls | wc", "|"},
+                                             {"a && b", "&&"},
+                                             {"a || b", "||"},
+                                             {"cd x; ls", ";"},
+                                             {"ls > out", ">"},
+                                             {"ls 2>/dev/null", ">"},
+                                             {"wc <in", "<"},
+                                             {"ls *.c", "*"},
+                                             {"echo $HOME/x", "$HOME"},
+                                             {"echo \"$HOME\"", "$HOME"},
+                                             {"echo $(date)", "$("},
+                                             {"echo ${x}", "${"},
+                                             {"echo `date`", "`"}}) {
+    CAPTURE(one.text);
+    CHECK(shell_syntax_in(one.text) == one.syntax);
+  }
+  for (const char* text : {"ls -l", "awk '{print $1 > \"x\"}'", "echo \"a | b\"", "echo \\$HOME",
+                           "find . -exec rm {} ;", "echo 5$", "echo 'unterminated",
+                           "curl http://x/?a=1&b=2", "./old {n}"}) {
+    CAPTURE(text);
+    CHECK(shell_syntax_in(text).empty());
+  }
+}
+
+TEST_CASE("a text on one line cannot steer the terminal") {
+  CHECK(one_line("sh -c 'a\n\tb'") == "sh -c 'a\\n\\tb'");
+  CHECK(one_line("\x1b[31mred\x7f\r") == "\\x1b[31mred\\x7f\\x0d");
+  CHECK(one_line("\u009b31m") == "\\x9b31m");
+  CHECK(one_line(std::string("a\0b", 3)) == "a\\x00b");
+}
+
+TEST_CASE("what turns the direction of a text, ends its line or hides in it is shown") {
+  CHECK(one_line("a\u202Eb\u2066c\u200Fd\u061Ce") == "a\\u202eb\\u2066c\\u200fd\\u061ce");
+  CHECK(one_line("a\u2028b\u2029c") == "a\\u2028b\\u2029c");
+  CHECK(one_line("\uFEFFa\U000E0041") == "\\ufeffa\\U000e0041");
+}
+
+TEST_CASE("bytes that are not UTF-8 are shown, one by one") {
+  CHECK(one_line("a\xFF") == "a\\xff");
+  CHECK(one_line("\xC0\xAF") == "\\xc0\\xaf");                    // overlong
+  CHECK(one_line("\xED\xA0\x80") == "\\xed\\xa0\\x80");           // a surrogate
+  CHECK(one_line("\xF4\x90\x80\x80") == "\\xf4\\x90\\x80\\x80");  // beyond U+10FFFF
+  CHECK(one_line("\xE2\x82") == "\\xe2\\x82");                    // cut off in the middle of €
+}
+
+TEST_CASE("what people write stays as it is, and so does what was shown before") {
+  CHECK(one_line("ünï ⚡ 漢字 e\u0301 👩\u200D💻 −") == "ünï ⚡ 漢字 e\u0301 👩\u200D💻 −");
+  const std::string shown = one_line("\x1b[1m\\n\u202E\xFF");
+  CHECK(one_line(shown) == shown);
+}
+
+TEST_CASE("a text that is cited in a message stays on its line") {
+  CHECK(cited("./old -x") == "'./old -x'");
+  CHECK(cited("sh -c 'exit 0'") == R"("sh -c 'exit 0'")");
+  CHECK(cited(R"(sh -c 'echo "a"')") == R"('sh -c 'echo "a"'')");
+  CHECK(cited("a\nb\tc\x1b[1m\x7f") == R"('a\nb\tc\x1b[1m\x7f')");
+}
+
+TEST_CASE("a text that is cited in a message loses its middle where it is longer than 400 bytes") {
+  const std::string at_most(400, 'a');
+  CHECK(cited(at_most) == "'" + at_most + "'");
+  CHECK(cited("a" + std::string(1'000'000, 'b') + "c") ==
+        "'a" + std::string(199, 'b') + "…" + std::string(199, 'b') + "c'");
+}
+
+TEST_CASE("a middle is taken out between characters") {
+  CHECK(without_middle("aüb", 4) == "aüb");
+  CHECK(without_middle("äöüß", 6) == "ä…ß");
+  CHECK(without_middle("abcdef", 4) == "ab…ef");
+  CHECK(without_middle(std::string(9, '\x80'), 4) == "…");
+}
+
+TEST_CASE("a message is one line, whatever was put into it") {
+  CHECK(message_line("9\x1b[2J\n\nlauka: all fine") == "lauka: 9\\x1b[2J\\n\\nlauka: all fine\n");
+  CHECK(message_line(std::string(5'000'000, 'x')).size() < 17'000);
+}
+
+TEST_CASE("the end of a text is its last lines, whole") {
+  CHECK(last_lines_of("").empty());
+  CHECK(last_lines_of("a\nb\n\n") == "a\nb");
+  std::string lines;
+  for (int i = 1; i <= 100; ++i) lines += std::to_string(i) + "\n";
+  const std::string shown = last_lines_of(lines);
+  CHECK(shown.starts_with("81\n82\n"));
+  CHECK(shown.ends_with("\n100"));
+  // Of a long one its whole lines; of a single long line, its end.
+  const std::string wide(3'000, 'x');
+  CHECK(last_lines_of("y" + wide + "\nz" + wide) == "z" + wide);
+  CHECK(last_lines_of(wide + wide).size() == OutputTail::kShown);
+}
+
+TEST_CASE("a text that comes in pieces has the same end, and little is kept of it") {
+  OutputTail tail;
+  std::string whole;
+  for (int i = 0; i < 5'000; ++i) {
+    const std::string piece = "line " + std::to_string(i) + "\n";
+    tail.add(piece);
+    whole += piece;
+  }
+  CHECK(tail.last_lines() == last_lines_of(whole));
+  tail.add(std::string(100'000, 'x'));
+  CHECK(tail.last_lines() == std::string(OutputTail::kShown, 'x'));
+  tail.clear();
+  CHECK(tail.last_lines().empty());
 }
 
 }  // namespace lauka

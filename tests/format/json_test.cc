@@ -165,19 +165,6 @@ TEST_CASE("a single run has no deviation") {
   CHECK_FALSE(result.contains("is_reference"));
 }
 
-TEST_CASE("numbers read back as the same double, counts as whole numbers") {
-  Results results;
-  results.metrics = {metric("wall_time", Unit::Seconds), metric("cycles", Unit::Count)};
-  const double odd = 0.1 + 0.2;
-  results.commands = {command("a", 2, {row(0, summary(2, odd, 1.0 / 3.0, odd, 2.0))})};
-  results.runs = made({{{0, 0, 0, 0}, {odd, 9007199254740991.0}}, {{0, 1, 0, 0}, {2.0, 0.0}}});
-  const std::string text = written(write_json, results);
-  const json result = json::parse(text).at("results").at(0);
-  CHECK(result.at("times").at(0).get<double>() == odd);
-  CHECK(result.at("stddev").get<double>() == 1.0 / 3.0);
-  CHECK(text.find("9007199254740991") != std::string::npos);
-}
-
 TEST_CASE("a whole sample has all its digits, and the sign of a zero") {
   CHECK(json_sample(3.0, Unit::Seconds) == "3.0");
   CHECK(json_sample(0.0, Unit::Seconds) == "0.0");
@@ -264,9 +251,8 @@ TEST_CASE("names of all kinds are JSON strings; what is not UTF-8 is replaced") 
 
 TEST_CASE("plain values are on one line, so that people can read the file too") {
   const std::string text = written(write_json, two_commands());
-  CHECK(text.find("\n      \"times\": [0.1, 0.3, 0.2],\n") != std::string::npos);
-  CHECK(text.find("\n          \"time_wall_clock\": {\"value\": 0.1, \"unit\": \"second\"},\n") !=
-        std::string::npos);
+  CHECK(has(text, "\n      \"times\": [0.1, 0.3, 0.2],\n"));
+  CHECK(has(text, "\n          \"time_wall_clock\": {\"value\": 0.1, \"unit\": \"second\"},\n"));
   CHECK(text.back() == '\n');
 }
 

@@ -12,7 +12,6 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -254,11 +253,10 @@ TEST_CASE("findings of gates and a precision are read back, not made again") {
 TEST_CASE("a session that was compared with a baseline is read back with the baseline's values") {
   Case before(9);
   const Results earlier = before.results();
-  auto read = read_session(written(write_json, earlier));
-  REQUIRE(read.has_value());
+  auto read = read_session(written(write_json, earlier)).value();
   Case it(7);
   change(it.session.runs, [&](RunRecord& run) { run.usage.wall_ns += 5'000'000; });
-  const auto session = std::make_shared<Recording>(std::move(read->recording));
+  const auto session = std::make_shared<Recording>(std::move(read.recording));
   REQUIRE(use_baseline(it.plan, "b.json", session));
   const Results results = it.results();
   REQUIRE(results.commands[0].rows[0].delta.has_value());

@@ -21,12 +21,6 @@ namespace {
 
 using nlohmann::json;
 
-std::string written(Exporter exporter, const Report& report) {
-  std::string text;
-  exporter(report, [&](std::string_view piece) { text += piece; });
-  return text;
-}
-
 MadeRun run(std::size_t command, std::size_t round, std::vector<std::optional<double>> values) {
   return {{.command = command, .round = round}, std::move(values)};
 }
@@ -108,7 +102,7 @@ TEST_CASE("benchfmt: a line per run, with what can be compared as a key") {
   results.runs = made({run(0, 0, {0.25, 4e6, std::nullopt}), run(1, 0, {0.5, 5e6, 1.5}),
                        run(2, 0, {0.75, std::nullopt, std::nullopt}),
                        run(2, 1, {std::nullopt, std::nullopt, std::nullopt})});
-  CHECK(written(write_benchfmt, Report{{results}}) ==
+  CHECK(written(write_benchfmt, results) ==
         "cpu: M3\n"
         "Unit ipc better=higher\n"
         "Benchmark/command=._a__5 1 0.25 sec/op 4000000 peak_rss-B\n"
@@ -119,7 +113,7 @@ TEST_CASE("benchfmt: a line per run, with what can be compared as a key") {
 
 TEST_CASE("Bencher's JSON has each command's metrics with their intervals") {
   // Student's t for 95% and 8 degrees is 2.306: 0.0076 * 2.306 / 3 = 0.005842.
-  const json document = json::parse(written(write_bmf, Report{{manual_example()}}));
+  const json document = json::parse(written(write_bmf, manual_example()));
   CHECK(document.size() == 2);
   const json& wall = document.at("./build-old").at("wall_time");
   CHECK(wall.at("value") == 0.591);
@@ -143,7 +137,7 @@ TEST_CASE("github-action-benchmark gets the metrics shown that are better when s
   Results results = manual_example();
   results.metrics[1].shown = Shown::Verbose;
   results.metrics[2].better = Better::More;
-  const json entries = json::parse(written(write_github_benchmark, Report{{results}}));
+  const json entries = json::parse(written(write_github_benchmark, results));
   CHECK(entries.size() == 2);
   CHECK(entries.at(0) == json{{"name", "./build-old wall_time"},
                               {"unit", "s"},
@@ -164,7 +158,7 @@ TEST_CASE("a run is a line of JSON, without what was not measured in it") {
   Results results = manual_example();
   results.metrics[2].unit = Unit::Count;
   results.runs = made({run(0, 0, {std::nullopt, std::nullopt, 7})});
-  const json line = json::parse(written(write_runs_jsonl, Report{{results}}));
+  const json line = json::parse(written(write_runs_jsonl, results));
   CHECK_FALSE(line.contains("benchmark"));
   CHECK(line.at("metrics") == json{{"core_active_cycle", 7}});
 }
@@ -174,7 +168,7 @@ TEST_CASE("AsciiDoc: the table of the Markdown, with nothing in names that it wo
   results.metrics.resize(1);
   for (CommandResult& one : results.commands) one.rows.resize(1);
   results.commands[1].name = "a|b *c* -- {d} it's";
-  CHECK(written(write_asciidoc, Report{{results}}) ==
+  CHECK(written(write_asciidoc, results) ==
         "[%header,cols=\"<,<,>,>,>,>\"]\n"
         "|===\n"
         "| command\n| measurement\n| mean ± σ\n| min … max\n| outliers\n| delta\n"
@@ -196,7 +190,7 @@ TEST_CASE("Org: the same, where an underscore would lower what follows it") {
   results.metrics.resize(1);
   for (CommandResult& one : results.commands) one.rows.resize(1);
   results.commands[1].name = "a|b x=1 /tmp/c";
-  CHECK(written(write_orgmode, Report{{results}}) ==
+  CHECK(written(write_orgmode, results) ==
         "| command | measurement | mean ± σ | min … max | outliers | delta |\n"
         "|---+---+---+---+---+---|\n"
         "| =./build-old=, 9 runs | =wall_time= | 591ms ± 7.6ms | 583ms … 605ms | 0 (0%) |  |\n"
@@ -205,7 +199,7 @@ TEST_CASE("Org: the same, where an underscore would lower what follows it") {
         "\n"
         "- a\\vert{}b x=1 \\slash{}tmp/c ran 4.55 ± 0.04 times faster than ./build-old\n");
   results.commands[1].name = "x=1 y";
-  CHECK(written(write_orgmode, Report{{results}}).find("| ~x=1 y~, 9 runs |") != std::string::npos);
+  CHECK(has(written(write_orgmode, results), "| ~x=1 y~, 9 runs |"));
 }
 
 }  // namespace lauka::report

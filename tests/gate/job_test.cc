@@ -76,8 +76,7 @@ Verdict at_the_limit(noise::Source& noise, std::size_t gates, double spread) {
 
 }  // namespace
 
-TEST_CASE(
-    "suites of equal programs fail in at most 5% of all cases, values at their limit or not") {
+TEST_CASE("suites of equal programs fail in at most 5% of cases, values at their limit or not") {
   constexpr std::size_t suites = 600;
   constexpr std::size_t pairs = 8;
   for (const Risk risk : {Risk::Any, Risk::Share}) {
@@ -109,8 +108,7 @@ TEST_CASE("Holm and Benjamini-Hochberg reject what R's p.adjust says") {
   CHECK(benjamini_hochberg({}, kError).empty());
 }
 
-TEST_CASE(
-    "a job's gates: what is inconclusive alone may fail alongside others, a pass never does") {
+TEST_CASE("a job's gates: what is open alone may fail alongside others, a pass never does") {
   Findings one{{{}, {}}};
   Findings other{{{}, {}}};
   one.verdicts[0].answer = Answer::Fail;

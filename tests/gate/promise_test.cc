@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <optional>
@@ -16,7 +17,6 @@
 #include <doctest/doctest.h>
 
 namespace lauka::gate {
-
 namespace {
 
 /// The times of consecutive runs of one and the same program.
@@ -104,6 +104,21 @@ const std::initializer_list<Model> kModels = {
     {"quiet", quiet}, {"spiky", spiky}, {"wavering", wavering}, {"two speeds", two_speeds}};
 
 constexpr int kGates = 3000;
+
+/// Checks that a candidate that is slower by exactly the limit fails in 5% of gates at most, on any
+/// machine.
+void check_rate(std::uint64_t seed, std::size_t rounds,
+                const std::function<std::optional<Answer>(const PromiseRounds&)>& answer_of) {
+  for (const Model& model : kModels) {
+    noise::Source source(seed);
+    int failed = 0;
+    for (int gate = 0; gate < kGates; ++gate)
+      failed += answer_of(measure(model.machine, source, rounds, 1.1)) == Answer::Fail ? 1 : 0;
+    INFO(model.name, ": ", failed, " of ", kGates);
+    CHECK(failed <= 0.055 * kGates);
+    CHECK(failed >= 0.01 * kGates);  // and the test is awake
+  }
+}
 
 /// A candidate whose runs are now and then longer, on a machine whose noise is 2 %.
 struct SlowRuns {
@@ -212,47 +227,22 @@ TEST_CASE("all of the table of early passes (scripts/bench gate --early)" * doct
 
 TEST_CASE("a gate that looks once fails a slow-down exactly at its limit in 5% of cases at most") {
   const Levels levels = levels_of_one_look(0.95, 1);
-  for (const Model& model : kModels) {
-    noise::Source source(60);
-    int failed = 0;
-    for (int gate = 0; gate < kGates; ++gate) {
-      const PromiseRounds rounds = measure(model.machine, source, 15, 1.1);
-      const Evidence evidence{rounds.reference, rounds.candidate};
-      failed += judge(evidence, 0.1, FailsWhen::Above, levels, true).answer == Answer::Fail ? 1 : 0;
-    }
-    INFO(model.name, ": ", failed, " of ", kGates);
-    CHECK(failed <= 0.055 * kGates);
-    CHECK(failed >= 0.01 * kGates);  // and the test is awake
-  }
+  check_rate(60, 15, [&](const PromiseRounds& rounds) {
+    const Evidence evidence{rounds.reference, rounds.candidate};
+    return judge(evidence, 0.1, FailsWhen::Above, levels, true).answer;
+  });
 }
 
 TEST_CASE("looking five times does not raise that rate") {
   const Levels levels = Schedule(0.95, 1, 1, WatchSchedule::Planned).late();
-  for (const Model& model : kModels) {
-    noise::Source source(61);
-    int failed = 0;
-    for (int gate = 0; gate < kGates; ++gate) {
-      const PromiseRounds rounds = measure(model.machine, source, 40, 1.1);
-      failed += answer_of_five_looks(rounds, 10, 0.1, levels) == Answer::Fail ? 1 : 0;
-    }
-    INFO(model.name, ": ", failed, " of ", kGates);
-    CHECK(failed <= 0.055 * kGates);
-    CHECK(failed >= 0.01 * kGates);
-  }
+  check_rate(61, 40, [&](const PromiseRounds& rounds) {
+    return answer_of_five_looks(rounds, 10, 0.1, levels);
+  });
 }
 
 TEST_CASE("nor does looking early, from ten rounds on") {
-  for (const Model& model : kModels) {
-    noise::Source source(64);
-    int failed = 0;
-    for (int gate = 0; gate < kGates; ++gate) {
-      const PromiseRounds rounds = measure(model.machine, source, 100, 1.1);
-      failed += answer_of_all_looks(rounds, 25, 0.1) == Answer::Fail ? 1 : 0;
-    }
-    INFO(model.name, ": ", failed, " of ", kGates);
-    CHECK(failed <= 0.055 * kGates);
-    CHECK(failed >= 0.01 * kGates);
-  }
+  check_rate(64, 100,
+             [](const PromiseRounds& rounds) { return answer_of_all_looks(rounds, 25, 0.1); });
 }
 
 TEST_CASE("five looks at one look's level would raise it: the boundary is needed") {

@@ -12,7 +12,6 @@
 #include <doctest/doctest.h>
 
 namespace lauka::gate {
-
 namespace {
 
 const Condition kTenPercent{.metric = "wall_time", .limit_percent = 10.0};
@@ -57,17 +56,16 @@ TEST_CASE("a verdict's delta is the one of the table at one look, and wider at o
 
   const auto first_of_five =
       decide_at_look({kTenPercent, 1, 0}, comparison_of(samples.evidence()), std::nullopt,
-                     Schedule(0.95, 1, 1, WatchSchedule::Planned).late(), {1, false});
-  REQUIRE(first_of_five.has_value());
-  CHECK(*first_of_five->delta.change == *shown.change);
+                     Schedule(0.95, 1, 1, WatchSchedule::Planned).late(), {1, false})
+          .value();
+  CHECK(*first_of_five.delta.change == *shown.change);
   // Of ten rounds the 9th Walsh average from either end is the bound at .025, the 5th at .0081.
-  CHECK(first_of_five->delta.bounds->low < shown.bounds->low);
-  CHECK(first_of_five->delta.bounds->high > shown.bounds->high);
-  CHECK(first_of_five->delta.mean.bounds->low == shown.mean.bounds->low);
+  CHECK(first_of_five.delta.bounds->low < shown.bounds->low);
+  CHECK(first_of_five.delta.bounds->high > shown.bounds->high);
+  CHECK(first_of_five.delta.mean.bounds->low == shown.mean.bounds->low);
 }
 
-TEST_CASE(
-    "where ranks alone would pass and the mean speaks against it, more rounds are not promised") {
+TEST_CASE("where ranks would pass and the mean speaks against it, no more rounds are promised") {
   std::vector<double> candidate;
   for (int i = 0; i < 40; ++i) candidate.push_back(i % 20 == 7 ? 5.0 : 0.95 + 1e-4 * i);
   const std::vector<double> reference(candidate.size(), 1.0);
@@ -156,6 +154,175 @@ TEST_CASE("few first rounds have looks in order, and never none") {
     CHECK(looks.back() == 4 * first);
     CHECK(std::is_sorted(looks.begin(), looks.end()));
   }
+}
+
+namespace {
+
+constexpr Levels kFivePercent{.fail = 0.05, .pass = 0.05, .tails = {}};
+
+/// Rounds that are all `change` above a reference that varies, with a little noise of fixed signs.
+struct Rounds {
+  std::vector<double> reference;
+  std::vector<double> candidate;
+
+  Rounds(std::size_t count, double change) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto place = static_cast<double>(i);
+      reference.push_back(1.0 + 0.01 * place);
+      candidate.push_back((1.0 + change + 0.001 * (place + 1.0)) * reference.back());
+    }
+  }
+
+  Evidence evidence(bool paired = true) const { return {reference, candidate, paired}; }
+};
+
+/// At the last look, whether the value is more than `limit` above the reference.
+Judgement judged(const Evidence& evidence, double limit, const Levels& levels = kFivePercent) {
+  return judge(evidence, limit, FailsWhen::Above, levels, true);
+}
+
+}  // namespace
+
+TEST_CASE("before the last look what is not decided goes on, at the last it is inconclusive") {
+  Rounds rounds(10, 0.1);
+  std::reverse(rounds.candidate.begin(), rounds.candidate.end());  // noise without a direction
+  CHECK_FALSE(
+      judge(rounds.evidence(), 0.1, FailsWhen::Above, kFivePercent, false).answer.has_value());
+  CHECK(judged(rounds.evidence(), 0.1).answer == Answer::Inconclusive);
+}
+
+TEST_CASE("an answer is given before the last look where it can be") {
+  const Rounds rounds(10, 0.2);
+  CHECK(judge(rounds.evidence(), 0.1, FailsWhen::Above, kFivePercent, false).answer ==
+        Answer::Fail);
+  CHECK(judge(rounds.evidence(), 0.3, FailsWhen::Above, kFivePercent, false).answer ==
+        Answer::Pass);
+}
+
+TEST_CASE("four rounds leave the whole error to the mean, five share it with the ranks") {
+  // 2^-4 = .0625 is above 80% of 5%; 2^-5 = .03125 is not.
+  const Judgement four = judged(Rounds(4, 0.1).evidence(), 0.1);
+  CHECK(four.answer == Answer::Fail);
+  CHECK(four.decided_by == DecidedBy::Mean);
+  CHECK(four.p_fail == four.mean_part.above);
+
+  const Judgement five = judged(Rounds(5, 0.1).evidence(), 0.1);
+  CHECK(five.rank_part.above == 1.0 / 32);
+  CHECK(five.answer == Answer::Fail);
+  CHECK(five.p_fail == std::min(five.rank_part.above / 0.8, five.mean_part.above / 0.2));
+}
+
+TEST_CASE("independent samples share the error from five of each on") {
+  CHECK(judged(Rounds(4, 1.0).evidence(false), 0.1).decided_by == DecidedBy::Mean);
+  CHECK(judged(Rounds(5, 1.0).evidence(false), 0.1).decided_by == DecidedBy::Both);
+}
+
+TEST_CASE("a candidate that is slow in one round of ten does not pass by its typical round") {
+  std::vector<double> reference;
+  std::vector<double> candidate;
+  for (int i = 0; i < 60; ++i) {
+    reference.push_back(1.0 + 0.001 * (i % 7));
+    candidate.push_back((1.0 + 0.001 * (i % 5)) * (i % 10 == 3 ? 3.0 : 1.0));
+  }
+  const Judgement judgement = judged({reference, candidate, true}, 0.1);
+  CHECK(judgement.rank_part.below < 1e-4);  // the ranks alone would pass it
+  CHECK(judgement.mean_difference > 0);
+  CHECK(judgement.answer != Answer::Pass);
+}
+
+TEST_CASE("spikes that hide a slow-down from the mean do not hide it from the ranks") {
+  Rounds rounds(20, 0.1);
+  rounds.reference[4] *= 2.0;
+  rounds.candidate[4] = rounds.reference[4] * 1.2;
+  rounds.candidate[5] *= 4.0;
+  const Judgement judgement = judged(rounds.evidence(), 0.05);
+  CHECK(judgement.answer == Answer::Fail);
+  CHECK(judgement.decided_by == DecidedBy::Ranks);
+  CHECK(judgement.mean_part.above > 0.05);
+}
+
+TEST_CASE("the level belongs to the answer on the delta's side") {
+  const Levels levels{.fail = 0.01, .pass = 0.05, .tails = {}};
+  CHECK(judged(Rounds(10, 0.2).evidence(), 0.1, levels).level == 0.01);
+  CHECK(judged(Rounds(10, 0.0).evidence(), 0.1, levels).level == 0.05);
+}
+
+TEST_CASE("equal counts pass a gate of zero and more, and fail one below") {
+  const std::vector<double> counts(10, 412.0);
+  CHECK(judged({counts, counts, true}, 0.0).answer == Answer::Pass);
+  CHECK(judged({counts, counts, true}, 0.01).answer == Answer::Pass);
+  CHECK(judged({counts, counts, true}, -0.01).answer == Answer::Fail);
+}
+
+TEST_CASE("rounds that are all at the limit do not support a fail, on whichever side it is") {
+  const std::vector<double> zeros(20, 0.0);
+  for (const FailsWhen side : {FailsWhen::Above, FailsWhen::Below}) {
+    for (const bool paired : {true, false}) {
+      const Judgement judgement = judge({zeros, zeros, paired}, 0.05, side, kFivePercent, true);
+      CHECK(judgement.answer == Answer::Pass);
+      CHECK(judgement.p_fail == 1.0);
+      CHECK(judgement.p_pass < 1e-10);
+    }
+    const std::vector<double> equal(20, 7.0);
+    const auto of_quantile = judge({equal, equal, true, 0.5}, 0.0, side, kFivePercent, true);
+    CHECK(of_quantile.answer == Answer::Pass);
+    CHECK(of_quantile.p_fail == 1.0);
+  }
+}
+
+TEST_CASE("the bound of a decision is the limit at which it would just have been the same") {
+  const Rounds rounds(20, 0.2);
+  const stats::Delta delta =
+      stats::estimate_delta(rounds.evidence().reference, rounds.evidence().candidate, true, {});
+  for (const double limit : {0.05, 0.4}) {
+    const Judgement judgement = judged(rounds.evidence(), limit);
+    const auto bounds =
+        decision_bounds(judgement, rounds.evidence(), limit, FailsWhen::Above, kFivePercent, delta);
+    REQUIRE(bounds.ranks.has_value());
+    const bool is_fail = judgement.answer == Answer::Fail;
+    CHECK(is_fail == (limit < 0.2));
+    CHECK((is_fail ? *bounds.ranks > limit : *bounds.ranks < limit));
+    CHECK((is_fail ? *bounds.ranks <= *delta.change : *bounds.ranks >= *delta.change));
+    CHECK(judged(rounds.evidence(), *bounds.ranks).answer == judgement.answer);
+  }
+}
+
+TEST_CASE("one round, and none, decide nothing") {
+  const Rounds one(1, 5.0);
+  CHECK(judged(one.evidence(), 0.1).answer == Answer::Inconclusive);
+  CHECK(judged(one.evidence(false), 0.1).answer == Answer::Inconclusive);
+  CHECK(judged({}, 0.1).answer == Answer::Inconclusive);
+  CHECK_FALSE(judge({}, 0.1, FailsWhen::Above, kFivePercent, false).answer.has_value());
+}
+
+TEST_CASE("a gate below its limit fails and passes where the one above passes and fails") {
+  for (const double change : {-0.2, -0.1, 0.0, 0.1, 0.2}) {
+    const Rounds rounds(20, change);
+    const auto answer_of = [&](FailsWhen fails_when) {
+      return judge(rounds.evidence(), 0.05, fails_when, kFivePercent, true).answer.value();
+    };
+    const bool is_above = change > 0.05;
+    CHECK(answer_of(FailsWhen::Above) == (is_above ? Answer::Fail : Answer::Pass));
+    CHECK(answer_of(FailsWhen::Below) == (is_above ? Answer::Pass : Answer::Fail));
+  }
+  const std::vector<double> counts(10, 412.0);
+  CHECK(judge({counts, counts, true}, 0.0, FailsWhen::Below, kFivePercent, true).answer ==
+        Answer::Pass);
+}
+
+TEST_CASE("ranks fail although spikes of the reference hold the mean below the limit") {
+  Rounds rounds(20, 0.2);
+  rounds.reference[7] *= 20.0;
+  const Judgement judgement = judged(rounds.evidence(), 0.1);
+  CHECK(judgement.mean_difference < 0);
+  CHECK(judgement.answer == Answer::Fail);
+  CHECK(judgement.decided_by == DecidedBy::Ranks);
+}
+
+TEST_CASE("a look that is not taken for an answer does not give it") {
+  const Levels for_fail{.fail = 0.05, .tails = {}};
+  CHECK(judged(Rounds(30, 0.0).evidence(), 0.1, for_fail).answer == Answer::Inconclusive);
+  CHECK(judged(Rounds(30, 0.2).evidence(), 0.1, for_fail).answer == Answer::Fail);
 }
 
 }  // namespace lauka::gate

@@ -12,7 +12,6 @@
 #include <nlohmann/json.hpp>
 
 #include <sys/resource.h>
-#include <unistd.h>
 
 // The built lauka-history, as its user sees it.
 
@@ -50,25 +49,24 @@ TEST_CASE("lauka-history: sessions are added, listed, shown, checked, exported a
     const std::string list = history("list --last 1" + db).out;
     CHECK(list.substr(list.find('\n') + 1).find(' ') == 8);  // a short id
     const Said wrong = history("show itt" + db);
-    CHECK(wrong.err.find("no benchmark 'itt'; did you mean it?") != std::string::npos);
-    CHECK(history("show it" + db).out.find("  step ") != std::string::npos);
+    CHECK(has(wrong.err, "no benchmark 'itt'; did you mean it?"));
+    CHECK(has(history("show it" + db).out, "  step "));
     const Said steps = history("--db '" + where + "' steps");
     CHECK(steps.status == 0);
-    CHECK(steps.out.find("at 00140000") != std::string::npos);
+    CHECK(has(steps.out, "at 00140000"));
     const Said check = history("check it" + db);
     CHECK(check.status == 3);
     CHECK(history("check --commit 0014" + db).status == 3);
     CHECK(history("check --branch main" + db).status == 3);
     const Said elsewhere = history("check --branch other" + db);  // nothing to check is no pass
     CHECK(elsewhere.status == 1);
-    CHECK(elsewhere.err.find("no sessions on branch 'other'") != std::string::npos);
+    CHECK(has(elsewhere.err, "no sessions on branch 'other'"));
     const std::string step =
         steps.out.substr(steps.out.find("\n  ", steps.out.find("machine")) + 3, 8);
     CHECK(history("ack " + step + " --note 'as it should be'" + db).status == 0);
     CHECK(history("check" + db).status == 0);
-    CHECK(history("steps" + db).out.find("acknowledged: as it should be") != std::string::npos);
-    CHECK(history("ack 00000000 --note x" + db).err.find("has no step '00000000'") !=
-          std::string::npos);
+    CHECK(has(history("steps" + db).out, "acknowledged: as it should be"));
+    CHECK(has(history("ack 00000000 --note x" + db).err, "has no step '00000000'"));
     for (const char* const format : {"csv", "benchfmt", "otava", "jsonl", "bmf"}) {
       CAPTURE(format);
       const Said table = history(std::string("export ") + format + db);
@@ -82,8 +80,8 @@ TEST_CASE("lauka-history: sessions are added, listed, shown, checked, exported a
     const std::string page = scratch.file("page.html");
     CHECK(history("page " + page + " --commit-url 'https://host/c/{}?a=1&b'" + db).out ==
           "wrote " + page + "\n");
-    CHECK(text_of(page).find("<a href=\"https://host/c/00140000") != std::string::npos);
-    CHECK(text_of(page).find("?a=1&amp;b\"") != std::string::npos);
+    CHECK(has(text_of(page), "<a href=\"https://host/c/00140000"));
+    CHECK(has(text_of(page), "?a=1&amp;b\""));
     CHECK(history("forget --commit 0014" + db).out == "1 session forgotten\n");
     CHECK(history("forget --before 2030-01-01" + db).out == "29 sessions forgotten\n");
   }
@@ -105,35 +103,29 @@ TEST_CASE("lauka-history page: opens with regressions and improvements, linked t
   REQUIRE(history("add" + db + " " + scratch.path() + "/*.json").status == 0);
   REQUIRE(history("page " + scratch.file("page.html") + db).status == 0);
   const std::string page = text_of(scratch.file("page.html"));
-  std::size_t at = 0;
-  for (const std::string_view part : {"machine ",
-                                      "<p class=\"answer worse\">1 regression, 1 improvement</p>",
-                                      "<table class=\"changes\">",
-                                      ">worse, wall_time</a></th><td class=\"worse\">+20.0%",
-                                      "<td>c20</td><td>2026-01-01 03:20</td><td>regression</td>",
-                                      ">better, wall_time</a></th><td class=\"better\">−30.0%",
-                                      "<td>improvement</td>",
-                                      "<p class=\"filter\" hidden>",
-                                      "<nav class=\"index\"",
-                                      "<b>worse, wall_time</b>",
-                                      "<span class=\"worse\">+20.0%",
-                                      "<b>better, wall_time</b>",
-                                      "<span class=\"better\">−30.0%",
-                                      "<b>calm, wall_time</b>",
-                                      "<h2>worse, wall_time</h2>",
-                                      ">c00</text>",
-                                      ">2026-01-01</text>",
-                                      ">c29</text>",
-                                      "<h2>better, wall_time</h2>",
-                                      "<h2>calm, wall_time</h2>"}) {
-    CAPTURE(part);
-    const std::size_t next = page.find(part, at);
-    REQUIRE(next != std::string::npos);
-    at = next;
-  }
+  check_order(page, {"machine ",
+                     "<p class=\"answer worse\">1 regression, 1 improvement</p>",
+                     "<table class=\"changes\">",
+                     ">worse, wall_time</a></th><td class=\"worse\">+20.0%",
+                     "<td>c20</td><td>2026-01-01 03:20</td><td>regression</td>",
+                     ">better, wall_time</a></th><td class=\"better\">−30.0%",
+                     "<td>improvement</td>",
+                     "<p class=\"filter\" hidden>",
+                     "<nav class=\"index\"",
+                     "<b>worse, wall_time</b>",
+                     "<span class=\"worse\">+20.0%",
+                     "<b>better, wall_time</b>",
+                     "<span class=\"better\">−30.0%",
+                     "<b>calm, wall_time</b>",
+                     "<h2>worse, wall_time</h2>",
+                     ">c00</text>",
+                     ">2026-01-01</text>",
+                     ">c29</text>",
+                     "<h2>better, wall_time</h2>",
+                     "<h2>calm, wall_time</h2>"});
   CHECK(page.find("machine ") == page.rfind("machine "));  // named once
   const std::string link = page.substr(page.find("<a href=\"#") + 10, 2);
-  CHECK(page.find("id=\"" + link + "\"") != std::string::npos);
+  CHECK(has(page, "id=\"" + link + "\""));
 }
 
 TEST_CASE("lauka-history page: what several machines found of one commit is a forest plot") {
@@ -156,14 +148,14 @@ TEST_CASE("lauka-history page: what several machines found of one commit is a fo
   const std::size_t begin = page.find("On several classes of machines");
   REQUIRE(begin != std::string::npos);
   const std::string section = page.substr(begin, page.find("</section>", begin) - begin);
-  CHECK(section.find("<h3>new, wall_time</h3>") != std::string::npos);
-  CHECK(section.find("the reference at c2<") != std::string::npos);  // c3 is one machine's
-  CHECK(section.find("A &amp; B") != std::string::npos);
-  CHECK(section.find("+9.9999") != std::string::npos);
-  CHECK(section.find("+19.9999") != std::string::npos);
-  CHECK(section.find("all of them") != std::string::npos);
-  CHECK(section.find("2 machines are few to judge that") != std::string::npos);
-  CHECK(section.find("<h3>old") == std::string::npos);
+  CHECK(has(section, "<h3>new, wall_time</h3>"));
+  CHECK(has(section, "the reference at c2<"));  // c3 is one machine's
+  CHECK(has(section, "A &amp; B"));
+  CHECK(has(section, "+9.9999"));
+  CHECK(has(section, "+19.9999"));
+  CHECK(has(section, "all of them"));
+  CHECK(has(section, "2 machines are few to judge that"));
+  CHECK_FALSE(has(section, "<h3>old"));
   const Said one = history("page " + scratch.file("one.html") + " --machine nosuch" + db);
   CHECK(one.status == 1);
 }
@@ -178,10 +170,8 @@ TEST_CASE("lauka-history add: a bad file is named, the others are added") {
   CHECK(said.out.starts_with("2 sessions added to "));
   CHECK(said.out.ends_with(", 2 refused\n"));
   CHECK(lines_in(said.err) == 2);
-  CHECK(said.err.find("/bad.json': is not lauka's JSON (no list of results); make one with") !=
-        std::string::npos);
-  CHECK(said.err.find("/none.json': cannot be read: No such file or directory") !=
-        std::string::npos);
+  CHECK(has(said.err, "/bad.json': is not lauka's JSON (no list of results); make one with"));
+  CHECK(has(said.err, "/none.json': cannot be read: No such file or directory"));
 }
 
 TEST_CASE("lauka-history: what is wrong with a command line is one line, and the status is 2") {
@@ -211,7 +201,7 @@ TEST_CASE("lauka-history: what is wrong with a command line is one line, and the
     CHECK(said.out.empty());
     CHECK(lines_in(said.err) == 1);
     CHECK(said.err.find("lauka-history: ") == 0);
-    CHECK(said.err.find("; ") != std::string::npos);
+    CHECK(has(said.err, "; "));
   }
 }
 
@@ -223,7 +213,7 @@ TEST_CASE("lauka-history: each command has --help") {
     const Said said = history(command + " --help");
     CHECK(said.status == 0);
     CHECK(said.out.find("Usage: lauka-history " + command) == 0);
-    CHECK(said.out.find("--db") != std::string::npos);
+    CHECK(has(said.out, "--db"));
     std::istringstream lines(said.out);
     for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 80);
   }
@@ -258,7 +248,7 @@ TEST_CASE("lauka-history: shells read its completions, and bash offers what fits
   CHECK(offers("lauka-history list --db lauka.") == "lauka.db\n");
   write(scratch.file("c[1].json"), "");
   write(scratch.file("c1.json"), "");
-  CHECK(offers("lauka-history add c").find("c[1].json") != std::string::npos);
+  CHECK(has(offers("lauka-history add c"), "c[1].json"));
   CHECK(offers("lauka-history export b") == "benchfmt bmf\n");
   CHECK(history("--completions tcsh").status == 2);
 }
@@ -273,7 +263,7 @@ TEST_CASE("lauka-history: a database that cannot be used is named in one line") 
     CHECK(said.status == 1);
     CHECK(lines_in(said.err) == 1);
     CHECK(said.err.find("lauka-history: the database '") == 0);
-    CHECK_MESSAGE(said.err.find(what) != std::string::npos, said.err);
+    CHECK_MESSAGE(has(said.err, what), said.err);
   };
   const std::string file = " " + scratch.file("s000.json");
   refused("list --db " + scratch.file("none.db"), "is not there; lauka-history add FILE... makes");
@@ -296,16 +286,14 @@ TEST_CASE("lauka-history: what is not a database file is refused at once and lef
     for (const std::string command : {"list", "add"}) {
       const Said said = history(command + " --db " + where + (command == "add" ? file : ""));
       CHECK(said.status == 1);
-      CHECK_MESSAGE(
-          said.err.find("is not a regular file; name another one with --db") != std::string::npos,
-          said.err);
+      CHECK_MESSAGE(has(said.err, "is not a regular file; name another one with --db"), said.err);
     }
     CHECK_FALSE(std::filesystem::exists(where + "-journal"));
     CHECK_FALSE(std::filesystem::exists(where + "-wal"));
   }
   // Two seconds would be a wait for another writer.
   const Said text = history("add --db " + scratch.file("text.db") + file, "timeout -s KILL 1.5");
-  CHECK_MESSAGE(text.err.find("cannot be opened: ") != std::string::npos, text.err);
+  CHECK_MESSAGE(has(text.err, "cannot be opened: "), text.err);
 }
 
 TEST_CASE("lauka-history: a file without an end is refused before it takes memory") {
@@ -313,8 +301,7 @@ TEST_CASE("lauka-history: a file without an end is refused before it takes memor
     const Scratch scratch;
     const Said said = history(words, fmt::format("cd {};", scratch.path()));
     CHECK(said.status == 1);
-    CHECK_MESSAGE(said.err.find("'/dev/zero': is too large to be read") != std::string::npos,
-                  said.err);
+    CHECK_MESSAGE(has(said.err, "'/dev/zero': is too large to be read"), said.err);
     rusage used{};
     REQUIRE(getrusage(RUSAGE_CHILDREN, &used) == 0);
     CHECK(used.ru_maxrss < 500'000);  // kB, the largest of all that the tests started
@@ -376,10 +363,10 @@ TEST_CASE("lauka-history: libpq and what it needs are loaded for a server's addr
   for (const std::string& words : {std::string("--help"), add + scratch.file("h.db")}) {
     const Said said = history(words, "LD_DEBUG=files");
     CHECK(said.status == 0);
-    CHECK(said.err.find("libsoci_core") != std::string::npos);
-    CHECK(said.err.find("libsoci_sqlite3") != std::string::npos);
-    CHECK(said.err.find("libsoci_postgresql") == std::string::npos);
-    CHECK(said.err.find("libpq") == std::string::npos);
+    CHECK(has(said.err, "libsoci_core"));
+    CHECK(has(said.err, "libsoci_sqlite3"));
+    CHECK_FALSE(has(said.err, "libsoci_postgresql"));
+    CHECK_FALSE(has(said.err, "libpq"));
   }
   // A file that is not a library is found first, as if it were missing.
   for (const std::string version : {"4.0", "4.1", "4.2"})
@@ -388,11 +375,11 @@ TEST_CASE("lauka-history: libpq and what it needs are loaded for a server's addr
       history(add + "postgresql://u:geheim@host/x", "LD_LIBRARY_PATH=" + scratch.path());
   CHECK(none.status == 1);
   CHECK(lines_in(none.err) == 1);
-  CHECK_MESSAGE(none.err.find("the database 'postgresql://host/x': needs SOCI's part for "
-                              "PostgreSQL, libsoci_postgresql.so.4") != std::string::npos,
+  CHECK_MESSAGE(has(none.err,
+                    "the database 'postgresql://host/x': needs SOCI's part for "
+                    "PostgreSQL, libsoci_postgresql.so.4"),
                 none.err);
-  CHECK(none.err.find("; install it (Debian: apt install 'libsoci-postgresql4*')") !=
-        std::string::npos);
+  CHECK(has(none.err, "; install it (Debian: apt install 'libsoci-postgresql4*')"));
 }
 
 TEST_CASE("lauka-history: no message has the password of an address, whatever is wrong with it") {
@@ -429,7 +416,7 @@ TEST_CASE("lauka-history: no message has the password of an address, whatever is
       CHECK(said.status == 1);
       CHECK(lines_in(said.err) == 1);
       CHECK_MESSAGE(said.err.find("lauka-history: the database '") == 0, said.err);
-      CHECK_MESSAGE(said.err.find("heim") == std::string::npos, said.err);
+      CHECK_MESSAGE(!has(said.err, "heim"), said.err);
     }
   }
 }
@@ -447,7 +434,7 @@ TEST_CASE("lauka-history add: where the disk is full nothing half-written stays"
       history("add --db " + db + " " + scratch.file("large.json"), "trap '' XFSZ; ulimit -f 300;");
   CHECK(said.status == 1);
   CHECK(lines_in(said.err) == 1);
-  CHECK(said.err.find("0 of 1 file were added before that") != std::string::npos);
+  CHECK(has(said.err, "0 of 1 file were added before that"));
   CHECK(lines_in(history("list --db " + db).out) == 2);
   CHECK(history("add --db " + db + " " + scratch.file("large.json")).status == 0);
 }
@@ -482,7 +469,7 @@ TEST_CASE("lauka-history add: many writers, killed at random, leave each session
       std::size_t count = 0;
       for (std::size_t at = table.find(id); at != std::string::npos; at = table.find(id, at + 1))
         ++count;
-      const bool is_confirmed = confirmed.find(fmt::format("s{:03}.json", i)) != std::string::npos;
+      const bool is_confirmed = has(confirmed, fmt::format("s{:03}.json", i));
       CHECK((count == 20 || (count == 0 && !is_confirmed)));
     }
   }

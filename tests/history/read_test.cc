@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -20,17 +21,16 @@ std::string refusal(const std::string& text) {
 }  // namespace
 
 TEST_CASE("a session's record has its identity, its circumstances and the summaries of its file") {
-  const auto record = read_record(json_of({7, "abc", "CPU", {{"it", {1.0, 2.0, 3.0}}}}));
-  REQUIRE(record);
-  CHECK(record->id == "00000000-0000-4000-8000-000000000007");
-  CHECK(record->began.time_since_epoch().count() == 1000LL * (1'767'225'600 + 4200));
-  CHECK((record->ended - record->began) == std::chrono::minutes(5));
-  CHECK(record->label("commit") == "abc");
-  CHECK(record->machine.cpu_model == "CPU");
-  REQUIRE(record->results.size() == 1);
-  CHECK(record->results[0].benchmark == "it");
-  REQUIRE(record->results[0].metrics.size() == 1);
-  const MetricRecord& metric = record->results[0].metrics[0];
+  const auto record = read_record(json_of({7, "abc", "CPU", {{"it", {1.0, 2.0, 3.0}}}})).value();
+  CHECK(record.id == "00000000-0000-4000-8000-000000000007");
+  CHECK(record.began.time_since_epoch().count() == 1000LL * (1'767'225'600 + 4200));
+  CHECK((record.ended - record.began) == std::chrono::minutes(5));
+  CHECK(record.label("commit") == "abc");
+  CHECK(record.machine.cpu_model == "CPU");
+  REQUIRE(record.results.size() == 1);
+  CHECK(record.results[0].benchmark == "it");
+  REQUIRE(record.results[0].metrics.size() == 1);
+  const MetricRecord& metric = record.results[0].metrics[0];
   CHECK(metric.name == "wall_time");
   CHECK(metric.unit == Unit::Seconds);
   CHECK(metric.mean == 2.0);
@@ -43,33 +43,22 @@ TEST_CASE("a session's record has its identity, its circumstances and the summar
 
 TEST_CASE("the ratio to the reference is taken within rounds, so that drift cancels out") {
   const auto record =
-      read_record(json_of({1, "abc", "CPU", {{"old", times_of(1.0)}, {"new", times_of(1.1)}}}));
-  REQUIRE(record);
-  CHECK_FALSE(record->results[0].metrics[0].to_reference);
-  const auto& ratio = record->results[1].metrics[0].to_reference;
+      read_record(json_of({1, "abc", "CPU", {{"old", times_of(1.0)}, {"new", times_of(1.1)}}}))
+          .value();
+  CHECK_FALSE(record.results[0].metrics[0].to_reference);
+  const auto& ratio = record.results[1].metrics[0].to_reference;
   REQUIRE(ratio);
   CHECK(ratio->value == doctest::Approx(std::log(1.1)).epsilon(1e-9));
   CHECK(ratio->error.value_or(1.0) < 1e-9);
 }
 
-TEST_CASE("of few rounds the ratio is the mean of logarithms, with its standard error") {
-  // ln 1.1 and ln 1.2: mean 0.13881586..., deviation (ln 1.2 - ln 1.1) / sqrt 2, error that / sqrt
-  // 2
+TEST_CASE("without rounds in common the reference and a candidate are independent") {
+  const std::vector<MadeCommand> commands = {{"old", {1.0, 2.0}}, {"new", {1.1, 2.4}}};
   const auto record =
-      read_record(json_of({1, "abc", "CPU", {{"old", {1.0, 2.0}}, {"new", {1.1, 2.4}}}}));
-  REQUIRE(record);
-  const auto& ratio = record->results[1].metrics[0].to_reference;
-  REQUIRE(ratio);
-  CHECK(ratio->value == doctest::Approx((std::log(1.1) + std::log(1.2)) / 2));
-  CHECK(ratio->error.value_or(0.0) == doctest::Approx((std::log(1.2) - std::log(1.1)) / 2));
-  // Without rounds in common the two are independent.
-  const auto apart = read_record(json_of(
-      {1, "abc", "CPU", {{"old", {1.0, 2.0}}, {"new", {1.1, 2.4}}}, R"({"order": "sequential"})"}));
-  REQUIRE(apart);
-  const double of_one = std::log(2.0) / std::sqrt(2.0) / std::sqrt(2.0);
-  const double of_other = std::log(2.4 / 1.1) / std::sqrt(2.0) / std::sqrt(2.0);
-  CHECK(apart->results[1].metrics[0].to_reference->error.value_or(0.0) ==
-        doctest::Approx(std::hypot(of_one, of_other)));
+      read_record(json_of({.commands = commands, .more = R"({"order": "sequential"})"})).value();
+  // The errors of the means of two logarithms: half of their difference.
+  CHECK(record.results[1].metrics[0].to_reference->error.value_or(0.0) ==
+        doctest::Approx(std::hypot(std::log(2.0) / 2, std::log(2.4 / 1.1) / 2)));
 }
 
 TEST_CASE("ratios and deviations that the file has are taken as they are") {
@@ -79,18 +68,16 @@ TEST_CASE("ratios and deviations that the file has are taken as they are") {
   metric.update({{"median", 5.0},
                  {"mad", 0.5},
                  {"log_ratio_to_reference", {{"value", 0.25}, {"error", 0.125}}}});
-  auto record = read_record(document.dump());
-  REQUIRE(record);
-  const MetricRecord& taken = record->results[1].metrics[0];
+  auto record = read_record(document.dump()).value();
+  const MetricRecord& taken = record.results[1].metrics[0];
   CHECK(taken.median == 5.0);
   CHECK(taken.mad == 0.5);
   REQUIRE(taken.to_reference);
   CHECK(taken.to_reference->value == 0.25);
   CHECK(taken.to_reference->error == 0.125);
   metric["log_ratio_to_reference"] = nullptr;
-  record = read_record(document.dump());
-  REQUIRE(record);
-  CHECK_FALSE(record->results[1].metrics[0].to_reference);
+  record = read_record(document.dump()).value();
+  CHECK_FALSE(record.results[1].metrics[0].to_reference);
 }
 
 TEST_CASE("in a suite a command is compared with its own benchmark's reference and anchor") {
@@ -102,22 +89,22 @@ TEST_CASE("in a suite a command is compared with its own benchmark's reference a
                                             {"./v1 a", times_of(0.5), "a", "anchor"},
                                             {"./old b", times_of(3.0), "b", "reference"},
                                             {"./new b", times_of(3.3), "b", "candidate"},
-                                            {"./newer b", times_of(3.6), "b", "candidate"}}}));
-  REQUIRE(record);
+                                            {"./newer b", times_of(3.6), "b", "candidate"}}}))
+                          .value();
   const auto ratio = [&](std::size_t place) {
-    return *record->results[place].metrics[0].to_reference;
+    return *record.results[place].metrics[0].to_reference;
   };
-  CHECK(record->results[1].role == "candidate");
-  CHECK(record->results[1].command.empty());
+  CHECK(record.results[1].role == "candidate");
+  CHECK(record.results[1].command.empty());
   CHECK(std::exp(ratio(1).value) == doctest::Approx(1.2));
-  CHECK(std::exp(record->results[1].metrics[0].to_anchor->value) == doctest::Approx(2.4));
-  CHECK(std::exp(record->results[0].metrics[0].to_anchor->value) == doctest::Approx(2.0));
-  CHECK_FALSE(record->results[2].metrics[0].to_anchor);
+  CHECK(std::exp(record.results[1].metrics[0].to_anchor->value) == doctest::Approx(2.4));
+  CHECK(std::exp(record.results[0].metrics[0].to_anchor->value) == doctest::Approx(2.0));
+  CHECK_FALSE(record.results[2].metrics[0].to_anchor);
   CHECK(std::exp(ratio(4).value) == doctest::Approx(1.1));
   CHECK(std::exp(ratio(5).value) == doctest::Approx(1.2));
   // Two candidates of one benchmark are distinguished by their commands.
-  CHECK(record->results[4].command == "./new b");
-  CHECK(record->results[5].command == "./newer b");
+  CHECK(record.results[4].command == "./new b");
+  CHECK(record.results[5].command == "./newer b");
 }
 
 TEST_CASE("a file without an identity of its own is refused with the reason") {
@@ -147,6 +134,53 @@ TEST_CASE("times are read with their offset, and what is not a time is refused")
        {"2026-01-01T25:00:00Z", "999999999-01-01T00:00:00Z", "2026-02-30T00:00:00Z",
         "2026-01-01T00:00:00", "2026-01-01T00:00:00+2", "2026-01-01 00:00:00Z"})
     CHECK(read_time(text) == std::chrono::sys_seconds());
+}
+
+TEST_CASE("encoded values are decoded to the same numbers") {
+  const std::vector<MetricRecord> metrics = {
+      {"wall_time", Unit::Seconds, Better::Less, 0.1 + 0.2, 1e-300, 12, LogRatio{-1.0 / 3, 0.0},
+       std::nullopt},
+      {"my;metric \"x\"\n", Unit::Ratio, Better::More, -1.7976931348623157e308, std::nullopt, 1,
+       std::nullopt, LogRatio{5e-324, std::nullopt}, 0.7, 1e-9}};
+  auto read = decode_layout(encode_layout(metrics));
+  const std::string numbers = encode_values(metrics);
+  CHECK(numbers.find_first_not_of("0123456789.+-e; ") == std::string::npos);
+  REQUIRE(read.size() == 2);
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    REQUIRE(decode_values(read[i], i, numbers));
+    CHECK(read[i].name == metrics[i].name);
+    CHECK(read[i].unit == metrics[i].unit);
+    CHECK(read[i].better == metrics[i].better);
+    CHECK(read[i].mean == metrics[i].mean);
+    CHECK(read[i].stddev == metrics[i].stddev);
+    CHECK(read[i].runs == metrics[i].runs);
+    CHECK(read[i].median == metrics[i].median);
+    CHECK(read[i].mad == metrics[i].mad);
+    CHECK(read[i].to_reference.has_value() == metrics[i].to_reference.has_value());
+    CHECK(read[i].to_anchor.has_value() == metrics[i].to_anchor.has_value());
+  }
+  CHECK(read[0].to_reference->value == -1.0 / 3);
+  CHECK(read[1].to_anchor->value == 5e-324);
+  CHECK_FALSE(decode_values(read[0], 2, numbers));
+  // Written by an older lauka-history wrote them.
+  REQUIRE(decode_values(read[1], 0, "1 2 3 - - - -"));
+  CHECK(read[1].mean == 1.0);
+  CHECK_FALSE(read[1].median);
+}
+
+TEST_CASE("what another program wrote into the database is not a metric") {
+  MetricRecord metric;
+  CHECK(decode_layout("").empty());
+  CHECK(decode_layout("[[1, 2, 3]]").empty());
+  CHECK_FALSE(decode_values(metric, 0, ""));
+  CHECK_FALSE(decode_values(metric, 0, "inf - 1 - - - -"));
+  CHECK_FALSE(decode_values(metric, 0, "1 2 3"));
+}
+
+TEST_CASE("a text's number is the same everywhere, and never negative") {
+  // SHA-256 of "abc" begins with ba7816bf8f01cfea.
+  CHECK(text_id("abc") == 0xba7816bf8f01cfea / 2);
+  CHECK(text_id("") == 0);
 }
 
 }  // namespace lauka::history

@@ -23,7 +23,6 @@
 #include <unistd.h>
 
 namespace lauka::history {
-
 namespace {
 
 namespace fs = std::filesystem;
@@ -118,16 +117,6 @@ Server& server() {
 }
 
 }  // namespace
-
-Scratch::Scratch() {
-  path_ = (fs::temp_directory_path() / "lauka-history-XXXXXX").string();
-  REQUIRE(mkdtemp(path_.data()) != nullptr);
-}
-
-Scratch::~Scratch() {
-  std::error_code none;
-  fs::remove_all(path_, none);
-}
 
 std::vector<std::string> databases(const Scratch& scratch) {
   std::vector<std::string> all = {scratch.file("history.db")};

@@ -1,5 +1,8 @@
 #pragma once
 
+#include "has.h"
+#include "scratch.h"
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,20 +29,6 @@ std::string json_of(const MadeSession& session);
 
 /// Twelve times around `middle` that drift by a tenth, the same way every time.
 std::vector<double> times_of(double middle);
-
-/// A folder that goes with all that is in it.
-class Scratch {
- public:
-  Scratch();
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch();
-  const std::string& path() const { return path_; }
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 /// New databases for a test: of SQLite, and of PostgreSQL if a server can be started; else the test
 /// reports that it was skipped.

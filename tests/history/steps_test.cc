@@ -79,11 +79,10 @@ TEST_CASE("a step to the worse is an alarm until it is acknowledged or made up f
   const SteppedSeries known = found({1.1});
   CHECK(known.steps[0].state == StepState::Acknowledged);
   CHECK(known.steps[0].note == "new parser");
-  CHECK(steps_text(known, {}).find("acknowledged: new parser") != std::string::npos);
+  CHECK(has(steps_text(known, {}), "acknowledged: new parser"));
 }
 
-TEST_CASE(
-    "sessions of few runs, which may take themselves for surer than they are, make no steps") {
+TEST_CASE("sessions of few runs, surer of themselves than they should be, make no steps") {
   Opened opened;
   Loader loader(opened.database);
   std::mt19937_64 random(7);
@@ -117,8 +116,8 @@ TEST_CASE("a clear change in a series too short for steps is shown as not judged
     return steps_text(with_steps(loader, series_of_values(values), Against::Usual).value(), {});
   };
   const std::string clear = text({1.0, 1.0, 1.3});
-  CHECK(clear.find("  c3 +30.0% ± 0.") != std::string::npos);
-  CHECK(clear.find("%: not judged yet, 3 of 6 commits\n") != std::string::npos);
+  CHECK(has(clear, "  c3 +30.0% ± 0."));
+  CHECK(has(clear, "%: not judged yet, 3 of 6 commits\n"));
   CHECK(text({1.0, 1.0, 1.0001}).empty());
   CHECK(text({1.0}).empty());
 }
@@ -148,8 +147,7 @@ TEST_CASE("sessions of one commit are one observation, and none is surer than it
   CHECK(make_trend(series, Against::Nothing).commits.size() == 6);
 }
 
-TEST_CASE(
-    "the interval of 3 and 20 runs of one commit holds the truth, with noise between sessions") {
+TEST_CASE("the interval of 3 and 20 runs of a commit holds the truth despite noise of sessions") {
   std::mt19937_64 random(3);
   std::normal_distribution<double> normal(0.0, 1.0);
   int locked = 0;
@@ -178,9 +176,8 @@ TEST_CASE(
 
 TEST_CASE("values are medians, which a slow run does not move, and intervals Student's") {
   const auto record =
-      read_record(json_of({1, "abc", "CPU", {{"it", {1.0, 1.01, 1.02, 1.03, 9.0}}}}));
-  REQUIRE(record);
-  const auto series = make_series(*record, {});
+      read_record(json_of({1, "abc", "CPU", {{"it", {1.0, 1.01, 1.02, 1.03, 9.0}}}})).value();
+  const auto series = make_series(record, {});
   REQUIRE(series.size() == 1);
   const Trend trend = make_trend(series.front(), Against::Nothing);
   CHECK(std::exp(trend.commits[0].value) == doctest::Approx(1.02));
@@ -238,35 +235,32 @@ TEST_CASE("with an anchor the history is of ratios to it, which the machine's dr
                                      fmt::format("c{}", i),
                                      "CPU",
                                      {{"old", times_of(drift), "a", "anchor"},
-                                      {"new", times_of(1.5 * drift), "a", "candidate"}}}));
-    REQUIRE(made);
-    sessions.push_back(*std::move(made));
+                                      {"new", times_of(1.5 * drift), "a", "candidate"}}}))
+                    .value();
+    sessions.push_back(std::move(made));
   }
   REQUIRE(store.add(sessions));
   Loader loader(opened.database);
-  const auto variants = loader.variants({.benchmark = "a"});
-  REQUIRE(variants);
-  const auto series = loader.series(variants->front(), {});
-  REQUIRE(series);
-  const Trend trend = make_trend(series->front(), Against::Usual);
+  const auto variants = loader.variants({.benchmark = "a"}).value();
+  const auto series = loader.series(variants.front(), {}).value();
+  const Trend trend = make_trend(series.front(), Against::Usual);
   CHECK(trend.against == Against::Anchor);
   for (const Observation& one : trend.commits)
     CHECK(std::exp(one.value) == doctest::Approx(1.5).epsilon(1e-6));
-  CHECK(value_text(trend, trend.commits.front(), series->front().metric).find("+50") == 0);
-  CHECK(with_steps(loader, series->front(), Against::Usual).value().steps.empty());
+  CHECK(value_text(trend, trend.commits.front(), series.front().metric).find("+50") == 0);
+  CHECK(with_steps(loader, series.front(), Against::Usual).value().steps.empty());
 }
 
 TEST_CASE("a new anchor is chained by a session that has measured both") {
   const Scratch scratch;
   for (const std::string& where : databases(scratch)) {
     CAPTURE(where);
-    auto database = open_history(where, Access::Write);
-    REQUIRE(database);
-    Store store(*database);
+    auto database = open_history(where, Access::Write).value();
+    Store store(database);
     const auto add = [&](int number, const std::vector<MadeCommand>& commands) {
-      auto made = read_record(json_of({number, fmt::format("c{}", number), "CPU", commands}));
-      REQUIRE(made);
-      REQUIRE(store.add(std::vector{*std::move(made)}));
+      auto made =
+          read_record(json_of({number, fmt::format("c{}", number), "CPU", commands})).value();
+      REQUIRE(store.add(std::vector{std::move(made)}));
     };
     // v1 takes 1 s and v2 0.8 s, on a machine that becomes slower; the candidate stays at 1.6 s.
     for (int i = 0; i < 20; ++i) {
@@ -275,16 +269,13 @@ TEST_CASE("a new anchor is chained by a session that has measured both") {
       add(i, {{is_new ? "v2" : "v1", times_of((is_new ? 0.8 : 1.0) * drift), "a", "anchor"},
               {"new", times_of(1.6 * drift), "a", "candidate"}});
     }
-    Loader loader(*database);
-    const auto variants = loader.variants({.benchmark = "a"});
-    REQUIRE(variants);
-    auto series = loader.series(variants->front(), {});
-    REQUIRE(series);
-    CHECK(series->front().unchained == 10);
-    const Trend alone = make_trend(series->front(), Against::Usual);
+    Loader loader(database);
+    const auto variants = loader.variants({.benchmark = "a"}).value();
+    auto series = loader.series(variants.front(), {}).value();
+    CHECK(series.front().unchained == 10);
+    const Trend alone = make_trend(series.front(), Against::Usual);
     CHECK(alone.commits.size() == 10);
-    CHECK(series_text(series->front(), alone, {}).find("10 sessions of another anchor left out") !=
-          std::string::npos);
+    CHECK(has(series_text(series.front(), alone, {}), "10 sessions of another anchor left out"));
 
     // A link over an anchor that was never measured with the candidate.
     SUBCASE("over another one") {
@@ -298,14 +289,13 @@ TEST_CASE("a new anchor is chained by a session that has measured both") {
     SUBCASE("the old one") {
       add(30, {{"v1", times_of(1.0), "a", "anchor"}, {"v2", times_of(0.8), "a", "reference"}});
     }
-    series = loader.series(variants->front(), {});
-    REQUIRE(series);
-    CHECK(series->front().unchained == 0);
-    const Trend trend = make_trend(series->front(), Against::Usual);
+    series = loader.series(variants.front(), {}).value();
+    CHECK(series.front().unchained == 0);
+    const Trend trend = make_trend(series.front(), Against::Usual);
     REQUIRE(trend.commits.size() == 20);
     for (const Observation& one : trend.commits)
       CHECK(std::exp(one.value) == doctest::Approx(2.0).epsilon(1e-6));
-    CHECK(with_steps(loader, series->front(), Against::Usual).value().steps.empty());
+    CHECK(with_steps(loader, series.front(), Against::Usual).value().steps.empty());
   }
 }
 
@@ -366,8 +356,8 @@ TEST_CASE("the sessions of several machines become one change, which says how mu
   CHECK(effects[0].machines[0].error == doctest::Approx(0.002 / std::sqrt(2.0)));
   CHECK(effects[0].combined->value == doctest::Approx(0.04).epsilon(1e-6));
   const std::string text = fleet_text(effects[0], {});
-  CHECK(text.find("it differs between machines by 2.0%") != std::string::npos);
-  CHECK(text.find("3 machines are few to judge that") != std::string::npos);
+  CHECK(has(text, "it differs between machines by 2.0%"));
+  CHECK(has(text, "3 machines are few to judge that"));
   CHECK_FALSE(is_worse_than(effects[0], 0.0, false));  // ± 5%, as three are few
   CHECK(is_worse_than(effects[0], 5.0, true));
   CHECK_FALSE(is_worse_than(effects[0], 7.0, true));
@@ -380,17 +370,17 @@ TEST_CASE("what is shown of a series fits the terminal, and no name steers it") 
   const Trend trend = make_trend(series, Against::Nothing);
   const std::string wide = series_text(series, trend, {});
   CHECK(wide.find("it\\x1b[2J, wall_time") == 0);
-  CHECK(wide.find("0123456789+dirty") != std::string::npos);
-  CHECK(wide.find("+50.0% ± 0.4%") != std::string::npos);
-  CHECK(wide.find("●") != std::string::npos);
-  CHECK(series_text(series, trend, {.width = 60}).find("●") == std::string::npos);
-  CHECK(series_text(series, trend, {.width = 70}).find("measured") != std::string::npos);
+  CHECK(has(wide, "0123456789+dirty"));
+  CHECK(has(wide, "+50.0% ± 0.4%"));
+  CHECK(has(wide, "●"));
+  CHECK_FALSE(has(series_text(series, trend, {.width = 60}), "●"));
+  CHECK(has(series_text(series, trend, {.width = 70}), "measured"));
   const std::string narrow = series_text(series, trend, {.width = 40});
-  CHECK(narrow.find("measured") == std::string::npos);
-  CHECK(narrow.find("+50.0% ± 0.4%") != std::string::npos);
+  CHECK_FALSE(has(narrow, "measured"));
+  CHECK(has(narrow, "+50.0% ± 0.4%"));
   const std::string plain = series_text(series, trend, {.ascii = true});
-  CHECK(plain.find("+-") != std::string::npos);
-  CHECK(plain.find("●") == std::string::npos);
+  CHECK(has(plain, "+-"));
+  CHECK_FALSE(has(plain, "●"));
 }
 
 }  // namespace lauka::history

@@ -7,6 +7,7 @@
 #include "history/trend.h"
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,15 +19,25 @@ namespace lauka::history {
 namespace {
 
 SessionRecord record(const MadeSession& session) {
-  auto made = read_record(json_of(session));
-  REQUIRE(made);
-  return *std::move(made);
+  return read_record(json_of(session)).value();
 }
 
 Database opened(const std::string& where) {
   auto database = open_history(where, Access::Write);
   REQUIRE_MESSAGE(database.has_value(), database.error().line());
   return *std::move(database);
+}
+
+/// Does this in a new database of each kind.
+void in_each(const std::function<void(Database&, Store&, Loader&)>& what) {
+  const Scratch scratch;
+  for (const std::string& where : databases(scratch)) {
+    CAPTURE(where);
+    Database database = opened(where);
+    Store store(database);
+    Loader loader(database);
+    what(database, store, loader);
+  }
 }
 
 std::string first(Database& database, const std::string& statement) {
@@ -38,10 +49,9 @@ std::string first(Database& database, const std::string& statement) {
 /// Writes these sessions as lauka-history kept them when its tables were of version 3: times in
 /// seconds, no order of adding, no medians.
 void write_version_3(const std::string& where, const std::vector<SessionRecord>& sessions) {
-  auto database = Database::open(where, Access::Write);
-  REQUIRE(database);
+  auto database = Database::open(where, Access::Write).value();
   const auto run = [&](const std::string& statement, const std::vector<std::string>& texts = {}) {
-    const auto done = database->run(statement, texts);
+    const auto done = database.run(statement, texts);
     REQUIRE_MESSAGE(done.has_value(), done.error().line());
   };
   const auto name = [&](const std::string& text) {
@@ -102,14 +112,12 @@ TEST_CASE("a session is added once, whole, and comes back as it was") {
     CHECK(first(database, "SELECT count(*) FROM lauka_label") == "6");
 
     Loader loader(database);
-    const auto variants = loader.variants({.benchmark = "new"});
-    REQUIRE(variants);
-    REQUIRE(variants->size() == 1);
-    const auto series = loader.series(variants->front(), {});
-    REQUIRE(series);
-    REQUIRE(series->size() == 1);
-    REQUIRE(series->front().points.size() == 1);
-    const SeriesPoint& point = series->front().points.front();
+    const auto variants = loader.variants({.benchmark = "new"}).value();
+    REQUIRE(variants.size() == 1);
+    const auto series = loader.series(variants.front(), {}).value();
+    REQUIRE(series.size() == 1);
+    REQUIRE(series.front().points.size() == 1);
+    const SeriesPoint& point = series.front().points.front();
     const MetricRecord& before = sessions[0].results[1].metrics[0];
     CHECK(point.commit == "abc");
     CHECK(point.branch == "main");
@@ -117,66 +125,50 @@ TEST_CASE("a session is added once, whole, and comes back as it was") {
     CHECK(point.values.mean == before.mean);
     CHECK(point.values.to_reference->value == before.to_reference->value);
     CHECK(point.values.to_reference->error == before.to_reference->error);
-    CHECK(variants->front().machine.cpu_model == "CPU");
-    const auto lines = loader.sessions(10, "");
-    REQUIRE(lines);
-    REQUIRE(lines->size() == 2);
-    CHECK(lines->front().commit == "def");
-    CHECK(lines->back().uuid == sessions[0].id);
+    CHECK(variants.front().machine.cpu_model == "CPU");
+    const auto lines = loader.sessions(10, "").value();
+    REQUIRE(lines.size() == 2);
+    CHECK(lines.front().commit == "def");
+    CHECK(lines.back().uuid == sessions[0].id);
   }
 }
 
 TEST_CASE("another session with the identity of one that is there adds nothing to it") {
-  const Scratch scratch;
-  for (const std::string& where : databases(scratch)) {
-    Database database = opened(where);
-    Store store(database);
+  in_each([&](Database& database, Store& store, Loader& /*loader*/) {
     const std::vector one = {record({1, "abc", "CPU", {{"it", {1.0}}}})};
     const std::vector other = {record({1, "abc", "CPU", {{"it", {5.0}}, {"more", {5.0}}}})};
     CHECK(store.add(one).value() == 1);
     CHECK(store.add(other).value() == 0);
     CHECK(first(database, "SELECT count(*) FROM lauka_point") == "1");
     CHECK(first(database, "SELECT numbers FROM lauka_point").substr(0, 2) == "1 ");
-  }
+  });
 }
 
 TEST_CASE("names may hold anything, in both databases") {
-  const Scratch scratch;
   const std::string hostile = "'); DROP TABLE lauka_point; -- :t0 \"$1\" ?1 \\ %s \t\n é";
-  for (const std::string& where : databases(scratch)) {
-    CAPTURE(where);
-    Database database = opened(where);
-    Store store(database);
+  in_each([&](Database& database, Store& store, Loader& loader) {
     const std::vector sessions = {record({1, hostile, hostile, {{hostile, {1.0}}}})};
     CHECK(store.add(sessions).value() == 1);
-    Loader loader(database);
-    const auto variants = loader.variants({.benchmark = hostile});
-    REQUIRE(variants);
-    CHECK(variants->front().benchmark == hostile);
-    const auto series = loader.series(variants->front(), {});
-    REQUIRE(series);
-    CHECK(series->front().points.front().commit == hostile);
+    const auto variants = loader.variants({.benchmark = hostile}).value();
+    CHECK(variants.front().benchmark == hostile);
+    const auto series = loader.series(variants.front(), {}).value();
+    CHECK(series.front().points.front().commit == hostile);
     CHECK(forget(database, {.commit = hostile}).value() == 1);
-  }
+  });
 }
 
 TEST_CASE("classes of machines are never pooled") {
-  const Scratch scratch;
-  for (const std::string& where : databases(scratch)) {
-    Database database = opened(where);
-    Store store(database);
+  in_each([&](Database& /*database*/, Store& store, Loader& loader) {
     const std::vector sessions = {record({1, "abc", "CPU", {{"it", {1.0}}}}),
                                   record({2, "abc", "other CPU", {{"it", {9.0}}}})};
     CHECK(store.add(sessions).value() == 2);
-    Loader loader(database);
-    const auto both = loader.variants({.benchmark = "it"});
-    REQUIRE(both);
-    REQUIRE(both->size() == 2);
-    for (const Variant& variant : *both)
+    const auto both = loader.variants({.benchmark = "it"}).value();
+    REQUIRE(both.size() == 2);
+    for (const Variant& variant : both)
       CHECK(loader.series(variant, {}).value().front().points.size() == 1);
-    const std::string chosen = both->back().machine_class.substr(0, 8);
+    const std::string chosen = both.back().machine_class.substr(0, 8);
     CHECK(loader.variants({.benchmark = "it", .machine = chosen}).value().size() == 1);
-  }
+  });
 }
 
 TEST_CASE("a candidate's series is shown where a suite has one, and other roles are asked for") {
@@ -186,21 +178,16 @@ TEST_CASE("a candidate's series is shown where a suite has one, and other roles 
       {1, "abc", "CPU", {{"./old", {1.0}, "a", "reference"}, {"./new", {2.0}, "a", "candidate"}}})};
   REQUIRE(Store(database).add(sessions));
   Loader loader(database);
-  const auto usual = loader.variants({.benchmark = "a"});
-  REQUIRE(usual);
-  REQUIRE(usual->size() == 1);
-  CHECK(usual->front().role == "candidate");
+  const auto usual = loader.variants({.benchmark = "a"}).value();
+  REQUIRE(usual.size() == 1);
+  CHECK(usual.front().role == "candidate");
   CHECK(loader.variants({.benchmark = "a", .role = "reference"}).value().size() == 1);
   CHECK(loader.variants({.benchmark = "a", .role = "all"}).value().size() == 2);
   CHECK(loader.variants({.benchmark = "b"}).error().line().find("no benchmark 'b'") == 0);
 }
 
 TEST_CASE("sessions are forgotten by their name, their commit or their time, with all they had") {
-  const Scratch scratch;
-  for (const std::string& where : databases(scratch)) {
-    CAPTURE(where);
-    Database database = opened(where);
-    Store store(database);
+  in_each([&](Database& database, Store& store, Loader& /*loader*/) {
     std::vector<SessionRecord> sessions;
     for (int i = 0; i < 6; ++i)
       sessions.push_back(
@@ -225,7 +212,7 @@ TEST_CASE("sessions are forgotten by their name, their commit or their time, wit
     CHECK(first(database, "SELECT count(*) FROM lauka_label") == "6");
     // Forgotten sessions can be added again.
     CHECK(store.add(sessions).value() == 4);
-  }
+  });
 }
 
 TEST_CASE("a database of an older version is brought to the newest, a newer one is refused") {
@@ -233,12 +220,11 @@ TEST_CASE("a database of an older version is brought to the newest, a newer one 
   for (const std::string& where : databases(scratch)) {
     CAPTURE(where);
     {
-      auto database = Database::open(where, Access::Write);
-      REQUIRE(database);
-      REQUIRE(database->run("CREATE TABLE lauka_history (version INTEGER NOT NULL)"));
-      REQUIRE(database->run("INSERT INTO lauka_history VALUES (1)"));
+      auto database = Database::open(where, Access::Write).value();
+      REQUIRE(database.run("CREATE TABLE lauka_history (version INTEGER NOT NULL)"));
+      REQUIRE(database.run("INSERT INTO lauka_history VALUES (1)"));
       for (const std::string_view statement : migrations().front())
-        REQUIRE(database->run(std::string(statement)));
+        REQUIRE(database.run(std::string(statement)));
     }
     Database database = opened(where);
     CHECK(first(database, "SELECT version FROM lauka_history") ==
@@ -248,8 +234,7 @@ TEST_CASE("a database of an older version is brought to the newest, a newer one 
     for (const Access access : {Access::Read, Access::Write}) {
       const auto refused = open_history(where, access);
       REQUIRE_FALSE(refused);
-      CHECK(refused.error().line().find("is of version 99, and this lauka-history knows up to") !=
-            std::string::npos);
+      CHECK(has(refused.error().line(), "is of version 99, and this lauka-history knows up to"));
     }
   }
 }
@@ -285,38 +270,34 @@ TEST_CASE("a history of version 3, whose times were seconds, is all there, and g
     CHECK(first(*database, "SELECT MIN(ended - began) FROM lauka_session") == "300000");
 
     Loader loader(*database);
-    const auto lines = loader.sessions(100, "");
-    REQUIRE(lines);
-    REQUIRE(lines->size() == 20);
-    CHECK(lines->front().began == sessions.back().began.time_since_epoch().count());
-    CHECK(lines->back().began == 1'767'225'600'000);
-    CHECK(sessions_text(*lines, {}).find("2026-01-01 03:10") != std::string::npos);
-    CHECK(sessions_text(*lines, {}).find("machine") != std::string::npos);
-    CHECK(sessions_text(*lines, {.width = 50}).find("machine") == std::string::npos);
-    const auto variants = loader.variants({});
-    REQUIRE(variants);
-    REQUIRE(variants->size() == 1);
-    CHECK(variants->front().id == variant);
-    auto series = loader.series(variants->front(), {});
-    REQUIRE(series);
-    REQUIRE(series->front().points.size() == 20);
+    const auto lines = loader.sessions(100, "").value();
+    REQUIRE(lines.size() == 20);
+    CHECK(lines.front().began == sessions.back().began.time_since_epoch().count());
+    CHECK(lines.back().began == 1'767'225'600'000);
+    CHECK(has(sessions_text(lines, {}), "2026-01-01 03:10"));
+    CHECK(has(sessions_text(lines, {}), "machine"));
+    CHECK_FALSE(has(sessions_text(lines, {.width = 50}), "machine"));
+    const auto variants = loader.variants({}).value();
+    REQUIRE(variants.size() == 1);
+    CHECK(variants.front().id == variant);
+    auto series = loader.series(variants.front(), {}).value();
+    REQUIRE(series.front().points.size() == 20);
     for (std::size_t i = 0; i < 20; ++i) {
-      const SeriesPoint& point = series->front().points[i];
+      const SeriesPoint& point = series.front().points[i];
       CHECK(point.began == sessions[i].began.time_since_epoch().count());
       CHECK(point.commit == fmt::format("c{}", i));
       CHECK(point.values.mean == sessions[i].results[0].metrics[0].mean);
     }
     const std::string shown =
-        series_text(series->front(), make_trend(series->front(), Against::Usual), {});
-    CHECK(shown.find("2026-01-01 01:40") != std::string::npos);
-    const auto stepped = with_steps(loader, series->front(), Against::Usual);
-    REQUIRE(stepped);
-    REQUIRE(stepped->steps.size() == 1);
-    CHECK(stepped->steps[0].state == StepState::Acknowledged);
-    CHECK(stepped->steps[0].note == "new parser");
+        series_text(series.front(), make_trend(series.front(), Against::Usual), {});
+    CHECK(has(shown, "2026-01-01 01:40"));
+    const auto stepped = with_steps(loader, series.front(), Against::Usual).value();
+    REQUIRE(stepped.steps.size() == 1);
+    CHECK(stepped.steps[0].state == StepState::Acknowledged);
+    CHECK(stepped.steps[0].note == "new parser");
     // Its name in version 3.
     CHECK(
-        stepped->steps[0].id ==
+        stepped.steps[0].id ==
         fmt::format("{:08x}", text_id(fmt::format("{} {} wall_time", variant, step_began)) >> 31));
 
     Store store(*database);
@@ -324,20 +305,15 @@ TEST_CASE("a history of version 3, whose times were seconds, is all there, and g
     SessionRecord late = newest;
     late.began = sessions.back().began + std::chrono::milliseconds(123);
     REQUIRE(store.add(std::vector{late}).value() == 1);
-    series = loader.series(variants->front(), {});
-    REQUIRE(series);
-    REQUIRE(series->front().points.size() == 21);
-    CHECK(series->front().points.back().commit == "c20");
+    series = loader.series(variants.front(), {}).value();
+    REQUIRE(series.front().points.size() == 21);
+    CHECK(series.front().points.back().commit == "c20");
     CHECK(forget(*database, {.before = "2026-01-01T03:10:00.123Z"}).value() == 20);
   }
 }
 
 TEST_CASE("what fails in the middle leaves nothing of its batch") {
-  const Scratch scratch;
-  for (const std::string& where : databases(scratch)) {
-    CAPTURE(where);
-    Database database = opened(where);
-    Store store(database);
+  in_each([&](Database& database, Store& store, Loader& /*loader*/) {
     REQUIRE(store.add(std::vector{record({1, "abc", "CPU", {{"it", {1.0}}}})}));
     REQUIRE(database.run("ALTER TABLE lauka_point RENAME TO hidden"));
     CHECK_FALSE(store.add(std::vector{record({2, "new", "CPU", {{"it", {1.0}}}})}));
@@ -346,7 +322,7 @@ TEST_CASE("what fails in the middle leaves nothing of its batch") {
     CHECK(first(database, "SELECT count(*) FROM lauka_name WHERE text = 'new'") == "0");
     CHECK(store.add(std::vector{record({2, "new", "CPU", {{"it", {1.0}}}})}).value() == 1);
     CHECK(first(database, "SELECT count(*) FROM lauka_name WHERE text = 'new'") == "1");
-  }
+  });
 }
 
 TEST_CASE("a server that goes away in the middle leaves nothing of its batch, and a clear line") {
@@ -418,29 +394,22 @@ TEST_CASE("a benchmark of a session with five metrics takes less than 2 kB") {
 }
 
 TEST_CASE("sessions that begin at the same time keep the order in which they were added") {
-  const Scratch scratch;
-  for (const std::string& where : databases(scratch)) {
-    auto database = open_history(where, Access::Write);
-    REQUIRE(database);
-    Store store(*database);
+  in_each([&](Database& /*database*/, Store& store, Loader& loader) {
     for (int i = 0; i < 8; ++i) {
-      auto made = read_record(json_of({i, fmt::format("c{}", i), "CPU", {{"it", times_of(1.0)}}}));
-      REQUIRE(made);
-      made->began = std::chrono::sys_seconds(std::chrono::seconds(1'767'225'600));
-      REQUIRE(store.add(std::vector{*std::move(made)}));
+      auto made =
+          read_record(json_of({i, fmt::format("c{}", i), "CPU", {{"it", times_of(1.0)}}})).value();
+      made.began = std::chrono::sys_seconds(std::chrono::seconds(1'767'225'600));
+      REQUIRE(store.add(std::vector{std::move(made)}));
     }
-    Loader loader(*database);
-    const auto variants = loader.variants({});
-    REQUIRE(variants);
-    const auto series = loader.series(variants->front(), {});
-    REQUIRE(series);
+    const auto variants = loader.variants({}).value();
+    const auto series = loader.series(variants.front(), {}).value();
     std::string order;
-    for (const SeriesPoint& point : series->front().points) order += point.commit;
+    for (const SeriesPoint& point : series.front().points) order += point.commit;
     CHECK(order == "c0c1c2c3c4c5c6c7");
     std::string table;
     const auto otava =
         table_writer("otava", [&](std::string_view text) { table += std::string(text); });
-    otava.add(series->front(), {});
+    otava.add(series.front(), {});
     otava.end();
     std::size_t at = 0;
     for (int i = 0; i < 8; ++i) {
@@ -450,7 +419,7 @@ TEST_CASE("sessions that begin at the same time keep the order in which they wer
       CHECK(next > at);
       at = next;
     }
-  }
+  });
 }
 
 TEST_CASE("sessions of one second are reported in the order in which they began") {
@@ -463,11 +432,48 @@ TEST_CASE("sessions of one second are reported in the order in which they began"
     REQUIRE(store.add(std::vector{std::move(made)}));
   }
   Loader loader(database);
-  const auto series = loader.series(loader.variants({}).value().front(), {});
-  REQUIRE(series);
+  const auto series = loader.series(loader.variants({}).value().front(), {}).value();
   std::string order;
-  for (const SeriesPoint& point : series->front().points) order += point.commit;
+  for (const SeriesPoint& point : series.front().points) order += point.commit;
   CHECK(order == "c0c1c2c3c4c5c6c7");
+}
+
+TEST_CASE("an address is called by scheme, host and database") {
+  const std::vector<std::pair<std::string, std::string>> names = {
+      {"postgresql://host/db", "postgresql://host/db"},
+      {"postgres://user@host:5432/db", "postgres://host/db"},
+      {"POSTGRES://user:a:b?c=d@host/db", "postgres://host/db"},
+      {"postgresql://user:pw@[::1]:5432,b:1/db?sslmode=require", "postgresql://[::1],b/db"},
+      {"postgresql://%2Frun%2Fpg/db", "postgresql://%2Frun%2Fpg/db"},
+      {"postgresql:///db?host=/run&password=p@q", "postgresql:///db"},
+      {"postgresql://", "postgresql://"},
+      {"postgresql://u:p@a@host/db", "postgresql://..."},
+      {"postgresql://u:p/a@host/db", "postgresql://..."},
+      {"postgresql://u:99999", "postgresql://..."},
+      {"postgresql://u:p%0@host/db", "postgresql://..."},
+      {"postgresql:/u:p@host/db", "postgresql://..."},
+      {"mysql://u:p@host/db", "mysql://..."},
+      {"u@p://x", "u://..."},
+      {"a:b.db", "a:b.db"},
+      {"/tmp/history.db", "/tmp/history.db"}};
+  for (const auto& one : names) {
+    CAPTURE(one.first);
+    CHECK(name_of_database(one.first) == one.second);
+  }
+}
+
+TEST_CASE("SOCI is given an address that it leaves as it is, with all that it has") {
+  const auto url = [](const std::string& where) { return parse_address(where).value().url; };
+  const std::string nothing = "fallback_application_name=lauka-history";
+  // libpq takes the last of two parameters of one name, whose value is not the user's own.
+  CHECK(url("postgresql://user@host/db") == "postgresql://user@host/db?" + nothing + "&" + nothing);
+  CHECK(url("Postgres://u:a=b c'\"@h/d?host=/my run&x=%20&") ==
+        "postgres://u:a%3Db%20c%27%22@h/d?" + nothing + "&host=/my%20run&x=%20&" + nothing);
+}
+
+TEST_CASE("what a message repeats of an address's password is taken out, coded or not") {
+  const auto address = parse_address("postgresql://u:a%40b@h/d?sslpassword=q").value();
+  CHECK(without_secrets("u a%40b a@b a@ba@b q", address) == "u ... ... ...... ...");
 }
 
 }  // namespace lauka::history

@@ -125,11 +125,10 @@ TEST_CASE("equal names say what the commands differ in") {
   Options options = options_of({"sort f", "sort f", "wc f"});
   options.folders = {"d1", "d2", "d1"};
   options.environment = {{"A=1", "LC_ALL=C"}, {"A=1"}, {"A=1"}};
-  const auto commands = make_commands(options);
-  REQUIRE(commands);
-  CHECK((*commands)[0].name == "sort f (cwd d1, LC_ALL=C)");
-  CHECK((*commands)[1].name == "sort f (cwd d2)");
-  CHECK((*commands)[2].name == "wc f");
+  const auto commands = make_commands(options).value();
+  CHECK(commands[0].name == "sort f (cwd d1, LC_ALL=C)");
+  CHECK(commands[1].name == "sort f (cwd d2)");
+  CHECK(commands[2].name == "wc f");
   options.inputs = {"x", "y", ""};
   CHECK(names(options) ==
         Words{"sort f (cwd d1, LC_ALL=C, input x)", "sort f (cwd d2, input y)", "wc f"});
@@ -209,10 +208,7 @@ TEST_CASE("more, or fewer, than one per command is refused") {
 
 TEST_CASE("setups and cleanups make the order sequential, unless one was asked for") {
   const auto plan_of = [](const Options& options) {
-    auto plan = make_plan(
-        options, [](const EventRequest&) { return Result<EventSet>(EventSet{}); }, 1);
-    REQUIRE(plan.has_value());
-    return *std::move(plan);
+    return make_plan(options, no_events, 1).value();
   };
   Options options = options_of({"a", "b"});
   options.hooks[HookKind::Prepare] = {"p"};
@@ -264,6 +260,34 @@ TEST_CASE("a folder is given once for all commands or once per command, with the
   Options only = options_of({"a"}, {list("v", {"1", "2"})});
   only.folders = {"of-{v}"};
   CHECK(commands(only).size() == 2);
+}
+
+namespace {
+
+std::string text_of(const std::vector<Label>& labels) {
+  std::string text;
+  for (const Label& label : labels) text += label.key + "=" + label.value + " ";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("git's status says commit, branch, and whether anything was changed") {
+  const std::string head = "# branch.oid 12ab\n# branch.head main\n# branch.upstream origin/main\n";
+  CHECK(text_of(labels_of_git(head)) == "commit=12ab branch=main dirty=no ");
+  CHECK(text_of(labels_of_git(head + "1 .M N... 100644 100644 100644 1 2 a.cc\n")) ==
+        "commit=12ab branch=main dirty=yes ");
+  CHECK(text_of(labels_of_git(head + "? new.cc\n")) == "commit=12ab branch=main dirty=yes ");
+  CHECK(text_of(labels_of_git("# branch.oid 12ab\n# branch.head (detached)\n")) ==
+        "commit=12ab dirty=no ");
+  CHECK(text_of(labels_of_git("# branch.oid (initial)\n# branch.head main\n")) ==
+        "branch=main dirty=no ");
+  CHECK(labels_of_git("").empty());
+}
+
+TEST_CASE("a given label wins over what was found, and they are sorted") {
+  CHECK(text_of(with_given({{"os", "x"}, {"commit", "mine"}},
+                           {{"branch", "b"}, {"commit", "c"}})) == "branch=b commit=mine os=x ");
 }
 
 }  // namespace lauka

@@ -1,3 +1,4 @@
+#include "plan/commands.h"
 #include "plan/options_of.h"
 #include "plan/plan.h"
 
@@ -9,7 +10,6 @@
 #include <doctest/doctest.h>
 
 namespace lauka {
-
 namespace {
 
 using Words = std::vector<std::string>;
@@ -24,9 +24,7 @@ struct OneEventPerPass {
       asked = {names, wanted.single_pass};
       EventSet set;
       for (const std::string& name : names.empty() ? Words{"default"} : names) {
-        if (name == "nosuch") {
-          return Error{"'nosuch' is not an event", "lauka -l lists them"};
-        }
+        if (name == "nosuch") return Error{"'nosuch' is not an event", "lauka -l lists them"};
         set.passes.push_back(Pass{{set.events.size()}});
         set.events.push_back({.name = name, .meaning = name, .role = role_of_event(name)});
       }
@@ -38,9 +36,7 @@ struct OneEventPerPass {
 Plan plan_of(const Options& options, std::uint64_t clock_seed = 77) {
   OneEventPerPass engine;
   auto plan = make_plan(options, engine.select(), clock_seed);
-  if (!plan) {
-    FAIL("refused: " << plan.error().line());
-  }
+  if (!plan) FAIL("refused: " << plan.error().line());
   return *std::move(plan);
 }
 
@@ -167,10 +163,9 @@ TEST_CASE("the engine is asked for the wanted events, and its refusal is the pla
   Options options = options_of({"./old"});
   options.events = {"a", "b"};
   options.single_pass = true;
-  const auto plan = make_plan(options, engine.select(), 1);
-  REQUIRE(plan.has_value());
+  const auto plan = make_plan(options, engine.select(), 1).value();
   CHECK(engine.asked.value() == std::pair<Words, bool>{{"a", "b"}, true});
-  CHECK(plan->events.events.size() == 2);
+  CHECK(plan.events.events.size() == 2);
   options.events = {"a", "nosuch"};
   CHECK(refusal_of(options) == "'nosuch' is not an event; lauka -l lists them");
 }
@@ -185,10 +180,9 @@ TEST_CASE("where only times are wanted nothing is counted, but what was asked fo
   OneEventPerPass engine;
   Options options = options_of({"./old"});
   options.metrics = MetricSelection::Time;
-  const auto times = make_plan(options, engine.select(), 1);
-  REQUIRE(times.has_value());
+  const auto times = make_plan(options, engine.select(), 1).value();
   CHECK_FALSE(engine.asked.has_value());
-  CHECK(times->events.events.empty());
+  CHECK(times.events.events.empty());
   options.events = {"a"};
   const Plan with_event = plan_of(options);
   CHECK(with_event.metrics.back().name == "a");
@@ -199,11 +193,8 @@ TEST_CASE("--verbose shows all rows, unless a choice was made") {
   const auto shows_user_time_and_peak = [](const Options& options) {
     std::pair<bool, bool> shown;
     for (const Metric& metric : plan_of(options).metrics) {
-      if (metric.name == "user_time") {
-        shown.first = metric.shown == Shown::Always;
-      } else if (metric.name == "peak_rss") {
-        shown.second = metric.shown == Shown::Always;
-      }
+      if (metric.name == "user_time") shown.first = metric.shown == Shown::Always;
+      if (metric.name == "peak_rss") shown.second = metric.shown == Shown::Always;
     }
     return shown;
   };
@@ -247,9 +238,8 @@ TEST_CASE("default events may stay uncounted where runs are too few") {
   options.runs.reset();
   options.min_runs = 1;
   options.max_runs = 1;
-  const auto plan = make_plan(options, two_passes, 1);
-  REQUIRE(plan.has_value());
-  CHECK(plan->stop.min_runs == 1);
+  const auto plan = make_plan(options, two_passes, 1).value();
+  CHECK(plan.stop.min_runs == 1);
 }
 
 TEST_CASE("ipc without counters for both of its events names the counters, not the events") {
@@ -360,19 +350,17 @@ TEST_CASE("times by kind of core are in every pass, and in one of their own wher
   OneEventPerPass engine;
   Options options = options_of({"old"});
   options.events = {"a", "b"};
-  const auto plan = make_plan(options, engine.select(), 1, cores);
-  REQUIRE(plan.has_value());
-  REQUIRE(plan->events.passes.size() == 2);
-  CHECK(plan->events.passes[0].events == std::vector<std::size_t>{0, 2, 3});
-  CHECK(plan->events.passes[1].events == std::vector<std::size_t>{1, 2, 3});
-  CHECK(plan->events.events[2].name == "p_time");
-  CHECK(plan->events.core_times() == std::vector<std::size_t>{2, 3});
+  const auto plan = make_plan(options, engine.select(), 1, cores).value();
+  REQUIRE(plan.events.passes.size() == 2);
+  CHECK(plan.events.passes[0].events == std::vector<std::size_t>{0, 2, 3});
+  CHECK(plan.events.passes[1].events == std::vector<std::size_t>{1, 2, 3});
+  CHECK(plan.events.events[2].name == "p_time");
+  CHECK(plan.events.core_times() == std::vector<std::size_t>{2, 3});
   options.events.clear();
   options.metrics = MetricSelection::Time;
-  const auto times = make_plan(options, engine.select(), 1, cores);
-  REQUIRE(times.has_value());
-  REQUIRE(times->events.passes.size() == 1);
-  CHECK(times->events.passes[0].events == std::vector<std::size_t>{0, 1});
+  const auto times = make_plan(options, engine.select(), 1, cores).value();
+  REQUIRE(times.events.passes.size() == 1);
+  CHECK(times.events.passes[0].events == std::vector<std::size_t>{0, 1});
 }
 
 TEST_CASE("simulated runs have no times by kind of core") {
@@ -385,11 +373,10 @@ TEST_CASE("simulated runs have no times by kind of core") {
     set.passes = {Pass{}, Pass{{0}, RoundKind::Simulated}};
     return set;
   };
-  const auto plan = make_plan(options_of({"old"}), simulating, 1, cores);
-  REQUIRE(plan.has_value());
-  CHECK(plan->events.passes[0].events == std::vector<std::size_t>{1, 2, 3});
-  CHECK(plan->events.passes[1].events == std::vector<std::size_t>{0});
-  CHECK(plan->events.events[3].name == "unsplit_time");
+  const auto plan = make_plan(options_of({"old"}), simulating, 1, cores).value();
+  CHECK(plan.events.passes[0].events == std::vector<std::size_t>{1, 2, 3});
+  CHECK(plan.events.passes[1].events == std::vector<std::size_t>{0});
+  CHECK(plan.events.events[3].name == "unsplit_time");
 }
 
 TEST_CASE("a precision is of a metric that every timed run measures") {
@@ -404,6 +391,59 @@ TEST_CASE("a precision is of a metric that every timed run measures") {
   options.precision_metric = "cpu_time";
   const Plan precise = make_plan(options, engine.select(), 1).value();
   CHECK(precise.metrics[precise.precision.value().metric].role == Role::CpuTime);
+}
+
+namespace {
+
+Result<Plan> plan_without_events(const Options& options, bool has_tree_peak = false) {
+  return make_plan(options, no_events, 1, {}, has_tree_peak);
+}
+
+}  // namespace
+
+TEST_CASE("copies at once bring their throughput along, where more is better") {
+  Options options = options_of({"a"});
+  CHECK_FALSE(find_metric(plan_without_events(options)->metrics, "throughput"));
+  options.jobs = 4;
+  const auto plan = plan_without_events(options).value();
+  CHECK(plan.jobs == 4);
+  const auto place = find_metric(plan.metrics, "throughput").value();
+  CHECK(plan.metrics[place].better == Better::More);
+  CHECK(plan.metrics[place].shown == Shown::Always);
+}
+
+TEST_CASE("ways of running that do not go together are refused") {
+  Options options = options_of({"a", "b"});
+  options.until = "ready";
+  CHECK(answer_to(options) == "accepted");
+  options.expected = {{}};
+  CHECK(answer_to(options).starts_with("--until ends runs early"));
+  options.expected.clear();
+  options.jobs = 2;
+  CHECK(answer_to(options).starts_with("--until ends a run at its first line"));
+  Options alone = options_of({"a"});
+  alone.expected = {{}};
+  CHECK(answer_to(alone).starts_with("--expect-output same has nothing to compare with"));
+  alone.expected = {{ExpectedOutput::Kind::File, "x"}};
+  CHECK(answer_to(alone) == "accepted");
+}
+
+TEST_CASE("tree_peak_memory is asked for by name or with all, and is there where it can be had") {
+  Options options = options_of({"a"});
+  CHECK(asks_for_tree_peak(options) == Asked::No);
+  options.verbosity = Verbosity::Verbose;
+  CHECK(asks_for_tree_peak(options) == Asked::No);
+  options.metrics = MetricSelection::All;
+  CHECK(asks_for_tree_peak(options) == Asked::WithAll);
+  CHECK_FALSE(find_metric(plan_without_events(options)->metrics, kTreePeakMemory));
+  CHECK(find_metric(plan_without_events(options, true)->metrics, kTreePeakMemory));
+  options.metrics = MetricSelection::Listed;
+  options.metric_list = {"wall_time", "tree_peak_memory:MiB"};
+  CHECK(asks_for_tree_peak(options) == Asked::ByName);
+  CHECK(plan_without_events(options, true));
+  options.metric_list = {"wall_time"};
+  options.gates = {{.metric = "tree_peak_memory", .limit_percent = 1}};
+  CHECK(asks_for_tree_peak(options) == Asked::ByName);
 }
 
 }  // namespace lauka

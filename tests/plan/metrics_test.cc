@@ -6,14 +6,12 @@
 #include <doctest/doctest.h>
 
 namespace lauka {
-
 namespace {
 
 EventSet counted(const std::vector<std::string>& names, std::vector<Pass> passes) {
   EventSet set;
-  for (const std::string& name : names) {
+  for (const std::string& name : names)
     set.events.push_back({.name = name, .meaning = name, .role = role_of_event(name)});
-  }
   set.passes = std::move(passes);
   return set;
 }
@@ -30,20 +28,14 @@ void make_core_times(EventSet& set, const std::vector<std::size_t>& times) {
 /// The names of the rows with that place in the table, in order.
 std::string rows(const std::vector<Metric>& metrics, Shown shown) {
   std::string text;
-  for (const Metric& metric : metrics) {
-    if (metric.shown == shown) {
-      text += (text.empty() ? "" : " ") + metric.name;
-    }
-  }
+  for (const Metric& metric : metrics)
+    if (metric.shown == shown) text += (text.empty() ? "" : " ") + metric.name;
   return text;
 }
 
 const Metric* find(const std::vector<Metric>& metrics, std::string_view name) {
-  for (const Metric& metric : metrics) {
-    if (metric.name == name) {
-      return &metric;
-    }
-  }
+  for (const Metric& metric : metrics)
+    if (metric.name == name) return &metric;
   return nullptr;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cli/options.h"
+#include "plan/plan.h"
 
 #include <string>
 #include <utility>
@@ -15,6 +16,18 @@ inline Options options_of(std::vector<std::string> commands,
   options.commands = std::move(commands);
   options.parameters = std::move(parameters);
   return options;
+}
+
+/// An engine that has no events, and refuses those that are asked for.
+inline Result<EventSet> no_events(const EventRequest& wanted) {
+  if (wanted.names.empty()) return EventSet{};
+  return Error{"there is no event '" + wanted.names.front() + "'", ""};
+}
+
+/// The line that refuses a plan; "accepted" if none does.
+inline std::string answer_to(const Options& options, const SelectEvents& select = no_events) {
+  const auto plan = make_plan(options, select, 1);
+  return plan ? "accepted" : plan.error().line();
 }
 
 }  // namespace lauka

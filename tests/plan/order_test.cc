@@ -7,7 +7,6 @@
 #include <doctest/doctest.h>
 
 namespace lauka {
-
 namespace {
 
 Plan plan_of(std::size_t commands, std::uint64_t seed, Order order = Order::Random) {
@@ -22,26 +21,22 @@ Plan plan_of(std::size_t commands, std::uint64_t seed, Order order = Order::Rand
 std::string order_of(const Plan& plan, std::uint32_t round, bool warmup = false) {
   std::string text;
   for (const Step& step :
-       steps_of_round(plan, warmup ? RoundKind::Warmup : RoundKind::Timed, round)) {
+       steps_of_round(plan, warmup ? RoundKind::Warmup : RoundKind::Timed, round))
     text.push_back(static_cast<char>('a' + step.command));
-  }
   return text;
 }
 
 std::string orders_of(const Plan& plan, std::uint32_t rounds, bool warmup = false) {
   std::string text;
-  for (std::uint32_t round = 0; round < rounds; ++round) {
+  for (std::uint32_t round = 0; round < rounds; ++round)
     text += (round == 0 ? "" : " ") + order_of(plan, round, warmup);
-  }
   return text;
 }
 
 /// Pearson's statistic of counts that should all be `expected`.
 double chi_square(const std::map<std::string, int>& counts, double expected) {
   double sum = 0.0;
-  for (const auto& [key, count] : counts) {
-    sum += (count - expected) * (count - expected) / expected;
-  }
+  for (const auto& [key, count] : counts) sum += (count - expected) * (count - expected) / expected;
   return sum;
 }
 
@@ -86,11 +81,9 @@ TEST_CASE("rounds take turns through the passes, and a round serves one of them"
   Plan plan = plan_of(2, 7);
   plan.events.passes.resize(3);
   std::string passes;
-  for (std::uint32_t round = 0; round < 7; ++round) {
-    for (const Step& step : steps_of_round(plan, RoundKind::Timed, round)) {
+  for (std::uint32_t round = 0; round < 7; ++round)
+    for (const Step& step : steps_of_round(plan, RoundKind::Timed, round))
       passes += std::to_string(step.pass);
-    }
-  }
   CHECK(passes == "00112200112200");
 }
 
@@ -113,9 +106,7 @@ TEST_CASE("every order is as likely as the other, over the rounds of a seed") {
 
 TEST_CASE("every order is as likely as the other, over seeds that follow one another") {
   std::map<std::string, int> first;
-  for (std::uint64_t seed = 0; seed < 12000; ++seed) {
-    ++first[order_of(plan_of(3, seed), 0)];
-  }
+  for (std::uint64_t seed = 0; seed < 12000; ++seed) ++first[order_of(plan_of(3, seed), 0)];
   CHECK(first.size() == 6);
   CHECK(chi_square(first, 12000.0 / 6) < 20.515);  // 5 degrees
 }

@@ -1,9 +1,11 @@
 #include "plan/rows.h"
 
 #include "core/choices.h"
+#include "plan/options_of.h"
 #include "plan/plan.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -77,6 +79,144 @@ TEST_CASE("a unit that does not fit is refused, with those that do") {
 TEST_CASE("where only accounted metrics are listed, nothing needs to be counted") {
   CHECK(are_all_built_in({"wall_time:ms", "peak_rss"}));
   CHECK_FALSE(are_all_built_in({"wall_time", "instructions"}));
+}
+
+namespace {
+
+OwnMetric own(std::string_view head, std::string text = "") {
+  auto metric = parse_own_metric(head);
+  REQUIRE(metric);
+  metric->text = std::move(text);
+  return *metric;
+}
+
+Options with_rows(std::vector<std::string> rows = {}) {
+  Options options = options_of({"a", "b"});
+  options.metrics = rows.empty() ? MetricSelection::Default : MetricSelection::Listed;
+  options.metric_list = std::move(rows);
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("what is scraped and what is announced are metrics, which gates and formulas may be on") {
+  Options options = with_rows({"wall_time", "served:1:higher", "rate"});
+  options.scraped = {own("rate:higher", "(x)")};
+  options.derived = {own("each:ms", "wall_time / served")};
+  options.gates.push_back({.metric = "served", .limit_percent = -5, .below = true});
+  const auto plan = make_plan(options, no_events, 1);
+  if (!plan) FAIL(plan.error().line());
+  REQUIRE(plan->reported.size() == 2);
+  CHECK(plan->reported[0].name == "rate");
+  CHECK(plan->reported[1].name == "served");
+  CHECK(plan->metrics[1].name == "served");
+  CHECK(plan->metrics[1].better == Better::More);
+  CHECK(plan->metrics[1].shown == Shown::Always);
+  CHECK(plan->metrics[2].name == "rate");
+}
+
+TEST_CASE("two metrics of one name are refused") {
+  Options twice = with_rows();
+  twice.scraped = {own("rate", "(x)"), own("rate", "(y)")};
+  CHECK(answer_to(twice) == "--scrape names rate twice; give each metric a name of its own");
+  Options taken = with_rows();
+  taken.scraped = {own("wall_time", "(x)")};
+  CHECK(answer_to(taken) ==
+        "--scrape wall_time has the name of another metric; give it a name of its own");
+  CHECK(answer_to(with_rows({"wall_time:ms:higher"})) ==
+        "--metrics wall_time has the name of another metric; give it a name of its own");
+  Options both = with_rows({"rate:higher"});
+  both.scraped = {own("rate", "(x)")};
+  CHECK(answer_to(both) ==
+        "--metrics announces rate, which is there already; leave out the part after its name");
+  CHECK(
+      answer_to(with_rows({"1x:higher"})) ==
+      "--metrics '1x:higher' has '1x' for a name; begin it with a letter, and go on with letters, "
+      "digits, _ . - / or %");
+}
+
+namespace {
+
+Options with_percentiles(std::vector<double> percentiles) {
+  Options options = options_of({"a", "b"});
+  options.percentiles = std::move(percentiles);
+  return options;
+}
+
+/// Returns the names of the rows shown, or the reason of a refusal.
+std::vector<std::string> rows_of(const Options& options) {
+  const auto plan = make_plan(options, no_events, 1);
+  if (!plan) return {plan.error().line()};
+  std::vector<std::string> names;
+  for (const Metric& metric : plan->metrics)
+    if (metric.shown == Shown::Always) names.push_back(metric.name);
+  return names;
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("percentiles follow wall time, in the order asked for") {
+  CHECK(rows_of(with_percentiles({99.9, 50})) ==
+        Names{"wall_time", "wall_time.p99.9", "wall_time.p50", "cpu_time", "peak_rss"});
+}
+
+TEST_CASE("a row, a gate or a precision that names a percentile asks for it") {
+  Options options = with_percentiles({});
+  options.metrics = MetricSelection::Listed;
+  options.metric_list = {"wall_time.p75:ms"};
+  CHECK(rows_of(options) == Names{"wall_time.p75"});
+  options = with_percentiles({90});
+  options.gates = {{.metric = "wall_time.p90", .limit_percent = 5}, {.metric = "wall_time.p95"}};
+  options.precision = 0.01;
+  options.precision_metric = "wall_time.p60";
+  CHECK(rows_of(options) == Names{"wall_time", "wall_time.p90", "wall_time.p95", "wall_time.p60",
+                                  "cpu_time", "peak_rss"});
+}
+
+TEST_CASE("runs that are too few for a percentile are refused with those that it needs") {
+  Options options = with_percentiles({99});
+  options.runs = 367;
+  CHECK(rows_of(options) ==
+        Names{"wall_time.p99 needs 368 runs of each command for its 95% interval, more than the "
+              "367 that --runs allows; allow 368 runs, or ask for a percentile nearer to 50"});
+  options.runs = 368;
+  CHECK(rows_of(options).size() == 4);
+  options.runs.reset();
+  options.max_runs = 100;
+  options.confidence = 0.8;  // ln 0.1 / ln 0.99
+  CHECK(rows_of(options).front().starts_with(
+      "wall_time.p99 needs 230 runs of each command for its 80% interval, more than the 100 that "
+      "--max-runs allows"));
+}
+
+TEST_CASE("a refusal for too few runs names all percentiles that need more") {
+  Options options = with_percentiles({50, 90, 99});
+  options.runs = 15;
+  CHECK(rows_of(options) ==
+        Names{"wall_time.p90 needs 36 and wall_time.p99 368 runs of each command for their 95% "
+              "intervals, more than the 15 that --runs allows; allow 368 runs, or ask for "
+              "percentiles nearer to 50"});
+  options.runs = 5;
+  CHECK(rows_of(options).front().starts_with(
+      "wall_time.p50 needs 6, wall_time.p90 36 and wall_time.p99 368 runs of each command for "));
+}
+
+TEST_CASE("a metric of one's own with a percentile's name is refused") {
+  Options options = with_percentiles({90});
+  auto metric = parse_own_metric("wall_time.p90").value();
+  metric.text = "cpu_time";
+  options.derived = {metric};
+  CHECK(rows_of(options) == Names{"--percentiles: another metric is called wall_time.p90; give "
+                                  "that one another name"});
+}
+
+TEST_CASE("names of percentiles have one spelling") {
+  CHECK(percentile_in("wall_time.p99.9") == 99.9);
+  for (const char* name : {"wall_time.p", "wall_time.p090", "wall_time.p90.0", "wall_time.p100",
+                           "wall_time.p0", "cpu_time.p90", "wall_time.p-1", "wall_time.p1e1"})
+    CHECK_FALSE(percentile_in(name));
 }
 
 }  // namespace lauka

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/text.h"
+#include "has.h"
 #include "report/exports.h"
 #include "report/screen.h"
 #include "report/style.h"
@@ -100,6 +101,14 @@ inline CommandResult command(std::string name, std::size_t runs, std::vector<Met
   return result;
 }
 
+/// Results of these commands alone, whose rows are of these metrics.
+inline Results results_of(std::vector<Metric> metrics, std::vector<CommandResult> commands) {
+  Results results;
+  results.metrics = std::move(metrics);
+  results.commands = std::move(commands);
+  return results;
+}
+
 /// A command that never ran.
 inline void without_values(CommandResult& command) {
   command.runs = 0;
@@ -141,10 +150,14 @@ inline std::shared_ptr<const RunTable> made(std::vector<MadeRun> runs) {
 }
 
 /// Returns the output of an exporter.
-inline std::string written(Exporter exporter, const Results& results) {
+inline std::string written(Exporter exporter, const Report& report) {
   std::string text;
-  exporter({{results}}, [&](std::string_view piece) { text += piece; });
+  exporter(report, [&](std::string_view piece) { text += piece; });
   return text;
+}
+
+inline std::string written(Exporter exporter, const Results& results) {
+  return written(exporter, Report{{results}});
 }
 
 /// The manual's example.

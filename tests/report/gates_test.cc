@@ -7,10 +7,11 @@
 #include <doctest/doctest.h>
 
 namespace lauka::report {
-
 namespace {
 
-gate::Verdict verdict(gate::Answer answer, stats::Delta delta, std::size_t rounds) {
+using gate::Answer;
+
+gate::Verdict verdict(Answer answer, stats::Delta delta, std::size_t rounds) {
   gate::Verdict result;
   result.condition = {"wall_time", 10};
   result.candidate = 1;
@@ -33,25 +34,29 @@ Results with(gate::Verdict one, double cpu_half_width) {
   return results;
 }
 
+std::string line_of(gate::Verdict one, double cpu_half_width = 0.01) {
+  return gate_lines(with(std::move(one), cpu_half_width), false);
+}
+
 }  // namespace
 
 TEST_CASE("a gate's line can be read aloud: the answer, what was measured, how often") {
-  CHECK(gate_lines(with(verdict(gate::Answer::Fail, changed(0.152, 0.021), 36), 0.01), false) ==
+  CHECK(line_of(verdict(Answer::Fail, changed(0.152, 0.021), 36)) ==
         "wall_time > 10%: fail: more than 10% slower, with confidence (measured +15.2%, at least "
         "+13.1%; 36 rounds)\n");
-  auto passed = verdict(gate::Answer::Pass, changed(0.042, 0.007), 57);
+  auto passed = verdict(Answer::Pass, changed(0.042, 0.007), 57);
   passed.planned_rounds = 250;
-  CHECK(gate_lines(with(passed, 0.01), false) ==
+  CHECK(line_of(passed) ==
         "wall_time > 10%: pass: at most 10% slower, with confidence (measured +4.2%, at most "
         "+4.9%; 57 of about 250 planned rounds: slow runs rarer than 1 in 20 would not have "
         "shown)\n");
 }
 
 TEST_CASE("a limit of 0, a drop and a required gain have their own words") {
-  const auto reported = [](const char* metric, double percent, bool below, gate::Answer answer) {
+  const auto reported = [](const char* metric, double percent, bool below, Answer answer) {
     auto one = verdict(answer, changed(0.0, 0.5), 9);
     one.condition = {metric, percent, below};
-    const std::string line = gate_lines(with(one, 0.01), false);
+    const std::string line = line_of(one);
     const std::size_t from = line.find(": ", line.find(": ") + 2) + 2;
     return line.substr(from, line.find(" (") - from);
   };
@@ -70,58 +75,58 @@ TEST_CASE("a limit of 0, a drop and a required gain have their own words") {
 }
 
 TEST_CASE("a pass shows the bound of its one-sided decision, whatever the interval says") {
-  auto passed = verdict(gate::Answer::Pass, changed(-0.49, 0.73), 36);
+  auto passed = verdict(Answer::Pass, changed(-0.49, 0.73), 36);
   passed.bounds.ranks = 0.08;
-  CHECK(gate_lines(with(passed, 0.01), false) ==
+  CHECK(line_of(passed) ==
         "wall_time > 10%: pass: at most 10% slower, with confidence (measured −49%, at most +8%; "
         "36 rounds)\n");
 }
 
 TEST_CASE("an end of the interval is named only where it bears the answer out") {
   // Ranks and mean share the error, so that the interval of one of them may reach over the limit.
-  CHECK(gate_lines(with(verdict(gate::Answer::Pass, changed(0.05, 0.06), 36), 0.01), false) ==
+  CHECK(line_of(verdict(Answer::Pass, changed(0.05, 0.06), 36)) ==
         "wall_time > 10%: pass: at most 10% slower, with confidence (measured +5.0%, between −1.0% "
         "and +11.0%; 36 rounds)\n");
   // As many decimals as distinguish it from the limit.
-  CHECK(gate_lines(with(verdict(gate::Answer::Fail, changed(0.14, 0.03996), 36), 0.01), false) ==
+  CHECK(line_of(verdict(Answer::Fail, changed(0.14, 0.03996), 36)) ==
         "wall_time > 10%: fail: more than 10% slower, with confidence (measured +14.000%, at least "
         "+10.004%; 36 rounds)\n");
 }
 
 TEST_CASE("the mean comes first if it decided, or contradicts the typical round") {
-  auto failed = verdict(gate::Answer::Fail, changed(0.003, 0.005), 114);
+  auto failed = verdict(Answer::Fail, changed(0.003, 0.005), 114);
   failed.delta.basis = stats::Basis::Typical;
   failed.delta.mean = changed(0.203, 0.091);
   const std::string by_mean =
       "wall_time > 10%: fail: more than 10% slower, with confidence (measured in the mean +20.3%, "
       "at least +11.2%; in the typical round +0.3%, between −0.2% and +0.8%; 114 rounds)\n";
   failed.decided_by = gate::DecidedBy::Mean;
-  CHECK(gate_lines(with(failed, 0.01), false) == by_mean);
+  CHECK(line_of(failed) == by_mean);
   failed.decided_by = gate::DecidedBy::Ranks;
-  CHECK(gate_lines(with(failed, 0.01), false) != by_mean);
+  CHECK(line_of(failed) != by_mean);
   failed.delta.mean_differs = true;
-  CHECK(gate_lines(with(failed, 0.01), false) == by_mean);
+  CHECK(line_of(failed) == by_mean);
 }
 
 TEST_CASE("a gate of a drop, and one against a bound, are shown as they were typed") {
-  auto drop = verdict(gate::Answer::Fail, changed(-0.12, 0.01), 20);
+  auto drop = verdict(Answer::Fail, changed(-0.12, 0.01), 20);
   drop.condition = {"cpu_time", 5, true};
   drop.metric = 1;
   drop.condition.limit_percent = -5;
-  CHECK(gate_lines(with(drop, 0.01), false) ==
+  CHECK(line_of(drop) ==
         "cpu_time < -5%: fail: more than 5% lower, with confidence (measured −12.0%, at most "
         "−11.0%; 20 rounds)\n");
-  auto bound = verdict(gate::Answer::Fail, changed(0.075, 0.0125), 15);
+  auto bound = verdict(Answer::Fail, changed(0.075, 0.0125), 15);
   bound.condition = {"wall_time", 0.0, false, 0.2, "200ms"};
-  CHECK(gate_lines(with(bound, 0.01), false) ==
+  CHECK(line_of(bound) ==
         "wall_time > 200ms: fail: more than 200ms, with confidence (measured 215.0ms, at least "
         "212.5ms; 15 rounds)\n");
 }
 
 TEST_CASE("an inconclusive gate says what would decide") {
-  auto open = verdict(gate::Answer::Inconclusive, changed(0.091, 0.060), 100);
+  auto open = verdict(Answer::Inconclusive, changed(0.091, 0.060), 100);
   open.times_as_many = 3.1;
-  CHECK(gate_lines(with(open, 0.005), false) ==
+  CHECK(line_of(open, 0.005) ==
         "wall_time > 10%: inconclusive: not clear whether more than 10% slower (measured +9.1%, "
         "between +3.1% and +15.1%; 100 rounds); about 3 times as many rounds would decide, or gate "
         "on cpu_time, which is 12 times less noisy here\n");
@@ -129,31 +134,28 @@ TEST_CASE("an inconclusive gate says what would decide") {
 
 TEST_CASE("an inconclusive gate whose interval seems to decide says what it lacks") {
   // Several looks or gates share the error: each asks for more than the interval does.
-  CHECK(
-      gate_lines(with(verdict(gate::Answer::Inconclusive, changed(0.16, 0.03), 12), 0.1), false) ==
-      "wall_time > 10%: inconclusive: probably more than 10% slower, but not with the confidence "
-      "that a gate needs (measured +16.0%, between +13.0% and +19.0%; 12 rounds)\n");
-  CHECK(gate_lines(with(verdict(gate::Answer::Inconclusive, changed(0.01, 0.03), 12), 0.1), false)
-            .find("probably at most 10% slower, but not with") != std::string::npos);
+  CHECK(line_of(verdict(Answer::Inconclusive, changed(0.16, 0.03), 12), 0.1) ==
+        "wall_time > 10%: inconclusive: probably more than 10% slower, but not with the confidence "
+        "that a gate needs (measured +16.0%, between +13.0% and +19.0%; 12 rounds)\n");
+  CHECK(has(line_of(verdict(Answer::Inconclusive, changed(0.01, 0.03), 12), 0.1),
+            "probably at most 10% slower, but not with"));
 }
 
 TEST_CASE("advice is given only where it is known and helps") {
-  auto open = verdict(gate::Answer::Inconclusive, changed(0.091, 0.060), 100);
+  auto open = verdict(Answer::Inconclusive, changed(0.091, 0.060), 100);
   const std::string seen =
       "wall_time > 10%: inconclusive: not clear whether more than 10% slower (measured +9.1%, "
       "between +3.1% and +15.1%; 100 rounds)";
-  CHECK(gate_lines(with(open, 0.05), false) == seen + "\n");
-  CHECK(gate_lines(with(open, 0.005), false) ==
-        seen + "; gate on cpu_time, which is 12 times less noisy here\n");
+  CHECK(line_of(open, 0.05) == seen + "\n");
+  CHECK(line_of(open, 0.005) == seen + "; gate on cpu_time, which is 12 times less noisy here\n");
   open.times_as_many = 1.34;
-  CHECK(gate_lines(with(open, 0.05), false) ==
-        seen + "; about 1.3 times as many rounds would decide\n");
+  CHECK(line_of(open, 0.05) == seen + "; about 1.3 times as many rounds would decide\n");
 }
 
 TEST_CASE("with several candidates each line begins with the candidate") {
-  Results results = with(verdict(gate::Answer::Pass, changed(0.01, 0.005), 10), 0.01);
+  Results results = with(verdict(Answer::Pass, changed(0.01, 0.005), 10), 0.01);
   results.commands.push_back(command("new\n-O3", 9, {}));
-  auto other = verdict(gate::Answer::Fail, changed(0.5, 0.01), 10);
+  auto other = verdict(Answer::Fail, changed(0.5, 0.01), 10);
   other.candidate = 2;
   other.condition = {"instructions", 0.5};
   results.metrics.push_back(metric("instructions", Unit::Count));
@@ -166,34 +168,30 @@ TEST_CASE("with several candidates each line begins with the candidate") {
 }
 
 TEST_CASE("a gate on what is too small to be measured names the command") {
-  auto bounded = verdict(gate::Answer::Inconclusive, {}, 0);
+  auto bounded = verdict(Answer::Inconclusive, {}, 0);
   bounded.condition.metric = "peak_rss";
   bounded.too_small = 0;
-  CHECK(gate_lines(with(bounded, 0.01), false) ==
+  CHECK(line_of(bounded) ==
         "peak_rss > 10%: inconclusive: peak RSS of 'old' is below what can be measured here\n");
 }
 
 TEST_CASE("a gate on few rounds says so") {
-  CHECK(gate_lines(with(verdict(gate::Answer::Inconclusive, {}, 0), 0.01), false) ==
+  CHECK(line_of(verdict(Answer::Inconclusive, {}, 0)) ==
         "wall_time > 10%: inconclusive: no round measured both commands\n");
-  CHECK(gate_lines(with(verdict(gate::Answer::Inconclusive, changed(0.5, std::nullopt), 1), 0.01),
-                   false) ==
+  CHECK(line_of(verdict(Answer::Inconclusive, changed(0.5, std::nullopt), 1)) ==
         "wall_time > 10%: inconclusive: not clear whether more than "
         "10% slower (measured +50.0%; 1 round)\n");
-  CHECK(gate_lines(with(verdict(gate::Answer::Fail, changed(std::nullopt, std::nullopt), 12), 0.01),
-                   false) ==
+  CHECK(line_of(verdict(Answer::Fail, changed(std::nullopt, std::nullopt), 12)) ==
         "wall_time > 10%: fail: more than 10% slower, with confidence (measured from 0, so there "
         "is no percentage; 12 rounds)\n");
 }
 
 TEST_CASE("the answer is coloured, and its line otherwise the same") {
-  CHECK(gate_lines(with(verdict(gate::Answer::Fail, changed(0.5, 0.01), 9), 0.01), true) ==
+  CHECK(gate_lines(with(verdict(Answer::Fail, changed(0.5, 0.01), 9), 0.01), true) ==
         "wall_time > 10%: \x1b[31mfail\x1b[0m: more than 10% slower, with confidence (measured "
         "+50.0%, at least +49.0%; 9 rounds)\n");
-  CHECK(gate_lines(with(verdict(gate::Answer::Pass, changed(0.0, 0.01), 9), 0.01), true) ==
-        "wall_time > 10%: \x1b[32mpass\x1b[0m: at most 10% slower, with confidence (measured 0.0%, "
-        "at "
-        "most +1.0%; 9 rounds)\n");
+  CHECK(has(gate_lines(with(verdict(Answer::Pass, changed(0.0, 0.01), 9), 0.01), true),
+            ": \x1b[32mpass\x1b[0m: at most"));
   CHECK(gate_lines({}, true).empty());
 }
 

@@ -71,13 +71,7 @@ TEST_CASE("a histogram has a line for each bin, as long as its count") {
 }
 
 TEST_CASE("a histogram keeps to the width of the terminal") {
-  const std::string text = histogram(timed({0.001, 0.002, 0.003, 0.004}), 0, {false, 60, false});
-  std::size_t begin = 0;
-  while (begin < text.size()) {
-    const std::size_t end = text.find('\n', begin);
-    CHECK(end - begin <= 60 * 3);  // a block is three bytes
-    begin = end + 1;
-  }
+  CHECK(widest_line(histogram(timed({0.001, 0.002, 0.003, 0.004}), 0, {false, 60, false})) <= 60);
   CHECK(histogram(timed({}), 0, {}).empty());
 }
 

@@ -2,7 +2,6 @@
 #include "report/example.h"
 #include "report/lines.h"
 
-#include <cmath>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -51,6 +50,12 @@ Results drawn_example(std::size_t rounds,
 std::string distribution_of(const Results& results) {
   return written(
       [](const Report& r, const Sink& sink) { distribution_chart(r.benchmarks.front(), 0, sink); },
+      results);
+}
+
+std::string over_time(const Results& results) {
+  return written(
+      [](const Report& r, const Sink& sink) { time_chart(r.benchmarks.front(), 0, sink); },
       results);
 }
 
@@ -107,12 +112,12 @@ TEST_CASE("the page needs nothing from elsewhere, and one script that is in it")
   for (const std::string_view outside :
        {"http://", "https://", "src=", "url(", "@import", "<link", "fetch("}) {
     CAPTURE(outside);
-    CHECK(page.find(outside) == std::string::npos);
+    CHECK_FALSE(has(page, outside));
   }
   CHECK(count_of("<script>", page) == 1);
-  CHECK(page.find("prefers-color-scheme: dark") != std::string::npos);
-  CHECK(page.find("@media print") != std::string::npos);
-  CHECK(page.find("width=device-width") != std::string::npos);
+  CHECK(has(page, "prefers-color-scheme: dark"));
+  CHECK(has(page, "@media print"));
+  CHECK(has(page, "width=device-width"));
 }
 
 TEST_CASE("the page begins with the verdict, the gates and the overview; the tables come last") {
@@ -128,75 +133,65 @@ TEST_CASE("the page begins with the verdict, the gates and the overview; the tab
   results.presentation.title = "Old & new";
   results.presentation.description = "As of today";
   const std::string page = written(write_html, results);
-  std::size_t at = 0;
-  for (const std::string_view part :
-       {"<title>Old &amp; new</title>", "<h1>Old &amp; new</h1>", "<p>As of today</p>",
-        "<p class=\"answer\">new ran 2.00 ± 0.10 times slower than old</p>",
-        "<span class=\"mark worse\">fail</span> wall_time &gt; 10%: more than 10% slower",
-        "<h2>wall_time</h2>", "class=\"bars view from-zero\"", "class=\"bars view close-up\"",
-        "<h2>Differences from <code>old</code></h2>", "<table class=\"matrix\">", "<h2>Charts</h2>",
-        "<summary>wall_time</summary>", "<h3>Runs over time</h3>", "<summary>Tables</summary>"}) {
-    CAPTURE(part);
-    const std::size_t next = page.find(part, at);
-    REQUIRE(next != std::string::npos);
-    at = next;
-  }
+  check_order(
+      page,
+      {"<title>Old &amp; new</title>", "<h1>Old &amp; new</h1>", "<p>As of today</p>",
+       "<p class=\"answer\">new ran 2.00 ± 0.10 times slower than old</p>",
+       "<span class=\"mark worse\">fail</span> wall_time &gt; 10%: more than 10% slower",
+       "<h2>wall_time</h2>", "class=\"bars view from-zero\"", "class=\"bars view close-up\"",
+       "<h2>Differences from <code>old</code></h2>", "<table class=\"matrix\">", "<h2>Charts</h2>",
+       "<summary>wall_time</summary>", "<h3>Runs over time</h3>", "<summary>Tables</summary>"});
 }
 
 TEST_CASE("without a title of its own the page has the commands' names, or how many there are") {
   Results results = drawn_example(3);
-  CHECK(written(write_html, results).find("<h1>old and new</h1>") != std::string::npos);
+  CHECK(has(written(write_html, results), "<h1>old and new</h1>"));
   results.commands.push_back(results.commands[1]);
-  CHECK(written(write_html, results).find("<h1>3 commands compared</h1>") != std::string::npos);
+  CHECK(has(written(write_html, results), "<h1>3 commands compared</h1>"));
 }
 
 TEST_CASE("the page has the tables, and each run of each command as a point of two drawings") {
   const std::string page = written(write_html, drawn_example(5));
-  CHECK(page.find("<th scope=\"row\">wall_time</th><td>3.00s ± 1.0s</td>") != std::string::npos);
-  CHECK(page.find("<td class=\"worse\"><svg class=\"sign\" viewBox=\"0 0 10 10\" role=\"img\" "
-                  "aria-label=\"worse\"><path d=\"M2 2l6 6M8 2l-6 6\"/></svg>\u00a0+100%\u00a0±"
-                  "\u00a025%</td>") != std::string::npos);
-  CHECK(page.find("💩") == std::string::npos);
+  CHECK(has(page, "<th scope=\"row\">wall_time</th><td>3.00s ± 1.0s</td>"));
+  CHECK(has(page,
+            "<td class=\"worse\"><svg class=\"sign\" viewBox=\"0 0 10 10\" role=\"img\" "
+            "aria-label=\"worse\"><path d=\"M2 2l6 6M8 2l-6 6\"/></svg>\u00a0+100%\u00a0±"
+            "\u00a025%</td>"));
+  CHECK_FALSE(has(page, "💩"));
   CHECK(count_of("class=\"estimate\"", page) == 1);
   const std::string chart = distribution_of(drawn_example(5));
   // 1 … 10 on an axis with 4 % of the range at each end: 1 is at 0.36 / 9.72.
-  CHECK(chart.find(
-            "<path class=\"spots c0\" data-name=\"old\" data-runs=\"1 3 5 7 9\" d=\"M37 28h0M") !=
-        std::string::npos);
-  CHECK(chart.find("M963 28") == std::string::npos);
-  CHECK(chart.find("M963 33h0\"") != std::string::npos);  // the fifth of the other command
+  CHECK(has(chart,
+            "<path class=\"spots c0\" data-name=\"old\" data-runs=\"1 3 5 7 9\" d=\"M37 28h0M"));
+  CHECK_FALSE(has(chart, "M963 28"));
+  CHECK(has(chart, "M963 33h0\""));  // the fifth of the other command
 }
 
 TEST_CASE("runs over time lie where they were run, with what the script needs to name them") {
-  const std::string chart =
-      written([](const Report& r, const Sink& sink) { time_chart(r.benchmarks.front(), 0, sink); },
-              drawn_example(2));
+  const std::string chart = over_time(drawn_example(2));
   // 1, 2 and 2, 4 on an axis from 0.88 to 4.12; the higher, the smaller y is.
-  CHECK(chart.find("viewBox=\"0 0 4 1000\"") != std::string::npos);
-  CHECK(chart.find("<path class=\"spots c0\" data-name=\"old\" d=\"M0 963h0M2 654h0\"/>") !=
-        std::string::npos);
-  CHECK(chart.find("<path class=\"spots c1\" data-name=\"new\" d=\"M1 654h0M3 37h0\"/>") !=
-        std::string::npos);
-  CHECK(chart.find(" data-along=\"y\" data-low=\"0.88\" data-high=\"4.12\" data-size=\"1\" "
-                   "data-unit=\"s\"") != std::string::npos);
+  CHECK(has(chart, "viewBox=\"0 0 4 1000\""));
+  CHECK(has(chart, "<path class=\"spots c0\" data-name=\"old\" d=\"M0 963h0M2 654h0\"/>"));
+  CHECK(has(chart, "<path class=\"spots c1\" data-name=\"new\" d=\"M1 654h0M3 37h0\"/>"));
+  CHECK(has(chart,
+            " data-along=\"y\" data-low=\"0.88\" data-high=\"4.12\" data-size=\"1\" "
+            "data-unit=\"s\""));
 }
 
 TEST_CASE("long series are thinned, but outliers are drawn") {
   const Results results = drawn_example(5000, [](std::vector<MadeRun>& runs) {
     runs[4001].values[0] = 1e6;  // of the second command
   });
-  const std::string chart =
-      written([](const Report& r, const Sink& sink) { time_chart(r.benchmarks.front(), 0, sink); },
-              results);
+  const std::string chart = over_time(results);
   CHECK(count_of("h0", chart) <= 2000);
   CHECK(count_of("h0", chart) >= 1900);
-  CHECK(chart.find("M4001 37h0") != std::string::npos);
-  CHECK(chart.find("the lowest and the highest of neighbours are drawn") != std::string::npos);
+  CHECK(has(chart, "M4001 37h0"));
+  CHECK(has(chart, "the lowest and the highest of neighbours are drawn"));
 }
 
 TEST_CASE("of many runs the distribution is a shape") {
   const std::string chart = distribution_of(drawn_example(151));
-  CHECK(chart.find("spots") == std::string::npos);
+  CHECK_FALSE(has(chart, "spots"));
   CHECK(count_of("class=\"shape\"", chart) == 2);
 }
 
@@ -215,8 +210,9 @@ TEST_CASE("a parameter with numbers for values is drawn against, with the power 
   }
   results.runs = made(std::move(runs));
   const std::string chart = scan_chart(results, 0);
-  CHECK(chart.find("<code>work {n}</code> grows as n<sup>2.00</sup> <span class=\"aside\">(95% "
-                   "interval of the exponent: 2.00 … 2.00)</span>") != std::string::npos);
+  CHECK(has(chart,
+            "<code>work {n}</code> grows as n<sup>2.00</sup> <span class=\"aside\">(95% "
+            "interval of the exponent: 2.00 … 2.00)</span>"));
   CHECK(count_of("class=\"fitted\"", chart) == 1);
   CHECK(count_of("data-labels=\"n = 10|n = 20|n = 40|n = 80\"", chart) == 2);  // both views
   CHECK(count_of("h0", chart) == 8);
@@ -239,7 +235,7 @@ TEST_CASE("of many commands nothing below the overview is unfolded, and no row h
   const std::string large = written(write_html, results);
   CHECK(count_of("<details open>", large) == 0);
   CHECK(count_of("<h3>Differences", large) == 1);
-  CHECK(large.find("the pointer over a run names its command") != std::string::npos);
+  CHECK(has(large, "the pointer over a run names its command"));
   CHECK(count_of("<", large) < 100 * 170);  // elements and their ends
 }
 
@@ -277,7 +273,7 @@ TEST_CASE("why is a table of several candidates where counts exist, and one line
 
 TEST_CASE("commands that are far apart are drawn on a logarithmic axis") {
   Results results = drawn_example(8);
-  CHECK(written(write_html, results).find("logarithmic<") == std::string::npos);
+  CHECK_FALSE(has(written(write_html, results), "logarithmic<"));
   for (double* value :
        {&results.commands[1].rows[0].summary->median, &results.commands[1].rows[0].summary->max})
     *value *= 1000;
@@ -290,7 +286,7 @@ TEST_CASE("commands that are far apart are drawn on a logarithmic axis") {
   CHECK(count_of("id=\"overview-close\" checked><label for=\"overview-close\">logarithmic<",
                  page) == 1);
   CHECK(count_of(" data-log=\"1\"", page) == 2);  // the distribution, and the runs over time
-  CHECK(page.find(">100µs<") != std::string::npos);
+  CHECK(has(page, ">100µs<"));
 }
 
 TEST_CASE("a screen reader finds one heading of the page, and headings of rows and columns") {
@@ -320,8 +316,8 @@ TEST_CASE("names cannot become part of the page") {
   Results results = drawn_example(3);
   results.commands[1].name = "<b>&\"x\"\x1b[2J";
   const std::string page = written(write_html, results);
-  CHECK(page.find("<b>") == std::string::npos);
-  CHECK(page.find("&lt;b&gt;&amp;&quot;x&quot;\\x1b[2J") != std::string::npos);
+  CHECK_FALSE(has(page, "<b>"));
+  CHECK(has(page, "&lt;b&gt;&amp;&quot;x&quot;\\x1b[2J"));
 }
 
 TEST_CASE("what has no value is not drawn") {
@@ -330,18 +326,16 @@ TEST_CASE("what has no value is not drawn") {
   CHECK(is_drawn(results, 0));
   CHECK_FALSE(is_drawn(results, 1));
   CHECK(delta_chart(results, 1).empty());
-  CHECK(written(write_html, results).find("<summary>cycles") == std::string::npos);
+  CHECK_FALSE(has(written(write_html, results), "<summary>cycles"));
 }
 
 TEST_CASE("deltas are drawn around the line of no difference") {
   // From 0 to 125 %: 4 % of that at each end.
   const std::string chart = delta_chart(drawn_example(5), 0);
-  CHECK(chart.find("<svg class=\"line worse\" height=\"22\" viewBox=\"0 0 1000 22\"") !=
-        std::string::npos);
-  CHECK(chart.find("<path class=\"zero\" d=\"M37.0 0v22\"/>") != std::string::npos);
-  CHECK(chart.find("<path class=\"interval\" d=\"M592.6 6v10M963.0 6v10M592.6 11H963.0\"/>") !=
-        std::string::npos);
-  CHECK(chart.find(">+100%</text>") != std::string::npos);
+  CHECK(has(chart, "<svg class=\"line worse\" height=\"22\" viewBox=\"0 0 1000 22\""));
+  CHECK(has(chart, "<path class=\"zero\" d=\"M37.0 0v22\"/>"));
+  CHECK(has(chart, "<path class=\"interval\" d=\"M592.6 6v10M963.0 6v10M592.6 11H963.0\"/>"));
+  CHECK(has(chart, ">+100%</text>"));
 }
 
 TEST_CASE("ten times the runs, or the commands, do not make ten times the page") {
@@ -351,10 +345,54 @@ TEST_CASE("ten times the runs, or the commands, do not make ten times the page")
   Results results = drawn_example(2000);
   const CommandResult one = results.commands[0];
   results.commands.insert(results.commands.end(), 998, one);
-  const std::string chart =
-      written([](const Report& r, const Sink& sink) { time_chart(r.benchmarks.front(), 0, sink); },
-              results);
+  const std::string chart = over_time(results);
   CHECK(count_of("h0", chart) <= 2000);
+}
+
+using doctest::Approx;
+
+TEST_CASE("an axis holds its values with room on both sides, and round numbers") {
+  const Axis axis = axis_over(0.125, 0.605);
+  CHECK(axis.low == Approx(0.125 - 0.04 * 0.48));
+  CHECK(axis.high == Approx(0.605 + 0.04 * 0.48));
+  REQUIRE(axis.ticks.size() == 3);
+  CHECK(axis.ticks[0] == Approx(0.2));
+  CHECK(axis.ticks[2] == Approx(0.6));
+  CHECK(axis.percent(0.125) == Approx(100 * 0.0192 / 0.5184));
+  CHECK(axis.percent(axis.low) == 0.0);
+  CHECK(axis.percent(axis.high) == 100.0);
+}
+
+TEST_CASE("equal values are in the middle of their axis") {
+  CHECK(axis_over(5, 5).percent(5) == Approx(50));
+  CHECK(axis_over(0, 0).percent(0) == Approx(50));
+  CHECK(axis_over(5, 5).ticks.size() >= 1);
+}
+
+TEST_CASE("an axis never has more ticks than fit") {
+  for (const double high : {1.1, 2.3, 4.9, 5.1, 9.9, 1234.5, 1e-9}) {
+    CHECK(axis_over(0, high).ticks.size() <= 6);
+    CHECK(axis_over(0, high).ticks.size() >= 2);
+  }
+}
+
+TEST_CASE("a logarithmic axis has powers of ten, or 1, 2 and 5 of them where it is short") {
+  const Axis wide = logarithmic_axis(3e-6, 9e-2);
+  CHECK(wide.percent(3e-6) == Approx(100 * 0.04 / 1.08));
+  CHECK(wide.percent(9e-2) == Approx(100 * 1.04 / 1.08));
+  REQUIRE(wide.ticks.size() == 5);
+  CHECK(wide.ticks[0] == Approx(1e-5));
+  CHECK(wide.ticks[4] == Approx(1e-1));
+  const Axis narrow = logarithmic_axis(10, 80);
+  REQUIRE(narrow.ticks.size() == 3);
+  CHECK(narrow.ticks[1] == Approx(20));
+  CHECK(logarithmic_axis(1e-12, 1e12).ticks.size() <= 6);
+}
+
+TEST_CASE("values a factor of more than 50 apart span decades, and zero never does") {
+  CHECK(spans_decades(1, 51));
+  CHECK_FALSE(spans_decades(1, 49));
+  CHECK_FALSE(spans_decades(0, 1));
 }
 
 }  // namespace lauka::report

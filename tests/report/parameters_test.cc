@@ -23,10 +23,7 @@ CommandResult made(std::size_t typed, std::string pattern, std::vector<Parameter
 }
 
 Results results_of(std::vector<CommandResult> commands) {
-  Results results;
-  results.metrics = {metric("wall_time", Unit::Seconds)};
-  results.commands = std::move(commands);
-  return results;
+  return report::results_of({metric("wall_time", Unit::Seconds)}, std::move(commands));
 }
 
 /// One command typed, with three values.
@@ -73,12 +70,7 @@ TEST_CASE("several commands typed have a column each, without a delta") {
 TEST_CASE("the table is kept to its width") {
   Results results = one_scan();
   results.commands[1].parameters[0].value = std::string(100, 'x');
-  const std::string table = scan_table(results, {.width = 70});
-  for (std::size_t begin = 0; begin < table.size();) {
-    const std::size_t end = table.find('\n', begin);
-    CHECK(display_width(table.substr(begin, end - begin)) <= 70);
-    begin = end + 1;
-  }
+  CHECK(widest_line(scan_table(results, {.width = 70})) <= 70);
 }
 
 TEST_CASE("without parameters, with one value, and with two variables there is no such table") {

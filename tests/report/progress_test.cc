@@ -1,4 +1,5 @@
 #include "core/choices.h"
+#include "has.h"
 #include "report/screen.h"
 #include "report/style.h"
 
@@ -9,7 +10,6 @@
 #include <doctest/doctest.h>
 
 namespace lauka::report {
-
 namespace {
 
 using std::chrono::milliseconds;
@@ -24,6 +24,20 @@ struct Screen {
   }
 };
 
+constexpr std::string_view kErased = "\r\x1b[K";
+
+/// The line that this progress makes in a terminal of this width, once the last one is erased.
+std::string line_of(std::size_t width, const Progress& progress, bool ascii = false,
+                    const DisplayUnit* unit = nullptr) {
+  Screen screen;
+  ProgressBar bar(
+      screen.sink(), [width] { return width; }, ascii, unit);
+  bar.progress(progress);
+  REQUIRE(screen.writes.size() == 1);
+  REQUIRE(screen.writes[0].starts_with(kErased));
+  return screen.writes[0].substr(kErased.size());
+}
+
 /// A terminal that keeps its width.
 std::function<std::size_t()> cells(std::size_t width) {
   return [width] { return width; };
@@ -32,12 +46,9 @@ std::function<std::size_t()> cells(std::size_t width) {
 }  // namespace
 
 TEST_CASE("the line has bar, percent, elapsed, remaining, the estimate and the command") {
-  Screen screen;
-  ProgressBar bar(screen.sink(), cells(100));
-  bar.progress(
-      {"./build-new -O2", RoundKind::Timed, 0.4, milliseconds(2300), milliseconds(3400), 0.1301});
-  CHECK(screen.writes == std::vector<std::string>{"\r\x1b[K[========            ]  40%  0:02, "
-                                                  "0:04 left  mean 130ms  ./build-new -O2"});
+  CHECK(line_of(100, {"./build-new -O2", RoundKind::Timed, 0.4, milliseconds(2300),
+                      milliseconds(3400), 0.1301}) ==
+        "[========            ]  40%  0:02, 0:04 left  mean 130ms  ./build-new -O2");
 }
 
 TEST_CASE("the line shows the difference so far, with the name of who differs") {
@@ -54,18 +65,14 @@ TEST_CASE("the line shows the difference so far, with the name of who differs") 
 }
 
 TEST_CASE("the line shows the estimate in the unit of --time-unit") {
-  Screen screen;
-  ProgressBar bar(screen.sink(), cells(100), false, find_display_unit("s"));
-  bar.progress({"./build-new", RoundKind::Timed, 0.4, milliseconds(2300), std::nullopt, 0.1301});
-  CHECK(screen.writes.at(0).ends_with("0:02  mean 0.130s  ./build-new"));
+  CHECK(line_of(100, {"./new", RoundKind::Timed, 0.4, milliseconds(2300), std::nullopt, 0.1301},
+                false, find_display_unit("s"))
+            .ends_with("0:02  mean 0.130s  ./new"));
 }
 
 TEST_CASE("a warm-up run is named, and unknown parts are left out") {
-  Screen screen;
-  ProgressBar bar(screen.sink(), cells(79));
-  bar.progress({"sleep\t1", RoundKind::Warmup, 0.0, seconds(3725), std::nullopt, std::nullopt});
-  CHECK(screen.writes ==
-        std::vector<std::string>{"\r\x1b[K[          ]   0%  1:02:05  warm-up  sleep\\t1"});
+  CHECK(line_of(79, {"sleep\t1", RoundKind::Warmup, 0.0, seconds(3725), {}, {}}) ==
+        "[          ]   0%  1:02:05  warm-up  sleep\\t1");
 }
 
 TEST_CASE("the line is drawn at most ten times a second") {
@@ -79,13 +86,10 @@ TEST_CASE("the line is drawn at most ten times a second") {
 
 TEST_CASE("the line never reaches the last column") {
   for (const std::size_t width : {0U, 1U, 10U, 40U, 80U}) {
-    Screen screen;
-    ProgressBar bar(screen.sink(), cells(width));
-    bar.progress({std::string(300, 'x'), RoundKind::Timed, 1.0, seconds(1), seconds(0), 0.1});
-    REQUIRE(screen.writes.size() == 1);
-    const std::string line = screen.writes[0].substr(std::string("\r\x1b[K").size());
     CAPTURE(width);
-    CHECK(display_width(line) == (width > 0 ? width - 1 : 0));
+    const std::string name(300, 'x');
+    CHECK(display_width(line_of(width, {name, RoundKind::Timed, 1.0, seconds(1), seconds(0),
+                                        0.1})) == (width > 0 ? width - 1 : 0));
   }
 }
 
@@ -102,12 +106,10 @@ TEST_CASE("when the session is over the line is gone without a trace") {
 }
 
 TEST_CASE("fractions outside 0 to 1 do not break the bar") {
-  Screen screen;
-  ProgressBar bar(screen.sink(), cells(80));
-  bar.progress({"a", RoundKind::Timed, 1.7, seconds(1), std::nullopt, std::nullopt});
-  bar.progress({"a", RoundKind::Timed, -0.2, seconds(2), std::nullopt, std::nullopt});
-  CHECK(screen.writes[0] == "\r\x1b[K[====================] 100%  0:01  a");
-  CHECK(screen.writes[1] == "\r\x1b[K[                    ]   0%  0:02  a");
+  CHECK(line_of(80, {"a", RoundKind::Timed, 1.7, seconds(1), {}, {}}) ==
+        "[====================] 100%  0:01  a");
+  CHECK(line_of(80, {"a", RoundKind::Timed, -0.2, seconds(2), {}, {}}) ==
+        "[                    ]   0%  0:02  a");
 }
 
 TEST_CASE("the line follows the terminal's width") {
@@ -118,17 +120,12 @@ TEST_CASE("the line follows the terminal's width") {
   width = 40;
   bar.progress({std::string(300, 'x'), RoundKind::Timed, 0.5, seconds(2), std::nullopt, {}});
   REQUIRE(screen.writes.size() == 2);
-  const std::size_t start = std::string("\r\x1b[K").size();
-  CHECK(display_width(screen.writes[0].substr(start)) == 99);
-  CHECK(display_width(screen.writes[1].substr(start)) == 39);
+  CHECK(display_width(screen.writes[0].substr(kErased.size())) == 99);
+  CHECK(display_width(screen.writes[1].substr(kErased.size())) == 39);
 }
 
 TEST_CASE("a terminal without UTF-8 gets no other characters") {
-  Screen screen;
-  ProgressBar bar(screen.sink(), cells(60), true);
-  bar.progress({"sleep", RoundKind::Timed, 0.5, seconds(1), std::nullopt, 2e-6});
-  REQUIRE(screen.writes.size() == 1);
-  CHECK(screen.writes[0].find("2.00us") != std::string::npos);
+  CHECK(has(line_of(60, {"sleep", RoundKind::Timed, 0.5, seconds(1), {}, 2e-6}, true), "2.00us"));
 }
 
 }  // namespace lauka::report

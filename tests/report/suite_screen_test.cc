@@ -64,7 +64,7 @@ TEST_CASE("where all benchmarks show one metric first, the title names it") {
   Report suite = suite_of_three();
   suite.benchmarks.pop_back();
   CHECK(suite_title(suite) == "wall_time of 2 benchmarks");
-  CHECK(screen(suite, {}, false).find("metric") == std::string::npos);
+  CHECK_FALSE(has(screen(suite, {}, false), "metric"));
 }
 
 TEST_CASE("--sort time: the smallest base first, and no bytes among seconds") {
@@ -83,15 +83,15 @@ TEST_CASE("a suite's gates: the worst of a row, a line for each that does not pa
   suite.benchmarks[1].verdicts = {verdict(gate::Answer::Pass)};
   const std::string text = screen(suite, {}, false);
   CAPTURE(text);
-  CHECK(text.find("parse: wall_time > 1%: fail: ") != std::string::npos);
-  CHECK(text.find("load: wall_time") == std::string::npos);
-  CHECK(text.find("3 gates: 1 fail, 2 pass (any false alarm: at most 5%)\n") != std::string::npos);
+  CHECK(has(text, "parse: wall_time > 1%: fail: "));
+  CHECK_FALSE(has(text, "load: wall_time"));
+  CHECK(has(text, "3 gates: 1 fail, 2 pass (any false alarm: at most 5%)\n"));
   suite.risk = gate::Risk::Share;
   CHECK(gates_in_one_line(suite) ==
         "3 gates: 1 fail, 2 pass (false alarms among those that fail: at most 5%)\n");
   const std::string quiet = screen(suite, {}, true);
-  CHECK(quiet.find("load: wall_time > 1%: pass: ") != std::string::npos);
-  CHECK(quiet.find("gates:") == std::string::npos);
+  CHECK(has(quiet, "load: wall_time > 1%: pass: "));
+  CHECK_FALSE(has(quiet, "gates:"));
 }
 
 TEST_CASE("a suite's row shows the metric that its gate is on, with measured value and limit") {
@@ -106,42 +106,32 @@ TEST_CASE("a suite's row shows the metric that its gate is on, with measured val
   const Report suite = make_report({parse, benchmark("load", 0.1, 0.2, 1.0)}, gate::Risk::Any);
   const std::string text = screen(suite, {}, false);
   CAPTURE(text);
-  CHECK(text.find("parse        cpu_time     300ms ± 3.0ms    330ms ± 3.0ms    💩 +10.0% ± 1.0%     "
-                  "fail: +10.0%, limit 1%\n") != std::string::npos);
-  CHECK(text.find("load         wall_time ") != std::string::npos);
-  CHECK(screen(suite, {.width = 80}, false).find(" fail, limit 1%\n") != std::string::npos);
-  CHECK(screen(suite, {.width = 60}, false).find(" fail\n") != std::string::npos);
-  std::string markdown;
-  write_markdown(suite, [&](std::string_view piece) { markdown += piece; });
-  CHECK(markdown.find("| cpu\\_time |") == std::string::npos);
-  CHECK(markdown.find("| cpu_time | 300ms ± 3.0ms |") != std::string::npos);
-  CHECK(markdown.find("| fail: +10.0%, limit 1% |") != std::string::npos);
-  std::string page;
-  write_html(suite, [&](std::string_view piece) { page += piece; });
-  CHECK(page.find("<span class=\"mark worse\">fail</span><br>+10.0%, limit 1%</td>") !=
-        std::string::npos);
+  CHECK(has(text,
+            "parse        cpu_time     300ms ± 3.0ms    330ms ± 3.0ms    💩 +10.0% ± 1.0%     "
+            "fail: +10.0%, limit 1%\n"));
+  CHECK(has(text, "load         wall_time "));
+  CHECK(has(screen(suite, {.width = 80}, false), " fail, limit 1%\n"));
+  CHECK(has(screen(suite, {.width = 60}, false), " fail\n"));
+  const std::string markdown = written(write_markdown, suite);
+  CHECK_FALSE(has(markdown, "| cpu\\_time |"));
+  CHECK(has(markdown, "| cpu_time | 300ms ± 3.0ms |"));
+  CHECK(has(markdown, "| fail: +10.0%, limit 1% |"));
+  const std::string page = written(write_html, suite);
+  CHECK(has(page, "<span class=\"mark worse\">fail</span><br>+10.0%, limit 1%</td>"));
 }
 
-TEST_CASE(
-    "a suite's page opens with its gates and a forest plot that ends with the geometric mean") {
+TEST_CASE("a suite's page opens with its gates and a forest plot down to the geometric mean") {
   Report suite = suite_of_three();
   suite.benchmarks[0].verdicts = {verdict(gate::Answer::Fail)};
   suite.benchmarks[1].verdicts = {verdict(gate::Answer::Pass)};
-  std::string page;
-  write_html(suite, [&](std::string_view piece) { page += piece; });
-  std::size_t at = 0;
-  for (const std::string_view part :
-       {"<p class=\"answer\">2 gates: 1 fail, 1 pass",
-        "fail</span> <b>parse</b>: wall_time &gt; 1%: ", "<h2>Changes</h2>",
-        "<b>parse</b> <span class=\"aside\">wall_time</span>", "−50.0%",
-        "fail</span><br>+10.0%, limit 1%", "<path class=\"limit\"", "<b>load</b>",
-        "pass</span><br>+10.0%, limit 1%", "<b>heap</b> <span class=\"aside\">peak_rss</span>",
-        "<b>geomean of 2</b>", "<h2>3 benchmarks</h2>", "<h2>Benchmarks</h2>"}) {
-    CAPTURE(part);
-    const std::size_t next = page.find(part, at);
-    REQUIRE(next != std::string::npos);
-    at = next;
-  }
+  const std::string page = written(write_html, suite);
+  check_order(
+      page, {"<p class=\"answer\">2 gates: 1 fail, 1 pass",
+             "fail</span> <b>parse</b>: wall_time &gt; 1%: ", "<h2>Changes</h2>",
+             "<b>parse</b> <span class=\"aside\">wall_time</span>", "−50.0%",
+             "fail</span><br>+10.0%, limit 1%", "<path class=\"limit\"", "<b>load</b>",
+             "pass</span><br>+10.0%, limit 1%", "<b>heap</b> <span class=\"aside\">peak_rss</span>",
+             "<b>geomean of 2</b>", "<h2>3 benchmarks</h2>", "<h2>Benchmarks</h2>"});
 }
 
 TEST_CASE("one caveat of many benchmarks is one sentence") {
@@ -171,8 +161,9 @@ TEST_CASE("an anchor has a row in a suite's table") {
   parse.reference.anchor = 2;
   const std::string text = screen(suite, {}, false);
   CAPTURE(text);
-  CHECK(text.find("                libc       wall_time                     300ms ± 3.0ms       "
-                  "anchor\n") != std::string::npos);
+  CHECK(has(text,
+            "                libc       wall_time                     300ms ± 3.0ms       "
+            "anchor\n"));
 }
 
 TEST_CASE("a note of all benchmarks is printed once, another one after their names") {
@@ -186,10 +177,10 @@ TEST_CASE("a note of all benchmarks is printed once, another one after their nam
 TEST_CASE("in a terminal too narrow for both a suite shows deltas without their values") {
   const Report suite = suite_of_three();
   const std::string wide = screen(suite, {.width = 80}, false);
-  CHECK(wide.find(" candidate ") != std::string::npos);
+  CHECK(has(wide, " candidate "));
   const std::string narrow = screen(suite, {.width = 30}, false);
-  CHECK(narrow.find(" candidate ") == std::string::npos);
-  CHECK(narrow.find(" delta") != std::string::npos);
+  CHECK_FALSE(has(narrow, " candidate "));
+  CHECK(has(narrow, " delta"));
 }
 
 TEST_CASE("a suite of which nothing was run shows nothing") {
@@ -204,19 +195,13 @@ TEST_CASE("a suite of which nothing was run shows nothing") {
 }
 
 TEST_CASE("a suite's exports have its benchmarks, a plain call's do not") {
-  std::string text;
-  const Sink sink = [&](std::string_view piece) { text += piece; };
-  write_summary_csv(suite_of_three(), sink);
-  CHECK(text.starts_with("benchmark,command,metric,"));
-  CHECK(text.find("\r\nheap,new,peak_rss,B,") != std::string::npos);
-  Report plain{{benchmark("", 0.4, 0.2, -0.5)}};
-  text.clear();
-  write_summary_csv(plain, sink);
-  CHECK(text.starts_with("command,metric,"));
-  text.clear();
-  write_markdown(suite_of_three(), sink);
-  CHECK(text.starts_with("3 benchmarks\n\n| benchmark | metric | base |"));
-  CHECK(text.find("| **geomean of 2** | wall_time |") != std::string::npos);
+  const std::string csv = written(write_summary_csv, suite_of_three());
+  CHECK(csv.starts_with("benchmark,command,metric,"));
+  CHECK(has(csv, "\r\nheap,new,peak_rss,B,"));
+  CHECK(written(write_summary_csv, benchmark("", 0.4, 0.2, -0.5)).starts_with("command,metric,"));
+  const std::string markdown = written(write_markdown, suite_of_three());
+  CHECK(markdown.starts_with("3 benchmarks\n\n| benchmark | metric | base |"));
+  CHECK(has(markdown, "| **geomean of 2** | wall_time |"));
 }
 
 }  // namespace lauka::report

@@ -1,14 +1,17 @@
+#include "report/table.h"
+
+#include "core/choices.h"
 #include "report/example.h"
 #include "report/screen.h"
 #include "report/style.h"
 
-#include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
 
 namespace lauka::report {
-
 namespace {
 
 /// Numbers of the greatest width, a long metric name, and a row with its own number of runs.
@@ -33,6 +36,12 @@ Results wide_example() {
   return results;
 }
 
+/// The manual's example from its second table on.
+std::string second_table(std::size_t width) {
+  const std::string text = table(manual_example(), {.width = width});
+  return text.substr(text.find("Benchmark 2"));
+}
+
 }  // namespace
 
 TEST_CASE("the table has the manual's shape") {
@@ -53,19 +62,9 @@ core_active_cycle           2.50G ± 31M       2.41G … 2.59G        0 (0%)    
 )");
 }
 
-TEST_CASE("200 columns are as good as no limit") {
-  CHECK(table(manual_example(), {.width = 200}) == table(manual_example(), {}));
-}
-
 TEST_CASE("at 80 columns the spacing gives way") {
-  CHECK(table(manual_example(), {.width = 80}) ==
-        R"(Benchmark 1 (9 runs): ./build-old
-measurement        mean ± σ       min … max          outliers
-wall_time          591ms ± 7.6ms  583ms … 605ms      0 (0%)
-peak_rss           137MB ± 0.3MB  136.6MB … 137.4MB  0 (0%)
-core_active_cycle  2.51G ± 22M    2.48G … 2.54G      0 (0%)
-
-Benchmark 2 (9 runs): ./build-new -O2
+  CHECK(second_table(80) ==
+        R"(Benchmark 2 (9 runs): ./build-new -O2
 measurement        mean ± σ       min … max          outliers  delta
 wall_time          130ms ± 8.3ms  125ms … 141ms      0 (0%)    ⚡ −78.0% ± 0.5%
 peak_rss           141MB ± 0.4MB  140MB … 142MB      1 (11%)   💩 +3.1% ± 0.4%
@@ -76,14 +75,8 @@ core_active_cycle  2.50G ± 31M    2.41G … 2.59G      0 (0%)       −0.4% ± 
 }
 
 TEST_CASE("at 60 columns the outliers and the range give way") {
-  CHECK(table(manual_example(), {.width = 60}) ==
-        R"(Benchmark 1 (9 runs): ./build-old
-measurement        mean ± σ
-wall_time          591ms ± 7.6ms
-peak_rss           137MB ± 0.3MB
-core_active_cycle  2.51G ± 22M
-
-Benchmark 2 (9 runs): ./build-new -O2
+  CHECK(second_table(60) ==
+        R"(Benchmark 2 (9 runs): ./build-new -O2
 measurement        mean ± σ       delta
 wall_time          130ms ± 8.3ms  ⚡ −78.0% ± 0.5%
 peak_rss           141MB ± 0.4MB  💩 +3.1% ± 0.4%
@@ -95,14 +88,8 @@ core_active_cycle  2.50G ± 31M       −0.4% ± 1.1%
 }
 
 TEST_CASE("at 40 columns deltas lose their intervals, and no number or name is broken") {
-  CHECK(table(manual_example(), {.width = 44}) ==
-        R"(Benchmark 1 (9 runs): ./build-old
-measurement        mean ± σ
-wall_time          591ms ± 7.6ms
-peak_rss           137MB ± 0.3MB
-core_active_cycle  2.51G ± 22M
-
-Benchmark 2 (9 runs): ./build-new -O2
+  CHECK(second_table(44) ==
+        R"(Benchmark 2 (9 runs): ./build-new -O2
 measurement        mean ± σ       delta
 wall_time          130ms ± 8.3ms  ⚡ −78.0%
 peak_rss           141MB ± 0.4MB  💩 +3.1%
@@ -148,23 +135,6 @@ TEST_CASE("what a narrow terminal costs: percentages, then digits, outliers, and
   CHECK(row_at(64) == "peak_rss           137MB ± 0.3MB");
 }
 
-TEST_CASE("a narrow terminal costs digits, outliers, ranges and intervals, a wide one nothing") {
-  const auto second_row_at = [](std::size_t width) {
-    const std::string text = table(wide_example(), {.width = width});
-    std::istringstream lines(text.substr(text.find("Benchmark 2")));
-    std::string line;
-    for (int i = 0; i < 4; ++i) std::getline(lines, line);
-    return line;
-  };
-  const std::string name = "involuntary_switches";
-  CHECK(second_row_at(200) ==
-        name +
-            "                            12.3K ± 23K       12.341K … 12.342K      1234 (10%)    "
-            "   +10% ± 20%");
-  CHECK(second_row_at(80).find("…") == std::string::npos);
-  CHECK(second_row_at(60) == name + "               12.3K ± 23K       +10%");
-}
-
 TEST_CASE("a name that is too long loses its middle") {
   Results results = manual_example();
   results.commands.resize(1);
@@ -179,59 +149,42 @@ TEST_CASE("a name that is too long loses its middle") {
 
 TEST_CASE("--marks text writes better and worse in any terminal") {
   const std::string text = table(manual_example(), {.word_marks = true});
-  CHECK(text.find("    better −78.0% ± 0.5%\n") != std::string::npos);
-  CHECK(text.find("    worse  +3.1% ± 0.4%\n") != std::string::npos);
-  CHECK(text.find("           −0.4% ± 1.1%\n") != std::string::npos);
+  CHECK(has(text, "    better −78.0% ± 0.5%\n"));
+  CHECK(has(text, "    worse  +3.1% ± 0.4%\n"));
+  CHECK(has(text, "           −0.4% ± 1.1%\n"));
 }
 
 TEST_CASE("better is green, worse is red, what is not significant is dim") {
-  CHECK(table(manual_example(), {.color = true}) ==
-        "\x1b[1mBenchmark 1 (9 runs): ./build-old\x1b[0m\n"
-        "\x1b[1mmeasurement                 mean ± σ          min … max            "
-        "outliers\x1b[0m\n"
-        "wall_time                   591ms ± 7.6ms     583ms … 605ms        0 (0%)\n"
-        "peak_rss                    137MB ± 0.3MB     136.6MB … 137.4MB    0 (0%)\n"
-        "core_active_cycle           2.51G ± 22M       2.48G … 2.54G        0 (0%)\n"
-        "\n"
-        "\x1b[1mBenchmark 2 (9 runs): ./build-new -O2\x1b[0m\n"
-        "\x1b[1mmeasurement                 mean ± σ          min … max            "
-        "outliers    delta\x1b[0m\n"
-        "wall_time                   130ms ± 8.3ms     125ms … 141ms        0 (0%)      "
-        "\x1b[32m⚡ −78.0% ± 0.5%\x1b[0m\n"
-        "peak_rss                    141MB ± 0.4MB     140MB … 142MB        1 (11%)     "
-        "\x1b[31m💩 +3.1% ± 0.4%\x1b[0m\n"
-        "core_active_cycle           2.50G ± 31M       2.41G … 2.59G        0 (0%)      "
-        "\x1b[2m   −0.4% ± 1.1%\x1b[0m\n"
-        "\n"
+  const std::string text = table(manual_example(), {.color = true});
+  for (const char* part :
+       {"\x1b[1mBenchmark 2 (9 runs): ./build-new -O2\x1b[0m\n\x1b[1mmeasurement ",
+        " outliers    delta\x1b[0m\n", "0 (0%)      \x1b[32m⚡ −78.0% ± 0.5%\x1b[0m\n",
+        "1 (11%)     \x1b[31m💩 +3.1% ± 0.4%\x1b[0m\n",
+        "0 (0%)      \x1b[2m   −0.4% ± 1.1%\x1b[0m\n",
         "\x1b[1m./build-new -O2\x1b[0m ran 4.55 ± 0.04 times faster than "
-        "\x1b[1m./build-old\x1b[0m\n");
+        "\x1b[1m./build-old\x1b[0m\n"})
+    CHECK_MESSAGE(has(text, part), part);
 }
 
 TEST_CASE("where more is better an increase is green, and where neither is, nothing is") {
-  Results results;
-  results.metrics = {metric("ipc", Unit::Ratio, Better::More),
-                     metric("p_share", Unit::Ratio, Better::Neither)};
   const stats::Delta up = changed(0.1, 0.01);
-  results.commands = {command(
-      "a", 2,
-      {row(0, summary(2, 2.0, 0.1, 1.9, 2.1), up), row(1, summary(2, 0.5, 0.1, 0.4, 0.6), up)})};
-  CHECK(table(results, {.color = true}) ==
-        "\x1b[1mBenchmark 1 (2 runs): a\x1b[0m\n"
-        "\x1b[1mmeasurement                 mean ± σ          min … max            "
-        "outliers    delta\x1b[0m\n"
-        "ipc                         2.00 ± 0.1        1.90 … 2.10          0 (0%)      "
-        "\x1b[32m⚡ +10.0% ± 1.0%\x1b[0m\n"
-        "p_share                     0.500 ± 0.1       0.400 … 0.600        0 (0%)         "
-        "+10.0% ± 1.0%\n");
+  const std::string text =
+      table(results_of({metric("ipc", Unit::Ratio, Better::More),
+                        metric("p_share", Unit::Ratio, Better::Neither)},
+                       {command("a", 2,
+                                {row(0, summary(2, 2.0, 0.1, 1.9, 2.1), up),
+                                 row(1, summary(2, 0.5, 0.1, 0.4, 0.6), up)})}),
+            {.color = true});
+  CHECK(has(text, "\x1b[32m⚡ +10.0% ± 1.0%\x1b[0m\n"));
+  CHECK(has(text, "0 (0%)         +10.0% ± 1.0%\n"));
 }
 
 TEST_CASE("one run has no σ, and its delta no interval") {
-  Results results;
-  results.metrics = {metric("wall_time", Unit::Seconds)};
-  results.commands = {
-      command("a", 1, {row(0, summary(1, 0.2, std::nullopt, 0.2, 0.2))}),
-      command("b", 1,
-              {row(0, summary(1, 0.1, std::nullopt, 0.1, 0.1), changed(-0.5, std::nullopt))})};
+  Results results = results_of(
+      {metric("wall_time", Unit::Seconds)},
+      {command("a", 1, {row(0, summary(1, 0.2, std::nullopt, 0.2, 0.2))}),
+       command("b", 1,
+               {row(0, summary(1, 0.1, std::nullopt, 0.1, 0.1), changed(-0.5, std::nullopt))})});
   results.rankings = {ranked(1, 2.0, std::nullopt, true, false)};
   CHECK(table(results, {}) ==
         R"(Benchmark 1 (1 run): a
@@ -247,17 +200,13 @@ b: too few runs to tell whether it differs from a in wall time
 }
 
 TEST_CASE("a row shows its number of runs if they differ, and whether it is a bound") {
-  Results results;
-  results.metrics = {metric("peak_rss", Unit::Bytes),
-                     metric("cycles", Unit::Count, Better::Less, Shown::Always, "(user)"),
-                     metric("instructions", Unit::Count)};
-  MetricResult bound;
-  bound.metric = 0;
-  bound.runs = 4;
-  bound.at_most = 819200;
-  MetricResult none;
-  none.metric = 2;
-  results.commands = {command("a", 4, {bound, row(1, summary(2, 5e9, 0.0, 5e9, 5e9)), none})};
+  const Results results =
+      results_of({metric("peak_rss", Unit::Bytes),
+                  metric("cycles", Unit::Count, Better::Less, Shown::Always, "(user)"),
+                  metric("instructions", Unit::Count)},
+                 {command("a", 4,
+                          {MetricResult{.metric = 0, .runs = 4, .at_most = 819200},
+                           row(1, summary(2, 5e9, 0.0, 5e9, 5e9)), MetricResult{.metric = 2}})});
   CHECK(table(results, {}) ==
         R"(Benchmark 1 (4 runs): a
 measurement                 mean ± σ          min … max            outliers
@@ -268,10 +217,9 @@ instructions (0 runs)       n/a
 }
 
 TEST_CASE("failed runs, repeated runs, and a benchmark without runs, are in the header") {
-  Results results;
-  results.metrics = {metric("wall_time", Unit::Seconds)};
-  results.commands = {command("a", 2, {row(0, summary(2, 0.2, 0.01, 0.19, 0.21))}),
-                      command("b", 0, {MetricResult{}})};
+  Results results = results_of({metric("wall_time", Unit::Seconds)},
+                               {command("a", 2, {row(0, summary(2, 0.2, 0.01, 0.19, 0.21))}),
+                                command("b", 0, {MetricResult{}})});
   results.commands[0].failed_runs = 1;
   results.commands[0].redone_runs = 3;
   CHECK(table(results, {}) ==
@@ -284,29 +232,25 @@ Benchmark 2 (no timed runs): b
 }
 
 TEST_CASE("a delta to a reference of zero is new, or nothing where both are zero") {
-  Results results;
-  results.metrics = {metric("major_faults", Unit::Count), metric("block_reads", Unit::Count)};
-  results.commands = {
-      command("a", 2,
-              {row(0, summary(2, 2.0, 0.0, 2.0, 2.0), changed(std::nullopt, std::nullopt)),
-               row(1, summary(2, 0.0, 0.0, 0.0, 0.0), changed(0.0, std::nullopt))})};
-  CHECK(table(results, {}) ==
-        R"(Benchmark 1 (2 runs): a
-measurement                 mean ± σ          min … max            outliers    delta
-major_faults                2 ± 0             2 … 2                0 (0%)         new
-block_reads                 0 ± 0             0 … 0                0 (0%)         0%
-)");
+  const std::string text = table(
+      results_of(
+          {metric("major_faults", Unit::Count), metric("block_reads", Unit::Count)},
+          {command("a", 2,
+                   {row(0, summary(2, 2.0, 0.0, 2.0, 2.0), changed(std::nullopt, std::nullopt)),
+                    row(1, summary(2, 0.0, 0.0, 0.0, 0.0), changed(0.0, std::nullopt))})}),
+      {});
+  CHECK(has(text, "2 … 2                0 (0%)         new\n"));
+  CHECK(has(text, "0 … 0                0 (0%)         0%\n"));
 }
 
 TEST_CASE("rows for the curious need verbose") {
-  Results results;
-  results.metrics = {metric("wall_time", Unit::Seconds),
-                     metric("user_time", Unit::Seconds, Better::Less, Shown::Verbose)};
-  results.commands = {command(
-      "a", 2,
-      {row(0, summary(2, 0.2, 0.01, 0.19, 0.21)), row(1, summary(2, 0.1, 0.01, 0.09, 0.11))})};
-  CHECK(table(results, {}).find("user_time") == std::string::npos);
-  CHECK(table(results, {.verbose = true}).find("user_time  ") != std::string::npos);
+  const auto values = summary(2, 0.2, 0.01, 0.19, 0.21);
+  const Results results =
+      results_of({metric("wall_time", Unit::Seconds),
+                  metric("user_time", Unit::Seconds, Better::Less, Shown::Verbose)},
+                 {command("a", 2, {row(0, values), row(1, values)})});
+  CHECK_FALSE(has(table(results, {}), "user_time"));
+  CHECK(has(table(results, {.verbose = true}), "user_time  "));
 }
 
 TEST_CASE("names keep to one line and cannot steer the terminal") {
@@ -314,22 +258,22 @@ TEST_CASE("names keep to one line and cannot steer the terminal") {
   results.commands[0].name = "sh -c 'a\nb\x1b[2J'";
   const std::string text = table(results, {});
   CHECK(text.find("Benchmark 1 (9 runs): sh -c 'a\\nb\\x1b[2J'\n") == 0);
-  CHECK(text.find("faster than sh -c 'a\\nb\\x1b[2J'\n") != std::string::npos);
+  CHECK(has(text, "faster than sh -c 'a\\nb\\x1b[2J'\n"));
   CHECK(text.find('\x1b') == std::string::npos);
 }
 
 TEST_CASE("few outliers among many runs are not rounded away") {
-  Results results;
-  results.metrics = {metric("wall_time", Unit::Seconds)};
-  results.commands = {command("a", 1000, {row(0, summary(1000, 0.2, 0.01, 0.19, 0.21, 3))})};
-  CHECK(table(results, {}).find("3 (<1%)") != std::string::npos);
+  const auto wall = row(0, summary(1000, 0.2, 0.01, 0.19, 0.21, 3));
+  CHECK(
+      has(table(results_of({metric("wall_time", Unit::Seconds)}, {command("a", 1000, {wall})}), {}),
+          "3 (<1%)"));
 }
 
 TEST_CASE("the summary has a line for each candidate, fastest first") {
-  Results results;
-  results.metrics = {metric("wall_time", Unit::Seconds)};
-  results.commands = {command("ref", 9, {}), command("slow", 9, {}), command("same", 9, {}),
-                      command("fast", 9, {}), command("faster", 9, {})};
+  Results results =
+      results_of({metric("wall_time", Unit::Seconds)},
+                 {command("ref", 9, {}), command("slow", 9, {}), command("same", 9, {}),
+                  command("fast", 9, {}), command("faster", 9, {})});
   results.rankings = {ranked(1, 1.5, 0.02, false, true), ranked(2, 1.003, 0.01, true, false),
                       ranked(3, 2.0, 0.1, true, true), ranked(4, 12.34, 1.5, true, true)};
   results.presentation.table = TableChoice::Full;
@@ -347,9 +291,8 @@ TEST_CASE("the summary has a line for each candidate, fastest first") {
 }
 
 TEST_CASE("a candidate that nothing can be said of has a line in the summary, too") {
-  Results results;
-  results.metrics = {metric("wall_time", Unit::Seconds)};
-  results.commands = {command("ref", 2, {}), command("new", 2, {})};
+  Results results = results_of({metric("wall_time", Unit::Seconds)},
+                               {command("ref", 2, {}), command("new", 2, {})});
   results.rankings = {ranked(1, 1.5, std::nullopt, false, false)};
   CHECK(summary_lines(results, {}) ==
         "new: too few runs to tell whether it differs from ref in wall time\n");
@@ -369,24 +312,215 @@ TEST_CASE("where the means differ the other way than the delta, a line says why"
   stats::Delta& delta = *results.commands[1].rows[0].delta;
   delta = changed(0.002, 0.001);
   delta.basis = stats::Basis::Typical;
-  CHECK(table(results, {}).find("delta: ") == std::string::npos);
+  CHECK_FALSE(has(table(results, {}), "delta: "));
   delta.mean.change = -0.016;
-  CHECK(table(results, {})
-            .find("\ndelta: change of the typical round; the means of wall_time differ by −1.6%, "
-                  "because "
-                  "a few runs of the reference took much longer\n") != std::string::npos);
+  CHECK(has(table(results, {}),
+            "\ndelta: change of the typical round; the means of wall_time differ by −1.6%, "
+            "because "
+            "a few runs of the reference took much longer\n"));
   delta.mean.change = 0.716;
-  CHECK(table(results, {})
-            .find("the means of wall_time differ by +71.6%, because a few runs took "
-                  "much longer\n") != std::string::npos);
+  CHECK(has(table(results, {}),
+            "the means of wall_time differ by +71.6%, because a few runs took "
+            "much longer\n"));
 }
 
 TEST_CASE("a significant change below 0.1% has no mark") {
   Results results = manual_example();
   results.commands[1].rows[2].delta = changed(0.00002, 0.000001);
   const std::string text = table(results, {.color = true});
-  CHECK(text.find("   +0.0020% ± 0.0001%") != std::string::npos);
-  CHECK(text.find("💩 +0.0020%") == std::string::npos);
+  CHECK(has(text, "   +0.0020% ± 0.0001%"));
+  CHECK_FALSE(has(text, "💩 +0.0020%"));
+}
+
+namespace {
+
+constexpr auto kNames = {"./old", "./new", "./new -O2", "./new -O3", "./new -Os"};
+
+/// Five commands, of which the second is slower and the third the fastest.
+Results five() {
+  Results results;
+  results.metrics = {metric("wall_time", Unit::Seconds), metric("peak_rss", Unit::Bytes)};
+  const std::vector<double> means = {0.100, 0.110, 0.050, 0.080, 0.100};
+  std::size_t c = 0;
+  for (const char* name : kNames) {
+    const double mean = means[c];
+    const auto values = summary(10, mean, 0.001, mean - 0.002, mean + 0.002);
+    const auto delta = changed(mean / 0.1 - 1, 0.01);
+    results.commands.push_back(command(name, 10,
+                                       {c == 0 ? row(0, values) : row(0, values, delta),
+                                        row(1, summary(10, 2e6, 1e3, 1.9e6, 2.1e6))}));
+    results.commands.back().typed = c;
+    if (c > 0)
+      results.rankings.push_back(
+          ranked(c, mean < 0.1 ? 0.1 / mean : mean / 0.1, 0.01, mean < 0.1, mean != 0.100));
+    ++c;
+  }
+  return results;
+}
+
+/// One command typed, with all values of two variables.
+Results two_variables() {
+  Results results;
+  results.metrics = {metric("wall_time", Unit::Seconds)};
+  for (const std::string level : {"1", "9"}) {
+    for (const std::string file : {"a.txt", "b.txt", "c.txt"}) {
+      const bool is_reference = results.commands.empty();
+      const auto values = summary(10, level == "1" ? 0.1 : 0.2, 0.001, 0.098, 0.202);
+      CommandResult one =
+          command("gzip -" + level + " " + file, 10,
+                  {is_reference ? row(0, values)
+                                : row(0, values, changed(level == "1" ? 0.0 : 1.0, 0.02))});
+      one.pattern = "gzip -{level} {file}";
+      one.parameters = {{"level", level}, {"file", file}};
+      results.commands.push_back(std::move(one));
+    }
+  }
+  return results;
+}
+
+}  // namespace
+
+TEST_CASE("five commands are a table of five rows, with the best below it") {
+  CHECK(table(five(), {}) ==
+        "wall_time of 5 commands, 10 runs each\n"
+        "command      mean ± σ          min … max          delta\n"
+        "./old        100ms ± 1.0ms     98.0ms … 102ms        reference\n"
+        "./new        110ms ± 1.0ms     108ms … 112ms      💩 +10.0% ± 1.0%\n"
+        "./new -O2    50.0ms ± 1.0ms    48.0ms … 52.0ms    ⚡ −50.0% ± 1.0%\n"
+        "./new -O3    80.0ms ± 1.0ms    78.0ms … 82.0ms    ⚡ −20.0% ± 1.0%\n"
+        "./new -Os    100ms ± 1.0ms     98.0ms … 102ms        0.0% ± 1.0%\n"
+        "not shown: peak_rss; see --table full\n"
+        "\n"
+        "./new -O2 ran 2.00 ± 0.01 times faster than ./old\n");
+}
+
+TEST_CASE("four commands have a table each, unless a compact one is asked for, and the reverse") {
+  Results results = five();
+  results.presentation.table = TableChoice::Full;
+  CHECK(has(table(results, {}), "Benchmark 5 (10 runs): ./new -Os\n"));
+  results.presentation.table = TableChoice::Auto;
+  results.commands.pop_back();
+  CHECK_FALSE(is_compact(results));
+  results.presentation.table = TableChoice::Compact;
+  CHECK(table(results, {}).starts_with("wall_time of 4 commands, 10 runs each\n"));
+}
+
+TEST_CASE("--sort time lists the fastest first, and keeps equal ones in order") {
+  Results results = five();
+  CHECK(order_rows(results) == std::vector<std::size_t>{0, 1, 2, 3, 4});
+  results.presentation.sort = SortChoice::Time;
+  CHECK(order_rows(results) == std::vector<std::size_t>{2, 3, 0, 4, 1});
+  without_values(results.commands[2]);
+  CHECK(order_rows(results) == std::vector<std::size_t>{3, 0, 4, 1, 2});
+}
+
+TEST_CASE("rows that were asked for all get a table, and so do all under --verbose") {
+  Results results = five();
+  results.presentation.every_row = true;
+  const std::string text = table(results, {});
+  CHECK(has(text, "\npeak_rss of 5 commands, 10 runs each\n"));
+  CHECK_FALSE(has(text, "not shown"));
+  results.presentation.every_row = false;
+  results.metrics[1].shown = Shown::Verbose;
+  CHECK_FALSE(has(table(results, {}), "peak_rss"));
+  CHECK(has(table(results, {.verbose = true}), "\npeak_rss of 5"));
+}
+
+TEST_CASE("runs get a column where their numbers differ") {
+  Results results = five();
+  results.commands[1].runs = 12;
+  results.commands[2].failed_runs = 3;
+  const std::string text = table(results, {});
+  CHECK(text.starts_with("wall_time of 5 commands\ncommand      runs            mean ± σ"));
+  CHECK(has(text, "./new        12              110ms"));
+  CHECK(has(text, "./new -O2    10, 3 failed    50.0ms"));
+  without_values(results.commands[4]);
+  CHECK(has(table(results, {}), "./new -Os    0               n/a"));
+}
+
+TEST_CASE("the headline of many commands never names a loser as the winner") {
+  Results results = five();
+  results.rankings = {ranked(1, 1.1, 0.01, false, true), ranked(2, 1.0, 0.01, true, false)};
+  CHECK(summary_lines(results, {}) == "no command is significantly faster than ./old\n");
+  results.rankings = {ranked(1, 1.01, 0.02, false, false), ranked(2, 1.0, 0.01, true, false)};
+  CHECK(summary_lines(results, {}) == "no command differs significantly from ./old in wall time\n");
+}
+
+TEST_CASE("a scan's headline has the law and the fastest value") {
+  Results scan = five();
+  const std::vector<double> means = {0.080, 0.020, 0.010, 0.040, 0.160};
+  const std::vector<std::string> values = {"80", "20", "10", "40", "160"};
+  for (std::size_t c = 0; c < 5; ++c) {
+    CommandResult& command = scan.commands[c];
+    command.typed = 0;
+    command.pattern = "work {n}";
+    command.parameters = {{"n", values[c]}};
+    command.rows[0].summary = summary(10, means[c], 0.001, means[c], means[c]);
+  }
+  CHECK(summary_lines(scan, {}) ==
+        "wall time grows as n^1.00 (1.00 … 1.00); fastest at n = 10 (mean 10.0ms)\n");
+  for (const std::size_t c : {0U, 1U, 3U}) {  // no law: a valley
+    scan.commands[c].rows[0].summary->median = c == 0 ? 0.5 : 0.011;
+    scan.commands[c].rows[0].summary->mean = c == 0 ? 0.5 : 0.011;
+  }
+  CHECK(summary_lines(scan, {}) == "fastest at n = 10 (mean 10.0ms)\n");
+  scan.rankings[1].significant = false;
+  CHECK(summary_lines(scan, {}) ==
+        "fastest at n = 10 (mean 10.0ms), not significantly different from n = 80\n");
+  scan.commands[4].parameters[0].value = "many";
+  CHECK_FALSE(has(summary_lines(scan, {}), "fastest at"));
+}
+
+TEST_CASE("a parameter is a column, and two of one command make a matrix") {
+  Results matrix = two_variables();
+  matrix.presentation.table = TableChoice::Compact;
+  CHECK(tables(matrix, {}) ==
+        "wall_time of gzip -{level} {file}, 10 runs each\n"
+        "level \\ file    a.txt                               b.txt                               "
+        "c.txt\n"
+        "1               100ms ± 1.0ms                       100ms ± 1.0ms  0.0% ± 2.0%          "
+        "100ms ± 1.0ms  0.0% ± 2.0%\n"
+        "9               200ms ± 1.0ms  💩 +100.0% ± 2.0%    200ms ± 1.0ms  💩 +100.0% ± 2.0%    "
+        "200ms ± 1.0ms  💩 +100.0% ± 2.0%\n"
+        "percentages: the difference from level = 1, file = a.txt; --reference chooses another\n");
+  CHECK(has(tables(matrix, {.width = 100}), "200ms ± 1.0ms  💩 +100.0%  "));
+  CHECK(has(tables(matrix, {.width = 80}), "200ms  💩 +100.0%"));
+  for (CommandResult& one : matrix.commands) one.parameters.resize(1);
+  matrix.commands.erase(matrix.commands.begin() + 1, matrix.commands.begin() + 3);
+  const std::string text = tables(matrix, {});
+  CHECK(has(text, "command          level    mean ± σ"));
+  CHECK(has(text, "gzip -9 a.txt    9        200ms"));
+}
+
+TEST_CASE("a compact table fits any terminal of 40 columns or more, and cuts no number") {
+  Results results = five();
+  results.commands[3].name = "./new --with-a-very-long-list-of-options --and-one-more=17";
+  for (std::size_t width = 40; width <= 140; ++width) {
+    CAPTURE(width);
+    const std::string text = table(results, {.width = width});
+    CHECK(widest_line(tables(results, {.width = width})) <= width);
+    CHECK(has(text, width < 48 ? "−20.0%" : "−20.0% ± 1.0%"));
+    CHECK((has(text, "98.0ms … 102ms")) == (width >= 75));
+  }
+  for (std::size_t width = 40; width <= 140; width += 10)
+    CHECK(widest_line(tables(two_variables(), {.width = width})) <= width);
+}
+
+TEST_CASE("the Markdown of many commands has a row for each") {
+  Results results = five();
+  results.presentation.sort = SortChoice::Time;
+  CHECK(written(write_markdown, results) ==
+        "wall_time of 5 commands, 10 runs each\n"
+        "\n"
+        "| command | mean ± σ | min … max | delta |\n"
+        "|:--|--:|--:|--:|\n"
+        "| `./new -O2` | 50.0ms ± 1.0ms | 48.0ms … 52.0ms | **better −50.0% ± 1.0%** |\n"
+        "| `./new -O3` | 80.0ms ± 1.0ms | 78.0ms … 82.0ms | **better −20.0% ± 1.0%** |\n"
+        "| `./old` | 100ms ± 1.0ms | 98.0ms … 102ms | reference |\n"
+        "| `./new -Os` | 100ms ± 1.0ms | 98.0ms … 102ms | 0.0% ± 1.0% |\n"
+        "| `./new` | 110ms ± 1.0ms | 108ms … 112ms | **worse +10.0% ± 1.0%** |\n"
+        "\n"
+        "- ./new -O2 ran 2.00 ± 0.01 times faster than ./old\n");
 }
 
 }  // namespace lauka::report

@@ -1,6 +1,7 @@
 #include "fakes/change_runs.h"
 #include "fakes/gates.h"
 #include "fakes/one_look.h"
+#include "has.h"
 #include "results/results.h"
 #include "stats/noise.h"
 
@@ -13,7 +14,6 @@
 #include <doctest/doctest.h>
 
 namespace lauka {
-
 namespace {
 
 using namespace std::chrono_literals;
@@ -344,9 +344,9 @@ TEST_CASE("a command that is pushed off its CPU differs from one that sleeps") {
     });
     return kinds(warnings_of(plan_of_wall_time(1), session));
   };
-  CHECK(reported(50, 3, 0.1).find("busy") != std::string::npos);
-  CHECK(reported(3, 50, 0.1).find("busy") == std::string::npos);
-  CHECK(reported(0, 0, 0.1).find("busy") == std::string::npos);
+  CHECK(has(reported(50, 3, 0.1), "busy"));
+  CHECK_FALSE(has(reported(3, 50, 0.1), "busy"));
+  CHECK_FALSE(has(reported(0, 0, 0.1), "busy"));
 }
 
 TEST_CASE("a sequential order is reported once, if there are deltas") {
@@ -400,6 +400,157 @@ TEST_CASE("a baseline is always warned of, and what differs is named once more")
   CHECK(class_of(results.circumstances.machine) != class_of(session->circumstances.machine));
   session->by_lauka = false;
   CHECK_FALSE(std::get<ForeignBaseline>(warnings_of_results(results).back().finding).names_machine);
+}
+
+namespace {
+
+/// Commands whose runs took 10 ms, with these shares of their time on P, and cycles by kind.
+struct Wandering {
+  Plan plan;
+  Session session;
+
+  explicit Wandering(const std::vector<double>& shares) {
+    CoreUse cores;
+    cores.timed = {"P", "E"};
+    Options options;
+    for (std::size_t c = 0; c < shares.size(); ++c)
+      options.commands.emplace_back(1, static_cast<char>('a' + c));
+    const auto select = [](const EventRequest&) -> Result<EventSet> {
+      EventSet set;
+      set.events = {{.name = "cycles", .meaning = "", .role = Role::Cycles},
+                    {.name = "cycles (P)", .meaning = "", .part_of = 0, .role = Role::Cycles},
+                    {.name = "cycles (E)", .meaning = "", .part_of = 0, .role = Role::Cycles}};
+      set.passes = {{{0, 1, 2}}};
+      return set;
+    };
+    plan = *make_plan(options, select, 1, cores);
+    for (std::uint32_t round = 0; round < 12; ++round)
+      for (std::uint32_t c = 0; c < shares.size(); ++c) add(round, c, shares[c]);
+  }
+
+  void add(std::uint32_t round, std::uint32_t command, double share) {
+    RunRecord run;
+    run.step = {command, round, 0, RoundKind::Timed};
+    run.outcome = Exited{0};
+    run.usage.wall_ns = 10'000'000;
+    const auto p = static_cast<std::uint64_t>(1000 * share);
+    run.counts = {1000, p, 1000 - p, p * 10, (1000 - p) * 10};
+    session.runs.push_back(run);
+  }
+
+  std::vector<Warning> warnings() const { return analyse(plan, session, {}).warnings; }
+};
+
+template <typename Kind>
+std::vector<Warning> of_kind(const std::vector<Warning>& all) {
+  std::vector<Warning> found;
+  for (const Warning& warning : all)
+    if (std::holds_alternative<Kind>(warning.finding)) found.push_back(warning);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("shares that differ by more than five points from the reference's are warned of, once") {
+  const auto found = of_kind<OtherCores>(Wandering({0.95, 0.88, 0.4}).warnings());
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].command == 2U);
+  const auto& seen = std::get<OtherCores>(found[0].finding);
+  CHECK(seen.metric == "p_share");
+  CHECK(seen.candidate == doctest::Approx(0.4));
+  CHECK(seen.reference == doctest::Approx(0.95));
+  REQUIRE(seen.cycles.size() == 2);
+  CHECK(seen.cycles[0].event == "cycles (P)");
+  CHECK(seen.cycles[0].candidate == 400);
+  CHECK(seen.cycles[1].reference == 50);
+}
+
+TEST_CASE("shares within five points of each other are one machine's noise") {
+  CHECK(of_kind<OtherCores>(Wandering({0.95, 0.901}).warnings()).empty());
+  CHECK(of_kind<OtherCores>(Wandering({0.2}).warnings()).empty());
+}
+
+TEST_CASE("runs below the least share are reported, and repeated ones are counted") {
+  Wandering it({0.9, 0.5});
+  it.plan.cores.min_share = 0.8;
+  it.session.redone.push_back({it.session.runs[1], "because"});
+  it.session.redone.push_back({it.session.runs[1], "because"});
+  const Results results = analyse(it.plan, it.session, {});
+  CHECK(results.commands[0].redone_runs == 0);
+  CHECK(results.commands[1].redone_runs == 2);
+  CHECK(results.commands[1].runs == 12);
+  const auto found = of_kind<LowShare>(results.warnings);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].command == 1U);
+  CHECK(std::get<LowShare>(found[0].finding).runs == 12);
+}
+
+namespace {
+
+/// A plan that counts one event of one command, with a counter that may not be able to count it.
+Plan counting_plan() {
+  Plan plan;
+  plan.commands.push_back({"a", "./a", {"./a"}});
+  Event event;
+  event.name = "inst_all";
+  event.zero_is_doubtful = true;
+  plan.events.events.push_back(event);
+  plan.events.passes.push_back({{0}});
+  Metric metric;
+  metric.name = "inst_all";
+  metric.source = CountedEvent{0};
+  metric.event = 0;
+  plan.metrics.push_back(metric);
+  return plan;
+}
+
+Session session_of(const std::vector<std::uint64_t>& counts, const std::vector<double>& coverage) {
+  Session session;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    RunRecord run;
+    run.step.round = static_cast<std::uint32_t>(i);
+    run.outcome = Exited{0};
+    run.counts = {counts[i]};
+    if (i < coverage.size()) run.coverage = coverage[i];
+    session.runs.push_back(run);
+  }
+  return session;
+}
+
+Results analysed(const Session& session, const Plan& plan = counting_plan()) {
+  return analyse(plan, session, {}, Timers{}, Circumstances{});
+}
+
+}  // namespace
+
+TEST_CASE("a median coverage under 98% is warned of with its figure") {
+  const Session session = session_of({5, 5, 5}, {0.99, 0.93, 0.96});
+  const Results low = analysed(session);
+  const auto found = of_kind<LowCoverage>(low.warnings);
+  REQUIRE(found.size() == 1);
+  CHECK(std::get<LowCoverage>(found[0].finding).median == doctest::Approx(0.96));
+  CHECK(low.commands[0].coverage == doctest::Approx(0.96));
+  CHECK(low.runs->row(1).coverage == doctest::Approx(0.93));
+  CHECK(of_kind<LowCoverage>(analysed(session_of({5, 5, 5}, {0.97, 0.98, 0.99})).warnings).empty());
+  const Results unknown = analysed(session_of({5, 5, 5}, {}));
+  CHECK(of_kind<LowCoverage>(unknown.warnings).empty());
+  CHECK_FALSE(unknown.commands[0].coverage.has_value());
+}
+
+TEST_CASE("an event that is 0 in every run, while instructions are not, is doubted") {
+  const Results never = analysed(session_of({0, 0, 0}, {1.0, 1.0, 1.0}));
+  CHECK(never.commands[0].rows[0].is_doubtful);
+  CHECK_FALSE(never.commands[0].rows[0].summary.has_value());
+  const auto found = of_kind<NeverCounted>(never.warnings);
+  REQUIRE(found.size() == 1);
+  CHECK(std::get<NeverCounted>(found[0].finding).event == "inst_all");
+
+  CHECK_FALSE(analysed(session_of({0, 1, 0}, {1.0, 1.0, 1.0})).commands[0].rows[0].is_doubtful);
+  CHECK_FALSE(analysed(session_of({0, 0, 0}, {})).commands[0].rows[0].is_doubtful);
+  Plan sure = counting_plan();
+  sure.events.events[0].zero_is_doubtful = false;
+  const Results zero = analysed(session_of({0, 0, 0}, {1.0, 1.0, 1.0}), sure);
+  CHECK(zero.commands[0].rows[0].summary.has_value());
 }
 
 }  // namespace lauka

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
@@ -19,26 +20,11 @@ struct Room {
   std::vector<std::string> may_include;
 };
 
-/// Reads src/rooms.txt: lines `room: allowed includes`; a line that begins with # is a comment.
-inline std::vector<Room> read_rooms(std::string_view text);
-
 /// A file under src: its path below src, with slashes, and its text.
 struct Source {
   std::string path;
   std::string text;
 };
-
-/// Returns the forbidden includes of `source`, one line each: "path: <header> reason".
-inline std::vector<std::string> violations(const Source& source, const std::vector<Room>& rooms);
-
-/// The rows of the table of rooms in docs/architecture.md: cells of a row whose first cell is
-/// `` `src/ROOM/` ``, by room; cells without the spaces around them.
-inline std::map<std::string, std::vector<std::string>> rooms_of_document(std::string_view markdown);
-
-/// `room.may_include` in the document's form: `` `core`, `stats` ``; "nothing" if it is empty.
-inline std::string as_in_document(const Room& room);
-
-// ---------------------------------------------------------------------------------------------
 
 namespace detail {
 
@@ -54,18 +40,8 @@ inline std::vector<std::string> split(std::string_view text, char separator) {
 
 inline std::string trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) {
-    return {};
-  }
+  if (begin == std::string_view::npos) return {};
   return std::string(text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin));
-}
-
-inline bool begins_with(std::string_view text, std::string_view head) {
-  return text.substr(0, head.size()) == head;
-}
-
-inline bool ends_with(std::string_view text, std::string_view tail) {
-  return text.size() >= tail.size() && text.substr(text.size() - tail.size()) == tail;
 }
 
 /// Returns the part before the first slash; empty without one.
@@ -85,19 +61,14 @@ inline std::vector<Include> includes_of(std::string_view text) {
   std::vector<Include> includes;
   for (const std::string& whole_line : split(text, '\n')) {
     std::string line = trimmed(whole_line);
-    if (line.empty() || line[0] != '#') {
-      continue;
-    }
+    if (line.empty() || line[0] != '#') continue;
     line = trimmed(std::string_view(line).substr(1));
-    if (!begins_with(line, "include")) {
-      continue;
-    }
+    if (!line.starts_with("include")) continue;
     const std::size_t begin = line.find_first_of("\"<");
     const std::size_t end =
         begin == std::string::npos ? begin : line.find_first_of("\">", begin + 1);
-    if (end != std::string::npos) {
+    if (end != std::string::npos)
       includes.push_back({line.substr(begin + 1, end - begin - 1), line[begin] == '"'});
-    }
   }
   return includes;
 }
@@ -124,7 +95,7 @@ inline constexpr std::string_view kHistorysParser = "history/command_line.cc";
 
 /// Outside every room: they wire the rooms together and may include everything.
 inline bool is_wiring(std::string_view path) {
-  return path == "main.cc" || begins_with(path, "app/") || begins_with(path, "programs/");
+  return path == "main.cc" || path.starts_with("app/") || path.starts_with("programs/");
 }
 
 /// Rooms that may not read a file, write to a stream or start a thread.
@@ -133,23 +104,15 @@ inline constexpr std::array<std::string_view, 9> kPure{
 
 template <typename Range>
 bool holds(const Range& range, std::string_view wanted) {
-  for (const auto& each : range) {
-    if (std::string_view(each) == wanted) {
-      return true;
-    }
-  }
-  return false;
+  return std::find(std::begin(range), std::end(range), wanted) != std::end(range);
 }
 
 /// Returns the fault of an #include in quotes; empty if it is allowed.
 inline std::string wrong_with_own(std::string_view header, const Room& room) {
   const std::string target = first_folder(header);
-  if (target.empty()) {
-    return "is not named by its path below src";
-  }
-  if (target == room.name || holds(room.may_include, target) || holds(room.may_include, header)) {
+  if (target.empty()) return "is not named by its path below src";
+  if (target == room.name || holds(room.may_include, target) || holds(room.may_include, header))
     return {};
-  }
   return "is not in src/rooms.txt for " + room.name;
 }
 
@@ -157,95 +120,77 @@ inline std::string wrong_with_own(std::string_view header, const Room& room) {
 inline std::string wrong_with_foreign(std::string_view header, std::string_view path,
                                       std::string_view room) {
   for (const OnlyIn& rule : kOnlyIn) {
-    if (begins_with(header, "boost/program_options") && path == kHistorysParser) continue;
-    if (begins_with(header, rule.header) && path != rule.file) {
+    if (header.starts_with("boost/program_options") && path == kHistorysParser) continue;
+    if (header.starts_with(rule.header) && path != rule.file)
       return "may be included by " + std::string(rule.file) + " only";
-    }
   }
-  if (begins_with(header, "fmt/") || header == "nlohmann/json.hpp") {
-    return ends_with(path, ".h") ? "in a header: whoever includes that pays for it" : "";
-  }
-  const bool of_package = begins_with(header, "boost/") || header == "expat.h" ||
-                          header == "pcre2.h" || begins_with(header, "nlohmann/") ||
-                          begins_with(header, "toml++/") || begins_with(header, "soci/");
+  if (header.starts_with("fmt/") || header == "nlohmann/json.hpp")
+    return path.ends_with(".h") ? "in a header: whoever includes that pays for it" : "";
+  const bool of_package = header.starts_with("boost/") || header == "expat.h" ||
+                          header == "pcre2.h" || header.starts_with("nlohmann/") ||
+                          header.starts_with("toml++/") || header.starts_with("soci/");
   const bool of_system =
-      !of_package && (header.find('/') != std::string_view::npos || ends_with(header, ".h"));
-  if (of_system && room != "os") {
-    return "is a system header: those are for os";
-  }
-  if (holds(kPure, room) && holds(kOutsideWorld, header)) {
+      !of_package && (header.find('/') != std::string_view::npos || header.ends_with(".h"));
+  if (of_system && room != "os") return "is a system header: those are for os";
+  if (holds(kPure, room) && holds(kOutsideWorld, header))
     return "reaches outside the program, and " + std::string(room) + " is pure";
-  }
   return {};
 }
 
 }  // namespace detail
 
+/// Reads src/rooms.txt: lines `room: allowed includes`; a line that begins with # is a comment.
 inline std::vector<Room> read_rooms(std::string_view text) {
   std::vector<Room> rooms;
   for (const std::string& line : detail::split(text, '\n')) {
     const std::size_t colon = line.find(':');
-    if (line.empty() || line[0] == '#' || colon == std::string::npos) {
-      continue;
-    }
+    if (line.empty() || line[0] == '#' || colon == std::string::npos) continue;
     Room room{line.substr(0, colon), {}};
-    for (const std::string& word : detail::split(line.substr(colon + 1), ' ')) {
-      if (!detail::trimmed(word).empty()) {
-        room.may_include.push_back(detail::trimmed(word));
-      }
-    }
+    for (const std::string& word : detail::split(line.substr(colon + 1), ' '))
+      if (!detail::trimmed(word).empty()) room.may_include.push_back(detail::trimmed(word));
     rooms.push_back(room);
   }
   return rooms;
 }
 
+/// Returns the forbidden includes of `source`, one line each: "path: <header> reason".
 inline std::vector<std::string> violations(const Source& source, const std::vector<Room>& rooms) {
-  if (detail::is_wiring(source.path)) {
-    return {};
-  }
+  if (detail::is_wiring(source.path)) return {};
   const std::string name = detail::first_folder(source.path);
   const Room* room = nullptr;
-  for (const Room& each : rooms) {
-    room = each.name == name ? &each : room;
-  }
-  if (room == nullptr) {
-    return {source.path + ": is in no room of src/rooms.txt"};
-  }
+  for (const Room& each : rooms) room = each.name == name ? &each : room;
+  if (room == nullptr) return {source.path + ": is in no room of src/rooms.txt"};
   std::vector<std::string> found;
   for (const detail::Include& include : detail::includes_of(source.text)) {
     const std::string wrong = include.quoted
                                   ? detail::wrong_with_own(include.header, *room)
                                   : detail::wrong_with_foreign(include.header, source.path, name);
-    if (!wrong.empty()) {
-      found.push_back(source.path + ": <" + include.header + "> " + wrong);
-    }
+    if (!wrong.empty()) found.push_back(source.path + ": <" + include.header + "> " + wrong);
   }
   return found;
 }
 
+/// The rows of the table of rooms in docs/architecture.md: cells of a row whose first cell is
+/// `` `src/ROOM/` ``, by room; cells without the spaces around them.
 inline std::map<std::string, std::vector<std::string>> rooms_of_document(
     std::string_view markdown) {
   std::map<std::string, std::vector<std::string>> rows;
   for (const std::string& line : detail::split(markdown, '\n')) {
     static constexpr std::string_view kHead = "| `src/";
     const std::size_t end = line.find("/` |");
-    if (!detail::begins_with(line, kHead) || end == std::string::npos) {
-      continue;
-    }
+    if (!line.starts_with(kHead) || end == std::string::npos) continue;
     std::vector<std::string> cells;
-    for (const std::string& cell : detail::split(line, '|')) {
-      cells.push_back(detail::trimmed(cell));
-    }
+    for (const std::string& cell : detail::split(line, '|')) cells.push_back(detail::trimmed(cell));
     rows[line.substr(kHead.size(), end - kHead.size())] = {cells.begin() + 1, cells.end() - 1};
   }
   return rows;
 }
 
+/// `room.may_include` in the document's form: `` `core`, `stats` ``; "nothing" if it is empty.
 inline std::string as_in_document(const Room& room) {
   std::string text;
-  for (const std::string& name : room.may_include) {
+  for (const std::string& name : room.may_include)
     text += (text.empty() ? "`" : ", `") + name + "`";
-  }
   return text.empty() ? "nothing" : text;
 }
 

@@ -30,13 +30,13 @@ class Listener final : public Observer {
   void finished() override { is_finished = true; }
 };
 
-/// A plan of commands named by one word each, in the order given.
-inline Plan plan_of(const std::vector<std::string>& names) {
+/// A plan of so many runs of commands named by one word each, in the order given.
+inline Plan plan_of(const std::vector<std::string>& names, std::uint64_t runs = 2) {
   Plan plan;
   for (const std::string& name : names) plan.commands.push_back({name, name, {name}});
   plan.order = Order::Interleaved;
   plan.warmup = 0;
-  plan.stop.exact_runs = 2;
+  plan.stop.exact_runs = runs;
   return plan;
 }
 

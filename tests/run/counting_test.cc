@@ -130,8 +130,7 @@ TEST_CASE("a counting run that fails ends the session and keeps the runs before 
   CHECK(runs_of(session, RoundKind::Counting) >= 1);
 }
 
-TEST_CASE(
-    "who holds counters is asked before the first counting run, in each block and at the end") {
+TEST_CASE("who holds counters is asked before counting, in each block and at the end") {
   CountingBench bench;
   bench.run(counting_plan({"old"}));
   CHECK(bench.engine.asked_for_holders == 4 + 1);

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <string>
 #include <utility>
 #include <vector>
@@ -119,11 +118,10 @@ TEST_CASE("a session with a gate ends, and is answered, as the golden cases say"
     plan.confidence = c.at("confidence");
     plan.stop.min_runs = c.at("min_runs").get<std::uint64_t>();
     if (!c.at("max_runs").is_null()) plan.stop.max_runs = c.at("max_runs").get<std::uint64_t>();
-    const auto session = fed.bench.carry_out(plan);
-    REQUIRE(session.has_value());
+    const auto session = fed.bench.carry_out(plan).value();
     const Json& expected = c.at("expected");
     const auto rounds = expected.at("rounds").get<std::size_t>();
-    CHECK(session->runs.size() == 2 * rounds);
+    CHECK(session.runs.size() == 2 * rounds);
     CHECK(tail_of_wall_time(fed) ==
           doctest::Approx(expected.at("tail").get<double>()).epsilon(1e-9));
     for (const gate::Verdict& verdict : fed.bench.findings.verdicts) {
@@ -309,8 +307,7 @@ TEST_CASE("in sequential order each look has the reference go on first, then the
   CHECK(verdict.rounds <= 8);
 }
 
-TEST_CASE(
-    "with a baseline every command is a candidate, and its samples are all there is to grow") {
+TEST_CASE("with a baseline every command is a candidate, whose samples alone can grow") {
   Plan plan = gated_plan(1, kTenPercent, 10);
   REQUIRE(use_baseline(
       plan, "b.json",

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -15,10 +14,9 @@ namespace lauka {
 namespace {
 
 Plan plan_of_two() {
-  Plan plan = plan_of({"old", "new"});
+  Plan plan = plan_of({"old", "new"}, 5);
   plan.order = Order::Random;
   plan.seed = 7;
-  plan.stop.exact_runs = 5;
   return plan;
 }
 
@@ -54,6 +52,23 @@ Session session_of(RoundKeeper& keeper, std::size_t& ran, std::size_t last = kNe
   return measured->session;
 }
 
+/// A session like that from its beginning, and the rounds that it kept.
+struct KeptSession {
+  std::vector<KeptRounds> rounds{};
+  std::size_t ran = 0;
+  Session session;
+
+  explicit KeptSession(std::size_t last = kNever, std::size_t cancelled = kNever,
+                       const Plan& plan = plan_of_two())
+      : session(session_with(last, cancelled, plan)) {}
+
+ private:
+  Session session_with(std::size_t last, std::size_t cancelled, const Plan& plan) {
+    RoundKeeper keeper{{}, [this](const KeptRounds& one) { rounds.push_back(one); }};
+    return session_of(keeper, ran, last, cancelled, plan);
+  }
+};
+
 }  // namespace
 
 TEST_CASE("rounds come back from their line as they were") {
@@ -72,15 +87,14 @@ TEST_CASE("rounds come back from their line as they were") {
   rounds.overheads = {{1, 2, 3}};
   const std::string line = to_line(5, rounds);
   CHECK(line.find('\n') == std::string::npos);
-  const auto back = parse_rounds(line);
-  REQUIRE(back);
-  CHECK(back->first == 5);
-  CHECK(back->second.runs.at(0).usage.wall_ns == run.usage.wall_ns);
-  CHECK(back->second.runs.at(0).order == 12);
-  CHECK(back->second.paces.at(0).wall.mean == 1.0 / 3.0);
-  CHECK(back->second.discovered.at(0).unit.word == "MiB");
-  rounds.notes = back->second.notes;  // bytes that are no UTF-8 are replaced
-  CHECK(to_line(5, rounds) == to_line(5, back->second));
+  const auto back = parse_rounds(line).value();
+  CHECK(back.first == 5);
+  CHECK(back.second.runs.at(0).usage.wall_ns == run.usage.wall_ns);
+  CHECK(back.second.runs.at(0).order == 12);
+  CHECK(back.second.paces.at(0).wall.mean == 1.0 / 3.0);
+  CHECK(back.second.discovered.at(0).unit.word == "MiB");
+  rounds.notes = back.second.notes;  // bytes that are no UTF-8 are replaced
+  CHECK(to_line(5, rounds) == to_line(5, back.second));
 }
 
 TEST_CASE("a line that is incomplete or foreign does not count") {
@@ -94,11 +108,10 @@ TEST_CASE("a line that is incomplete or foreign does not count") {
 
 TEST_CASE("the head of a log has its begin to the millisecond; an older lauka's does not count") {
   const KeptHead head{{{"suite", "x"}}, 7, TimeOfDay(std::chrono::milliseconds(1'795'424'400'123))};
-  const auto back = parse_head(to_line(head));
-  REQUIRE(back);
-  CHECK(back->began == head.began);
-  CHECK(back->seed == head.seed);
-  CHECK(back->made_of == head.made_of);
+  const auto back = parse_head(to_line(head)).value();
+  CHECK(back.began == head.began);
+  CHECK(back.seed == head.seed);
+  CHECK(back.made_of == head.made_of);
   CHECK_FALSE(parse_head(R"(["lauka-rounds-2",7,1795424400,[["suite","x"]]])"));
   CHECK(parse_head(R"(["lauka-rounds-3",7,253402300799999,[]])"));  // the year 9999 ends
   CHECK_FALSE(parse_head(R"(["lauka-rounds-3",7,253402300800000,[]])"));
@@ -106,11 +119,9 @@ TEST_CASE("the head of a log has its begin to the millisecond; an older lauka's 
 }
 
 TEST_CASE("a session that goes on has the rounds that were finished, and runs the others alone") {
-  std::vector<KeptRounds> kept;
-  RoundKeeper keeper{{}, [&](const KeptRounds& rounds) { kept.push_back(rounds); }};
-  std::size_t ran = 0;
-  const Session whole = session_of(keeper, ran);
-  REQUIRE(ran == 10);
+  const KeptSession whole;
+  const auto& kept = whole.rounds;
+  REQUIRE(whole.ran == 10);
   REQUIRE(kept.size() > 1);
   RoundKeeper resumed;
   const std::size_t finished = kept.size() - 1;
@@ -122,22 +133,19 @@ TEST_CASE("a session that goes on has the rounds that were finished, and runs th
   std::size_t ran_again = runs;
   const Session session = session_of(resumed, ran_again);
   CHECK(ran_again == 10 - runs);
-  REQUIRE(session.runs.size() == whole.runs.size());
-  for (std::size_t i = 0; i < whole.runs.size(); ++i) {
-    CHECK(session.runs[i].usage.wall_ns == whole.runs[i].usage.wall_ns);
-    CHECK(session.runs[i].step.command == whole.runs[i].step.command);
+  REQUIRE(session.runs.size() == whole.session.runs.size());
+  for (std::size_t i = 0; i < whole.session.runs.size(); ++i) {
+    CHECK(session.runs[i].usage.wall_ns == whole.session.runs[i].usage.wall_ns);
+    CHECK(session.runs[i].step.command == whole.session.runs[i].step.command);
   }
 }
 
 TEST_CASE("a round whose last run has ended when the signal comes is kept") {
-  std::vector<KeptRounds> kept;
-  RoundKeeper keeper{{}, [&](const KeptRounds& rounds) { kept.push_back(rounds); }};
-  std::size_t ran = 0;
-  const Session session = session_of(keeper, ran, 2);
-  REQUIRE(session.cut_short);
-  REQUIRE(session.runs.size() == 2);
-  REQUIRE(kept.size() == 1);
-  CHECK(kept.front().runs.size() == 2);
+  const KeptSession kept(2);
+  REQUIRE(kept.session.cut_short);
+  REQUIRE(kept.session.runs.size() == 2);
+  REQUIRE(kept.rounds.size() == 1);
+  CHECK(kept.rounds.front().runs.size() == 2);
 }
 
 TEST_CASE("the complete rounds of a request that a signal interrupts are kept") {
@@ -179,13 +187,10 @@ TEST_CASE("the complete rounds of a request that a signal interrupts are kept") 
 TEST_CASE("a round whose conclude the signal cancels is not kept") {
   Plan plan = plan_of_two();
   for (Command& command : plan.commands) command.hooks[HookKind::Conclude] = "conclude";
-  std::vector<KeptRounds> kept;
-  RoundKeeper keeper{{}, [&](const KeptRounds& rounds) { kept.push_back(rounds); }};
-  std::size_t ran = 0;
-  const Session session = session_of(keeper, ran, kNever, 12, plan);
-  CHECK(session.runs.size() == 6);
-  REQUIRE(kept.size() == 2);
-  CHECK(kept[0].runs.size() + kept[1].runs.size() == 4);
+  const KeptSession kept(kNever, 12, plan);
+  CHECK(kept.session.runs.size() == 6);
+  REQUIRE(kept.rounds.size() == 2);
+  CHECK(kept.rounds[0].runs.size() + kept.rounds[1].runs.size() == 4);
 }
 
 TEST_CASE("a session goes on a second time, however long the warm-up of the first took") {
@@ -209,17 +214,14 @@ TEST_CASE("a session goes on a second time, however long the warm-up of the firs
 }
 
 TEST_CASE("a session that is interrupted before it goes on has all rounds that were finished") {
-  std::vector<KeptRounds> kept;
-  RoundKeeper keeper{{}, [&](const KeptRounds& rounds) { kept.push_back(rounds); }};
-  std::size_t ran = 0;
-  const Session whole = session_of(keeper, ran);
+  const KeptSession whole;
   RoundKeeper resumed;
-  resumed.finished.assign(kept.begin(), kept.end());
-  ran = 0;
+  resumed.finished.assign(whole.rounds.begin(), whole.rounds.end());
+  std::size_t ran = 0;
   const Session session = session_of(resumed, ran, 0);
   REQUIRE(session.cut_short);
   CHECK(ran == 0);
-  CHECK(session.runs.size() == whole.runs.size());
+  CHECK(session.runs.size() == whole.session.runs.size());
 }
 
 TEST_CASE("rounds that an edit has made impossible are not taken") {
@@ -227,10 +229,7 @@ TEST_CASE("rounds that an edit has made impossible are not taken") {
   plan.reported = {{.name = "scraped"}};
   plan.events.events.resize(1);
   plan.events.passes = {{{0}}};
-  std::vector<KeptRounds> kept;
-  RoundKeeper keeper{{}, [&](const KeptRounds& rounds) { kept.push_back(rounds); }};
-  std::size_t ran = 0;
-  session_of(keeper, ran);
+  std::vector<KeptRounds> kept = KeptSession().rounds;
   REQUIRE(kept.size() == 2);  // a round, and four in one request
   KeptRounds warmup{.first = steps_of_round(plan, RoundKind::Warmup, 0).front(), .steps = 2};
   warmup.paces = kept[0].paces;
@@ -247,6 +246,12 @@ TEST_CASE("rounds that an edit has made impossible are not taken") {
   };
   const RunRecord run = kept[1].runs.front();
   const std::uint32_t other = 1 - run.step.command;
+  const auto again = [&](const std::function<void(RunRecord&)>& edit) {
+    return [=](KeptRounds& all) {
+      all.redone = {{run, "why"}};
+      edit(all.redone[0].run);
+    };
+  };
   struct Edit {
     const char* what;
     std::size_t place;
@@ -273,32 +278,13 @@ TEST_CASE("rounds that an edit has made impossible are not taken") {
       {"a run too many", 1, [&](auto& all) { all.runs.push_back(run); }},
       {"a run fewer", 1, [](auto& all) { all.runs.pop_back(); }},
       {"run again, of another kind", 1,
-       [&](auto& all) {
-         all.redone = {{run, "why"}};
-         all.redone[0].run.step.kind = RoundKind::Counting;
-       }},
-      {"run again, of another round", 1,
-       [&](auto& all) {
-         all.redone = {{run, "why"}};
-         all.redone[0].run.step.round = 3;
-       }},
+       again([](RunRecord& one) { one.step.kind = RoundKind::Counting; })},
+      {"run again, of another round", 1, again([](RunRecord& one) { one.step.round = 3; })},
       {"run again, with counts that do not fit", 1,
-       [&](auto& all) {
-         all.redone = {{run, "why"}};
-         all.redone[0].run.counts = {1, 2};
-       }},
-      {"more counts than events", 1,
-       [](auto& all) {
-         all.runs[0].counts = {1, 2};
-       }},
-      {"more own counts than events", 1,
-       [](auto& all) {
-         all.runs[0].own = {1, 2};
-       }},
-      {"more told values than metrics", 1,
-       [](auto& all) {
-         all.runs[0].reported = {1.0, 2.0};
-       }},
+       again([](RunRecord& one) { one.counts.resize(2); })},
+      {"more counts than events", 1, [](auto& all) { all.runs[0].counts.resize(2); }},
+      {"more own counts than events", 1, [](auto& all) { all.runs[0].own.resize(2); }},
+      {"more told values than metrics", 1, [](auto& all) { all.runs[0].reported.resize(2); }},
       {"an endless value", 1, [](auto& all) { all.runs[0].reported = {1e308 * 10}; }},
       {"a run of a hundred years", 1,
        [](auto& all) { all.runs[0].usage.wall_ns = 3'200'000'000'000'000'000; }},
@@ -306,16 +292,10 @@ TEST_CASE("rounds that an edit has made impossible are not taken") {
       {"a negative pace", 1, [](auto& all) { all.paces[0].whole.mean = -1.0; }},
       {"a pace between runs of a year", 1, [](auto& all) { all.paces[1].between.mean = 3e7; }},
       {"a wall time of a year", 1, [](auto& all) { all.paces[1].wall.mean = 3e7; }},
-      {"a shell that the plan has not", 1,
-       [](auto& all) {
-         all.overheads = {{1, 2, 3}, {1, 2, 3}};
-       }},
+      {"a shell that the plan has not", 1, [](auto& all) { all.overheads.resize(2); }},
       {"a metric without a name", 2, [](auto& all) { all.discovered = {{.name = ""}}; }},
       {"a metric that is there", 2, [](auto& all) { all.discovered = {{.name = "scraped"}}; }},
-      {"a metric twice", 2,
-       [](auto& all) {
-         all.discovered = {{.name = "rate"}, {.name = "rate"}};
-       }},
+      {"a metric twice", 2, [](auto& all) { all.discovered.assign(2, {.name = "rate"}); }},
       {"a metric that is gone", 1, [](auto& all) { all.discovered = {{.name = "rate"}}; }},
       {"more metrics than anybody has", 2,
        [](auto& all) {

@@ -37,12 +37,18 @@ std::uint64_t even_noise(std::size_t run) {
   return static_cast<std::uint64_t>(std::llround((0.8 + 0.4 * place) * 1e9));
 }
 
-/// Has the program of number `varying` take even noise, and any other 1 s.
-Session session_of(const Plan& plan, Bench& bench, os::ProgramId varying) {
+/// 0.9 and 1.1 s in turns.
+std::uint64_t two_values(std::size_t run) {
+  return run % 2 == 0 ? 900'000'000 : 1'100'000'000;
+}
+
+/// Has the program of number `varying` take such times, and any other 1 s.
+Session session_of(const Plan& plan, Bench& bench, os::ProgramId varying,
+                   std::uint64_t (*time)(std::size_t) = even_noise) {
   std::size_t count = 0;
-  bench.launcher.adjust = [&count, varying](os::ProgramId program, os::Ended& ended) {
+  bench.launcher.adjust = [&](os::ProgramId program, os::Ended& ended) {
     ended.whole = 30ms;
-    ended.usage.wall_ns = program == varying ? even_noise(count++) : 1'000'000'000;
+    ended.usage.wall_ns = program == varying ? time(count++) : 1'000'000'000;
     ended.usage.user_ns = ended.usage.wall_ns;
   };
   auto session = bench.carry_out(plan);
@@ -60,16 +66,7 @@ std::size_t runs_before_next(const Session& session) {
 /// Returns how many runs there are when the program of number `varying` takes 0.9 and 1.1 s in
 /// turns and any other 1 s.
 std::size_t runs_of(const Plan& plan, Bench& bench, os::ProgramId varying) {
-  std::size_t count = 0;
-  bench.launcher.adjust = [&count, varying](os::ProgramId program, os::Ended& ended) {
-    ended.whole = 30ms;
-    ended.usage.wall_ns = 1'000'000'000;
-    if (program == varying) ended.usage.wall_ns = count++ % 2 == 0 ? 900'000'000 : 1'100'000'000;
-    ended.usage.user_ns = ended.usage.wall_ns;
-  };
-  const auto session = bench.carry_out(plan);
-  REQUIRE(session.has_value());
-  return session->runs.size();
+  return session_of(plan, bench, varying, two_values).runs.size();
 }
 
 }  // namespace
@@ -84,11 +81,10 @@ TEST_CASE("a precision may be of another metric than wall time") {
   bench.launcher.adjust = [&count](os::ProgramId, os::Ended& ended) {
     ended.whole = 30ms;
     ended.usage.wall_ns = ended.usage.user_ns = 1'000'000'000;
-    ended.usage.system_ns = count++ % 2 == 0 ? 900'000'000 : 1'100'000'000;
+    ended.usage.system_ns = two_values(count++);
   };
-  const auto session = bench.carry_out(plan);
-  REQUIRE(session.has_value());
-  CHECK(session->runs.size() == 19);
+  const auto session = bench.carry_out(plan).value();
+  CHECK(session.runs.size() == 19);
   CHECK(bench.findings.precision.value().metric == "system_time");
 }
 

@@ -16,10 +16,9 @@ std::vector<std::uint64_t> counted_values(const Session& session) {
 
 /// One command whose runs are counted, each by its own number from 1.
 Plan counted_plan() {
-  Plan plan = plan_of({"old"});
+  Plan plan = plan_of({"old"}, 3);
   plan.events.events.push_back({"runs", "runs"});
   plan.events.passes.push_back({{0}});
-  plan.stop.exact_runs = 3;
   return plan;
 }
 
@@ -73,10 +72,9 @@ TEST_CASE("a run during which the processor was throttled is repeated at most th
 
 TEST_CASE("with several commands only the run in question is run again, in its own pass") {
   Bench bench;
-  Plan plan = plan_of({"old", "new"});
+  Plan plan = plan_of({"old", "new"}, 2);
   plan.events.events = {{"a", "a"}, {"b", "b"}};
   plan.events.passes = {{{0}}, {{1}}};
-  plan.stop.exact_runs = 2;
   bench.engine.runs_at_once = 1;
   bench.engine.adjust = [](std::uint64_t run, engine::Counted& counted) {
     if (run == 2) counted.redo = engine::Redo{"it was not seen whole", 1};

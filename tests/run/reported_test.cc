@@ -1,7 +1,10 @@
+#include "has.h"
+#include "plan/rows.h"
 #include "run/bench.h"
 #include "run/output.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
@@ -159,8 +162,7 @@ TEST_CASE("a line that cannot be read is reported with its number") {
   CHECK(read("wall_time 1\n").error ==
         "line 1 of LAUKA_METRICS, 'wall_time 1', has the name of another metric");
   CHECK(read("a nan\n").error == "line 1 of LAUKA_METRICS, 'a nan', is not a number");
-  CHECK(read("rate 1\n", {own("rate", "(x)")}).error.find("--scrape looks for") !=
-        std::string::npos);
+  CHECK(has(read("rate 1\n", {own("rate", "(x)")}).error, "--scrape looks for"));
 }
 
 TEST_CASE("the values of a session are in its timed runs, and the file is in their environment") {
@@ -171,13 +173,12 @@ TEST_CASE("the values of a session are in its timed runs, and the file is in the
   plan.metrics = make_metrics({}, MetricSelection::Default, false);
   files.batches = {{{0, "n 1\n"}}, {{0, "n 5\n"}}};
   plan.stop.exact_runs = 2;
-  const auto session = bench.carry_out(plan);
-  REQUIRE(session);
-  REQUIRE(session->runs.size() == 2);
+  const auto session = bench.carry_out(plan).value();
+  REQUIRE(session.runs.size() == 2);
   CHECK(bench.launcher.programs().front().launch_variable == "LAUKA_METRICS");
   CHECK(bench.launcher.programs().size() == 1);
   REQUIRE(bench.discovered.size() == 1);
-  CHECK(session->runs[0].reported.size() == 1);
+  CHECK(session.runs[0].reported.size() == 1);
 }
 
 TEST_CASE("runs that only count do not get the file, which would have its part in the counts") {
@@ -197,14 +198,13 @@ TEST_CASE("where it is written to they get it, too, and what they write is no va
   bench.metric_files = &files;
   const Plan plan = counting_plan();
   files.batches = {{{0, "n 1\n"}}, {{0, "n 1\n"}}, {{0, "n 1\n"}}, {{0, "n 1\n"}}};
-  const auto session = bench.carry_out(plan);
-  REQUIRE(session);
+  const auto session = bench.carry_out(plan).value();
   REQUIRE(bench.launcher.programs().size() == 1);
   CHECK(bench.launcher.programs()[0].launch_variable == "LAUKA_METRICS");
   const auto counted =
-      std::find_if(session->runs.begin(), session->runs.end(),
+      std::find_if(session.runs.begin(), session.runs.end(),
                    [](const RunRecord& run) { return run.step.kind == RoundKind::Counting; });
-  REQUIRE(counted != session->runs.end());
+  REQUIRE(counted != session.runs.end());
   CHECK((*counted).reported.empty());
 }
 
@@ -226,6 +226,218 @@ TEST_CASE("a run without a match ends the session, with -i it has no value") {
   REQUIRE(session);
   CHECK_FALSE(session->cut_short);
   CHECK(session->runs.size() == 2);
+}
+
+namespace {
+
+using os::Kept;
+
+class TextInMemory final : public os::TextFile {
+ public:
+  explicit TextInMemory(std::string text = "") : text_(std::move(text)) {}
+  std::uint64_t bytes() const override { return text_.size(); }
+  std::size_t read(std::uint64_t from, std::span<char> into) const override {
+    if (from >= text_.size()) return 0;
+    return text_.copy(into.data(), into.size(), static_cast<std::size_t>(from));
+  }
+  bool append(std::string_view bytes) override {
+    text_ += bytes;
+    return true;
+  }
+
+ private:
+  std::string text_;
+};
+
+AwaitedLine awaited(const std::string& text) {
+  auto pattern = Pattern::compile(text, Pattern::Groups::Idle);
+  REQUIRE(pattern);
+  return AwaitedLine(*std::move(pattern));
+}
+
+/// Returns the first difference when the second is read in pieces; "same" if they are equal.
+std::string difference(const std::string& expected, const std::string& got,
+                       std::size_t piece = 1'000'000) {
+  OutputStore store(std::make_unique<TextInMemory>());
+  store.receive(Kept::Output, expected);
+  store.receive(Kept::Error, "no part of it");
+  const auto stored = store.take().value();
+  OutputComparison comparison(stored);
+  for (std::size_t at = 0; at < got.size(); at += piece)
+    comparison.receive(Kept::Output, std::string_view(got).substr(at, piece));
+  comparison.receive(Kept::Error, "nor of this");
+  return comparison.difference().value_or("same");
+}
+
+}  // namespace
+
+TEST_CASE("a line counts when its line break is there, on each stream by itself") {
+  AwaitedLine line = awaited("^ready$");
+  CHECK(line.receive(Kept::Output, "not ready\nrea"));
+  CHECK(line.receive(Kept::Error, "dy\n"));
+  CHECK(line.receive(Kept::Output, "dy"));
+  CHECK_FALSE(line.receive(Kept::Output, "\nmore"));
+  CHECK_FALSE(line.error());
+  line.begin();
+  CHECK(line.receive(Kept::Output, "ady\n"));
+  CHECK_FALSE(line.receive(Kept::Error, "ready\r\n"));
+}
+
+TEST_CASE("of a very long line the first 16 KB are looked at, whatever is in it") {
+  AwaitedLine line = awaited("end$");
+  const std::string many(1'000'000, '\0');
+  for (int i = 0; i < 20; ++i) CHECK(line.receive(Kept::Output, many));
+  CHECK(line.receive(Kept::Output, "end\n"));
+  CHECK_FALSE(line.receive(Kept::Output, "end\n"));
+  CHECK(line.receive(Kept::Output, many + "end\n"));
+  CHECK(line.output_end().size() <= 4096);
+}
+
+TEST_CASE("an expression that takes too many steps ends the run, and is reported") {
+  AwaitedLine line = awaited("(a+)+$");
+  CHECK_FALSE(line.receive(Kept::Output, std::string(60, 'a') + "b\n"));
+  REQUIRE(line.error());
+  CHECK(line.error()->what == "takes too many steps");
+}
+
+TEST_CASE("the first difference is reported with its line, in whatever pieces the output comes") {
+  for (const std::size_t piece : {std::size_t{1}, std::size_t{3}, std::size_t{1000}}) {
+    CAPTURE(piece);
+    CHECK(difference("a\nb\nc\n", "a\nb\nc\n", piece) == "same");
+    CHECK(difference("", "", piece) == "same");
+    CHECK(difference("a\nbcd\n", "a\nbxd\ny\n", piece) ==
+          "line 2: expected 'bcd', got 'bxd' (6 bytes expected, 8 written)");
+    CHECK(difference("a\n", "a", piece) ==
+          "line 1: expected 'a\\n', got 'a' (2 bytes expected, 1 written)");
+    CHECK(difference("a", "a\n", piece) ==
+          "line 1: expected 'a', got 'a\\n' (1 byte expected, 2 written)");
+    CHECK(difference("a\n", "", piece) ==
+          "line 1: expected 'a', got the end (2 bytes expected, 0 written)");
+    CHECK(difference("", "\x1b[2J\n", piece) ==
+          "line 1: expected the end, got '\\x1b[2J' (0 bytes expected, 5 written)");
+    CHECK(difference("a\nb\n", "a\n", piece) ==
+          "line 2: expected 'b', got the end (4 bytes expected, 2 written)");
+  }
+}
+
+TEST_CASE("of a long line what is around the difference is shown") {
+  const std::string before(1000, 'x');
+  const std::string after(1000, 'y');
+  CHECK(difference(before + "1" + after, before + "2" + after, 100) ==
+        "line 1: expected …'" + std::string(40, 'x') + "1" + std::string(59, 'y') + "', got …'" +
+            std::string(40, 'x') + "2" + std::string(59, 'y') +
+            "' (2001 bytes expected, 2001 written)");
+}
+
+TEST_CASE("beyond 64 MB outputs are compared by their hash") {
+  const std::string large(std::size_t{64} << 20U, 'x');
+  CHECK(difference(large + "a", large + "a") == "same");
+  CHECK(difference(large + "a", large + "b") ==
+        "beyond the first 64 MB (67108865 bytes expected, 67108865 written)");
+  CHECK(difference(large + "a", large) ==
+        "beyond the first 64 MB (67108865 bytes expected, 67108864 written)");
+  CHECK(difference(large, large + "b").starts_with("line 1: expected …'xxxx"));
+}
+
+TEST_CASE("a hash is of standard output alone") {
+  OutputStore hash(nullptr);
+  hash.receive(Kept::Output, "ab");
+  hash.receive(Kept::Error, "x");
+  hash.receive(Kept::Output, "c");
+  const auto stored = hash.take().value();
+  CHECK(stored.rest == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(stored.bytes == 3);
+}
+
+namespace {
+
+os::Ended ended_with(const os::RegionUse& use) {
+  os::Ended ended{Exited{0}, {.wall_ns = 1000}};
+  ended.region = use;
+  return ended;
+}
+
+std::string why(const os::RegionUse& use) {
+  const auto error = why_no_region(ended_with(use));
+  return error ? error->what : "";
+}
+
+/// A session of two runs of one command that note this.
+Session session_of(const os::RegionUse& use, bool ignores_failures, const Pass& pass = {}) {
+  Bench bench;
+  bench.launcher.adjust = [&](os::ProgramId, os::Ended& ended) { ended.region = use; };
+  Plan plan = plan_of({"it"});
+  plan.region = true;
+  plan.reported = region_metrics();
+  plan.events.events.resize(pass.events.size());
+  if (!pass.events.empty()) plan.events.passes = {pass};
+  if (ignores_failures) plan.ignore_failure = IgnoreFailure{.any = true};
+  auto session = bench.carry_out(plan);
+  REQUIRE(session.has_value());
+  REQUIRE_FALSE(bench.launcher.programs().empty());
+  CHECK(bench.launcher.programs().front().has_region);
+  return *std::move(session);
+}
+
+}  // namespace
+
+TEST_CASE("what a run noted of its region is its value") {
+  const Session session = session_of({.entries = 3, .time_ns = 250}, false);
+  CHECK_FALSE(session.cut_short);
+  REQUIRE(session.runs.size() == 2);
+  CHECK(session.runs[0].reported.at(0) == doctest::Approx(250e-9));
+  CHECK(session.runs[0].reported.at(1) == 3.0);
+}
+
+TEST_CASE("no region, one left open, an end alone and more time than there was are refused") {
+  CHECK(why({.entries = 1, .time_ns = 1000}).empty());
+  CHECK(why({}).starts_with("it did not call lauka_region_begin"));
+  CHECK(why({.entries = 1, .is_open = true}) == "its region was still open when it ended");
+  CHECK(why({.entries = 1, .stray = 1}) ==
+        "it called lauka_region_end without a lauka_region_begin before it");
+  CHECK(why({.entries = 1, .time_ns = 1001}) == "it noted more time in its region than it took");
+  os::Ended nothing{Exited{0}, {}};
+  CHECK(why_no_region(nothing).has_value());
+}
+
+TEST_CASE("a run without a region ends the session and names the command") {
+  const Session session = session_of({.entries = 1, .is_open = true}, false);
+  REQUIRE(session.cut_short);
+  const auto* error = std::get_if<Error>(&*session.cut_short);
+  REQUIRE(error != nullptr);
+  CHECK(error->what == "'it': its region was still open when it ended");
+  CHECK(session.runs.empty());
+}
+
+TEST_CASE("with -i a run without a region has neither its time nor counts, and that is reported") {
+  const Session session = session_of({.entries = 1, .is_open = true}, true, Pass{{0}});
+  CHECK_FALSE(session.cut_short);
+  REQUIRE(session.runs.size() == 2);
+  CHECK(session.runs[0].reported.empty());
+  const auto counts = session.runs[0].counts;
+  CHECK(std::none_of(counts.begin(), counts.end(),
+                     [](const auto& count) { return count.has_value(); }));
+  const bool is_reported =
+      std::any_of(session.notes.begin(), session.notes.end(), [](const std::string& note) {
+        return note.find("'it': its region was still open when it ended; 2 runs") == 0;
+      });
+  CHECK(is_reported);
+}
+
+TEST_CASE("the time of the region is the first row, and what is of the whole run is hidden") {
+  EventSet events;
+  events.events = {{.name = "cycles", .meaning = "", .role = Role::Cycles}};
+  events.passes = {Pass{{0}}};
+  std::vector<Metric> metrics = make_metrics(events, MetricSelection::Default, false);
+  for (const OwnMetric& own : region_metrics()) metrics.push_back(make_metric(own, 0.0));
+  show_region(MetricSelection::Default, metrics);
+  CHECK(metrics.front().name == "region_time");
+  CHECK(metrics.front().unit == Unit::Seconds);
+  for (const Metric& metric : metrics) {
+    CAPTURE(metric.name);
+    const bool is_shown = metric.name == "region_time" || metric.name == "cycles";
+    CHECK((metric.shown == Shown::Always) == is_shown);
+  }
 }
 
 }  // namespace lauka

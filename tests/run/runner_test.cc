@@ -1,6 +1,11 @@
+#include "run/runner.h"
+
+#include "core/metric.h"
+#include "os/setting_files.h"
 #include "run/bench.h"
 
 #include <csignal>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,8 +26,7 @@ TEST_CASE("interleaved order runs each command once per round") {
   CHECK(bench.listener.is_finished);
 }
 
-TEST_CASE(
-    "sequential order finishes one command before the next begins, its warm-up runs included") {
+TEST_CASE("sequential order finishes a command, warm-up runs included, before the next begins") {
   Bench bench;
   Plan plan = plan_of({"old", "new"});
   plan.order = Order::Sequential;
@@ -33,16 +37,14 @@ TEST_CASE(
 
 TEST_CASE("warm-up runs come first and are not counted") {
   Bench bench;
-  Plan plan = plan_of({"old", "new"});
+  Plan plan = plan_of({"old", "new"}, 1);
   plan.warmup = 2;
-  plan.stop.exact_runs = 1;
   const auto session = bench.carry_out(plan);
   CHECK(bench.launcher.log() == "old new old new old new");
   CHECK(session->runs.size() == 2);
 }
 
-TEST_CASE(
-    "counting goes on until the least number of runs and the shared budget are both reached") {
+TEST_CASE("counting goes on until the least number of runs and the shared budget are reached") {
   Plan plan = plan_of({"old", "new"});
   const auto counted_runs = [&plan](StopRule rule) {
     Bench bench;
@@ -58,8 +60,7 @@ TEST_CASE(
 TEST_CASE("short runs are launched many at a time, long ones one by one") {
   Bench bench;
   bench.launcher.scripts = {{100us, {}}};
-  Plan plan = plan_of({"tiny"});
-  plan.stop.exact_runs = 640;
+  Plan plan = plan_of({"tiny"}, 640);
   REQUIRE(bench.carry_out(plan).has_value());
   CHECK(bench.launcher.runs() == 640);
   CHECK(bench.launcher.requests() <= 12);
@@ -82,8 +83,7 @@ TEST_CASE("a round of more commands than one request holds is run whole") {
 TEST_CASE("a failing run ends the session and loses no finished run") {
   Bench bench;
   bench.launcher.scripts = {{}, {1ms, {Exited{0}, Exited{3}}}};
-  Plan plan = plan_of({"old", "new"});
-  plan.stop.exact_runs = 5;
+  Plan plan = plan_of({"old", "new"}, 5);
   const auto session = bench.carry_out(plan);
   CHECK(bench.launcher.log() == "old new old new");
   CHECK(session->runs.size() == 3);
@@ -97,8 +97,7 @@ TEST_CASE("a failing run ends the session and loses no finished run") {
 TEST_CASE("an ignored failure is counted as any other run") {
   Bench bench;
   bench.launcher.scripts = {{1ms, {Exited{3}, Signalled{SIGSEGV, false}}}};
-  Plan plan = plan_of({"old"});
-  plan.stop.exact_runs = 3;
+  Plan plan = plan_of({"old"}, 3);
   plan.ignore_failure = IgnoreFailure{true, {}};
   const auto session = bench.carry_out(plan);
   CHECK_FALSE(session->cut_short.has_value());
@@ -108,8 +107,7 @@ TEST_CASE("an ignored failure is counted as any other run") {
 TEST_CASE("only the statuses named are ignored") {
   Bench bench;
   bench.launcher.scripts = {{1ms, {Exited{3}, Exited{4}}}};
-  Plan plan = plan_of({"old"});
-  plan.stop.exact_runs = 9;
+  Plan plan = plan_of({"old"}, 9);
   plan.ignore_failure = IgnoreFailure{false, {3}};
   const auto session = bench.carry_out(plan);
   CHECK(session->runs.size() == 1);
@@ -138,8 +136,7 @@ TEST_CASE("an interrupt drops the run that was cut off and keeps those before it
   bench.launcher.before_run = [&](std::size_t runs) {
     bench.interrupted_by = runs == 2 ? SIGINT : 0;
   };
-  Plan plan = plan_of({"old"});
-  plan.stop.exact_runs = 100;
+  Plan plan = plan_of({"old"}, 100);
   const auto session = bench.carry_out(plan);
   CHECK(session->runs.size() == 2);
   CHECK(std::get<Interrupted>(*session->cut_short).signal == SIGINT);
@@ -147,10 +144,9 @@ TEST_CASE("an interrupt drops the run that was cut off and keeps those before it
 
 TEST_CASE("passes take turns, the same for all commands of a round") {
   Bench bench;
-  Plan plan = plan_of({"old", "new"});
+  Plan plan = plan_of({"old", "new"}, 3);
   plan.events.events = {{"a", "a"}, {"b", "b"}};
   plan.events.passes = {Pass{{0}}, Pass{{1}}};
-  plan.stop.exact_runs = 3;
   const auto session = bench.carry_out(plan);
   CHECK(bench.launcher.log() == "old/0 new/0 old/1 new/1 old/0 new/0");
   CHECK(session->runs[2].step.pass == 1);
@@ -161,9 +157,8 @@ TEST_CASE("an engine that reads its counters between runs gets them one by one")
   Bench bench;
   bench.engine.runs_at_once = 1;
   bench.launcher.scripts = {{100us, {}}};
-  Plan plan = plan_of({"old"});
+  Plan plan = plan_of({"old"}, 20);
   plan.events = {{{"a", "a"}}, {Pass{{0}}}, {}};
-  plan.stop.exact_runs = 20;
   REQUIRE(bench.carry_out(plan).has_value());
   CHECK(bench.launcher.requests() == 20);
 }
@@ -195,8 +190,7 @@ TEST_CASE("progress shows the command, and how much is left") {
   Bench bench;
   bench.listener.wants = true;
   bench.launcher.scripts = {{1s, {}}};
-  Plan plan = plan_of({"old"});
-  plan.stop.exact_runs = 4;
+  Plan plan = plan_of({"old"}, 4);
   REQUIRE(bench.carry_out(plan).has_value());
   REQUIRE(bench.listener.seen.size() >= 4);
   CHECK(bench.listener.names[0] == "old");
@@ -213,8 +207,7 @@ TEST_CASE("progress shows how much the candidate differs from the reference, fro
   bench.launcher.adjust = [&](os::ProgramId program, os::Ended& ended) {
     if (program == 1) ended.usage.wall_ns += (turn++ % 3) * 3'000'000 - 3'000'000;
   };
-  Plan plan = plan_of({"old", "new"});
-  plan.stop.exact_runs = 7;
+  Plan plan = plan_of({"old", "new"}, 7);
   REQUIRE(bench.carry_out(plan).has_value());
   CHECK_FALSE(bench.listener.seen[4].difference.has_value());
   const auto last = bench.listener.seen.back().difference;
@@ -230,9 +223,8 @@ TEST_CASE("what is left includes the warm-up runs") {
   Bench bench;
   bench.listener.wants = true;
   bench.launcher.scripts = {{1s, {}}};
-  Plan plan = plan_of({"old"});
+  Plan plan = plan_of({"old"}, 4);
   plan.warmup = 100;
-  plan.stop.exact_runs = 4;
   REQUIRE(bench.carry_out(plan).has_value());
   std::vector<std::chrono::nanoseconds> left;
   for (const Progress& seen : bench.listener.seen)
@@ -253,8 +245,7 @@ TEST_CASE("what is left shrinks during a run that takes long") {
   bench.launcher.scripts = {{10s, {}}};
   bench.launcher.before_run = [&](std::size_t) { clock.time += 5s; };  // before it is reported
   bench.launcher.adjust = [&](os::ProgramId, os::Ended&) { clock.time += 5s; };
-  Plan plan = plan_of({"old"});
-  plan.stop.exact_runs = 3;
+  Plan plan = plan_of({"old"}, 3);
   REQUIRE(lauka::carry_out(plan, {bench.launcher, bench.engine, clock, bench.listener,
                                   [] { return 0; }, std::nullopt})
               .has_value());
@@ -274,8 +265,7 @@ TEST_CASE("progress is not reported if it is not wanted") {
 TEST_CASE("a run whose process could not be killed ends the session, -i or not") {
   Bench bench;
   bench.launcher.scripts = {{1ms, {Exited{0}, TimedOut{1ms}, TimedOut{1ms, true, 4711}}}};
-  Plan plan = plan_of({"old"});
-  plan.stop.exact_runs = 9;
+  Plan plan = plan_of({"old"}, 9);
   plan.ignore_failure = IgnoreFailure{true, {}};
   const auto session = bench.carry_out(plan);
   CHECK(session->runs.size() == 2);
@@ -283,9 +273,7 @@ TEST_CASE("a run whose process could not be killed ends the session, -i or not")
   CHECK(std::get<TimedOut>(std::get<RunFailed>(*session->cut_short).outcome).survivor == 4711);
 }
 
-TEST_CASE(
-    "a command that leaves its input file unread is reported once, where its output is thrown "
-    "away") {
+TEST_CASE("a command that leaves its input file unread is reported where its output is dropped") {
   const auto notes = [](os::InputRead input, OutputKind output) {
     Bench bench;
     bench.launcher.adjust = [input](os::ProgramId, os::Ended& ended) { ended.input = input; };
@@ -310,8 +298,7 @@ TEST_CASE("untuned rounds come in blocks, after two that are thrown away, and st
   Bench bench;
   Switches switches;  // runs before it, and whether it tunes
   bench.tune = [&](bool on) { switches.emplace_back(bench.launcher.runs(), on); };
-  Plan plan = plan_of({"old", "new"});
-  plan.stop.exact_runs = 12;
+  Plan plan = plan_of({"old", "new"}, 12);
   auto session = bench.carry_out(plan);
   // 2 timed rounds, 2 settling and 1 untuned, 2 settling and 3 timed, ...
   CHECK(switches == Switches{{4, false},
@@ -334,6 +321,102 @@ TEST_CASE("untuned rounds come in blocks, after two that are thrown away, and st
   CHECK(session->cut_short.has_value());
   CHECK(switches.size() == 2);
   CHECK(switches.back().second);
+}
+
+namespace {
+
+struct SuiteBench {
+  Bench bench;
+  std::vector<Plan> plans;
+
+  Result<std::vector<SessionResult>> carry_out(std::uint64_t seed = 1) {
+    std::vector<BenchmarkRun> parts;
+    for (const Plan& plan : plans)
+      parts.push_back({plan.commands.front().name,
+                       plan,
+                       {bench.launcher, bench.engine, bench.clock, bench.listener,
+                        [this] { return bench.interrupted_by; }}});
+    return lauka::carry_out(parts, seed);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("benchmarks of a suite take turns, a round each, and each keeps its own number of runs") {
+  SuiteBench suite;
+  suite.plans = {plan_of({"a0", "a1"}), plan_of({"b0", "b1"})};
+  suite.plans[1].stop.exact_runs = 3;
+  const auto measured = suite.carry_out().value();
+  CHECK(measured[0].session.runs.size() == 4);
+  CHECK(measured[1].session.runs.size() == 6);
+  const std::string log = suite.bench.launcher.log();
+  CAPTURE(log);
+  // Whichever begins a lap, no benchmark has two rounds more than the other while both go on.
+  const auto last_of = [&](const char* name) { return log.rfind(name); };
+  const auto first_of = [&](const char* name) { return log.find(name); };
+  CHECK(first_of("b0") < last_of("a0"));
+  CHECK(first_of("a0") < last_of("b0"));
+}
+
+TEST_CASE("a benchmark in sequential order has one turn") {
+  SuiteBench suite;
+  suite.plans = {plan_of({"a0", "a1"}), plan_of({"b0", "b1"})};
+  suite.plans[0].order = Order::Sequential;
+  REQUIRE(suite.carry_out());
+  const std::string log = suite.bench.launcher.log();
+  CAPTURE(log);
+  CHECK(log.rfind("a1") < log.find("b0"));
+}
+
+TEST_CASE("where a run of one benchmark fails, the others go on") {
+  SuiteBench suite;
+  suite.plans = {plan_of({"a0"}), plan_of({"b0"})};
+  suite.bench.launcher.scripts = {{.outcomes = {Exited{1}}}};
+  const auto measured = suite.carry_out().value();
+  CHECK(measured[0].session.cut_short.has_value());
+  CHECK_FALSE(measured[1].session.cut_short.has_value());
+  CHECK(measured[1].session.runs.size() == 2);
+}
+
+TEST_CASE("an interruption ends every benchmark, and progress covers all as one") {
+  SuiteBench suite;
+  suite.plans = {plan_of({"a0"}), plan_of({"b0"})};
+  suite.bench.interrupted_by = 2;
+  const auto measured = suite.carry_out().value();
+  for (const SessionResult& one : measured)
+    CHECK(std::holds_alternative<Interrupted>(*one.session.cut_short));
+  CHECK(suite.bench.listener.is_finished);
+}
+
+namespace {
+
+class FakeGroups final : public os::MemoryGroups {
+ public:
+  int made = 0;
+  std::optional<std::uint64_t> peak{4096};
+  Result<std::string> begin() override { return "/group/" + std::to_string(made++); }
+  std::optional<std::uint64_t> end() override { return peak; }
+};
+
+}  // namespace
+
+TEST_CASE("each run has a control group of its own, whose peak is its value, or it has none") {
+  Bench bench;
+  FakeGroups groups;
+  bench.groups = &groups;
+  Plan plan = plan_of({"a", "b"});
+  plan.metrics = make_metrics({}, MetricSelection::Default, false, true);
+  const auto session = bench.carry_out(plan).value();
+  REQUIRE(session.runs.size() == 4);
+  CHECK(groups.made == 4);
+  CHECK(session.runs[3].usage.tree_peak_bytes == 4096);
+  CHECK(bench.launcher.requests() == 4);
+  const auto place = find_metric(plan.metrics, kTreePeakMemory).value();
+  const MetricReader reader(plan.metrics[place], plan.events);
+  CHECK(reader.value(session.runs[0]) == 4096.0);
+  groups.peak.reset();
+  const auto without = bench.carry_out(plan).value();
+  CHECK_FALSE(reader.value(without.runs[0]));
 }
 
 }  // namespace lauka

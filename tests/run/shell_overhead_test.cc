@@ -52,8 +52,7 @@ TEST_CASE("no time gets below 0, and that it would have is reported") {
   CHECK(idle.system_ns == 0);
 }
 
-TEST_CASE(
-    "the shell's start is measured by the median of its wall times and the mean of its CPU times") {
+TEST_CASE("the shell's start is the median of its wall times and the mean of its CPU times") {
   Bench bench;
   std::size_t run = 0;
   bench.launcher.adjust = [&](os::ProgramId, os::Ended& ended) {

@@ -188,8 +188,7 @@ TEST_CASE("an open gate on counts that vary asks for simulated runs and not for 
   CHECK(simulation.bench.launcher.runs() - simulation.simulated_runs() == 2 * 2);
 }
 
-TEST_CASE(
-    "gates on simulated counts are decided before the timed runs, which then are the fewest") {
+TEST_CASE("gates on simulated counts are decided before the timed runs, then the fewest") {
   Simulation simulation({{1000}, {1006}});
   Plan plan = simulating_plan({"old", "new"});
   plan.gates = fakes::gates_of(plan, {{"instructions", 0.5}});

@@ -2,8 +2,13 @@
 
 #include "fakes/gates.h"
 #include "fakes/recorded.h"
+#include "has.h"
+#include "session/recording.h"
 
+#include <memory>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -57,7 +62,7 @@ TEST_CASE("a reference that another command has by its name is not lent by its p
 }
 
 TEST_CASE("a command more than the baseline has is refused") {
-  CHECK(fault(plan_of({"a", "b"}), baseline_of({"x"})).find("lacks 'b'") != std::string::npos);
+  CHECK(has(fault(plan_of({"a", "b"}), baseline_of({"x"})), "lacks 'b'"));
 }
 
 TEST_CASE("a reference without a run is refused") {
@@ -75,8 +80,7 @@ TEST_CASE("a baseline has to have what a gate or --precision looks at") {
         "again with it");
   const auto of_hyperfine = baseline_of({"a"});
   of_hyperfine->by_lauka = false;
-  CHECK(fault(plan, of_hyperfine).find("hyperfine's files are read for wall_time only") !=
-        std::string::npos);
+  CHECK(has(fault(plan, of_hyperfine), "hyperfine's files are read for wall_time only"));
   plan.gates = fakes::gates_of(plan, {{"wall_time", 5.0}});
   plan.precision = PrecisionGoal{0.01};
   CHECK(use_baseline(plan, "b.json", baseline_of({"a"})).has_value());
@@ -117,6 +121,46 @@ TEST_CASE("values in another unit are refused") {
   baseline->metrics[0].name = "another_lauka's";
   Plan other = plan;
   CHECK(use_baseline(other, "b.json", baseline));
+}
+
+TEST_CASE("what was reported unannounced is added after the other metrics, and to the baseline's") {
+  Plan plan;
+  plan.commands = {{"a", "a", {"a"}}};
+  plan.metrics = make_metrics({}, MetricSelection::Default, false);
+  plan.reference.baseline = Baseline{.session = std::make_shared<Recording>()};
+  const auto requests = parse_own_metric("requests:1:higher").value();
+  const Recording recording =
+      make_recording(plan, Session{}, Timers{}, Circumstances{}, {{requests}, false});
+  REQUIRE(recording.metrics.size() == plan.metrics.size() + 1);
+  const Metric& added = recording.metrics.back();
+  CHECK(added.name == "requests");
+  CHECK(std::get<ReportedValue>(added.source.terms.front()).place == 0);
+  CHECK(added.unit == Unit::Count);
+  CHECK(added.shown == Shown::Verbose);
+  CHECK(recording.reference.baseline->metrics.size() == recording.metrics.size());
+}
+
+TEST_CASE("each run of a long session keeps its own values, in whatever order they are read") {
+  Plan plan;
+  plan.commands = {{"a", "a", {"a"}}};
+  plan.metrics = make_metrics({}, MetricSelection::Default, false);
+  Session session;
+  constexpr std::size_t count = 1000;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    RunRecord run{};
+    run.step.round = i;
+    run.outcome = Exited{0};
+    run.usage.wall_ns = 1'000'000'000ULL * (i + 1);
+    session.runs.push_back(run);
+  }
+  const Recording recording = make_recording(plan, session, Timers{}, Circumstances{}, {});
+  const auto wall_time = find_metric(recording.metrics, Role::WallTime).value();
+  for (const std::size_t step : {1U, 7U, 999U})
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t at = i * step % count;
+      REQUIRE(recording.runs->value(at, wall_time) == static_cast<double>(at + 1));
+      REQUIRE(recording.runs->row(at).round == at);
+    }
 }
 
 }  // namespace lauka

@@ -10,7 +10,6 @@
 #include <doctest/doctest.h>
 
 namespace lauka::stats {
-
 namespace {
 
 struct Published {

@@ -12,7 +12,6 @@
 #include <doctest/doctest.h>
 
 namespace lauka::stats {
-
 namespace {
 
 /// A series in which round i differs from a reference of ones by signed relative differences `d`.

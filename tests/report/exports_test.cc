@@ -1,0 +1,125 @@
+#include "report/example.h"
+#include "report/table.h"
+
+#include <doctest/doctest.h>
+
+namespace lauka::report {
+TEST_CASE("the CSV has one row for each command and metric, in base units") {
+  Results results = manual_example();
+  results.metrics[2] = metric("ipc", Unit::Ratio, Better::More, Shown::Verbose);
+  results.commands[0].rows.resize(2);
+  results.commands[1].rows = {
+      row(0, summary(9, 0.130, 0.0083, 0.125, 0.141), changed(-0.75, 0.5)),
+      row(2, summary(4, 2.5, 0.25, 2.25, 2.75, 1), changed(0.25, std::nullopt))};
+  CHECK(written(write_summary_csv, results) ==
+        "command,metric,unit,runs,mean,stddev,median,min,max,outliers,"
+        "delta_percent,delta_low_percent,delta_high_percent\r\n"
+        "./build-old,wall_time,s,9,0.591,0.0076,0.594,0.583,0.605,0,,,\r\n"
+        "./build-old,peak_rss,B,9,137000000,300000,137000000,136600000,137400000,0,,,\r\n"
+        "./build-new -O2,wall_time,s,9,0.13,0.0083,0.133,0.125,0.141,0,-75,-125,-25\r\n"
+        "./build-new -O2,ipc,ratio,4,2.5,0.25,2.5,2.25,2.75,1,25,,\r\n");
+}
+
+TEST_CASE("what is undefined is an empty field, and a bound is a maximum") {
+  const Results results = results_of(
+      {metric("peak_rss", Unit::Bytes), metric("major_faults", Unit::Count),
+       metric("cycles", Unit::Count)},
+      {command("a", 1,
+               {MetricResult{.runs = 1, .at_most = 819200},
+                row(1, summary(1, 3, std::nullopt, 3, 3), changed(std::nullopt, std::nullopt)),
+                MetricResult{.metric = 2}})});
+  CHECK(written(write_summary_csv, results) ==
+        "command,metric,unit,runs,mean,stddev,median,min,max,outliers,"
+        "delta_percent,delta_low_percent,delta_high_percent\r\n"
+        "a,peak_rss,B,1,,,,,819200,,,,\r\n"
+        "a,major_faults,1,1,3,,3,3,3,0,,,\r\n"
+        "a,cycles,1,0,,,,,,,,,\r\n");
+}
+
+TEST_CASE("a name is quoted where it must be, cannot steer, and is no formula of a spreadsheet") {
+  const auto names_of = [&](const std::vector<std::string>& names) {
+    Results results = results_of({metric("wall_time", Unit::Seconds)}, {});
+    for (const std::string& name : names) results.commands.push_back(command(name, 0, {{}}));
+    const std::string csv = written(write_summary_csv, results);
+    std::string cells;
+    for (std::size_t at = csv.find('\n') + 1; at < csv.size(); at = csv.find('\n', at) + 1)
+      cells += csv.substr(at, csv.find(",wall_time", at) - at) + " ";
+    return cells;
+  };
+  CHECK(names_of({"a,b", "say \"hi\"", "two\nlines", "größe ⚡"}) ==
+        "\"a,b\" \"say \"\"hi\"\"\" two\\nlines größe ⚡ ");
+  CHECK(names_of({"=1+2", "+cmd|x", "@SUM(A1)", "-1+2", "-x"}) ==
+        "'=1+2 '+cmd|x '@SUM(A1) '-1+2 '-x ");
+  CHECK(names_of({"-1.5", "+3", "a=b", "\x1b=1"}) == "-1.5 +3 a=b \\x1b=1 ");
+  CHECK(names_of({"=A1,B1"}) == "\"'=A1,B1\" ");
+}
+
+TEST_CASE("the runs' CSV has one row for each run, in the order run") {
+  Results results =
+      results_of({metric("wall_time", Unit::Seconds), metric("cpu_core/cycles,u/", Unit::Count),
+                  metric("instructions", Unit::Count)},
+                 {command("old", 2, {}), command("new, too", 1, {})});
+  results.runs = made({{{1, 0, 0, 0}, {0.25, 1000.0, std::nullopt}},
+                       {{0, 0, 0, 3}, {0.5, 2000.0, std::nullopt}},
+                       {{0, 1, 1, 137}, {0.1, std::nullopt, 12345678901.0}}});
+  CHECK(written(write_runs_csv, results) ==
+        "command,run,round,pass,status,wall_time,\"cpu_core/cycles,u/\",instructions\r\n"
+        "\"new, too\",1,1,1,0,0.25,1000,\r\n"
+        "old,2,1,1,3,0.5,2000,\r\n"
+        "old,3,2,2,137,0.1,,12345678901\r\n");
+}
+
+TEST_CASE("the Markdown is a table, and what was found below it") {
+  Results results = manual_example();
+  results.metrics[2].shown = Shown::Verbose;
+  CHECK(written(write_markdown, results) ==
+        "| command | measurement | mean ± σ | min … max | outliers | delta |\n"
+        "|:--|:--|--:|--:|--:|--:|\n"
+        "| `./build-old`<br>9 runs | wall_time | 591ms ± 7.6ms | 583ms … 605ms | 0 (0%) |  |\n"
+        "|  | peak_rss | 137MB ± 0.3MB | 136.6MB … 137.4MB | 0 (0%) |  |\n"
+        "| `./build-new -O2`<br>9 runs | wall_time | 130ms ± 8.3ms | 125ms … 141ms | 0 (0%) | "
+        "**better −78.0% ± 0.5%** |\n"
+        "|  | peak_rss | 141MB ± 0.4MB | 140MB … 142MB | 1 (11%) | **worse +3.1% ± 0.4%** |\n"
+        "\n"
+        "- ./build-new -O2 ran 4.55 ± 0.04 times faster than ./build-old\n");
+}
+
+TEST_CASE("--marks emoji puts emoji into Markdown") {
+  Results results = manual_example();
+  results.presentation.marks = MarksChoice::Emoji;
+  const std::string text = written(write_markdown, results);
+  CHECK(has(text, "**⚡ −78.0% ± 0.5%**"));
+  CHECK_FALSE(has(text, "better"));
+}
+
+TEST_CASE("without a second command there is no column for deltas") {
+  Results results = manual_example();
+  results.commands.resize(1);
+  results.rankings.clear();
+  const std::string text = written(write_markdown, results);
+  CHECK_FALSE(has(text, "delta"));
+  CHECK(has(text, "|:--|:--|--:|--:|--:|\n"));
+}
+
+TEST_CASE("code keeps its pipes and backticks in a cell") {
+  CHECK(code_cell("a | b") == "`a \\| b`");
+  CHECK(code_cell("echo `date`") == "`` echo `date` ``");
+  CHECK(code_cell("a ``x`` b") == "```a ``x`` b```");
+  CHECK(code_cell("two\nlines") == "`two\\nlines`");
+  CHECK(code_cell(" x ") == "`  x  `");
+}
+
+TEST_CASE("a name below the table is text, whatever Markdown would make of it") {
+  Results results = manual_example();
+  results.commands[1].name = "a*b* <i> [x](y) __init__ snake_case";
+  CHECK(has(written(write_markdown, results),
+            "\n- a\\*b\\* \\<i\\> \\[x\\](y) \\_\\_init\\_\\_ snake_case ran 4.55"));
+}
+
+TEST_CASE("a command that never ran has a row of its own") {
+  Results results = manual_example();
+  without_values(results.commands[1]);
+  CHECK(has(written(write_markdown, results), "| `./build-new -O2`<br>0 runs | | | | |\n"));
+}
+
+}  // namespace lauka::report

@@ -1,0 +1,228 @@
+#include "report/lines.h"
+
+#include "has.h"
+#include "report/example.h"
+#include "report/screen.h"
+
+#include <cerrno>
+#include <csignal>
+#include <string>
+#include <utility>
+
+#include <doctest/doctest.h>
+
+namespace lauka::report {
+namespace {
+
+/// The lines about a session that ended so, of a first timed run where it failed.
+std::string lines_of(std::optional<CutShort> cut_short, const std::string& name,
+                     std::size_t width = 0) {
+  Session session;
+  session.cut_short = std::move(cut_short);
+  return ending_lines(session, {name}, width);
+}
+
+RunFailed failed(Outcome outcome, std::string written = "", std::string until = "") {
+  return {Step{0, 0, 0, RoundKind::Timed}, outcome, std::move(written), std::move(until)};
+}
+
+}  // namespace
+
+TEST_CASE("a failed hook is reported with its command, its run and its output") {
+  Session session;
+  session.cut_short =
+      HookFailed{HookKind::Prepare, 1, Step{1, 4, 0, RoundKind::Timed}, Exited{2}, "first\nsecond"};
+  session.also_failed.push_back(HookFailed{HookKind::Cleanup, 0, {}, Signalled{9, false}, ""});
+  CHECK(ending_lines(session, {"old", "new"}) ==
+        "lauka: --prepare of 'new' (before run 5) exited with status 2; append '|| true' "
+        "to ignore that\n"
+        "  | first\n"
+        "  | second\n"
+        "lauka: --cleanup of 'old' was killed by SIGKILL; append '|| true' to ignore that\n");
+}
+
+TEST_CASE("the first reason comes first, and nothing is said where all went well") {
+  CHECK(lines_of({}, "old").empty());
+  Session session;
+  session.cut_short = Interrupted{2};
+  session.also_failed.push_back(
+      HookFailed{HookKind::Conclude, 0, Step{0, 0, 0, RoundKind::Warmup}, Exited{1}, ""});
+  const std::string lines = ending_lines(session, {"old"});
+  CHECK(
+      lines.starts_with("lauka: interrupted by SIGINT; no timed run of 'old' ended: use "
+                        "--timeout or --until\n"));
+  CHECK(has(lines, "--conclude of 'old' (after warm-up run 1) exited"));
+}
+
+TEST_CASE("what a failed run wrote is shown line by line, with nothing in it that steers") {
+  CHECK(lines_of(failed(Exited{1}, "10%\r\x1b[2Jb\n\xff"), "a\nb") ==
+        "lauka: run 1 of 'a\\nb' exited with status 1; use -i to ignore failures\n"
+        "  | 10%\\x0d\\x1b[2Jb\n"
+        "  | \\xff\n");
+}
+
+TEST_CASE("the reason is broken between words at the terminal's width, what a run wrote is not") {
+  CHECK(lines_of(failed(Exited{2}, "one line that is as long as it was"), "ls /none", 30) ==
+        "lauka: run 1 of 'ls /none'\n"
+        "  exited with status 2; use -i\n"
+        "  to ignore failures\n"
+        "  | one line that is as long as it was\n");
+}
+
+TEST_CASE("a status that is an answer is explained, with what accepts it alone") {
+  CHECK(lines_of(failed(Exited{1}), "/bin/grep aa f") ==
+        "lauka: run 1 of '/bin/grep aa f' exited with status 1; 1 means no match for grep: use "
+        "-i=1\n");
+  CHECK(lines_of(failed(Exited{2}), "grep aa f").ends_with("use -i to ignore failures\n"));
+}
+
+TEST_CASE("an interruption after a run is reported without a remedy") {
+  Session session;
+  session.cut_short = Interrupted{2};
+  session.runs.push_back(RunRecord{});
+  CHECK(ending_lines(session, {"old"}) == "lauka: interrupted by SIGINT\n");
+}
+
+TEST_CASE("-i is not offered where a process could not be killed") {
+  CHECK_FALSE(has(lines_of(failed(TimedOut{std::chrono::seconds(1), true, 7}), "a"), "use -i"));
+}
+
+TEST_CASE("a run that ended before its line is reported with the expression, not to be ignored") {
+  CHECK(lines_of(failed(Exited{1}, "a\nb\x1b", "rea(dy"), "x") ==
+        "lauka: run 1 of 'x' exited with status 1 before a line of its output matched --until "
+        "'rea(dy'; what it wrote last:\n"
+        "  | a\n"
+        "  | b\\x1b\n");
+  CHECK(lines_of(failed(Exited{0}, "", "x"), "x").ends_with("--until 'x'; it wrote nothing\n"));
+}
+
+TEST_CASE("the end of a run is described in words") {
+  CHECK(describe(Exited{3}) == "exited with status 3");
+  CHECK(describe(Signalled{SIGSEGV, true}) == "was killed by SIGSEGV (core dumped)");
+  CHECK(describe(Signalled{SIGKILL, false}) == "was killed by SIGKILL");
+  CHECK(describe(Signalled{64, false}) == "was killed by signal 64");
+  CHECK(describe(TimedOut{std::chrono::seconds(2)}) == "took longer than 2s and was killed");
+  CHECK(describe(Cancelled{}) == "was killed because lauka was interrupted");
+}
+
+TEST_CASE("a run stopped by job control is reported with the reason") {
+  CHECK(describe(Stopped{SIGTTIN}) ==
+        "was stopped by SIGTTIN: it wants the terminal, which commands run by lauka do not have");
+  CHECK(describe(Stopped{SIGSTOP}) ==
+        "was stopped by SIGSTOP: nothing would have resumed it, so it was killed");
+}
+
+TEST_CASE("a run that could not be started is reported with the step and the system's reason") {
+  CHECK(describe(TimedOut{std::chrono::seconds(1), true, 99}) ==
+        "took longer than 1s and could not be killed: its process 99 lives on");
+  CHECK(describe(TimedOut{std::chrono::seconds(1), false}) ==
+        "waited longer than 1s for the other end of a pipe");
+  CHECK(describe(NotStarted{LaunchStep::Ask, 0}) == "could not be started");
+  CHECK(describe(NotStarted{LaunchStep::Execute, ENOENT}) ==
+        "could not be started: No such file or directory");
+  CHECK(describe(NotStarted{LaunchStep::OpenInput, EACCES}) ==
+        "could not be started: its input cannot be opened: Permission denied");
+  CHECK(describe(NotStarted{LaunchStep::Execute, ENOEXEC}) ==
+        "could not be started: Exec format error; a script needs a first line such as #!/bin/sh, "
+        "or use -S");
+}
+
+namespace {
+
+std::string line(Precision precision) {
+  Results results;
+  results.precision = precision;
+  return precision_line(results);
+}
+
+}  // namespace
+
+TEST_CASE("the precision reached is one line with three digits") {
+  CHECK(line({0.01, 0.00934, 24, PrecisionEnd::Reached}) ==
+        "precision of wall time: ±0.934% after 24 runs (asked for: ±1%)\n");
+  CHECK(line({0.25, 0.2, 10, PrecisionEnd::Reached, "instructions"}) ==
+        "precision of instructions: ±20.0% after 10 runs (asked for: ±25%)\n");
+  CHECK(line({0.01, 0.0, 10, PrecisionEnd::Reached}) ==
+        "precision of wall time: ±0.00% after 10 runs (asked for: ±1%)\n");
+}
+
+TEST_CASE("a precision that was not reached names the limit that ended it") {
+  CHECK(line({0.01, 0.0101, 812, PrecisionEnd::Duration}) ==
+        "precision of wall time: ±1.01% after 812 runs, short of the ±1% asked for: --duration was "
+        "used up\n");
+  CHECK(has(line({0.0001 / 100, 0.5, 10, PrecisionEnd::MaxRuns}), ", short of the ±0.0001% "));
+  CHECK(line({0.005, 3.0, 20, PrecisionEnd::MaxRuns}).ends_with(": --max-runs was reached\n"));
+  CHECK(line({0.01, 0.02, 40, PrecisionEnd::ReferenceGone})
+            .ends_with(": in sequential order no command is run again; --order random takes "
+                       "turns\n"));
+  CHECK(line({0.01, 0.02, 40, PrecisionEnd::Gates})
+            .ends_with(": the further rounds of the gates were noisier\n"));
+  CHECK(line({0.01, {}, 1, PrecisionEnd::Unfinished}) ==
+        "precision of wall time: no interval after 1 run, short of the ±1% asked for: the session "
+        "was cut short\n");
+}
+
+TEST_CASE("the precision is below the table, unless only gates are wanted") {
+  Results results = manual_example();
+  CHECK_FALSE(has(screen(results, {}, false), "precision"));
+  results.precision = Precision{0.01, 0.0101, 812, PrecisionEnd::Duration};
+  CHECK(screen(results, {}, false).ends_with("\n\n" + precision_line(results)));
+  CHECK_FALSE(has(screen(results, {}, true), "precision"));
+}
+
+namespace {
+
+WallFactor factor(WallPart part, double change, double half_width,
+                  std::optional<double> reference = {}, std::optional<double> candidate = {}) {
+  return {part, changed(change, half_width), reference, candidate};
+}
+
+/// The candidate of the manual's example, 4.55 times faster, with these factors.
+std::string line_of(Why why) {
+  Results results = manual_example();
+  why.command = 1;
+  results.explanations = {std::move(why)};
+  return why_lines(results);
+}
+
+}  // namespace
+
+TEST_CASE("why: each factor that differs from 1 is named with its interval") {
+  Why why;
+  why.factors = {factor(WallPart::Instructions, 1 / 3.0 - 1, 0.001),
+                 factor(WallPart::InstructionsPerCycle, 0.35, 0.02),
+                 factor(WallPart::Clock, 0.001, 0.005, 3.81e9, 3.82e9),
+                 factor(WallPart::Utilisation, -0.01, 0.002, 0.99, 0.98)};
+  CHECK(line_of(why) ==
+        "why: 4.55 ± 0.11x faster: 3.00 ± 0.01x fewer instructions, 1.35 ± 0.02x more of them "
+        "per cycle, the same clock (3.82 GHz), CPU 1.010 ± 0.002x less busy (99% → 98%)\n");
+}
+
+TEST_CASE("why: what stays the same is left out, and what was not counted is said") {
+  Why why;
+  why.factors = {factor(WallPart::Instructions, 0.001, 0.002),
+                 factor(WallPart::InstructionsPerCycle, 0.5, 0.02),
+                 factor(WallPart::Clock, -0.2, 0.01, 4.0e9, 3.2e9),
+                 factor(WallPart::Utilisation, 2.8, 0.1, 1.0, 3.8)};
+  why.is_of_all_kinds = true;
+  CHECK(
+      line_of(why) ==
+      "why: 4.55 ± 0.11x faster: 1.50 ± 0.02x more instructions per cycle, a 1.250 ± 0.016x lower "
+      "clock (4.00 → 3.20 GHz), CPU 3.80 ± 0.10x busier (100% → 380%); cycles are summed over all "
+      "kinds of core\n");
+  why = {};
+  why.factors = {factor(WallPart::CpuTime, 0.001, 0.002), factor(WallPart::Utilisation, 0.0, 0.1)};
+  why.lacks_cycles = why.lacks_instructions = true;
+  CHECK(line_of(why) ==
+        "why: 4.55 ± 0.11x faster: no factor differs significantly from 1; instructions and "
+        "cycles were not counted\n");
+  why.factors = {factor(WallPart::Instructions, 1.0, 0.02),
+                 factor(WallPart::CpuTimePerInstruction, -0.5, 0.01)};
+  why.lacks_instructions = false;
+  why.is_simulated = true;
+  CHECK(line_of(why) ==
+        "why: 4.55 ± 0.11x faster: 2.00 ± 0.02x more instructions, 2.00 ± 0.04x less CPU time for "
+        "each of them; cycles were not counted; instructions are simulated\n");
+}
+
+}  // namespace lauka::report

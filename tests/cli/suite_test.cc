@@ -1,5 +1,5 @@
 #include "cli/option_table.h"
-#include "cli/suite_options.h"
+#include "cli/suite.h"
 
 #include <string>
 #include <vector>

@@ -3,7 +3,6 @@
 #include "cli/values.h"
 #include "core/choices.h"
 #include "core/own_metric.h"
-#include "core/pattern.h"
 #include "core/text.h"
 
 #include <algorithm>
@@ -163,12 +162,6 @@ Result<void> set_suite(Draft& draft, const Given& given) {
   return keep(text(given), draft.options.suite);
 }
 
-Result<void> set_only(Draft& draft, const Given& given) {
-  auto pattern = Pattern::compile(given.value, Pattern::Groups::Idle);
-  if (!pattern) return refused(given, pattern.error());
-  return keep(text(given), draft.options.only);
-}
-
 Result<void> set_shard(Draft& draft, const Given& given) {
   const Error wrong{"is not I/N", "write, for example, --shard 2/5 for the second of five parts"};
   const std::size_t slash = given.value.find('/');
@@ -314,8 +307,7 @@ constexpr auto kRuns = std::to_array<OptionInfo>({
      put<duration, &Options::timeout>},
     {"jobs", '\0', Takes::Value, "N",
      "run N copies of a command at once, as one run (Linux): wall time covers all of them, CPU "
-     "time "
-     "is their sum, throughput is N / wall time. Each finds its number, from 0, in LAUKA_JOB; "
+     "time is their sum, throughput is N / wall time. Each finds its number, from 0, in LAUKA_JOB; "
      "if one fails, the run has failed and the others are killed",
      set_number<&Options::jobs, 1, kMostJobs>},
     {"until", '\0', Takes::Value, "REGEX",
@@ -403,8 +395,7 @@ constexpr auto kAroundCommands = std::to_array<OptionInfo>({
      "switch off what makes times scatter for as long as the commands are measured (Linux, with "
      "sudo), and restore it afterwards, also if lauka is killed. +NAME,-NAME changes what is "
      "switched, cpus=2-5 chooses the commands' CPUs, compare leaves a quarter of the runs untuned "
-     "and "
-     "reports what tuning changed; --tune=list shows everything and runs nothing",
+     "and reports what tuning changed; --tune=list shows everything and runs nothing",
      set_tune, kTyped},
     {"untune", '\0', Takes::Nothing, "",
      "restore what a killed lauka has left of --tune, which any later lauka with the same rights "
@@ -493,8 +484,7 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      ask<InquiryKind::ListEvents>, kOfCall},
     {"list-metrics", '\0', Takes::Nothing, "",
      "list the metrics that can be shown, gated and exported: name, unit, whether they are "
-     "measured "
-     "here, meaning; and run nothing",
+     "measured here, meaning; and run nothing",
      ask<InquiryKind::ListMetrics>, kOfCall},
     {"explain-events", '\0', Takes::Nothing, "",
      "show which counter each event (of -e) gets, in how many passes, and which events compete for "
@@ -515,8 +505,8 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      "row for each and the geometric mean of the changes. Options of a benchmark win over those of "
      "the command line, and these over the file's [defaults]",
      set_suite, kOfSuite},
-    {"only", '\0', Takes::Value, "REGEX", "of a suite: the benchmarks whose names match", set_only,
-     kOfSuite},
+    {"only", '\0', Takes::Value, "REGEX", "of a suite: the benchmarks whose names match",
+     put<line_pattern, &Options::only>, kOfSuite},
     {"shard", '\0', Takes::Value, "I/N",
      "of a suite: the I-th of N disjoint parts, as 2/5; a benchmark is never divided", set_shard,
      kOfSuite},
@@ -549,8 +539,7 @@ constexpr auto kGate = std::to_array<OptionInfo>({
      set_fail_if_inconclusive, kOfSession},
     {"confidence", '\0', Takes::Value, "PCT",
      "confidence of every interval and gate (default 95). Each delta is the typical round's "
-     "change, "
-     "or the mean's with fewer than six rounds or values of 0",
+     "change, or the mean's with fewer than six rounds or values of 0",
      [](Draft& d, const Given& g) {
        return keep(fraction(g, {50.0, true}, {100.0, false}), d.options.confidence);
      },

@@ -92,28 +92,37 @@ bool is_short_option(std::string_view word) {
 /// One word of options: "-iqr10", "--runs=10".
 struct OptionWord {
   std::vector<const OptionInfo*> options{};  ///< up to the first that is unknown
+  std::optional<std::string_view> value{};   ///< of the last one, in the same word
+  std::optional<char> unknown{};             ///< a letter
   std::size_t words_after = 0;               ///< taken as values
-  bool is_whole = true;                      ///< all are known, and none has a value
+
+  bool is_whole() const { return !value && !unknown && words_after == 0; }
 };
+
+void read_letters(std::string_view letters, OptionWord& read) {
+  while (!letters.empty() && !read.value) {
+    const OptionInfo* option = find_option(letters.front());
+    if (option == nullptr) {
+      read.unknown = letters.front();
+      return;
+    }
+    read.options.push_back(option);
+    letters.remove_prefix(1);
+    if (begins_value(*option, letters)) read.value = letters.substr(letters.front() == '=' ? 1 : 0);
+  }
+}
 
 OptionWord read_option_word(std::string_view word) {
   OptionWord read;
-  bool has_value = word.find('=') != std::string_view::npos;
-  if (word.starts_with("--")) {
-    read.options = {find_option(word.substr(2, word.find('=') - 2))};
-  } else {
-    for (std::size_t i = 1; i < word.size(); ++i) {
-      const OptionInfo* option = find_option(word[i]);
-      read.options.push_back(option);
-      has_value = option != nullptr && begins_value(*option, word.substr(i + 1));
-      if (option == nullptr || has_value) break;
-    }
+  if (!word.starts_with("--")) {
+    read_letters(word.substr(1), read);
+  } else if (const OptionInfo* option = find_option(word.substr(2, word.find('=') - 2))) {
+    read.options = {option};
+    if (word.find('=') != std::string_view::npos) read.value = word.substr(word.find('=') + 1);
   }
-  const OptionInfo* last = read.options.back();
-  if (last == nullptr) read.options.pop_back();
-  if (last != nullptr && !has_value)
-    read.words_after = last->takes == Takes::Value ? 1 : words_taken_by(*last);
-  read.is_whole = last != nullptr && !has_value && read.words_after == 0;
+  if (read.options.empty() || read.value || read.unknown) return read;
+  const OptionInfo& last = *read.options.back();
+  read.words_after = last.takes == Takes::Value ? 1 : words_taken_by(last);
   return read;
 }
 
@@ -131,7 +140,7 @@ const OptionInfo* harmful_option(WordSpan after) {
     const OptionWord read = read_option_word(word);
     const auto found = std::ranges::find_if(read.options, is_harmful);
     if (found != read.options.end()) return *found;
-    if (!read.is_whole) break;
+    if (!read.is_whole()) break;
   }
   return nullptr;
 }
@@ -171,7 +180,7 @@ Forgotten forgotten_in(WordSpan words) {
       .tip = fmt::format("if {} belongs to {}, quote the command: {}", option, program, line)};
   // An accepted number or time is no accident; any text can be a name.
   const bool is_taken_for_any =
-      !read.options.empty() && (read.is_whole || read.options.back()->value == "NAME");
+      !read.options.empty() && (read.is_whole() || read.options.back()->value == "NAME");
   if (is_taken_for_any)
     found.quotes.note =
         fmt::format("{} after {} is lauka's {}; {}", option, program,
@@ -195,11 +204,9 @@ std::optional<Error> separate_values(WordSpan words, std::size_t at) {
   const auto end = std::ranges::find_if_not(
       values, [](const std::string& value) { return looks_like_number(value); });
   if (end - values.begin() < 2) return std::nullopt;
-  std::string joined;
-  for (auto value = values.begin(); value != end; ++value)
-    joined += (joined.empty() ? "" : ",") + *value;
-  return Error{fmt::format("{} after {} would be a command", cited(values[1]), cited(values[0])),
-               fmt::format("write {} {} {}", words[at], words[at + 1], joined)};
+  return Error{
+      fmt::format("{} after {} would be a command", cited(values[1]), cited(values[0])),
+      fmt::format("write {} {} {}", words[at], words[at + 1], fmt::join(values.begin(), end, ","))};
 }
 
 /// Returns what to type instead of an option that other tools have and lauka lacks ("--style" with
@@ -285,27 +292,19 @@ po::option found(std::string key, const std::string& word) {
   return option;
 }
 
-/// Reads letters, the last with an optional value: "-iqr10", "-r=10".
-std::vector<po::option> read_letters(const std::string& word) {
+/// Returns the options of a word of letters, or of a long one without a value.
+std::vector<po::option> make_options(const std::string& word) {
   const std::string_view long_name = std::string_view(word).substr(1, word.find('=') - 1);
-  if (long_name.size() > 1 && find_option(long_name) != nullptr) {
+  if (long_name.size() > 1 && find_option(long_name) != nullptr)
     return {found(word, word)};  // -runs: unknown, rather than -r with the value "uns"
-  }
+  const OptionWord read = read_option_word(word);
   std::vector<po::option> options;
-  for (std::size_t i = 1; i < word.size(); ++i) {
-    const OptionInfo* option = find_option(word[i]);
-    if (option == nullptr) {
-      options.push_back(found(std::string{'-', word[i]}, word));
-      return options;
-    }
+  for (const OptionInfo* option : read.options) {
     options.push_back(found(key_of(*option), word));
-    const std::string_view rest = std::string_view(word).substr(i + 1);
-    if (begins_value(*option, rest)) {
-      options.back().value.emplace_back(rest.substr(rest.front() == '=' ? 1 : 0));
-      return options;
-    }
     if (is_value_optional(*option)) options.back().value.emplace_back();
   }
+  if (read.value) options.back().value = {std::string(*read.value)};
+  if (read.unknown) options.push_back(found({'-', *read.unknown}, word));
   return options;
 }
 
@@ -325,6 +324,7 @@ void take_words(po::option& option, Words& words) {
 /// Reads and removes the first word if Boost would misread it.
 std::vector<po::option> read_word(Words& words) {
   const std::string word = words.front();
+  if (word.size() < 2 || word.front() != '-') return {};
   std::vector<po::option> options;
   if (word.starts_with("--=")) {
     options.push_back(found("--", word));  // else a nameless option, which looks like a command
@@ -332,13 +332,8 @@ std::vector<po::option> read_word(Words& words) {
     const OptionInfo* option = find_option(std::string_view(word).substr(2));
     if (option == nullptr || (!is_value_optional(*option) && words_taken_by(*option) == 0))
       return {};
-    options.push_back(found(key_of(*option), word));
-    if (is_value_optional(*option)) options.back().value.emplace_back();
-  } else if (word.size() > 1 && word.front() == '-') {
-    options = read_letters(word);
-  } else {
-    return {};
   }
+  if (options.empty()) options = make_options(word);
   words.erase(words.begin());
   take_words(options.back(), words);
   return options;

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <deque>
 #include <initializer_list>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -159,28 +158,14 @@ struct RunRecord {
 /// or small: a run takes as many bytes as its numbers need, some 50 where nothing is counted.
 class RunList {
  public:
-  class Iterator {
-   public:
-    using value_type = RunRecord;
-    using reference = RunRecord;
-    using pointer = void;
-    using difference_type = std::ptrdiff_t;
-    using iterator_category = std::input_iterator_tag;
+  /// For loops over all runs.
+  struct Iterator {
+    const RunList& list;
+    std::size_t index;
 
-    Iterator() = default;
-    Iterator(const RunList& list, std::size_t index) : list_(&list), index_(index) {}
-
-    RunRecord operator*() const { return (*list_)[index_]; }
-    Iterator& operator++() {
-      ++index_;
-      return *this;
-    }
-    Iterator operator++(int) { return {*list_, index_++}; }
-    bool operator==(const Iterator& other) const { return index_ == other.index_; }
-
-   private:
-    const RunList* list_ = nullptr;
-    std::size_t index_ = 0;
+    RunRecord operator*() const { return list[index]; }
+    void operator++() { ++index; }
+    bool operator==(const Iterator& other) const { return index == other.index; }
   };
 
   RunList() = default;

@@ -128,19 +128,19 @@ std::vector<std::string> list_differences(const Command& one,
     });
   };
   std::vector<std::string> parts;
-  if (!one.folder.empty() &&
-      differs([&](const Command& other) { return other.folder == one.folder; }))
-    parts.push_back("cwd " + one.folder);
+  const auto add = [&](const std::string& label, std::string (*of)(const Command&)) {
+    const std::string mine = of(one);
+    if (!mine.empty() && differs([&](const Command& other) { return of(other) == mine; }))
+      parts.push_back(label + mine);
+  };
+  add("cwd ", [](const Command& command) { return command.folder; });
   for (const std::string& variable : one.environment)
     if (differs([&](const Command& other) {
           return std::ranges::find(other.environment, variable) != other.environment.end();
         }))
       parts.push_back(variable);
-  if (!one.input.empty() && differs([&](const Command& other) { return other.input == one.input; }))
-    parts.push_back("input " + one.input);
-  if (!one.output.path.empty() &&
-      differs([&](const Command& other) { return other.output.path == one.output.path; }))
-    parts.push_back("output " + one.output.path);
+  add("input ", [](const Command& command) { return command.input; });
+  add("output ", [](const Command& command) { return command.output.path; });
   return parts;
 }
 
@@ -530,9 +530,6 @@ Error too_many_names(std::size_t names, std::size_t commands) {
 }
 
 Result<std::vector<Command>> make_commands(const Options& options) {
-  if (options.commands.empty()) {
-    return Error{"no command to measure", "write at least one"};
-  }
   return CommandMaker(options).make();
 }
 

@@ -163,13 +163,10 @@ Result<void> add_metrics(const Recording& session, const std::string& first_file
   return {};
 }
 
-void show(const Options& options, std::vector<Metric>& metrics) {
-  const bool all =
-      options.metrics == MetricSelection::All ||
-      (options.metrics == MetricSelection::Default && options.verbosity == Verbosity::Verbose);
+void show(MetricSelection selection, std::vector<Metric>& metrics) {
   for (Metric& metric : metrics) {
-    if (all) metric.shown = Shown::Always;
-    if (options.metrics == MetricSelection::Time)
+    if (selection == MetricSelection::All) metric.shown = Shown::Always;
+    if (selection == MetricSelection::Time)
       metric.shown = metric.unit == Unit::Seconds ? Shown::Always : Shown::Verbose;
   }
 }
@@ -350,7 +347,7 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
     if (auto added = add_metrics(session, sessions.front().file, places, plan.metrics); !added)
       return added.error();
   }
-  show(options, plan.metrics);
+  show(choose_metrics(options), plan.metrics);
   if (auto percentiles = add_percentiles(options, plan.metrics); !percentiles)
     return percentiles.error();
   if (options.metrics == MetricSelection::Listed)

@@ -438,19 +438,19 @@ Result<Draft> make_draft(const std::vector<po::option>& typed) {
                                wanted == 2 ? "two" : "three"),
                    "write " + option->usage()};
     const std::string value = part.value.empty() ? "" : part.value.front();
-    draft.typed.push_back(option);
-    draft.options.typed.push_back({key_of(*option), part.value});
+    draft.given.push_back(option);
+    draft.typed.push_back({key_of(*option), part.value});
     const Result<void> applied = option->apply(draft, Given{*option, value, part.value});
     if (!applied) return applied.error();
-    if (ends_with(&part, typed.data() + typed.size(), draft.options.inquiry)) return draft;
+    if (ends_with(&part, typed.data() + typed.size(), draft.inquiry)) return draft;
   }
   return draft;
 }
 
 /// Finds a command that the last option took as its value: "-P n 1 'sleep {n}'".
 std::optional<Error> taken_command(const std::vector<po::option>& typed, const Draft& draft) {
-  if (!draft.commands.empty() || draft.reference || draft.options.inquiry ||
-      !draft.options.from.empty() || draft.options.suite || typed.empty())
+  if (!draft.commands.empty() || draft.reference || draft.inquiry || !draft.from.empty() ||
+      draft.suite || typed.empty())
     return std::nullopt;
   const po::option& last = typed.back();
   const OptionInfo* option = option_of_key(last.string_key);
@@ -476,13 +476,13 @@ Error contradiction(const std::string& one, const std::string& other) {
   return {fmt::format("{} and {} contradict each other", one, other), "use only one of them"};
 }
 
-bool is_typed(const Draft& draft, const OptionInfo& option) {
-  return std::ranges::find(draft.typed, &option) != draft.typed.end();
+bool is_given(const Draft& draft, std::string_view name) {
+  return std::ranges::find(draft.given, name, &OptionInfo::name) != draft.given.end();
 }
 
 /// Refuses options that contradict --suite, or need it.
 Result<void> fits_suite(const Draft& draft) {
-  const Options& options = draft.options;
+  const Options& options = draft;
   if (options.inquiry && options.suite && is_about_lauka(options.inquiry->kind)) return {};
   if (options.suite) {
     if (!draft.commands.empty())
@@ -496,7 +496,7 @@ Result<void> fits_suite(const Draft& draft) {
   }
   for (const OptionInfo& option : option_table()) {
     const bool may_be_saved = option.traits.fits_saved && !options.from.empty();
-    if (option.traits.needs_suite && !may_be_saved && is_typed(draft, option))
+    if (option.traits.needs_suite && !may_be_saved && is_given(draft, option.name))
       return Error{option.spelling() + " without --suite", "add --suite FILE, or leave it out"};
   }
   return {};
@@ -517,12 +517,12 @@ Result<Options> parse_words(const Words& words) {
   if (!typed) return typed.error();
   auto draft = make_draft(*typed);
   if (!draft) return draft.error();
-  if (!draft->options.inquiry) {
+  if (!draft->inquiry) {
     if (auto fits = refuse_separate_value(words); !fits) return fits.error();
   }
   if (auto taken = taken_command(*typed, *draft)) return *std::move(taken);
   if (auto fits = fits_suite(*draft); !fits) return fits.error();
-  const bool is_suite = draft->options.suite && !draft->options.inquiry;
+  const bool is_suite = draft->suite && !draft->inquiry;
   return is_suite ? settle_with_suite(*std::move(draft)) : settle(*std::move(draft));
 }
 
@@ -533,38 +533,33 @@ std::string slower_metric(const Options& options) {
 
 Result<void> settle_contradictions(Draft& draft) {
   for (const OptionInfo& option : option_table()) {
-    if (!is_typed(draft, option)) continue;
     const OptionInfo* other = find_option(option.traits.contradicts);
-    if (other != nullptr && is_typed(draft, *other))
+    if (other != nullptr && is_given(draft, option.name) && is_given(draft, other->name))
       return contradiction(other->spelling(), option.spelling());
   }
   return {};
 }
 
 Result<void> settle_numbers_of_runs(Draft& draft) {
-  Options& options = draft.options;
-  if (draft.min_runs && options.max_runs && *draft.min_runs > *options.max_runs)
+  if (is_given(draft, "min-runs") && draft.max_runs && draft.min_runs > *draft.max_runs)
     return Error{
-        fmt::format("--min-runs {} is more than --max-runs {}", *draft.min_runs, *options.max_runs),
+        fmt::format("--min-runs {} is more than --max-runs {}", draft.min_runs, *draft.max_runs),
         "lower --min-runs or raise --max-runs"};
-  if (options.precision_metric.empty()) options.precision_metric = slower_metric(options);
-  options.min_runs = draft.min_runs.value_or(options.min_runs);
-  if (options.max_runs) options.min_runs = std::min(options.min_runs, *options.max_runs);
+  if (draft.precision_metric.empty()) draft.precision_metric = slower_metric(draft);
+  if (draft.max_runs) draft.min_runs = std::min(draft.min_runs, *draft.max_runs);
   return {};
 }
 
 /// Removes gates that are given twice: each gate makes the others stricter.
 Result<void> settle_gates(Draft& draft) {
-  Options& options = draft.options;
-  if (draft.slower_percent)
-    options.gates.insert(options.gates.begin(), Condition{.metric = slower_metric(options),
-                                                          .limit_percent = *draft.slower_percent});
   std::vector<Condition> gates;
-  for (Condition& gate : options.gates)
+  if (draft.slower_percent)
+    gates.push_back({.metric = slower_metric(draft), .limit_percent = *draft.slower_percent});
+  for (Condition& gate : draft.gates)
     if (std::ranges::find(gates, gate) == gates.end()) gates.push_back(std::move(gate));
-  options.gates = std::move(gates);
+  draft.gates = std::move(gates);
   // A saved session may have gates of its own.
-  if (options.fail_if_inconclusive && options.gates.empty() && options.from.empty())
+  if (draft.fail_if_inconclusive && draft.gates.empty() && draft.from.empty())
     return Error{"--fail-if-inconclusive without a gate",
                  "add --fail-if-slower=PCT or --fail-if 'METRIC > PCT'"};
   return {};
@@ -578,22 +573,19 @@ Result<void> settle_commands(Draft& draft) {
     return Error{"'time' is not needed: lauka times every command",
                  "write lauka " + shell_quoted(words.subspan(1))};
   // With parameters each value may have a name: the plan counts them.
-  if (draft.names.size() > draft.commands.size() && draft.options.parameters.empty())
+  if (draft.names.size() > draft.commands.size() && draft.parameters.empty())
     return Error{fmt::format("{} names (-n) for {}", draft.names.size(),
                              plural(draft.commands.size(), "command")),
                  draft.reference ? "name the reference with --reference-name"
                                  : "give -n at most once per command"};
-  if (draft.reference && draft.options.baseline) return contradiction("--reference", "--baseline");
+  if (draft.reference && draft.baseline) return contradiction("--reference", "--baseline");
   if (draft.reference_name && !draft.reference)
     return Error{"--reference-name without --reference", "name the first command with -n"};
-  Options& options = draft.options;
-  options.commands = std::move(draft.commands);
-  options.names = std::move(draft.names);
   if (draft.reference) {
-    options.commands.insert(options.commands.begin(), *std::move(draft.reference));
-    options.names.insert(options.names.begin(), draft.reference_name.value_or(""));
+    draft.commands.insert(draft.commands.begin(), *std::move(draft.reference));
+    draft.names.insert(draft.names.begin(), draft.reference_name.value_or(""));
   }
-  if (options.commands.empty())
+  if (draft.commands.empty())
     return Error{"no command to measure",
                  "write lauka -- COMMAND [COMMAND ...], or see lauka --help"};
   return {};
@@ -601,24 +593,22 @@ Result<void> settle_commands(Draft& draft) {
 
 /// With --from nothing is run: words are files, and options for running are refused.
 Result<void> settle_saved(Draft& draft) {
-  for (const OptionInfo* option : draft.typed) {
+  for (const OptionInfo* option : draft.given) {
     if (option->traits.fits_saved) continue;
     return Error{fmt::format("--from runs nothing, so {} has no effect", option->spelling()),
                  "leave it out"};
   }
-  Options& options = draft.options;
-  for (std::string& file : draft.commands) options.from.push_back(std::move(file));
-  options.names = std::move(draft.names);
+  for (std::string& file : std::exchange(draft.commands, {})) draft.from.push_back(std::move(file));
   if (!draft.reference) return {};
-  if (options.baseline) return contradiction("--reference", "--baseline");
-  options.from_reference = *std::move(draft.reference);
+  if (draft.baseline) return contradiction("--reference", "--baseline");
+  draft.from_reference = *std::move(draft.reference);
   return {};
 }
 
 /// Assigns one step to all scans, or each its own.
 Result<void> settle_steps(Draft& draft) {
   std::vector<ParameterOption*> scans;
-  for (ParameterOption& parameter : draft.options.parameters) {
+  for (ParameterOption& parameter : draft.parameters) {
     if (parameter.is_scan) scans.push_back(&parameter);
   }
   const std::vector<std::string>& steps = draft.steps;
@@ -669,22 +659,22 @@ Result<void> settle_check(const Options& options) {
 
 /// With --threads, --duration is how long to look.
 Result<void> settle_threads(Draft& draft) {
-  Inquiry& inquiry = *draft.options.inquiry;
+  Inquiry& inquiry = *draft.inquiry;
   if (inquiry.processes.size() > 1 && !draft.interval)
     return Error{"--threads shows the table of one process",
                  "name one, or add --interval 10ms for a line of JSON per thread and interval"};
-  inquiry.during = draft.duration;
+  if (is_given(draft, "duration")) inquiry.during = draft.duration;
   inquiry.interval = draft.interval;
   return {};
 }
 
 /// Refuses commands with a question; one word after -l is the text to look for.
 Result<void> settle_inquiry(Draft& draft) {
-  Inquiry& inquiry = *draft.options.inquiry;
+  Inquiry& inquiry = *draft.inquiry;
+  const std::vector<std::string> commands = std::exchange(draft.commands, {});
   const auto* const question =
       std::ranges::find(kQuestions, inquiry.kind, [](const auto& one) { return one.first; });
   if (question == kQuestions.end()) return {};
-  auto& commands = draft.commands;
   const bool is_list = inquiry.kind == InquiryKind::ListEvents;
   if (is_list && inquiry.text.empty() && commands.size() == 1) {
     inquiry.text = commands.front();
@@ -693,7 +683,7 @@ Result<void> settle_inquiry(Draft& draft) {
                              cited(is_list ? commands.back() : commands.front())),
                  "leave it out"};
   }
-  if (inquiry.kind == InquiryKind::Check) return settle_check(draft.options);
+  if (inquiry.kind == InquiryKind::Check) return settle_check(draft);
   return inquiry.kind == InquiryKind::Threads ? settle_threads(draft) : Result<void>();
 }
 
@@ -716,21 +706,19 @@ Result<Options> parse(int argc, const char* const* argv) {
 }
 
 Result<Options> settle(Draft draft) {
-  Options& options = draft.options;
-  options.duration = draft.duration.value_or(options.duration);
-  const bool watches = options.inquiry && options.inquiry->kind == InquiryKind::Threads;
+  const bool watches = draft.inquiry && draft.inquiry->kind == InquiryKind::Threads;
   if (draft.interval && !watches)
     return Error{"--interval without --threads", "add --threads PID, or leave it out"};
-  if (options.inquiry) {
+  if (draft.inquiry) {
     const Result<void> settled = settle_inquiry(draft);
     if (!settled) return settled.error();
-    return std::move(options);
+    return Options(std::move(draft));
   }
-  if (options.kpep)
+  if (draft.kpep)
     return Error{fmt::format("--kpep {} works only with --list-events and --explain-events",
-                             cited(*options.kpep)),
+                             cited(*draft.kpep)),
                  "add one of them, or leave --kpep out"};
-  const bool is_saved = !options.from.empty();
+  const bool is_saved = !draft.from.empty();
   const std::vector<Result<void> (*)(Draft&)> parts =
       is_saved ? std::vector{settle_gates, settle_saved}
                : std::vector{settle_contradictions, settle_numbers_of_runs, settle_gates,
@@ -739,21 +727,21 @@ Result<Options> settle(Draft draft) {
     const Result<void> settled = settle_part(draft);
     if (!settled) return settled.error();
   }
-  if (options.region && options.engine == EngineChoice::Cachegrind)
+  if (draft.region && draft.engine == EngineChoice::Cachegrind)
     return Error{"--engine cachegrind simulates whole runs, not the region of --region",
                  "use only one of them"};
-  if (options.engine == EngineChoice::None && !options.events.empty())
+  if (draft.engine == EngineChoice::None && !draft.events.empty())
     return Error{fmt::format("--engine none counts nothing, so --event {} cannot be counted",
-                             cited(options.events.front())),
+                             cited(draft.events.front())),
                  "use only one of them"};
-  const Result<void> targets = settle_exports(options);
+  const Result<void> targets = settle_exports(draft);
   if (!targets) return targets.error();
-  return std::move(options);
+  return Options(std::move(draft));
 }
 
 Result<Options> settle_with_suite(Draft draft) {
-  if (auto targets = settle_exports(draft.options); !targets) return targets.error();
-  return std::move(draft.options);
+  if (auto targets = settle_exports(draft); !targets) return targets.error();
+  return Options(std::move(draft));
 }
 
 }  // namespace lauka::cli

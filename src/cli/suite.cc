@@ -239,7 +239,7 @@ Result<std::vector<Words>> read_repetitions(const OptionInfo& option, const toml
 Result<void> apply(const Setting& setting, Draft& draft) {
   for (const Words& words : setting.repetitions) {
     const std::string value = words.empty() ? "" : words.front();
-    draft.typed.push_back(setting.option);
+    draft.given.push_back(setting.option);
     if (auto applied = setting.option->apply(draft, {*setting.option, value, words}); !applied)
       return applied;
   }
@@ -457,7 +457,7 @@ class SuiteReader {
     draft->commands = std::move(commands);
     if (draft->commands.empty() && !draft->reference)
       return at(line, {"there are no commands", "write commands = [\"./old\", \"./new\"]"});
-    draft->options.fail_if_inconclusive.reset();  // of all: some benchmark may have no gate
+    draft->fail_if_inconclusive.reset();  // of all: some benchmark may have no gate
     auto options = settle(*std::move(draft));
     if (!options) return at(line, options.error());
     suite_.benchmarks.push_back({benchmark_, *std::move(options)});

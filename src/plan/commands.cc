@@ -383,14 +383,6 @@ bool is_rate(const OwnMetric& metric) {
       words, [&](std::string_view word) { return head.find(word) != std::string::npos; });
 }
 
-/// True if "lower" was typed.
-bool says_direction(const Options& options, const OwnMetric& metric) {
-  return std::ranges::any_of(options.typed, [&](const TypedOption& one) {
-    return one.key == "scrape" && !one.words.empty() &&
-           one.words.front().starts_with(write_head(metric) + ":lower=");
-  });
-}
-
 /// Adds a line for each shell syntax outside quotes of a command that no shell runs: most likely a
 /// slip.
 void add_hints_about_shells(const Options& options, std::vector<std::string>& hints) {
@@ -421,7 +413,7 @@ void add_hints_about_duration(const Options& options, std::vector<std::string>& 
 void add_hints_about_scraped(const Options& options, std::vector<std::string>& hints) {
   for (const OwnMetric& one : options.scraped) {
     if (one.text.empty()) continue;
-    if (is_rate(one) && one.better == Better::Less && !says_direction(options, one))
+    if (is_rate(one) && one.better == Better::Less && !one.has_direction)
       hints.push_back(
           fmt::format("lower counts as better for {}; if higher is better, write {}:higher",
                       cited(one.name), write_head(one)));

@@ -35,17 +35,6 @@ Result<void> add_events(Draft& draft, const Given& given) {
   return {};
 }
 
-Result<void> set_ignore_failure(Draft& draft, const Given& given) {
-  if (given.value.empty() || given.value == "all-non-zero") {  // hyperfine's word
-    draft.ignore_failure = IgnoreFailure{.any = true};
-    return {};
-  }
-  auto statuses = exit_statuses(given);
-  if (!statuses) return statuses.error();
-  draft.ignore_failure = IgnoreFailure{.any = false, .statuses = *std::move(statuses)};
-  return {};
-}
-
 Result<void> set_fail_if_slower(Draft& draft, const Given& given) {
   draft.slower_percent = 0.0;
   if (given.value.empty()) return {};
@@ -337,7 +326,7 @@ constexpr auto kCommands = std::to_array<OptionInfo>({
     {"ignore-failure", 'i', Takes::OptionalNumber, "CODE,...",
      "ignore failures: go on when a run exits with a non-zero status (or only with one of these), "
      "and include such runs",
-     set_ignore_failure, brief("go on when a run fails")},
+     put<ignored_failures, &Options::ignore_failure>, brief("go on when a run fails")},
 });
 
 // The options of the hooks follow.

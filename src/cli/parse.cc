@@ -15,7 +15,6 @@
 #include <boost/program_options/errors.hpp>
 #include <boost/program_options/options_description.hpp>
 #include <boost/program_options/parsers.hpp>
-#include <boost/program_options/positional_options.hpp>
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/format.h>
 
@@ -251,7 +250,7 @@ std::optional<Forgotten> forgotten_quotes(WordSpan words) {
 //   an empty one;
 // - letters: Boost takes "-iq" for -i with the value "q", "-r=10" for -r with the value "=10", and
 //   "-runs" for -r with the value "uns";
-// - several words: Boost refuses the values of "-L option -s,-v", because they begin like options.
+// - several words: Boost lets them begin in the option's own word, and takes "--" for one of them.
 // Abbreviated names are not guessed: --run is unknown. Boost's variables_map is not used: it
 // refuses an option that is given twice, and forgets the order of --shell, -S and -N.
 

@@ -357,6 +357,9 @@ class SuiteReader {
   Result<void> read_entry(const Entry& entry, Place& place) const {
     const auto option = find_suite_option(entry);
     if (!option) return option.error();
+    if (!benchmark_.empty() && concerns_session(**option))
+      return at(entry.line, {fmt::format("{} concerns the whole session", (*option)->spelling()),
+                             "write it in [defaults], or type it"});
     auto repetitions = read_repetitions(**option, *entry.value);
     if (!repetitions) return at(entry.line, repetitions.error());
     place.push_back({*option, *std::move(repetitions), entry.line});
@@ -449,7 +452,8 @@ class SuiteReader {
     Words commands;
     for (const Entry& entry : entries) {
       if (entry.key == "name") continue;
-      auto taken = entry.key == "commands" ? take_commands(entry, commands) : take_own(entry, own);
+      auto taken =
+          entry.key == "commands" ? take_commands(entry, commands) : read_entry(entry, own);
       if (!taken) return taken;
     }
     auto draft = read_draft(own, false);
@@ -463,15 +467,6 @@ class SuiteReader {
     suite_.benchmarks.push_back({benchmark_, *std::move(options)});
     benchmark_.clear();
     return {};
-  }
-
-  Result<void> take_own(const Entry& entry, Place& own) const {
-    const auto option = find_suite_option(entry);
-    if (!option) return option.error();
-    if (concerns_session(**option))
-      return at(entry.line, {fmt::format("{} concerns the whole session", (*option)->spelling()),
-                             "write it in [defaults], or type it"});
-    return read_entry(entry, own);
   }
 
   /// Keeps the benchmarks of --only and --shard. Parts are dealt by the place in the file: they are

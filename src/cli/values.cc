@@ -157,16 +157,18 @@ Result<std::string> text(const Given& given) {
   return given.value;
 }
 
-Result<std::vector<int>> exit_statuses(const Given& given) {
-  std::vector<int> statuses;
+Result<IgnoreFailure> ignored_failures(const Given& given) {
+  IgnoreFailure ignored;
+  ignored.any = given.value.empty() || given.value == "all-non-zero";  // hyperfine's word
+  if (ignored.any) return ignored;
   for (const std::string_view part : split(given.value, ',')) {
     const auto status = parse_whole_number(part, 1, 255);
     if (!status)
       return refused(given, {"is not a list of exit statuses",
                              "write numbers from 1 to 255 with commas between them"});
-    statuses.push_back(static_cast<int>(*status));
+    ignored.statuses.push_back(static_cast<int>(*status));
   }
-  return statuses;
+  return ignored;
 }
 
 Result<std::vector<std::string>> event_names(const Given& given) {

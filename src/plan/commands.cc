@@ -183,42 +183,6 @@ bool advance(std::vector<std::size_t>& wheels, const std::vector<Variable>& vari
   return false;
 }
 
-/// Returns all combinations of the values, for each typed command with the variables that `uses`
-/// accepts: without one it is measured once. The commands vary fastest, then the first variable.
-/// Refuses more than kMostCommands.
-Result<std::vector<Combination>> make_combinations(
-    const std::vector<Variable>& variables, std::size_t typed,
-    const std::function<bool(std::size_t typed, const Variable& variable)>& uses) {
-  std::size_t all = typed;
-  for (const Variable& variable : variables) {
-    if (variable.values.size() > kMostCommands / all) {
-      return Error{fmt::format("the parameters make more than {} commands", kMostCommands),
-                   "give fewer values"};
-    }
-    all *= variable.values.size();
-  }
-  std::vector<std::vector<std::size_t>> used(typed);  // indices of variables
-  for (std::size_t command = 0; command < typed; ++command) {
-    for (std::size_t v = 0; v < variables.size(); ++v)
-      if (uses(command, variables[v])) used[command].push_back(v);
-  }
-  std::vector<Combination> combinations;
-  std::set<std::vector<std::size_t>> seen;
-  std::vector<std::size_t> wheels(variables.size(), 0);
-  do {
-    for (std::size_t command = 0; command < typed; ++command) {
-      Combination combination{command};
-      std::vector<std::size_t> key = {command};
-      for (const std::size_t v : used[command]) {
-        key.push_back(wheels[v]);
-        combination.parameters.push_back({variables[v].name, variables[v].values[wheels[v]]});
-      }
-      if (seen.insert(std::move(key)).second) combinations.push_back(std::move(combination));
-    }
-  } while (advance(wheels, variables));
-  return combinations;
-}
-
 /// The variables of -L and -P. Refuses names that could not be written as {NAME} or that come
 /// twice, and ranges without an end.
 Result<std::vector<Variable>> read_variables(const std::vector<ParameterOption>& options) {
@@ -251,9 +215,7 @@ class CommandMaker {
   Result<std::vector<Command>> make() {
     const auto variables = read_variables(options_.parameters);
     if (!variables) return variables.error();
-    const auto combinations =
-        make_combinations(*variables, typed_,
-                          [this](std::size_t typed, const Variable& v) { return uses(typed, v); });
+    const auto combinations = make_combinations(*variables);
     if (!combinations) return combinations.error();
     measured_ = combinations->size();
     for (const Variable& variable : *variables)
@@ -281,6 +243,38 @@ class CommandMaker {
           found = found || mentions(text_of(given[i]), variable.name);
     });
     return found;
+  }
+
+  /// Returns all combinations of the values, for each typed command with the variables that it
+  /// uses: without one it is measured once. The commands vary fastest, then the first variable.
+  /// Refuses more than kMostCommands.
+  Result<std::vector<Combination>> make_combinations(const std::vector<Variable>& variables) const {
+    std::size_t all = typed_;
+    for (const Variable& variable : variables) {
+      if (variable.values.size() > kMostCommands / all)
+        return Error{fmt::format("the parameters make more than {} commands", kMostCommands),
+                     "give fewer values"};
+      all *= variable.values.size();
+    }
+    std::vector<std::vector<std::size_t>> used(typed_);  // indices of variables
+    for (std::size_t command = 0; command < typed_; ++command)
+      for (std::size_t v = 0; v < variables.size(); ++v)
+        if (uses(command, variables[v])) used[command].push_back(v);
+    std::vector<Combination> combinations;
+    std::set<std::vector<std::size_t>> seen;
+    std::vector<std::size_t> wheels(variables.size(), 0);
+    do {
+      for (std::size_t command = 0; command < typed_; ++command) {
+        Combination combination{command};
+        std::vector<std::size_t> key = {command};
+        for (const std::size_t v : used[command]) {
+          key.push_back(wheels[v]);
+          combination.parameters.push_back({variables[v].name, variables[v].values[wheels[v]]});
+        }
+        if (seen.insert(std::move(key)).second) combinations.push_back(std::move(combination));
+      }
+    } while (advance(wheels, variables));
+    return combinations;
   }
 
   Result<void> check_used(const Variable& variable) const {

@@ -205,16 +205,15 @@ Result<std::vector<Command>> named_commands(const Options& options,
 Result<Reference> choose_reference(const Options& options, const std::vector<Recording>& sessions,
                                    const Plan& plan) {
   if (!options.from_reference.empty()) {
-    const auto& commands = plan.commands;
-    const auto found = std::ranges::find_if(commands, [&](const Command& command) {
+    const auto found = find_place_if(plan.commands, [&](const Command& command) {
       return command.name == options.from_reference || command.text == options.from_reference;
     });
-    if (found == commands.end())
+    if (!found)
       return Error{fmt::format("--reference {} is no command of {}", cited(options.from_reference),
                                cited(sessions.front().file)),
                    "write its name as the table shows it, the first of them being " +
-                       cited(commands.front().name)};
-    return Reference{static_cast<std::size_t>(found - commands.begin()), {}, {}};
+                       cited(plan.commands.front().name)};
+    return Reference{*found, {}, {}};
   }
   Reference reference{sessions.front().reference.command, {}, sessions.front().reference.anchor};
   if (sessions.size() > 1 || options.baseline || !sessions.front().reference.baseline)

@@ -131,11 +131,9 @@ bool is_value_optional(const OptionInfo& option);
 /// letters.
 bool begins_value(const OptionInfo& option, std::string_view rest);
 
-/// Decides what depends on several options: contradictions, names, the number of commands.
+/// Decides what depends on several options: contradictions, names, the number of commands. Of a
+/// suite, each benchmark is settled separately.
 Result<Options> settle(Draft draft);
-
-/// The same for the options of all benchmarks of a suite; each benchmark is settled separately.
-Result<Options> settle_with_suite(Draft draft);
 
 /// The command line as options: `argv` holds `argc` words, the program's own name first. Refuses
 /// what is not understood, out of range or contradictory, naming the culprit. Of an option given

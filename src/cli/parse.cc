@@ -521,8 +521,7 @@ Result<Options> parse_words(const Words& words) {
   }
   if (auto taken = taken_command(*typed, *draft)) return *std::move(taken);
   if (auto fits = fits_suite(*draft); !fits) return fits.error();
-  const bool is_suite = draft->suite && !draft->inquiry;
-  return is_suite ? settle_with_suite(*std::move(draft)) : settle(*std::move(draft));
+  return settle(*std::move(draft));
 }
 
 /// Returns the metric of "slower".
@@ -686,6 +685,32 @@ Result<void> settle_inquiry(Draft& draft) {
   return inquiry.kind == InquiryKind::Threads ? settle_threads(draft) : Result<void>();
 }
 
+/// Decides what a suite leaves to its benchmarks: all but the exports.
+Result<void> settle_call(Draft& draft) {
+  const bool watches = draft.inquiry && draft.inquiry->kind == InquiryKind::Threads;
+  if (draft.interval && !watches)
+    return Error{"--interval without --threads", "add --threads PID, or leave it out"};
+  if (draft.inquiry) return settle_inquiry(draft);
+  if (draft.kpep)
+    return Error{fmt::format("--kpep {} works only with --list-events and --explain-events",
+                             cited(*draft.kpep)),
+                 "add one of them, or leave --kpep out"};
+  const std::vector<Result<void> (*)(Draft&)> parts =
+      draft.from.empty() ? std::vector{settle_contradictions, settle_numbers_of_runs, settle_gates,
+                                       settle_commands, settle_steps}
+                         : std::vector{settle_gates, settle_saved};
+  for (const auto settle_part : parts)
+    if (auto settled = settle_part(draft); !settled) return settled;
+  if (draft.region && draft.engine == EngineChoice::Cachegrind)
+    return Error{"--engine cachegrind simulates whole runs, not the region of --region",
+                 "use only one of them"};
+  if (draft.engine == EngineChoice::None && !draft.events.empty())
+    return Error{fmt::format("--engine none counts nothing, so --event {} cannot be counted",
+                             cited(draft.events.front())),
+                 "use only one of them"};
+  return {};
+}
+
 }  // namespace
 
 Result<Options> parse(int argc, const char* const* argv) {
@@ -705,41 +730,11 @@ Result<Options> parse(int argc, const char* const* argv) {
 }
 
 Result<Options> settle(Draft draft) {
-  const bool watches = draft.inquiry && draft.inquiry->kind == InquiryKind::Threads;
-  if (draft.interval && !watches)
-    return Error{"--interval without --threads", "add --threads PID, or leave it out"};
-  if (draft.inquiry) {
-    const Result<void> settled = settle_inquiry(draft);
-    if (!settled) return settled.error();
-    return Options(std::move(draft));
-  }
-  if (draft.kpep)
-    return Error{fmt::format("--kpep {} works only with --list-events and --explain-events",
-                             cited(*draft.kpep)),
-                 "add one of them, or leave --kpep out"};
-  const bool is_saved = !draft.from.empty();
-  const std::vector<Result<void> (*)(Draft&)> parts =
-      is_saved ? std::vector{settle_gates, settle_saved}
-               : std::vector{settle_contradictions, settle_numbers_of_runs, settle_gates,
-                             settle_commands, settle_steps};
-  for (const auto settle_part : parts) {
-    const Result<void> settled = settle_part(draft);
-    if (!settled) return settled.error();
-  }
-  if (draft.region && draft.engine == EngineChoice::Cachegrind)
-    return Error{"--engine cachegrind simulates whole runs, not the region of --region",
-                 "use only one of them"};
-  if (draft.engine == EngineChoice::None && !draft.events.empty())
-    return Error{fmt::format("--engine none counts nothing, so --event {} cannot be counted",
-                             cited(draft.events.front())),
-                 "use only one of them"};
-  const Result<void> targets = settle_exports(draft);
-  if (!targets) return targets.error();
-  return Options(std::move(draft));
-}
-
-Result<Options> settle_with_suite(Draft draft) {
-  if (auto targets = settle_exports(draft); !targets) return targets.error();
+  const bool is_suite = draft.suite && !draft.inquiry;
+  if (!is_suite)
+    if (auto settled = settle_call(draft); !settled) return settled.error();
+  if (!draft.inquiry)
+    if (auto targets = settle_exports(draft); !targets) return targets.error();
   return Options(std::move(draft));
 }
 

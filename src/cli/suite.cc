@@ -412,10 +412,10 @@ class SuiteReader {
   Result<void> read_session() {
     auto draft = read_draft({}, true);
     if (!draft) return draft.error();
-    auto options = settle_with_suite(*std::move(draft));
+    draft->suite = typed_.suite;
+    auto options = settle(*std::move(draft));
     if (!options) return at(0, options.error());
     suite_.session = *std::move(options);
-    suite_.session.suite = typed_.suite;
     return {};
   }
 

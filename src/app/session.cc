@@ -1,7 +1,7 @@
 #include "app/call.h"
 #include "cli/describe.h"
 #include "cli/option_table.h"
-#include "cli/suite_options.h"
+#include "cli/suite.h"
 #include "core/sha256.h"
 #include "core/text.h"
 #include "os/clock.h"

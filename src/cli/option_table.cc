@@ -3,7 +3,6 @@
 #include "cli/values.h"
 #include "core/choices.h"
 #include "core/own_metric.h"
-#include "core/pattern.h"
 #include "core/text.h"
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -27,22 +27,11 @@ Result<void> add_events(Draft& draft, const Given& given) {
   const std::string list = adds_to_defaults ? given.value.substr(1) : given.value;
   const auto names = event_names(Given{given.option, list});
   if (!names) return names.error();
-  draft.options.with_default_events = draft.options.with_default_events || adds_to_defaults;
-  auto& events = draft.options.events;
+  draft.with_default_events = draft.with_default_events || adds_to_defaults;
+  auto& events = draft.events;
   for (const std::string& name : *names) {
     if (std::ranges::find(events, name) == events.end()) events.push_back(name);
   }
-  return {};
-}
-
-Result<void> set_ignore_failure(Draft& draft, const Given& given) {
-  if (given.value.empty() || given.value == "all-non-zero") {  // hyperfine's word
-    draft.options.ignore_failure = IgnoreFailure{.any = true};
-    return {};
-  }
-  auto statuses = exit_statuses(given);
-  if (!statuses) return statuses.error();
-  draft.options.ignore_failure = IgnoreFailure{.any = false, .statuses = *std::move(statuses)};
   return {};
 }
 
@@ -58,7 +47,7 @@ Result<void> add_label(Draft& draft, const Given& given) {
   const std::string key = given.value.substr(0, equals);
   if (equals == std::string::npos || !is_own_name(key))
     return refused(given, {"is not KEY=VALUE", "write, for example, --label commit=1a2b3c"});
-  auto& labels = draft.options.labels;
+  auto& labels = draft.labels;
   if (std::ranges::any_of(labels, [&](const Label& label) { return label.key == key; }))
     return refused(given, {"gives a key twice", "use only one of them"});
   labels.push_back({key, given.value.substr(equals + 1)});
@@ -66,16 +55,16 @@ Result<void> add_label(Draft& draft, const Given& given) {
 }
 
 Result<void> set_fail_if_inconclusive(Draft& draft, const Given& given) {
-  draft.options.fail_if_inconclusive = static_cast<int>(ExitStatus::GateInconclusive);
+  draft.fail_if_inconclusive = static_cast<int>(ExitStatus::GateInconclusive);
   if (given.value.empty()) return {};
   const auto status = whole_number(given, 1, 255);
   if (!status) return status.error();
-  draft.options.fail_if_inconclusive = static_cast<int>(*status);
+  draft.fail_if_inconclusive = static_cast<int>(*status);
   return {};
 }
 
 Result<void> set_percentiles(Draft& draft, const Given& given) {
-  std::vector<double>& all = draft.options.percentiles;
+  std::vector<double>& all = draft.percentiles;
   all.clear();
   for (const std::string& part : split_list(given.value)) {
     const std::string number = part.substr(part.starts_with('p') ? 1 : 0);
@@ -90,30 +79,29 @@ Result<void> set_percentiles(Draft& draft, const Given& given) {
 Result<void> set_precision(Draft& draft, const Given& given) {
   const std::size_t colon = given.value.rfind(':');
   const bool names_metric = colon != std::string::npos && colon > 0;
-  draft.options.precision_metric = names_metric ? given.value.substr(0, colon) : "";
+  draft.precision_metric = names_metric ? given.value.substr(0, colon) : "";
   const std::string number = names_metric ? given.value.substr(colon + 1) : given.value;
-  return keep(fraction(Given{given.option, number}, {0.0, false}, {1000.0, true}),
-              draft.options.precision);
+  return keep(fraction(Given{given.option, number}, {0.0, false}, {1000.0, true}), draft.precision);
 }
 
 Result<void> set_tune(Draft& draft, const Given& given) {
   bool is_list = false;
   auto request = tune_request(given, is_list);
   if (!request) return request.error();
-  draft.options.tune = *std::move(request);
-  if (is_list) draft.options.inquiry = {.kind = InquiryKind::TuneList};
+  draft.tune = *std::move(request);
+  if (is_list) draft.inquiry = {.kind = InquiryKind::TuneList};
   return {};
 }
 
 Result<void> set_engine(Draft& draft, const Given& given) {
   const Result<std::size_t> position = choice(given);
   if (!position) return position.error();
-  draft.options.engine = kEngines.at(*position).choice;
+  draft.engine = kEngines.at(*position).choice;
   return {};
 }
 
 Result<void> set_metrics(Draft& draft, const Given& given) {
-  Options& options = draft.options;
+  Options& options = draft;
   options.metric_list.clear();
   for (const auto& [name, selection] :
        {std::pair("default", MetricSelection::Default), std::pair("time", MetricSelection::Time),
@@ -129,8 +117,7 @@ Result<void> add_parameter_list(Draft& draft, const Given& given) {
   if (given.words[1].empty())
     return Error{fmt::format("{} {} has an empty list", given.option.spelling(), given.words[0]),
                  "write values with commas between them"};
-  draft.options.parameters.push_back(
-      {.name = given.words[0], .values = split_list(given.words[1])});
+  draft.parameters.push_back({.name = given.words[0], .values = split_list(given.words[1])});
   return {};
 }
 
@@ -153,20 +140,14 @@ Result<void> set_threads(Draft& draft, const Given& given) {
     auto& all = inquiry.processes;
     if (std::ranges::find(all, id) == all.end()) all.push_back(id);
   }
-  draft.options.inquiry = std::move(inquiry);
+  draft.inquiry = std::move(inquiry);
   return {};
 }
 
 /// Refuses a second suite.
 Result<void> set_suite(Draft& draft, const Given& given) {
-  if (draft.options.suite) return refused(given, {"is a second suite", "measure one at a time"});
-  return keep(text(given), draft.options.suite);
-}
-
-Result<void> set_only(Draft& draft, const Given& given) {
-  auto pattern = Pattern::compile(given.value, Pattern::Groups::Idle);
-  if (!pattern) return refused(given, pattern.error());
-  return keep(text(given), draft.options.only);
+  if (draft.suite) return refused(given, {"is a second suite", "measure one at a time"});
+  return keep(text(given), draft.suite);
 }
 
 Result<void> set_shard(Draft& draft, const Given& given) {
@@ -176,15 +157,14 @@ Result<void> set_shard(Draft& draft, const Given& given) {
   const auto part = parse_whole_number(given.value.substr(0, slash), 1, kMostShards);
   const auto parts = parse_whole_number(given.value.substr(slash + 1), 1, kMostShards);
   if (!part || !parts || *part > *parts) return refused(given, wrong);
-  draft.options.shard =
-      Shard{static_cast<std::uint32_t>(*part), static_cast<std::uint32_t>(*parts)};
+  draft.shard = Shard{static_cast<std::uint32_t>(*part), static_cast<std::uint32_t>(*parts)};
   return {};
 }
 
 /// Adds an export; the last one of a kind counts.
 Result<void> add_export(Draft& draft, const Given& given) {
   const ExportRow& row = *std::ranges::find(kExports, given.option.name, &ExportRow::option);
-  auto& exports = draft.options.exports;
+  auto& exports = draft.exports;
   std::erase_if(exports, [&](const ExportTarget& one) { return one.kind == row.kind; });
   auto file = text(given);
   if (!file) return file.error();
@@ -194,13 +174,13 @@ Result<void> add_export(Draft& draft, const Given& given) {
 
 Result<void> add_hook(Draft& draft, const Given& given) {
   const HookRow& row = *std::ranges::find(kHookKinds, given.option.name, &HookRow::name);
-  return add(text(given), draft.options.hooks[row.kind]);
+  return add(text(given), draft.hooks[row.kind]);
 }
 
 Result<void> set_style(Draft& draft, const Given& given) {
   if (auto known = choice(given); !known) return known.error();
   const std::string& style = given.value;
-  Options& options = draft.options;
+  Options& options = draft;
   if (style == "none") options.verbosity = Verbosity::Quiet;
   if (style == "full" || style == "color") options.color = ColorChoice::Always;
   if (style == "basic" || style == "nocolor") options.color = ColorChoice::Never;
@@ -211,21 +191,16 @@ Result<void> set_style(Draft& draft, const Given& given) {
 /// Asks a question, with its text if it has one.
 template <InquiryKind kind>
 Result<void> ask(Draft& draft, const Given& given) {
-  draft.options.inquiry = {.kind = kind, .text = given.value};
+  draft.inquiry = {.kind = kind, .text = given.value};
   return {};
 }
 
-template <typename T>
-T& target(Draft& draft, T Options::*member) {
-  return draft.options.*member;
-}
-template <typename T>
-T& target(Draft& draft, T Presentation::*member) {
-  return draft.options.presentation.*member;
-}
-template <typename T>
-T& target(Draft& draft, T Draft::*member) {
-  return draft.*member;
+template <typename T, typename Owner>
+T& target(Draft& draft, T Owner::*member) {
+  if constexpr (std::is_same_v<Owner, Presentation>)
+    return draft.presentation.*member;
+  else
+    return draft.*member;
 }
 
 /// Sets the value that an option without one stands for.
@@ -288,12 +263,12 @@ constexpr auto kRuns = std::to_array<OptionInfo>({
     {"runs", 'r', Takes::Value, "N", "exactly N timed runs of each command",
      set_number<&Options::runs, 1, kMaxRuns>, brief("exactly N runs of each command")},
     {"min-runs", 'm', Takes::Value, "N", "at least N timed runs (default 10)",
-     set_number<&Draft::min_runs, 1, kMaxRuns>, contradicts("runs")},
+     set_number<&Options::min_runs, 1, kMaxRuns>, contradicts("runs")},
     {"max-runs", 'M', Takes::Value, "N", "at most N timed runs",
      set_number<&Options::max_runs, 1, kMaxRuns>, contradicts("runs")},
     {"duration", 'd', Takes::Value, "TIME",
      "time for each command: 5s, 500ms, 2m; a bare number is seconds (default 5s)",
-     put<duration, &Draft::duration>, brief("time for each command (default 5s)")},
+     put<duration, &Options::duration>, brief("time for each command (default 5s)")},
     {"warmup", 'w', Takes::Value, "N",
      "untimed runs of each command before the timed ones (default 1)",
      set_number<&Options::warmup, 0, kMaxRuns>,
@@ -314,8 +289,7 @@ constexpr auto kRuns = std::to_array<OptionInfo>({
      put<duration, &Options::timeout>},
     {"jobs", '\0', Takes::Value, "N",
      "run N copies of a command at once, as one run (Linux): wall time covers all of them, CPU "
-     "time "
-     "is their sum, throughput is N / wall time. Each finds its number, from 0, in LAUKA_JOB; "
+     "time is their sum, throughput is N / wall time. Each finds its number, from 0, in LAUKA_JOB; "
      "if one fails, the run has failed and the others are killed",
      set_number<&Options::jobs, 1, kMostJobs>},
     {"until", '\0', Takes::Value, "REGEX",
@@ -328,7 +302,7 @@ constexpr auto kRuns = std::to_array<OptionInfo>({
 constexpr auto kCommands = std::to_array<OptionInfo>({
     {"command-name", 'n', Takes::Value, "NAME",
      "name to show for a command; once per command, in order, not counting --reference",
-     push<any_text, &Draft::names>, brief("name to show, once per command", kFitsSaved)},
+     push<any_text, &Options::names>, brief("name to show, once per command", kFitsSaved)},
     {"reference", '\0', Takes::Value, "COMMAND",
      "put COMMAND first, as the one that the others are compared with",
      put<text, &Draft::reference>, kFitsSaved},
@@ -339,20 +313,20 @@ constexpr auto kCommands = std::to_array<OptionInfo>({
      put<shell, &Options::shell>},
     {"", 'S', Takes::Nothing, "", "the same as --shell default",
      [](Draft& d, const Given&) -> Result<void> {
-       d.options.shell = Shell{{"sh"}};
+       d.shell = Shell{{"sh"}};
        return {};
      },
      brief("run the commands in a shell (sh)", sets("shell"))},
     {"", 'N', Takes::Nothing, "", "the same as --shell none",
      [](Draft& d, const Given&) -> Result<void> {
-       d.options.shell.reset();
+       d.shell.reset();
        return {};
      },
      sets("shell")},
     {"ignore-failure", 'i', Takes::OptionalNumber, "CODE,...",
      "ignore failures: go on when a run exits with a non-zero status (or only with one of these), "
      "and include such runs",
-     set_ignore_failure, brief("go on when a run fails")},
+     put<ignored_failures, &Options::ignore_failure>, brief("go on when a run fails")},
 });
 
 // The options of the hooks follow.
@@ -373,7 +347,7 @@ constexpr auto kAroundCommands = std::to_array<OptionInfo>({
      push<output, &Options::outputs>},
     {"show-output", '\0', Takes::Nothing, "", "the same as --output inherit",
      [](Draft& d, const Given&) -> Result<void> {
-       d.options.outputs.push_back(OutputChoice{OutputKind::Inherit});
+       d.outputs.push_back(OutputChoice{OutputKind::Inherit});
        return {};
      },
      sets("output")},
@@ -389,7 +363,7 @@ constexpr auto kAroundCommands = std::to_array<OptionInfo>({
     {"parameter-scan", 'P', Takes::ThreeWords, "VAR MIN MAX",
      "the same with the numbers from MIN to MAX",
      [](Draft& d, const Given& g) -> Result<void> {
-       d.options.parameters.push_back(
+       d.parameters.push_back(
            {.name = g.words[0], .is_scan = true, .min = g.words[1], .max = g.words[2]});
        return {};
      },
@@ -403,8 +377,7 @@ constexpr auto kAroundCommands = std::to_array<OptionInfo>({
      "switch off what makes times scatter for as long as the commands are measured (Linux, with "
      "sudo), and restore it afterwards, also if lauka is killed. +NAME,-NAME changes what is "
      "switched, cpus=2-5 chooses the commands' CPUs, compare leaves a quarter of the runs untuned "
-     "and "
-     "reports what tuning changed; --tune=list shows everything and runs nothing",
+     "and reports what tuning changed; --tune=list shows everything and runs nothing",
      set_tune, kTyped},
     {"untune", '\0', Takes::Nothing, "",
      "restore what a killed lauka has left of --tune, which any later lauka with the same rights "
@@ -457,9 +430,9 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      "mpki, branch_miss_rate, cache_miss_rate, cpu_utilization, clock and, on Intel, "
      "topdown_retiring and its like are there by name, and with --metrics all",
      [](Draft& d, const Given& g) -> Result<void> {
-       if (d.options.derived.size() == kMostDerived)
+       if (d.derived.size() == kMostDerived)
          return refused(g, {"is one --derive too many", "use 1,000 at most"});
-       return add(derived_metric(g), d.options.derived);
+       return add(derived_metric(g), d.derived);
      }},
     {"percentiles", '\0', Takes::Value, "50,90,99",
      "rows wall_time.p50, wall_time.p90, ...: the time that so many percent of the runs do not "
@@ -478,7 +451,7 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      "repeat (at most 3 times, then warn) a run that spent less than this share of its CPU time on "
      "performance cores",
      [](Draft& d, const Given& g) {
-       return keep(fraction(g, {0.0, false}, {100.0, true}), d.options.min_p_share);
+       return keep(fraction(g, {0.0, false}, {100.0, true}), d.min_p_share);
      }},
     {"threads", '\0', Takes::Value, "PID,...",
      "print times, cycles, instructions and IPC of each thread of a running process by kind of "
@@ -493,8 +466,7 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      ask<InquiryKind::ListEvents>, kOfCall},
     {"list-metrics", '\0', Takes::Nothing, "",
      "list the metrics that can be shown, gated and exported: name, unit, whether they are "
-     "measured "
-     "here, meaning; and run nothing",
+     "measured here, meaning; and run nothing",
      ask<InquiryKind::ListMetrics>, kOfCall},
     {"explain-events", '\0', Takes::Nothing, "",
      "show which counter each event (of -e) gets, in how many passes, and which events compete for "
@@ -515,8 +487,8 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      "row for each and the geometric mean of the changes. Options of a benchmark win over those of "
      "the command line, and these over the file's [defaults]",
      set_suite, kOfSuite},
-    {"only", '\0', Takes::Value, "REGEX", "of a suite: the benchmarks whose names match", set_only,
-     kOfSuite},
+    {"only", '\0', Takes::Value, "REGEX", "of a suite: the benchmarks whose names match",
+     put<line_pattern, &Options::only>, kOfSuite},
     {"shard", '\0', Takes::Value, "I/N",
      "of a suite: the I-th of N disjoint parts, as 2/5; a benchmark is never divided", set_shard,
      kOfSuite},
@@ -549,10 +521,9 @@ constexpr auto kGate = std::to_array<OptionInfo>({
      set_fail_if_inconclusive, kOfSession},
     {"confidence", '\0', Takes::Value, "PCT",
      "confidence of every interval and gate (default 95). Each delta is the typical round's "
-     "change, "
-     "or the mean's with fewer than six rounds or values of 0",
+     "change, or the mean's with fewer than six rounds or values of 0",
      [](Draft& d, const Given& g) {
-       return keep(fraction(g, {50.0, true}, {100.0, false}), d.options.confidence);
+       return keep(fraction(g, {50.0, true}, {100.0, false}), d.confidence);
      },
      kOfSession},
     {"baseline", '\0', Takes::Value, "FILE",

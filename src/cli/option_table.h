@@ -28,19 +28,15 @@ enum class Takes : unsigned char {
 
 struct OptionInfo;
 
-/// The options during parsing, and facts for decisions that need all of them.
-struct Draft {
-  Options options;
-  std::vector<std::string> commands;
-  std::vector<std::string> names;
+/// The options during parsing, and facts for decisions that need all of them. Its commands and
+/// names lack the reference.
+struct Draft : Options {
   std::optional<std::string> reference;
   std::optional<std::string> reference_name;
-  std::optional<std::uint64_t> min_runs;
-  std::optional<std::chrono::nanoseconds> duration;
   std::optional<std::chrono::nanoseconds> interval;  ///< of --threads
   std::optional<double> slower_percent;              ///< of --fail-if-slower; the last one counts
   std::vector<std::string> steps;                    ///< of -D, in the order typed
-  std::vector<const OptionInfo*> typed;              ///< in that order
+  std::vector<const OptionInfo*> given;              ///< in that order
 };
 
 /// An option as it was typed.
@@ -135,11 +131,9 @@ bool is_value_optional(const OptionInfo& option);
 /// letters.
 bool begins_value(const OptionInfo& option, std::string_view rest);
 
-/// Decides what depends on several options: contradictions, names, the number of commands.
+/// Decides what depends on several options: contradictions, names, the number of commands. Of a
+/// suite, each benchmark is settled separately.
 Result<Options> settle(Draft draft);
-
-/// The same for the options of all benchmarks of a suite; each benchmark is settled separately.
-Result<Options> settle_with_suite(Draft draft);
 
 /// The command line as options: `argv` holds `argc` words, the program's own name first. Refuses
 /// what is not understood, out of range or contradictory, naming the culprit. Of an option given

@@ -15,7 +15,6 @@
 #include <boost/program_options/errors.hpp>
 #include <boost/program_options/options_description.hpp>
 #include <boost/program_options/parsers.hpp>
-#include <boost/program_options/positional_options.hpp>
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/format.h>
 
@@ -92,28 +91,37 @@ bool is_short_option(std::string_view word) {
 /// One word of options: "-iqr10", "--runs=10".
 struct OptionWord {
   std::vector<const OptionInfo*> options{};  ///< up to the first that is unknown
+  std::optional<std::string_view> value{};   ///< of the last one, in the same word
+  std::optional<char> unknown{};             ///< a letter
   std::size_t words_after = 0;               ///< taken as values
-  bool is_whole = true;                      ///< all are known, and none has a value
+
+  bool is_whole() const { return !value && !unknown && words_after == 0; }
 };
+
+void read_letters(std::string_view letters, OptionWord& read) {
+  while (!letters.empty() && !read.value) {
+    const OptionInfo* option = find_option(letters.front());
+    if (option == nullptr) {
+      read.unknown = letters.front();
+      return;
+    }
+    read.options.push_back(option);
+    letters.remove_prefix(1);
+    if (begins_value(*option, letters)) read.value = letters.substr(letters.front() == '=' ? 1 : 0);
+  }
+}
 
 OptionWord read_option_word(std::string_view word) {
   OptionWord read;
-  bool has_value = word.find('=') != std::string_view::npos;
-  if (word.starts_with("--")) {
-    read.options = {find_option(word.substr(2, word.find('=') - 2))};
-  } else {
-    for (std::size_t i = 1; i < word.size(); ++i) {
-      const OptionInfo* option = find_option(word[i]);
-      read.options.push_back(option);
-      has_value = option != nullptr && begins_value(*option, word.substr(i + 1));
-      if (option == nullptr || has_value) break;
-    }
+  if (!word.starts_with("--")) {
+    read_letters(word.substr(1), read);
+  } else if (const OptionInfo* option = find_option(word.substr(2, word.find('=') - 2))) {
+    read.options = {option};
+    if (word.find('=') != std::string_view::npos) read.value = word.substr(word.find('=') + 1);
   }
-  const OptionInfo* last = read.options.back();
-  if (last == nullptr) read.options.pop_back();
-  if (last != nullptr && !has_value)
-    read.words_after = last->takes == Takes::Value ? 1 : words_taken_by(*last);
-  read.is_whole = last != nullptr && !has_value && read.words_after == 0;
+  if (read.options.empty() || read.value || read.unknown) return read;
+  const OptionInfo& last = *read.options.back();
+  read.words_after = last.takes == Takes::Value ? 1 : words_taken_by(last);
   return read;
 }
 
@@ -131,7 +139,7 @@ const OptionInfo* harmful_option(WordSpan after) {
     const OptionWord read = read_option_word(word);
     const auto found = std::ranges::find_if(read.options, is_harmful);
     if (found != read.options.end()) return *found;
-    if (!read.is_whole) break;
+    if (!read.is_whole()) break;
   }
   return nullptr;
 }
@@ -171,7 +179,7 @@ Forgotten forgotten_in(WordSpan words) {
       .tip = fmt::format("if {} belongs to {}, quote the command: {}", option, program, line)};
   // An accepted number or time is no accident; any text can be a name.
   const bool is_taken_for_any =
-      !read.options.empty() && (read.is_whole || read.options.back()->value == "NAME");
+      !read.options.empty() && (read.is_whole() || read.options.back()->value == "NAME");
   if (is_taken_for_any)
     found.quotes.note =
         fmt::format("{} after {} is lauka's {}; {}", option, program,
@@ -195,11 +203,9 @@ std::optional<Error> separate_values(WordSpan words, std::size_t at) {
   const auto end = std::ranges::find_if_not(
       values, [](const std::string& value) { return looks_like_number(value); });
   if (end - values.begin() < 2) return std::nullopt;
-  std::string joined;
-  for (auto value = values.begin(); value != end; ++value)
-    joined += (joined.empty() ? "" : ",") + *value;
-  return Error{fmt::format("{} after {} would be a command", cited(values[1]), cited(values[0])),
-               fmt::format("write {} {} {}", words[at], words[at + 1], joined)};
+  return Error{
+      fmt::format("{} after {} would be a command", cited(values[1]), cited(values[0])),
+      fmt::format("write {} {} {}", words[at], words[at + 1], fmt::join(values.begin(), end, ","))};
 }
 
 /// Returns what to type instead of an option that other tools have and lauka lacks ("--style" with
@@ -244,7 +250,7 @@ std::optional<Forgotten> forgotten_quotes(WordSpan words) {
 //   an empty one;
 // - letters: Boost takes "-iq" for -i with the value "q", "-r=10" for -r with the value "=10", and
 //   "-runs" for -r with the value "uns";
-// - several words: Boost refuses the values of "-L option -s,-v", because they begin like options.
+// - several words: Boost lets them begin in the option's own word, and takes "--" for one of them.
 // Abbreviated names are not guessed: --run is unknown. Boost's variables_map is not used: it
 // refuses an option that is given twice, and forgets the order of --shell, -S and -N.
 
@@ -285,27 +291,19 @@ po::option found(std::string key, const std::string& word) {
   return option;
 }
 
-/// Reads letters, the last with an optional value: "-iqr10", "-r=10".
-std::vector<po::option> read_letters(const std::string& word) {
+/// Returns the options of a word of letters, or of a long one without a value.
+std::vector<po::option> make_options(const std::string& word) {
   const std::string_view long_name = std::string_view(word).substr(1, word.find('=') - 1);
-  if (long_name.size() > 1 && find_option(long_name) != nullptr) {
+  if (long_name.size() > 1 && find_option(long_name) != nullptr)
     return {found(word, word)};  // -runs: unknown, rather than -r with the value "uns"
-  }
+  const OptionWord read = read_option_word(word);
   std::vector<po::option> options;
-  for (std::size_t i = 1; i < word.size(); ++i) {
-    const OptionInfo* option = find_option(word[i]);
-    if (option == nullptr) {
-      options.push_back(found(std::string{'-', word[i]}, word));
-      return options;
-    }
+  for (const OptionInfo* option : read.options) {
     options.push_back(found(key_of(*option), word));
-    const std::string_view rest = std::string_view(word).substr(i + 1);
-    if (begins_value(*option, rest)) {
-      options.back().value.emplace_back(rest.substr(rest.front() == '=' ? 1 : 0));
-      return options;
-    }
     if (is_value_optional(*option)) options.back().value.emplace_back();
   }
+  if (read.value) options.back().value = {std::string(*read.value)};
+  if (read.unknown) options.push_back(found({'-', *read.unknown}, word));
   return options;
 }
 
@@ -325,6 +323,7 @@ void take_words(po::option& option, Words& words) {
 /// Reads and removes the first word if Boost would misread it.
 std::vector<po::option> read_word(Words& words) {
   const std::string word = words.front();
+  if (word.size() < 2 || word.front() != '-') return {};
   std::vector<po::option> options;
   if (word.starts_with("--=")) {
     options.push_back(found("--", word));  // else a nameless option, which looks like a command
@@ -332,13 +331,8 @@ std::vector<po::option> read_word(Words& words) {
     const OptionInfo* option = find_option(std::string_view(word).substr(2));
     if (option == nullptr || (!is_value_optional(*option) && words_taken_by(*option) == 0))
       return {};
-    options.push_back(found(key_of(*option), word));
-    if (is_value_optional(*option)) options.back().value.emplace_back();
-  } else if (word.size() > 1 && word.front() == '-') {
-    options = read_letters(word);
-  } else {
-    return {};
   }
+  if (options.empty()) options = make_options(word);
   words.erase(words.begin());
   take_words(options.back(), words);
   return options;
@@ -443,19 +437,19 @@ Result<Draft> make_draft(const std::vector<po::option>& typed) {
                                wanted == 2 ? "two" : "three"),
                    "write " + option->usage()};
     const std::string value = part.value.empty() ? "" : part.value.front();
-    draft.typed.push_back(option);
-    draft.options.typed.push_back({key_of(*option), part.value});
+    draft.given.push_back(option);
+    draft.typed.push_back({key_of(*option), part.value});
     const Result<void> applied = option->apply(draft, Given{*option, value, part.value});
     if (!applied) return applied.error();
-    if (ends_with(&part, typed.data() + typed.size(), draft.options.inquiry)) return draft;
+    if (ends_with(&part, typed.data() + typed.size(), draft.inquiry)) return draft;
   }
   return draft;
 }
 
 /// Finds a command that the last option took as its value: "-P n 1 'sleep {n}'".
 std::optional<Error> taken_command(const std::vector<po::option>& typed, const Draft& draft) {
-  if (!draft.commands.empty() || draft.reference || draft.options.inquiry ||
-      !draft.options.from.empty() || draft.options.suite || typed.empty())
+  if (!draft.commands.empty() || draft.reference || draft.inquiry || !draft.from.empty() ||
+      draft.suite || typed.empty())
     return std::nullopt;
   const po::option& last = typed.back();
   const OptionInfo* option = option_of_key(last.string_key);
@@ -481,13 +475,13 @@ Error contradiction(const std::string& one, const std::string& other) {
   return {fmt::format("{} and {} contradict each other", one, other), "use only one of them"};
 }
 
-bool is_typed(const Draft& draft, const OptionInfo& option) {
-  return std::ranges::find(draft.typed, &option) != draft.typed.end();
+bool is_given(const Draft& draft, std::string_view name) {
+  return std::ranges::find(draft.given, name, &OptionInfo::name) != draft.given.end();
 }
 
 /// Refuses options that contradict --suite, or need it.
 Result<void> fits_suite(const Draft& draft) {
-  const Options& options = draft.options;
+  const Options& options = draft;
   if (options.inquiry && options.suite && is_about_lauka(options.inquiry->kind)) return {};
   if (options.suite) {
     if (!draft.commands.empty())
@@ -501,7 +495,7 @@ Result<void> fits_suite(const Draft& draft) {
   }
   for (const OptionInfo& option : option_table()) {
     const bool may_be_saved = option.traits.fits_saved && !options.from.empty();
-    if (option.traits.needs_suite && !may_be_saved && is_typed(draft, option))
+    if (option.traits.needs_suite && !may_be_saved && is_given(draft, option.name))
       return Error{option.spelling() + " without --suite", "add --suite FILE, or leave it out"};
   }
   return {};
@@ -522,13 +516,12 @@ Result<Options> parse_words(const Words& words) {
   if (!typed) return typed.error();
   auto draft = make_draft(*typed);
   if (!draft) return draft.error();
-  if (!draft->options.inquiry) {
+  if (!draft->inquiry) {
     if (auto fits = refuse_separate_value(words); !fits) return fits.error();
   }
   if (auto taken = taken_command(*typed, *draft)) return *std::move(taken);
   if (auto fits = fits_suite(*draft); !fits) return fits.error();
-  const bool is_suite = draft->options.suite && !draft->options.inquiry;
-  return is_suite ? settle_with_suite(*std::move(draft)) : settle(*std::move(draft));
+  return settle(*std::move(draft));
 }
 
 /// Returns the metric of "slower".
@@ -538,38 +531,33 @@ std::string slower_metric(const Options& options) {
 
 Result<void> settle_contradictions(Draft& draft) {
   for (const OptionInfo& option : option_table()) {
-    if (!is_typed(draft, option)) continue;
     const OptionInfo* other = find_option(option.traits.contradicts);
-    if (other != nullptr && is_typed(draft, *other))
+    if (other != nullptr && is_given(draft, option.name) && is_given(draft, other->name))
       return contradiction(other->spelling(), option.spelling());
   }
   return {};
 }
 
 Result<void> settle_numbers_of_runs(Draft& draft) {
-  Options& options = draft.options;
-  if (draft.min_runs && options.max_runs && *draft.min_runs > *options.max_runs)
+  if (is_given(draft, "min-runs") && draft.max_runs && draft.min_runs > *draft.max_runs)
     return Error{
-        fmt::format("--min-runs {} is more than --max-runs {}", *draft.min_runs, *options.max_runs),
+        fmt::format("--min-runs {} is more than --max-runs {}", draft.min_runs, *draft.max_runs),
         "lower --min-runs or raise --max-runs"};
-  if (options.precision_metric.empty()) options.precision_metric = slower_metric(options);
-  options.min_runs = draft.min_runs.value_or(options.min_runs);
-  if (options.max_runs) options.min_runs = std::min(options.min_runs, *options.max_runs);
+  if (draft.precision_metric.empty()) draft.precision_metric = slower_metric(draft);
+  if (draft.max_runs) draft.min_runs = std::min(draft.min_runs, *draft.max_runs);
   return {};
 }
 
 /// Removes gates that are given twice: each gate makes the others stricter.
 Result<void> settle_gates(Draft& draft) {
-  Options& options = draft.options;
-  if (draft.slower_percent)
-    options.gates.insert(options.gates.begin(), Condition{.metric = slower_metric(options),
-                                                          .limit_percent = *draft.slower_percent});
   std::vector<Condition> gates;
-  for (Condition& gate : options.gates)
+  if (draft.slower_percent)
+    gates.push_back({.metric = slower_metric(draft), .limit_percent = *draft.slower_percent});
+  for (Condition& gate : draft.gates)
     if (std::ranges::find(gates, gate) == gates.end()) gates.push_back(std::move(gate));
-  options.gates = std::move(gates);
+  draft.gates = std::move(gates);
   // A saved session may have gates of its own.
-  if (options.fail_if_inconclusive && options.gates.empty() && options.from.empty())
+  if (draft.fail_if_inconclusive && draft.gates.empty() && draft.from.empty())
     return Error{"--fail-if-inconclusive without a gate",
                  "add --fail-if-slower=PCT or --fail-if 'METRIC > PCT'"};
   return {};
@@ -583,22 +571,19 @@ Result<void> settle_commands(Draft& draft) {
     return Error{"'time' is not needed: lauka times every command",
                  "write lauka " + shell_quoted(words.subspan(1))};
   // With parameters each value may have a name: the plan counts them.
-  if (draft.names.size() > draft.commands.size() && draft.options.parameters.empty())
+  if (draft.names.size() > draft.commands.size() && draft.parameters.empty())
     return Error{fmt::format("{} names (-n) for {}", draft.names.size(),
                              plural(draft.commands.size(), "command")),
                  draft.reference ? "name the reference with --reference-name"
                                  : "give -n at most once per command"};
-  if (draft.reference && draft.options.baseline) return contradiction("--reference", "--baseline");
+  if (draft.reference && draft.baseline) return contradiction("--reference", "--baseline");
   if (draft.reference_name && !draft.reference)
     return Error{"--reference-name without --reference", "name the first command with -n"};
-  Options& options = draft.options;
-  options.commands = std::move(draft.commands);
-  options.names = std::move(draft.names);
   if (draft.reference) {
-    options.commands.insert(options.commands.begin(), *std::move(draft.reference));
-    options.names.insert(options.names.begin(), draft.reference_name.value_or(""));
+    draft.commands.insert(draft.commands.begin(), *std::move(draft.reference));
+    draft.names.insert(draft.names.begin(), draft.reference_name.value_or(""));
   }
-  if (options.commands.empty())
+  if (draft.commands.empty())
     return Error{"no command to measure",
                  "write lauka -- COMMAND [COMMAND ...], or see lauka --help"};
   return {};
@@ -606,24 +591,22 @@ Result<void> settle_commands(Draft& draft) {
 
 /// With --from nothing is run: words are files, and options for running are refused.
 Result<void> settle_saved(Draft& draft) {
-  for (const OptionInfo* option : draft.typed) {
+  for (const OptionInfo* option : draft.given) {
     if (option->traits.fits_saved) continue;
     return Error{fmt::format("--from runs nothing, so {} has no effect", option->spelling()),
                  "leave it out"};
   }
-  Options& options = draft.options;
-  for (std::string& file : draft.commands) options.from.push_back(std::move(file));
-  options.names = std::move(draft.names);
+  for (std::string& file : std::exchange(draft.commands, {})) draft.from.push_back(std::move(file));
   if (!draft.reference) return {};
-  if (options.baseline) return contradiction("--reference", "--baseline");
-  options.from_reference = *std::move(draft.reference);
+  if (draft.baseline) return contradiction("--reference", "--baseline");
+  draft.from_reference = *std::move(draft.reference);
   return {};
 }
 
 /// Assigns one step to all scans, or each its own.
 Result<void> settle_steps(Draft& draft) {
   std::vector<ParameterOption*> scans;
-  for (ParameterOption& parameter : draft.options.parameters) {
+  for (ParameterOption& parameter : draft.parameters) {
     if (parameter.is_scan) scans.push_back(&parameter);
   }
   const std::vector<std::string>& steps = draft.steps;
@@ -674,22 +657,22 @@ Result<void> settle_check(const Options& options) {
 
 /// With --threads, --duration is how long to look.
 Result<void> settle_threads(Draft& draft) {
-  Inquiry& inquiry = *draft.options.inquiry;
+  Inquiry& inquiry = *draft.inquiry;
   if (inquiry.processes.size() > 1 && !draft.interval)
     return Error{"--threads shows the table of one process",
                  "name one, or add --interval 10ms for a line of JSON per thread and interval"};
-  inquiry.during = draft.duration;
+  if (is_given(draft, "duration")) inquiry.during = draft.duration;
   inquiry.interval = draft.interval;
   return {};
 }
 
 /// Refuses commands with a question; one word after -l is the text to look for.
 Result<void> settle_inquiry(Draft& draft) {
-  Inquiry& inquiry = *draft.options.inquiry;
+  Inquiry& inquiry = *draft.inquiry;
+  const std::vector<std::string> commands = std::exchange(draft.commands, {});
   const auto* const question =
       std::ranges::find(kQuestions, inquiry.kind, [](const auto& one) { return one.first; });
   if (question == kQuestions.end()) return {};
-  auto& commands = draft.commands;
   const bool is_list = inquiry.kind == InquiryKind::ListEvents;
   if (is_list && inquiry.text.empty() && commands.size() == 1) {
     inquiry.text = commands.front();
@@ -698,8 +681,34 @@ Result<void> settle_inquiry(Draft& draft) {
                              cited(is_list ? commands.back() : commands.front())),
                  "leave it out"};
   }
-  if (inquiry.kind == InquiryKind::Check) return settle_check(draft.options);
+  if (inquiry.kind == InquiryKind::Check) return settle_check(draft);
   return inquiry.kind == InquiryKind::Threads ? settle_threads(draft) : Result<void>();
+}
+
+/// Decides what a suite leaves to its benchmarks: all but the exports.
+Result<void> settle_call(Draft& draft) {
+  const bool watches = draft.inquiry && draft.inquiry->kind == InquiryKind::Threads;
+  if (draft.interval && !watches)
+    return Error{"--interval without --threads", "add --threads PID, or leave it out"};
+  if (draft.inquiry) return settle_inquiry(draft);
+  if (draft.kpep)
+    return Error{fmt::format("--kpep {} works only with --list-events and --explain-events",
+                             cited(*draft.kpep)),
+                 "add one of them, or leave --kpep out"};
+  const std::vector<Result<void> (*)(Draft&)> parts =
+      draft.from.empty() ? std::vector{settle_contradictions, settle_numbers_of_runs, settle_gates,
+                                       settle_commands, settle_steps}
+                         : std::vector{settle_gates, settle_saved};
+  for (const auto settle_part : parts)
+    if (auto settled = settle_part(draft); !settled) return settled;
+  if (draft.region && draft.engine == EngineChoice::Cachegrind)
+    return Error{"--engine cachegrind simulates whole runs, not the region of --region",
+                 "use only one of them"};
+  if (draft.engine == EngineChoice::None && !draft.events.empty())
+    return Error{fmt::format("--engine none counts nothing, so --event {} cannot be counted",
+                             cited(draft.events.front())),
+                 "use only one of them"};
+  return {};
 }
 
 }  // namespace
@@ -721,44 +730,12 @@ Result<Options> parse(int argc, const char* const* argv) {
 }
 
 Result<Options> settle(Draft draft) {
-  Options& options = draft.options;
-  options.duration = draft.duration.value_or(options.duration);
-  const bool watches = options.inquiry && options.inquiry->kind == InquiryKind::Threads;
-  if (draft.interval && !watches)
-    return Error{"--interval without --threads", "add --threads PID, or leave it out"};
-  if (options.inquiry) {
-    const Result<void> settled = settle_inquiry(draft);
-    if (!settled) return settled.error();
-    return std::move(options);
-  }
-  if (options.kpep)
-    return Error{fmt::format("--kpep {} works only with --list-events and --explain-events",
-                             cited(*options.kpep)),
-                 "add one of them, or leave --kpep out"};
-  const bool is_saved = !options.from.empty();
-  const std::vector<Result<void> (*)(Draft&)> parts =
-      is_saved ? std::vector{settle_gates, settle_saved}
-               : std::vector{settle_contradictions, settle_numbers_of_runs, settle_gates,
-                             settle_commands, settle_steps};
-  for (const auto settle_part : parts) {
-    const Result<void> settled = settle_part(draft);
-    if (!settled) return settled.error();
-  }
-  if (options.region && options.engine == EngineChoice::Cachegrind)
-    return Error{"--engine cachegrind simulates whole runs, not the region of --region",
-                 "use only one of them"};
-  if (options.engine == EngineChoice::None && !options.events.empty())
-    return Error{fmt::format("--engine none counts nothing, so --event {} cannot be counted",
-                             cited(options.events.front())),
-                 "use only one of them"};
-  const Result<void> targets = settle_exports(options);
-  if (!targets) return targets.error();
-  return std::move(options);
-}
-
-Result<Options> settle_with_suite(Draft draft) {
-  if (auto targets = settle_exports(draft.options); !targets) return targets.error();
-  return std::move(draft.options);
+  const bool is_suite = draft.suite && !draft.inquiry;
+  if (!is_suite)
+    if (auto settled = settle_call(draft); !settled) return settled.error();
+  if (!draft.inquiry)
+    if (auto targets = settle_exports(draft); !targets) return targets.error();
+  return Options(std::move(draft));
 }
 
 }  // namespace lauka::cli

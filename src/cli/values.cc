@@ -43,17 +43,17 @@ constexpr std::size_t kLongestName = 16;
 
 /// Splits into "P=0-3,8" and "E=4-7": a comma before NAME= begins another kind, other commas
 /// separate CPUs.
-std::vector<std::string_view> split_kinds(std::string_view text) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t equals = text.find('=');
-    const std::size_t next = text.find('=', equals == std::string_view::npos ? equals : equals + 1);
-    const std::size_t comma = next == std::string_view::npos ? next : text.rfind(',', next);
-    const bool more = comma != std::string_view::npos && comma > equals;
-    parts.push_back(text.substr(0, more ? comma : std::string_view::npos));
-    if (!more) return parts;
-    text.remove_prefix(comma + 1);
+std::vector<std::string> split_kinds(std::string_view text) {
+  std::vector<std::string> parts;
+  for (const std::string_view part : split(text, ',')) {
+    const bool begins = part.find('=') != std::string_view::npos &&
+                        (parts.empty() || parts.back().find('=') != std::string::npos);
+    if (begins || parts.empty())
+      parts.emplace_back(part);
+    else
+      parts.back().append(",").append(part);
   }
+  return parts;
 }
 
 bool is_name(std::string_view name) {
@@ -66,8 +66,8 @@ Result<CoreKind> parse_kind(std::string_view part, const Given& given) {
   const std::size_t equals = part.find('=');
   const std::string name(part.substr(0, equals));
   if (equals == std::string_view::npos || !is_name(name))
-    return refused(given, {fmt::format("has {} where a kind is wanted", cited(std::string(part))),
-                           std::string(kExample)});
+    return refused(
+        given, {fmt::format("has {} where a kind is wanted", cited(part)), std::string(kExample)});
   if (built_in_metric(time_metric_name(name)) != nullptr)
     return refused(given,
                    {fmt::format("makes a metric {}, which already exists", time_metric_name(name)),
@@ -157,16 +157,18 @@ Result<std::string> text(const Given& given) {
   return given.value;
 }
 
-Result<std::vector<int>> exit_statuses(const Given& given) {
-  std::vector<int> statuses;
+Result<IgnoreFailure> ignored_failures(const Given& given) {
+  IgnoreFailure ignored;
+  ignored.any = given.value.empty() || given.value == "all-non-zero";  // hyperfine's word
+  if (ignored.any) return ignored;
   for (const std::string_view part : split(given.value, ',')) {
     const auto status = parse_whole_number(part, 1, 255);
     if (!status)
       return refused(given, {"is not a list of exit statuses",
                              "write numbers from 1 to 255 with commas between them"});
-    statuses.push_back(static_cast<int>(*status));
+    ignored.statuses.push_back(static_cast<int>(*status));
   }
-  return statuses;
+  return ignored;
 }
 
 Result<std::vector<std::string>> event_names(const Given& given) {
@@ -296,7 +298,7 @@ Result<std::string> line_pattern(const Given& given) {
 
 Result<CoreKinds> core_kinds(const Given& given) {
   CoreKinds kinds;
-  for (const std::string_view part : split_kinds(given.value)) {
+  for (const std::string& part : split_kinds(given.value)) {
     auto kind = parse_kind(part, given);
     if (!kind) return kind.error();
     if (const std::string clash = clash_with(kinds, *kind); !clash.empty())

@@ -43,8 +43,8 @@ Result<Condition> condition(const Given& given);
 /// Returns the value as it is; refuses an empty one.
 Result<std::string> text(const Given& given);
 
-/// Reads a list of exit statuses (1 to 255) with commas.
-Result<std::vector<int>> exit_statuses(const Given& given);
+/// Reads a list of exit statuses (1 to 255) with commas; no text is any status.
+Result<IgnoreFailure> ignored_failures(const Given& given);
 
 /// Reads a list of events with commas; a comma between slashes belongs to the event
 /// (cpu/event=0x3c,umask=0x1/).

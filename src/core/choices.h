@@ -83,8 +83,7 @@ inline constexpr auto kExports = std::to_array<ExportRow>({
     {ExportKind::Jsonl, "export-jsonl", "write a line of JSON per run"},
     {ExportKind::Benchfmt, "export-benchfmt",
      "write a line per run in Go's benchmark format (benchstat -col /command FILE; of a suite, "
-     "-col "
-     "/role)"},
+     "-col /role)"},
     {ExportKind::Bmf, "export-bmf", "write Bencher's JSON (BMF): every metric, in base units"},
     {ExportKind::GithubBenchmark, "export-github-benchmark",
      "write the metrics shown for github-action-benchmark (customSmallerIsBetter), without those "

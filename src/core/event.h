@@ -94,18 +94,16 @@ struct EventRequest {
 
 /// A thing that is counted in this session, as the engine resolved it.
 struct Event {
-  std::string name;      ///< as shown and exported: what the user typed, or the portable alias
-  std::string meaning;   ///< what is really counted ("perf LLC-load-misses, user space only"); may
-                         ///< equal the name
-  bool is_time = false;  ///< counts nanoseconds
-  bool simulated = false;         ///< counted in runs of a simulated pass
+  std::string name;        ///< as shown and exported: what the user typed, or the portable alias
+  std::string meaning;     ///< what is really counted ("perf LLC-load-misses, user space only")
+  bool is_time = false;    ///< counts nanoseconds
+  bool simulated = false;  ///< counted in runs of a simulated pass
   bool zero_is_doubtful = false;  ///< 0 in every run may mean that its counter cannot count it
   bool is_energy = false;         ///< counts nanojoules
   std::string note{};             ///< shown next to its row: "(P only)"; mostly empty
-  std::optional<std::size_t>
-      part_of{};            ///< index of the whole event, of which this is one core kind's part
-  Role role = Role::Other;  ///< of a part: the whole's
-  std::string core_kind{};  ///< "P": of a CoreTime
+  std::optional<std::size_t> part_of{};  ///< index of the whole, if it is one core kind's part
+  Role role = Role::Other;               ///< of a part: the whole's
+  std::string core_kind{};               ///< "P": of a CoreTime
 };
 
 /// Events that fit the counters at once, as indices into the session's events. Each run serves one
@@ -119,8 +117,7 @@ struct Pass {
 /// The events of a session and their division into the fewest passes.
 struct EventSet {
   std::vector<Event> events;
-  std::vector<Pass> passes;        ///< empty without events; timed ones come first, then
-                                   ///< counting ones, then simulated ones
+  std::vector<Pass> passes;        ///< the timed ones first, then counting, then simulated ones
   std::vector<std::string> notes;  ///< one line each: default events left out, user space only
 
   RoundKind kind_of(std::size_t pass) const {

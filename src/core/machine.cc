@@ -1,12 +1,11 @@
 #include "core/machine.h"
 
+#include "core/numbers.h"
 #include "core/sha256.h"
 #include "core/text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
-#include <system_error>
 
 #include <fmt/format.h>
 
@@ -16,21 +15,6 @@ namespace {
 
 /// More than any machine has; it keeps "0-4294967295" from filling the memory.
 constexpr std::uint32_t kMostCpus = 65'536;
-
-std::optional<std::uint32_t> take_number(std::string_view& text) {
-  std::uint32_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc{} || number >= kMostCpus) return std::nullopt;
-  text = {rest, static_cast<std::size_t>(end - rest)};
-  return number;
-}
-
-bool consume(std::string_view& text, char sign) {
-  if (!text.starts_with(sign)) return false;
-  text.remove_prefix(1);
-  return true;
-}
 
 }  // namespace
 
@@ -46,14 +30,14 @@ std::optional<std::vector<std::uint32_t>> parse_cpu_list(std::string_view text) 
   while (text.ends_with('\n') || text.ends_with(' ')) text.remove_suffix(1);
   std::vector<std::uint32_t> cpus;
   if (text.empty()) return cpus;
-  do {
-    const auto first = take_number(text);
-    if (!first) return std::nullopt;
-    const auto last = consume(text, '-') ? take_number(text) : first;
-    if (!last || *last < *first) return std::nullopt;
-    for (std::uint32_t cpu = *first; cpu <= *last; ++cpu) cpus.push_back(cpu);
-  } while (consume(text, ','));
-  if (!text.empty()) return std::nullopt;
+  for (const std::string_view range : split(text, ',')) {
+    const auto ends = split(range, '-');
+    const auto first = parse_whole_number(ends.front(), 0, kMostCpus - 1);
+    const auto last = parse_whole_number(ends.back(), 0, kMostCpus - 1);
+    if (ends.size() > 2 || !first || !last || *last < *first) return std::nullopt;
+    for (std::uint64_t cpu = *first; cpu <= *last; ++cpu)
+      cpus.push_back(static_cast<std::uint32_t>(cpu));
+  }
   std::ranges::sort(cpus);
   return cpus;
 }

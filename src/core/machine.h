@@ -28,8 +28,7 @@ enum class CorePreference : unsigned char { Any, Performance, Efficiency };
 
 /// The treatment of kinds of core in a session.
 struct CoreUse {
-  std::vector<std::string> timed{};   ///< names of the kinds whose times are measured in each run,
-                                      ///< the fastest first; empty: not distinguished
+  std::vector<std::string> timed{};   ///< kinds to tell apart, the fastest first; may be empty
   std::vector<std::uint32_t> cpus{};  ///< Linux: commands run on these only; empty: on any
   bool has_unsplit = false;           ///< macOS: some time may be of an unknown kind
   bool in_counting_runs = false;      ///< the times: the clocks cost too much for timed runs
@@ -133,8 +132,7 @@ struct MachineFacts {
 
   /// Why tree_peak_memory cannot be measured; without text if it can; nullopt: not checked.
   std::optional<Error> tree_peak{};
-  std::vector<std::string> tunable{};  ///< switches of --tune that would change something; those
-                                       ///< by name only with a "+"
+  std::vector<std::string> tunable{};  ///< --tune switches that would help; "+": by name only
   std::optional<bool> aslr{};
   std::optional<TracingFacts> tracing{};
 };

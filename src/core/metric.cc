@@ -3,7 +3,6 @@
 #include "core/own_metric.h"
 
 #include <cmath>
-#include <iterator>
 
 #include <fmt/format.h>
 
@@ -126,14 +125,9 @@ std::optional<double> MetricReader::result(const RunRecord& run) const {
 
 MetricReader::Places MetricReader::find_places(std::size_t event, const EventSet& events) {
   Places places;
-  for (const Pass& pass : events.passes) {
-    const auto found = std::ranges::find(pass.events, event);
-    if (found == pass.events.end()) {
-      places.emplace_back();
-    } else {
-      places.emplace_back(static_cast<std::size_t>(std::distance(pass.events.begin(), found)));
-    }
-  }
+  for (const Pass& pass : events.passes)
+    places.push_back(
+        find_place_if(pass.events, [event](std::size_t counted) { return counted == event; }));
   return places;
 }
 

@@ -87,11 +87,10 @@ struct Formula {
   std::vector<Term> terms;
 
   Formula() = default;
+  template <typename T>
+  requires std::is_constructible_v<Term, T>
   // NOLINTNEXTLINE(google-explicit-constructor): a single term is a formula
-  Formula(Term term) : terms{term} {}
-  template <typename T, typename = std::enable_if_t<std::is_constructible_v<Term, T>>>
-  // NOLINTNEXTLINE(google-explicit-constructor): as above
-  Formula(T term) : Formula(Term(term)) {}
+  Formula(T term) : terms{Term(term)} {}
 
   /// Applies the operation to this and `right`.
   Formula with(Operation operation, const Formula& right) const {
@@ -241,30 +240,29 @@ inline constexpr auto kDerivedMetrics = std::to_array<DerivedMetric>({
     {"ipc", Role::Ipc, Unit::Ratio, Better::More, Role::Instructions, Role::Cycles},
 });
 
-/// Returns the index of the first metric that `is` accepts; nullopt if it accepts none.
-template <typename Is>
-std::optional<std::size_t> find_metric_if(const std::vector<Metric>& metrics, const Is& is) {
-  const auto found = std::ranges::find_if(metrics, is);
-  if (found == metrics.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - metrics.begin());
+/// Returns the index of the first in `list` that `is` accepts; nullopt if it accepts none.
+template <typename T, typename Is>
+std::optional<std::size_t> find_place_if(const std::vector<T>& list, const Is& is) {
+  const auto found = std::ranges::find_if(list, is);
+  if (found == list.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - list.begin());
 }
 
 /// Finds the metric that is `role` as a whole; nullopt if it is not measured.
 inline std::optional<std::size_t> find_metric(const std::vector<Metric>& metrics, Role role) {
-  return find_metric_if(
+  return find_place_if(
       metrics, [role](const Metric& metric) { return metric.role == role && !metric.is_part; });
 }
 
 /// Finds the metric of that name, as the user types it; nullopt if it is not measured.
 inline std::optional<std::size_t> find_metric(const std::vector<Metric>& metrics,
                                               std::string_view name) {
-  return find_metric_if(metrics, [name](const Metric& metric) { return metric.name == name; });
+  return find_place_if(metrics, [name](const Metric& metric) { return metric.name == name; });
 }
 
 /// Returns the metric that the commands are ranked by: the first one shown.
 inline std::optional<std::size_t> primary_metric(const std::vector<Metric>& metrics) {
-  return find_metric_if(metrics,
-                        [](const Metric& metric) { return metric.shown == Shown::Always; });
+  return find_place_if(metrics, [](const Metric& metric) { return metric.shown == Shown::Always; });
 }
 
 /// True if the pass counts all events in the formula.

@@ -252,6 +252,7 @@ Result<OwnMetric> parse_own_metric(std::string_view head) {
   if (parts.size() > 1) {
     if (const auto better = parse_better(parts.back())) {
       metric.better = *better;
+      metric.has_direction = true;
       parts.pop_back();
     }
   }
@@ -309,10 +310,10 @@ Result<ReportedLine> parse_reported_line(std::string_view line) {
   ReportedLine reported{.metric = {.name = std::string(words[0])}, .value = words[1]};
   words.erase(words.begin(), words.begin() + 2);
   if (!words.empty() && (reported.combine = parse_combine(words.back()))) words.pop_back();
-  if (!words.empty()) {
-    reported.better = parse_better(words.back());
-    reported.metric.better = reported.better.value_or(reported.metric.better);
-    if (reported.better) words.pop_back();
+  if (const auto better = words.empty() ? std::nullopt : parse_better(words.back())) {
+    reported.metric.better = *better;
+    reported.metric.has_direction = true;
+    words.pop_back();
   }
   if (words.empty()) {
     const std::string_view suffix =

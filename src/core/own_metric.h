@@ -32,6 +32,7 @@ struct OwnMetric {
   std::string name{};
   OwnUnit unit{};
   Better better = Better::Less;
+  bool has_direction = false;  ///< higher or lower was written
   std::string text{};  ///< a formula, or a regular expression; empty: the program writes it to
                        ///< LAUKA_METRICS, or it is of the region
   std::optional<RegionValue> region{};  ///< nullopt: not of the region
@@ -69,7 +70,6 @@ enum class Combine : unsigned char { Mean, Sum, Last };
 struct ReportedLine {
   OwnMetric metric{};
   std::string_view value{};          ///< as written, part of the line; see parse_own_value
-  std::optional<Better> better{};    ///< as written
   std::optional<Combine> combine{};  ///< nullopt: the mean, unless another line has one
 };
 

@@ -19,17 +19,10 @@ void put(Bytes& to, std::uint64_t number) {
   to[place] = static_cast<unsigned char>(to.size() - place - 1);
 }
 
-std::uint64_t bits_of(std::uint64_t number) {
-  return number;
-}
-std::uint64_t bits_of(double number) {
-  return std::bit_cast<std::uint64_t>(number);
-}
-
 template <typename Number>
 void put(Bytes& to, const std::optional<Number>& number) {
   if (number)
-    put(to, bits_of(*number));
+    put(to, std::bit_cast<std::uint64_t>(*number));
   else
     to.push_back(kAbsent);
 }

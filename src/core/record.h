@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <deque>
 #include <initializer_list>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -87,11 +86,9 @@ struct Usage {
   std::uint64_t wall_ns = 0;  ///< from just before execve to the end seen by waitid
   std::uint64_t user_ns = 0;
   std::uint64_t system_ns = 0;
-  std::uint64_t peak_rss_bytes = 0;  ///< of the largest single process
-  std::uint64_t peak_rss_floor_bytes =
-      0;  ///< at or below this the peak is the launcher's, not the command's
-  std::uint64_t tree_peak_bytes = 0;  ///< of all its processes together, with what the kernel
-                                      ///< keeps for them; 0: not measured
+  std::uint64_t peak_rss_bytes = 0;        ///< of the largest single process
+  std::uint64_t peak_rss_floor_bytes = 0;  ///< up to this the peak may be the launcher's
+  std::uint64_t tree_peak_bytes = 0;  ///< of all processes, with the kernel's part; 0: not measured
   std::uint64_t minor_faults = 0;
   std::uint64_t major_faults = 0;
   std::uint64_t voluntary_switches = 0;
@@ -159,28 +156,14 @@ struct RunRecord {
 /// or small: a run takes as many bytes as its numbers need, some 50 where nothing is counted.
 class RunList {
  public:
-  class Iterator {
-   public:
-    using value_type = RunRecord;
-    using reference = RunRecord;
-    using pointer = void;
-    using difference_type = std::ptrdiff_t;
-    using iterator_category = std::input_iterator_tag;
+  /// For loops over all runs.
+  struct Iterator {
+    const RunList& list;
+    std::size_t index;
 
-    Iterator() = default;
-    Iterator(const RunList& list, std::size_t index) : list_(&list), index_(index) {}
-
-    RunRecord operator*() const { return (*list_)[index_]; }
-    Iterator& operator++() {
-      ++index_;
-      return *this;
-    }
-    Iterator operator++(int) { return {*list_, index_++}; }
-    bool operator==(const Iterator& other) const { return index_ == other.index_; }
-
-   private:
-    const RunList* list_ = nullptr;
-    std::size_t index_ = 0;
+    RunRecord operator*() const { return list[index]; }
+    void operator++() { ++index; }
+    bool operator==(const Iterator& other) const { return index == other.index; }
   };
 
   RunList() = default;
@@ -221,8 +204,7 @@ struct RedoneRun {
 struct RunFailed {
   Step step;
   Outcome outcome;
-  std::string error_output_end;  ///< the last lines of what it wrote to standard error; may be
-                                 ///< empty
+  std::string error_output_end;  ///< the last lines of its standard error; may be empty
   std::string awaited{};         ///< with --until: the output without a matching line
 };
 
@@ -259,8 +241,7 @@ struct Session {
   std::deque<RedoneRun> redone;  ///< kept separately, in the order run
   std::optional<CutShort> cut_short;
   std::vector<HookFailed> also_failed{};   ///< after the session was cut short
-  std::vector<ShellOverhead> overheads{};  ///< one per command, subtracted from its runs;
-                                           ///< empty without a shell
+  std::vector<ShellOverhead> overheads{};  ///< one per command, subtracted; empty without a shell
   std::vector<std::string> notes;          ///< one line each, for the user
   std::vector<Fingerprint> programs{};     ///< one per command; empty if not needed
 };

@@ -128,19 +128,19 @@ std::vector<std::string> list_differences(const Command& one,
     });
   };
   std::vector<std::string> parts;
-  if (!one.folder.empty() &&
-      differs([&](const Command& other) { return other.folder == one.folder; }))
-    parts.push_back("cwd " + one.folder);
+  const auto add = [&](const std::string& label, std::string (*of)(const Command&)) {
+    const std::string mine = of(one);
+    if (!mine.empty() && differs([&](const Command& other) { return of(other) == mine; }))
+      parts.push_back(label + mine);
+  };
+  add("cwd ", [](const Command& command) { return command.folder; });
   for (const std::string& variable : one.environment)
     if (differs([&](const Command& other) {
           return std::ranges::find(other.environment, variable) != other.environment.end();
         }))
       parts.push_back(variable);
-  if (!one.input.empty() && differs([&](const Command& other) { return other.input == one.input; }))
-    parts.push_back("input " + one.input);
-  if (!one.output.path.empty() &&
-      differs([&](const Command& other) { return other.output.path == one.output.path; }))
-    parts.push_back("output " + one.output.path);
+  add("input ", [](const Command& command) { return command.input; });
+  add("output ", [](const Command& command) { return command.output.path; });
   return parts;
 }
 
@@ -183,42 +183,6 @@ bool advance(std::vector<std::size_t>& wheels, const std::vector<Variable>& vari
   return false;
 }
 
-/// Returns all combinations of the values, for each typed command with the variables that `uses`
-/// accepts: without one it is measured once. The commands vary fastest, then the first variable.
-/// Refuses more than kMostCommands.
-Result<std::vector<Combination>> make_combinations(
-    const std::vector<Variable>& variables, std::size_t typed,
-    const std::function<bool(std::size_t typed, const Variable& variable)>& uses) {
-  std::size_t all = typed;
-  for (const Variable& variable : variables) {
-    if (variable.values.size() > kMostCommands / all) {
-      return Error{fmt::format("the parameters make more than {} commands", kMostCommands),
-                   "give fewer values"};
-    }
-    all *= variable.values.size();
-  }
-  std::vector<std::vector<std::size_t>> used(typed);  // indices of variables
-  for (std::size_t command = 0; command < typed; ++command) {
-    for (std::size_t v = 0; v < variables.size(); ++v)
-      if (uses(command, variables[v])) used[command].push_back(v);
-  }
-  std::vector<Combination> combinations;
-  std::set<std::vector<std::size_t>> seen;
-  std::vector<std::size_t> wheels(variables.size(), 0);
-  do {
-    for (std::size_t command = 0; command < typed; ++command) {
-      Combination combination{command};
-      std::vector<std::size_t> key = {command};
-      for (const std::size_t v : used[command]) {
-        key.push_back(wheels[v]);
-        combination.parameters.push_back({variables[v].name, variables[v].values[wheels[v]]});
-      }
-      if (seen.insert(std::move(key)).second) combinations.push_back(std::move(combination));
-    }
-  } while (advance(wheels, variables));
-  return combinations;
-}
-
 /// The variables of -L and -P. Refuses names that could not be written as {NAME} or that come
 /// twice, and ranges without an end.
 Result<std::vector<Variable>> read_variables(const std::vector<ParameterOption>& options) {
@@ -251,9 +215,7 @@ class CommandMaker {
   Result<std::vector<Command>> make() {
     const auto variables = read_variables(options_.parameters);
     if (!variables) return variables.error();
-    const auto combinations =
-        make_combinations(*variables, typed_,
-                          [this](std::size_t typed, const Variable& v) { return uses(typed, v); });
+    const auto combinations = make_combinations(*variables);
     if (!combinations) return combinations.error();
     measured_ = combinations->size();
     for (const Variable& variable : *variables)
@@ -281,6 +243,38 @@ class CommandMaker {
           found = found || mentions(text_of(given[i]), variable.name);
     });
     return found;
+  }
+
+  /// Returns all combinations of the values, for each typed command with the variables that it
+  /// uses: without one it is measured once. The commands vary fastest, then the first variable.
+  /// Refuses more than kMostCommands.
+  Result<std::vector<Combination>> make_combinations(const std::vector<Variable>& variables) const {
+    std::size_t all = typed_;
+    for (const Variable& variable : variables) {
+      if (variable.values.size() > kMostCommands / all)
+        return Error{fmt::format("the parameters make more than {} commands", kMostCommands),
+                     "give fewer values"};
+      all *= variable.values.size();
+    }
+    std::vector<std::vector<std::size_t>> used(typed_);  // indices of variables
+    for (std::size_t command = 0; command < typed_; ++command)
+      for (std::size_t v = 0; v < variables.size(); ++v)
+        if (uses(command, variables[v])) used[command].push_back(v);
+    std::vector<Combination> combinations;
+    std::set<std::vector<std::size_t>> seen;
+    std::vector<std::size_t> wheels(variables.size(), 0);
+    do {
+      for (std::size_t command = 0; command < typed_; ++command) {
+        Combination combination{command};
+        std::vector<std::size_t> key = {command};
+        for (const std::size_t v : used[command]) {
+          key.push_back(wheels[v]);
+          combination.parameters.push_back({variables[v].name, variables[v].values[wheels[v]]});
+        }
+        if (seen.insert(std::move(key)).second) combinations.push_back(std::move(combination));
+      }
+    } while (advance(wheels, variables));
+    return combinations;
   }
 
   Result<void> check_used(const Variable& variable) const {
@@ -383,14 +377,6 @@ bool is_rate(const OwnMetric& metric) {
       words, [&](std::string_view word) { return head.find(word) != std::string::npos; });
 }
 
-/// True if "lower" was typed.
-bool says_direction(const Options& options, const OwnMetric& metric) {
-  return std::ranges::any_of(options.typed, [&](const TypedOption& one) {
-    return one.key == "scrape" && !one.words.empty() &&
-           one.words.front().starts_with(write_head(metric) + ":lower=");
-  });
-}
-
 /// Adds a line for each shell syntax outside quotes of a command that no shell runs: most likely a
 /// slip.
 void add_hints_about_shells(const Options& options, std::vector<std::string>& hints) {
@@ -421,7 +407,7 @@ void add_hints_about_duration(const Options& options, std::vector<std::string>& 
 void add_hints_about_scraped(const Options& options, std::vector<std::string>& hints) {
   for (const OwnMetric& one : options.scraped) {
     if (one.text.empty()) continue;
-    if (is_rate(one) && one.better == Better::Less && !says_direction(options, one))
+    if (is_rate(one) && one.better == Better::Less && !one.has_direction)
       hints.push_back(
           fmt::format("lower counts as better for {}; if higher is better, write {}:higher",
                       cited(one.name), write_head(one)));
@@ -530,9 +516,6 @@ Error too_many_names(std::size_t names, std::size_t commands) {
 }
 
 Result<std::vector<Command>> make_commands(const Options& options) {
-  if (options.commands.empty()) {
-    return Error{"no command to measure", "write at least one"};
-  }
   return CommandMaker(options).make();
 }
 

@@ -88,12 +88,11 @@ Error refused_events(const WantedByName& by_name, const Error& by_engine) {
   }
   for (const std::string& name : by_name.formulas.events) {
     const std::string before_dash = name.substr(0, name.find('-'));
-    if (before_dash != name && built_in_metric(before_dash) != nullptr)
+    const bool lacks_blanks = before_dash != name && built_in_metric(before_dash) != nullptr;
+    if (lacks_blanks || is_slip(name))
       return Error{fmt::format("a formula (--derive) needs {}, which is not measured", cited(name)),
-                   "a minus needs blanks around it"};
-    if (is_slip(name))
-      return Error{fmt::format("a formula (--derive) needs {}, which is not measured", cited(name)),
-                   fmt::format("did you mean {}?", nearest(name, names))};
+                   lacks_blanks ? "a minus needs blanks around it"
+                                : fmt::format("did you mean {}?", nearest(name, names))};
   }
   return by_engine;
 }

@@ -70,20 +70,16 @@ std::optional<Error> too_few_runs(const Options& options, std::vector<double> pe
   if (!most) return std::nullopt;
   std::erase_if(percentiles, [&](double percent) { return fewest(percent) <= *most; });
   if (percentiles.empty()) return std::nullopt;
-  std::string needs;
+  std::vector<std::string> needs;
   for (const double percent : percentiles)
-    needs +=
-        fmt::format("{}{} {}{}",
-                    needs.empty()                   ? ""
-                    : percent == percentiles.back() ? " and "
-                                                    : ", ",
-                    name_of_percentile(percent), needs.empty() ? "needs " : "", fewest(percent));
+    needs.push_back(fmt::format("{}{} {}", name_of_percentile(percent),
+                                needs.empty() ? " needs" : "", fewest(percent)));
   const bool is_one = percentiles.size() == 1;
   return Error{
       fmt::format("{} runs of each command for {} {}% interval{}, more than the {} that {} "
                   "allows",
-                  needs, is_one ? "its" : "their", 100.0 * confidence, is_one ? "" : "s", *most,
-                  options.runs ? "--runs" : "--max-runs"),
+                  listed(needs), is_one ? "its" : "their", 100.0 * confidence, is_one ? "" : "s",
+                  *most, options.runs ? "--runs" : "--max-runs"),
       fmt::format("allow {} runs, or ask for {} nearer to 50",
                   fewest(std::ranges::max(percentiles, {}, fewest)),
                   is_one ? "a percentile" : "percentiles")};
@@ -356,10 +352,8 @@ Shown shown_by(MetricSelection selection, const BuiltInMetric& metric) {
 
 /// The event that is `role` as a whole.
 std::optional<std::size_t> find_event(const EventSet& set, Role role) {
-  const auto found = std::ranges::find_if(
-      set.events, [role](const Event& event) { return event.role == role && !event.part_of; });
-  if (found == set.events.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - set.events.begin());
+  return find_place_if(set.events,
+                       [role](const Event& event) { return event.role == role && !event.part_of; });
 }
 
 Unit unit_of(const Event& event) {

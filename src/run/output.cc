@@ -459,8 +459,8 @@ Result<std::size_t> ReportedValues::place_of(const ReportedLine& reported) {
     if (discovered_.size() >= kMostMetrics)
       return Error{"names one metric too many", "use 1,000 at most"};
     discovered_.push_back(metric);
-  } else if (reported.better) {
-    found->better = *reported.better;
+  } else if (metric.has_direction) {
+    found->better = metric.better;
   }
   return plan_.reported.size() + index;
 }

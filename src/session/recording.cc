@@ -163,13 +163,10 @@ Result<void> add_metrics(const Recording& session, const std::string& first_file
   return {};
 }
 
-void show(const Options& options, std::vector<Metric>& metrics) {
-  const bool all =
-      options.metrics == MetricSelection::All ||
-      (options.metrics == MetricSelection::Default && options.verbosity == Verbosity::Verbose);
+void show(MetricSelection selection, std::vector<Metric>& metrics) {
   for (Metric& metric : metrics) {
-    if (all) metric.shown = Shown::Always;
-    if (options.metrics == MetricSelection::Time)
+    if (selection == MetricSelection::All) metric.shown = Shown::Always;
+    if (selection == MetricSelection::Time)
       metric.shown = metric.unit == Unit::Seconds ? Shown::Always : Shown::Verbose;
   }
 }
@@ -208,16 +205,15 @@ Result<std::vector<Command>> named_commands(const Options& options,
 Result<Reference> choose_reference(const Options& options, const std::vector<Recording>& sessions,
                                    const Plan& plan) {
   if (!options.from_reference.empty()) {
-    const auto& commands = plan.commands;
-    const auto found = std::ranges::find_if(commands, [&](const Command& command) {
+    const auto found = find_place_if(plan.commands, [&](const Command& command) {
       return command.name == options.from_reference || command.text == options.from_reference;
     });
-    if (found == commands.end())
+    if (!found)
       return Error{fmt::format("--reference {} is no command of {}", cited(options.from_reference),
                                cited(sessions.front().file)),
                    "write its name as the table shows it, the first of them being " +
-                       cited(commands.front().name)};
-    return Reference{static_cast<std::size_t>(found - commands.begin()), {}, {}};
+                       cited(plan.commands.front().name)};
+    return Reference{*found, {}, {}};
   }
   Reference reference{sessions.front().reference.command, {}, sessions.front().reference.anchor};
   if (sessions.size() > 1 || options.baseline || !sessions.front().reference.baseline)
@@ -350,7 +346,7 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
     if (auto added = add_metrics(session, sessions.front().file, places, plan.metrics); !added)
       return added.error();
   }
-  show(options, plan.metrics);
+  show(choose_metrics(options), plan.metrics);
   if (auto percentiles = add_percentiles(options, plan.metrics); !percentiles)
     return percentiles.error();
   if (options.metrics == MetricSelection::Listed)

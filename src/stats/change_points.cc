@@ -252,24 +252,32 @@ void locate(const Series& series, Window around, double confidence, Step& step) 
   }
 }
 
-/// The step that the points up to `last` confirm, on the level that holds from `begin` on.
+/// Returns the step that the points from `begin`, where the level begins, up to `last` confirm: the
+/// one of the most certainty, which is `certainty(at, most)`, if it is more than `most`.
+template <typename Certainty>
+std::optional<Step> most_certain_step(std::size_t begin, std::size_t last,
+                                      std::size_t fewest_before, double most,
+                                      const Certainty& certainty) {
+  std::optional<Step> step;
+  for (std::size_t count = kFewestAround; count <= kMostAfter; ++count) {
+    if (last + 1 - begin < count + fewest_before) break;
+    const std::size_t at = last + 1 - count;
+    const double found = certainty(at, most);
+    if (found <= most) continue;
+    most = found;
+    step = Step{.at = at, .confirmed = last};
+  }
+  return step;
+}
+
 std::optional<Step> step_at(const Series& series, std::size_t begin, std::size_t last,
                             double sure) {
-  std::optional<Step> step;
-  double most = sure;
-  for (std::size_t count = kFewestAround; count <= kMostAfter; ++count) {
-    if (last + 1 < begin + count + kFewestAround) break;
-    const std::size_t at = last + 1 - count;
+  return most_certain_step(begin, last, kFewestAround, sure, [&](std::size_t at, double most) {
     const Window before{back(at, kWindow, begin), at};
     const Window after{at, last + 1};
     const double deviates = series.cautious(before, after, most);
-    if (deviates <= 0.0 || !series.has_rare_ranks(before, after)) continue;
-    most = deviates;
-    step.emplace();
-    step->at = at;
-    step->confirmed = last;
-  }
-  return step;
+    return deviates > 0.0 && series.has_rare_ranks(before, after) ? deviates : 0.0;
+  });
 }
 
 /// The bounds of t for a step in a short series, by the number of points on both sides.
@@ -284,20 +292,11 @@ std::vector<double> bounds_of_short() {
 /// the two levels.
 std::optional<Step> step_in_short(const Series& series, std::size_t begin, std::size_t last) {
   static const std::vector<double> kBounds = bounds_of_short();
-  std::optional<Step> step;
-  double most = 1.0;
-  for (std::size_t count = kFewestAround; count <= kMostAfter; ++count) {
-    const std::size_t around = last + 1 - begin;
-    if (around < std::max(kFewestForSteps, count + kFewestBefore)) break;
-    const std::size_t at = last + 1 - count;
-    const double sure = series.student({begin, at}, {at, last + 1}) / kBounds[around];
-    if (sure <= most) continue;
-    most = sure;
-    step.emplace();
-    step->at = at;
-    step->confirmed = last;
-  }
-  return step;
+  const std::size_t around = last + 1 - begin;
+  if (around < kFewestForSteps) return std::nullopt;
+  return most_certain_step(begin, last, kFewestBefore, 1.0, [&](std::size_t at, double) {
+    return series.student({begin, at}, {at, last + 1}) / kBounds[around];
+  });
 }
 
 /// Sets place and size of the steps, with all points known now: by the variance about the two

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace lauka::stats {
@@ -160,38 +161,34 @@ bool is_clearly_outside(const Change& mean, const Change& sure, const Change& ty
 }
 
 // Hodges & Lehmann 1963. The k-th smallest of n(n+1)/2 Walsh averages, or of n*m differences, is
-// found without listing them, where they are many: how many are at most x takes one walk over the
-// sorted values with two places, so x is bisected until the doubles between its ends run out. The
-// count uses the values as they would be computed, so what is found is one of them, to the last bit
-// but one.
+// found without listing them: how many are at most x takes one walk over the sorted values with two
+// places, so x is bisected until the doubles between its ends run out. The count uses the values as
+// they would be computed, so what is found is one of them, except where it is 0: that is only
+// approached.
 
-constexpr int kHalvingsOfShift = 200;       // a range of doubles about 1 runs out after some 60
-constexpr std::uint64_t kMostListed = 256;  // that are sorted sooner than they are searched
+constexpr int kHalvingsOfShift = 200;  // a range of doubles about 1 runs out after some 60
 
 /// Returns the logarithms, ascending; empty if one is not defined.
-std::vector<double> sorted_logs(std::span<const double> samples) {
-  std::vector<double> logs;
-  logs.reserve(samples.size());
-  for (const double sample : samples) {
-    if (sample <= 0.0) return {};
-    logs.push_back(std::log(sample));
+std::vector<double> sorted_logs(std::vector<double> values) {
+  for (double& value : values) {
+    if (!(value > 0.0) || std::isinf(value)) return {};
+    value = std::log(value);
   }
-  std::ranges::sort(logs);
-  return logs;
+  std::ranges::sort(values);
+  return values;
+}
+
+std::vector<double> sorted_logs(std::span<const double> samples) {
+  return sorted_logs(std::vector<double>(samples.begin(), samples.end()));
 }
 
 /// Returns logarithms of candidate / reference, ascending; of the ratio, because the difference of
 /// two logarithms would round twice.
 std::vector<double> sorted_log_ratios(std::span<const double> reference,
                                       std::span<const double> candidate) {
-  std::vector<double> logs;
-  logs.reserve(reference.size());
-  for (std::size_t round = 0; round < reference.size(); ++round) {
-    if (reference[round] <= 0.0 || candidate[round] <= 0.0) return {};
-    logs.push_back(std::log(candidate[round] / reference[round]));
-  }
-  std::ranges::sort(logs);
-  return logs;
+  std::vector<double> ratios(reference.size());
+  std::ranges::transform(candidate, reference, ratios.begin(), std::divides());
+  return sorted_logs(std::move(ratios));
 }
 
 /// (a_i + a_j) / 2 for i <= j.
@@ -204,15 +201,6 @@ struct WalshAverages {
   }
   double least() const { return ascending.front(); }
   double largest() const { return ascending.back(); }
-
-  std::vector<double> listed() const {
-    std::vector<double> all;
-    all.reserve(count());
-    for (std::size_t low = 0; low < ascending.size(); ++low)
-      for (std::size_t high = low; high < ascending.size(); ++high)
-        all.push_back((ascending[low] + ascending[high]) / 2.0);
-    return all;
-  }
 
   std::uint64_t at_most(double limit) const {
     std::uint64_t count = 0;
@@ -234,14 +222,6 @@ struct Differences {
   double least() const { return b.front() - a.back(); }
   double largest() const { return b.back() - a.front(); }
 
-  std::vector<double> listed() const {
-    std::vector<double> all;
-    all.reserve(count());
-    for (const double from : a)
-      for (const double to : b) all.push_back(to - from);
-    return all;
-  }
-
   std::uint64_t at_most(double limit) const {
     std::uint64_t count = 0;
     std::size_t end = 0;
@@ -253,44 +233,28 @@ struct Differences {
   }
 };
 
-/// Values in ascending order.
+/// Returns the value in place `place` (from 1) of all in ascending order.
 template <typename Values>
-class Ascending {
- public:
-  explicit Ascending(const Values& values) : values_(values) {
-    if (values.count() > kMostListed) return;
-    listed_ = values.listed();
-    std::ranges::sort(listed_);
+double value_at(const Values& values, std::uint64_t place) {
+  double below = std::nextafter(values.least(), -HUGE_VAL);
+  double reached = values.largest();
+  for (int i = 0; i < kHalvingsOfShift; ++i) {
+    const double middle = std::midpoint(below, reached);
+    if (middle <= below || middle >= reached) break;
+    (values.at_most(middle) >= place ? reached : below) = middle;
   }
-
-  /// The one in place `place`, from 1.
-  double at(std::uint64_t place) const {
-    if (!listed_.empty()) return listed_[place - 1];
-    double below = std::nextafter(values_.least(), -HUGE_VAL);
-    double reached = values_.largest();
-    for (int i = 0; i < kHalvingsOfShift; ++i) {
-      const double middle = std::midpoint(below, reached);
-      if (middle <= below || middle >= reached) break;
-      (values_.at_most(middle) >= place ? reached : below) = middle;
-    }
-    return reached;
-  }
-
- private:
-  const Values& values_;
-  std::vector<double> listed_{};
-};
+  return without_rounding_error(reached);
+}
 
 template <typename Values>
 std::optional<TypicalChange> change_at(const Values& values, std::uint64_t place) {
   if (place == 0) return std::nullopt;
   const std::uint64_t count = values.count();
-  const Ascending ascending(values);
-  double middle = ascending.at((count + 1) / 2);
-  if (count % 2 == 0) middle = std::midpoint(middle, ascending.at(count / 2 + 1));
+  double middle = value_at(values, (count + 1) / 2);
+  if (count % 2 == 0) middle = std::midpoint(middle, value_at(values, count / 2 + 1));
   return TypicalChange{.change = std::expm1(middle),
-                       .bounds = {.low = std::expm1(ascending.at(place)),
-                                  .high = std::expm1(ascending.at(count + 1 - place))}};
+                       .bounds = {.low = std::expm1(value_at(values, place)),
+                                  .high = std::expm1(value_at(values, count + 1 - place))}};
 }
 
 /// The mean of the logarithms, as ranks say nothing of so few rounds.

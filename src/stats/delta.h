@@ -16,9 +16,8 @@ double welch_degrees(double first, std::size_t first_count, double second,
 
 /// A one-sided t test, both ways, of the mean difference from the threshold.
 struct MeanTest {
-  double difference = 0.0;    ///< mean of c - ratio * r, in the samples' unit; exactly 0 where
-                              ///< rounding errors are all there is
-  std::optional<double> t{};  ///< nullopt: one sample, or no noise at all
+  double difference = 0.0;          ///< mean of c - ratio * r; 0 if it is a rounding error
+  std::optional<double> t{};        ///< nullopt: one sample, or no noise at all
   std::optional<double> degrees{};  ///< of freedom, if t has a value
   Tails tails{};
 };

@@ -31,12 +31,19 @@ void count_subsets(std::span<const std::size_t> ranks, std::size_t most, Counts&
   }
 }
 
-/// Doubled mid-ranks of `ascending`: neighbours closer than kSame are tied.
+double magnitude(double value) {
+  return std::abs(value);
+}
+
+/// Doubled mid-ranks by magnitude, in the order of which the values are: neighbours closer than
+/// kSame are tied.
 std::vector<std::size_t> doubled_ranks(std::span<const double> ascending) {
   std::vector<std::size_t> ranks(ascending.size());
   for (std::size_t first = 0; first < ascending.size();) {
     std::size_t end = first + 1;
-    while (end < ascending.size() && ascending[end] - ascending[end - 1] < kSame) ++end;
+    while (end < ascending.size() &&
+           magnitude(ascending[end]) - magnitude(ascending[end - 1]) < kSame)
+      ++end;
     std::fill(ranks.begin() + static_cast<std::ptrdiff_t>(first),
               ranks.begin() + static_cast<std::ptrdiff_t>(end), first + 1 + end);
     first = end;
@@ -116,15 +123,10 @@ SignedRank signed_rank(std::span<const double> reference, std::span<const double
     if (!is_rounding_error(difference, sum)) differences.push_back(difference / sum);
   }
   if (differences.empty()) return {};
-  std::ranges::sort(differences, [](double a, double b) { return std::abs(a) < std::abs(b); });
-  std::vector<bool> above(differences.size());
-  for (std::size_t i = 0; i < differences.size(); ++i) {
-    above[i] = differences[i] > 0.0;
-    differences[i] = std::abs(differences[i]);
-  }
+  std::ranges::sort(differences, {}, magnitude);
   std::vector<std::size_t> ranks = doubled_ranks(differences);
   std::size_t positive = 0;
-  for (std::size_t i = 0; i < ranks.size(); ++i) positive += above[i] ? ranks[i] : 0;
+  for (std::size_t i = 0; i < ranks.size(); ++i) positive += differences[i] > 0.0 ? ranks[i] : 0;
 
   SignedRank result{.kept = ranks.size(), .positive_sum = static_cast<double>(positive) / 2.0};
   result.tails = ranks.size() <= kMostCountedRanks

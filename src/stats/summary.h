@@ -96,8 +96,7 @@ inline constexpr std::size_t kFewForGate = 10;
 struct FirstRun {
   double first = 0.0;
   double median_of_rest = 0.0;
-  bool slow =
-      false;  ///< the slowest, severely outside the others, and more than 5% above their median
+  bool slow = false;  ///< slowest, severely outside the others, over 5% above their median
 };
 
 /// At least 5 runs.
@@ -125,9 +124,8 @@ std::optional<SlowNoise> slow_noise(std::span<const double> series);
 /// Trend from the first run to the last.
 struct Drift {
   double rank_correlation = 0.0;  ///< Spearman's, of sample and place, -1..1; 0 for equal samples
-  double change = 0.0;    ///< median of the last third against the first's, a fraction; 0 if
-                          ///< that is 0
-  bool drifting = false;  ///< beyond 3.29 standard errors, and by more than 2%
+  double change = 0.0;            ///< of the last third's median from the first's; 0 if that is 0
+  bool drifting = false;          ///< beyond 3.29 standard errors, and by more than 2%
 };
 
 /// At least 20 runs.
@@ -137,8 +135,7 @@ std::optional<Drift> drift(std::span<const double> series);
 struct TwoModes {
   double low_mean = 0.0;
   double high_mean = 0.0;
-  double separation =
-      0.0;  ///< between the means, in pooled standard deviations; infinite for two values
+  double separation = 0.0;     ///< of the means, in pooled standard deviations; may be infinite
   double smaller_share = 0.0;  ///< fraction of the runs
   bool two = false;            ///< over 4.5 apart, and 20% of the runs or more in either
 };

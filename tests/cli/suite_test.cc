@@ -1,5 +1,5 @@
 #include "cli/parsed.h"
-#include "cli/suite_options.h"
+#include "cli/suite.h"
 #include "has.h"
 
 #include <string>

@@ -1,4 +1,4 @@
-#include "cli/suite_options.h"
+#include "cli/suite.h"
 #include "core/text.h"
 #include "fuzz/targets.h"
 

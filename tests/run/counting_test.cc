@@ -37,9 +37,9 @@ struct CountingBench : Bench {
 };
 
 std::size_t runs_of(const Session& session, RoundKind kind) {
-  return static_cast<std::size_t>(
-      std::count_if(session.runs.begin(), session.runs.end(),
-                    [kind](const RunRecord& run) { return run.step.kind == kind; }));
+  std::size_t count = 0;
+  for (const RunRecord& run : session.runs) count += run.step.kind == kind ? 1 : 0;
+  return count;
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "run/bench.h"
 #include "run/stopping.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -58,9 +57,9 @@ Session session_of(const Plan& plan, Bench& bench, os::ProgramId varying,
 
 /// Returns how many runs of the first command come before any other's.
 std::size_t runs_before_next(const Session& session) {
-  const auto next = std::find_if(session.runs.begin(), session.runs.end(),
-                                 [](const RunRecord& run) { return run.step.command > 0; });
-  return static_cast<std::size_t>(std::distance(session.runs.begin(), next));
+  std::size_t count = 0;
+  while (count < session.runs.size() && session.runs[count].step.command == 0) ++count;
+  return count;
 }
 
 /// Returns how many runs there are when the program of number `varying` takes 0.9 and 1.1 s in

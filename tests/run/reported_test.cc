@@ -3,7 +3,6 @@
 #include "run/bench.h"
 #include "run/output.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -201,11 +200,13 @@ TEST_CASE("where it is written to they get it, too, and what they write is no va
   const auto session = bench.carry_out(plan).value();
   REQUIRE(bench.launcher.programs().size() == 1);
   CHECK(bench.launcher.programs()[0].launch_variable == "LAUKA_METRICS");
-  const auto counted =
-      std::find_if(session.runs.begin(), session.runs.end(),
-                   [](const RunRecord& run) { return run.step.kind == RoundKind::Counting; });
-  REQUIRE(counted != session.runs.end());
-  CHECK((*counted).reported.empty());
+  std::size_t counted = 0;
+  for (const RunRecord& run : session.runs) {
+    if (run.step.kind != RoundKind::Counting) continue;
+    ++counted;
+    CHECK(run.reported.empty());
+  }
+  CHECK(counted > 0);
 }
 
 TEST_CASE("a run without a match ends the session, with -i it has no value") {

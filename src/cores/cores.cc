@@ -24,7 +24,6 @@ namespace {
 using Cpus = std::vector<std::uint32_t>;
 
 constexpr std::string_view kCpuFolder = "/sys/devices/system/cpu";
-constexpr std::string_view kPmuFolder = "/sys/bus/event_source/devices";
 
 /// Cores of one kind may differ by this part of the capacity: favoured cores had 1024, others 1009.
 constexpr double kSameKind = 0.10;
@@ -57,11 +56,12 @@ std::optional<std::uint64_t> largest(const os::LinuxCalls& calls, const Cpus& cp
   return most;
 }
 
-bool holds_all(const CoreKinds& kinds, const Cpus& cpus) {
-  return std::ranges::all_of(cpus, [&](std::uint32_t cpu) {
-    return std::ranges::any_of(
-        kinds, [&](const CoreKind& kind) { return std::ranges::binary_search(kind.cpus, cpu); });
-  });
+/// Returns the CPUs that are in a kind, ascending.
+Cpus cpus_of(const CoreKinds& kinds) {
+  Cpus cpus;
+  for (const CoreKind& kind : kinds) cpus.insert(cpus.end(), kind.cpus.begin(), kind.cpus.end());
+  std::ranges::sort(cpus);
+  return cpus;
 }
 
 /// Makes a kind of each PMU of the cores, if there are several and they have all CPUs; unnamed and
@@ -69,23 +69,21 @@ bool holds_all(const CoreKinds& kinds, const Cpus& cpus) {
 CoreKinds kinds_of_pmus(const os::LinuxCalls& calls) {
   CoreKinds kinds;
   for (const os::Pmu& pmu : os::Sysfs(calls).core_pmus()) {
-    auto cpus = read_list(calls, fmt::format("{}/{}/cpus", kPmuFolder, pmu.name));
+    auto cpus = read_list(calls, fmt::format("/sys/bus/event_source/devices/{}/cpus", pmu.name));
     if (cpus && !cpus->empty()) kinds.push_back({"", *std::move(cpus), pmu.name});
   }
   if (kinds.size() < 2) return {};
   const auto online = online_cpus(calls);
-  if (online && !holds_all(kinds, *online)) return {};
+  if (online && !cpus_not_in(cpus_of(kinds), *online).empty()) return {};
   return kinds;
 }
 
 /// Names and sorts the kinds if all are Intel's; else false.
 bool name_as_intel(CoreKinds& kinds) {
   CoreKinds named;
-  for (const auto& known : kIntelPmus) {
-    const auto kind =
-        std::ranges::find_if(kinds, [&](const CoreKind& one) { return one.pmu == known.first; });
-    if (kind != kinds.end()) named.push_back({std::string(known.second), kind->cpus, kind->pmu});
-  }
+  for (const auto& [pmu, name] : kIntelPmus)
+    for (const CoreKind& kind : kinds)
+      if (kind.pmu == pmu) named.push_back({std::string(name), kind.cpus, kind.pmu});
   if (named.size() != kinds.size()) return false;
   kinds = std::move(named);
   return true;
@@ -140,24 +138,15 @@ CoreKinds kinds_of_capacity(const os::LinuxCalls& calls) {
   return kinds;
 }
 
-template <typename Kinds>
-auto find_named(Kinds& kinds, std::string_view name) {
-  return std::ranges::find_if(
-      kinds, [&](const CoreKind& kind) { return same_ignoring_case(kind.name, name); });
-}
-
 Error not_on_this_system(const CoreRequest& wanted) {
   if (!wanted.by_hand.empty())
     return {"--core-kinds is for Linux; here the system knows the kinds of core", "leave it out"};
   return {"this system does not distinguish kinds of core", "leave out --cores and --min-p-share"};
 }
 
-/// Refuses --min-p-share, whose time cannot be measured.
-Error no_share(const std::string& note) {
-  if (note.empty())
-    return {"--min-p-share: this machine has one kind of core",
-            "leave it out, or name the kinds with --core-kinds"};
-  return {"--min-p-share: " + note, ""};
+Error one_kind_only(const std::string& option) {
+  return {option + ": this machine has one kind of core",
+          "leave it out, or name the kinds with --core-kinds"};
 }
 
 Result<Decided> decide_on_linux(const CoreRequest& wanted, const os::LinuxCalls& calls) {
@@ -185,19 +174,20 @@ Result<Decided> decide_on_linux(const CoreRequest& wanted, const os::LinuxCalls&
       for (const CoreKind& kind : decided.kinds) decided.use.timed.push_back(kind.name);
     }
   }
-  if (wanted.min_share && decided.use.timed.empty()) return no_share(decided.note);
+  if (wanted.min_share && decided.use.timed.empty())
+    return decided.note.empty() ? one_kind_only("--min-p-share")
+                                : Error{"--min-p-share: " + decided.note, ""};
   return decided;
 }
 
 Result<Decided> decide_on_mac(const CoreRequest& wanted, const os::DarwinCalls& calls) {
   if (!wanted.by_hand.empty()) return not_on_this_system(wanted);
   Decided decided;
-  for (std::size_t level = level_names(calls).size(); level > 0; --level)
-    decided.kinds.emplace_back();
+  decided.kinds.resize(level_names(calls).size());
   if (decided.kinds.size() < 2) {
     if (wanted.prefer != CorePreference::Any)
       return Error{"--cores: this machine has one kind of core", "leave it out"};
-    return wanted.min_share ? no_share("") : Result<Decided>(Decided{});
+    return wanted.min_share ? one_kind_only("--min-p-share") : Result<Decided>(Decided{});
   }
   name_by_rank(decided.kinds);
   for (const CoreKind& kind : decided.kinds) decided.use.timed.push_back(kind.name);
@@ -228,10 +218,7 @@ Result<CoreKinds> check_kinds(const CoreKinds& by_hand, const os::LinuxCalls& ca
   auto there = read_list(calls, fmt::format("{}/present", kCpuFolder));
   if (!there) there = online_cpus(calls);
   if (!there) return Error{"/sys does not list the CPUs of this machine", "mount /sys"};
-  Cpus named;
-  for (const CoreKind& kind : by_hand)
-    named.insert(named.end(), kind.cpus.begin(), kind.cpus.end());
-  std::ranges::sort(named);
+  const Cpus named = cpus_of(by_hand);
   if (const Cpus unknown = cpus_not_in(*there, named); !unknown.empty())
     return Error{fmt::format("--core-kinds names CPU {}, which this machine does not have",
                              cpu_list_text(unknown)),
@@ -241,8 +228,8 @@ Result<CoreKinds> check_kinds(const CoreKinds& by_hand, const os::LinuxCalls& ca
     return Error{fmt::format("--core-kinds leaves out CPU {}", cpu_list_text(left_out)),
                  "put each CPU into a kind"};
   CoreKinds kinds = by_hand;
-  if (const auto fast = find_named(kinds, "P"); fast != kinds.end())
-    std::rotate(kinds.begin(), fast, fast + 1);
+  std::stable_partition(kinds.begin(), kinds.end(),
+                        [](const CoreKind& kind) { return same_ignoring_case(kind.name, "P"); });
   return kinds;
 }
 
@@ -251,10 +238,9 @@ Result<Cpus> choose_cpus(CorePreference prefer, const CoreKinds& kinds,
   if (prefer == CorePreference::Any) return Cpus{};
   const bool fast = prefer == CorePreference::Performance;
   const std::string option = fast ? "--cores p" : "--cores e";
-  if (kinds.size() < 2)
-    return Error{option + ": this machine has one kind of core",
-                 "leave it out, or name the kinds with --core-kinds"};
-  const auto slow = find_named(kinds, "E");
+  if (kinds.size() < 2) return one_kind_only(option);
+  const auto slow = std::ranges::find_if(
+      kinds, [](const CoreKind& kind) { return same_ignoring_case(kind.name, "E"); });
   const CoreKind& kind = fast ? kinds.front() : slow == kinds.end() ? kinds.back() : *slow;
   const Cpus allowed = calls.allowed_cpus();
   const Cpus both = cpus_also_in(allowed, kind.cpus);

@@ -101,8 +101,7 @@ class AttachedThread {
   /// instructions.
   bool held_its_counters() const {
     std::uint64_t running = 0;
-    std::uint64_t enabled =
-        ~std::uint64_t{0};  // the last that was opened was on for the least time
+    std::uint64_t enabled = ~std::uint64_t{0};  // of the last that was opened: the least
     for (const Words& group : read_groups()) {
       running += group[2];
       enabled = std::min(enabled, group[1]);
@@ -239,8 +238,7 @@ std::vector<std::string_view> words_after_name(std::string_view stat) {
 
 std::optional<TimesInProc> read_times(const os::LinuxCalls& calls, std::int32_t process,
                                       const std::string& thread) {
-  constexpr std::size_t user_field =
-      11;  // fields 14 and 15; the state, which is the first here, is 3
+  constexpr std::size_t user_field = 11;  // the 14th by proc(5), where the first here is the 3rd
   const auto stat = calls.read_file(task_path(process, thread, "stat"));
   if (!stat) return std::nullopt;
   const auto words = words_after_name(*stat);
@@ -282,23 +280,12 @@ std::optional<std::uint64_t> read_user(const os::LinuxCalls& calls, const std::s
   return words.size() < 2 ? std::nullopt : parse_number(words[1]);
 }
 
-ThreadLine make_line(const std::string& thread, const TimesInProc& times, std::size_t columns) {
-  ThreadLine line;
-  line.id = parse_number(thread).value_or(0);
-  line.cpu_seconds = times.exact;
-  line.parts.resize(columns);
-  line.parts.front().user_seconds = times.user;
-  line.parts.front().system_seconds = times.system;
-  return line;
-}
-
-void add_parts(ThreadLine& line, const std::vector<ThreadPart>& counted) {
-  for (std::size_t i = 0; i < counted.size(); ++i) {
-    ThreadPart& part = line.parts[i];
-    part.cpu_seconds = counted[i].cpu_seconds;
-    part.cycles = counted[i].cycles;
-    part.instructions = counted[i].instructions;
-  }
+/// `parts`: one per column group, as counted.
+ThreadLine make_line(const std::string& thread, const std::string& name, const TimesInProc& times,
+                     std::vector<ThreadPart> parts) {
+  parts.front().user_seconds = times.user;
+  parts.front().system_seconds = times.system;
+  return {parse_number(thread).value_or(0), name, times.exact, std::move(parts)};
 }
 
 Threads since_birth(std::int32_t process, const os::LinuxCalls& calls) {
@@ -306,10 +293,9 @@ Threads since_birth(std::int32_t process, const os::LinuxCalls& calls) {
   threads.columns = {{"", true, false, false}};
   threads.notes = {
       "cycles, instructions and kinds of core are counted from now on only: add -d 2s"};
-  for (const auto& [thread, times] : read_all_times(calls, process)) {
-    threads.lines.push_back(make_line(thread, times, 1));
-    threads.lines.back().name = read_name(calls, process, thread);
-  }
+  for (const auto& [thread, times] : read_all_times(calls, process))
+    threads.lines.push_back(
+        make_line(thread, read_name(calls, process, thread), times, std::vector<ThreadPart>(1)));
   return threads;
 }
 
@@ -350,22 +336,20 @@ Result<Threads> linux_threads(const ThreadsWanted& wanted, const CoreKinds& kind
       times = {end->second.user - start.user, end->second.system - start.system,
                end->second.exact - start.exact};
     }
-    ThreadLine line = make_line(thread, times, threads.columns.size());
-    if (end == after.end()) line.parts.front() = {};  // ended: only its counters are left
-    line.name = named.first;
-    add_parts(line, named.second.read());
+    threads.lines.push_back(make_line(thread, named.first, times, named.second.read()));
+    if (end == after.end()) {  // ended: only its counters are left
+      threads.lines.back().parts.front().user_seconds.reset();
+      threads.lines.back().parts.front().system_seconds.reset();
+    }
     if (!named.second.held_its_counters()) ++shared;
-    threads.lines.push_back(std::move(line));
   }
   if (shared > 0)
-    threads.notes.push_back(
-        fmt::format("other programs used the counters: no cycles and instructions of {} thread{}",
-                    shared, shared == 1 ? "" : "s"));
-  for (const auto& [thread, times] : after) {
-    if (attached.contains(thread)) continue;
-    threads.lines.push_back(make_line(thread, times, threads.columns.size()));
-    threads.lines.back().name = read_name(calls, wanted.process, thread);
-  }
+    threads.notes.push_back("other programs used the counters: no cycles and instructions of " +
+                            plural(shared, "thread"));
+  for (const auto& [thread, times] : after)
+    if (!attached.contains(thread))
+      threads.lines.push_back(make_line(thread, read_name(calls, wanted.process, thread), times,
+                                        std::vector<ThreadPart>(threads.columns.size())));
   return threads;
 }
 
@@ -388,7 +372,7 @@ std::optional<SchedulerTimes> times_in(std::string_view schedstat) {
 
 /// Returns the CPU that it was last on, from /proc/PID/task/TID/stat.
 std::optional<std::uint64_t> last_cpu_in(std::string_view stat) {
-  constexpr std::size_t place = 36;  // after the name; proc(5) counts it as the 39th
+  constexpr std::size_t place = 36;  // the 39th by proc(5)
   const auto words = words_after_name(stat);
   return words.size() > place ? parse_number(words[place]) : std::nullopt;
 }
@@ -404,10 +388,6 @@ ThreadPart difference(const ThreadPart& now, const ThreadPart& before) {
   return {.cpu_seconds = difference(now.cpu_seconds, before.cpu_seconds),
           .cycles = difference(now.cycles, before.cycles),
           .instructions = difference(now.instructions, before.instructions)};
-}
-
-void add(std::optional<std::uint64_t>& sum, const std::optional<std::uint64_t>& value) {
-  if (value) sum = sum.value_or(0) + *value;
 }
 
 /// A file in /proc that is read again and again, kept open if there are descriptors for it.
@@ -447,17 +427,12 @@ class ProcStream final : public ThreadStream {
  public:
   ProcStream(const std::vector<std::int32_t>& processes, const CoreKinds& kinds,
              const os::LinuxCalls& calls)
-      : ThreadStream(processes.size()), calls_(calls), counting_(kinds, calls) {
+      : ThreadStream(processes.size(), names_of(kinds)), calls_(calls), counting_(kinds, calls) {
     for (const std::int32_t process : processes)
       watched_.push_back({process, fmt::format("/proc/{}/task", process), {}});
-    if (kinds.size() < 2) return;
-    for (std::size_t place = 0; place < kinds.size(); ++place) {
-      kinds_.push_back(kinds[place].name);
+    for (std::size_t place = 0; place < this->kinds().size(); ++place)
       for (const std::uint32_t cpu : kinds[place].cpus) kind_of_cpu_[cpu] = place;
-    }
   }
-
-  const std::vector<std::string>& kinds() const override { return kinds_; }
 
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes = counting_.notes;
@@ -480,6 +455,14 @@ class ProcStream final : public ThreadStream {
     std::string folder;
     std::map<std::string, Thread> threads;
   };
+
+  /// With one kind of core, none is distinguished.
+  static std::vector<std::string> names_of(const CoreKinds& kinds) {
+    std::vector<std::string> names;
+    for (const CoreKind& kind : kinds)
+      if (kinds.size() > 1) names.push_back(kind.name);
+    return names;
+  }
 
   bool read_process(std::size_t place, nanoseconds now,
                     std::vector<ThreadSample>& samples) override {
@@ -520,17 +503,14 @@ class ProcStream final : public ThreadStream {
     if (const auto name = calls_.read_file(folder + "/comm"))
       thread.name = std::string(trimmed(*name));
     if (!why_not_attached_) attach(thread, static_cast<int>(parse_number(id).value_or(0)));
-    if (!kinds_.empty()) thread.stat.emplace(folder + "/stat", calls_);
+    if (!kinds().empty()) thread.stat.emplace(folder + "/stat", calls_);
     const auto moves = count_moves(thread, {});
     if (read_before()) {
-      samples.push_back({.process = process.process,
-                         .thread = parse_number(id).value_or(0),
-                         .name = thread.name,
-                         .interval = now - *read_before(),
-                         .is_new = true});
-      samples.back().by_kind.resize(kinds_.size());
-      samples.back().moves = moves;
-      enter_times(samples.back(), *times, {});
+      ThreadSample& sample = samples.emplace_back(
+          begin_sample(process.process, parse_number(id).value_or(0), thread.name, now));
+      sample.is_new = true;
+      sample.moves = moves;
+      enter_times(sample, *times, {});
     }
     process.threads.emplace(id, std::move(thread));
   }
@@ -567,19 +547,14 @@ class ProcStream final : public ThreadStream {
 
   ThreadSample make_sample(std::int32_t process, const std::string& id, Thread& thread,
                            nanoseconds now) {
-    ThreadSample sample{.process = process,
-                        .thread = parse_number(id).value_or(0),
-                        .name = thread.name,
-                        .interval = now - read_before().value_or(now)};
-    sample.by_kind.resize(kinds_.size());
+    ThreadSample sample = begin_sample(process, parse_number(id).value_or(0), thread.name, now);
     if (!thread.counters) return sample;
     std::vector<ThreadPart> counted = thread.counters->read();
     // With several kinds of core, the first part covers all of them.
     sample.all = difference(counted.front(), thread.counted.front());
-    for (std::size_t kind = 0; kind < kinds_.size() && kind + 1 < counted.size(); ++kind) {
+    for (std::size_t kind = 0; kind < kinds().size() && kind + 1 < counted.size(); ++kind) {
       sample.by_kind[kind] = difference(counted[kind + 1], thread.counted[kind + 1]);
-      add(sample.all.cycles, sample.by_kind[kind].cycles);
-      add(sample.all.instructions, sample.by_kind[kind].instructions);
+      sample.all.add(sample.by_kind[kind]);
     }
     sample.all.cpu_seconds.reset();  // the scheduler's is used instead
     thread.counted = std::move(counted);
@@ -596,7 +571,6 @@ class ProcStream final : public ThreadStream {
 
   const os::LinuxCalls& calls_;
   ThreadCounting counting_;
-  std::vector<std::string> kinds_;
   std::map<std::uint32_t, std::size_t> kind_of_cpu_;
   std::vector<Watched> watched_;
   std::optional<std::string> why_not_attached_;

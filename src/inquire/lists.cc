@@ -68,13 +68,8 @@ std::string printed(const std::vector<Row>& rows, std::size_t columns, bool belo
   return text;
 }
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 bool contains(std::string_view text, std::string_view part) {
-  return std::search(text.begin(), text.end(), part.begin(), part.end(),
-                     [](char a, char b) { return lower(a) == lower(b); }) != text.end();
+  return lower_case(text).find(lower_case(part)) != std::string::npos;
 }
 
 /// A metric that every machine has, or that events or an option make.
@@ -280,24 +275,6 @@ std::string first_cell(std::string_view text) {
   return fmt::format("{:>7} |", text);
 }
 
-template <typename T>
-void add(std::optional<T>& sum, const std::optional<T>& value) {
-  if (value) sum = sum.value_or(T{}) + *value;
-}
-
-ThreadPart sum_column(const Threads& threads, std::size_t column) {
-  ThreadPart total;
-  for (const ThreadLine& line : threads.lines) {
-    const ThreadPart& part = line.parts[column];
-    add(total.user_seconds, part.user_seconds);
-    add(total.system_seconds, part.system_seconds);
-    add(total.cpu_seconds, part.cpu_seconds);
-    add(total.cycles, part.cycles);
-    add(total.instructions, part.instructions);
-  }
-  return total;
-}
-
 std::string write_titles(const Threads& threads) {
   std::string titles = first_cell("");
   for (const ThreadColumns& columns : threads.columns)
@@ -398,11 +375,11 @@ std::string threads_table(const Threads& threads) {
   }
   text += first_cell("total");
   for (std::size_t i = 0; i < threads.columns.size(); ++i) {
-    const ThreadPart total = sum_column(threads, i);
+    ThreadPart total;
+    for (const ThreadLine& line : threads.lines) total.add(line.parts[i]);
     text += " " + write_cells(threads.columns[i], &total) + " |";
   }
-  return text +
-         fmt::format(" {} thread{}\n", threads.lines.size(), threads.lines.size() == 1 ? "" : "s");
+  return text + " " + plural(threads.lines.size(), "thread") + "\n";
 }
 
 void add_thread_line(const ThreadSample& sample, const std::vector<std::string>& kinds,

@@ -265,8 +265,7 @@ Result<std::unique_ptr<Tuned>> Tuned::begin(os::SettingFiles& files, const TuneR
                  "run lauka as root where /run can be written"};
   for (const Change& change : tuned->changes_)
     if (const int error = tuned->apply(change); error != 0)
-      tuned->refused_.push_back(
-          {std::string(change.row->name), fmt::format("{}: {}", change.path, message_of(error))});
+      tuned->refused_[change.path] = fmt::format("{}: {}", change.path, message_of(error));
   tuned->in_force_.cpus = cpus.commands;
   tuned->note(found);
   return tuned;
@@ -295,9 +294,7 @@ void Tuned::go_on() {
   for (const Change& change : changes_) {
     if (value_now(files_, change) != change.before) continue;
     const int error = apply(change);
-    const bool was_refused = std::ranges::any_of(
-        refused_, [&](const UntunedSwitch& one) { return one.why.starts_with(change.path + ":"); });
-    if (error == 0 || was_refused) continue;
+    if (error == 0 || refused_.contains(change.path)) continue;
     std::string note = fmt::format("cannot tune {} again: {}", change.path, message_of(error));
     if (std::ranges::find(not_again_, note) == not_again_.end())
       not_again_.push_back(std::move(note));
@@ -314,12 +311,10 @@ void Tuned::note(const std::vector<Found>& found) {
       latency_ = {one.path, static_cast<std::int32_t>(parse_number(one.wanted).value_or(0))};
       error = files_.hold_latency(one.path, latency_->second);
     }
-    const auto refusal = std::ranges::find_if(refused_, [&](const UntunedSwitch& refused) {
-      return !one.path.empty() && refused.why.starts_with(one.path + ":");
-    });
+    const auto refusal = refused_.find(one.path);
     std::string why = one.why_not;
     if (error != 0) why = message_of(error);
-    if (refusal != refused_.end()) why = refusal->why;
+    if (refusal != refused_.end()) why = refusal->second;
     if (!why.empty()) {
       auto& all = in_force_.not_possible;
       const auto same = std::ranges::find(all, name, &UntunedSwitch::name);

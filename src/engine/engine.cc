@@ -43,7 +43,8 @@ constexpr std::array<AccountedEvent, 4> kEvents = {{
 
 class FreeOnly final : public Counting {
  public:
-  FreeOnly(std::vector<FreeReader> events, std::function<void(const os::Ended&, Counted&)> also)
+  FreeOnly(std::vector<const AccountedEvent*> events,
+           std::function<void(const os::Ended&, Counted&)> also)
       : events_(std::move(events)), also_(std::move(also)) {}
 
   std::size_t runs_at_once() const override { return os::Launcher::kMaxBatch; }
@@ -54,13 +55,13 @@ class FreeOnly final : public Counting {
       counted.missing = Error{"the command was not started", ""};
       return counted;
     }
-    for (std::size_t i = 0; i < events_.size(); ++i) counted.counts[i] = events_[i](ended);
+    for (std::size_t i = 0; i < events_.size(); ++i) counted.counts[i] = events_[i]->read(ended);
     if (also_) also_(ended, counted);
     return counted;
   }
 
  private:
-  std::vector<FreeReader> events_;
+  std::vector<const AccountedEvent*> events_;
   std::function<void(const os::Ended&, Counted&)> also_;
 };
 
@@ -100,11 +101,9 @@ class NoneEngine final : public CounterEngine {
   }
 
   Result<std::unique_ptr<Counting>> arm(std::size_t /*pass*/) override {
-    std::vector<FreeReader> readers;
-    for (const AccountedEvent* event : events_) readers.push_back(event->read);
-    return count_free(std::move(readers));
+    return count_free(events_);
   }
-  FreeReader free_reader(std::size_t event) const override { return events_.at(event)->read; }
+  const AccountedEvent* accounted(std::size_t event) const override { return events_.at(event); }
 
  private:
   std::optional<Error> why_;
@@ -129,7 +128,7 @@ class SeparateCounting final : public EngineAround {
 
  private:
   void divide(EventSet& set) {
-    const auto costs = [this](std::size_t event) { return other().free_reader(event) == nullptr; };
+    const auto costs = [this](std::size_t event) { return other().accounted(event) == nullptr; };
     has_own_pass_ = false;
     for (Pass& pass : set.passes) {
       if (pass.kind != RoundKind::Timed) continue;
@@ -143,12 +142,12 @@ class SeparateCounting final : public EngineAround {
     for (std::size_t event = 0; event < set.events.size(); ++event) {
       if (costs(event)) continue;
       timed.events.push_back(event);
-      free_.push_back(other().free_reader(event));
+      free_.push_back(other().accounted(event));
     }
     set.passes.insert(set.passes.begin(), std::move(timed));
   }
 
-  std::vector<FreeReader> free_;
+  std::vector<const AccountedEvent*> free_;
   bool has_own_pass_ = false;  // the timed one
 };
 
@@ -279,8 +278,8 @@ class WithEnergy final : public EngineAround {
     return set;
   }
 
-  FreeReader free_reader(std::size_t event) const override {
-    return event < first_ || sources_.empty() ? other().free_reader(event) : nullptr;
+  const AccountedEvent* accounted(std::size_t event) const override {
+    return event < first_ || sources_.empty() ? other().accounted(event) : nullptr;
   }
 
   Result<Explanation> explain(const EventRequest& wanted) override {
@@ -312,7 +311,7 @@ class WithEnergy final : public EngineAround {
   /// Fills sources_ and cpus_.
   Result<void> find(const std::string& name) {
     const auto refused = [&](const std::string& why, const std::string& remedy) {
-      return Error{fmt::format("{} cannot be counted: {}", cited(name), why), remedy};
+      return Error{why, remedy}.prefixed(fmt::format("{} cannot be counted", cited(name)));
     };
     const auto pmu = sysfs_.find(kPmu);
     if (!pmu)
@@ -413,7 +412,7 @@ CatalogEntry make_catalog_entry(const AccountedEvent& event) {
           std::string(event.meaning)};
 }
 
-std::unique_ptr<Counting> count_free(std::vector<FreeReader> events,
+std::unique_ptr<Counting> count_free(std::vector<const AccountedEvent*> events,
                                      std::function<void(const os::Ended&, Counted&)> also) {
   return std::make_unique<FreeOnly>(std::move(events), std::move(also));
 }
@@ -521,8 +520,6 @@ struct Maker {
   Choice choice;
   std::string_view system;  ///< that it is meant for; empty: any
   Result<Chosen> (*make)(const Setting&);
-  std::vector<CounterFacts> (*counters)(const Setting&) =
-      nullptr;  ///< tried; null without counters
 };
 
 /// The order is that in which --check tries them.
@@ -531,8 +528,7 @@ constexpr auto kMakers = std::to_array<Maker>({
      [](const Setting& setting) {
        return choose_on_macos(Choice::Kperf, setting.user_only, setting.macos);
      }},
-    {Choice::Perf, "Linux", make_perf,
-     [](const Setting& setting) { return perf::counters_here(*setting.linux, setting.user_only); }},
+    {Choice::Perf, "Linux", make_perf},
     {Choice::Cachegrind, "", make_cachegrind},
     {Choice::None, "",
      [](const Setting&) -> Result<Chosen> {
@@ -600,7 +596,8 @@ std::vector<EngineFacts> try_engines(bool user_only, const os::LinuxCalls* calls
     auto chosen = maker.make(setting);
     engines.push_back(chosen ? make_facts(maker.choice, *chosen->engine)
                              : missing(maker.choice, chosen.error()));
-    if (maker.counters != nullptr) engines.back().counters = maker.counters(setting);
+    if (maker.choice == Choice::Perf)
+      engines.back().counters = perf::counters_here(*calls, user_only);
   }
   return engines;
 }

@@ -57,28 +57,18 @@ struct Process {
 
 using Processes = std::map<std::uint64_t, Process>;
 
-/// Returns the rest of the first line that begins with `start`.
-std::optional<std::string_view> line_after(std::string_view text, std::string_view start) {
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    if (line.starts_with(start)) return trimmed(line.substr(start.size()));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-  }
-  return std::nullopt;
-}
-
 /// Returns nullopt if the file ends before its summary.
 std::optional<Counts> counts_in(std::string_view text) {
-  const auto command = line_after(text, "cmd:");
-  const auto names = line_after(text, "events:");
+  auto command = find_value(text, "cmd", ':');
+  const auto names = find_value(text, "events", ':');
   // The last line. Searched from the end, since thousands of lines go before it.
   const std::size_t at = text.rfind("\nsummary:");
   if (!command || !names || at == std::string_view::npos) return std::nullopt;
-  const auto totals = line_after(text.substr(at + 1), "summary:");
+  const auto totals = find_value(text.substr(at + 1), "summary", ':');
   const auto events = blank_separated(*names);
   const auto numbers = blank_separated(*totals);
   if (events.size() != numbers.size()) return std::nullopt;
-  Counts counts{std::string(*command), {}};
+  Counts counts{*std::move(command), {}};
   for (std::size_t i = 0; i < events.size(); ++i) {
     const auto value = parse_number(numbers[i]);
     if (!value) return std::nullopt;
@@ -235,11 +225,7 @@ class CachegrindEngine final : public CounterEngine {
   }
 
   Result<std::unique_ptr<Counting>> arm(std::size_t pass) override {
-    if (pass == 0) {
-      std::vector<FreeReader> readers;
-      for (const AccountedEvent* event : accounted_) readers.push_back(event->read);
-      return count_free(std::move(readers));
-    }
+    if (pass == 0) return count_free(accounted_);
     auto folder = os::PrivateFolder::create(user_);
     if (!folder) return folder.error();
     return std::unique_ptr<Counting>(

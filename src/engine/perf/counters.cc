@@ -80,26 +80,19 @@ bool is_of_hypervisor_only(const Tally& tally) {
 constexpr Rings kAllRings{};
 constexpr Rings kUserOnly{true, false, false, false};
 
-/// True for errors that some architectures return because of exclude_hv alone.
-bool may_be_the_hypervisor_bit(int error) {
-  return error == EINVAL || error == EPERM || error == EOPNOTSUPP;
-}
-
 /// True if the event may exist here under another code.
 bool is_not_known(int error) {
   return error == ENOENT || error == EINVAL || error == EOPNOTSUPP || error == ENODEV;
 }
 
-std::string_view words_for(const Rings& rings) {
-  static constexpr std::array<std::string_view, 8> kWords = {"nothing",
-                                                             "user space only",
-                                                             "kernel only",
-                                                             "user space and kernel only",
-                                                             "hypervisor only",
-                                                             "user space and hypervisor only",
-                                                             "kernel and hypervisor only",
-                                                             ""};
-  return kWords[(rings.user ? 1U : 0U) | (rings.kernel ? 2U : 0U) | (rings.hypervisor ? 4U : 0U)];
+/// "user space and kernel only"; empty for all of them.
+std::string words_for(const Rings& rings) {
+  if (rings.user && rings.kernel && rings.hypervisor) return "";
+  std::vector<std::string> levels;
+  if (rings.user) levels.emplace_back("user space");
+  if (rings.kernel) levels.emplace_back("kernel");
+  if (rings.hypervisor) levels.emplace_back("hypervisor");
+  return listed(levels) + " only";
 }
 
 /// True if it counts the same with and without the kernel.
@@ -116,23 +109,24 @@ struct Attempt {
   os::PerfEventAttr attributes;
 };
 
-/// Opens it, in a group of its own or in one of its leader's, and closes it. Gives 0 or errno.
-int try_part(const os::LinuxCalls& calls, const os::Code& code,
-             const std::optional<os::Code>& led_by, const Rings& rings) {
-  if (!led_by) return try_counter(calls, make_attributes(code, rings));
-  OpenCounters counters(calls);
-  const int error = counters.open(as_leader(make_attributes(*led_by, rings)), 0);
-  return error != 0 ? error : counters.open(make_attributes(code, rings), 0);
-}
-
+/// Opens it, in a group of its own or in one of its leader's, and closes it.
 Attempt attempt_to_open(const os::LinuxCalls& calls, const os::Code& code,
                         const std::optional<os::Code>& led_by, const Rings& rings) {
-  const Attempt attempt{try_part(calls, code, led_by, rings), make_attributes(code, rings)};
-  if (rings.hypervisor || !may_be_the_hypervisor_bit(attempt.error)) return attempt;
+  Attempt attempt{0, make_attributes(code, rings)};
+  {
+    OpenCounters counters(calls);
+    if (led_by) attempt.error = counters.open(as_leader(make_attributes(*led_by, rings)), 0);
+    if (attempt.error == 0)
+      attempt.error = counters.open(led_by ? attempt.attributes : as_leader(attempt.attributes), 0);
+  }
+  // Some architectures refuse exclude_hv.
+  const bool may_be_the_hypervisor_bit =
+      attempt.error == EINVAL || attempt.error == EPERM || attempt.error == EOPNOTSUPP;
+  if (rings.hypervisor || !may_be_the_hypervisor_bit) return attempt;
   Rings without_bit = rings;
   without_bit.hypervisor = true;
-  if (try_part(calls, code, led_by, without_bit) != 0) return attempt;
-  return {0, make_attributes(code, without_bit)};
+  const Attempt again = attempt_to_open(calls, code, led_by, without_bit);
+  return again.error == 0 ? again : attempt;
 }
 
 /// "perf cpu-cycles (event=0x3c), sum of cpu_atom and cpu_core, user space only".
@@ -278,10 +272,6 @@ os::CounterRequest make_request(const os::PerfEventAttr& attributes, std::size_t
   return request;
 }
 
-void run_loop() {
-  for (volatile std::uint64_t turn = 0; turn < kLoopTurns;) turn = turn + 1;
-}
-
 int try_counter(const os::LinuxCalls& calls, const os::PerfEventAttr& attributes) {
   OpenCounters counters(calls);
   return counters.open(as_leader(attributes), 0);
@@ -363,7 +353,7 @@ Result<Source> Prober::probe_kernel_event(const Resolved& resolved) const {
   Source source;
   source.event = {
       .name = resolved.name, .meaning = std::string(accounted->meaning), .note = kWithExec};
-  source.accounted = accounted->read;
+  source.accounted = accounted;
   return source;
 }
 

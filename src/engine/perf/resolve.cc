@@ -99,13 +99,8 @@ constexpr auto kKnownEvents = std::to_array<KnownEvent>({
     {"", "dummy", "", kSoftware, 9, "counts nothing", "", WithoutKernel::Everything},
 });
 
-struct Split {
-  std::string_view event;
-  std::string_view modifiers;
-};
-
-/// "cycles:u", "cpu/cycles/u" and "cpu/cycles/:u".
-Split split_modifiers(std::string_view name) {
+/// Splits "cycles:u", "cpu/cycles/u" and "cpu/cycles/:u" into event and modifiers.
+std::pair<std::string_view, std::string_view> split_modifiers(std::string_view name) {
   const std::size_t slash = name.rfind('/');
   if (slash != std::string_view::npos && slash != name.find('/')) {
     std::string_view rest = name.substr(slash + 1);
@@ -205,6 +200,17 @@ std::optional<os::Code> find_leader(std::string_view event, const os::Pmu& pmu,
   return code ? std::optional(*code) : std::nullopt;
 }
 
+/// An event of sysfs, or terms, on a PMU of the cores.
+Part part_of_sysfs(const os::Pmu& pmu, std::string_view event, const os::Code& code,
+                   const std::string& encoding, const os::Sysfs& sysfs) {
+  return {pmu.name,
+          true,
+          {code},
+          encoding,
+          sysfs.read_scale(pmu, event),
+          find_leader(event, pmu, sysfs)};
+}
+
 Result<Resolved> resolve_on_pmu(std::string_view text, const os::Sysfs& sysfs) {
   const std::size_t slash = text.find('/');
   std::string_view terms = text.substr(slash + 1);
@@ -231,13 +237,9 @@ Result<Resolved> resolve_on_pmu(std::string_view text, const os::Sysfs& sysfs) {
   const auto code = sysfs.encode(*pmu, terms);
   if (!code) return code.error().prefixed(fmt::format("'{}'", text));
   resolved.description = encoding.value_or("");
-  const bool is_core = pmu->kind == os::PmuKind::Core;
-  resolved.parts.push_back({pmu->name,
-                            is_core,
-                            {*code},
-                            encoding.value_or(""),
-                            is_core ? sysfs.read_scale(*pmu, terms) : 1,
-                            is_core ? find_leader(terms, *pmu, sysfs) : std::nullopt});
+  resolved.parts.push_back(pmu->kind == os::PmuKind::Core
+                               ? part_of_sysfs(*pmu, terms, *code, resolved.description, sysfs)
+                               : Part{pmu->name, false, {*code}, resolved.description});
   return resolved;
 }
 
@@ -247,13 +249,10 @@ Resolved resolve_raw(std::string_view text, std::uint64_t code, const os::Sysfs&
   resolved.own_name = text;
   resolved.description = "raw event";
   const std::vector<os::Pmu> cores = sysfs.core_pmus();
-  if (cores.size() < 2) {
-    resolved.parts.push_back(
-        {cores.empty() ? "cpu" : cores.front().name, true, {os::Code{os::kPerfTypeRaw, code}}});
-    return resolved;
-  }
+  if (cores.empty()) resolved.parts.push_back({"cpu", true, {os::Code{os::kPerfTypeRaw, code}}});
   for (const os::Pmu& pmu : cores)
-    resolved.parts.push_back({pmu.name, true, {os::Code{pmu.type, code}}});
+    resolved.parts.push_back(
+        {pmu.name, true, {os::Code{cores.size() > 1 ? pmu.type : os::kPerfTypeRaw, code}}});
   return resolved;
 }
 
@@ -267,12 +266,7 @@ Result<Resolved> resolve_bare(std::string_view text, const os::Sysfs& sysfs) {
     if (!terms) continue;
     const auto code = sysfs.encode(pmu, text);
     if (!code) return code.error().prefixed(fmt::format("'{}'", text));
-    resolved.parts.push_back({pmu.name,
-                              true,
-                              {*code},
-                              *terms,
-                              sysfs.read_scale(pmu, text),
-                              find_leader(text, pmu, sysfs)});
+    resolved.parts.push_back(part_of_sysfs(pmu, text, *code, *terms, sysfs));
     resolved.description = *terms;
   }
   // Shares of slots on one kind of core cannot be added to events of another.

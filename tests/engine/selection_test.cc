@@ -202,8 +202,10 @@ TEST_CASE("misses share a pass with what they are divided by") {
 }
 
 TEST_CASE("an explanation draws every counter of every pass") {
-  const Explanation explanation = make_explanation(
-      selected(chip("m2"), {"cycles", "inst_all", "inst_ldst", "page-faults"}), 0b1111111111);
+  const auto database = chip("m2");
+  const Explanation explanation =
+      *explain_wanted(database, {"cycles", "inst_all", "inst_ldst", "page-faults"},
+                      {database.config_counters, false});
   REQUIRE(explanation.passes.size() == 2);
   CHECK(explanation.passes[0].size() == 11);
   CHECK(explanation.passes[0][0].event == "cycles");

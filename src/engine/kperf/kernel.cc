@@ -23,8 +23,8 @@ int settled(int returned) {
 /// Records taken with one read: 2 MB.
 constexpr std::size_t kPiece = 32768;
 
-/// The counters that the power manager of M4 and M5 holds if the database does not say: XNU's
-/// register for it takes mask 0x38 of the configurable ones.
+/// The counters that the power manager of M4 and M5 holds if the database does not say: mask 0x38
+/// of the configurable ones, by XNU's register for it.
 constexpr CounterMask kHeldByPowerManager = 0xe0;
 
 constexpr std::uint32_t kAction = 1;
@@ -91,9 +91,8 @@ bool Kernel::has_counters() const {
 }
 
 int Kernel::force_all_counters(bool on) const {
-  const int value = on ? 1 : 0;
-  return framework_ ? settled(framework_->kpc_force_all_ctrs_set(value))
-                    : set("kpc.force_all_ctrs", value);
+  return framework_ ? settled(framework_->kpc_force_all_ctrs_set(int{on}))
+                    : set("kpc.force_all_ctrs", int{on});
 }
 
 std::uint32_t Kernel::counter_count(std::uint32_t classes) const {
@@ -177,7 +176,7 @@ int Kernel::set_action(std::uint32_t action, std::uint32_t samplers) const {
 }
 
 int Kernel::set_sampling(bool on) const {
-  const std::uint32_t value = on ? 1 : 0;
+  const auto value = std::uint32_t{on};
   return framework_ ? settled(framework_->kperf_sample_set(value)) : set("kperf.sampling", value);
 }
 
@@ -274,8 +273,8 @@ int Trace::set_up(std::uint32_t records) {
   room_.resize(kPiece);
   std::size_t nothing = 0;
   if (const int error = remove(); error != 0) return error;
-  // Otherwise each read would wait for every coprocessor, and the filter would make them trace
-  // everything. Older kernels refuse the flag, and work without it.
+  // Else each read waits for every coprocessor, and the filter makes them trace everything. Older
+  // kernels refuse the flag, and work without it.
   call_with_value(os::kKdSetFlags, static_cast<int>(kKdebugNoCoprocessors));
   int error = call_with_value(os::kKdSetBuf, static_cast<int>(records));
   if (error == 0) error = call(os::kKdSetup, nullptr, &nothing);
@@ -309,8 +308,7 @@ bool Trace::is_half_full() const {
 }
 
 int Trace::read(bool& wrapped, const Reader& reader) {
-  // A read returns only records older than its own start; a busy system always has newer ones, so a
-  // piece that did not fill the room is the last one.
+  // A busy system always has newer records: a piece that did not fill the room is the last one.
   for (;;) {
     wrapped = wrapped || (info().flags & kKdebugWrapped) != 0;  // each read clears it
     std::size_t length = room_.size() * sizeof(KdebugRecord);   // bytes in, records out
@@ -342,7 +340,7 @@ Claim::~Claim() {
 
 int Claim::hold() {
   if (has_counters_) return 0;
-  give_back_held();
+  give_back_held();  // of another claim
   const int error = kernel_.force_all_counters(true);
   has_counters_ = error == 0;
   if (has_counters_) held() = this;
@@ -394,8 +392,8 @@ bool Claim::has_words() const {
   if (words_.empty()) return true;
   std::vector<std::uint64_t> now;
   if (kernel_.get_words(now) != 0) return false;
-  // A word comes back with the privilege levels in effect: only its selector is compared. M1 and M2
-  // keep 8 bits of it, and would count another event.
+  // Only selectors are compared, as words come back with the privilege levels in effect. M1 and M2
+  // keep 8 bits of a selector, and would count another event.
   return std::ranges::equal(now, words_, [](std::uint64_t a, std::uint64_t b) {
     return (a & kSelectorBits) == (b & kSelectorBits);
   });

@@ -17,7 +17,9 @@
 //     greedy success is such a matching; the other way is T2.
 // T2. Greedy in ascending order of m(e) succeeds, for any matching m, with g(e) <= m(e). By
 //     induction: the counters taken before step j are g(ei) <= m(ei) < m(ej) for i < j, so m(ej) is
-//     still free, and the lowest free counter of S(ej) exists and is not above it.
+//     still free, and the lowest free counter of S(ej) exists and is not above it. With a matching
+//     of class Matching g(e) = m(e): it gives no event a counter above a free one of S(e), and
+//     never frees one.
 // T3. k passes are enough iff a map f with f(e) in S(e) puts at most k events on each counter. A
 //     division into k matchings is such an f; and from such an f, deal the events of each counter
 //     to different passes: each pass then has at most one on each counter.
@@ -93,21 +95,6 @@ std::vector<CounterMask> collect_masks(std::span<const CounterMask> masks,
   chosen.reserve(events.size());
   for (const std::size_t event : events) chosen.push_back(masks[event]);
   return chosen;
-}
-
-/// Moves events to the counters that greedy gives if they come in ascending order of their
-/// counters, which may be lower (T2), and in an order of their own. Each turn lowers a counter, or
-/// ends.
-void settle(PlacedPass& pass, std::span<const CounterMask> masks) {
-  for (bool lowered = true; lowered;) {
-    std::ranges::sort(pass, {}, &PlacedEvent::counter);
-    std::vector<CounterMask> in_order;
-    for (const PlacedEvent& placed : pass) in_order.push_back(masks[placed.event]);
-    const auto counters = add_greedily(in_order);
-    lowered = false;
-    for (std::size_t i = 0; counters && i < pass.size(); ++i)
-      lowered = std::exchange(pass[i].counter, (*counters)[i]) != (*counters)[i] || lowered;
-  }
 }
 
 /// All configurable counters that Apple's chips have.
@@ -364,29 +351,13 @@ std::string_view find_portable_name(const KpepDatabase& database, const KpepEven
 
 }  // namespace
 
-std::optional<std::vector<unsigned>> add_greedily(std::span<const CounterMask> masks) {
-  std::vector<unsigned> counters;
-  counters.reserve(masks.size());
-  CounterMask taken = 0;
-  for (const CounterMask mask : masks) {
-    const CounterMask free = mask & ~taken;
-    if (free == 0) return std::nullopt;
-    counters.push_back(static_cast<unsigned>(std::countr_zero(free)));
-    taken |= free & (~free + 1);
-  }
-  return counters;
-}
-
 bool fits_at_once(std::span<const CounterMask> masks) {
   return Matching(masks).match_all();
 }
 
 std::optional<PlacedPass> place_all(std::span<const CounterMask> masks) {
   Matching matching(masks);
-  if (!matching.match_all()) return std::nullopt;
-  PlacedPass pass = matching.placed();
-  settle(pass, masks);
-  return pass;
+  return matching.match_all() ? std::optional(matching.placed()) : std::nullopt;
 }
 
 std::vector<PlacedPass> divide_into_passes(std::span<const CounterMask> masks,
@@ -505,26 +476,23 @@ Catalog make_catalog(const KpepDatabase& database, CounterMask available) {
   return catalog;
 }
 
-Explanation make_explanation(const Selection& selection, CounterMask counters) {
-  Explanation explanation;
-  explanation.notes = selection.notes;
-  for (const PlacedPass& pass : selection.passes) {
-    auto& rows = explanation.passes.emplace_back();
-    for (unsigned counter = 0; counter < kMostCounters; ++counter)
-      if (may_use(counters, counter)) rows.push_back(explain_counter(counter, pass, selection));
-    for (const SelectedEvent& event : selection.events)
-      if (event.accounted != nullptr)
-        rows.push_back({"kernel", event.name, std::string(event.accounted->meaning)});
-  }
-  if (selection.competition) explanation.competition = competition_in_words(selection);
-  return explanation;
-}
-
 Result<Explanation> explain_wanted(const KpepDatabase& database, std::vector<std::string> names,
                                    const CounterRoom& room) {
   const auto selection = select_events(database, {std::move(names), false}, room);
   if (!selection) return selection.error();
-  return make_explanation(*selection, database.fixed_counters | room.available);
+  Explanation explanation;
+  explanation.notes = selection->notes;
+  const CounterMask counters = database.fixed_counters | room.available;
+  for (const PlacedPass& pass : selection->passes) {
+    auto& rows = explanation.passes.emplace_back();
+    for (unsigned counter = 0; counter < kMostCounters; ++counter)
+      if (may_use(counters, counter)) rows.push_back(explain_counter(counter, pass, *selection));
+    for (const SelectedEvent& event : selection->events)
+      if (event.accounted != nullptr)
+        rows.push_back({"kernel", event.name, std::string(event.accounted->meaning)});
+  }
+  if (selection->competition) explanation.competition = competition_in_words(*selection);
+  return explanation;
 }
 
 }  // namespace lauka::engine::kperf

@@ -50,13 +50,9 @@ std::string describe(TraceFault fault) {
   return kWords.at(static_cast<std::size_t>(fault));
 }
 
-TraceReader::TraceReader(const Programmed& programmed, const TraceTarget& target)
-    : programmed_(programmed),
-      unique_id_(target.unique_id),
-      target_is_bound_(target.unique_id != 0) {
-  programmed_.values = std::clamp<std::size_t>(programmed.values, 1, kMaxUserCounters);
-  processes_.push_back({target.pid, true});
-  if (target_is_bound_) by_key_.emplace(key_of(target.pid, target.unique_id), 0);
+TraceReader::TraceReader(std::size_t values, bool at_exit, std::int32_t target)
+    : value_count_(std::clamp<std::size_t>(values, 1, kMaxUserCounters)), at_exit_(at_exit) {
+  processes_.push_back({target, true});
 }
 
 void TraceReader::feed(std::span<const KdebugRecord> records) {
@@ -108,8 +104,7 @@ bool TraceReader::in_tree(const Thread& thread) const {
 void TraceReader::new_thread(const KdebugRecord& record) {
   const auto& [tid, pid_argument, is_copy, unique_id] = record.arguments;
   const std::int32_t pid = pid_of(pid_argument);
-  if (!target_is_bound_ && pid == processes_.front().pid) {
-    target_is_bound_ = true;
+  if (!unique_id_ && pid == processes_.front().pid) {
     unique_id_ = unique_id;
     by_key_.emplace(key_of(pid, unique_id), 0);
   }
@@ -129,7 +124,7 @@ void TraceReader::thread_ended(const KdebugRecord& record) {
   // belong to the tree.
   const bool was_seen = thread.process != kUnknown;
   thread.process = find_process(pid_of(record.arguments[0]), record.arguments[1], false);
-  const bool is_younger = unique_id_ != 0 && record.arguments[1] > unique_id_;
+  const bool is_younger = unique_id_.value_or(0) != 0 && record.arguments[1] > *unique_id_;
   lost_ = lost_ || (!was_seen && (in_tree(thread) ? thread.has_made_outsiders : is_younger));
   thread.is_copy = false;
   thread.has_ended = true;
@@ -140,7 +135,7 @@ void TraceReader::thread_ended(const KdebugRecord& record) {
 void TraceReader::sample(const KdebugRecord& record) {
   Thread& thread = find_thread(record.thread);
   if (thread.process != kUnknown && !processes_[thread.process].in_tree) return;
-  const std::size_t count = programmed_.values;
+  const std::size_t count = value_count_;
   const std::uint32_t function = record.debugid & kFunctionBits;
   if (function == kStart) {
     if (thread.values_at == kNoPlace) {
@@ -178,7 +173,7 @@ void TraceReader::close_sample(Thread& thread, bool ends_as_expected) {
   // The sample at a thread's end is final: a periodic sample may come even in the kernel's work
   // after it.
   if (thread.has_final_counts) return;
-  std::copy(begun, begun_end, begun + static_cast<std::ptrdiff_t>(programmed_.values));
+  std::copy(begun, begun_end, begun + static_cast<std::ptrdiff_t>(value_count_));
   thread.has_counts = true;
   thread.has_final_counts = thread.has_ended;
 }
@@ -187,7 +182,7 @@ bool TraceReader::target_is_complete() const {
   bool any = false;
   for (const auto& [tid, thread] : threads_) {
     if (thread.process != 0 || thread.is_copy) continue;
-    if (!thread.has_ended || (programmed_.at_exit && !thread.has_final_counts)) return false;
+    if (!thread.has_ended || (at_exit_ && !thread.has_final_counts)) return false;
     any = true;
   }
   return any;
@@ -201,12 +196,9 @@ void TraceReader::add(const Thread& thread, TraceCounts& counts) const {
     ++counts.threads_not_ended_tree;
     if (of_command) ++counts.threads_not_ended_command;
   }
-  if (!thread.has_counts) {
-    ++counts.threads_without_counts_tree;
-    return;
-  }
-  for (std::size_t i = 0; i < programmed_.values; ++i) {
-    const std::uint64_t value = values_[thread.values_at + programmed_.values + i];
+  if (!thread.has_counts) return;
+  for (std::size_t i = 0; i < value_count_; ++i) {
+    const std::uint64_t value = values_[thread.values_at + value_count_ + i];
     counts.tree[i] += value;
     if (of_command) counts.command[i] += value;
   }
@@ -214,16 +206,15 @@ void TraceReader::add(const Thread& thread, TraceCounts& counts) const {
 
 TraceCounts TraceReader::counts() const {
   TraceCounts counts;
-  counts.command.resize(programmed_.values);
-  counts.tree.resize(programmed_.values);
+  counts.command.resize(value_count_);
+  counts.tree.resize(value_count_);
   bool without_counts = false;
   bool malformed = false;
   for (const auto& [tid, thread] : threads_) {
     if (!in_tree(thread) || thread.is_copy) continue;
     add(thread, counts);
     malformed = malformed || thread.is_malformed;
-    without_counts =
-        without_counts || (programmed_.at_exit && thread.has_ended && !thread.has_final_counts);
+    without_counts = without_counts || (at_exit_ && thread.has_ended && !thread.has_final_counts);
   }
   for (const Process& process : processes_) counts.processes_tree += process.in_tree ? 1U : 0U;
   if (lost_)
@@ -273,13 +264,14 @@ std::optional<double> coverage_of(std::uint64_t instructions,
 
 class ThreadStrategy final : public Strategy {
  public:
-  ThreadStrategy(Claim& claim, Trace& trace, Sampled sampled, std::chrono::nanoseconds period)
+  ThreadStrategy(Claim& claim, Trace& trace, StrategyChoice sampled,
+                 std::chrono::nanoseconds period)
       : Strategy(claim),
         trace_(trace),
-        may_add_period_(sampled == Sampled::AtExitOrPeriodically),
+        may_add_period_(sampled == StrategyChoice::Auto),
         period_was_raised_(period.count() < static_cast<std::int64_t>(kLeastPetPeriodNs)),
         period_ns_(std::max(static_cast<std::uint64_t>(period.count()), kLeastPetPeriodNs)) {
-    sampling_.at_exit = sampled != Sampled::Periodically;
+    sampling_.at_exit = sampled != StrategyChoice::Pet;
     if (!sampling_.at_exit) sampling_.period_ns = period_ns_;
     sampling_.records = kFirstRecords;
   }
@@ -300,7 +292,7 @@ class ThreadStrategy final : public Strategy {
 
   void made(int pid) override {
     if (error() != 0) return;
-    reader_.emplace(Programmed{claim().values(), sampling_.at_exit}, TraceTarget{pid});
+    reader_.emplace(claim().values(), sampling_.at_exit, pid);
   }
 
   void running() override {
@@ -538,10 +530,8 @@ Error make_error(const std::vector<Failed>& all) {
 struct Trial {
   std::unique_ptr<Strategy> make(StrategyChoice choice) {
     if (choice == StrategyChoice::Machine) return make_machine_strategy(claim, kernel);
-    Sampled sampled = Sampled::Periodically;
-    if (choice == StrategyChoice::AtExit)
-      sampled = wanted == StrategyChoice::Auto ? Sampled::AtExitOrPeriodically : Sampled::AtExit;
-    return make_thread_strategy(claim, trace, sampled, period);
+    return make_thread_strategy(claim, trace, choice == StrategyChoice::Pet ? choice : wanted,
+                                period);
   }
 
   /// Explains why the strategy cannot be taken; nullopt if it can.
@@ -615,7 +605,7 @@ std::optional<RunValues> Strategy::failed_run() {
   return not_counted(fmt::format("{}: {}", failed_, std::generic_category().message(error_)), 1);
 }
 
-std::unique_ptr<Strategy> make_thread_strategy(Claim& claim, Trace& trace, Sampled sampled,
+std::unique_ptr<Strategy> make_thread_strategy(Claim& claim, Trace& trace, StrategyChoice sampled,
                                                std::chrono::nanoseconds period) {
   return std::make_unique<ThreadStrategy>(claim, trace, sampled, period);
 }

@@ -304,12 +304,18 @@ class TimedCounting : public engine::Counting {
   TimedCounting(std::unique_ptr<engine::Counting> inner, const Decided& decided, bool has_unsplit)
       : inner_(std::move(inner)),
         decided_(decided),
-        columns_(kinds().size() + (has_unsplit ? 1 : 0)) {}
+        columns_(kinds().size() + (has_unsplit ? 1 : 0)),
+        inner_counters_(inner_->requests().size()) {}
 
+  std::vector<os::CounterRequest> requests() const override { return inner_->requests(); }
+  std::vector<os::RunWatch*> watches() override { return inner_->watches(); }
+  std::size_t runs_at_once() const override { return inner_->runs_at_once(); }
   bool counts_calling_threads() const override { return inner_->counts_calling_threads(); }
 
   engine::Counted finish(const os::Ended& ended, std::size_t command) override {
-    engine::Counted counted = finish_inner(ended, command);
+    os::Ended of_inner = ended;
+    of_inner.readings.resize(std::min(of_inner.readings.size(), inner_counters_));
+    engine::Counted counted = inner_->finish(of_inner, command);
     CoreTimes times;
     if (!std::holds_alternative<NotStarted>(ended.outcome)) times = core_times(ended, counted);
     const std::size_t first = counted.counts.size();
@@ -322,13 +328,11 @@ class TimedCounting : public engine::Counting {
   }
 
  protected:
-  virtual engine::Counted finish_inner(const os::Ended& ended, std::size_t command) {
-    return inner_->finish(ended, command);
-  }
   virtual CoreTimes core_times(const os::Ended& ended, const engine::Counted& counted) = 0;
 
-  engine::Counting& inner() const { return *inner_; }
   const CoreKinds& kinds() const { return decided_.kinds; }
+  std::size_t inner_counters() const { return inner_counters_; }
+  std::vector<std::string> inner_pmus() const { return inner_->timed_pmus(); }
 
  private:
   /// Has a run with less than --min-p-share on the first kind of core run again.
@@ -345,6 +349,7 @@ class TimedCounting : public engine::Counting {
   std::unique_ptr<engine::Counting> inner_;
   const Decided& decided_;
   std::size_t columns_;
+  std::size_t inner_counters_;
 };
 
 /// On Linux: by the counters of the kinds of core, or else by clocks.
@@ -353,23 +358,8 @@ class ClockedCounting final : public TimedCounting {
   ClockedCounting(std::unique_ptr<engine::Counting> inner, const Decided& decided,
                   const Clocks& clocks, const perf::Situation& situation)
       : TimedCounting(std::move(inner), decided, false), clocks_(clocks), situation_(situation) {
-    requests_ = this->inner().requests();
-    find_places(this->inner().timed_pmus());
-    inner_counters_ = requests_.size();
-    if (!places_.empty()) return;
-    const auto own = clocks_.requests(requests_.size());
-    // With too many clocks and other counters there are no times, and finish reports it.
-    if (requests_.size() + own.size() <= os::kMaxCounters)
-      requests_.insert(requests_.end(), own.begin(), own.end());
-  }
-
-  std::vector<os::CounterRequest> requests() const override { return requests_; }
-  std::vector<os::RunWatch*> watches() override { return inner().watches(); }
-  std::size_t runs_at_once() const override { return inner().runs_at_once(); }
-
- private:
-  /// Finds the kinds' PMUs among `pmus`; none unless all are there.
-  void find_places(const std::vector<std::string>& pmus) {
+    const std::vector<std::string> pmus = inner_pmus();
+    // The kinds' PMUs; none unless all are there.
     for (const CoreKind& kind : kinds()) {
       const auto place = std::ranges::find(pmus, kind.pmu);
       if (!kind.pmu.empty() && place != pmus.end())
@@ -378,16 +368,20 @@ class ClockedCounting final : public TimedCounting {
     if (places_.size() != kinds().size() || places_.size() != pmus.size()) places_.clear();
   }
 
-  engine::Counted finish_inner(const os::Ended& ended, std::size_t command) override {
-    os::Ended of_inner = ended;
-    of_inner.readings.resize(std::min(of_inner.readings.size(), inner_counters_));
-    return TimedCounting::finish_inner(of_inner, command);
+  std::vector<os::CounterRequest> requests() const override {
+    std::vector<os::CounterRequest> all = TimedCounting::requests();
+    if (!places_.empty()) return all;
+    const auto own = clocks_.requests(all.size());
+    // With too many clocks and other counters there are no times, and finish reports it.
+    if (all.size() + own.size() <= os::kMaxCounters) all.insert(all.end(), own.begin(), own.end());
+    return all;
   }
 
+ private:
   CoreTimes core_times(const os::Ended& ended, const engine::Counted& counted) override {
     if (places_.empty()) {
       const std::span<const os::Reading> all = ended.readings;
-      return clocks_.times(all.subspan(std::min(all.size(), inner_counters_)), ended.usage,
+      return clocks_.times(all.subspan(std::min(all.size(), inner_counters())), ended.usage,
                            ended.optional_error, situation_);
     }
     CoreTimes times;  // empty if the counts are missing as well, with their reason
@@ -398,8 +392,6 @@ class ClockedCounting final : public TimedCounting {
 
   const Clocks& clocks_;
   perf::Situation situation_;
-  std::vector<os::CounterRequest> requests_;  ///< the inner ones, then the clocks
-  std::size_t inner_counters_ = 0;
   std::vector<std::size_t> places_;  ///< of each kind in Counted::pmu_ns; empty: clocks are used
 };
 
@@ -410,9 +402,8 @@ class PolledCounting final : public TimedCounting {
                  const os::DarwinCalls& calls)
       : TimedCounting(std::move(inner), decided, true), poll_(calls, kinds().size()) {}
 
-  std::vector<os::CounterRequest> requests() const override { return inner().requests(); }
   std::vector<os::RunWatch*> watches() override {
-    std::vector<os::RunWatch*> all = inner().watches();
+    std::vector<os::RunWatch*> all = TimedCounting::watches();
     all.push_back(&poll_);
     return all;
   }

@@ -437,14 +437,6 @@ std::unique_ptr<CounterEngine> with_energy(std::unique_ptr<CounterEngine> engine
 
 namespace {
 
-struct Setting {
-  bool user_only = false;
-  const os::LinuxCalls* linux = nullptr;
-  const CoreKinds& kinds;
-  const std::optional<User>& user;
-  const OnMacos& macos;
-};
-
 Result<kperf::KpepDatabase> load_database(const OnMacos& here, const kperf::Kernel& kernel) {
   const std::string cpu = kperf::cpu_name(kernel.number("hw.cputype").value_or(0),
                                           kernel.number("hw.cpusubtype").value_or(0),
@@ -494,51 +486,10 @@ Result<Chosen> choose_on_macos(Choice choice, bool user_only, const OnMacos& her
   return Chosen{kperf::make_totals_engine(why, std::move(known)), why.line()};
 }
 
-Chosen choose_perf(const Setting& setting) {
-  return {perf::make_perf_engine(*setting.linux, setting.user_only, setting.kinds), std::nullopt};
-}
-
-/// The user named it, so a kernel that refuses all counters is an error, not a note.
-Result<Chosen> make_perf(const Setting& setting) {
-  if (const auto able = perf::can_count(*setting.linux); !able)
-    return able.error().prefixed("--engine perf");
-  return choose_perf(setting);
-}
-
-Result<Chosen> make_cachegrind(const Setting& setting) {
-  auto valgrind = os::find_program("valgrind");
-  if (!valgrind) {
-    return Error{"--engine cachegrind needs Valgrind, which is not in PATH",
-                 "install the package valgrind (Debian, Ubuntu: apt-get install valgrind)"};
-  }
-  return Chosen{cachegrind::make_cachegrind_engine(*std::move(valgrind), setting.user),
-                std::nullopt};
-}
-
-/// A row of kEngines and the function that makes its engine.
-struct Maker {
-  Choice choice;
-  std::string_view system;  ///< that it is meant for; empty: any
-  Result<Chosen> (*make)(const Setting&);
-};
-
-/// The order is that in which --check tries them.
-constexpr auto kMakers = std::to_array<Maker>({
-    {Choice::Kperf, "macOS",
-     [](const Setting& setting) {
-       return choose_on_macos(Choice::Kperf, setting.user_only, setting.macos);
-     }},
-    {Choice::Perf, "Linux", make_perf},
-    {Choice::Cachegrind, "", make_cachegrind},
-    {Choice::None, "",
-     [](const Setting&) -> Result<Chosen> {
-       return Chosen{make_none_engine(std::nullopt), std::nullopt};
-     }},
-});
-
-bool is_meant(const Maker& maker, const Setting& setting) {
-  return maker.system.empty() ||
-         (maker.system == "Linux" ? setting.linux != nullptr : setting.macos.calls != nullptr);
+/// True if the engine is for this system.
+bool is_meant(Choice choice, const os::LinuxCalls* linux, const OnMacos& macos) {
+  if (choice == Choice::Kperf) return macos.calls != nullptr;
+  return choice != Choice::Perf || linux != nullptr;
 }
 
 Chosen without_counters(const Error& why) {
@@ -572,31 +523,49 @@ EngineFacts make_facts(Choice choice, CounterEngine& engine) {
 Result<Chosen> choose(Choice choice, bool user_only, const os::LinuxCalls* calls,
                       const CoreKinds& kinds, const std::optional<User>& user,
                       const OnMacos& macos) {
-  const Setting setting{user_only, calls, kinds, user, macos};
-  const auto* const maker = std::ranges::find(kMakers, choice, &Maker::choice);
-  if (maker != kMakers.end()) {
-    if (is_meant(*maker, setting)) return maker->make(setting);
-    return Error{fmt::format("--engine {} works on {} only", row_of(choice).name, maker->system),
+  if (!is_meant(choice, calls, macos))
+    return Error{fmt::format("--engine {} works on {} only", row_of(choice).name,
+                             choice == Choice::Kperf ? "macOS" : "Linux"),
                  "leave it out"};
+  const auto chosen_perf = [&] {
+    return Chosen{perf::make_perf_engine(*calls, user_only, kinds), std::nullopt};
+  };
+  switch (choice) {
+    case Choice::Kperf:
+      return choose_on_macos(choice, user_only, macos);
+    case Choice::Perf:
+      // The user named it, so a kernel that refuses all counters is an error, not a note.
+      if (const auto able = perf::can_count(*calls); !able)
+        return able.error().prefixed("--engine perf");
+      return chosen_perf();
+    case Choice::Cachegrind: {
+      auto valgrind = os::find_program("valgrind");
+      if (!valgrind)
+        return Error{"--engine cachegrind needs Valgrind, which is not in PATH",
+                     "install the package valgrind (Debian, Ubuntu: apt-get install valgrind)"};
+      return Chosen{cachegrind::make_cachegrind_engine(*std::move(valgrind), user), std::nullopt};
+    }
+    case Choice::None:
+      return Chosen{make_none_engine(std::nullopt), std::nullopt};
+    case Choice::Auto:
+      break;
   }
   if (macos.calls != nullptr) return choose_on_macos(choice, user_only, macos);
   if (calls == nullptr) return without_counters({"there is no engine for this system", ""});
-  if (perf::is_there(*calls)) return choose_perf(setting);
+  if (perf::is_there(*calls)) return chosen_perf();
   return without_counters(perf::can_count(*calls).error());
 }
 
 std::vector<EngineFacts> try_engines(bool user_only, const os::LinuxCalls* calls,
                                      const OnMacos& macos) {
-  const CoreKinds kinds;
-  const std::optional<User> user;
-  const Setting setting{user_only, calls, kinds, user, macos};
   std::vector<EngineFacts> engines;
-  for (const Maker& maker : kMakers) {
-    if (maker.choice == Choice::None || !is_meant(maker, setting)) continue;
-    auto chosen = maker.make(setting);
-    engines.push_back(chosen ? make_facts(maker.choice, *chosen->engine)
-                             : missing(maker.choice, chosen.error()));
-    if (maker.choice == Choice::Perf)
+  for (const EngineRow& row : kEngines) {
+    if (row.choice == Choice::Auto || row.choice == Choice::None) continue;
+    if (!is_meant(row.choice, calls, macos)) continue;
+    const auto chosen = choose(row.choice, user_only, calls, {}, std::nullopt, macos);
+    engines.push_back(chosen ? make_facts(row.choice, *chosen->engine)
+                             : missing(row.choice, chosen.error()));
+    if (row.choice == Choice::Perf)
       engines.back().counters = perf::counters_here(*calls, user_only);
   }
   return engines;

@@ -527,49 +527,32 @@ Error make_error(const std::vector<Failed>& all) {
   return {what, remedy};
 }
 
-struct Trial {
-  std::unique_ptr<Strategy> make(StrategyChoice choice) {
-    if (choice == StrategyChoice::Machine) return make_machine_strategy(claim, kernel);
-    return make_thread_strategy(claim, trace, choice == StrategyChoice::Pet ? choice : wanted,
-                                period);
-  }
+/// Runs the known command; nullopt if that is impossible.
+std::optional<RunValues> run_known(Strategy& strategy, os::Launcher& launcher) {
+  os::ProgramSpec spec;
+  spec.words = {"/bin/sh", "-c", kKnownWork};
+  const auto program = launcher.add_program(spec);
+  if (!program) return std::nullopt;
+  StrategyWatch watch(strategy, {});
+  const os::Launch launch{*program, os::kNoCounters, {&watch}};
+  const auto ended = launcher.run({&launch, 1}, true, {});
+  if (!ended || ended->empty() || !succeeded(ended->front().outcome)) return std::nullopt;
+  return strategy.finish(ended->front());
+}
 
-  /// Explains why the strategy cannot be taken; nullopt if it can.
-  std::optional<Error> fails(const Candidate& candidate, Strategy& strategy) {
-    const Asked asked = candidate.choice == StrategyChoice::Machine ? Asked::Count : Asked::Trace;
-    if (const int error = strategy.begin(); error != 0)
-      return explain_refusal(asked, error, kernel);
-    auto run = run_known(strategy);
-    for (std::uint32_t again = 0; run && run->redo && again < run->redo->at_most; ++again)
-      run = run_known(strategy);
-    if (!run) return std::nullopt;  // it cannot be tried: the first run will show it
-    if (run->missing) return run->missing;
-    if (!run->coverage || *run->coverage >= candidate.least_seen) return std::nullopt;
-    return Error{fmt::format("it saw {:.0f}% of a known command", *run->coverage * 100), ""};
-  }
-
-  std::optional<RunValues> run_known(Strategy& strategy) {
-    if (!program) {
-      os::ProgramSpec spec;
-      spec.words = {"/bin/sh", "-c", kKnownWork};
-      program = launcher.add_program(spec);
-    }
-    if (!*program) return std::nullopt;
-    StrategyWatch watch(strategy, {});
-    const os::Launch launch{**program, os::kNoCounters, {&watch}};
-    const auto ended = launcher.run({&launch, 1}, true, {});
-    if (!ended || ended->empty() || !succeeded(ended->front().outcome)) return std::nullopt;
-    return strategy.finish(ended->front());
-  }
-
-  StrategyChoice wanted;
-  std::chrono::nanoseconds period;
-  Claim& claim;
-  const Kernel& kernel;
-  Trace& trace;
-  os::Launcher& launcher;
-  std::optional<Result<os::ProgramId>> program{};
-};
+/// Explains why the strategy cannot be taken; nullopt if it can.
+std::optional<Error> why_not(const Candidate& candidate, Strategy& strategy, const Kernel& kernel,
+                             os::Launcher& launcher) {
+  const Asked asked = candidate.choice == StrategyChoice::Machine ? Asked::Count : Asked::Trace;
+  if (const int error = strategy.begin(); error != 0) return explain_refusal(asked, error, kernel);
+  auto run = run_known(strategy, launcher);
+  for (std::uint32_t again = 0; run && run->redo && again < run->redo->at_most; ++again)
+    run = run_known(strategy, launcher);
+  if (!run) return std::nullopt;  // it cannot be tried: the first run will show it
+  if (run->missing) return run->missing;
+  if (!run->coverage || *run->coverage >= candidate.least_seen) return std::nullopt;
+  return Error{fmt::format("it saw {:.0f}% of a known command", *run->coverage * 100), ""};
+}
 
 }  // namespace
 
@@ -616,14 +599,17 @@ std::unique_ptr<Strategy> make_machine_strategy(Claim& claim, const Kernel& kern
 
 Result<Tried> try_strategies(StrategyChoice choice, std::chrono::nanoseconds period, Claim& claim,
                              const Kernel& kernel, Trace& trace, os::Launcher& launcher) {
-  Trial trial{choice, period, claim, kernel, trace, launcher};
   Tried tried;
   std::vector<Failed> all_failed;
   for (const Candidate& candidate : kCandidates) {
     if (choice != StrategyChoice::Auto && choice != candidate.choice) continue;
-    tried.strategy = trial.make(candidate.choice);
-    const auto failure = trial.fails(candidate, *tried.strategy);
+    const bool is_pet = candidate.choice == StrategyChoice::Pet;
     tried.counts_machine = candidate.choice == StrategyChoice::Machine;
+    tried.strategy =
+        tried.counts_machine
+            ? make_machine_strategy(claim, kernel)
+            : make_thread_strategy(claim, trace, is_pet ? candidate.choice : choice, period);
+    const auto failure = why_not(candidate, *tried.strategy, kernel, launcher);
     if (!failure) {
       for (const Failed& failed : all_failed)
         tried.notes.push_back(Error{describe(failed), failed.reason.remedy}.line());

@@ -64,8 +64,7 @@ Cpus cpus_of(const CoreKinds& kinds) {
   return cpus;
 }
 
-/// Makes a kind of each PMU of the cores, if there are several and they have all CPUs; unnamed and
-/// in no order.
+/// Makes a kind, without a name, of each PMU of the cores, if several have all CPUs.
 CoreKinds kinds_of_pmus(const os::LinuxCalls& calls) {
   CoreKinds kinds;
   for (const os::Pmu& pmu : os::Sysfs(calls).core_pmus()) {
@@ -266,8 +265,7 @@ namespace perf = engine::perf;
 
 constexpr std::uint32_t kMostRedos = 3;
 
-/// The clocks' sum was equal to the nanosecond in all that was tried; a difference of a millionth
-/// is ignored.
+/// The clocks' sum was equal to the nanosecond in all that was tried: a millionth is ignored.
 constexpr std::uint64_t kApartPart = 1'000'000;
 
 os::CounterRequest request_on(int cpu, std::size_t index) {
@@ -545,25 +543,23 @@ bool RunPoll::read_usage(int pid, os::ProcessUsage& usage, bool& has_levels) con
 }
 
 void RunPoll::look_at(int pid) {
-  const bool own_totals_suffice = pid == root_ && levels_ == 2;
   os::ProcessUsage usage;
   bool has_levels = false;
   if (!read_usage(pid, usage, has_levels)) return;  // gone, or another user's
-  if (own_totals_suffice && has_levels) return;     // the zombie has it exactly
+  if (pid == root_ && has_levels) return;           // the zombie has it exactly
   Process& process = seen_[{pid, usage.started_at}];
   if (has_levels) {
     const std::uint64_t fast = usage.p_user_time + usage.p_system_time;
     const std::uint64_t all = usage.user_time + usage.system_time;
     process.times = {fast, all - std::min(all, fast)};
   } else {
-    process.times = times_of_threads(pid, process, usage);
+    process.times = times_of_threads(pid, process);
   }
 }
 
 /// Sums the last values of each thread, ended ones included. At exec the old thread's counts are
 /// copied to the new one's; a sum above the process's drops the old ones.
-LevelTimes RunPoll::times_of_threads(int pid, Process& process,
-                                     const os::ProcessUsage& before) const {
+LevelTimes RunPoll::times_of_threads(int pid, Process& process) const {
   const ThreadIds listed = thread_ids(calls_, pid);
   LevelTimes living(levels_);
   for (const std::uint64_t id : listed.ids) {
@@ -575,7 +571,7 @@ LevelTimes RunPoll::times_of_threads(int pid, Process& process,
   LevelTimes all(levels_);
   for (const auto& [id, counts] : process.threads) add(all, counts);
   // Read after the threads, so it is not below their sum.
-  os::ProcessUsage now = before;
+  os::ProcessUsage now;
   bool has_levels = false;
   if (!read_usage(pid, now, has_levels) || sum_of(all) <= now.user_time + now.system_time)
     return all;

@@ -37,8 +37,7 @@ FoundKinds find_kinds(const os::LinuxCalls& calls);
 /// every CPU that is switched on and no CPU that does not exist.
 Result<CoreKinds> check_kinds(const CoreKinds& by_hand, const os::LinuxCalls& calls);
 
-/// Returns the CPUs of the wanted kind (P is the first; E the one called so, else the last) that
-/// this program may run on.
+/// Returns the allowed CPUs of the wanted kind: P is the first, E the one called so, else the last.
 Result<std::vector<std::uint32_t>> choose_cpus(CorePreference prefer, const CoreKinds& kinds,
                                                const os::LinuxCalls& calls);
 
@@ -148,7 +147,7 @@ class RunPoll final : public os::RunWatch {
 
   bool read_usage(int pid, os::ProcessUsage& usage, bool& has_levels) const;
   void look_at(int pid);
-  LevelTimes times_of_threads(int pid, Process& process, const os::ProcessUsage& usage) const;
+  LevelTimes times_of_threads(int pid, Process& process) const;
 
   const os::DarwinCalls& calls_;
   std::size_t levels_;

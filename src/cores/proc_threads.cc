@@ -73,8 +73,7 @@ struct ThreadCounting {
 /// Counters on one thread, from now on until this goes.
 class AttachedThread {
  public:
-  /// Refused if the kernel refuses; a thread that has gone has no counters. `counting` has to
-  /// outlive it.
+  /// Refused if the kernel refuses; a thread that has gone has no counters.
   static Result<AttachedThread> attach(const ThreadCounting& counting, int thread) {
     AttachedThread it(counting);
     int error = it.open_pmus(thread);
@@ -97,8 +96,7 @@ class AttachedThread {
     return parts;
   }
 
-  /// True if its counters were its own all the time, so far. Else read() gives no cycles and
-  /// instructions.
+  /// False if others had its counters at times: then read() gives no cycles and instructions.
   bool held_its_counters() const {
     std::uint64_t running = 0;
     std::uint64_t enabled = ~std::uint64_t{0};  // of the last that was opened: the least
@@ -117,8 +115,7 @@ class AttachedThread {
     bool has_instructions = false;
   };
 
-  /// The words read from a group: number, enabled, running and the counts; all 0 if it cannot be
-  /// read.
+  /// What a group reads: number, enabled, running and the counts; all 0 if that fails.
   using Words = std::array<std::uint64_t, 5>;
 
   explicit AttachedThread(const ThreadCounting& counting)

@@ -156,12 +156,10 @@ Result<std::unique_ptr<ThreadStream>> stream_threads(const std::vector<std::int3
                                                      const os::LinuxCalls* linux,
                                                      const os::DarwinCalls* darwin);
 
-/// Counts how often a thread moved between kinds of core, which no system does: the fewest moves
-/// that explain on which kinds it was seen.
+/// Counts a thread's moves between kinds of core: the fewest that explain where it was seen.
 class SeenMoves {
  public:
-  /// Returns the moves that explain `kinds`: a bit for each kind that it was on since the last
-  /// call.
+  /// Returns the moves that explain `kinds`: a bit for each that it was on since the last call.
   std::uint64_t see(std::uint32_t kinds) {
     if (kinds == 0) return 0;
     const auto count = static_cast<std::uint64_t>(std::popcount(kinds));
@@ -179,8 +177,7 @@ class SeenMoves {
 
 // The threads of a process on macOS. Source: XNU bsd/kern/proc_info.c, osfmk/kern/recount.c.
 
-/// Returns the names of the performance levels, the fastest first ("Performance", "Efficiency");
-/// empty if unknown.
+/// Names the performance levels, the fastest first ("Performance", "Efficiency"); may be empty.
 std::vector<std::string> level_names(const os::DarwinCalls& calls);
 
 /// Lists the threads of a process. Not the ids of PROC_PIDLISTTHREADS, which are addresses.

@@ -115,8 +115,25 @@ class SeparateCounting final : public EngineAround {
   using EngineAround::EngineAround;
 
   Result<EventSet> select(const EventRequest& wanted) override {
+    const auto costs = [this](std::size_t event) { return other().accounted(event) == nullptr; };
+    has_own_pass_ = false;
+    free_.clear();
     auto set = other().select(wanted);
-    if (set) divide(*set);
+    if (!set) return set;
+    for (Pass& pass : set->passes) {
+      if (pass.kind != RoundKind::Timed) continue;
+      if (std::ranges::none_of(pass.events, costs)) continue;
+      pass.kind = RoundKind::Counting;
+      has_own_pass_ = true;
+    }
+    if (!has_own_pass_) return set;
+    Pass timed;
+    for (std::size_t event = 0; event < set->events.size(); ++event) {
+      if (costs(event)) continue;
+      timed.events.push_back(event);
+      free_.push_back(other().accounted(event));
+    }
+    set->passes.insert(set->passes.begin(), std::move(timed));
     return set;
   }
 
@@ -127,26 +144,6 @@ class SeparateCounting final : public EngineAround {
   }
 
  private:
-  void divide(EventSet& set) {
-    const auto costs = [this](std::size_t event) { return other().accounted(event) == nullptr; };
-    has_own_pass_ = false;
-    for (Pass& pass : set.passes) {
-      if (pass.kind != RoundKind::Timed) continue;
-      if (std::ranges::none_of(pass.events, costs)) continue;
-      pass.kind = RoundKind::Counting;
-      has_own_pass_ = true;
-    }
-    free_.clear();
-    if (!has_own_pass_) return;
-    Pass timed;
-    for (std::size_t event = 0; event < set.events.size(); ++event) {
-      if (costs(event)) continue;
-      timed.events.push_back(event);
-      free_.push_back(other().accounted(event));
-    }
-    set.passes.insert(set.passes.begin(), std::move(timed));
-  }
-
   std::vector<const AccountedEvent*> free_;
   bool has_own_pass_ = false;  // the timed one
 };
@@ -226,8 +223,7 @@ class EnergyCounting final : public Counting {
   }
 
  private:
-  /// The kernel follows the register, which has 32 bits and wraps within minutes, by a timer: the
-  /// count has 64.
+  /// The count has 64 bits: the kernel follows the register's 32, which wrap within minutes.
   std::optional<std::uint64_t> nanojoules(std::size_t event, const os::Ended& ended) const {
     double joules = 0.0;
     for (std::size_t i = 0; i < cpus_.size(); ++i) {
@@ -453,15 +449,7 @@ Result<kperf::KpepDatabase> load_database(const OnMacos& here, const kperf::Kern
   return database;
 }
 
-/// True if the kernel's totals will do if counters fail later on: the user named neither counters
-/// nor a strategy.
-bool may_do_without(Choice choice, const OnMacos& here) {
-  return choice == Choice::Auto && here.launcher != nullptr &&
-         here.strategy == StrategyChoice::Auto;
-}
-
-/// Chooses on macOS. Without root, or without counters, `Auto` takes the kernel's accounts of each
-/// process.
+/// Chooses on macOS. Without root or counters, `Auto` takes the kernel's accounts of each process.
 Result<Chosen> choose_on_macos(Choice choice, bool user_only, const OnMacos& here) {
   const kperf::Kernel kernel(*here.calls);
   auto database = load_database(here, kernel);
@@ -472,10 +460,12 @@ Result<Chosen> choose_on_macos(Choice choice, bool user_only, const OnMacos& her
     why = database.error();
   } else {
     auto engine = kperf::make_kperf_engine(here, user_only, *database);
-    if (engine && may_do_without(choice, here))
-      return Chosen{kperf::make_kperf_or_totals(*std::move(engine), *std::move(database)),
-                    std::nullopt};
-    if (engine) return Chosen{*std::move(engine), std::nullopt};
+    // If counters fail later on, the totals will do for a user who named neither them nor a way.
+    const bool may_do_without =
+        choice == Choice::Auto && here.launcher != nullptr && here.strategy == StrategyChoice::Auto;
+    if (engine && may_do_without)
+      return Chosen{kperf::make_kperf_or_totals(*std::move(engine), *std::move(database)), {}};
+    if (engine) return Chosen{*std::move(engine), {}};
     why = engine.error();
   }
   if (choice == Choice::Kperf) return why.prefixed("--engine kperf");

@@ -56,8 +56,7 @@ class Counting : NonCopyable {
  public:
   virtual ~Counting() = default;
 
-  /// Returns the counters that the launcher must open for each run of this pass; empty if the
-  /// engine counts by itself.
+  /// Returns the counters that the launcher opens for each run; none if the engine counts itself.
   virtual std::vector<os::CounterRequest> requests() const { return {}; }
 
   /// Returns what follows each run of this pass.
@@ -97,8 +96,7 @@ class CounterEngine : NonCopyable {
   /// --single-pass with too many, is an error.
   virtual Result<EventSet> select(const EventRequest& wanted) = 0;
 
-  /// Returns the account that shows an event of the last selection (its index) without counting;
-  /// null: it must be counted.
+  /// Returns the account of an event of the last selection (its index); null: it must be counted.
   virtual const AccountedEvent* accounted(std::size_t /*event*/) const { return nullptr; }
 
   /// Selects the wanted events and explains where they would be counted, in several passes if
@@ -164,25 +162,21 @@ inline constexpr std::string_view kSimulationHint =
 /// Shown only to users who asked for counts, or for everything (--verbose).
 inline constexpr std::string_view kNoCounters = "no hardware counters here; lauka --check says why";
 
-/// Returns the notes of a session without hardware counters: one short line if --check has a
-/// remedy.
+/// Returns the notes of a session without hardware counters: one line if --check has a remedy.
 std::vector<std::string> notes_without_counters(const Error& why);
 
-/// Returns all accounted events, and the one of that name (either of its names, in any case); null
-/// if missing.
+/// Returns all accounted events, and the one of that name (of either, in any case), or null.
 std::span<const AccountedEvent> accounted_events();
 const AccountedEvent* find_accounted(std::string_view name);
 
 /// Returns the entry of an accounted event in --list-events.
 CatalogEntry make_catalog_entry(const AccountedEvent& event);
 
-/// Makes a pass of accounted events, for runs without counters. `also` is called after each run,
-/// with its counts.
+/// Makes a pass of accounted events. `also` is called after each run, with its counts.
 std::unique_ptr<Counting> count_free(std::vector<const AccountedEvent*> events,
                                      std::function<void(const os::Ended&, Counted&)> also = {});
 
-/// Counts accounted events only, and these only on request. `why`: why no real engine works;
-/// nullopt: the user wants this one.
+/// Counts accounted events on request. `why`: why no other engine works; nullopt: it is wanted.
 std::unique_ptr<CounterEngine> make_none_engine(std::optional<Error> why);
 
 /// Adds the events of Linux's power PMU (RAPL), energy-pkg and others, which cover whole processor
@@ -213,8 +207,7 @@ Result<EventIndices> competing(std::size_t count, const Fits& fits);
 
 using Choice = EngineChoice;
 
-/// The engine of a session, and in one line what is missing if `Auto` had to do without hardware
-/// counters.
+/// The engine of a session, and what is missing if `Auto` had to do without hardware counters.
 struct Chosen {
   std::unique_ptr<CounterEngine> engine;
   std::optional<std::string> note;
@@ -252,8 +245,7 @@ std::unique_ptr<CounterEngine> separate_counting(std::unique_ptr<CounterEngine> 
 /// instructions, without root. `engine` counts the whole runs.
 std::unique_ptr<CounterEngine> count_calling_threads(std::unique_ptr<CounterEngine> engine);
 
-/// Counts nothing, and refuses events that the user named: of a region, for an engine that counts
-/// whole runs only.
+/// Counts nothing of a region, and refuses named events: `engine` counts whole runs only.
 std::unique_ptr<CounterEngine> without_regions(std::unique_ptr<CounterEngine> engine);
 
 }  // namespace lauka::engine

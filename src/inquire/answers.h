@@ -45,7 +45,7 @@ std::vector<MetricLine> metrics_here(const MetricsHere& here);
 std::string list_metrics(const std::vector<MetricLine>& lines, std::size_t columns);
 
 /// Explains which event is counted where, pass by pass, and why one pass is not enough.
-std::string explain_events(const Explanation& explanation);
+std::string explain_events(Explanation explanation);
 
 /// Prints a table with a line for each thread and one of totals; "-" if unknown.
 std::string threads_table(const cores::Threads& threads);

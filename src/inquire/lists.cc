@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <type_traits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -27,20 +28,14 @@ struct Row {
   std::string description;
 };
 
-/// Returns the widths of the columns but the description's; longer names do not widen theirs.
-std::array<std::size_t, 3> column_widths(const std::vector<Row>& rows) {
+/// Prints `rows` in columns, the heading first. `columns`: the terminal's width; 0: nothing is
+/// wrapped. `below`: in a narrow terminal descriptions go below the other cells.
+std::string printed(const std::vector<Row>& rows, std::size_t columns, bool below) {
   std::array<std::size_t, 3> widths{};
   for (const Row& row : rows)
     for (std::size_t i = 0; i < widths.size(); ++i)
       if (i > 0 || row.cells[i].size() <= kWidestName)
         widths[i] = std::max(widths[i], row.cells[i].size());
-  return widths;
-}
-
-/// Prints `rows` in columns, the heading first. `columns`: the terminal's width; 0: nothing is
-/// wrapped. `below`: in a narrow terminal descriptions go below the other cells.
-std::string printed(const std::vector<Row>& rows, std::size_t columns, bool below) {
-  const std::array<std::size_t, 3> widths = column_widths(rows);
   const std::size_t before = widths[0] + widths[1] + widths[2] + 6;
   const bool beside = columns == 0 || !below || before + kNarrowest <= columns;
   const std::size_t indent = beside ? before : 4;
@@ -114,10 +109,9 @@ std::string_view yes_or_no(bool yes) {
 
 std::string availability(const KnownMetric& metric, const MetricsHere& here) {
   if (metric.needs.starts_with("--")) return std::string(metric.needs);
-  std::vector<std::string> events;
   if (metric.needs.empty()) return "yes";
-  for (const std::string_view event : split(metric.needs, ',')) events.emplace_back(event);
-  return std::string(yes_or_no(here.can_count(events)));
+  const auto events = split(metric.needs, ',');
+  return std::string(yes_or_no(here.can_count({events.begin(), events.end()})));
 }
 
 void add_core_lines(const CoreUse& cores, std::vector<MetricLine>& lines) {
@@ -129,40 +123,16 @@ void add_core_lines(const CoreUse& cores, std::vector<MetricLine>& lines) {
                    "part of the CPU time on " + kinds.front() + " cores"});
 }
 
-struct Widths {
-  std::size_t counter = 0;
-  std::size_t event = 0;
-};
-
-Widths column_widths(const Explanation& explanation) {
-  Widths widths;
-  for (const auto& pass : explanation.passes) {
-    for (const ExplainedCounter& row : pass) {
-      widths.counter = std::max(widths.counter, row.counter.size());
-      widths.event = std::max(widths.event, row.event.size());
-    }
-  }
-  return widths;
-}
-
-/// Makes names safe for display: events come from the user, a database or a table of the kernel.
-Explanation shown(Explanation explanation) {
-  for (auto& pass : explanation.passes) {
-    for (ExplainedCounter& row : pass)
-      row = {one_line(row.counter), one_line(row.event), one_line(row.detail)};
-  }
-  return explanation;
-}
-
-void add_counter(std::string& text, const ExplainedCounter& row, const Widths& widths) {
+void add_counter(std::string& text, const ExplainedCounter& row, std::size_t counter_width,
+                 std::size_t event_width) {
   text += "  ";
-  if (widths.counter > 0) text += fmt::format("{:<{}}  ", row.counter, widths.counter);
+  if (counter_width > 0) text += fmt::format("{:<{}}  ", row.counter, counter_width);
   if (row.event.empty())
     text += "-";
   else if (row.detail.empty() || row.detail == row.event)
     text += row.event;
   else
-    text += fmt::format("{:<{}}  {}", row.event, widths.event, row.detail);
+    text += fmt::format("{:<{}}  {}", row.event, event_width, row.detail);
   text += '\n';
 }
 
@@ -182,8 +152,17 @@ std::string list_events(const Catalog& catalog, std::string_view filter, std::si
   return printed(rows, columns, true);
 }
 
-std::string explain_events(const Explanation& found) {
-  const Explanation explanation = shown(found);
+std::string explain_events(Explanation explanation) {
+  std::size_t counter_width = 0;
+  std::size_t event_width = 0;
+  for (auto& pass : explanation.passes) {
+    for (ExplainedCounter& row : pass) {
+      // Events come from the user, a database or a table of the kernel.
+      row = {one_line(row.counter), one_line(row.event), one_line(row.detail)};
+      counter_width = std::max(counter_width, row.counter.size());
+      event_width = std::max(event_width, row.event.size());
+    }
+  }
   std::string text;
   for (const std::string& note : explanation.notes) text += one_line(note) + '\n';
   const std::size_t passes = explanation.passes.size();
@@ -196,10 +175,10 @@ std::string explain_events(const Explanation& found) {
     if (explanation.competition)
       text += fmt::format("fewer are not possible: {}\n", one_line(*explanation.competition));
   }
-  const Widths widths = column_widths(explanation);
   for (std::size_t i = 0; i < passes; ++i) {
     if (passes > 1) text += fmt::format("\npass {}\n", i + 1);
-    for (const ExplainedCounter& row : explanation.passes[i]) add_counter(text, row, widths);
+    for (const ExplainedCounter& row : explanation.passes[i])
+      add_counter(text, row, counter_width, event_width);
   }
   return text;
 }
@@ -275,13 +254,6 @@ std::string first_cell(std::string_view text) {
   return fmt::format("{:>7} |", text);
 }
 
-std::string write_titles(const Threads& threads) {
-  std::string titles = first_cell("");
-  for (const ThreadColumns& columns : threads.columns)
-    titles += fmt::format(" {:^{}} |", columns.title, write_cells(columns, nullptr).size());
-  return titles + "\n";
-}
-
 using cores::ThreadSample;
 using std::chrono::nanoseconds;
 
@@ -289,8 +261,7 @@ double seconds(nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
-/// Appends the members of an object, the same in each line. With hundreds of lines a second, only
-/// shown values are formatted.
+/// Appends members of an object. With hundreds of lines a second, only shown ones are formatted.
 class Members {
  public:
   explicit Members(std::string& text) : text_(text) {}
@@ -301,17 +272,12 @@ class Members {
     is_first_ = false;
     return text_;
   }
-  void add(std::string_view name, const std::optional<double>& value) {
+  template <typename Number>
+  void add(std::string_view name, const std::optional<Number>& value) {
+    constexpr const char* format = std::is_floating_point_v<Number> ? "{:.9g}" : "{}";
     add(name);
     if (value)
-      fmt::format_to(std::back_inserter(text_), "{:.9g}", *value);
-    else
-      text_ += "null";
-  }
-  void add(std::string_view name, const std::optional<std::uint64_t>& value) {
-    add(name);
-    if (value)
-      fmt::format_to(std::back_inserter(text_), "{}", *value);
+      fmt::format_to(std::back_inserter(text_), format, *value);
     else
       text_ += "null";
   }
@@ -362,7 +328,12 @@ void add_string(std::string_view value, std::string& text) {
 
 std::string threads_table(const Threads& threads) {
   std::string text;
-  if (threads.columns.size() > 1) text += write_titles(threads);
+  if (threads.columns.size() > 1) {
+    text += first_cell("");
+    for (const ThreadColumns& columns : threads.columns)
+      text += fmt::format(" {:^{}} |", columns.title, write_cells(columns, nullptr).size());
+    text += "\n";
+  }
   text += first_cell("TID");
   for (const ThreadColumns& columns : threads.columns)
     text += " " + write_cells(columns, nullptr) + " |";

@@ -302,11 +302,6 @@ std::string_view find_chosen(std::string_view text) {
   return text.substr(open + 1, text.find(']', open) - open - 1);
 }
 
-std::string list_controllers(std::string_view text) {
-  if (text == "+cpuset" || text == "-cpuset") return std::string(text);
-  return has_word(text, "cpuset") ? "+cpuset" : "-cpuset";
-}
-
 bool is_group_value(std::string_view text) {
   const auto words = blank_separated(text);
   const bool is_partition = words.size() == 2 && (words[0] == "root" || words[0] == "isolated");
@@ -341,8 +336,7 @@ Result<CpuChoice> given_cpus(const TuneRequest& request, const Cpus& online,
   return choice;
 }
 
-/// Returns the CPUs of whole cores except the first CPU's; one of each core if its siblings are
-/// off.
+/// Returns the CPUs of whole cores except the first CPU's, or one of each.
 Cpus whole_cores(os::SettingFiles& files, const Cpus& online, const Cpus& from, bool are_single) {
   Cpus candidates;
   for (const std::uint32_t cpu : online) {
@@ -358,8 +352,7 @@ Cpus whole_cores(os::SettingFiles& files, const Cpus& online, const Cpus& from, 
   return candidates;
 }
 
-/// Returns the CPUs of the node with the most; of several, of the last, as the first CPU is in the
-/// first.
+/// Returns the CPUs of the node with the most, of several the last: the first has the first CPU.
 Cpus of_one_node(os::SettingFiles& files, const Cpus& candidates) {
   std::map<std::uint64_t, Cpus> nodes;
   for (const std::string& name : files.list("/sys/devices/system/node")) {
@@ -441,7 +434,7 @@ std::optional<std::string> parse_value(Form form, std::string_view text) {
       return cpus && !cpus->empty() ? std::optional(mask_text(*cpus)) : std::nullopt;
     }
     case Form::Controllers:
-      return list_controllers(text);
+      return text == "+cpuset" || has_word(text, "cpuset") ? "+cpuset" : "-cpuset";
     case Form::Group:
       return is_group_value(text) ? std::optional(same) : std::nullopt;
     case Form::Latency:

@@ -28,10 +28,6 @@ std::string message_of(int error) {
   return std::generic_category().message(error);
 }
 
-std::string find_partition(const std::string& group_value) {
-  return group_value.substr(0, group_value.find(' '));
-}
-
 /// Checks that lauka can have planned this change.
 bool is_possible(const Change& change) {
   if (change.row == nullptr) return false;
@@ -55,7 +51,7 @@ std::optional<std::string> value_now(os::SettingFiles& files, const Change& chan
 int make_group(os::SettingFiles& files, const Change& change) {
   const std::string& group = change.path;
   if (const int error = files.make_folder(group); error != 0) return error;
-  const std::string partition = find_partition(change.during);
+  const std::string partition = change.during.substr(0, change.during.find(' '));
   const std::string cpus = change.during.substr(partition.size() + 1);
   int error = files.write(group + "/cpuset.cpus", cpus);
   if (error == 0) error = files.write(group + "/cpuset.cpus.partition", partition);
@@ -102,8 +98,7 @@ bool is_foreign(os::SettingFiles& files, const std::vector<Change>& changes, con
 
 /// Restores changes, the last first.
 Restored restore_changes(os::SettingFiles& files, const std::vector<Change>& changes) {
-  // All are looked at before the first is restored: by restoring a governor, the kernel may move
-  // the energy preference of its policy.
+  // Before the first is restored: a governor may move the energy preference of its policy.
   std::set<const Change*> foreign;
   for (const Change& change : changes)
     if (is_foreign(files, changes, change)) foreign.insert(&change);

@@ -133,8 +133,7 @@ struct Restored {
   std::vector<std::string> failed{};   ///< could not be restored
 };
 
-/// Restores a killed lauka's settings; nullopt if there are none, or a running lauka holds them.
-/// Waits up to `patience` for the lock.
+/// Restores a killed lauka's settings, within `patience`; nullopt if there are none, or are held.
 std::optional<Restored> restore_left(os::SettingFiles& files,
                                      std::chrono::milliseconds patience = {});
 

@@ -14,7 +14,7 @@ namespace {
 using Names = std::vector<std::string>;
 
 KpepDatabase chip(const std::string& name) {
-  return {"name of " + name, "Apple " + name, "arm64", 0b11, 0b1111111100, 0, table_of(name)};
+  return {"name of " + name, "Apple " + name, 0b11, 0b1111111100, 0, table_of(name)};
 }
 
 constexpr CounterRoom kAll{0b1111111100, false};

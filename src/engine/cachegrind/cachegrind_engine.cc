@@ -117,8 +117,7 @@ std::optional<std::uint64_t> value_of(const Counts& counts, const SimulatedEvent
   return sum;
 }
 
-/// Returns the most that the parent can have counted of `counts`: not more than the parent's total,
-/// if its file is of the same program.
+/// Returns the most that the parent can have counted of `counts`: its total, if the same program.
 std::uint64_t inherited_at_most(const Counts& counts, const Process& process,
                                 const Processes& processes, const SimulatedEvent& event) {
   const std::uint64_t own = value_of(counts, event).value_or(0);
@@ -211,14 +210,19 @@ class CachegrindEngine final : public CounterEngine {
   Result<EventSet> select(const EventRequest& wanted) override {
     simulated_.clear();
     accounted_.clear();
+    std::vector<std::string> all;
+    for (const SimulatedEvent& event : simulated_events()) all.emplace_back(event.name);
     EventSet set;
     set.passes.assign(
         {Pass{}, Pass{{}, RoundKind::Simulated}});  // the timed runs, and the simulated ones
-    for (const std::string& name : wanted.names) {
-      if (auto taken = add_event(name, set); !taken) return taken.error();
-    }
-    if (wanted.names.empty()) {
-      for (const SimulatedEvent& event : simulated_events()) add(event, set);
+    for (const std::string& name : wanted.names.empty() ? all : wanted.names) {
+      if (const SimulatedEvent* simulated = find_simulated(name))
+        add(*simulated, set);
+      else if (const AccountedEvent* accounted = find_accounted(name))
+        add(*accounted, lower_case(name), set);
+      else
+        return Error{fmt::format("'{}' cannot be simulated", name),
+                     fmt::format("--engine cachegrind counts {}", listed(all))};
     }
     if (simulated_.empty()) set.passes.pop_back();
     return set;
@@ -233,27 +237,14 @@ class CachegrindEngine final : public CounterEngine {
   }
 
  private:
-  Result<void> add_event(const std::string& name, EventSet& set) {
-    const auto is_new = [](const auto& taken, const auto* event) {
-      return std::ranges::find(taken, event) == taken.end();
-    };
-    if (const SimulatedEvent* event = find_simulated(name)) {
-      if (is_new(simulated_, event)) add(*event, set);
-      return {};
-    }
-    if (const AccountedEvent* event = find_accounted(name)) {
-      if (!is_new(accounted_, event)) return {};
-      accounted_.push_back(event);
-      set.passes[0].events.push_back(set.events.size());
-      set.events.push_back({lower_case(name), std::string(event->meaning)});
-      return {};
-    }
-    std::vector<std::string> names;
-    for (const SimulatedEvent& event : simulated_events()) names.emplace_back(event.name);
-    return Error{fmt::format("'{}' cannot be simulated", name),
-                 fmt::format("--engine cachegrind counts {}", listed(names))};
+  void add(const AccountedEvent& event, std::string name, EventSet& set) {
+    if (std::ranges::find(accounted_, &event) != accounted_.end()) return;
+    accounted_.push_back(&event);
+    set.passes[0].events.push_back(set.events.size());
+    set.events.push_back({std::move(name), std::string(event.meaning)});
   }
   void add(const SimulatedEvent& event, EventSet& set) {
+    if (std::ranges::find(simulated_, &event) != simulated_.end()) return;
     simulated_.push_back(&event);
     set.passes[1].events.push_back(set.events.size());
     set.events.push_back({.name = std::string(event.name),

@@ -52,8 +52,7 @@ struct OutputFile {
 Counted sum_counts(std::span<const OutputFile> files,
                    std::span<const SimulatedEvent* const> events);
 
-/// Counts by simulation, with Valgrind's Cachegrind, in runs of their own; timed runs are not
-/// affected. `valgrind`: its file.
+/// Counts by simulation, with Valgrind's Cachegrind, in runs of their own. `valgrind`: its file.
 std::unique_ptr<CounterEngine> make_cachegrind_engine(std::string valgrind,
                                                       std::optional<User> user = std::nullopt);
 

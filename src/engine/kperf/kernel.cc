@@ -43,12 +43,7 @@ void give_back_held() {
 }  // namespace
 
 Kernel::Kernel(const os::DarwinCalls& calls) : calls_(calls) {
-  load_framework();
-}
-
-void Kernel::load_framework() {
-  // The framework is not a file on the disk but in the system's shared cache: only dlopen knows
-  // whether it exists. It stays loaded.
+  // It is in the system's shared cache, not on the disk: only dlopen knows whether it exists.
   void* library = calls_.dlopen(kFramework, os::kLoadLazily);
   if (library == nullptr) missing_ = "kperf.framework";
   KperfCalls found{};
@@ -405,8 +400,7 @@ bool Claim::is_as_programmed() const {
 }
 
 int Claim::start_sampling(const Sampling& sampling) {
-  // A process that may configure may reset; another's living owner refuses all of it, and keeps its
-  // state.
+  // A process that may configure may reset; another's living owner refuses all of it.
   if (const int error = stop_sampling(); error == EPERM || error == EBUSY) return error;
   has_tracing_ = true;
   const int error = begin_sampling(sampling);

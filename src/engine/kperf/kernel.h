@@ -95,8 +95,7 @@ inline constexpr std::uint32_t kThreadTerminatePid = 0x07000010;
 inline constexpr std::uint32_t kLostEvents = 0x07020008;
 inline constexpr std::uint32_t kThreadCountersData = 0x25060020;
 
-/// kperf.kdebug.filter: triggers of an action. Each debugid has four bits of the 16 bytes, the
-/// lower ones first.
+/// kperf.kdebug.filter: triggers of an action, four bits for each debugid, the lower ones first.
 struct KdebugTrigger {
   std::array<std::uint8_t, 16> codes{};
   std::uint32_t debugid = 0;
@@ -130,8 +129,7 @@ class Kernel {
  public:
   explicit Kernel(const os::DarwinCalls& calls);
 
-  /// Returns the missing part of the framework ("kpc_set_config", or "kperf.framework"); nullopt if
-  /// all is there.
+  /// Returns the missing part of the framework ("kpc_set_config", or "kperf.framework"), if any.
   const std::optional<std::string>& missing() const { return missing_; }
 
   // kpc
@@ -169,7 +167,6 @@ class Kernel {
   std::string owner_of_tracing() const;
 
  private:
-  void load_framework();
   template <typename T>
   int set(const char* name, const T& value) const;
   template <typename T>
@@ -210,8 +207,7 @@ class Trace {
   /// its place).
   bool is_half_full() const;
 
-  /// Passes on all present records. Sets `wrapped` if the buffer wrapped since it was last read, so
-  /// that records are lost.
+  /// Passes on all present records. Sets `wrapped` if the buffer wrapped, so that some are lost.
   int read(bool& wrapped, const Reader& reader);
 
   /// Returns the state; all zero if the kernel does not report it.

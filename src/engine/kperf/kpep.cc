@@ -184,9 +184,8 @@ class XmlReader {
   std::optional<Error> fault_;
 };
 
-// The format: a header of 8 bytes, objects, a table of their offsets, a trailer of 32 bytes. An
-// array or dictionary has the numbers of the objects in it. Source: CoreFoundation,
-// CFBinaryPList.c.
+// The format: a header of 8 bytes, objects, a table of their offsets, a trailer of 32 bytes. Arrays
+// and dictionaries have the numbers of their objects. Source: CoreFoundation, CFBinaryPList.c.
 
 constexpr std::size_t kMostValues = 1'000'000;
 constexpr std::size_t kTrailer = 32;
@@ -269,8 +268,7 @@ class BinaryReader {
     return kind == Array ? array_at(at, *length, depth) : dict_at(at, *length, depth);
   }
 
-  /// An integer of 1, 2 or 4 bytes is not negative, of 8 it has a sign, of 16 the first 8 must be
-  /// 0.
+  /// Of 1, 2 or 4 bytes it is not negative, of 8 it has a sign, of 16 the first 8 must be 0.
   Result<PlistValue> integer_at(std::size_t at, std::uint64_t log) const {
     if (log > 4) return damaged();
     if (log == 4 && number(at, 8) != 0) return PlistValue{};

@@ -17,8 +17,7 @@ struct PlistValue;
 using PlistArray = std::vector<PlistValue>;
 using PlistDict = std::map<std::string, PlistValue, std::less<>>;
 
-/// A value of a property list; monostate: of a kind that no kpep database has (date, data, real,
-/// a number below zero).
+/// A value of a property list; monostate: date, data, real or negative, which no database has.
 struct PlistValue {
   std::variant<std::monostate, bool, std::uint64_t, std::string, PlistArray, PlistDict> value;
 
@@ -49,8 +48,7 @@ using CounterMask = std::uint32_t;
 /// More than any processor has; a database that names a higher one is damaged or foreign.
 inline constexpr unsigned kMostCounters = 16;
 
-/// Returns the place of `counter` among `counters`: of its word, and of its value after the fixed
-/// ones.
+/// Returns the place of `counter` among `counters`: of its word, and its value after fixed ones.
 std::size_t place_among(CounterMask counters, unsigned counter);
 
 /// "PMC7", "PMC5-7", "PMC2 and PMC5-7"; "no counter" if no bit is set.
@@ -79,8 +77,7 @@ struct KpepDatabase {
   std::vector<KpepEvent> events;   ///< fixed ones first, then by number, then by name
 };
 
-/// Finds an event by its name or alias in the database, in any case, aliases first, as the
-/// framework does; null if missing.
+/// Finds an event by alias, else by name, in any case, as the framework does; null if missing.
 const KpepEvent* find_event(const KpepDatabase& database, std::string_view name);
 
 /// Reads the database in a property list. Refuses what Apple's framework would not take (a version,
@@ -90,15 +87,13 @@ Result<KpepDatabase> kpep_from(const PlistValue& root);
 /// Reads the database in the file at `path`. Errors name the file.
 Result<KpepDatabase> load_kpep(const std::string& path);
 
-/// Returns the name of a processor's database ("cpu_100000c_2_1b588bb3"), from hw.cputype,
-/// hw.cpusubtype and hw.cpufamily.
+/// Names a processor's database ("cpu_100000c_2_1b588bb3"), by hw.cputype and its like.
 std::string cpu_name(std::uint32_t type, std::uint32_t subtype, std::uint32_t family);
 
 /// Returns where a processor's database may be, in the framework's order.
 std::vector<std::string> kpep_paths(std::string_view cpu);
 
-/// Reads the database in the first of `paths` that exists. Refused, naming the processor, if none
-/// does.
+/// Reads the first of `paths` that exists. Refused, naming the processor, if none does.
 Result<KpepDatabase> load_kpep_for(std::string_view cpu, const std::vector<std::string>& paths);
 
 }  // namespace lauka::engine::kperf

@@ -206,8 +206,7 @@ class KperfEngine final : public DatabaseEngine {
   }
 
   /// Kernels have a list of the events that may be counted, and processors know only some bits of
-  /// selectors. A refused event is named, and replaced by one that counts the same, if there is
-  /// one.
+  /// selectors. A refused event is noted, and replaced by one that counts the same if possible.
   Result<void> leave_out_forbidden(Selection& selected, const EventRequest& wanted) {
     for (;;) {
       int error = 0;
@@ -412,11 +411,10 @@ class TotalsEngine final : public CounterEngine {
     if (std::ranges::find(sources_, source) != sources_.end()) return {};
     sources_.push_back(source);
     set.passes.front().events.push_back(set.events.size());
-    Event& event = set.events.emplace_back();
-    event.name = lower_case(name);
-    event.role = role_of_event(event.name);
-    event.meaning = source->meaning;
-    event.is_energy = source == &kEnergy;
+    set.events.push_back({.name = lower_case(name),
+                          .meaning = std::string(source->meaning),
+                          .is_energy = source == &kEnergy,
+                          .role = role_of_event(lower_case(name))});
     return {};
   }
 
@@ -604,15 +602,13 @@ class OfCallingThreads final : public EngineAround {
     if (std::ranges::find(events_, &one) != events_.end()) return;
     set.passes.front().events.push_back(events_.size());
     events_.push_back(&one);
-    Event& event = set.events.emplace_back();
-    event.name = one.name;
-    event.meaning = one.meaning;
-    event.role = role_of_event(event.name);
-    event.note = std::string(kRegionNote) + " (calling threads)";
+    set.events.push_back({.name = std::string(one.name),
+                          .meaning = std::string(one.meaning),
+                          .note = std::string(kRegionNote) + " (calling threads)",
+                          .role = role_of_event(one.name)});
   }
 
-  /// Adds the whole run's events after the region's, under names of their own. Free ones are read
-  /// with the region's.
+  /// Adds the whole run's events after the region's. Free ones are read with the region's.
   void add_whole(EventSet whole, EventSet& set) {
     for (Event& event : whole.events) {
       event.name += kOfWholeRun;

@@ -163,11 +163,6 @@ const PortableAlias* portable(std::string_view alias) {
   return found == kPortable.end() ? nullptr : &*found;
 }
 
-const KpepEvent* find_own(const KpepDatabase& database, std::string_view name) {
-  const auto found = std::ranges::find(database.events, name, &KpepEvent::name);
-  return found == database.events.end() ? nullptr : &*found;
-}
-
 const std::string& processor(const KpepDatabase& database) {
   return database.marketing_name.empty() ? database.name : database.marketing_name;
 }
@@ -180,7 +175,6 @@ Error unknown(const KpepDatabase& database, std::string_view name) {
                              cited(name), processor(database)),
                  "lauka -l lists the events"};
   std::vector<std::string> names;
-  names.reserve(kPortable.size() + accounted_events().size() + database.events.size());
   for (const PortableAlias& alias : kPortable) names.emplace_back(alias.alias);
   for (const AccountedEvent& event : accounted_events()) names.emplace_back(event.name);
   for (const KpepEvent& event : database.events) names.push_back(event.name);
@@ -190,18 +184,15 @@ Error unknown(const KpepDatabase& database, std::string_view name) {
                             : fmt::format("did you mean {}?", listed(near, "or"))};
 }
 
-bool same_event(const SelectedEvent& a, const SelectedEvent& b) {
-  return a.accounted == b.accounted && a.counted.name == b.counted.name;
-}
-
 /// Adds the wanted events; notes equal events under two names.
 Result<void> add_wanted(Selection& selection, const KpepDatabase& database,
                         const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     auto event = find_wanted(database, name);
     if (!event) return event.error();
-    const auto same = std::ranges::find_if(
-        selection.events, [&](const SelectedEvent& other) { return same_event(*event, other); });
+    const auto same = std::ranges::find_if(selection.events, [&](const SelectedEvent& other) {
+      return other.accounted == event->accounted && other.counted.name == event->counted.name;
+    });
     if (same == selection.events.end())
       selection.events.push_back(*std::move(event));
     else if (same->name != event->name)
@@ -231,8 +222,7 @@ void add_defaults(Selection& selection, const KpepDatabase& database, CounterMas
                     listed(left_out), processor(database)));
 }
 
-/// Pairs of the `configurable` events (indices into the selection's) that are wanted in one pass,
-/// by index into `configurable`.
+/// Returns the pairs of events that are wanted in one pass, by index into `configurable`.
 std::vector<EventPair> together_among(const Selection& selection,
                                       const std::vector<std::size_t>& configurable,
                                       const KpepDatabase& database,
@@ -333,9 +323,10 @@ const KpepEvent* find_portable(const KpepDatabase& database, std::string_view al
   if (known == nullptr) return nullptr;
   const KpepEvent* refused = nullptr;
   for (const std::string_view name : known->events) {
-    const KpepEvent* event = name.empty() ? nullptr : find_own(database, name);
-    if (event != nullptr && !event->is_refused) return event;
-    if (refused == nullptr) refused = event;
+    const auto event = std::ranges::find(database.events, name, &KpepEvent::name);
+    if (name.empty() || event == database.events.end()) continue;
+    if (!event->is_refused) return &*event;
+    if (refused == nullptr) refused = &*event;
   }
   return refused;
 }

@@ -103,8 +103,7 @@ EventSet make_event_set(const Selection& selection, std::string_view counted_spa
 /// Lists all events of the database that can be counted, and the kernel's own counts.
 Catalog make_catalog(const KpepDatabase& database, CounterMask available);
 
-/// Explains where the wanted events, or the default ones, would be counted, and shows idle counters
-/// too.
+/// Explains where the wanted or default events would be counted; idle counters are in it too.
 Result<Explanation> explain_wanted(const KpepDatabase& database, std::vector<std::string> names,
                                    const CounterRoom& room);
 

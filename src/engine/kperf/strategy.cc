@@ -17,11 +17,9 @@ namespace lauka::engine::kperf {
 //   follows on the same thread. Records of other threads may come between them.
 // - A sample of n values is ceil(n / 4) records of four: the first carries START, the last END, and
 //   one that is alone only START. Arguments after the n-th value are what was there before.
-// - Where a thread has no counts yet, the kernel writes as many zeros as it has counters, whatever
-// n.
+// - Where a thread has no counts yet, the kernel writes as many zeros as it has counters.
 // - An exec gives the process a new thread, first as a copy. It is a thread once EXEC is written on
-//   it; a failed exec's copy vanishes without a word. PROC_EXIT is written at each exec and is no
-//   end.
+//   it; a failed exec's copy vanishes without a word.
 
 namespace {
 
@@ -119,9 +117,8 @@ void TraceReader::new_thread(const KdebugRecord& record) {
 
 void TraceReader::thread_ended(const KdebugRecord& record) {
   Thread& thread = find_thread(record.thread);
-  // Unique ids only grow: the threads of a process that is younger than the target were made within
-  // these records. If the creation of one was not seen, its process, or one that it created, may
-  // belong to the tree.
+  // Unique ids only grow: a process younger than the target was made within these records. If that
+  // was not seen, it, or one that it created, may belong to the tree.
   const bool was_seen = thread.process != kUnknown;
   thread.process = find_process(pid_of(record.arguments[0]), record.arguments[1], false);
   const bool is_younger = unique_id_.value_or(0) != 0 && record.arguments[1] > *unique_id_;
@@ -170,8 +167,7 @@ void TraceReader::close_sample(Thread& thread, bool ends_as_expected) {
     thread.is_malformed = true;
     return;
   }
-  // The sample at a thread's end is final: a periodic sample may come even in the kernel's work
-  // after it.
+  // The sample at a thread's end is final, though a periodic one may come after it.
   if (thread.has_final_counts) return;
   std::copy(begun, begun_end, begun + static_cast<std::ptrdiff_t>(value_count_));
   thread.has_counts = true;
@@ -254,8 +250,7 @@ RunValues not_counted(const std::string& why, std::uint32_t redo) {
   return run;
 }
 
-/// Returns the part of the kernel's own instructions that was counted; nullopt if the kernel has
-/// none.
+/// Returns the part of the kernel's own instructions that was counted; nullopt if it has none.
 std::optional<double> coverage_of(std::uint64_t instructions,
                                   const std::optional<os::KernelTotals>& totals) {
   if (!totals || totals->instructions == 0) return std::nullopt;

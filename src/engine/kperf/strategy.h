@@ -161,8 +161,7 @@ class Strategy : NonCopyable {
   /// Programs the counters with `words`, unless they have them already.
   void program(const std::vector<std::uint64_t>& words, bool by_thread);
 
-  /// Returns why the run has no counts if a step failed, or if the counters were programmed by
-  /// another program meanwhile.
+  /// Returns why the run has no counts if a step failed, or another program took the counters.
   std::optional<RunValues> failed_run();
 
   Claim& claim() const { return claim_; }

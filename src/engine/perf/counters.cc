@@ -2,7 +2,6 @@
 #include "engine/perf/perf_engine.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -44,8 +43,7 @@ Error why_no_entry(const Asked& asked, const Situation& situation) {
   return {"not on this machine", "lauka --list-events shows what is"};
 }
 
-/// Returns the smallest structure that holds all used fields: every kernel that can count the event
-/// accepts it.
+/// Returns the smallest structure with all used fields, which each kernel that knows them accepts.
 std::uint32_t size_for(const os::Code& code) {
   if (code.config3 != 0) return os::kPerfSizeWithConfig3;
   return code.config2 != 0 ? os::kPerfSizeWithConfig2 : os::kPerfSizeWithConfig1;
@@ -61,29 +59,14 @@ constexpr double kAtTheEdges = 10'000.0;
 
 // If the quietest other run has so many of an event, zero is no accident.
 constexpr std::uint64_t kTooManyForNone = 50;
-// A run this long has some of everything, except events that the program never causes: these are
-// believed after so many runs.
+// A run this long has some of everything that the program causes: zeros are believed after so many.
 constexpr std::uint64_t kLongNs = 1'000'000;
 constexpr unsigned kZerosBelieved = 3;
 
 constexpr std::uint64_t kUserAndKernel = os::kPerfExcludeUser | os::kPerfExcludeKernel;
 
-bool counts_user_and_kernel(const Tally& tally) {
-  return (tally.rings & kUserAndKernel) == 0;
-}
-
-/// A program may well do nothing that needs a hypervisor.
-bool is_of_hypervisor_only(const Tally& tally) {
-  return (tally.rings & kUserAndKernel) == kUserAndKernel;
-}
-
 constexpr Rings kAllRings{};
 constexpr Rings kUserOnly{true, false, false, false};
-
-/// True if the event may exist here under another code.
-bool is_not_known(int error) {
-  return error == ENOENT || error == EINVAL || error == EOPNOTSUPP || error == ENODEV;
-}
 
 /// "user space and kernel only"; empty for all of them.
 std::string words_for(const Rings& rings) {
@@ -312,7 +295,9 @@ Result<Prober::Opened> Prober::open_part(const Part& part, const Rings& rings, R
       return opened;
     }
     error = attempt.error;
-    if (!is_not_known(error)) break;
+    const bool may_have_another_code =
+        error == ENOENT || error == EINVAL || error == EOPNOTSUPP || error == ENODEV;
+    if (!may_have_another_code) break;
   }
   return why_not_opened(error, {part.core, !counted.kernel}, situation_);
 }
@@ -339,8 +324,7 @@ Result<Source> Prober::probe_counters(const Resolved& resolved, const Rings& rin
   return source;
 }
 
-/// Probes an event that reads wrong without the kernel's part: all of it, the kernel's accounting,
-/// or a reason.
+/// Probes an event that reads wrong without the kernel's part: all of it, or the accounting.
 Result<Source> Prober::probe_kernel_event(const Resolved& resolved) const {
   const AccountedEvent* accounted = find_accounted(resolved.known->name);
   if (!user_only_) {
@@ -422,7 +406,8 @@ double Judge::most_instructions(const Tally& instructions, std::span<const Tally
 std::string Judge::doubt(const Tally& tally, std::span<const Tally> all, History& history) const {
   const auto count = static_cast<double>(tally.count);
   if (tally.count == 0) {
-    if (is_of_hypervisor_only(tally)) return "";
+    // A program may well do nothing that needs a hypervisor.
+    if ((tally.rings & kUserAndKernel) == kUserAndKernel) return "";
     // No program runs without cycles and instructions.
     if (tally.role == Role::Cycles || tally.role == Role::Instructions)
       return fmt::format("{} was 0", tally.event);
@@ -442,7 +427,7 @@ std::string Judge::doubt(const Tally& tally, std::span<const Tally> all, History
 void Judge::learn(const Tally& tally, History& history) {
   if (tally.count == 0) return;
   history.least = history.least == 0 ? tally.count : std::min(history.least, tally.count);
-  if (tally.role == Role::Cycles && tally.ns >= kLongNs && counts_user_and_kernel(tally))
+  if (tally.role == Role::Cycles && tally.ns >= kLongNs && (tally.rings & kUserAndKernel) == 0)
     fastest_clock_ =
         std::max(fastest_clock_, static_cast<double>(tally.count) / static_cast<double>(tally.ns));
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -125,8 +126,7 @@ const Counter* on_pmu(const Result<Source>& source, const std::string& pmu) {
   return nullptr;
 }
 
-/// Returns what each counter of an open group shows of the loop; nullopt if it was not on all the
-/// time.
+/// Returns the loop's counts by an open group; nullopt if it was not on all the time.
 std::optional<std::vector<std::uint64_t>> count_loop(const OpenCounters& open,
                                                      const os::LinuxCalls& calls) {
   using Words = std::array<std::uint64_t, 3 + kMostTried>;
@@ -196,8 +196,7 @@ const PmuCounters* with_dead(const Layout& layout, std::size_t leader,
   return nullptr;
 }
 
-/// Counts those of a group's counters that take any event: cycles and instructions may each have
-/// a counter of their own, for one event.
+/// Counts a group's events for general counters: cycles and instructions may have one of their own.
 std::size_t general_needed(const Layout& layout, std::size_t leader, const PmuCounters& pmu) {
   std::size_t needed = 0;
   bool has_own_cycles = pmu.own_cycles;
@@ -225,20 +224,16 @@ bool Fillers::have_dead_ones(std::span<const std::uint64_t> values, std::uint64_
 
 Layout lay_out(std::span<const Source> sources, std::span<const std::size_t> chosen,
                std::span<const Counter> witnesses) {
-  std::vector<Placed> placed = placed_counters(sources, chosen, witnesses);
+  const std::vector<Placed> placed = placed_counters(sources, chosen, witnesses);
   Layout layout;
   layout.of_event.resize(chosen.size());
-  std::vector<bool> done(placed.size());
-  for (std::size_t first = 0; first < placed.size(); ++first) {
-    if (done[first]) continue;
+  for (const Placed& first : placed) {
+    const auto is_same = [&](const Placed& one) { return one.counter.pmu == first.counter.pmu; };
+    if (&*std::ranges::find_if(placed, is_same) != &first) continue;  // in an earlier group
     const std::size_t leader = layout.counters.size();
     layout.groups.push_back(leader);
     std::vector<Placed> group;
-    for (std::size_t i = first; i < placed.size(); ++i) {
-      if (placed[i].counter.pmu != placed[first].counter.pmu) continue;
-      done[i] = true;
-      group.push_back(placed[i]);
-    }
+    std::ranges::copy_if(placed, std::back_inserter(group), is_same);
     for (Placed& member : in_order(std::move(group))) {
       if (member.event) layout.of_event[*member.event].push_back(layout.counters.size());
       layout.counters.push_back(std::move(member.counter));

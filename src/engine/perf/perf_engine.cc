@@ -53,8 +53,7 @@ Error why_region_not_counted() {
           "see that it does not close descriptors that it was given"};
 }
 
-/// One pass, counted by the launcher. A run's counts are its counters' values if all of them held
-/// their events for the whole run.
+/// One pass. A run's counts are its counters' values if all held their events for the whole run.
 class PerfCounting final : public Counting {
  public:
   /// `sources`: the events of the pass. `parts`: counters (indices into the layout's) whose own
@@ -147,8 +146,7 @@ class PerfCounting final : public Counting {
     bool shared = false;
     for (const std::size_t leader : layout_.groups) {
       const os::Reading& reading = ended.readings[leader];
-      // A setuid program keeps the counts up to its exec; an event that another program kept from
-      // being scheduled has none.
+      // A setuid program keeps counts up to its exec; an event that was never scheduled has none.
       if (of_region_ && reading.enabled_ns == 0) return Absent{why_region_not_counted()};
       shared = shared || reading.enabled_ns == 0;
       lost = lost ||
@@ -236,8 +234,7 @@ class PerfCounting final : public Counting {
   bool of_region_;
 };
 
-/// Adds the first `count` events of `set` again, for the whole run, with one pass of their own for
-/// each of its passes.
+/// Adds the first `count` events of `set` and its passes again, for the whole run.
 void add_whole_run(EventSet& set, std::size_t count) {
   const std::size_t first = set.events.size();
   for (std::size_t i = 0; i < count; ++i) {
@@ -507,8 +504,7 @@ class PerfEngine final : public CounterEngine {
     return pmus;
   }
 
-  /// Notes that an event was wanted on all cores and exists on one kind only. An event that names
-  /// its PMU says so itself.
+  /// Notes that an event, unless it names its PMU, exists on one kind of core only.
   std::string write_note(const Source& source) const {
     if (source.accounted != nullptr) return source.event.note;
     const bool on_one_kind = witnesses_.size() > 1 && source.is_on_cores() &&
@@ -517,8 +513,7 @@ class PerfEngine final : public CounterEngine {
     return on_one_kind ? fmt::format("({} only)", kind_of(source.counters.front().pmu)) : "";
   }
 
-  /// Adds "cycles (P)" and "cycles (E)" for an event that is counted on both: they cost nothing
-  /// more.
+  /// Adds "cycles (P)" and "cycles (E)" for an event that is counted on both, as they cost nothing.
   void add_parts(EventSet& set) const {
     for (Pass& pass : set.passes) {
       const std::vector<std::size_t> whole = pass.events;

@@ -122,13 +122,11 @@ class Prober {
   const os::Sysfs& sysfs() const { return sysfs_; }
   const Situation& situation() const { return situation_; }
 
-  /// Resolves `name`, and opens and closes its counters. The error does not name an event that is
-  /// known but cannot be counted.
+  /// Resolves `name`, and tries its counters. The error does not name a known event.
   Result<Source> find(std::string_view name) const;
   Result<Source> probe(const Resolved& resolved) const;
 
-  /// Lists what can be counted here: events with an alias, generic ones, cache events, events of
-  /// the PMUs, software events.
+  /// Lists what can be counted here: with an alias, generic, of caches, of PMUs, of software.
   Catalog catalog() const;
 
  private:
@@ -166,8 +164,7 @@ struct Tally {
 /// with the other runs of its command.
 class Judge {
  public:
-  /// `fastest_clock`: the most cycles in a nanosecond in this session so far; 0: unknown. The
-  /// passes share it.
+  /// `fastest_clock`: the most cycles in a nanosecond so far, which the passes share; 0: unknown.
   explicit Judge(double& fastest_clock) : fastest_clock_(fastest_clock) {}
 
   /// Returns for each event why its count is not believed; empty if it is.
@@ -205,8 +202,7 @@ std::unique_ptr<CounterEngine> make_perf_engine(const os::LinuxCalls& calls, boo
 /// the exec of the command, or of a child.
 bool was_lost(std::uint64_t enabled_ns, const Usage& usage, std::size_t counters);
 
-/// True if counters of cores held their events all the time that they were on. `running_ns`: summed
-/// over the kinds of core.
+/// True if counters of cores held their events all the time. `running_ns`: of all kinds of core.
 bool held_all_the_time(std::uint64_t running_ns, std::uint64_t enabled_ns, bool several_kinds);
 
 // Which counters the events of a pass take (layout.cc).
@@ -244,8 +240,7 @@ Layout lay_out(std::span<const Source> sources, std::span<const std::size_t> cho
 Result<bool> fits_at_once(const Layout& layout, const os::LinuxCalls& calls,
                           const Situation& situation);
 
-/// The number of counters that one event found, opened several times as one group around a loop
-/// whose counts are known.
+/// The counters that one event found, opened several times as a group around a known loop.
 struct Trial {
   std::size_t listed = 0;   ///< the largest group that the kernel takes; 0: nothing is known
   std::size_t running = 0;  ///< the largest number that fit: other programs have the rest

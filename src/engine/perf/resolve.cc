@@ -130,8 +130,7 @@ Result<Rings> parse_rings(std::string_view modifiers, std::string_view name) {
   return rings;
 }
 
-/// Finds the same event under one of sysfs' names, for kernels that do not take the PMU's number in
-/// config.
+/// Finds the event by its names in sysfs, for kernels that take no PMU's number in config.
 std::optional<os::Code> code_by_sysfs_name(const KnownEvent& event, const os::Pmu& pmu,
                                            const os::Sysfs& sysfs) {
   std::vector<std::string_view> names = blank_separated(event.arm_names);
@@ -256,8 +255,7 @@ Resolved resolve_raw(std::string_view text, std::uint64_t code, const os::Sysfs&
   return resolved;
 }
 
-/// Resolves an event of sysfs without its PMU, on every kind of core that has it; no parts:
-/// nowhere.
+/// Resolves an event of sysfs without its PMU, on every kind of core that has it; may be none.
 Result<Resolved> resolve_bare(std::string_view text, const os::Sysfs& sysfs) {
   Resolved resolved;
   resolved.own_name = text;

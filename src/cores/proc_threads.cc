@@ -88,23 +88,16 @@ class AttachedThread {
     return it;
   }
 
-  /// Returns one part per column group, without what /proc shows.
-  std::vector<ThreadPart> read() const {
-    std::vector<ThreadPart> parts(counting_->columns.size());
-    read_pmus(parts);
-    read_clocks(parts);
-    return parts;
-  }
+  struct Counted {
+    std::vector<ThreadPart> parts;  ///< one per column group, without what /proc shows
+    bool was_shared = false;        ///< others had its counters at times: no cycles, instructions
+  };
 
-  /// False if others had its counters at times: then read() gives no cycles and instructions.
-  bool held_its_counters() const {
-    std::uint64_t running = 0;
-    std::uint64_t enabled = ~std::uint64_t{0};  // of the last that was opened: the least
-    for (const Words& group : read_groups()) {
-      running += group[2];
-      enabled = std::min(enabled, group[1]);
-    }
-    return pmus_.empty() || perf::held_all_the_time(running, enabled, pmus_.size() > 1);
+  Counted read() const {
+    Counted counted{std::vector<ThreadPart>(counting_->columns.size())};
+    read_pmus(counted);
+    read_clocks(counted.parts);
+    return counted;
   }
 
  private:
@@ -165,16 +158,19 @@ class AttachedThread {
     return words;
   }
 
-  std::vector<Words> read_groups() const {
-    std::vector<Words> groups;
-    for (const OnPmu& group : pmus_) groups.push_back(read_words(group.leader));
-    return groups;
-  }
-
-  void read_pmus(std::vector<ThreadPart>& parts) const {
+  void read_pmus(Counted& counted) const {
     const CoreKinds& kinds = counting_->kinds;
-    const auto groups = read_groups();
-    const bool held = held_its_counters();
+    std::vector<ThreadPart>& parts = counted.parts;
+    std::vector<Words> groups;
+    std::uint64_t running = 0;
+    std::uint64_t enabled = ~std::uint64_t{0};  // of the last that was opened: the least
+    for (const OnPmu& group : pmus_) {
+      const Words& words = groups.emplace_back(read_words(group.leader));
+      running += words[2];
+      enabled = std::min(enabled, words[1]);
+    }
+    const bool held = pmus_.empty() || perf::held_all_the_time(running, enabled, pmus_.size() > 1);
+    counted.was_shared = !held;
     for (std::size_t i = 0; i < pmus_.size(); ++i) {
       const Words& words = groups[i];
       if (words[0] == 0) continue;
@@ -333,12 +329,13 @@ Result<Threads> linux_threads(const ThreadsWanted& wanted, const CoreKinds& kind
       times = {end->second.user - start.user, end->second.system - start.system,
                end->second.exact - start.exact};
     }
-    threads.lines.push_back(make_line(thread, named.first, times, named.second.read()));
+    auto counted = named.second.read();
+    if (counted.was_shared) ++shared;
+    threads.lines.push_back(make_line(thread, named.first, times, std::move(counted.parts)));
     if (end == after.end()) {  // ended: only its counters are left
       threads.lines.back().parts.front().user_seconds.reset();
       threads.lines.back().parts.front().system_seconds.reset();
     }
-    if (!named.second.held_its_counters()) ++shared;
   }
   if (shared > 0)
     threads.notes.push_back("other programs used the counters: no cycles and instructions of " +
@@ -539,14 +536,14 @@ class ProcStream final : public ThreadStream {
       return;
     }
     thread.counters.emplace(*std::move(attached));
-    thread.counted = thread.counters->read();
+    thread.counted = thread.counters->read().parts;
   }
 
   ThreadSample make_sample(std::int32_t process, const std::string& id, Thread& thread,
                            nanoseconds now) {
     ThreadSample sample = begin_sample(process, parse_number(id).value_or(0), thread.name, now);
     if (!thread.counters) return sample;
-    std::vector<ThreadPart> counted = thread.counters->read();
+    std::vector<ThreadPart> counted = thread.counters->read().parts;
     // With several kinds of core, the first part covers all of them.
     sample.all = difference(counted.front(), thread.counted.front());
     for (std::size_t kind = 0; kind < kinds().size() && kind + 1 < counted.size(); ++kind) {

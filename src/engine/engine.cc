@@ -44,8 +44,12 @@ constexpr std::array<AccountedEvent, 4> kEvents = {{
 class FreeOnly final : public Counting {
  public:
   FreeOnly(std::vector<const AccountedEvent*> events,
-           std::function<void(const os::Ended&, Counted&)> also)
-      : events_(std::move(events)), also_(std::move(also)) {}
+           std::function<void(const os::Ended&, Counted&)> also, bool counts_calling_threads)
+      : events_(std::move(events)),
+        also_(std::move(also)),
+        counts_calling_threads_(counts_calling_threads) {}
+
+  bool counts_calling_threads() const override { return counts_calling_threads_; }
 
   std::size_t runs_at_once() const override { return os::Launcher::kMaxBatch; }
 
@@ -63,6 +67,7 @@ class FreeOnly final : public Counting {
  private:
   std::vector<const AccountedEvent*> events_;
   std::function<void(const os::Ended&, Counted&)> also_;
+  bool counts_calling_threads_;
 };
 
 class NoneEngine final : public CounterEngine {
@@ -409,8 +414,9 @@ CatalogEntry make_catalog_entry(const AccountedEvent& event) {
 }
 
 std::unique_ptr<Counting> count_free(std::vector<const AccountedEvent*> events,
-                                     std::function<void(const os::Ended&, Counted&)> also) {
-  return std::make_unique<FreeOnly>(std::move(events), std::move(also));
+                                     std::function<void(const os::Ended&, Counted&)> also,
+                                     bool counts_calling_threads) {
+  return std::make_unique<FreeOnly>(std::move(events), std::move(also), counts_calling_threads);
 }
 
 std::unique_ptr<CounterEngine> make_none_engine(std::optional<Error> why) {

@@ -173,8 +173,10 @@ const AccountedEvent* find_accounted(std::string_view name);
 CatalogEntry make_catalog_entry(const AccountedEvent& event);
 
 /// Makes a pass of accounted events. `also` is called after each run, with its counts.
+/// `counts_calling_threads`: as Counting's.
 std::unique_ptr<Counting> count_free(std::vector<const AccountedEvent*> events,
-                                     std::function<void(const os::Ended&, Counted&)> also = {});
+                                     std::function<void(const os::Ended&, Counted&)> also = {},
+                                     bool counts_calling_threads = false);
 
 /// Counts accounted events on request. `why`: why no other engine works; nullopt: it is wanted.
 std::unique_ptr<CounterEngine> make_none_engine(std::optional<Error> why);

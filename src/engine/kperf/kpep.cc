@@ -409,14 +409,14 @@ class KpepParser {
 
   void check_version(const PlistValue* version) {
     const auto* numbers = version == nullptr ? nullptr : version->get<PlistArray>();
-    const bool two = numbers != nullptr && numbers->size() == 2 &&
-                     (*numbers)[0].get<std::uint64_t>() != nullptr &&
-                     (*numbers)[1].get<std::uint64_t>() != nullptr;
-    if (!two) return refuse("is not a kpep database: its version is not a pair of numbers");
-    const std::uint64_t major = *(*numbers)[0].get<std::uint64_t>();
-    if (major != kKnownVersion)
-      refuse(fmt::format("is of version {}.{}, and lauka knows version {} only", major,
-                         *(*numbers)[1].get<std::uint64_t>(), kKnownVersion));
+    const bool are_two = numbers != nullptr && numbers->size() == 2;
+    const auto* major = are_two ? numbers->front().get<std::uint64_t>() : nullptr;
+    const auto* minor = are_two ? numbers->back().get<std::uint64_t>() : nullptr;
+    if (major == nullptr || minor == nullptr)
+      return refuse("is not a kpep database: its version is not a pair of numbers");
+    if (*major != kKnownVersion)
+      refuse(fmt::format("is of version {}.{}, and lauka knows version {} only", *major, *minor,
+                         kKnownVersion));
   }
 
   void read_cpu(const PlistValue& cpu) {

@@ -491,46 +491,23 @@ namespace {
 /// What macOS shows a thread of itself.
 constexpr std::array<AccountedEvent, 2> kOfThread = {{
     {"cycles", "", "cycles of the threads that call into the region",
-     [](const os::Ended& ended) { return std::optional(ended.region->cycles); }},
+     [](const os::Ended& ended) {
+       return ended.region ? std::optional(ended.region->cycles) : std::nullopt;
+     }},
     {"instructions", "", "instructions of the threads that call into the region",
-     [](const os::Ended& ended) { return std::optional(ended.region->instructions); }},
+     [](const os::Ended& ended) {
+       return ended.region ? std::optional(ended.region->instructions) : std::nullopt;
+     }},
 }};
 
-class CallingThreads final : public Counting {
- public:
-  CallingThreads(std::vector<const AccountedEvent*> events,
-                 std::vector<const AccountedEvent*> of_whole)
-      : events_(std::move(events)), of_whole_(std::move(of_whole)) {}
-
-  bool counts_calling_threads() const override { return true; }
-
-  std::size_t runs_at_once() const override { return os::Launcher::kMaxBatch; }
-
-  Counted finish(const os::Ended& ended, std::size_t /*command*/) override {
-    Counted counted;
-    counted.missing = why_missing(ended);
-    for (const AccountedEvent* event : events_)
-      counted.counts.push_back(counted.missing ? std::nullopt : event->read(ended));
-    for (const AccountedEvent* event : of_whole_) counted.counts.push_back(event->read(ended));
-    return counted;
-  }
-
- private:
-  static std::optional<Error> why_missing(const os::Ended& ended) {
-    if (std::holds_alternative<NotStarted>(ended.outcome) || !ended.region)
-      return Error{"the command was not started", ""};
-    const os::RegionUse& use = *ended.region;
-    if (use.uncounted_threads + use.failures > 0)
-      return Error{"a thread that began a region did not end it, or cannot read its counts",
-                   "call lauka_region_end in the thread that called lauka_region_begin, of 64 "
-                   "threads at most at once"};
-    if (use.cycles == 0 && use.instructions == 0) return kperf::no_counts_at_all();
-    return std::nullopt;
-  }
-
-  std::vector<const AccountedEvent*> events_;
-  std::vector<const AccountedEvent*> of_whole_;
-};
+std::optional<Error> why_not_counted(const os::RegionUse& use) {
+  if (use.uncounted_threads + use.failures > 0)
+    return Error{"a thread that began a region did not end it, or cannot read its counts",
+                 "call lauka_region_end in the thread that called lauka_region_begin, of 64 "
+                 "threads at most at once"};
+  if (use.cycles == 0 && use.instructions == 0) return kperf::no_counts_at_all();
+  return std::nullopt;
+}
 
 class OfCallingThreads final : public EngineAround {
  public:
@@ -569,7 +546,13 @@ class OfCallingThreads final : public EngineAround {
 
   Result<std::unique_ptr<Counting>> arm(std::size_t pass) override {
     if (pass > 0) return other().arm(whole_passes_.at(pass - 1));
-    return std::unique_ptr<Counting>(std::make_unique<CallingThreads>(events_, of_whole_));
+    std::vector<const AccountedEvent*> all = events_;
+    all.insert(all.end(), of_whole_.begin(), of_whole_.end());
+    const auto check = [count = events_.size()](const os::Ended& ended, Counted& counted) {
+      counted.missing = why_not_counted(ended.region.value_or(os::RegionUse{}));
+      for (std::size_t i = 0; counted.missing && i < count; ++i) counted.counts[i].reset();
+    };
+    return count_free(std::move(all), check, true);
   }
 
   std::optional<Error> held_by_others() override {

@@ -39,15 +39,6 @@ std::int32_t pid_of(std::uint64_t argument) {
 
 }  // namespace
 
-std::string describe(TraceFault fault) {
-  static constexpr std::array<const char*, 5> kWords = {
-      "the trace lost records", "the trace has no thread of the command",
-      "the end of a thread of the command is missing in the trace",
-      "the counts of a thread that ended are missing in the trace",
-      "a sample in the trace has another number of values than was programmed"};
-  return kWords.at(static_cast<std::size_t>(fault));
-}
-
 TraceReader::TraceReader(std::size_t values, bool at_exit, std::int32_t target)
     : value_count_(std::clamp<std::size_t>(values, 1, kMaxUserCounters)), at_exit_(at_exit) {
   processes_.push_back({target, true});
@@ -214,15 +205,15 @@ TraceCounts TraceReader::counts() const {
   }
   for (const Process& process : processes_) counts.processes_tree += process.in_tree ? 1U : 0U;
   if (lost_)
-    counts.fault = TraceFault::LostRecords;
+    counts.fault = kLostRecords;
   else if (counts.threads_command == 0)
-    counts.fault = TraceFault::NoThread;
+    counts.fault = kNoThread;
   else if (counts.threads_not_ended_command != 0)
-    counts.fault = TraceFault::ThreadNotEnded;
+    counts.fault = kThreadNotEnded;
   else if (malformed)
-    counts.fault = TraceFault::MalformedSample;
+    counts.fault = kMalformedSample;
   else if (without_counts)
-    counts.fault = TraceFault::EndedWithoutCounts;
+    counts.fault = kEndedWithoutCounts;
   return counts;
 }
 
@@ -314,9 +305,9 @@ class ThreadStrategy final : public Strategy {
     }
     const TraceCounts counts = reader_->counts();
     reader_.reset();
-    if (wrapped_ || counts.fault) return lost(wrapped_ ? TraceFault::LostRecords : *counts.fault);
+    if (wrapped_ || counts.fault) return lost(wrapped_ ? kLostRecords : *counts.fault);
     // The kernel accounts a child's time to it, and no child was seen being made.
-    if (counts.processes_tree == 1 && has_children(ended)) return lost(TraceFault::LostRecords);
+    if (counts.processes_tree == 1 && has_children(ended)) return lost(kLostRecords);
     return counted(counts, ended.totals);
   }
 
@@ -373,10 +364,10 @@ class ThreadStrategy final : public Strategy {
                                ended.totals->user_ns + ended.totals->system_ns;
   }
 
-  RunValues lost(TraceFault fault) {
+  RunValues lost(const std::string& why) {
     if (sampling_.records < kMostRecords) sampling_.records *= kGrowth;
     restarts_ = true;
-    return not_counted(describe(fault), kRedoAfterLoss);
+    return not_counted(why, kRedoAfterLoss);
   }
 
   RunValues counted(const TraceCounts& counts, const std::optional<os::KernelTotals>& totals) {

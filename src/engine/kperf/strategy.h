@@ -20,22 +20,20 @@
 
 namespace lauka::engine::kperf {
 
-/// Why a run's records give no counts.
-enum class TraceFault : unsigned char {
-  LostRecords,         ///< the kernel dropped some, and said so or not
-  NoThread,            ///< no thread of the command was seen
-  ThreadNotEnded,      ///< a thread of the command did not end, though the command has
-  EndedWithoutCounts,  ///< a thread ended, and its counters were not sampled
-  MalformedSample,     ///< a sample has more or fewer values than were programmed
-};
-
-/// Returns the fault in words.
-std::string describe(TraceFault fault);
+// Why a run's records give no counts.
+inline constexpr const char* kLostRecords = "the trace lost records";  // and said so, or not
+inline constexpr const char* kNoThread = "the trace has no thread of the command";
+inline constexpr const char* kThreadNotEnded =
+    "the end of a thread of the command is missing in the trace";
+inline constexpr const char* kEndedWithoutCounts =
+    "the counts of a thread that ended are missing in the trace";
+inline constexpr const char* kMalformedSample =
+    "a sample in the trace has another number of values than was programmed";
 
 /// The contents of a run's records. Values are sums over threads, one for each value of a sample; a
 /// thread's is its last sample that is not all zero, which counts from the thread's birth.
 struct TraceCounts {
-  std::optional<TraceFault> fault{};   ///< with one, nothing below may be used
+  std::optional<std::string> fault{};  ///< with one, nothing below may be used
   std::vector<std::uint64_t> command;  ///< the target's own threads
   std::vector<std::uint64_t> tree;     ///< with all descendants
   std::size_t threads_command = 0;

@@ -24,9 +24,8 @@ namespace lauka::cores {
 
 /// Finds the kinds of core of a Linux machine, the fastest first; empty if it has one kind, or if
 /// it is unknown which of several is the fast one. From the PMUs of the cores (Intel: cpu_core,
-/// cpu_atom, cpu_lowpower; Arm: one for each type of core), else from the capacity that the kernel
-/// gives each CPU; never from frequencies alone, which differ between equal cores. Three kinds are
-/// P, M and E; of more, those in the middle are M1, M2 and so on.
+/// cpu_atom, cpu_lowpower; Arm: one for each type of core), else from the capacity of each CPU;
+/// never from frequencies alone, which differ between equal cores.
 struct FoundKinds {
   CoreKinds kinds;
   std::string why_none{};  ///< one line; empty if no reason is needed
@@ -61,12 +60,11 @@ Result<Decided> decide(const CoreRequest& wanted, const os::LinuxCalls* linux,
                        const os::DarwinCalls* darwin = nullptr);
 
 /// Adds the time that a run spent on each kind of core (EventSet::core_times) after the counts of
-/// `engine` in each pass that is not simulated. On Linux exactly, without looking while it goes on:
-/// the time of the counters of all kinds of core if they are in use anyway, else of Clocks. On
-/// macOS what the kernel says of the ended command and what was seen of its descendants, then the
-/// time on unknown kinds (CoreUse::has_unsplit). A run with too little time on the first kind
-/// (CoreUse::min_share) is repeated, at most three times; then the results warn of it. Returns the
-/// engine itself if no times are wanted.
+/// `engine` in each pass that is not simulated. On Linux exactly: the time of the counters of all
+/// kinds of core if they are in use anyway, else of Clocks. On macOS by mac_times, then the time on
+/// unknown kinds (CoreUse::has_unsplit). A run with too little time on the first kind
+/// (CoreUse::min_share) is repeated, at most three times. Returns the engine if no times are
+/// wanted.
 std::unique_ptr<engine::CounterEngine> with_core_time(std::unique_ptr<engine::CounterEngine> engine,
                                                       const Decided& decided,
                                                       const os::LinuxCalls* linux,
@@ -80,9 +78,8 @@ struct CoreTimes {
 };
 
 /// Task-clock counters that show a run's time by kind of core: one for all CPUs, and one for each
-/// CPU of all kinds but the largest, which gets what is left. They count a process with its threads
-/// and descendants and need no more than perf_event_paranoid 2: a clock goes on in the kernel
-/// whether or not that is excluded.
+/// CPU of all kinds but the largest, which gets what is left. They need no more than
+/// perf_event_paranoid 2: a clock goes on in the kernel even if that is excluded.
 class Clocks {
  public:
   explicit Clocks(const CoreKinds& kinds);
@@ -114,11 +111,10 @@ struct Polled {
   std::uint64_t of_reaped_ns = 0;  ///< the part of `descendants` that has ended
 };
 
-/// Looks about every 10 ms at a running command and its descendants, for what the kernel's totals
-/// of the ended command leave out: the kinds of core of its descendants' time. With two kinds one
-/// call gives the times of a whole process, threads that have ended included; with more, and before
-/// macOS 13, each thread is asked. Looks less often if that takes more than a hundredth of one
-/// core.
+/// Looks about every 10 ms, or at a hundredth of one core, at a running command and its descendants
+/// for what the kernel's totals of the ended command leave out: the kinds of core of descendants.
+/// With two kinds one call gives the times of a whole process, threads that have ended included;
+/// with more, and before macOS 13, each thread is asked.
 class RunPoll final : public os::RunWatch {
  public:
   RunPoll(const os::DarwinCalls& calls, std::size_t levels);

@@ -150,9 +150,8 @@ class EngineAround : public CounterEngine {
   std::unique_ptr<CounterEngine> inner_;
 };
 
-/// Shown next to rows of accounted events. The accounting of a process begins at its birth, so it
-/// includes execve, which counters do not: a fault for each page of arguments and environment, and
-/// a switch if it changes the CPU.
+/// Shown next to accounted events: other than counters they include execve, with a fault for each
+/// page of arguments and environment, and a switch if it changes the CPU.
 inline constexpr const char* kWithExec = "(with exec)";
 
 /// The end of the note about missing hardware counters.

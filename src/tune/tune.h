@@ -96,9 +96,9 @@ Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus);
 std::string list_text(const std::vector<Found>& found, const CpuChoice& cpus);
 
 // The machine is tuned as a transaction. All old values are in a journal before the first one
-// changes. Only the process that holds the lock of the journal's folder changes or restores
-// settings: lauka, its launcher process if lauka was killed, the next lauka if both were. The
-// folder exists only as long as the machine is tuned, so any other lauka only checks that.
+// changes. Only the process that holds the lock of the journal's folder, which exists only as long
+// as the machine is tuned, changes or restores settings: lauka, its launcher process if lauka was
+// killed, the next lauka if both were.
 
 inline constexpr const char* kJournalFolder = "/run/lauka";
 

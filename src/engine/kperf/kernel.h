@@ -202,9 +202,8 @@ class Trace {
 
   using Reader = std::function<void(std::span<const KdebugRecord>)>;
 
-  /// True if the trace must be read; waits up to a millisecond for that. Reading is rare because a
-  /// record that is being written meanwhile may be lost without a sign (its time is taken before
-  /// its place).
+  /// True if the trace must be read; waits up to a millisecond for that. It is read rarely, as a
+  /// record written meanwhile may be lost without a sign (its time is taken before its place).
   bool is_half_full() const;
 
   /// Passes on all present records. Sets `wrapped` if the buffer wrapped, so that some are lost.

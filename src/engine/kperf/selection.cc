@@ -13,16 +13,13 @@
 // Let S(e) be the counters of event e, and "greedy" the framework's rule: events in some order,
 // each on the lowest free counter of S(e).
 //
-// T1. Greedy succeeds in some order iff a matching m exists (m(e) in S(e), no counter twice). A
-//     greedy success is such a matching; the other way is T2.
-// T2. Greedy in ascending order of m(e) succeeds, for any matching m, with g(e) <= m(e). By
-//     induction: the counters taken before step j are g(ei) <= m(ei) < m(ej) for i < j, so m(ej) is
-//     still free, and the lowest free counter of S(ej) exists and is not above it. With a matching
-//     of class Matching g(e) = m(e): it gives no event a counter above a free one of S(e), and
-//     never frees one.
-// T3. k passes are enough iff a map f with f(e) in S(e) puts at most k events on each counter. A
-//     division into k matchings is such an f; and from such an f, deal the events of each counter
-//     to different passes: each pass then has at most one on each counter.
+// T1. Greedy succeeds in some order iff a matching m exists (m(e) in S(e), no counter twice): its
+//     success is one, and by T2 it follows from one.
+// T2. Greedy in ascending order of m(e) gives g(e) <= m(e): the counters taken before step j are
+//     g(ei) <= m(ei) < m(ej), so m(ej) is still free. For class Matching g(e) = m(e): it gives no
+//     event a counter above a free one of S(e), and never frees one.
+// T3. k passes are enough iff a map f with f(e) in S(e) puts at most k events on each counter: the
+//     events of each counter are dealt to different passes.
 // T4. By Hall's theorem f exists iff, for every set X of counters, at most k|X| events have S(e)
 //     within X. So the least k is the largest ceil(#{e: S(e) within X} / |X|).
 //

@@ -150,9 +150,8 @@ Trial try_counters(const Counter& counter, const os::LinuxCalls& calls) {
   Trial trial;
   OpenCounters open(calls);
   os::PerfEventAttr attributes = counter.attributes;
-  // Arm's kernel looks for a place only for events that are enabled or will be at exec (armpmu's
-  // validate_event): without the second flag the leader would take none, and one event more than
-  // there are counters could be opened.
+  // Arm's kernel finds places only for events that are enabled or will be at exec (armpmu's
+  // validate_event): without the second flag one event more than there are counters could be open.
   constexpr std::uint64_t of_leader = os::kPerfDisabled | os::kPerfEnableOnExec;
   attributes.flags = (attributes.flags & ~os::kPerfInherit) | of_leader;
   while (open.size() < kMostTried && open.open(attributes, 0) == 0) attributes.flags &= ~of_leader;

@@ -18,9 +18,8 @@ constexpr std::uint32_t kHardware = os::kPerfTypeHardware;
 constexpr std::uint32_t kCache = os::kPerfTypeCache;
 constexpr std::uint32_t kSoftware = os::kPerfTypeSoftware;
 
-/// A constant, since making this table took a seventh of the instructions of a short session. The
-/// code of a cache event is its cache, the operation in the second byte, and 0x10000 for misses;
-/// perf lists the same events.
+/// A constant, since making it took a seventh of the instructions of a short session. The code of a
+/// cache event is its cache, the operation in the second byte, and 0x10000 for misses.
 constexpr auto kKnownEvents = std::to_array<KnownEvent>({
     {"cycles", "cpu-cycles", "", kHardware, 0, "cycles in which the core was at work",
      "cpu_cycles"},
@@ -188,9 +187,8 @@ Error no_such_pmu(std::string_view text, std::string_view name, const os::Sysfs&
                cores.empty() ? std::string() : fmt::format("the cores have {}", listed(cores))};
 }
 
-/// Intel's topdown metrics are shares of the slots, which the processor gives as multiples of the
-/// event that leads their group. PMUs without that event (before Ice Lake, efficiency cores) have
-/// plain events of these names.
+/// Intel's topdown metrics are shares of the event that leads their group, the slots. PMUs without
+/// that event (before Ice Lake, efficiency cores) have plain events of these names.
 std::optional<os::Code> find_leader(std::string_view event, const os::Pmu& pmu,
                                     const os::Sysfs& sysfs) {
   constexpr std::string_view slots = "slots";

@@ -447,12 +447,9 @@ Result<kperf::KpepDatabase> load_database(const OnMacos& here, const kperf::Kern
   // Apple's own framework looks there first, and its users put a newer database there.
   if (const auto folder = os::variable("KPEP_DB_PATH"); folder && !folder->empty())
     paths.insert(paths.begin(), fmt::format("{}/{}.plist", *folder, cpu));
-  auto database = kperf::load_kpep_for(cpu, paths);
+  if (here.launcher == nullptr) return kperf::load_kpep_for(cpu, paths);
   // --kpep is for questions; this machine's processor may have other events.
-  const bool is_missing = std::ranges::none_of(paths, os::is_there);
-  if (is_missing && here.launcher != nullptr)
-    return Error{database.error().what, "name the folder that has it in KPEP_DB_PATH"};
-  return database;
+  return kperf::load_kpep_for(cpu, paths, "name the folder that has it in KPEP_DB_PATH");
 }
 
 /// Chooses on macOS. Without root or counters, `Auto` takes the kernel's accounts of each process.

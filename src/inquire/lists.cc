@@ -23,10 +23,7 @@ constexpr std::size_t kNarrowest = 24;
 constexpr std::size_t kWidestName = 32;
 
 /// Three cells, and a description that is wrapped into its column.
-struct Row {
-  std::array<std::string, 3> cells;
-  std::string description;
-};
+using Row = std::array<std::string, 4>;
 
 /// Prints `rows` in columns, the heading first. `columns`: the terminal's width; 0: nothing is
 /// wrapped. `below`: in a narrow terminal descriptions go below the other cells.
@@ -34,8 +31,7 @@ std::string printed(const std::vector<Row>& rows, std::size_t columns, bool belo
   std::array<std::size_t, 3> widths{};
   for (const Row& row : rows)
     for (std::size_t i = 0; i < widths.size(); ++i)
-      if (i > 0 || row.cells[i].size() <= kWidestName)
-        widths[i] = std::max(widths[i], row.cells[i].size());
+      if (i > 0 || row[i].size() <= kWidestName) widths[i] = std::max(widths[i], row[i].size());
   const std::size_t before = widths[0] + widths[1] + widths[2] + 6;
   const bool beside = columns == 0 || !below || before + kNarrowest <= columns;
   const std::size_t indent = beside ? before : 4;
@@ -46,16 +42,17 @@ std::string printed(const std::vector<Row>& rows, std::size_t columns, bool belo
     text.append(line.substr(0, line.find_last_not_of(' ') + 1)) += '\n';
   };
   for (const Row& row : rows) {
-    std::string front = fmt::format("{:<{}}  {:<{}}  {:<{}}  ", row.cells[0], widths[0],
-                                    row.cells[1], widths[1], row.cells[2], widths[2]);
+    std::string front = fmt::format("{:<{}}  {:<{}}  {:<{}}  ", row[0], widths[0], row[1],
+                                    widths[1], row[2], widths[2]);
+    const std::string& description = row[3];
     // A longer name keeps the rest of its line for itself, unless lines may be of any length.
     const bool is_too_long = columns != 0 && (!beside || front.size() != indent);
-    if (is_too_long || row.description.empty()) {
+    if (is_too_long || description.empty()) {
       add_line(front);
       front.assign(indent, ' ');
     }
-    if (row.description.empty()) continue;
-    for (const std::string_view line : wrapped(row.description, room)) {
+    if (description.empty()) continue;
+    for (const std::string_view line : wrapped(description, room)) {
       add_line(front + std::string(line));
       front.assign(indent, ' ');
     }
@@ -140,12 +137,12 @@ void add_counter(std::string& text, const ExplainedCounter& row, std::size_t cou
 
 std::string list_events(const Catalog& catalog, std::string_view filter, std::size_t columns) {
   if (catalog.empty()) return "no event can be counted here\n";
-  std::vector<Row> rows{{{"event", "alias", "counters"}, "description"}};
+  std::vector<Row> rows{Row{"event", "alias", "counters", "description"}};
   // A database or a table of the kernel may hold anything.
   for (const CatalogEntry& entry : catalog)
     if (contains(entry.name, filter) || contains(entry.alias, filter) ||
         contains(entry.description, filter))
-      rows.push_back({{one_line(entry.name), one_line(entry.alias), one_line(entry.counters)},
+      rows.push_back({one_line(entry.name), one_line(entry.alias), one_line(entry.counters),
                       one_line(entry.description)});
   if (rows.size() == 1)
     return fmt::format("no event that can be counted here contains {}\n", cited(filter));
@@ -198,9 +195,9 @@ std::vector<MetricLine> metrics_here(const MetricsHere& here) {
 }
 
 std::string list_metrics(const std::vector<MetricLine>& lines, std::size_t columns) {
-  std::vector<Row> rows{{{"metric", "unit", "here"}, "meaning"}};
+  std::vector<Row> rows{Row{"metric", "unit", "here", "meaning"}};
   for (const MetricLine& line : lines)
-    rows.push_back({{line.name, line.unit, line.here}, line.meaning});
+    rows.push_back({line.name, line.unit, line.here, line.meaning});
   return printed(rows, columns, false) +
          "\nEvery event of lauka --list-events is a metric too; --scrape, --derive and "
          "LAUKA_METRICS\nadd others. Where an event says no, lauka --check says why.\n";

@@ -600,11 +600,11 @@ std::vector<std::string> kpep_paths(std::string_view cpu) {
           fmt::format("/usr/share/kpep/{}.plist", cpu)};
 }
 
-Result<KpepDatabase> load_kpep_for(std::string_view cpu, const std::vector<std::string>& paths) {
+Result<KpepDatabase> load_kpep_for(std::string_view cpu, const std::vector<std::string>& paths,
+                                   const std::string& remedy) {
   const auto found = std::ranges::find_if(paths, os::is_there);
   if (found == paths.end())
-    return Error{fmt::format("there is no kpep database for this processor, {}", cpu),
-                 "name the file of a similar one with --kpep FILE"};
+    return Error{fmt::format("there is no kpep database for this processor, {}", cpu), remedy};
   return load_kpep(*found);
 }
 

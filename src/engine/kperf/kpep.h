@@ -94,6 +94,8 @@ std::string cpu_name(std::uint32_t type, std::uint32_t subtype, std::uint32_t fa
 std::vector<std::string> kpep_paths(std::string_view cpu);
 
 /// Reads the first of `paths` that exists. Refused, naming the processor, if none does.
-Result<KpepDatabase> load_kpep_for(std::string_view cpu, const std::vector<std::string>& paths);
+Result<KpepDatabase> load_kpep_for(
+    std::string_view cpu, const std::vector<std::string>& paths,
+    const std::string& remedy = "name the file of a similar one with --kpep FILE");
 
 }  // namespace lauka::engine::kperf

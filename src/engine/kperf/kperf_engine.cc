@@ -149,7 +149,7 @@ class KperfEngine final : public DatabaseEngine {
     if (!selected) return selected.error();
     if (here_.launcher != nullptr) {
       if (auto allowed = leave_out_forbidden(*selected, wanted); !allowed) return allowed.error();
-      if (auto tried = take_strategy(); !tried) return tried.error();
+      if (auto taken = take_strategy(); !taken) return taken.error();
     }
     selection_ = *std::move(selected);
     return event_set();
@@ -407,7 +407,12 @@ class TotalsEngine final : public CounterEngine {
  private:
   Result<void> add(const std::string& name, EventSet& set) {
     const AccountedEvent* source = find_source(name);
-    if (source == nullptr) return explain_refusal(name);
+    if (source == nullptr) {
+      // A name that is wrong stays wrong with root.
+      if (database_)
+        if (const auto known = find_wanted(*database_, name); !known) return known.error();
+      return why_.prefixed(fmt::format("'{}' cannot be counted", name));
+    }
     if (std::ranges::find(sources_, source) != sources_.end()) return {};
     sources_.push_back(source);
     set.passes.front().events.push_back(set.events.size());
@@ -423,14 +428,6 @@ class TotalsEngine final : public CounterEngine {
     const auto all = static_cast<double>(ended.usage.user_ns + ended.usage.system_ns);
     const auto own = static_cast<double>(ended.totals->user_ns + ended.totals->system_ns);
     if (all > 0.0) share_of_children_ = std::max(share_of_children_, (all - own) / all);
-  }
-
-  Error explain_refusal(const std::string& name) const {
-    if (database_) {
-      // A name that is wrong stays wrong with root.
-      if (auto known = find_wanted(*database_, name); !known) return known.error();
-    }
-    return why_.prefixed(fmt::format("'{}' cannot be counted", name));
   }
 
   Error why_;
@@ -529,7 +526,11 @@ class OfCallingThreads final : public EngineAround {
       const auto* const one = std::ranges::find_if(kOfThread, [&](const AccountedEvent& event) {
         return same_ignoring_case(name, event.name);
       });
-      if (one == kOfThread.end()) return explain_refusal(name);
+      if (one == kOfThread.end())
+        return Error{fmt::format("{} cannot be counted with --region: macOS gives a thread its "
+                                 "cycles and instructions only",
+                                 cited(name)),
+                     "leave it out, or leave out --region"};
       add(*one, set);
     }
     counts_whole_ = wanted.counted_in == CountedIn::RegionAndWhole;
@@ -574,13 +575,6 @@ class OfCallingThreads final : public EngineAround {
   }
 
  private:
-  static Error explain_refusal(const std::string& name) {
-    return Error{fmt::format("{} cannot be counted with --region: macOS gives a thread its cycles "
-                             "and instructions only",
-                             cited(name)),
-                 "leave it out, or leave out --region"};
-  }
-
   void add(const AccountedEvent& one, EventSet& set) {
     if (std::ranges::find(events_, &one) != events_.end()) return;
     set.passes.front().events.push_back(events_.size());

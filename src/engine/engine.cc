@@ -86,6 +86,7 @@ class NoneEngine final : public CounterEngine {
   Result<EventSet> select(const EventRequest& wanted) override {
     events_.clear();
     EventSet set;
+    set.passes.emplace_back();
     for (const std::string& name : wanted.names) {
       const AccountedEvent* event = find_accounted(name);
       if (event == nullptr && why_)
@@ -93,15 +94,10 @@ class NoneEngine final : public CounterEngine {
       if (event == nullptr)
         return Error{fmt::format("'{}' is not counted with --engine none", name),
                      "leave out --engine none"};
-      if (std::ranges::find(events_, event) != events_.end()) continue;
-      events_.push_back(event);
-      set.events.push_back(
-          {.name = lower_case(name), .meaning = std::string(event->meaning), .note = kWithExec});
+      if (Event* added = add_accounted(*event, name, events_, set)) added->note = kWithExec;
     }
     if (why_ && wanted.names.empty()) set.notes = notes_without_counters(*why_);
-    if (events_.empty()) return set;
-    Pass& pass = set.passes.emplace_back();
-    for (std::size_t i = 0; i < events_.size(); ++i) pass.events.push_back(i);
+    if (events_.empty()) set.passes.clear();
     return set;
   }
 
@@ -406,6 +402,17 @@ const AccountedEvent* find_accounted(std::string_view name) {
     if (!event.other_name.empty() && same_ignoring_case(name, event.other_name)) return &event;
   }
   return nullptr;
+}
+
+Event* add_accounted(const AccountedEvent& event, std::string_view name,
+                     std::vector<const AccountedEvent*>& taken, EventSet& set) {
+  if (std::ranges::find(taken, &event) != taken.end()) return nullptr;
+  taken.push_back(&event);
+  set.passes.front().events.push_back(set.events.size());
+  set.events.push_back({.name = lower_case(name),
+                        .meaning = std::string(event.meaning),
+                        .role = role_of_event(lower_case(name))});
+  return &set.events.back();
 }
 
 CatalogEntry make_catalog_entry(const AccountedEvent& event) {

@@ -168,6 +168,11 @@ std::vector<std::string> notes_without_counters(const Error& why);
 std::span<const AccountedEvent> accounted_events();
 const AccountedEvent* find_accounted(std::string_view name);
 
+/// Adds an event to the first pass of `set`, as the user calls it, unless it is among `taken`;
+/// returns it if it is new, else null.
+Event* add_accounted(const AccountedEvent& event, std::string_view name,
+                     std::vector<const AccountedEvent*>& taken, EventSet& set);
+
 /// Returns the entry of an accounted event in --list-events.
 CatalogEntry make_catalog_entry(const AccountedEvent& event);
 

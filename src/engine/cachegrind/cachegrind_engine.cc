@@ -219,7 +219,7 @@ class CachegrindEngine final : public CounterEngine {
       if (const SimulatedEvent* simulated = find_simulated(name))
         add(*simulated, set);
       else if (const AccountedEvent* accounted = find_accounted(name))
-        add(*accounted, lower_case(name), set);
+        add_accounted(*accounted, name, accounted_, set);
       else
         return Error{fmt::format("'{}' cannot be simulated", name),
                      fmt::format("--engine cachegrind counts {}", listed(all))};
@@ -237,12 +237,6 @@ class CachegrindEngine final : public CounterEngine {
   }
 
  private:
-  void add(const AccountedEvent& event, std::string name, EventSet& set) {
-    if (std::ranges::find(accounted_, &event) != accounted_.end()) return;
-    accounted_.push_back(&event);
-    set.passes[0].events.push_back(set.events.size());
-    set.events.push_back({std::move(name), std::string(event.meaning)});
-  }
   void add(const SimulatedEvent& event, EventSet& set) {
     if (std::ranges::find(simulated_, &event) != simulated_.end()) return;
     simulated_.push_back(&event);

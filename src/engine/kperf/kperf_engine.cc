@@ -413,13 +413,8 @@ class TotalsEngine final : public CounterEngine {
         if (const auto known = find_wanted(*database_, name); !known) return known.error();
       return why_.prefixed(fmt::format("'{}' cannot be counted", name));
     }
-    if (std::ranges::find(sources_, source) != sources_.end()) return {};
-    sources_.push_back(source);
-    set.passes.front().events.push_back(set.events.size());
-    set.events.push_back({.name = lower_case(name),
-                          .meaning = std::string(source->meaning),
-                          .is_energy = source == &kEnergy,
-                          .role = role_of_event(lower_case(name))});
+    if (Event* added = add_accounted(*source, name, sources_, set))
+      added->is_energy = source == &kEnergy;
     return {};
   }
 
@@ -576,13 +571,8 @@ class OfCallingThreads final : public EngineAround {
 
  private:
   void add(const AccountedEvent& one, EventSet& set) {
-    if (std::ranges::find(events_, &one) != events_.end()) return;
-    set.passes.front().events.push_back(events_.size());
-    events_.push_back(&one);
-    set.events.push_back({.name = std::string(one.name),
-                          .meaning = std::string(one.meaning),
-                          .note = std::string(kRegionNote) + " (calling threads)",
-                          .role = role_of_event(one.name)});
+    if (Event* added = add_accounted(one, one.name, events_, set))
+      added->note = std::string(kRegionNote) + " (calling threads)";
   }
 
   /// Adds the whole run's events after the region's. Free ones are read with the region's.

@@ -48,22 +48,30 @@ struct ThreadCounting {
     }
     if (all_cycles->kernel_left_out)
       notes.emplace_back("cycles and instructions are of user space only");
-    cycles = std::move(all_cycles->counters);
-    instructions = std::move(all_instructions->counters);
-    const auto is_counted = [&](const CoreKind& kind) {
-      return std::ranges::any_of(
-          cycles, [&](const perf::Counter& counter) { return counter.pmu == kind.pmu; });
-    };
+    for (const perf::Counter& cycles : all_cycles->counters) {
+      OnPmu& on = pmus.emplace_back(OnPmu{cycles.attributes});
+      on.kind = std::ranges::find(kinds, cycles.pmu, &CoreKind::pmu) - kinds.begin();
+      const auto& others = all_instructions->counters;
+      const auto other = std::ranges::find(others, cycles.pmu, &perf::Counter::pmu);
+      if (other != others.end()) on.instructions = other->attributes;
+    }
     kinds_are_pmus =
-        kinds.size() > 1 && kinds.size() == cycles.size() && std::ranges::all_of(kinds, is_counted);
+        kinds.size() > 1 && kinds.size() == pmus.size() &&
+        std::ranges::all_of(pmus, [&](const OnPmu& on) { return on.kind < std::ssize(kinds); });
     return true;
   }
+
+  /// A group of counters on one PMU, led by cycles.
+  struct OnPmu {
+    os::PerfEventAttr cycles;
+    std::optional<os::PerfEventAttr> instructions{};
+    std::ptrdiff_t kind = 0;  ///< of core; their number if it is none
+  };
 
   const os::LinuxCalls& calls;
   CoreKinds kinds;
   perf::Situation situation;
-  std::vector<perf::Counter> cycles{};        ///< one per PMU
-  std::vector<perf::Counter> instructions{};  ///< on the same PMUs
+  std::vector<OnPmu> pmus{};
   bool kinds_are_pmus = false;  ///< so that the PMUs' counters show the time by kind too
   std::optional<Clocks> clocks{};
   std::vector<ThreadColumns> columns{};
@@ -79,7 +87,7 @@ class AttachedThread {
     int error = it.open_pmus(thread);
     if (error == 0) error = it.open_clocks(thread);
     if (error == ESRCH) {
-      it.pmus_.clear();
+      it.leaders_.clear();
       it.clocks_.clear();
     } else if (error != 0) {
       return perf::why_not_opened(error, {}, counting.situation)
@@ -101,13 +109,6 @@ class AttachedThread {
   }
 
  private:
-  /// A group on one PMU: its leader counts cycles, the other, if there is one, instructions.
-  struct OnPmu {
-    std::size_t leader = 0;  ///< index in open_
-    std::string pmu{};
-    bool has_instructions = false;
-  };
-
   /// What a group reads: number, enabled, running and the counts; all 0 if that fails.
   using Words = std::array<std::uint64_t, 5>;
 
@@ -122,16 +123,12 @@ class AttachedThread {
 
   /// Returns 0 or errno.
   int open_pmus(int thread) {
-    for (const perf::Counter& cycles : counting_->cycles) {
+    for (const auto& on : counting_->pmus) {
       const std::size_t leader = open_.size();
-      if (const int error = open(cycles.attributes, leader, {thread, -1}); error != 0) return error;
-      pmus_.push_back({leader, cycles.pmu, false});
-      for (const perf::Counter& other : counting_->instructions) {
-        if (other.pmu != cycles.pmu) continue;
-        if (const int error = open(other.attributes, leader, {thread, -1}); error != 0)
-          return error;
-        pmus_.back().has_instructions = true;
-      }
+      leaders_.push_back(leader);
+      int error = open(on.cycles, leader, {thread, -1});
+      if (error == 0 && on.instructions) error = open(*on.instructions, leader, {thread, -1});
+      if (error != 0) return error;
     }
     return 0;
   }
@@ -159,31 +156,27 @@ class AttachedThread {
   }
 
   void read_pmus(Counted& counted) const {
-    const CoreKinds& kinds = counting_->kinds;
-    std::vector<ThreadPart>& parts = counted.parts;
     std::vector<Words> groups;
     std::uint64_t running = 0;
     std::uint64_t enabled = ~std::uint64_t{0};  // of the last that was opened: the least
-    for (const OnPmu& group : pmus_) {
-      const Words& words = groups.emplace_back(read_words(group.leader));
+    for (const std::size_t leader : leaders_) {
+      const Words& words = groups.emplace_back(read_words(leader));
       running += words[2];
       enabled = std::min(enabled, words[1]);
     }
-    const bool held = pmus_.empty() || perf::held_all_the_time(running, enabled, pmus_.size() > 1);
-    counted.was_shared = !held;
-    for (std::size_t i = 0; i < pmus_.size(); ++i) {
+    counted.was_shared =
+        !groups.empty() && !perf::held_all_the_time(running, enabled, groups.size() > 1);
+    if (counted.was_shared) return;  // a part of the time, and never a guess at the rest
+    for (std::size_t i = 0; i < groups.size(); ++i) {
       const Words& words = groups[i];
       if (words[0] == 0) continue;
-      std::size_t column = 0;
-      if (counting_->kinds_are_pmus) {
-        while (column < kinds.size() && kinds[column].pmu != pmus_[i].pmu) ++column;
-        ++column;  // after the group for all kinds
-        if (held) parts[column].cpu_seconds = static_cast<double>(words[2]) / kNs;
-      }
-      if (!held) continue;  // a part of the time, and never a guess at the rest
-      parts[column].cycles = parts[column].cycles.value_or(0) + words[3];
-      if (pmus_[i].has_instructions && words[0] >= 2)
-        parts[column].instructions = parts[column].instructions.value_or(0) + words[4];
+      const auto& on = counting_->pmus[i];
+      const bool has_column = counting_->kinds_are_pmus;  // after the one for all kinds
+      ThreadPart& part = counted.parts[has_column ? static_cast<std::size_t>(on.kind) + 1 : 0];
+      if (has_column) part.cpu_seconds = static_cast<double>(words[2]) / kNs;
+      part.cycles = part.cycles.value_or(0) + words[3];
+      if (on.instructions && words[0] >= 2)
+        part.instructions = part.instructions.value_or(0) + words[4];
     }
   }
 
@@ -204,7 +197,7 @@ class AttachedThread {
 
   const ThreadCounting* counting_;
   perf::OpenCounters open_;
-  std::vector<OnPmu> pmus_{};
+  std::vector<std::size_t> leaders_{};                ///< in open_, of the groups on PMUs
   std::vector<std::optional<std::size_t>> clocks_{};  ///< in open_; nullopt: that CPU is off
 };
 

@@ -63,8 +63,7 @@ Result<Decided> decide(const CoreRequest& wanted, const os::LinuxCalls* linux,
 /// `engine` in each pass that is not simulated. On Linux exactly: the time of the counters of all
 /// kinds of core if they are in use anyway, else of Clocks. On macOS by mac_times, then the time on
 /// unknown kinds (CoreUse::has_unsplit). A run with too little time on the first kind
-/// (CoreUse::min_share) is repeated, at most three times. Returns the engine if no times are
-/// wanted.
+/// (CoreUse::min_share) is repeated, at most three times. Returns `engine` if no times are wanted.
 std::unique_ptr<engine::CounterEngine> with_core_time(std::unique_ptr<engine::CounterEngine> engine,
                                                       const Decided& decided,
                                                       const os::LinuxCalls* linux,
@@ -78,8 +77,8 @@ struct CoreTimes {
 };
 
 /// Task-clock counters that show a run's time by kind of core: one for all CPUs, and one for each
-/// CPU of all kinds but the largest, which gets what is left. They need no more than
-/// perf_event_paranoid 2: a clock goes on in the kernel even if that is excluded.
+/// CPU of all kinds but the largest, which gets what is left. They count threads and descendants
+/// too, and need no more than perf_event_paranoid 2: a clock goes on in an excluded kernel.
 class Clocks {
  public:
   explicit Clocks(const CoreKinds& kinds);

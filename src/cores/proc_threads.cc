@@ -81,7 +81,7 @@ struct ThreadCounting {
 /// Counters on one thread, from now on until this goes.
 class AttachedThread {
  public:
-  /// Refused if the kernel refuses; a thread that has gone has no counters.
+  /// Refused if the kernel refuses; a thread that has gone has no counters. `counting` outlives it.
   static Result<AttachedThread> attach(const ThreadCounting& counting, int thread) {
     AttachedThread it(counting);
     int error = it.open_pmus(thread);

@@ -164,7 +164,7 @@ inline constexpr std::string_view kNoCounters = "no hardware counters here; lauk
 /// Returns the notes of a session without hardware counters: one line if --check has a remedy.
 std::vector<std::string> notes_without_counters(const Error& why);
 
-/// Returns all accounted events, and the one of that name (of either, in any case), or null.
+/// Returns all accounted events, and the one of a name (either of its two, in any case), or null.
 std::span<const AccountedEvent> accounted_events();
 const AccountedEvent* find_accounted(std::string_view name);
 

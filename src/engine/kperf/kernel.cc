@@ -180,7 +180,7 @@ int Kernel::reset_sampling() const {
 }
 
 int Kernel::start_pet(std::uint64_t period_ns, std::uint32_t action) const {
-  Timebase timebase;
+  os::Timebase timebase;
   if (calls_.mach_timebase_info(&timebase) != 0 || timebase.numerator == 0) return EINVAL;
   const std::uint64_t ticks = period_ns * timebase.denominator / timebase.numerator;
   constexpr std::uint64_t timer = 0;

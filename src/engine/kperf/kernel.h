@@ -18,8 +18,6 @@
 
 namespace lauka::engine::kperf {
 
-using os::Timebase;
-
 /// Classes of counters, as bits.
 inline constexpr std::uint32_t kFixedClass = 1;
 inline constexpr std::uint32_t kConfigurableClass = 2;

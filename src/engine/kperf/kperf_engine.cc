@@ -66,7 +66,7 @@ class KperfCounting final : public Counting {
   std::vector<CountSource> places_;
 };
 
-/// Answers questions about the events of a database.
+/// Answers questions about the events of a database; KperfEngine counts them.
 class DatabaseEngine : public CounterEngine {
  public:
   DatabaseEngine(KpepDatabase database, bool user_only)

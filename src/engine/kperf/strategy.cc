@@ -17,9 +17,9 @@ namespace lauka::engine::kperf {
 //   follows on the same thread. Records of other threads may come between them.
 // - A sample of n values is ceil(n / 4) records of four: the first carries START, the last END, and
 //   one that is alone only START. Arguments after the n-th value are what was there before.
-// - Where a thread has no counts yet, the kernel writes as many zeros as it has counters.
+// - Where a thread has no counts yet, the kernel writes as many zeros as it has counters, not n.
 // - An exec gives the process a new thread, first as a copy. It is a thread once EXEC is written on
-//   it; a failed exec's copy vanishes without a word.
+//   it; a failed exec's copy vanishes without a word. PROC_EXIT comes at each exec, and is no end.
 
 namespace {
 

@@ -222,20 +222,19 @@ CountsOfThread thread_counts(const os::DarwinCalls& calls, int process, std::uin
   return {std::move(counts), 0};
 }
 
-Result<Threads> darwin_threads(const ThreadsWanted& wanted, const Wait& wait,
-                               const os::DarwinCalls& calls) {
+Result<Threads> darwin_threads(std::int32_t process, std::optional<std::chrono::nanoseconds> during,
+                               const Wait& wait, const os::DarwinCalls& calls) {
   const std::vector<std::string> levels = level_names(calls);
   if (levels.empty()) return no_kinds_of_core();
-  if (auto able = check_mac_process(calls, wanted.process, levels.size()); !able)
-    return able.error();
-  MacStream stream({wanted.process}, levels, calls, !wanted.during);
-  if (wanted.during) {
+  if (auto able = check_mac_process(calls, process, levels.size()); !able) return able.error();
+  MacStream stream({process}, levels, calls, !during);
+  if (during) {
     static_cast<void>(stream.read({}));
-    wait(*wanted.during);
+    wait(*during);
   }
-  const std::vector<ThreadSample> samples = stream.read(wanted.during.value_or(nanoseconds{}));
+  const std::vector<ThreadSample> samples = stream.read(during.value_or(nanoseconds{}));
   if (!stream.goes_on())
-    return Error{fmt::format("process {} ended in the meantime", wanted.process),
+    return Error{fmt::format("process {} ended in the meantime", process),
                  "use a shorter --duration"};
   Threads threads;
   for (const std::string& name : levels)

@@ -296,22 +296,23 @@ Result<void> check_process(const os::LinuxCalls& calls, std::int32_t process) {
   return {};
 }
 
-Result<Threads> linux_threads(const ThreadsWanted& wanted, const CoreKinds& kinds, const Wait& wait,
+Result<Threads> linux_threads(std::int32_t process, std::optional<std::chrono::nanoseconds> during,
+                              const CoreKinds& kinds, const Wait& wait,
                               const os::LinuxCalls& calls) {
-  if (auto able = check_process(calls, wanted.process); !able) return able.error();
-  if (!wanted.during) return since_birth(wanted.process, calls);
+  if (auto able = check_process(calls, process); !able) return able.error();
+  if (!during) return since_birth(process, calls);
   const ThreadCounting counting(kinds, calls);
-  const AllTimes before = read_all_times(calls, wanted.process);
+  const AllTimes before = read_all_times(calls, process);
   std::map<std::string, std::pair<std::string, AttachedThread>> attached;
   for (const auto& [thread, times] : before) {
     const auto id = static_cast<int>(parse_number(thread).value_or(0));
     auto one = AttachedThread::attach(counting, id);
     if (!one) return one.error();
-    attached.emplace(thread, std::pair(read_name(calls, wanted.process, thread), *std::move(one)));
+    attached.emplace(thread, std::pair(read_name(calls, process, thread), *std::move(one)));
   }
-  wait(*wanted.during);
+  wait(*during);
   Threads threads{counting.columns, {}, counting.notes};
-  const AllTimes after = read_all_times(calls, wanted.process);
+  const AllTimes after = read_all_times(calls, process);
   if (after.empty()) threads.notes.emplace_back("the process ended in the meantime");
   std::size_t shared = 0;
   for (const auto& [thread, named] : attached) {
@@ -335,7 +336,7 @@ Result<Threads> linux_threads(const ThreadsWanted& wanted, const CoreKinds& kind
                             plural(shared, "thread"));
   for (const auto& [thread, times] : after)
     if (!attached.contains(thread))
-      threads.lines.push_back(make_line(thread, read_name(calls, wanted.process, thread), times,
+      threads.lines.push_back(make_line(thread, read_name(calls, process, thread), times,
                                         std::vector<ThreadPart>(threads.columns.size())));
   return threads;
 }
@@ -577,12 +578,12 @@ Result<std::unique_ptr<ThreadStream>> stream_linux_threads(
 
 }  // namespace
 
-Result<Threads> sample_threads(const ThreadsWanted& wanted, const CoreKinds& kinds,
-                               const Wait& wait, const os::LinuxCalls* linux,
-                               const os::DarwinCalls* darwin) {
-  auto threads = darwin != nullptr ? darwin_threads(wanted, wait, *darwin)
+Result<Threads> sample_threads(std::int32_t process, std::optional<std::chrono::nanoseconds> during,
+                               const CoreKinds& kinds, const Wait& wait,
+                               const os::LinuxCalls* linux, const os::DarwinCalls* darwin) {
+  auto threads = darwin != nullptr ? darwin_threads(process, during, wait, *darwin)
                  : linux != nullptr
-                     ? linux_threads(wanted, kinds, wait, *linux)
+                     ? linux_threads(process, during, kinds, wait, *linux)
                      : Result<Threads>(Error{"--threads is for Linux and macOS", "leave it out"});
   if (threads)
     std::ranges::stable_sort(threads->lines, [](const ThreadLine& a, const ThreadLine& b) {

@@ -63,24 +63,18 @@ struct Threads {
   std::vector<std::string> notes{};  ///< one line each: what is missing and why
 };
 
-/// The process, and for how long its threads are watched.
-struct ThreadsWanted {
-  std::int32_t process = 0;
-  std::optional<std::chrono::nanoseconds> during{};  ///< nullopt: since each thread's birth
-};
-
 /// Waits; may return earlier, when the user wants an end.
 using Wait = std::function<void(std::chrono::nanoseconds)>;
 
-/// Reads the threads of a process. Refused if there is no such process, if it is another user's,
-/// and if both `linux` and `darwin` are null.
+/// Reads the threads of a process, `during` a time or since their births. Refused if there is no
+/// such process, if it is another user's, and if both `linux` and `darwin` are null.
 ///
 /// On Linux user and system time come from /proc, in hundredths of a second; cycles, instructions
 /// and time by kind of core from counters attached to all existing threads, with `during` only. On
 /// macOS everything is by kind of core, from the kernel's accounting of each thread.
-Result<Threads> sample_threads(const ThreadsWanted& wanted, const CoreKinds& kinds,
-                               const Wait& wait, const os::LinuxCalls* linux,
-                               const os::DarwinCalls* darwin);
+Result<Threads> sample_threads(std::int32_t process, std::optional<std::chrono::nanoseconds> during,
+                               const CoreKinds& kinds, const Wait& wait,
+                               const os::LinuxCalls* linux, const os::DarwinCalls* darwin);
 
 /// The work of a thread since the last reading.
 struct ThreadSample {
@@ -199,8 +193,8 @@ CountsOfThread thread_counts(const os::DarwinCalls& calls, int process, std::uin
                              std::size_t levels);
 
 /// sample_threads and stream_threads on macOS.
-Result<Threads> darwin_threads(const ThreadsWanted& wanted, const Wait& wait,
-                               const os::DarwinCalls& calls);
+Result<Threads> darwin_threads(std::int32_t process, std::optional<std::chrono::nanoseconds> during,
+                               const Wait& wait, const os::DarwinCalls& calls);
 Result<std::unique_ptr<ThreadStream>> stream_darwin_threads(
     const std::vector<std::int32_t>& processes, const os::DarwinCalls& calls);
 

@@ -31,15 +31,10 @@ struct MetricLine {
   std::string meaning;
 };
 
-/// The facts that decide which metrics are measured here.
-struct MetricsHere {
-  std::function<bool(const std::vector<std::string>& events)> can_count;
-  bool has_tree_peak = false;
-  const CoreUse& cores;
-};
-
 /// Lists all metrics with a name of their own; every event of --list-events is another.
-std::vector<MetricLine> metrics_here(const MetricsHere& here);
+std::vector<MetricLine> metrics_here(
+    const std::function<bool(const std::vector<std::string>& events)>& can_count,
+    bool has_tree_peak, const CoreUse& cores);
 
 /// Prints them as a table, `columns` wide as in list_events.
 std::string list_metrics(const std::vector<MetricLine>& lines, std::size_t columns);

@@ -100,19 +100,12 @@ constexpr auto kMade = std::to_array<KnownMetric>({
     {"region_entries", "1", "how often it entered this part", "--region"},
 });
 
-std::string_view yes_or_no(bool yes) {
+std::string yes_or_no(bool yes) {
   return yes ? "yes" : "no";
 }
 
-std::string availability(const KnownMetric& metric, const MetricsHere& here) {
-  if (metric.needs.starts_with("--")) return std::string(metric.needs);
-  if (metric.needs.empty()) return "yes";
-  const auto events = split(metric.needs, ',');
-  return std::string(yes_or_no(here.can_count({events.begin(), events.end()})));
-}
-
 void add_core_lines(const CoreUse& cores, std::vector<MetricLine>& lines) {
-  const std::string here(yes_or_no(!cores.timed.empty()));
+  const std::string here = yes_or_no(!cores.timed.empty());
   const auto kinds = cores.timed.empty() ? std::vector<std::string>{"P", "E"} : cores.timed;
   for (const std::string& kind : kinds)
     lines.push_back({time_metric_name(kind), "s", here, "CPU time on " + kind + " cores"});
@@ -180,17 +173,25 @@ std::string explain_events(Explanation explanation) {
   return text;
 }
 
-std::vector<MetricLine> metrics_here(const MetricsHere& here) {
+std::vector<MetricLine> metrics_here(
+    const std::function<bool(const std::vector<std::string>& events)>& can_count,
+    bool has_tree_peak, const CoreUse& cores) {
   std::vector<MetricLine> lines;
   lines.reserve(std::size(kBuiltInMetrics) + std::size(kMade));
   for (const BuiltInMetric& one : kBuiltInMetrics)
     lines.push_back({std::string(one.name), std::string(unit_symbol(one.unit)),
-                     std::string(yes_or_no(one.name != kTreePeakMemory || here.has_tree_peak)),
+                     yes_or_no(one.name != kTreePeakMemory || has_tree_peak),
                      std::string(one.meaning)});
-  add_core_lines(here.cores, lines);
-  for (const KnownMetric& one : kMade)
-    lines.push_back({std::string(one.name), std::string(one.unit), availability(one, here),
+  add_core_lines(cores, lines);
+  for (const KnownMetric& one : kMade) {
+    const bool is_by_option = one.needs.starts_with("--");
+    const auto events = split(one.needs, ',');
+    const bool is_here =
+        is_by_option || one.needs.empty() || can_count({events.begin(), events.end()});
+    lines.push_back({std::string(one.name), std::string(one.unit),
+                     is_by_option ? std::string(one.needs) : yes_or_no(is_here),
                      std::string(one.meaning)});
+  }
   return lines;
 }
 

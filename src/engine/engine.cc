@@ -494,7 +494,9 @@ bool is_meant(Choice choice, const os::LinuxCalls* linux, const OnMacos& macos) 
 
 Chosen without_counters(const Error& why) {
   return Chosen{make_none_engine(why),
-                fmt::format("no hardware counters: {}; {}", why.line(), kSimulationHint)};
+                fmt::format("no hardware counters: {}; or --engine cachegrind counts instructions "
+                            "by simulation",
+                            why.line())};
 }
 
 EngineFacts missing(Choice engine, const Error& error) {

@@ -154,10 +154,6 @@ class EngineAround : public CounterEngine {
 /// page of arguments and environment, and a switch if it changes the CPU.
 inline constexpr const char* kWithExec = "(with exec)";
 
-/// The end of the note about missing hardware counters.
-inline constexpr std::string_view kSimulationHint =
-    "or --engine cachegrind counts instructions by simulation";
-
 /// Shown only to users who asked for counts, or for everything (--verbose).
 inline constexpr std::string_view kNoCounters = "no hardware counters here; lauka --check says why";
 

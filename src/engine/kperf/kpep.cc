@@ -29,6 +29,9 @@ std::uint64_t line_number(XML_Parser parser) {
 #endif
 }
 
+constexpr std::string_view kBinaryPlist = "bplist00";
+constexpr std::size_t kDeepestPlist = 64;  // a database is six elements deep
+
 /// In a <plist>.
 constexpr std::array<std::string_view, 10> kElements = {
     "dict", "array", "key", "string", "integer", "true", "false", "real", "date", "data"};

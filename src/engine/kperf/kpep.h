@@ -31,16 +31,10 @@ struct PlistValue {
   const PlistValue* find(std::string_view key) const;
 };
 
-/// A database is six elements deep.
-inline constexpr std::size_t kDeepestPlist = 64;
-
 /// Reads a property list, XML or binary. Refuses, with a predicate of the file, one that is
-/// damaged, nests deeper than kDeepestPlist, declares entities, or has a million values (in a
+/// damaged, nests deeper than 64 elements, declares entities, or has a million values (in a
 /// binary one an object may be in many places).
 Result<PlistValue> read_plist(std::string_view bytes);
-
-/// The beginning of a binary property list.
-inline constexpr std::string_view kBinaryPlist = "bplist00";
 
 /// Hardware counters as bits: bit i is PMCi, which is also how a kpep database numbers them.
 using CounterMask = std::uint32_t;

@@ -23,6 +23,11 @@ namespace {
 /// Source: XNU 11215, osfmk/arm64/kpc.c.
 constexpr int kUserSpaceOnlySince = 15;
 
+/// Explains why a run has neither cycles nor instructions by the kernel's own accounts.
+Error no_counts_at_all() {
+  return {"the kernel counts no cycles and instructions, as in a virtual machine", ""};
+}
+
 /// The source of an event's count in a pass.
 struct CountSource {
   std::size_t value = 0;                      ///< index into RunValues::values
@@ -456,15 +461,6 @@ class KperfOrTotals final : public EngineAround {
 };
 
 }  // namespace
-
-Error no_counts_at_all() {
-  return {"the kernel counts no cycles and instructions, as in a virtual machine", ""};
-}
-
-std::optional<std::uint64_t> energy_of(const os::Ended& ended) {
-  if (!ended.totals) return std::nullopt;
-  return ended.totals->energy_nj;
-}
 
 std::unique_ptr<CounterEngine> make_totals_engine(Error why, std::optional<KpepDatabase> database) {
   return std::make_unique<TotalsEngine>(std::move(why), std::move(database));

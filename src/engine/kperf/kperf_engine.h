@@ -8,7 +8,6 @@
 #include "os/darwin_calls.h"
 #include "os/process.h"
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,15 +37,9 @@ std::unique_ptr<CounterEngine> make_database_engine(KpepDatabase database, bool 
 Result<std::unique_ptr<CounterEngine>> open_database_engine(const std::string& path,
                                                             bool user_only);
 
-/// Explains why a run has neither cycles nor instructions by the kernel's own accounts.
-Error no_counts_at_all();
-
-/// Returns nanojoules of the process alone; nullopt if the kernel does not report them.
-std::optional<std::uint64_t> energy_of(const os::Ended& ended);
-
 inline constexpr AccountedEvent kEnergy{
     "energy", "",
     "energy of the command's own process, without its children, by the kernel's accounting",
-    &energy_of};
+    [](const os::Ended& ended) { return ended.totals ? ended.totals->energy_nj : std::nullopt; }};
 
 }  // namespace lauka::engine::kperf

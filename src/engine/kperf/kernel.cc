@@ -155,10 +155,6 @@ int Kernel::set_count(const char* name) const {
   return error == EINVAL && number(name).value_or(0) >= 1 ? 0 : error;
 }
 
-int Kernel::make_action() const {
-  return set_count("kperf.action.count");
-}
-
 int Kernel::set_action(std::uint32_t action, std::uint32_t samplers) const {
   constexpr std::int32_t any_pid = -1;
   using Words = std::array<std::uint64_t, 2>;
@@ -192,20 +188,12 @@ int Kernel::start_pet(std::uint64_t period_ns, std::uint32_t action) const {
   return error != 0 ? error : set("kperf.lightweight_pet", std::uint32_t{1});
 }
 
-int Kernel::stop_pet() const {
-  return set("kperf.lightweight_pet", std::uint32_t{0});
-}
-
 int Kernel::trigger_at_thread_end(std::uint32_t action) const {
   KdebugTrigger trigger;
   trigger.codes[0] = kMatchEvent;
   trigger.debugid = kThreadTerminatePid;
   if (const int error = set("kperf.kdebug.filter", trigger); error != 0) return error;
   return set("kperf.kdebug.action", action);
-}
-
-int Kernel::stop_trigger() const {
-  return set("kperf.kdebug.action", std::uint32_t{0});
 }
 
 std::optional<std::uint32_t> Kernel::number(const char* name) const {
@@ -409,7 +397,7 @@ int Claim::start_sampling(const Sampling& sampling) {
 }
 
 int Claim::begin_sampling(const Sampling& sampling) {
-  int error = kernel_.make_action();
+  int error = kernel_.set_count("kperf.action.count");
   if (error == 0) error = kernel_.set_action(kAction, kSampleThreadCounters);
   if (error == 0 && sampling.at_exit) error = kernel_.trigger_at_thread_end(kAction);
   if (error == 0 && sampling.period_ns) error = kernel_.start_pet(*sampling.period_ns, kAction);
@@ -421,8 +409,8 @@ int Claim::stop_sampling() const {
   // Errors but the last are ignored: it may be off already.
   kernel_.set_sampling(false);
   trace_.remove();
-  kernel_.stop_trigger();
-  kernel_.stop_pet();
+  kernel_.set("kperf.kdebug.action", std::uint32_t{0});
+  kernel_.set("kperf.lightweight_pet", std::uint32_t{0});
   return kernel_.reset_sampling();
 }
 

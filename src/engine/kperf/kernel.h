@@ -144,18 +144,16 @@ class Kernel {
   int machine_counters(std::size_t cpus, std::vector<std::uint64_t>& values) const;
 
   // kperf: actions are numbered from 1
-  /// Ensures that there is an action. Counts of actions and timers never shrink before a
+  /// Ensures that a count is at least 1. Counts of actions and timers never shrink before a
   /// restart, so more of them, from an earlier tool, are left.
-  int make_action() const;
+  int set_count(const char* name) const;
   int set_action(std::uint32_t action, std::uint32_t samplers) const;  ///< for all processes
   int set_sampling(bool on) const;
   int reset_sampling() const;
   /// Each period a thread that comes on a CPU is sampled on itself by `action`.
   int start_pet(std::uint64_t period_ns, std::uint32_t action) const;
-  int stop_pet() const;
   /// Takes `action` on each thread that ends, just after the trace's record of its end.
   int trigger_at_thread_end(std::uint32_t action) const;
-  int stop_trigger() const;
 
   // facts
   std::optional<std::uint32_t> number(const char* name) const;  ///< nullopt: no such sysctl
@@ -164,12 +162,12 @@ class Kernel {
   /// the pid of an owner that has ended stays, and one in the background gives way.
   std::string owner_of_tracing() const;
 
- private:
   template <typename T>
   int set(const char* name, const T& value) const;
+
+ private:
   template <typename T>
   int get(const char* name, T& value) const;
-  int set_count(const char* name) const;
 
   const os::DarwinCalls& calls_;
   std::optional<KperfCalls> framework_;

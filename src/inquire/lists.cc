@@ -25,13 +25,19 @@ constexpr std::size_t kWidestName = 32;
 /// Three cells, and a description that is wrapped into its column.
 using Row = std::array<std::string, 4>;
 
-/// Prints `rows` in columns, the heading first. `columns`: the terminal's width; 0: nothing is
-/// wrapped. `below`: in a narrow terminal descriptions go below the other cells.
-std::string printed(const std::vector<Row>& rows, std::size_t columns, bool below) {
+/// Returns the widths of the columns but the description's; longer names do not widen theirs.
+std::array<std::size_t, 3> column_widths(const std::vector<Row>& rows) {
   std::array<std::size_t, 3> widths{};
   for (const Row& row : rows)
     for (std::size_t i = 0; i < widths.size(); ++i)
       if (i > 0 || row[i].size() <= kWidestName) widths[i] = std::max(widths[i], row[i].size());
+  return widths;
+}
+
+/// Prints `rows` in columns, the heading first. `columns`: the terminal's width; 0: nothing is
+/// wrapped. `below`: in a narrow terminal descriptions go below the other cells.
+std::string printed(const std::vector<Row>& rows, std::size_t columns, bool below) {
+  const std::array<std::size_t, 3> widths = column_widths(rows);
   const std::size_t before = widths[0] + widths[1] + widths[2] + 6;
   const bool beside = columns == 0 || !below || before + kNarrowest <= columns;
   const std::size_t indent = beside ? before : 4;

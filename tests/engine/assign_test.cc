@@ -20,6 +20,7 @@ using Masks = std::vector<CounterMask>;
 /// of its mask. Returns the counter of each event; nullopt if one finds none.
 std::optional<std::vector<unsigned>> add_greedily(const Masks& masks) {
   std::vector<unsigned> counters;
+  counters.reserve(masks.size());
   CounterMask taken = 0;
   for (const CounterMask mask : masks) {
     const CounterMask free = mask & ~taken;

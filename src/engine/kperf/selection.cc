@@ -172,6 +172,7 @@ Error unknown(const KpepDatabase& database, std::string_view name) {
                              cited(name), processor(database)),
                  "lauka -l lists the events"};
   std::vector<std::string> names;
+  names.reserve(kPortable.size() + accounted_events().size() + database.events.size());
   for (const PortableAlias& alias : kPortable) names.emplace_back(alias.alias);
   for (const AccountedEvent& event : accounted_events()) names.emplace_back(event.name);
   for (const KpepEvent& event : database.events) names.push_back(event.name);

@@ -46,9 +46,8 @@ int list_metrics(Call& call) {
   };
   const auto files = os::open_setting_files();
   const bool has_tree_peak = os::open_memory_groups(files.get()).has_value();
-  return show(
-      inquire::list_metrics(inquire::metrics_here({can_count, has_tree_peak, one.cores.use}),
-                            os::terminal_width(Stream::Output, 0)));
+  return show(inquire::list_metrics(inquire::metrics_here(can_count, has_tree_peak, one.cores.use),
+                                    os::terminal_width(Stream::Output, 0)));
 }
 
 int show_help(const std::string& topic) {
@@ -99,8 +98,8 @@ int show_threads(Call& call) {
   const Inquiry& wanted = *call.options.inquiry;
   if (wanted.interval) return stream_threads(call);
   const auto threads =
-      cores::sample_threads({wanted.processes.front(), wanted.during}, one.cores.kinds,
-                            os::sleep_for, os::linux_calls(), os::darwin_calls());
+      cores::sample_threads(wanted.processes.front(), wanted.during, one.cores.kinds, os::sleep_for,
+                            os::linux_calls(), os::darwin_calls());
   if (!threads) return refuse(threads.error(), ExitStatus::Failed);
   say_on_error(report::note_lines(threads->notes));
   const int status = show(inquire::threads_table(*threads));

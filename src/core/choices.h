@@ -24,7 +24,7 @@ struct EngineRow {
   bool is_an_extra = false;  ///< a program to install: may be missing
 };
 
-/// In the order of help. `engine/choose.cc` has the function that makes each.
+/// In the order of help. `choose` of engine/engine.cc makes each.
 inline constexpr auto kEngines = std::to_array<EngineRow>({
     {EngineChoice::Auto, "auto", "takes the best that works here (default)"},
     {EngineChoice::Kperf, "kperf"},

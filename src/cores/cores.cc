@@ -24,7 +24,6 @@ namespace {
 using Cpus = std::vector<std::uint32_t>;
 
 constexpr std::string_view kCpuFolder = "/sys/devices/system/cpu";
-constexpr std::string_view kPmuFolder = "/sys/bus/event_source/devices";
 
 /// Cores of one kind may differ by this part of the capacity: favoured cores had 1024, others 1009.
 constexpr double kSameKind = 0.10;
@@ -57,35 +56,33 @@ std::optional<std::uint64_t> largest(const os::LinuxCalls& calls, const Cpus& cp
   return most;
 }
 
-bool holds_all(const CoreKinds& kinds, const Cpus& cpus) {
-  return std::ranges::all_of(cpus, [&](std::uint32_t cpu) {
-    return std::ranges::any_of(
-        kinds, [&](const CoreKind& kind) { return std::ranges::binary_search(kind.cpus, cpu); });
-  });
+/// Returns the CPUs that are in a kind, ascending.
+Cpus cpus_of(const CoreKinds& kinds) {
+  Cpus cpus;
+  for (const CoreKind& kind : kinds) cpus.insert(cpus.end(), kind.cpus.begin(), kind.cpus.end());
+  std::ranges::sort(cpus);
+  return cpus;
 }
 
-/// Makes a kind of each PMU of the cores, if there are several and they have all CPUs; unnamed and
-/// in no order.
+/// Makes a kind, without a name, of each PMU of the cores, if several have all CPUs.
 CoreKinds kinds_of_pmus(const os::LinuxCalls& calls) {
   CoreKinds kinds;
   for (const os::Pmu& pmu : os::Sysfs(calls).core_pmus()) {
-    auto cpus = read_list(calls, fmt::format("{}/{}/cpus", kPmuFolder, pmu.name));
+    auto cpus = read_list(calls, fmt::format("/sys/bus/event_source/devices/{}/cpus", pmu.name));
     if (cpus && !cpus->empty()) kinds.push_back({"", *std::move(cpus), pmu.name});
   }
   if (kinds.size() < 2) return {};
   const auto online = online_cpus(calls);
-  if (online && !holds_all(kinds, *online)) return {};
+  if (online && !cpus_not_in(cpus_of(kinds), *online).empty()) return {};
   return kinds;
 }
 
 /// Names and sorts the kinds if all are Intel's; else false.
 bool name_as_intel(CoreKinds& kinds) {
   CoreKinds named;
-  for (const auto& known : kIntelPmus) {
-    const auto kind =
-        std::ranges::find_if(kinds, [&](const CoreKind& one) { return one.pmu == known.first; });
-    if (kind != kinds.end()) named.push_back({std::string(known.second), kind->cpus, kind->pmu});
-  }
+  for (const auto& [pmu, name] : kIntelPmus)
+    for (const CoreKind& kind : kinds)
+      if (kind.pmu == pmu) named.push_back({std::string(name), kind.cpus, kind.pmu});
   if (named.size() != kinds.size()) return false;
   kinds = std::move(named);
   return true;
@@ -140,24 +137,15 @@ CoreKinds kinds_of_capacity(const os::LinuxCalls& calls) {
   return kinds;
 }
 
-template <typename Kinds>
-auto find_named(Kinds& kinds, std::string_view name) {
-  return std::ranges::find_if(
-      kinds, [&](const CoreKind& kind) { return same_ignoring_case(kind.name, name); });
-}
-
 Error not_on_this_system(const CoreRequest& wanted) {
   if (!wanted.by_hand.empty())
     return {"--core-kinds is for Linux; here the system knows the kinds of core", "leave it out"};
   return {"this system does not distinguish kinds of core", "leave out --cores and --min-p-share"};
 }
 
-/// Refuses --min-p-share, whose time cannot be measured.
-Error no_share(const std::string& note) {
-  if (note.empty())
-    return {"--min-p-share: this machine has one kind of core",
-            "leave it out, or name the kinds with --core-kinds"};
-  return {"--min-p-share: " + note, ""};
+Error one_kind_only(const std::string& option) {
+  return {option + ": this machine has one kind of core",
+          "leave it out, or name the kinds with --core-kinds"};
 }
 
 Result<Decided> decide_on_linux(const CoreRequest& wanted, const os::LinuxCalls& calls) {
@@ -185,19 +173,20 @@ Result<Decided> decide_on_linux(const CoreRequest& wanted, const os::LinuxCalls&
       for (const CoreKind& kind : decided.kinds) decided.use.timed.push_back(kind.name);
     }
   }
-  if (wanted.min_share && decided.use.timed.empty()) return no_share(decided.note);
+  if (wanted.min_share && decided.use.timed.empty())
+    return decided.note.empty() ? one_kind_only("--min-p-share")
+                                : Error{"--min-p-share: " + decided.note, ""};
   return decided;
 }
 
 Result<Decided> decide_on_mac(const CoreRequest& wanted, const os::DarwinCalls& calls) {
   if (!wanted.by_hand.empty()) return not_on_this_system(wanted);
   Decided decided;
-  for (std::size_t level = level_names(calls).size(); level > 0; --level)
-    decided.kinds.emplace_back();
+  decided.kinds.resize(level_names(calls).size());
   if (decided.kinds.size() < 2) {
     if (wanted.prefer != CorePreference::Any)
       return Error{"--cores: this machine has one kind of core", "leave it out"};
-    return wanted.min_share ? no_share("") : Result<Decided>(Decided{});
+    return wanted.min_share ? one_kind_only("--min-p-share") : Result<Decided>(Decided{});
   }
   name_by_rank(decided.kinds);
   for (const CoreKind& kind : decided.kinds) decided.use.timed.push_back(kind.name);
@@ -228,10 +217,7 @@ Result<CoreKinds> check_kinds(const CoreKinds& by_hand, const os::LinuxCalls& ca
   auto there = read_list(calls, fmt::format("{}/present", kCpuFolder));
   if (!there) there = online_cpus(calls);
   if (!there) return Error{"/sys does not list the CPUs of this machine", "mount /sys"};
-  Cpus named;
-  for (const CoreKind& kind : by_hand)
-    named.insert(named.end(), kind.cpus.begin(), kind.cpus.end());
-  std::ranges::sort(named);
+  const Cpus named = cpus_of(by_hand);
   if (const Cpus unknown = cpus_not_in(*there, named); !unknown.empty())
     return Error{fmt::format("--core-kinds names CPU {}, which this machine does not have",
                              cpu_list_text(unknown)),
@@ -241,8 +227,8 @@ Result<CoreKinds> check_kinds(const CoreKinds& by_hand, const os::LinuxCalls& ca
     return Error{fmt::format("--core-kinds leaves out CPU {}", cpu_list_text(left_out)),
                  "put each CPU into a kind"};
   CoreKinds kinds = by_hand;
-  if (const auto fast = find_named(kinds, "P"); fast != kinds.end())
-    std::rotate(kinds.begin(), fast, fast + 1);
+  std::stable_partition(kinds.begin(), kinds.end(),
+                        [](const CoreKind& kind) { return same_ignoring_case(kind.name, "P"); });
   return kinds;
 }
 
@@ -251,10 +237,9 @@ Result<Cpus> choose_cpus(CorePreference prefer, const CoreKinds& kinds,
   if (prefer == CorePreference::Any) return Cpus{};
   const bool fast = prefer == CorePreference::Performance;
   const std::string option = fast ? "--cores p" : "--cores e";
-  if (kinds.size() < 2)
-    return Error{option + ": this machine has one kind of core",
-                 "leave it out, or name the kinds with --core-kinds"};
-  const auto slow = find_named(kinds, "E");
+  if (kinds.size() < 2) return one_kind_only(option);
+  const auto slow = std::ranges::find_if(
+      kinds, [](const CoreKind& kind) { return same_ignoring_case(kind.name, "E"); });
   const CoreKind& kind = fast ? kinds.front() : slow == kinds.end() ? kinds.back() : *slow;
   const Cpus allowed = calls.allowed_cpus();
   const Cpus both = cpus_also_in(allowed, kind.cpus);
@@ -280,8 +265,7 @@ namespace perf = engine::perf;
 
 constexpr std::uint32_t kMostRedos = 3;
 
-/// The clocks' sum was equal to the nanosecond in all that was tried; a difference of a millionth
-/// is ignored.
+/// The clocks' sum was equal to the nanosecond in all that was tried: a millionth is ignored.
 constexpr std::uint64_t kApartPart = 1'000'000;
 
 os::CounterRequest request_on(int cpu, std::size_t index) {
@@ -318,12 +302,18 @@ class TimedCounting : public engine::Counting {
   TimedCounting(std::unique_ptr<engine::Counting> inner, const Decided& decided, bool has_unsplit)
       : inner_(std::move(inner)),
         decided_(decided),
-        columns_(kinds().size() + (has_unsplit ? 1 : 0)) {}
+        columns_(kinds().size() + (has_unsplit ? 1 : 0)),
+        inner_counters_(inner_->requests().size()) {}
 
+  std::vector<os::CounterRequest> requests() const override { return inner_->requests(); }
+  std::vector<os::RunWatch*> watches() override { return inner_->watches(); }
+  std::size_t runs_at_once() const override { return inner_->runs_at_once(); }
   bool counts_calling_threads() const override { return inner_->counts_calling_threads(); }
 
   engine::Counted finish(const os::Ended& ended, std::size_t command) override {
-    engine::Counted counted = finish_inner(ended, command);
+    os::Ended of_inner = ended;
+    of_inner.readings.resize(std::min(of_inner.readings.size(), inner_counters_));
+    engine::Counted counted = inner_->finish(of_inner, command);
     CoreTimes times;
     if (!std::holds_alternative<NotStarted>(ended.outcome)) times = core_times(ended, counted);
     const std::size_t first = counted.counts.size();
@@ -336,13 +326,11 @@ class TimedCounting : public engine::Counting {
   }
 
  protected:
-  virtual engine::Counted finish_inner(const os::Ended& ended, std::size_t command) {
-    return inner_->finish(ended, command);
-  }
   virtual CoreTimes core_times(const os::Ended& ended, const engine::Counted& counted) = 0;
 
-  engine::Counting& inner() const { return *inner_; }
   const CoreKinds& kinds() const { return decided_.kinds; }
+  std::size_t inner_counters() const { return inner_counters_; }
+  std::vector<std::string> inner_pmus() const { return inner_->timed_pmus(); }
 
  private:
   /// Has a run with less than --min-p-share on the first kind of core run again.
@@ -359,6 +347,7 @@ class TimedCounting : public engine::Counting {
   std::unique_ptr<engine::Counting> inner_;
   const Decided& decided_;
   std::size_t columns_;
+  std::size_t inner_counters_;
 };
 
 /// On Linux: by the counters of the kinds of core, or else by clocks.
@@ -367,23 +356,8 @@ class ClockedCounting final : public TimedCounting {
   ClockedCounting(std::unique_ptr<engine::Counting> inner, const Decided& decided,
                   const Clocks& clocks, const perf::Situation& situation)
       : TimedCounting(std::move(inner), decided, false), clocks_(clocks), situation_(situation) {
-    requests_ = this->inner().requests();
-    find_places(this->inner().timed_pmus());
-    inner_counters_ = requests_.size();
-    if (!places_.empty()) return;
-    const auto own = clocks_.requests(requests_.size());
-    // With too many clocks and other counters there are no times, and finish reports it.
-    if (requests_.size() + own.size() <= os::kMaxCounters)
-      requests_.insert(requests_.end(), own.begin(), own.end());
-  }
-
-  std::vector<os::CounterRequest> requests() const override { return requests_; }
-  std::vector<os::RunWatch*> watches() override { return inner().watches(); }
-  std::size_t runs_at_once() const override { return inner().runs_at_once(); }
-
- private:
-  /// Finds the kinds' PMUs among `pmus`; none unless all are there.
-  void find_places(const std::vector<std::string>& pmus) {
+    const std::vector<std::string> pmus = inner_pmus();
+    // The kinds' PMUs; none unless all are there.
     for (const CoreKind& kind : kinds()) {
       const auto place = std::ranges::find(pmus, kind.pmu);
       if (!kind.pmu.empty() && place != pmus.end())
@@ -392,16 +366,20 @@ class ClockedCounting final : public TimedCounting {
     if (places_.size() != kinds().size() || places_.size() != pmus.size()) places_.clear();
   }
 
-  engine::Counted finish_inner(const os::Ended& ended, std::size_t command) override {
-    os::Ended of_inner = ended;
-    of_inner.readings.resize(std::min(of_inner.readings.size(), inner_counters_));
-    return TimedCounting::finish_inner(of_inner, command);
+  std::vector<os::CounterRequest> requests() const override {
+    std::vector<os::CounterRequest> all = TimedCounting::requests();
+    if (!places_.empty()) return all;
+    const auto own = clocks_.requests(all.size());
+    // With too many clocks and other counters there are no times, and finish reports it.
+    if (all.size() + own.size() <= os::kMaxCounters) all.insert(all.end(), own.begin(), own.end());
+    return all;
   }
 
+ private:
   CoreTimes core_times(const os::Ended& ended, const engine::Counted& counted) override {
     if (places_.empty()) {
       const std::span<const os::Reading> all = ended.readings;
-      return clocks_.times(all.subspan(std::min(all.size(), inner_counters_)), ended.usage,
+      return clocks_.times(all.subspan(std::min(all.size(), inner_counters())), ended.usage,
                            ended.optional_error, situation_);
     }
     CoreTimes times;  // empty if the counts are missing as well, with their reason
@@ -412,8 +390,6 @@ class ClockedCounting final : public TimedCounting {
 
   const Clocks& clocks_;
   perf::Situation situation_;
-  std::vector<os::CounterRequest> requests_;  ///< the inner ones, then the clocks
-  std::size_t inner_counters_ = 0;
   std::vector<std::size_t> places_;  ///< of each kind in Counted::pmu_ns; empty: clocks are used
 };
 
@@ -424,9 +400,8 @@ class PolledCounting final : public TimedCounting {
                  const os::DarwinCalls& calls)
       : TimedCounting(std::move(inner), decided, true), poll_(calls, kinds().size()) {}
 
-  std::vector<os::CounterRequest> requests() const override { return inner().requests(); }
   std::vector<os::RunWatch*> watches() override {
-    std::vector<os::RunWatch*> all = inner().watches();
+    std::vector<os::RunWatch*> all = TimedCounting::watches();
     all.push_back(&poll_);
     return all;
   }
@@ -568,25 +543,23 @@ bool RunPoll::read_usage(int pid, os::ProcessUsage& usage, bool& has_levels) con
 }
 
 void RunPoll::look_at(int pid) {
-  const bool own_totals_suffice = pid == root_ && levels_ == 2;
   os::ProcessUsage usage;
   bool has_levels = false;
   if (!read_usage(pid, usage, has_levels)) return;  // gone, or another user's
-  if (own_totals_suffice && has_levels) return;     // the zombie has it exactly
+  if (pid == root_ && has_levels) return;           // the zombie has it exactly
   Process& process = seen_[{pid, usage.started_at}];
   if (has_levels) {
     const std::uint64_t fast = usage.p_user_time + usage.p_system_time;
     const std::uint64_t all = usage.user_time + usage.system_time;
     process.times = {fast, all - std::min(all, fast)};
   } else {
-    process.times = times_of_threads(pid, process, usage);
+    process.times = times_of_threads(pid, process);
   }
 }
 
 /// Sums the last values of each thread, ended ones included. At exec the old thread's counts are
 /// copied to the new one's; a sum above the process's drops the old ones.
-LevelTimes RunPoll::times_of_threads(int pid, Process& process,
-                                     const os::ProcessUsage& before) const {
+LevelTimes RunPoll::times_of_threads(int pid, Process& process) const {
   const ThreadIds listed = thread_ids(calls_, pid);
   LevelTimes living(levels_);
   for (const std::uint64_t id : listed.ids) {
@@ -598,7 +571,7 @@ LevelTimes RunPoll::times_of_threads(int pid, Process& process,
   LevelTimes all(levels_);
   for (const auto& [id, counts] : process.threads) add(all, counts);
   // Read after the threads, so it is not below their sum.
-  os::ProcessUsage now = before;
+  os::ProcessUsage now;
   bool has_levels = false;
   if (!read_usage(pid, now, has_levels) || sum_of(all) <= now.user_time + now.system_time)
     return all;

@@ -23,10 +23,9 @@
 namespace lauka::cores {
 
 /// Finds the kinds of core of a Linux machine, the fastest first; empty if it has one kind, or if
-/// it is unknown which of several is the fast one (then `why_none` says so). From the PMUs of the
-/// cores (Intel: cpu_core, cpu_atom, cpu_lowpower; Arm: one PMU for each type of core), else from
-/// the capacity that the kernel gives each CPU; never from frequencies alone, which differ between
-/// equal cores. Three kinds are P, M and E; of more, those in the middle are M1, M2 and so on.
+/// it is unknown which of several is the fast one. From the PMUs of the cores (Intel: cpu_core,
+/// cpu_atom, cpu_lowpower; Arm: one for each type of core), else from the capacity of each CPU;
+/// never from frequencies alone, which differ between equal cores.
 struct FoundKinds {
   CoreKinds kinds;
   std::string why_none{};  ///< one line; empty if no reason is needed
@@ -37,8 +36,7 @@ FoundKinds find_kinds(const os::LinuxCalls& calls);
 /// every CPU that is switched on and no CPU that does not exist.
 Result<CoreKinds> check_kinds(const CoreKinds& by_hand, const os::LinuxCalls& calls);
 
-/// Returns the CPUs of the wanted kind (P is the first; E the one called so, else the last) that
-/// this program may run on.
+/// Returns the allowed CPUs of the wanted kind: P is the first, E the one called so, else the last.
 Result<std::vector<std::uint32_t>> choose_cpus(CorePreference prefer, const CoreKinds& kinds,
                                                const os::LinuxCalls& calls);
 
@@ -61,20 +59,15 @@ struct Decided {
 Result<Decided> decide(const CoreRequest& wanted, const os::LinuxCalls* linux,
                        const os::DarwinCalls* darwin = nullptr);
 
-/// Adds to the counts of `engine`, after them in each pass, the time that a run that is not
-/// simulated spent on each kind of core (EventSet::core_times), exactly and without looking while
-/// it goes on. If the counters of all kinds of core are in use anyway, it is the time that they
-/// ran; else a task-clock counter for each CPU of all kinds but the largest, and one for all CPUs,
-/// are opened with every run. On macOS it is what the kernel says of the ended command, and what
-/// was seen of its descendants; then comes the time on unknown kinds (CoreUse::has_unsplit). A run
-/// that spent too little of its time on the first kind (CoreUse::min_share) is repeated, at most
-/// three times; then the results warn of it. Returns the engine itself if no times are wanted.
+/// Adds the time that a run spent on each kind of core (EventSet::core_times) after the counts of
+/// `engine` in each pass that is not simulated. On Linux exactly: the time of the counters of all
+/// kinds of core if they are in use anyway, else of Clocks. On macOS by mac_times, then the time on
+/// unknown kinds (CoreUse::has_unsplit). A run with too little time on the first kind
+/// (CoreUse::min_share) is repeated, at most three times. Returns `engine` if no times are wanted.
 std::unique_ptr<engine::CounterEngine> with_core_time(std::unique_ptr<engine::CounterEngine> engine,
                                                       const Decided& decided,
                                                       const os::LinuxCalls* linux,
                                                       const os::DarwinCalls* darwin = nullptr);
-
-// The CPU time of a run on each kind of core.
 
 /// The times of one run by kind of core, or the reason why they are unknown.
 struct CoreTimes {
@@ -83,10 +76,9 @@ struct CoreTimes {
   std::optional<Error> missing{};
 };
 
-/// Clocks that show a run's time by kind of core: one of its CPU time wherever it is spent, and one
-/// for each CPU of all kinds but that with the most CPUs, which gets what is left. They count a
-/// process with its threads and descendants, however short-lived, and need no right beyond those of
-/// perf_event_paranoid 2: a clock goes on in the kernel whether or not that is excluded.
+/// Task-clock counters that show a run's time by kind of core: one for all CPUs, and one for each
+/// CPU of all kinds but the largest, which gets what is left. They count threads and descendants
+/// too, and need no more than perf_event_paranoid 2: a clock goes on in an excluded kernel.
 class Clocks {
  public:
   explicit Clocks(const CoreKinds& kinds);
@@ -118,12 +110,10 @@ struct Polled {
   std::uint64_t of_reaped_ns = 0;  ///< the part of `descendants` that has ended
 };
 
-/// Looks about every 10 ms at a running command and its descendants, for what the kernel's totals
-/// of the ended command leave out: how the time of its descendants divides on the kinds of core.
+/// Looks about every 10 ms, or at a hundredth of one core, at a running command and its descendants
+/// for what the kernel's totals of the ended command leave out: the kinds of core of descendants.
 /// With two kinds one call gives the times of a whole process, threads that have ended included;
-/// with more, and on kernels before macOS 13, each thread is asked. If that takes long (many
-/// threads or processes), it looks less often, so that it never takes more than a hundredth of one
-/// core.
+/// with more, and before macOS 13, each thread is asked.
 class RunPoll final : public os::RunWatch {
  public:
   RunPoll(const os::DarwinCalls& calls, std::size_t levels);
@@ -152,7 +142,7 @@ class RunPoll final : public os::RunWatch {
 
   bool read_usage(int pid, os::ProcessUsage& usage, bool& has_levels) const;
   void look_at(int pid);
-  LevelTimes times_of_threads(int pid, Process& process, const os::ProcessUsage& usage) const;
+  LevelTimes times_of_threads(int pid, Process& process) const;
 
   const os::DarwinCalls& calls_;
   std::size_t levels_;
@@ -163,9 +153,8 @@ class RunPoll final : public os::RunWatch {
   std::uint64_t took_ = 0;       ///< and what it took
 };
 
-/// Returns the times of a run on macOS, from the kernel's totals of the ended command, which
-/// decide, and from polling its descendants. `reaped_ns`: CPU time of the command and the
-/// descendants it waited for.
+/// Returns the times of a run on macOS from the kernel's totals of the ended command and from
+/// polling its descendants. `reaped_ns`: CPU time of the command and the descendants it waited for.
 CoreTimes mac_times(const std::optional<os::KernelTotals>& totals, const Polled& polled,
                     std::uint64_t reaped_ns);
 

@@ -41,16 +41,24 @@ Error no_kinds_of_core() {
 
 /// Refuses missing processes, other users', and kernels that do not count by kind of core.
 Result<void> check_mac_process(const os::DarwinCalls& calls, int process, std::size_t levels) {
-  const auto ids = thread_ids(calls, process);
-  if (!ids) return refusal(ids.error, process);
-  int error = 0;
-  for (const std::uint64_t id : ids.ids) {
+  const ThreadIds threads = thread_ids(calls, process);
+  int error = threads.error;
+  for (const std::uint64_t id : threads.ids) {
     const int result = thread_counts(calls, process, id, levels).error;
     if (result == 0) return {};
     if (result != ESRCH) error = result;  // ESRCH: it has ended in the meantime
   }
   if (error != 0) return refusal(error, process);
   return {};
+}
+
+/// Returns its name; may be empty.
+std::string thread_name(const os::DarwinCalls& calls, int process, std::uint64_t thread) {
+  os::ThreadInfo info;
+  if (calls.proc_pidinfo(process, os::kPidThreadId64Info, thread, &info, sizeof info) <= 0)
+    return "";
+  const char* const begin = info.name.data();
+  return {begin, std::find(begin, begin + info.name.size(), '\0')};
 }
 
 using std::chrono::nanoseconds;
@@ -60,15 +68,12 @@ class MacStream final : public ThreadStream {
   /// `since_birth`: the first call of read returns what each thread did since its birth.
   MacStream(const std::vector<std::int32_t>& processes, std::vector<std::string> levels,
             const os::DarwinCalls& calls, bool since_birth = false)
-      : ThreadStream(processes.size()),
+      : ThreadStream(processes.size(), std::move(levels)),
         calls_(calls),
-        kinds_(std::move(levels)),
         base_(os::timebase_of(calls)),
         since_birth_(since_birth) {
     for (const std::int32_t process : processes) watched_.push_back({process, {}});
   }
-
-  const std::vector<std::string>& kinds() const override { return kinds_; }
 
   std::vector<std::string> notes() const override {
     if (was_counted_ || !read_before()) return {};
@@ -94,43 +99,38 @@ class MacStream final : public ThreadStream {
                     std::vector<ThreadSample>& samples) override {
     Watched& process = watched_[place];
     for (auto& [id, thread] : process.threads) thread.was_seen = false;
-    const ThreadIds ids = thread_ids(calls_, process.process);
-    for (const std::uint64_t id : ids.ids) {
-      CountsOfThread counts = thread_counts(calls_, process.process, id, kinds_.size());
+    const ThreadIds threads = thread_ids(calls_, process.process);
+    for (const std::uint64_t id : threads.ids) {
+      CountsOfThread counts = thread_counts(calls_, process.process, id, kinds().size());
       if (counts.error != 0) continue;  // it has ended in the meantime
       const auto [known, is_new] = process.threads.try_emplace(id);
       Thread& thread = known->second;
       thread.was_seen = true;
       if (is_new) {
         thread.name = thread_name(calls_, process.process, id);
-        thread.counts.resize(kinds_.size());
+        thread.counts.resize(kinds().size());
       }
       const std::uint64_t moves = moves_in(thread, counts.levels);
       if (read_before() || since_birth_) {
         samples.push_back(make_sample(process.process, id, thread, counts.levels, now));
         samples.back().is_new = is_new;
-        if (kinds_.size() > 1) samples.back().moves = moves;
+        if (kinds().size() > 1) samples.back().moves = moves;
       }
       thread.counts = std::move(counts.levels);
     }
     end_unseen(process, now, samples);
-    return static_cast<bool>(ids);
+    return threads.error == 0;
   }
 
-  /// Ends threads that have gone: nothing is known of their last part, as their counts are gone
-  /// too.
+  /// Ends threads that have gone, and their counts with them: their last part is unknown.
   void end_unseen(Watched& process, nanoseconds now, std::vector<ThreadSample>& samples) const {
     for (auto thread = process.threads.begin(); thread != process.threads.end();) {
       if (thread->second.was_seen) {
         ++thread;
         continue;
       }
-      samples.push_back({.process = process.process,
-                         .thread = thread->first,
-                         .name = thread->second.name,
-                         .interval = now - read_before().value_or(now),
-                         .has_ended = true});
-      samples.back().by_kind.resize(kinds_.size());
+      samples.push_back(begin_sample(process.process, thread->first, thread->second.name, now));
+      samples.back().has_ended = true;
       thread = process.threads.erase(thread);
     }
   }
@@ -153,35 +153,25 @@ class MacStream final : public ThreadStream {
 
   ThreadSample make_sample(std::int32_t process, std::uint64_t id, const Thread& thread,
                            const LevelCounts& now, nanoseconds time) {
-    ThreadSample sample{.process = process,
-                        .thread = id,
-                        .name = thread.name,
-                        .interval = time - read_before().value_or(time)};
-    ThreadPart& all = sample.all;
-    all.user_seconds = all.system_seconds = all.cpu_seconds = 0.0;
+    ThreadSample sample = begin_sample(process, id, thread.name, time);
     for (const os::ThreadCounts& level : now) was_counted_ = was_counted_ || level.cycles > 0;
-    for (std::size_t level = 0; level < kinds_.size(); ++level) {
+    for (std::size_t level = 0; level < kinds().size(); ++level) {
       const os::ThreadCounts& then = thread.counts[level];
-      ThreadPart& part = sample.by_kind.emplace_back();
+      ThreadPart& part = sample.by_kind[level];
       part.user_seconds = seconds(now[level].user_time - then.user_time);
       part.system_seconds = seconds(now[level].system_time - then.system_time);
       part.cpu_seconds = *part.user_seconds + *part.system_seconds;
-      *all.user_seconds += *part.user_seconds;
-      *all.system_seconds += *part.system_seconds;
-      *all.cpu_seconds += *part.cpu_seconds;
-      if (!was_counted_) continue;
-      part.cycles = now[level].cycles - then.cycles;
-      part.instructions = now[level].instructions - then.instructions;
-      part.joules = static_cast<double>(now[level].energy_nj - then.energy_nj) / 1e9;
-      all.cycles = all.cycles.value_or(0) + *part.cycles;
-      all.instructions = all.instructions.value_or(0) + *part.instructions;
-      all.joules = all.joules.value_or(0.0) + *part.joules;
+      if (was_counted_) {
+        part.cycles = now[level].cycles - then.cycles;
+        part.instructions = now[level].instructions - then.instructions;
+        part.joules = static_cast<double>(now[level].energy_nj - then.energy_nj) / 1e9;
+      }
+      sample.all.add(part);
     }
     return sample;
   }
 
   const os::DarwinCalls& calls_;
-  std::vector<std::string> kinds_;
   os::Timebase base_;
   bool since_birth_;
   std::vector<Watched> watched_;
@@ -214,14 +204,6 @@ ThreadIds thread_ids(const os::DarwinCalls& calls, int process) {
   return {{}, ENOMEM};
 }
 
-std::string thread_name(const os::DarwinCalls& calls, int process, std::uint64_t thread) {
-  os::ThreadInfo info;
-  if (calls.proc_pidinfo(process, os::kPidThreadId64Info, thread, &info, sizeof info) <= 0)
-    return "";
-  const char* const begin = info.name.data();
-  return {begin, std::find(begin, begin + info.name.size(), '\0')};
-}
-
 CountsOfThread thread_counts(const os::DarwinCalls& calls, int process, std::uint64_t thread,
                              std::size_t levels) {
   std::vector<std::byte> buffer(sizeof(os::ThreadCountsHeader) + levels * sizeof(os::ThreadCounts));
@@ -240,20 +222,19 @@ CountsOfThread thread_counts(const os::DarwinCalls& calls, int process, std::uin
   return {std::move(counts), 0};
 }
 
-Result<Threads> darwin_threads(const ThreadsWanted& wanted, const Wait& wait,
-                               const os::DarwinCalls& calls) {
+Result<Threads> darwin_threads(std::int32_t process, std::optional<std::chrono::nanoseconds> during,
+                               const Wait& wait, const os::DarwinCalls& calls) {
   const std::vector<std::string> levels = level_names(calls);
   if (levels.empty()) return no_kinds_of_core();
-  if (auto able = check_mac_process(calls, wanted.process, levels.size()); !able)
-    return able.error();
-  MacStream stream({wanted.process}, levels, calls, !wanted.during);
-  if (wanted.during) {
+  if (auto able = check_mac_process(calls, process, levels.size()); !able) return able.error();
+  MacStream stream({process}, levels, calls, !during);
+  if (during) {
     static_cast<void>(stream.read({}));
-    wait(*wanted.during);
+    wait(*during);
   }
-  const std::vector<ThreadSample> samples = stream.read(wanted.during.value_or(nanoseconds{}));
+  const std::vector<ThreadSample> samples = stream.read(during.value_or(nanoseconds{}));
   if (!stream.goes_on())
-    return Error{fmt::format("process {} ended in the meantime", wanted.process),
+    return Error{fmt::format("process {} ended in the meantime", process),
                  "use a shorter --duration"};
   Threads threads;
   for (const std::string& name : levels)

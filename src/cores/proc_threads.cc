@@ -48,22 +48,30 @@ struct ThreadCounting {
     }
     if (all_cycles->kernel_left_out)
       notes.emplace_back("cycles and instructions are of user space only");
-    cycles = std::move(all_cycles->counters);
-    instructions = std::move(all_instructions->counters);
-    const auto is_counted = [&](const CoreKind& kind) {
-      return std::ranges::any_of(
-          cycles, [&](const perf::Counter& counter) { return counter.pmu == kind.pmu; });
-    };
+    for (const perf::Counter& cycles : all_cycles->counters) {
+      OnPmu& on = pmus.emplace_back(OnPmu{cycles.attributes});
+      on.kind = std::ranges::find(kinds, cycles.pmu, &CoreKind::pmu) - kinds.begin();
+      const auto& others = all_instructions->counters;
+      const auto other = std::ranges::find(others, cycles.pmu, &perf::Counter::pmu);
+      if (other != others.end()) on.instructions = other->attributes;
+    }
     kinds_are_pmus =
-        kinds.size() > 1 && kinds.size() == cycles.size() && std::ranges::all_of(kinds, is_counted);
+        kinds.size() > 1 && kinds.size() == pmus.size() &&
+        std::ranges::all_of(pmus, [&](const OnPmu& on) { return on.kind < std::ssize(kinds); });
     return true;
   }
+
+  /// A group of counters on one PMU, led by cycles.
+  struct OnPmu {
+    os::PerfEventAttr cycles;
+    std::optional<os::PerfEventAttr> instructions{};
+    std::ptrdiff_t kind = 0;  ///< of core; their number if it is none
+  };
 
   const os::LinuxCalls& calls;
   CoreKinds kinds;
   perf::Situation situation;
-  std::vector<perf::Counter> cycles{};        ///< one per PMU
-  std::vector<perf::Counter> instructions{};  ///< on the same PMUs
+  std::vector<OnPmu> pmus{};
   bool kinds_are_pmus = false;  ///< so that the PMUs' counters show the time by kind too
   std::optional<Clocks> clocks{};
   std::vector<ThreadColumns> columns{};
@@ -73,14 +81,13 @@ struct ThreadCounting {
 /// Counters on one thread, from now on until this goes.
 class AttachedThread {
  public:
-  /// Refused if the kernel refuses; a thread that has gone has no counters. `counting` has to
-  /// outlive it.
+  /// Refused if the kernel refuses; a thread that has gone has no counters. `counting` outlives it.
   static Result<AttachedThread> attach(const ThreadCounting& counting, int thread) {
     AttachedThread it(counting);
     int error = it.open_pmus(thread);
     if (error == 0) error = it.open_clocks(thread);
     if (error == ESRCH) {
-      it.pmus_.clear();
+      it.leaders_.clear();
       it.clocks_.clear();
     } else if (error != 0) {
       return perf::why_not_opened(error, {}, counting.situation)
@@ -89,37 +96,20 @@ class AttachedThread {
     return it;
   }
 
-  /// Returns one part per column group, without what /proc shows.
-  std::vector<ThreadPart> read() const {
-    std::vector<ThreadPart> parts(counting_->columns.size());
-    read_pmus(parts);
-    read_clocks(parts);
-    return parts;
-  }
+  struct Counted {
+    std::vector<ThreadPart> parts;  ///< one per column group, without what /proc shows
+    bool was_shared = false;        ///< others had its counters at times: no cycles, instructions
+  };
 
-  /// True if its counters were its own all the time, so far. Else read() gives no cycles and
-  /// instructions.
-  bool held_its_counters() const {
-    std::uint64_t running = 0;
-    std::uint64_t enabled =
-        ~std::uint64_t{0};  // the last that was opened was on for the least time
-    for (const Words& group : read_groups()) {
-      running += group[2];
-      enabled = std::min(enabled, group[1]);
-    }
-    return pmus_.empty() || perf::held_all_the_time(running, enabled, pmus_.size() > 1);
+  Counted read() const {
+    Counted counted{std::vector<ThreadPart>(counting_->columns.size())};
+    read_pmus(counted);
+    read_clocks(counted.parts);
+    return counted;
   }
 
  private:
-  /// A group on one PMU: its leader counts cycles, the other, if there is one, instructions.
-  struct OnPmu {
-    std::size_t leader = 0;  ///< index in open_
-    std::string pmu{};
-    bool has_instructions = false;
-  };
-
-  /// The words read from a group: number, enabled, running and the counts; all 0 if it cannot be
-  /// read.
+  /// What a group reads: number, enabled, running and the counts; all 0 if that fails.
   using Words = std::array<std::uint64_t, 5>;
 
   explicit AttachedThread(const ThreadCounting& counting)
@@ -133,16 +123,12 @@ class AttachedThread {
 
   /// Returns 0 or errno.
   int open_pmus(int thread) {
-    for (const perf::Counter& cycles : counting_->cycles) {
+    for (const auto& on : counting_->pmus) {
       const std::size_t leader = open_.size();
-      if (const int error = open(cycles.attributes, leader, {thread, -1}); error != 0) return error;
-      pmus_.push_back({leader, cycles.pmu, false});
-      for (const perf::Counter& other : counting_->instructions) {
-        if (other.pmu != cycles.pmu) continue;
-        if (const int error = open(other.attributes, leader, {thread, -1}); error != 0)
-          return error;
-        pmus_.back().has_instructions = true;
-      }
+      leaders_.push_back(leader);
+      int error = open(on.cycles, leader, {thread, -1});
+      if (error == 0 && on.instructions) error = open(*on.instructions, leader, {thread, -1});
+      if (error != 0) return error;
     }
     return 0;
   }
@@ -169,29 +155,28 @@ class AttachedThread {
     return words;
   }
 
-  std::vector<Words> read_groups() const {
+  void read_pmus(Counted& counted) const {
     std::vector<Words> groups;
-    for (const OnPmu& group : pmus_) groups.push_back(read_words(group.leader));
-    return groups;
-  }
-
-  void read_pmus(std::vector<ThreadPart>& parts) const {
-    const CoreKinds& kinds = counting_->kinds;
-    const auto groups = read_groups();
-    const bool held = held_its_counters();
-    for (std::size_t i = 0; i < pmus_.size(); ++i) {
+    std::uint64_t running = 0;
+    std::uint64_t enabled = ~std::uint64_t{0};  // of the last that was opened: the least
+    for (const std::size_t leader : leaders_) {
+      const Words& words = groups.emplace_back(read_words(leader));
+      running += words[2];
+      enabled = std::min(enabled, words[1]);
+    }
+    counted.was_shared =
+        !groups.empty() && !perf::held_all_the_time(running, enabled, groups.size() > 1);
+    if (counted.was_shared) return;  // a part of the time, and never a guess at the rest
+    for (std::size_t i = 0; i < groups.size(); ++i) {
       const Words& words = groups[i];
       if (words[0] == 0) continue;
-      std::size_t column = 0;
-      if (counting_->kinds_are_pmus) {
-        while (column < kinds.size() && kinds[column].pmu != pmus_[i].pmu) ++column;
-        ++column;  // after the group for all kinds
-        if (held) parts[column].cpu_seconds = static_cast<double>(words[2]) / kNs;
-      }
-      if (!held) continue;  // a part of the time, and never a guess at the rest
-      parts[column].cycles = parts[column].cycles.value_or(0) + words[3];
-      if (pmus_[i].has_instructions && words[0] >= 2)
-        parts[column].instructions = parts[column].instructions.value_or(0) + words[4];
+      const auto& on = counting_->pmus[i];
+      const bool has_column = counting_->kinds_are_pmus;  // after the one for all kinds
+      ThreadPart& part = counted.parts[has_column ? static_cast<std::size_t>(on.kind) + 1 : 0];
+      if (has_column) part.cpu_seconds = static_cast<double>(words[2]) / kNs;
+      part.cycles = part.cycles.value_or(0) + words[3];
+      if (on.instructions && words[0] >= 2)
+        part.instructions = part.instructions.value_or(0) + words[4];
     }
   }
 
@@ -212,7 +197,7 @@ class AttachedThread {
 
   const ThreadCounting* counting_;
   perf::OpenCounters open_;
-  std::vector<OnPmu> pmus_{};
+  std::vector<std::size_t> leaders_{};                ///< in open_, of the groups on PMUs
   std::vector<std::optional<std::size_t>> clocks_{};  ///< in open_; nullopt: that CPU is off
 };
 
@@ -239,8 +224,7 @@ std::vector<std::string_view> words_after_name(std::string_view stat) {
 
 std::optional<TimesInProc> read_times(const os::LinuxCalls& calls, std::int32_t process,
                                       const std::string& thread) {
-  constexpr std::size_t user_field =
-      11;  // fields 14 and 15; the state, which is the first here, is 3
+  constexpr std::size_t user_field = 11;  // the 14th by proc(5), where the first here is the 3rd
   const auto stat = calls.read_file(task_path(process, thread, "stat"));
   if (!stat) return std::nullopt;
   const auto words = words_after_name(*stat);
@@ -282,23 +266,12 @@ std::optional<std::uint64_t> read_user(const os::LinuxCalls& calls, const std::s
   return words.size() < 2 ? std::nullopt : parse_number(words[1]);
 }
 
-ThreadLine make_line(const std::string& thread, const TimesInProc& times, std::size_t columns) {
-  ThreadLine line;
-  line.id = parse_number(thread).value_or(0);
-  line.cpu_seconds = times.exact;
-  line.parts.resize(columns);
-  line.parts.front().user_seconds = times.user;
-  line.parts.front().system_seconds = times.system;
-  return line;
-}
-
-void add_parts(ThreadLine& line, const std::vector<ThreadPart>& counted) {
-  for (std::size_t i = 0; i < counted.size(); ++i) {
-    ThreadPart& part = line.parts[i];
-    part.cpu_seconds = counted[i].cpu_seconds;
-    part.cycles = counted[i].cycles;
-    part.instructions = counted[i].instructions;
-  }
+/// `parts`: one per column group, as counted.
+ThreadLine make_line(const std::string& thread, const std::string& name, const TimesInProc& times,
+                     std::vector<ThreadPart> parts) {
+  parts.front().user_seconds = times.user;
+  parts.front().system_seconds = times.system;
+  return {parse_number(thread).value_or(0), name, times.exact, std::move(parts)};
 }
 
 Threads since_birth(std::int32_t process, const os::LinuxCalls& calls) {
@@ -306,10 +279,9 @@ Threads since_birth(std::int32_t process, const os::LinuxCalls& calls) {
   threads.columns = {{"", true, false, false}};
   threads.notes = {
       "cycles, instructions and kinds of core are counted from now on only: add -d 2s"};
-  for (const auto& [thread, times] : read_all_times(calls, process)) {
-    threads.lines.push_back(make_line(thread, times, 1));
-    threads.lines.back().name = read_name(calls, process, thread);
-  }
+  for (const auto& [thread, times] : read_all_times(calls, process))
+    threads.lines.push_back(
+        make_line(thread, read_name(calls, process, thread), times, std::vector<ThreadPart>(1)));
   return threads;
 }
 
@@ -324,22 +296,23 @@ Result<void> check_process(const os::LinuxCalls& calls, std::int32_t process) {
   return {};
 }
 
-Result<Threads> linux_threads(const ThreadsWanted& wanted, const CoreKinds& kinds, const Wait& wait,
+Result<Threads> linux_threads(std::int32_t process, std::optional<std::chrono::nanoseconds> during,
+                              const CoreKinds& kinds, const Wait& wait,
                               const os::LinuxCalls& calls) {
-  if (auto able = check_process(calls, wanted.process); !able) return able.error();
-  if (!wanted.during) return since_birth(wanted.process, calls);
+  if (auto able = check_process(calls, process); !able) return able.error();
+  if (!during) return since_birth(process, calls);
   const ThreadCounting counting(kinds, calls);
-  const AllTimes before = read_all_times(calls, wanted.process);
+  const AllTimes before = read_all_times(calls, process);
   std::map<std::string, std::pair<std::string, AttachedThread>> attached;
   for (const auto& [thread, times] : before) {
     const auto id = static_cast<int>(parse_number(thread).value_or(0));
     auto one = AttachedThread::attach(counting, id);
     if (!one) return one.error();
-    attached.emplace(thread, std::pair(read_name(calls, wanted.process, thread), *std::move(one)));
+    attached.emplace(thread, std::pair(read_name(calls, process, thread), *std::move(one)));
   }
-  wait(*wanted.during);
+  wait(*during);
   Threads threads{counting.columns, {}, counting.notes};
-  const AllTimes after = read_all_times(calls, wanted.process);
+  const AllTimes after = read_all_times(calls, process);
   if (after.empty()) threads.notes.emplace_back("the process ended in the meantime");
   std::size_t shared = 0;
   for (const auto& [thread, named] : attached) {
@@ -350,22 +323,21 @@ Result<Threads> linux_threads(const ThreadsWanted& wanted, const CoreKinds& kind
       times = {end->second.user - start.user, end->second.system - start.system,
                end->second.exact - start.exact};
     }
-    ThreadLine line = make_line(thread, times, threads.columns.size());
-    if (end == after.end()) line.parts.front() = {};  // ended: only its counters are left
-    line.name = named.first;
-    add_parts(line, named.second.read());
-    if (!named.second.held_its_counters()) ++shared;
-    threads.lines.push_back(std::move(line));
+    auto counted = named.second.read();
+    if (counted.was_shared) ++shared;
+    threads.lines.push_back(make_line(thread, named.first, times, std::move(counted.parts)));
+    if (end == after.end()) {  // ended: only its counters are left
+      threads.lines.back().parts.front().user_seconds.reset();
+      threads.lines.back().parts.front().system_seconds.reset();
+    }
   }
   if (shared > 0)
-    threads.notes.push_back(
-        fmt::format("other programs used the counters: no cycles and instructions of {} thread{}",
-                    shared, shared == 1 ? "" : "s"));
-  for (const auto& [thread, times] : after) {
-    if (attached.contains(thread)) continue;
-    threads.lines.push_back(make_line(thread, times, threads.columns.size()));
-    threads.lines.back().name = read_name(calls, wanted.process, thread);
-  }
+    threads.notes.push_back("other programs used the counters: no cycles and instructions of " +
+                            plural(shared, "thread"));
+  for (const auto& [thread, times] : after)
+    if (!attached.contains(thread))
+      threads.lines.push_back(make_line(thread, read_name(calls, process, thread), times,
+                                        std::vector<ThreadPart>(threads.columns.size())));
   return threads;
 }
 
@@ -388,7 +360,7 @@ std::optional<SchedulerTimes> times_in(std::string_view schedstat) {
 
 /// Returns the CPU that it was last on, from /proc/PID/task/TID/stat.
 std::optional<std::uint64_t> last_cpu_in(std::string_view stat) {
-  constexpr std::size_t place = 36;  // after the name; proc(5) counts it as the 39th
+  constexpr std::size_t place = 36;  // the 39th by proc(5)
   const auto words = words_after_name(stat);
   return words.size() > place ? parse_number(words[place]) : std::nullopt;
 }
@@ -404,10 +376,6 @@ ThreadPart difference(const ThreadPart& now, const ThreadPart& before) {
   return {.cpu_seconds = difference(now.cpu_seconds, before.cpu_seconds),
           .cycles = difference(now.cycles, before.cycles),
           .instructions = difference(now.instructions, before.instructions)};
-}
-
-void add(std::optional<std::uint64_t>& sum, const std::optional<std::uint64_t>& value) {
-  if (value) sum = sum.value_or(0) + *value;
 }
 
 /// A file in /proc that is read again and again, kept open if there are descriptors for it.
@@ -447,17 +415,12 @@ class ProcStream final : public ThreadStream {
  public:
   ProcStream(const std::vector<std::int32_t>& processes, const CoreKinds& kinds,
              const os::LinuxCalls& calls)
-      : ThreadStream(processes.size()), calls_(calls), counting_(kinds, calls) {
+      : ThreadStream(processes.size(), names_of(kinds)), calls_(calls), counting_(kinds, calls) {
     for (const std::int32_t process : processes)
       watched_.push_back({process, fmt::format("/proc/{}/task", process), {}});
-    if (kinds.size() < 2) return;
-    for (std::size_t place = 0; place < kinds.size(); ++place) {
-      kinds_.push_back(kinds[place].name);
+    for (std::size_t place = 0; place < this->kinds().size(); ++place)
       for (const std::uint32_t cpu : kinds[place].cpus) kind_of_cpu_[cpu] = place;
-    }
   }
-
-  const std::vector<std::string>& kinds() const override { return kinds_; }
 
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes = counting_.notes;
@@ -480,6 +443,14 @@ class ProcStream final : public ThreadStream {
     std::string folder;
     std::map<std::string, Thread> threads;
   };
+
+  /// With one kind of core, none is distinguished.
+  static std::vector<std::string> names_of(const CoreKinds& kinds) {
+    std::vector<std::string> names;
+    for (const CoreKind& kind : kinds)
+      if (kinds.size() > 1) names.push_back(kind.name);
+    return names;
+  }
 
   bool read_process(std::size_t place, nanoseconds now,
                     std::vector<ThreadSample>& samples) override {
@@ -520,17 +491,14 @@ class ProcStream final : public ThreadStream {
     if (const auto name = calls_.read_file(folder + "/comm"))
       thread.name = std::string(trimmed(*name));
     if (!why_not_attached_) attach(thread, static_cast<int>(parse_number(id).value_or(0)));
-    if (!kinds_.empty()) thread.stat.emplace(folder + "/stat", calls_);
+    if (!kinds().empty()) thread.stat.emplace(folder + "/stat", calls_);
     const auto moves = count_moves(thread, {});
     if (read_before()) {
-      samples.push_back({.process = process.process,
-                         .thread = parse_number(id).value_or(0),
-                         .name = thread.name,
-                         .interval = now - *read_before(),
-                         .is_new = true});
-      samples.back().by_kind.resize(kinds_.size());
-      samples.back().moves = moves;
-      enter_times(samples.back(), *times, {});
+      ThreadSample& sample = samples.emplace_back(
+          begin_sample(process.process, parse_number(id).value_or(0), thread.name, now));
+      sample.is_new = true;
+      sample.moves = moves;
+      enter_times(sample, *times, {});
     }
     process.threads.emplace(id, std::move(thread));
   }
@@ -562,24 +530,19 @@ class ProcStream final : public ThreadStream {
       return;
     }
     thread.counters.emplace(*std::move(attached));
-    thread.counted = thread.counters->read();
+    thread.counted = thread.counters->read().parts;
   }
 
   ThreadSample make_sample(std::int32_t process, const std::string& id, Thread& thread,
                            nanoseconds now) {
-    ThreadSample sample{.process = process,
-                        .thread = parse_number(id).value_or(0),
-                        .name = thread.name,
-                        .interval = now - read_before().value_or(now)};
-    sample.by_kind.resize(kinds_.size());
+    ThreadSample sample = begin_sample(process, parse_number(id).value_or(0), thread.name, now);
     if (!thread.counters) return sample;
-    std::vector<ThreadPart> counted = thread.counters->read();
+    std::vector<ThreadPart> counted = thread.counters->read().parts;
     // With several kinds of core, the first part covers all of them.
     sample.all = difference(counted.front(), thread.counted.front());
-    for (std::size_t kind = 0; kind < kinds_.size() && kind + 1 < counted.size(); ++kind) {
+    for (std::size_t kind = 0; kind < kinds().size() && kind + 1 < counted.size(); ++kind) {
       sample.by_kind[kind] = difference(counted[kind + 1], thread.counted[kind + 1]);
-      add(sample.all.cycles, sample.by_kind[kind].cycles);
-      add(sample.all.instructions, sample.by_kind[kind].instructions);
+      sample.all.add(sample.by_kind[kind]);
     }
     sample.all.cpu_seconds.reset();  // the scheduler's is used instead
     thread.counted = std::move(counted);
@@ -596,7 +559,6 @@ class ProcStream final : public ThreadStream {
 
   const os::LinuxCalls& calls_;
   ThreadCounting counting_;
-  std::vector<std::string> kinds_;
   std::map<std::uint32_t, std::size_t> kind_of_cpu_;
   std::vector<Watched> watched_;
   std::optional<std::string> why_not_attached_;
@@ -616,12 +578,12 @@ Result<std::unique_ptr<ThreadStream>> stream_linux_threads(
 
 }  // namespace
 
-Result<Threads> sample_threads(const ThreadsWanted& wanted, const CoreKinds& kinds,
-                               const Wait& wait, const os::LinuxCalls* linux,
-                               const os::DarwinCalls* darwin) {
-  auto threads = darwin != nullptr ? darwin_threads(wanted, wait, *darwin)
+Result<Threads> sample_threads(std::int32_t process, std::optional<std::chrono::nanoseconds> during,
+                               const CoreKinds& kinds, const Wait& wait,
+                               const os::LinuxCalls* linux, const os::DarwinCalls* darwin) {
+  auto threads = darwin != nullptr ? darwin_threads(process, during, wait, *darwin)
                  : linux != nullptr
-                     ? linux_threads(wanted, kinds, wait, *linux)
+                     ? linux_threads(process, during, kinds, wait, *linux)
                      : Result<Threads>(Error{"--threads is for Linux and macOS", "leave it out"});
   if (threads)
     std::ranges::stable_sort(threads->lines, [](const ThreadLine& a, const ThreadLine& b) {

@@ -26,6 +26,19 @@ struct ThreadPart {
   std::optional<std::uint64_t> cycles{};
   std::optional<std::uint64_t> instructions{};
   std::optional<double> joules{};
+
+  /// Adds what is known of `other`.
+  void add(const ThreadPart& other) {
+    const auto add_to = [](auto& sum, const auto& value) {
+      if (value) sum = sum ? *sum + *value : *value;
+    };
+    add_to(user_seconds, other.user_seconds);
+    add_to(system_seconds, other.system_seconds);
+    add_to(cpu_seconds, other.cpu_seconds);
+    add_to(cycles, other.cycles);
+    add_to(instructions, other.instructions);
+    add_to(joules, other.joules);
+  }
 };
 
 struct ThreadLine {
@@ -50,25 +63,18 @@ struct Threads {
   std::vector<std::string> notes{};  ///< one line each: what is missing and why
 };
 
-/// The process, and for how long its threads are watched.
-struct ThreadsWanted {
-  std::int32_t process = 0;
-  std::optional<std::chrono::nanoseconds> during{};  ///< nullopt: since each thread's birth
-};
-
 /// Waits; may return earlier, when the user wants an end.
 using Wait = std::function<void(std::chrono::nanoseconds)>;
 
-/// Reads the threads of a process. Refused if there is no such process, if it is another user's,
-/// and if both `linux` and `darwin` are null.
+/// Reads the threads of a process, `during` a time or since their births. Refused if there is no
+/// such process, if it is another user's, and if both `linux` and `darwin` are null.
 ///
-/// On Linux user and system time come from /proc, in hundredths of a second. With `during`,
-/// counters are attached to all existing threads, so that cycles, instructions, and time by kind of
-/// core cover that time; threads born meanwhile have times only. On macOS everything is by kind of
-/// core, from the kernel's accounting of each thread.
-Result<Threads> sample_threads(const ThreadsWanted& wanted, const CoreKinds& kinds,
-                               const Wait& wait, const os::LinuxCalls* linux,
-                               const os::DarwinCalls* darwin);
+/// On Linux user and system time come from /proc, in hundredths of a second; cycles, instructions
+/// and time by kind of core from counters attached to all existing threads, with `during` only. On
+/// macOS everything is by kind of core, from the kernel's accounting of each thread.
+Result<Threads> sample_threads(std::int32_t process, std::optional<std::chrono::nanoseconds> during,
+                               const CoreKinds& kinds, const Wait& wait,
+                               const os::LinuxCalls* linux, const os::DarwinCalls* darwin);
 
 /// The work of a thread since the last reading.
 struct ThreadSample {
@@ -87,11 +93,12 @@ struct ThreadSample {
 /// Reads the threads of running processes again and again.
 class ThreadStream : NonCopyable {
  public:
-  explicit ThreadStream(std::size_t processes) : are_there_(processes, true) {}
+  ThreadStream(std::size_t processes, std::vector<std::string> kinds)
+      : are_there_(processes, true), kinds_(std::move(kinds)) {}
   virtual ~ThreadStream() = default;
 
   /// Returns the kinds of core, the fastest first; at most one: they are not distinguished.
-  virtual const std::vector<std::string>& kinds() const = 0;
+  const std::vector<std::string>& kinds() const { return kinds_; }
 
   /// Returns what is missing and why, one line each.
   virtual std::vector<std::string> notes() const = 0;
@@ -117,28 +124,36 @@ class ThreadStream : NonCopyable {
   /// Returns when read was last called; nullopt: this is the first call.
   const std::optional<std::chrono::nanoseconds>& read_before() const { return read_before_; }
 
+  /// Makes the sample of a thread, without its work.
+  ThreadSample begin_sample(std::int32_t process, std::uint64_t thread, const std::string& name,
+                            std::chrono::nanoseconds now) const {
+    ThreadSample sample{.process = process,
+                        .thread = thread,
+                        .name = name,
+                        .interval = now - read_before_.value_or(now)};
+    sample.by_kind.resize(kinds_.size());
+    return sample;
+  }
+
  private:
   std::vector<bool> are_there_;
+  std::vector<std::string> kinds_;
   std::optional<std::chrono::nanoseconds> read_before_{};
 };
 
-/// Watches the threads of processes; refused as sample_threads is.
+/// Watches the threads of processes; refused as sample_threads is. `linux` and `darwin` outlive it.
 ///
 /// On Linux CPU time and waiting come from the scheduler's own clock, cycles and instructions from
-/// counters that are attached to each thread as it is first seen. On macOS all is by kind of core,
-/// energy too, from the kernel's accounts of each thread. `linux` and `darwin` outlive it.
+/// counters attached to each thread as it is first seen; on macOS, with energy, all as above.
 Result<std::unique_ptr<ThreadStream>> stream_threads(const std::vector<std::int32_t>& processes,
                                                      const CoreKinds& kinds,
                                                      const os::LinuxCalls* linux,
                                                      const os::DarwinCalls* darwin);
 
-/// Counts how often a thread moved between kinds of core, as far as can be seen: the fewest moves
-/// that explain on which kinds it was. No system counts them; a thread that left and came back
-/// between two looks, without being seen there, is taken for one that stayed.
+/// Counts a thread's moves between kinds of core: the fewest that explain where it was seen.
 class SeenMoves {
  public:
-  /// Returns the moves that explain `kinds`: a bit for each kind that it was on since the last
-  /// call.
+  /// Returns the moves that explain `kinds`: a bit for each that it was on since the last call.
   std::uint64_t see(std::uint32_t kinds) {
     if (kinds == 0) return 0;
     const auto count = static_cast<std::uint64_t>(std::popcount(kinds));
@@ -154,23 +169,17 @@ class SeenMoves {
   std::uint32_t where_ = 0;  // the kinds that it may be on now; 0: unknown
 };
 
-// The threads of a process on macOS, as its own user may see them. Source: XNU
-// bsd/kern/proc_info.c, osfmk/kern/recount.c.
+// The threads of a process on macOS. Source: XNU bsd/kern/proc_info.c, osfmk/kern/recount.c.
 
-/// Returns the names of the performance levels, the fastest first ("Performance", "Efficiency");
-/// empty if the system does not say.
+/// Names the performance levels, the fastest first ("Performance", "Efficiency"); may be empty.
 std::vector<std::string> level_names(const os::DarwinCalls& calls);
 
 /// Lists the threads of a process. Not the ids of PROC_PIDLISTTHREADS, which are addresses.
 struct ThreadIds {
   std::vector<std::uint64_t> ids{};
   int error = 0;  ///< errno
-  explicit operator bool() const { return error == 0; }
 };
 ThreadIds thread_ids(const os::DarwinCalls& calls, int process);
-
-/// Returns its name; may be empty.
-std::string thread_name(const os::DarwinCalls& calls, int process, std::uint64_t thread);
 
 /// One per performance level.
 using LevelCounts = std::vector<os::ThreadCounts>;
@@ -184,8 +193,8 @@ CountsOfThread thread_counts(const os::DarwinCalls& calls, int process, std::uin
                              std::size_t levels);
 
 /// sample_threads and stream_threads on macOS.
-Result<Threads> darwin_threads(const ThreadsWanted& wanted, const Wait& wait,
-                               const os::DarwinCalls& calls);
+Result<Threads> darwin_threads(std::int32_t process, std::optional<std::chrono::nanoseconds> during,
+                               const Wait& wait, const os::DarwinCalls& calls);
 Result<std::unique_ptr<ThreadStream>> stream_darwin_threads(
     const std::vector<std::int32_t>& processes, const os::DarwinCalls& calls);
 

@@ -43,8 +43,13 @@ constexpr std::array<AccountedEvent, 4> kEvents = {{
 
 class FreeOnly final : public Counting {
  public:
-  FreeOnly(std::vector<FreeReader> events, std::function<void(const os::Ended&, Counted&)> also)
-      : events_(std::move(events)), also_(std::move(also)) {}
+  FreeOnly(std::vector<const AccountedEvent*> events,
+           std::function<void(const os::Ended&, Counted&)> also, bool counts_calling_threads)
+      : events_(std::move(events)),
+        also_(std::move(also)),
+        counts_calling_threads_(counts_calling_threads) {}
+
+  bool counts_calling_threads() const override { return counts_calling_threads_; }
 
   std::size_t runs_at_once() const override { return os::Launcher::kMaxBatch; }
 
@@ -54,14 +59,15 @@ class FreeOnly final : public Counting {
       counted.missing = Error{"the command was not started", ""};
       return counted;
     }
-    for (std::size_t i = 0; i < events_.size(); ++i) counted.counts[i] = events_[i](ended);
+    for (std::size_t i = 0; i < events_.size(); ++i) counted.counts[i] = events_[i]->read(ended);
     if (also_) also_(ended, counted);
     return counted;
   }
 
  private:
-  std::vector<FreeReader> events_;
+  std::vector<const AccountedEvent*> events_;
   std::function<void(const os::Ended&, Counted&)> also_;
+  bool counts_calling_threads_;
 };
 
 class NoneEngine final : public CounterEngine {
@@ -80,6 +86,7 @@ class NoneEngine final : public CounterEngine {
   Result<EventSet> select(const EventRequest& wanted) override {
     events_.clear();
     EventSet set;
+    set.passes.emplace_back();
     for (const std::string& name : wanted.names) {
       const AccountedEvent* event = find_accounted(name);
       if (event == nullptr && why_)
@@ -87,24 +94,17 @@ class NoneEngine final : public CounterEngine {
       if (event == nullptr)
         return Error{fmt::format("'{}' is not counted with --engine none", name),
                      "leave out --engine none"};
-      if (std::ranges::find(events_, event) != events_.end()) continue;
-      events_.push_back(event);
-      set.events.push_back(
-          {.name = lower_case(name), .meaning = std::string(event->meaning), .note = kWithExec});
+      if (Event* added = add_accounted(*event, name, events_, set)) added->note = kWithExec;
     }
     if (why_ && wanted.names.empty()) set.notes = notes_without_counters(*why_);
-    if (events_.empty()) return set;
-    Pass& pass = set.passes.emplace_back();
-    for (std::size_t i = 0; i < events_.size(); ++i) pass.events.push_back(i);
+    if (events_.empty()) set.passes.clear();
     return set;
   }
 
   Result<std::unique_ptr<Counting>> arm(std::size_t /*pass*/) override {
-    std::vector<FreeReader> readers;
-    for (const AccountedEvent* event : events_) readers.push_back(event->read);
-    return count_free(std::move(readers));
+    return count_free(events_);
   }
-  FreeReader free_reader(std::size_t event) const override { return events_.at(event)->read; }
+  const AccountedEvent* accounted(std::size_t event) const override { return events_.at(event); }
 
  private:
   std::optional<Error> why_;
@@ -116,8 +116,25 @@ class SeparateCounting final : public EngineAround {
   using EngineAround::EngineAround;
 
   Result<EventSet> select(const EventRequest& wanted) override {
+    const auto costs = [this](std::size_t event) { return other().accounted(event) == nullptr; };
+    has_own_pass_ = false;
+    free_.clear();
     auto set = other().select(wanted);
-    if (set) divide(*set);
+    if (!set) return set;
+    for (Pass& pass : set->passes) {
+      if (pass.kind != RoundKind::Timed) continue;
+      if (std::ranges::none_of(pass.events, costs)) continue;
+      pass.kind = RoundKind::Counting;
+      has_own_pass_ = true;
+    }
+    if (!has_own_pass_) return set;
+    Pass timed;
+    for (std::size_t event = 0; event < set->events.size(); ++event) {
+      if (costs(event)) continue;
+      timed.events.push_back(event);
+      free_.push_back(other().accounted(event));
+    }
+    set->passes.insert(set->passes.begin(), std::move(timed));
     return set;
   }
 
@@ -128,27 +145,7 @@ class SeparateCounting final : public EngineAround {
   }
 
  private:
-  void divide(EventSet& set) {
-    const auto costs = [this](std::size_t event) { return other().free_reader(event) == nullptr; };
-    has_own_pass_ = false;
-    for (Pass& pass : set.passes) {
-      if (pass.kind != RoundKind::Timed) continue;
-      if (std::ranges::none_of(pass.events, costs)) continue;
-      pass.kind = RoundKind::Counting;
-      has_own_pass_ = true;
-    }
-    free_.clear();
-    if (!has_own_pass_) return;
-    Pass timed;
-    for (std::size_t event = 0; event < set.events.size(); ++event) {
-      if (costs(event)) continue;
-      timed.events.push_back(event);
-      free_.push_back(other().free_reader(event));
-    }
-    set.passes.insert(set.passes.begin(), std::move(timed));
-  }
-
-  std::vector<FreeReader> free_;
+  std::vector<const AccountedEvent*> free_;
   bool has_own_pass_ = false;  // the timed one
 };
 
@@ -227,8 +224,7 @@ class EnergyCounting final : public Counting {
   }
 
  private:
-  /// The kernel follows the register, which has 32 bits and wraps within minutes, by a timer: the
-  /// count has 64.
+  /// The count has 64 bits: the kernel follows the register's 32, which wrap within minutes.
   std::optional<std::uint64_t> nanojoules(std::size_t event, const os::Ended& ended) const {
     double joules = 0.0;
     for (std::size_t i = 0; i < cpus_.size(); ++i) {
@@ -279,8 +275,8 @@ class WithEnergy final : public EngineAround {
     return set;
   }
 
-  FreeReader free_reader(std::size_t event) const override {
-    return event < first_ || sources_.empty() ? other().free_reader(event) : nullptr;
+  const AccountedEvent* accounted(std::size_t event) const override {
+    return event < first_ || sources_.empty() ? other().accounted(event) : nullptr;
   }
 
   Result<Explanation> explain(const EventRequest& wanted) override {
@@ -312,7 +308,7 @@ class WithEnergy final : public EngineAround {
   /// Fills sources_ and cpus_.
   Result<void> find(const std::string& name) {
     const auto refused = [&](const std::string& why, const std::string& remedy) {
-      return Error{fmt::format("{} cannot be counted: {}", cited(name), why), remedy};
+      return Error{why, remedy}.prefixed(fmt::format("{} cannot be counted", cited(name)));
     };
     const auto pmu = sysfs_.find(kPmu);
     if (!pmu)
@@ -408,14 +404,26 @@ const AccountedEvent* find_accounted(std::string_view name) {
   return nullptr;
 }
 
+Event* add_accounted(const AccountedEvent& event, std::string_view name,
+                     std::vector<const AccountedEvent*>& taken, EventSet& set) {
+  if (std::ranges::find(taken, &event) != taken.end()) return nullptr;
+  taken.push_back(&event);
+  set.passes.front().events.push_back(set.events.size());
+  set.events.push_back({.name = lower_case(name),
+                        .meaning = std::string(event.meaning),
+                        .role = role_of_event(lower_case(name))});
+  return &set.events.back();
+}
+
 CatalogEntry make_catalog_entry(const AccountedEvent& event) {
   return {std::string(event.name), std::string(event.name), "accounting",
           std::string(event.meaning)};
 }
 
-std::unique_ptr<Counting> count_free(std::vector<FreeReader> events,
-                                     std::function<void(const os::Ended&, Counted&)> also) {
-  return std::make_unique<FreeOnly>(std::move(events), std::move(also));
+std::unique_ptr<Counting> count_free(std::vector<const AccountedEvent*> events,
+                                     std::function<void(const os::Ended&, Counted&)> also,
+                                     bool counts_calling_threads) {
+  return std::make_unique<FreeOnly>(std::move(events), std::move(also), counts_calling_threads);
 }
 
 std::unique_ptr<CounterEngine> make_none_engine(std::optional<Error> why) {
@@ -438,14 +446,6 @@ std::unique_ptr<CounterEngine> with_energy(std::unique_ptr<CounterEngine> engine
 
 namespace {
 
-struct Setting {
-  bool user_only = false;
-  const os::LinuxCalls* linux = nullptr;
-  const CoreKinds& kinds;
-  const std::optional<User>& user;
-  const OnMacos& macos;
-};
-
 Result<kperf::KpepDatabase> load_database(const OnMacos& here, const kperf::Kernel& kernel) {
   const std::string cpu = kperf::cpu_name(kernel.number("hw.cputype").value_or(0),
                                           kernel.number("hw.cpusubtype").value_or(0),
@@ -454,23 +454,12 @@ Result<kperf::KpepDatabase> load_database(const OnMacos& here, const kperf::Kern
   // Apple's own framework looks there first, and its users put a newer database there.
   if (const auto folder = os::variable("KPEP_DB_PATH"); folder && !folder->empty())
     paths.insert(paths.begin(), fmt::format("{}/{}.plist", *folder, cpu));
-  auto database = kperf::load_kpep_for(cpu, paths);
+  if (here.launcher == nullptr) return kperf::load_kpep_for(cpu, paths);
   // --kpep is for questions; this machine's processor may have other events.
-  const bool is_missing = std::ranges::none_of(paths, os::is_there);
-  if (is_missing && here.launcher != nullptr)
-    return Error{database.error().what, "name the folder that has it in KPEP_DB_PATH"};
-  return database;
+  return kperf::load_kpep_for(cpu, paths, "name the folder that has it in KPEP_DB_PATH");
 }
 
-/// True if the kernel's totals will do if counters fail later on: the user named neither counters
-/// nor a strategy.
-bool may_do_without(Choice choice, const OnMacos& here) {
-  return choice == Choice::Auto && here.launcher != nullptr &&
-         here.strategy == StrategyChoice::Auto;
-}
-
-/// Chooses on macOS. Without root, or without counters, `Auto` takes the kernel's accounts of each
-/// process.
+/// Chooses on macOS. Without root or counters, `Auto` takes the kernel's accounts of each process.
 Result<Chosen> choose_on_macos(Choice choice, bool user_only, const OnMacos& here) {
   const kperf::Kernel kernel(*here.calls);
   auto database = load_database(here, kernel);
@@ -481,10 +470,12 @@ Result<Chosen> choose_on_macos(Choice choice, bool user_only, const OnMacos& her
     why = database.error();
   } else {
     auto engine = kperf::make_kperf_engine(here, user_only, *database);
-    if (engine && may_do_without(choice, here))
-      return Chosen{kperf::make_kperf_or_totals(*std::move(engine), *std::move(database)),
-                    std::nullopt};
-    if (engine) return Chosen{*std::move(engine), std::nullopt};
+    // If counters fail later on, the totals will do for a user who named neither them nor a way.
+    const bool may_do_without =
+        choice == Choice::Auto && here.launcher != nullptr && here.strategy == StrategyChoice::Auto;
+    if (engine && may_do_without)
+      return Chosen{kperf::make_kperf_or_totals(*std::move(engine), *std::move(database)), {}};
+    if (engine) return Chosen{*std::move(engine), {}};
     why = engine.error();
   }
   if (choice == Choice::Kperf) return why.prefixed("--engine kperf");
@@ -495,59 +486,17 @@ Result<Chosen> choose_on_macos(Choice choice, bool user_only, const OnMacos& her
   return Chosen{kperf::make_totals_engine(why, std::move(known)), why.line()};
 }
 
-Chosen choose_perf(const Setting& setting) {
-  return {perf::make_perf_engine(*setting.linux, setting.user_only, setting.kinds), std::nullopt};
-}
-
-/// The user named it, so a kernel that refuses all counters is an error, not a note.
-Result<Chosen> make_perf(const Setting& setting) {
-  if (const auto able = perf::can_count(*setting.linux); !able)
-    return able.error().prefixed("--engine perf");
-  return choose_perf(setting);
-}
-
-Result<Chosen> make_cachegrind(const Setting& setting) {
-  auto valgrind = os::find_program("valgrind");
-  if (!valgrind) {
-    return Error{"--engine cachegrind needs Valgrind, which is not in PATH",
-                 "install the package valgrind (Debian, Ubuntu: apt-get install valgrind)"};
-  }
-  return Chosen{cachegrind::make_cachegrind_engine(*std::move(valgrind), setting.user),
-                std::nullopt};
-}
-
-/// A row of kEngines and the function that makes its engine.
-struct Maker {
-  Choice choice;
-  std::string_view system;  ///< that it is meant for; empty: any
-  Result<Chosen> (*make)(const Setting&);
-  std::vector<CounterFacts> (*counters)(const Setting&) =
-      nullptr;  ///< tried; null without counters
-};
-
-/// The order is that in which --check tries them.
-constexpr auto kMakers = std::to_array<Maker>({
-    {Choice::Kperf, "macOS",
-     [](const Setting& setting) {
-       return choose_on_macos(Choice::Kperf, setting.user_only, setting.macos);
-     }},
-    {Choice::Perf, "Linux", make_perf,
-     [](const Setting& setting) { return perf::counters_here(*setting.linux, setting.user_only); }},
-    {Choice::Cachegrind, "", make_cachegrind},
-    {Choice::None, "",
-     [](const Setting&) -> Result<Chosen> {
-       return Chosen{make_none_engine(std::nullopt), std::nullopt};
-     }},
-});
-
-bool is_meant(const Maker& maker, const Setting& setting) {
-  return maker.system.empty() ||
-         (maker.system == "Linux" ? setting.linux != nullptr : setting.macos.calls != nullptr);
+/// True if the engine is for this system.
+bool is_meant(Choice choice, const os::LinuxCalls* linux, const OnMacos& macos) {
+  if (choice == Choice::Kperf) return macos.calls != nullptr;
+  return choice != Choice::Perf || linux != nullptr;
 }
 
 Chosen without_counters(const Error& why) {
   return Chosen{make_none_engine(why),
-                fmt::format("no hardware counters: {}; {}", why.line(), kSimulationHint)};
+                fmt::format("no hardware counters: {}; or --engine cachegrind counts instructions "
+                            "by simulation",
+                            why.line())};
 }
 
 EngineFacts missing(Choice engine, const Error& error) {
@@ -576,31 +525,50 @@ EngineFacts make_facts(Choice choice, CounterEngine& engine) {
 Result<Chosen> choose(Choice choice, bool user_only, const os::LinuxCalls* calls,
                       const CoreKinds& kinds, const std::optional<User>& user,
                       const OnMacos& macos) {
-  const Setting setting{user_only, calls, kinds, user, macos};
-  const auto* const maker = std::ranges::find(kMakers, choice, &Maker::choice);
-  if (maker != kMakers.end()) {
-    if (is_meant(*maker, setting)) return maker->make(setting);
-    return Error{fmt::format("--engine {} works on {} only", row_of(choice).name, maker->system),
+  if (!is_meant(choice, calls, macos))
+    return Error{fmt::format("--engine {} works on {} only", row_of(choice).name,
+                             choice == Choice::Kperf ? "macOS" : "Linux"),
                  "leave it out"};
+  const auto chosen_perf = [&] {
+    return Chosen{perf::make_perf_engine(*calls, user_only, kinds), std::nullopt};
+  };
+  switch (choice) {
+    case Choice::Kperf:
+      return choose_on_macos(choice, user_only, macos);
+    case Choice::Perf:
+      // The user named it, so a kernel that refuses all counters is an error, not a note.
+      if (const auto able = perf::can_count(*calls); !able)
+        return able.error().prefixed("--engine perf");
+      return chosen_perf();
+    case Choice::Cachegrind: {
+      auto valgrind = os::find_program("valgrind");
+      if (!valgrind)
+        return Error{"--engine cachegrind needs Valgrind, which is not in PATH",
+                     "install the package valgrind (Debian, Ubuntu: apt-get install valgrind)"};
+      return Chosen{cachegrind::make_cachegrind_engine(*std::move(valgrind), user), std::nullopt};
+    }
+    case Choice::None:
+      return Chosen{make_none_engine(std::nullopt), std::nullopt};
+    case Choice::Auto:
+      break;
   }
   if (macos.calls != nullptr) return choose_on_macos(choice, user_only, macos);
   if (calls == nullptr) return without_counters({"there is no engine for this system", ""});
-  if (perf::is_there(*calls)) return choose_perf(setting);
+  if (perf::is_there(*calls)) return chosen_perf();
   return without_counters(perf::can_count(*calls).error());
 }
 
 std::vector<EngineFacts> try_engines(bool user_only, const os::LinuxCalls* calls,
                                      const OnMacos& macos) {
-  const CoreKinds kinds;
-  const std::optional<User> user;
-  const Setting setting{user_only, calls, kinds, user, macos};
   std::vector<EngineFacts> engines;
-  for (const Maker& maker : kMakers) {
-    if (maker.choice == Choice::None || !is_meant(maker, setting)) continue;
-    auto chosen = maker.make(setting);
-    engines.push_back(chosen ? make_facts(maker.choice, *chosen->engine)
-                             : missing(maker.choice, chosen.error()));
-    if (maker.counters != nullptr) engines.back().counters = maker.counters(setting);
+  for (const EngineRow& row : kEngines) {
+    if (row.choice == Choice::Auto || row.choice == Choice::None) continue;
+    if (!is_meant(row.choice, calls, macos)) continue;
+    const auto chosen = choose(row.choice, user_only, calls, {}, std::nullopt, macos);
+    engines.push_back(chosen ? make_facts(row.choice, *chosen->engine)
+                             : missing(row.choice, chosen.error()));
+    if (row.choice == Choice::Perf)
+      engines.back().counters = perf::counters_here(*calls, user_only);
   }
   return engines;
 }

@@ -31,52 +31,53 @@ struct Redo {
 
 /// The counts of one run.
 struct Counted {
-  std::vector<std::optional<std::uint64_t>>
-      counts;                      ///< one per event of the pass; nullopt: not counted exactly
+  /// One per event of the pass; nullopt: not counted exactly.
+  std::vector<std::optional<std::uint64_t>> counts;
   std::optional<Error> missing{};  ///< why a count is missing
   std::optional<Error> failure{};  ///< the measurement could not be made: no run follows
   std::optional<Redo> redo{};
   std::optional<double> coverage{};                 ///< RunRecord::coverage
   std::vector<std::optional<std::uint64_t>> own{};  ///< RunRecord::own
   std::optional<std::string> note{};                ///< one line for users of these counts
-  std::vector<std::uint64_t> pmu_ns{};  ///< CPU time on the cores of each of Counting::timed_pmus;
-                                        ///< empty: unknown
+  /// CPU time on the cores of each of Counting::timed_pmus; empty: unknown.
+  std::vector<std::uint64_t> pmu_ns{};
 };
 
-/// Reads an event that the kernel accounts for every run, without counting; null: it must be
-/// counted.
-using FreeReader = std::optional<std::uint64_t> (*)(const os::Ended&);
+/// An event that the kernel accounts to every process, without counters and without permission.
+struct AccountedEvent {
+  std::string_view name;
+  std::string_view other_name;  ///< perf's short one; may be empty
+  std::string_view meaning;
+  std::optional<std::uint64_t> (*read)(const os::Ended&);
+};
 
 /// One pass of the session, ready to be counted.
 class Counting : NonCopyable {
  public:
   virtual ~Counting() = default;
 
-  /// Returns the counters that the launcher must open for each run of this pass; empty if the
-  /// engine counts by itself.
+  /// Returns the counters that the launcher opens for each run; none if the engine counts itself.
   virtual std::vector<os::CounterRequest> requests() const { return {}; }
 
   /// Returns what follows each run of this pass.
   virtual std::vector<os::RunWatch*> watches() { return {}; }
 
-  /// Returns the program launched for a command in this pass: itself, or a program that simulates
-  /// it.
+  /// Returns the program launched for a command: itself, or one that simulates it.
   virtual std::vector<std::string> launched_as(const std::vector<std::string>& words) const {
     return words;
   }
 
-  /// True if threads that enter their program's region must count themselves
-  /// (os::Launch::counts_calling_threads).
+  /// As os::Launch::counts_calling_threads.
   virtual bool counts_calling_threads() const { return false; }
 
-  /// Returns the PMUs of the kinds of core whose time each run's counters show (Counted::pmu_ns).
+  /// Returns the PMUs of the kinds of core whose time each run shows (Counted::pmu_ns).
   virtual std::vector<std::string> timed_pmus() const { return {}; }
 
   /// Returns how many runs may be launched before finish is called for them.
   virtual std::size_t runs_at_once() const = 0;
 
-  /// Returns the counts of one run of this pass that has ended: complete, or a reason; never of a
-  /// part, never an estimate. `command`: its index, as a run is compared with its other runs.
+  /// Returns the counts of a run that has ended: complete, or a reason; never of a part, never an
+  /// estimate. `command`: its index, as a run is compared with its other runs.
   virtual Counted finish(const os::Ended& ended, std::size_t command) = 0;
 };
 
@@ -95,11 +96,11 @@ class CounterEngine : NonCopyable {
   /// --single-pass with too many, is an error.
   virtual Result<EventSet> select(const EventRequest& wanted) = 0;
 
-  /// Returns how to read an event of the last selection (its index) if that costs nothing.
-  virtual FreeReader free_reader(std::size_t /*event*/) const { return nullptr; }
+  /// Returns the account of an event of the last selection (its index); null: it must be counted.
+  virtual const AccountedEvent* accounted(std::size_t /*event*/) const { return nullptr; }
 
-  /// Explains where the wanted events would be counted. Selects them, but does not refuse several
-  /// passes. An engine that does not know the counters shows the passes.
+  /// Selects the wanted events and explains where they would be counted, in several passes if
+  /// needed. An engine that does not know the counters shows the passes.
   virtual Result<Explanation> explain(const EventRequest& wanted);
 
   /// Prepares one pass of the last selection. Called once for each pass, before its first run.
@@ -108,9 +109,8 @@ class CounterEngine : NonCopyable {
   /// True if it can count in a region alone (EventRequest::counted_in).
   virtual bool counts_regions() const { return false; }
 
-  /// Reports which other programs hold counters that the selected events need, as far as can be
-  /// seen now; called before the first counting run, once in each block of them, and after the
-  /// last.
+  /// Reports which other programs hold counters that the selected events need; called before the
+  /// first counting run, once in each block of them, and after the last.
   virtual std::optional<Error> held_by_others() { return std::nullopt; }
 
   /// Switches off everything that would slow runs, until the next run of a pass that counts.
@@ -128,7 +128,9 @@ class EngineAround : public CounterEngine {
   std::string_view name() const override { return inner_->name(); }
   Catalog catalog() const override { return inner_->catalog(); }
   Result<EventSet> select(const EventRequest& wanted) override { return inner_->select(wanted); }
-  FreeReader free_reader(std::size_t event) const override { return inner_->free_reader(event); }
+  const AccountedEvent* accounted(std::size_t event) const override {
+    return inner_->accounted(event);
+  }
   Result<Explanation> explain(const EventRequest& wanted) override {
     return inner_->explain(wanted);
   }
@@ -148,51 +150,39 @@ class EngineAround : public CounterEngine {
   std::unique_ptr<CounterEngine> inner_;
 };
 
-/// An event that the kernel accounts to every process, without counters and without permission.
-struct AccountedEvent {
-  std::string_view name;
-  std::string_view other_name;  ///< perf's short one; may be empty
-  std::string_view meaning;
-  FreeReader read;
-};
-
-/// Shown next to these rows. The accounting of a process begins at its birth, so it includes
-/// execve: a fault for each page of arguments and environment, and a switch if it changes the CPU.
-/// Counters begin after that, so its part is unknown.
+/// Shown next to accounted events: other than counters they include execve, with a fault for each
+/// page of arguments and environment, and a switch if it changes the CPU.
 inline constexpr const char* kWithExec = "(with exec)";
-
-/// The end of the note about missing hardware counters.
-inline constexpr std::string_view kSimulationHint =
-    "or --engine cachegrind counts instructions by simulation";
 
 /// Shown only to users who asked for counts, or for everything (--verbose).
 inline constexpr std::string_view kNoCounters = "no hardware counters here; lauka --check says why";
 
-/// Returns the notes of a session without hardware counters: one short line if --check has a
-/// remedy.
+/// Returns the notes of a session without hardware counters: one line if --check has a remedy.
 std::vector<std::string> notes_without_counters(const Error& why);
 
-/// Returns all such events.
+/// Returns all accounted events, and the one of a name (either of its two, in any case), or null.
 std::span<const AccountedEvent> accounted_events();
-
-/// Returns the event of that name (either of its names, in any case); null if missing.
 const AccountedEvent* find_accounted(std::string_view name);
 
-/// Returns its entry in --list-events.
+/// Adds an event to the first pass of `set`, as the user calls it, unless it is among `taken`;
+/// returns it if it is new, else null.
+Event* add_accounted(const AccountedEvent& event, std::string_view name,
+                     std::vector<const AccountedEvent*>& taken, EventSet& set);
+
+/// Returns the entry of an accounted event in --list-events.
 CatalogEntry make_catalog_entry(const AccountedEvent& event);
 
-/// Makes a pass of events that cost nothing, for runs without counters. `also` is called after each
-/// run, with its counts.
-std::unique_ptr<Counting> count_free(std::vector<FreeReader> events,
-                                     std::function<void(const os::Ended&, Counted&)> also = {});
+/// Makes a pass of accounted events. `also` is called after each run, with its counts.
+/// `counts_calling_threads`: as Counting's.
+std::unique_ptr<Counting> count_free(std::vector<const AccountedEvent*> events,
+                                     std::function<void(const os::Ended&, Counted&)> also = {},
+                                     bool counts_calling_threads = false);
 
-/// Counts only the kernel's accounts of every process, and these only on request. `why`: the reason
-/// why no real engine works; nullopt: the user wants this one.
+/// Counts accounted events on request. `why`: why no other engine works; nullopt: it is wanted.
 std::unique_ptr<CounterEngine> make_none_engine(std::optional<Error> why);
 
-/// Adds the events of Linux's power PMU (RAPL) to another engine: energy-pkg, energy-cores and
-/// others. It counts for whole processor packages and all their programs, in runs of its own.
-/// `calls` null: this is not Linux, and nothing is added.
+/// Adds the events of Linux's power PMU (RAPL), energy-pkg and others, which cover whole processor
+/// packages and all their programs, in runs of their own. `calls` null: adds nothing.
 std::unique_ptr<CounterEngine> with_energy(std::unique_ptr<CounterEngine> engine,
                                            const os::LinuxCalls* calls);
 
@@ -203,26 +193,23 @@ using EventIndices = std::vector<std::size_t>;
 using Fits = std::function<Result<bool>(const EventIndices&)>;
 
 /// Divides the events 0..count-1 into the fewest sets that fit. Two events of `together` share a
-/// set if that needs no further one; earlier pairs are served first. Refused if `fits` refuses to
-/// answer.
+/// set if that needs no further one; earlier pairs are served first. Refused if `fits` refuses.
 ///
-/// Fewest is proven where each event may use certain counters and needs one of them (a transversal
-/// matroid, whose partition by augmenting paths is optimal: Edmonds, "Minimum partition of a
-/// matroid into independent subsets", 1965), which covers equal counters, with or without fixed
-/// ones; for up to ten events, whatever the rules, by trying all divisions; beyond that the result
-/// always fits, but may not be the smallest.
+/// Fewest is proven if each event needs one of certain counters (a transversal matroid, whose
+/// partition by augmenting paths is optimal: Edmonds, "Minimum partition of a matroid into
+/// independent subsets", 1965), and for up to ten events, whatever the rules, by trying all
+/// divisions; else the sets always fit, but may not be the fewest.
 Result<std::vector<EventIndices>> partition(
     std::size_t count, const Fits& fits,
     const std::vector<std::pair<std::size_t, std::size_t>>& together);
 
 /// Finds events that do not fit at once, although without any one of them the others do; empty if
-/// all of 0..count-1 fit. Refused if `fits` refuses to answer.
+/// all of 0..count-1 fit. Refused if `fits` refuses.
 Result<EventIndices> competing(std::size_t count, const Fits& fits);
 
 using Choice = EngineChoice;
 
-/// The engine of a session, and in one line what is missing if `Auto` had to do without hardware
-/// counters.
+/// The engine of a session, and what is missing if `Auto` had to do without hardware counters.
 struct Chosen {
   std::unique_ptr<CounterEngine> engine;
   std::optional<std::string> note;
@@ -231,12 +218,12 @@ struct Chosen {
 /// The options that matter on macOS.
 struct OnMacos {
   const os::DarwinCalls* calls = os::darwin_calls();  ///< null: this is not macOS
-  os::Launcher* launcher = nullptr;  ///< for the trial of a strategy; null: nothing will be
-                                     ///< counted, only asked about
+  /// For the trial of a strategy; null: nothing will be counted, only asked about.
+  os::Launcher* launcher = nullptr;
   StrategyChoice strategy = StrategyChoice::Auto;
   std::chrono::nanoseconds period = std::chrono::milliseconds(1);
-  bool takes_turns = false;  ///< others of this process count, too: each takes the counters for a
-                             ///< block of runs
+  /// Others of this process count, too: each takes the counters for a block of runs.
+  bool takes_turns = false;
 };
 
 /// Makes the engine. `Auto` takes the best that works here and reports what is missing; a named
@@ -253,16 +240,14 @@ std::vector<EngineFacts> try_engines(bool user_only,
                                      const OnMacos& macos = OnMacos{});
 
 /// Keeps the counting of `engine` out of the timed runs: passes in which something is counted
-/// become counting passes, and before them comes a timed one, in which no counter is open. It has
-/// the events that the kernel keeps for every process anyway (CounterEngine::free_reader).
+/// become counting passes, after a timed one without counters, which has the accounted events.
 std::unique_ptr<CounterEngine> separate_counting(std::unique_ptr<CounterEngine> engine);
 
-/// Counts in a region what macOS shows each thread of itself: cycles and instructions, without
-/// root, of the threads that call into it (lauka/region.h). `engine` counts the whole runs.
+/// Counts in a region (lauka/region.h) what macOS shows each thread that calls into it: cycles and
+/// instructions, without root. `engine` counts the whole runs.
 std::unique_ptr<CounterEngine> count_calling_threads(std::unique_ptr<CounterEngine> engine);
 
-/// Replaces an engine that counts whole runs only if a region must be counted: it counts nothing,
-/// and refuses events that the user named.
+/// Counts nothing of a region, and refuses named events: `engine` counts whole runs only.
 std::unique_ptr<CounterEngine> without_regions(std::unique_ptr<CounterEngine> engine);
 
 }  // namespace lauka::engine

@@ -16,8 +16,7 @@ using Bins = std::vector<Bin>;
 // Up to so many units all divisions are tried: at most 1023 sets to ask the kernel about.
 constexpr std::size_t kFewUnits = 10;
 
-/// Asks each question once; after the first refusal everything "does not fit" and the error is
-/// kept.
+/// Asks each question once; after the first refusal, whose error is kept, nothing fits.
 class Oracle {
  public:
   explicit Oracle(const Fits& fits) : fits_(fits) {}
@@ -121,9 +120,7 @@ class Division {
     return true;
   }
 
-  /// Places `unit` and those after it in every way until all fit. Empty bins are alike: one is
-  /// tried.
-  // at most kFewUnits deep
+  /// Places `unit` and those after it in every way until all fit, at most kFewUnits deep.
   bool place_all(Bins& bins, std::size_t unit) {
     if (unit == units_.size()) return true;
     for (Bin& bin : bins) {
@@ -131,7 +128,7 @@ class Division {
       bin.push_back(unit);
       if (fits(bin) && place_all(bins, unit + 1)) return true;
       bin.pop_back();
-      if (was_empty) break;
+      if (was_empty) break;  // the others are empty too
     }
     return false;
   }

@@ -19,9 +19,8 @@
 namespace lauka::inquire {
 
 /// Lists the events of `catalog` whose name, alias or description contains `filter` (in any case;
-/// empty: all), as --list-events shows them: name, alias, counters and description in columns, in
-/// the catalog's order. `columns`: the terminal's width, into which descriptions are wrapped; 0 (a
-/// pipe): one line for each event, whatever its length.
+/// empty: all), in columns and the catalog's order. `columns`: the terminal's width, into which
+/// descriptions are wrapped; 0 (a pipe): one line for each event.
 std::string list_events(const Catalog& catalog, std::string_view filter, std::size_t columns);
 
 /// A metric as --list-metrics shows it.
@@ -32,26 +31,18 @@ struct MetricLine {
   std::string meaning;
 };
 
-/// The facts that decide which metrics are measured here.
-struct MetricsHere {
-  std::function<bool(const std::vector<std::string>& events)> can_count;
-  bool has_tree_peak = false;
-  const CoreUse& cores;
-};
-
 /// Lists all metrics with a name of their own; every event of --list-events is another.
-std::vector<MetricLine> metrics_here(const MetricsHere& here);
+std::vector<MetricLine> metrics_here(
+    const std::function<bool(const std::vector<std::string>& events)>& can_count,
+    bool has_tree_peak, const CoreUse& cores);
 
 /// Prints them as a table, `columns` wide as in list_events.
 std::string list_metrics(const std::vector<MetricLine>& lines, std::size_t columns);
 
-/// Explains which event is counted where, pass by pass, and for several passes why one is not
-/// enough, for --explain-events.
-std::string explain_events(const Explanation& explanation);
+/// Explains which event is counted where, pass by pass, and why one pass is not enough.
+std::string explain_events(Explanation explanation);
 
-/// Prints a table with a line for each thread and one of totals: for each group of columns user and
-/// system time (or their sum) in seconds, cycles, instructions and instructions per cycle; "-" if
-/// unknown.
+/// Prints a table with a line for each thread and one of totals; "-" if unknown.
 std::string threads_table(const cores::Threads& threads);
 
 enum class Severity : unsigned char { Ok, Note, Problem };
@@ -71,11 +62,11 @@ struct CheckLine {
 /// problem spoils or prevents numbers; a note informs.
 std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFacts> engines);
 
-/// Formats them for people: a line for each, and below it the remedy. `width` 0: no line is broken.
+/// Prints a line for each, and below it the remedy. `width` 0: no line is broken.
 std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lines,
                        std::size_t width);
 
-/// Prints them for programs, as JSON.
+/// Prints them as JSON.
 std::string check_json(const MachineFacts& facts, std::span<const EngineFacts> engines,
                        std::span<const CheckLine> lines);
 

@@ -171,13 +171,6 @@ CheckLine load_line(const MachineFacts& facts) {
                          : "ps -Aceo pcpu,pid,comm -r | head shows what to stop"};
 }
 
-CheckLine quota_line(const MachineFacts& facts) {
-  return {"CPU quota", Severity::Problem,
-          fmt::format("the control group may use {:.2f} CPUs and is throttled beyond that",
-                      *facts.cpu_quota),
-          "start the container without a CPU limit (docker run without --cpus)"};
-}
-
 CheckLine power_line(const MachineFacts& facts) {
   if (facts.on_battery == true)
     return {"power", Severity::Problem, "on battery: the clock is kept low", "plug it in"};
@@ -287,7 +280,12 @@ std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFa
   if (std::ranges::any_of(facts.tunable, [](const auto& name) { return !name.starts_with('+'); }))
     lines.push_back(tune_line(facts));
   lines.push_back(load_line(facts));
-  if (facts.cpu_quota) lines.push_back(quota_line(facts));
+  if (facts.cpu_quota)
+    lines.push_back({"CPU quota", Severity::Problem,
+                     fmt::format("the control group may use {:.2f} CPUs and is throttled beyond "
+                                 "that",
+                                 *facts.cpu_quota),
+                     "start the container without a CPU limit (docker run without --cpus)"});
   lines.push_back(power_line(facts));
   lines.push_back(virtual_line(facts));
   if (facts.container)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <type_traits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -22,18 +23,14 @@ constexpr std::size_t kNarrowest = 24;
 constexpr std::size_t kWidestName = 32;
 
 /// Three cells, and a description that is wrapped into its column.
-struct Row {
-  std::array<std::string, 3> cells;
-  std::string description;
-};
+using Row = std::array<std::string, 4>;
 
 /// Returns the widths of the columns but the description's; longer names do not widen theirs.
 std::array<std::size_t, 3> column_widths(const std::vector<Row>& rows) {
   std::array<std::size_t, 3> widths{};
   for (const Row& row : rows)
     for (std::size_t i = 0; i < widths.size(); ++i)
-      if (i > 0 || row.cells[i].size() <= kWidestName)
-        widths[i] = std::max(widths[i], row.cells[i].size());
+      if (i > 0 || row[i].size() <= kWidestName) widths[i] = std::max(widths[i], row[i].size());
   return widths;
 }
 
@@ -51,16 +48,17 @@ std::string printed(const std::vector<Row>& rows, std::size_t columns, bool belo
     text.append(line.substr(0, line.find_last_not_of(' ') + 1)) += '\n';
   };
   for (const Row& row : rows) {
-    std::string front = fmt::format("{:<{}}  {:<{}}  {:<{}}  ", row.cells[0], widths[0],
-                                    row.cells[1], widths[1], row.cells[2], widths[2]);
+    std::string front = fmt::format("{:<{}}  {:<{}}  {:<{}}  ", row[0], widths[0], row[1],
+                                    widths[1], row[2], widths[2]);
+    const std::string& description = row[3];
     // A longer name keeps the rest of its line for itself, unless lines may be of any length.
     const bool is_too_long = columns != 0 && (!beside || front.size() != indent);
-    if (is_too_long || row.description.empty()) {
+    if (is_too_long || description.empty()) {
       add_line(front);
       front.assign(indent, ' ');
     }
-    if (row.description.empty()) continue;
-    for (const std::string_view line : wrapped(row.description, room)) {
+    if (description.empty()) continue;
+    for (const std::string_view line : wrapped(description, room)) {
       add_line(front + std::string(line));
       front.assign(indent, ' ');
     }
@@ -68,13 +66,8 @@ std::string printed(const std::vector<Row>& rows, std::size_t columns, bool belo
   return text;
 }
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 bool contains(std::string_view text, std::string_view part) {
-  return std::search(text.begin(), text.end(), part.begin(), part.end(),
-                     [](char a, char b) { return lower(a) == lower(b); }) != text.end();
+  return lower_case(text).find(lower_case(part)) != std::string::npos;
 }
 
 /// A metric that every machine has, or that events or an option make.
@@ -113,20 +106,12 @@ constexpr auto kMade = std::to_array<KnownMetric>({
     {"region_entries", "1", "how often it entered this part", "--region"},
 });
 
-std::string_view yes_or_no(bool yes) {
+std::string yes_or_no(bool yes) {
   return yes ? "yes" : "no";
 }
 
-std::string availability(const KnownMetric& metric, const MetricsHere& here) {
-  if (metric.needs.starts_with("--")) return std::string(metric.needs);
-  std::vector<std::string> events;
-  if (metric.needs.empty()) return "yes";
-  for (const std::string_view event : split(metric.needs, ',')) events.emplace_back(event);
-  return std::string(yes_or_no(here.can_count(events)));
-}
-
 void add_core_lines(const CoreUse& cores, std::vector<MetricLine>& lines) {
-  const std::string here(yes_or_no(!cores.timed.empty()));
+  const std::string here = yes_or_no(!cores.timed.empty());
   const auto kinds = cores.timed.empty() ? std::vector<std::string>{"P", "E"} : cores.timed;
   for (const std::string& kind : kinds)
     lines.push_back({time_metric_name(kind), "s", here, "CPU time on " + kind + " cores"});
@@ -134,40 +119,16 @@ void add_core_lines(const CoreUse& cores, std::vector<MetricLine>& lines) {
                    "part of the CPU time on " + kinds.front() + " cores"});
 }
 
-struct Widths {
-  std::size_t counter = 0;
-  std::size_t event = 0;
-};
-
-Widths column_widths(const Explanation& explanation) {
-  Widths widths;
-  for (const auto& pass : explanation.passes) {
-    for (const ExplainedCounter& row : pass) {
-      widths.counter = std::max(widths.counter, row.counter.size());
-      widths.event = std::max(widths.event, row.event.size());
-    }
-  }
-  return widths;
-}
-
-/// Makes names safe for display: events come from the user, a database or a table of the kernel.
-Explanation shown(Explanation explanation) {
-  for (auto& pass : explanation.passes) {
-    for (ExplainedCounter& row : pass)
-      row = {one_line(row.counter), one_line(row.event), one_line(row.detail)};
-  }
-  return explanation;
-}
-
-void add_counter(std::string& text, const ExplainedCounter& row, const Widths& widths) {
+void add_counter(std::string& text, const ExplainedCounter& row, std::size_t counter_width,
+                 std::size_t event_width) {
   text += "  ";
-  if (widths.counter > 0) text += fmt::format("{:<{}}  ", row.counter, widths.counter);
+  if (counter_width > 0) text += fmt::format("{:<{}}  ", row.counter, counter_width);
   if (row.event.empty())
     text += "-";
   else if (row.detail.empty() || row.detail == row.event)
     text += row.event;
   else
-    text += fmt::format("{:<{}}  {}", row.event, widths.event, row.detail);
+    text += fmt::format("{:<{}}  {}", row.event, event_width, row.detail);
   text += '\n';
 }
 
@@ -175,20 +136,29 @@ void add_counter(std::string& text, const ExplainedCounter& row, const Widths& w
 
 std::string list_events(const Catalog& catalog, std::string_view filter, std::size_t columns) {
   if (catalog.empty()) return "no event can be counted here\n";
-  std::vector<Row> rows{{{"event", "alias", "counters"}, "description"}};
+  std::vector<Row> rows{Row{"event", "alias", "counters", "description"}};
   // A database or a table of the kernel may hold anything.
   for (const CatalogEntry& entry : catalog)
     if (contains(entry.name, filter) || contains(entry.alias, filter) ||
         contains(entry.description, filter))
-      rows.push_back({{one_line(entry.name), one_line(entry.alias), one_line(entry.counters)},
+      rows.push_back({one_line(entry.name), one_line(entry.alias), one_line(entry.counters),
                       one_line(entry.description)});
   if (rows.size() == 1)
     return fmt::format("no event that can be counted here contains {}\n", cited(filter));
   return printed(rows, columns, true);
 }
 
-std::string explain_events(const Explanation& found) {
-  const Explanation explanation = shown(found);
+std::string explain_events(Explanation explanation) {
+  std::size_t counter_width = 0;
+  std::size_t event_width = 0;
+  for (auto& pass : explanation.passes) {
+    for (ExplainedCounter& row : pass) {
+      // Events come from the user, a database or a table of the kernel.
+      row = {one_line(row.counter), one_line(row.event), one_line(row.detail)};
+      counter_width = std::max(counter_width, row.counter.size());
+      event_width = std::max(event_width, row.event.size());
+    }
+  }
   std::string text;
   for (const std::string& note : explanation.notes) text += one_line(note) + '\n';
   const std::size_t passes = explanation.passes.size();
@@ -201,32 +171,40 @@ std::string explain_events(const Explanation& found) {
     if (explanation.competition)
       text += fmt::format("fewer are not possible: {}\n", one_line(*explanation.competition));
   }
-  const Widths widths = column_widths(explanation);
   for (std::size_t i = 0; i < passes; ++i) {
     if (passes > 1) text += fmt::format("\npass {}\n", i + 1);
-    for (const ExplainedCounter& row : explanation.passes[i]) add_counter(text, row, widths);
+    for (const ExplainedCounter& row : explanation.passes[i])
+      add_counter(text, row, counter_width, event_width);
   }
   return text;
 }
 
-std::vector<MetricLine> metrics_here(const MetricsHere& here) {
+std::vector<MetricLine> metrics_here(
+    const std::function<bool(const std::vector<std::string>& events)>& can_count,
+    bool has_tree_peak, const CoreUse& cores) {
   std::vector<MetricLine> lines;
   lines.reserve(std::size(kBuiltInMetrics) + std::size(kMade));
   for (const BuiltInMetric& one : kBuiltInMetrics)
     lines.push_back({std::string(one.name), std::string(unit_symbol(one.unit)),
-                     std::string(yes_or_no(one.name != kTreePeakMemory || here.has_tree_peak)),
+                     yes_or_no(one.name != kTreePeakMemory || has_tree_peak),
                      std::string(one.meaning)});
-  add_core_lines(here.cores, lines);
-  for (const KnownMetric& one : kMade)
-    lines.push_back({std::string(one.name), std::string(one.unit), availability(one, here),
+  add_core_lines(cores, lines);
+  for (const KnownMetric& one : kMade) {
+    const bool is_by_option = one.needs.starts_with("--");
+    const auto events = split(one.needs, ',');
+    const bool is_here =
+        is_by_option || one.needs.empty() || can_count({events.begin(), events.end()});
+    lines.push_back({std::string(one.name), std::string(one.unit),
+                     is_by_option ? std::string(one.needs) : yes_or_no(is_here),
                      std::string(one.meaning)});
+  }
   return lines;
 }
 
 std::string list_metrics(const std::vector<MetricLine>& lines, std::size_t columns) {
-  std::vector<Row> rows{{{"metric", "unit", "here"}, "meaning"}};
+  std::vector<Row> rows{Row{"metric", "unit", "here", "meaning"}};
   for (const MetricLine& line : lines)
-    rows.push_back({{line.name, line.unit, line.here}, line.meaning});
+    rows.push_back({line.name, line.unit, line.here, line.meaning});
   return printed(rows, columns, false) +
          "\nEvery event of lauka --list-events is a metric too; --scrape, --derive and "
          "LAUKA_METRICS\nadd others. Where an event says no, lauka --check says why.\n";
@@ -280,31 +258,6 @@ std::string first_cell(std::string_view text) {
   return fmt::format("{:>7} |", text);
 }
 
-template <typename T>
-void add(std::optional<T>& sum, const std::optional<T>& value) {
-  if (value) sum = sum.value_or(T{}) + *value;
-}
-
-ThreadPart sum_column(const Threads& threads, std::size_t column) {
-  ThreadPart total;
-  for (const ThreadLine& line : threads.lines) {
-    const ThreadPart& part = line.parts[column];
-    add(total.user_seconds, part.user_seconds);
-    add(total.system_seconds, part.system_seconds);
-    add(total.cpu_seconds, part.cpu_seconds);
-    add(total.cycles, part.cycles);
-    add(total.instructions, part.instructions);
-  }
-  return total;
-}
-
-std::string write_titles(const Threads& threads) {
-  std::string titles = first_cell("");
-  for (const ThreadColumns& columns : threads.columns)
-    titles += fmt::format(" {:^{}} |", columns.title, write_cells(columns, nullptr).size());
-  return titles + "\n";
-}
-
 using cores::ThreadSample;
 using std::chrono::nanoseconds;
 
@@ -312,8 +265,7 @@ double seconds(nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
-/// Appends the members of an object, the same in each line. With hundreds of lines a second, only
-/// shown values are formatted.
+/// Appends members of an object. With hundreds of lines a second, only shown ones are formatted.
 class Members {
  public:
   explicit Members(std::string& text) : text_(text) {}
@@ -324,17 +276,12 @@ class Members {
     is_first_ = false;
     return text_;
   }
-  void add(std::string_view name, const std::optional<double>& value) {
+  template <typename Number>
+  void add(std::string_view name, const std::optional<Number>& value) {
+    constexpr const char* format = std::is_floating_point_v<Number> ? "{:.9g}" : "{}";
     add(name);
     if (value)
-      fmt::format_to(std::back_inserter(text_), "{:.9g}", *value);
-    else
-      text_ += "null";
-  }
-  void add(std::string_view name, const std::optional<std::uint64_t>& value) {
-    add(name);
-    if (value)
-      fmt::format_to(std::back_inserter(text_), "{}", *value);
+      fmt::format_to(std::back_inserter(text_), format, *value);
     else
       text_ += "null";
   }
@@ -385,7 +332,12 @@ void add_string(std::string_view value, std::string& text) {
 
 std::string threads_table(const Threads& threads) {
   std::string text;
-  if (threads.columns.size() > 1) text += write_titles(threads);
+  if (threads.columns.size() > 1) {
+    text += first_cell("");
+    for (const ThreadColumns& columns : threads.columns)
+      text += fmt::format(" {:^{}} |", columns.title, write_cells(columns, nullptr).size());
+    text += "\n";
+  }
   text += first_cell("TID");
   for (const ThreadColumns& columns : threads.columns)
     text += " " + write_cells(columns, nullptr) + " |";
@@ -398,11 +350,11 @@ std::string threads_table(const Threads& threads) {
   }
   text += first_cell("total");
   for (std::size_t i = 0; i < threads.columns.size(); ++i) {
-    const ThreadPart total = sum_column(threads, i);
+    ThreadPart total;
+    for (const ThreadLine& line : threads.lines) total.add(line.parts[i]);
     text += " " + write_cells(threads.columns[i], &total) + " |";
   }
-  return text +
-         fmt::format(" {} thread{}\n", threads.lines.size(), threads.lines.size() == 1 ? "" : "s");
+  return text + " " + plural(threads.lines.size(), "thread") + "\n";
 }
 
 void add_thread_line(const ThreadSample& sample, const std::vector<std::string>& kinds,

@@ -18,48 +18,46 @@ namespace lauka::tune {
 
 namespace {
 
-// In the order in which they are tuned, which is turned round when they are restored. The
-// preference comes before the governor: under "performance" the kernel refuses to set it. SMT comes
-// last, as policies and interrupts of the CPUs that it switches off could not be written any more.
+// In the order in which they are tuned, which is turned round when they are restored: the energy
+// preference before the governor, under whose "performance" the kernel refuses it; SMT last, as
+// files of the CPUs that it switches off could not be written any more.
 constexpr auto kSwitches = std::to_array<Switch>({
-    {"cpus", true, Form::Affinity, "", "", "", false,
-     "the commands run on whole cores of their own"},
+    {"cpus", true, Form::Affinity, "", "", "the commands run on whole cores of their own"},
     {"energy", true, Form::Word,
      "/sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference", "performance",
-     "energy_performance_available_preferences", false,
-     "the processor prefers speed over saving energy"},
+     "the processor prefers speed over saving energy", "energy_performance_available_preferences"},
     {"governor", true, Form::Word, "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
-     "performance", "scaling_available_governors", false, "the clock does not follow the load"},
-    {"turbo", true, Form::Number, "/sys/devices/system/cpu/intel_pstate/no_turbo", "1", "", false,
+     "performance", "the clock does not follow the load", "scaling_available_governors"},
+    {"turbo", true, Form::Number, "/sys/devices/system/cpu/intel_pstate/no_turbo", "1",
      "the clock does not depend on temperature and busy cores"},
-    {"turbo", true, Form::Number, "/sys/devices/system/cpu/cpufreq/policy*/boost", "0", "", true,
-     ""},
-    {"turbo", true, Form::Number, "/sys/devices/system/cpu/cpufreq/boost", "0", "", true, ""},
-    {"irqs", true, Form::CpuMask, "/proc/irq/default_smp_affinity", "", "", false,
+    {"turbo", true, Form::Number, "/sys/devices/system/cpu/cpufreq/policy*/boost", "0", "", "",
+     true},
+    {"turbo", true, Form::Number, "/sys/devices/system/cpu/cpufreq/boost", "0", "", "", true},
+    {"irqs", true, Form::CpuMask, "/proc/irq/default_smp_affinity", "",
      "interrupts are handled by other CPUs"},
-    {"irqs", true, Form::CpuList, "/proc/irq/*/smp_affinity_list", "", "", false, ""},
-    {"workqueues", true, Form::CpuMask, "/sys/devices/virtual/workqueue/cpumask", "", "", false,
+    {"irqs", true, Form::CpuList, "/proc/irq/*/smp_affinity_list", ""},
+    {"workqueues", true, Form::CpuMask, "/sys/devices/virtual/workqueue/cpumask", "",
      "the kernel's unbound work is done by other CPUs"},
-    {"watchdog", true, Form::Number, "/proc/sys/kernel/nmi_watchdog", "0", "", false,
+    {"watchdog", true, Form::Number, "/proc/sys/kernel/nmi_watchdog", "0",
      "the NMI watchdog holds no counter and interrupts nothing"},
-    {"numa", true, Form::Number, "/proc/sys/kernel/numa_balancing", "0", "", false,
+    {"numa", true, Form::Number, "/proc/sys/kernel/numa_balancing", "0",
      "pages are not unmapped to see who uses them"},
-    {"perf-rate", true, Form::Number, "/proc/sys/kernel/perf_event_max_sample_rate", "1", "", false,
+    {"perf-rate", true, Form::Number, "/proc/sys/kernel/perf_event_max_sample_rate", "1",
      "other programs' profilers do not sample"},
-    {"timers", true, Form::Number, "/proc/sys/kernel/timer_migration", "0", "", false,
+    {"timers", true, Form::Number, "/proc/sys/kernel/timer_migration", "0",
      "timers of idle CPUs do not move to busy ones"},
-    {"swap", false, Form::Number, "/proc/sys/vm/swappiness", "0", "", false,
+    {"swap", false, Form::Number, "/proc/sys/vm/swappiness", "0",
      "memory of programs is not swapped out"},
-    {"thp", false, Form::Chosen, "/sys/kernel/mm/transparent_hugepage/enabled", "never", "", false,
+    {"thp", false, Form::Chosen, "/sys/kernel/mm/transparent_hugepage/enabled", "never",
      "no huge pages, which a run gets or not by chance"},
-    {"ksm", false, Form::Number, "/sys/kernel/mm/ksm/run", "0", "", false,
+    {"ksm", false, Form::Number, "/sys/kernel/mm/ksm/run", "0",
      "equal pages are not looked for and merged"},
-    {"cstates", true, Form::Latency, "/dev/cpu_dma_latency", "10", "", false,
+    {"cstates", true, Form::Latency, "/dev/cpu_dma_latency", "10",
      "idle CPUs wake up within 10 us"},
-    {"partition", true, Form::Controllers, "/sys/fs/cgroup/cgroup.subtree_control", "+cpuset", "",
-     false, "no other process runs on the commands' CPUs (cgroup v2)"},
-    {"partition", true, Form::Group, "/sys/fs/cgroup/lauka-tune", "", "", false, ""},
-    {"smt", false, Form::Word, "/sys/devices/system/cpu/smt/control", "off", "", false,
+    {"partition", true, Form::Controllers, "/sys/fs/cgroup/cgroup.subtree_control", "+cpuset",
+     "no other process runs on the commands' CPUs (cgroup v2)"},
+    {"partition", true, Form::Group, "/sys/fs/cgroup/lauka-tune", ""},
+    {"smt", false, Form::Word, "/sys/devices/system/cpu/smt/control", "off",
      "each core has one CPU"},
 });
 
@@ -143,14 +141,10 @@ bool is_by_cpus(Form form) {
   return form == Form::CpuList || form == Form::CpuMask;
 }
 
-std::vector<std::uint32_t> cpus_in(Form form, const std::string& value) {
-  const auto cpus = form == Form::CpuList ? parse_cpu_list(value) : parse_mask(value);
-  return cpus.value_or(std::vector<std::uint32_t>());
-}
-
 /// Returns the CPUs for a setting: its own except the commands', or all others.
 std::string wanted_cpus(Form form, const std::string& now, const CpuChoice& cpus) {
-  auto left = cpus_not_in(cpus.commands, cpus_in(form, now));
+  const auto own = form == Form::CpuList ? parse_cpu_list(now) : parse_mask(now);
+  auto left = cpus_not_in(cpus.commands, own.value_or(std::vector<std::uint32_t>()));
   if (cpus_also_in(cpus.rest, left).empty()) left = cpus.rest;
   return form == Form::CpuList ? cpu_list_text(left) : mask_text(left);
 }
@@ -164,30 +158,29 @@ class Finder {
     for (const Switch& row : kSwitches) {
       Found one{.row = &row, .asked = is_asked(request_, row.name)};
       if (row.form == Form::Affinity) {
-        add_affinity(std::move(one));
+        find_affinity(one);
       } else if (row.form == Form::Group) {
-        add_group(std::move(one));
+        find_group(one);
       } else if (row.form == Form::Latency) {
-        add_latency(std::move(one));
+        find_latency(one);
       } else {
         add_files(one);
+        continue;
       }
+      found_.push_back(std::move(one));
     }
     drop_rows_that_are_not_needed();
     return std::move(found_);
   }
 
  private:
-  void add_affinity(Found one) {
+  void find_affinity(Found& one) {
     one.now = "any";
-    if (cpus_.why_not.empty())
-      one.wanted = cpu_list_text(cpus_.commands);
-    else
-      one.why_not = cpus_.why_not;
-    found_.push_back(std::move(one));
+    one.why_not = cpus_.why_not;
+    if (one.why_not.empty()) one.wanted = cpu_list_text(cpus_.commands);
   }
 
-  void add_latency(Found one) {
+  void find_latency(Found& one) {
     const int error = files_.check_writable(std::string(one.row->path));
     if (error != ENOENT) one.path = one.row->path;
     one.now = "not bounded";
@@ -195,7 +188,6 @@ class Finder {
       refuse(one, error);
     else
       one.wanted = one.row->wanted;
-    found_.push_back(std::move(one));
   }
 
   static void refuse(Found& one, int error) {
@@ -258,7 +250,7 @@ class Finder {
   }
 
   /// A partition without load balancing is for CPUs that a single thread has anyway.
-  void add_group(Found one) {
+  void find_group(Found& one) {
     const std::string path(one.row->path);
     const Found& controllers = found_.back();
     one.now = "none";
@@ -273,7 +265,6 @@ class Finder {
       one.wanted =
           (cpus_.commands.size() == 1 ? "isolated " : "root ") + cpu_list_text(cpus_.commands);
     }
-    found_.push_back(std::move(one));
   }
 
   /// Drops rows that are missing here if another row of the same name is present. Without a group,
@@ -311,11 +302,6 @@ std::string_view find_chosen(std::string_view text) {
   return text.substr(open + 1, text.find(']', open) - open - 1);
 }
 
-std::string list_controllers(std::string_view text) {
-  if (text == "+cpuset" || text == "-cpuset") return std::string(text);
-  return has_word(text, "cpuset") ? "+cpuset" : "-cpuset";
-}
-
 bool is_group_value(std::string_view text) {
   const auto words = blank_separated(text);
   const bool is_partition = words.size() == 2 && (words[0] == "root" || words[0] == "isolated");
@@ -326,8 +312,15 @@ using Cpus = std::vector<std::uint32_t>;
 constexpr std::string_view kCpuFolder = "/sys/devices/system/cpu/";
 
 Cpus cpus_in(os::SettingFiles& files, const std::string& path) {
-  auto list = parse_cpu_list(files.read(path).value_or(""));
-  return list ? *std::move(list) : Cpus();
+  return parse_cpu_list(files.read(path).value_or("")).value_or(Cpus());
+}
+
+Cpus online_cpus(os::SettingFiles& files) {
+  return cpus_in(files, std::string(kCpuFolder) + "online");
+}
+
+std::optional<std::uint64_t> number_in(os::SettingFiles& files, const std::string& path) {
+  return parse_number(trimmed(files.read(path).value_or("")));
 }
 
 Result<CpuChoice> given_cpus(const TuneRequest& request, const Cpus& online,
@@ -343,8 +336,7 @@ Result<CpuChoice> given_cpus(const TuneRequest& request, const Cpus& online,
   return choice;
 }
 
-/// Returns the CPUs of whole cores except the first CPU's; one of each core if its siblings are
-/// off.
+/// Returns the CPUs of whole cores except the first CPU's, or one of each.
 Cpus whole_cores(os::SettingFiles& files, const Cpus& online, const Cpus& from, bool are_single) {
   Cpus candidates;
   for (const std::uint32_t cpu : online) {
@@ -360,8 +352,7 @@ Cpus whole_cores(os::SettingFiles& files, const Cpus& online, const Cpus& from, 
   return candidates;
 }
 
-/// Returns the CPUs of the node with the most; of several, of the last, as the first CPU is in the
-/// first.
+/// Returns the CPUs of the node with the most, of several the last: the first has the first CPU.
 Cpus of_one_node(os::SettingFiles& files, const Cpus& candidates) {
   std::map<std::uint64_t, Cpus> nodes;
   for (const std::string& name : files.list("/sys/devices/system/node")) {
@@ -413,10 +404,6 @@ void add_ticks(std::string_view line, Vitals& vitals) {
 
 }  // namespace
 
-std::span<const Switch> switches() {
-  return kSwitches;
-}
-
 const Switch* find_switch(std::string_view path) {
   const auto* const row = std::ranges::find_if(kSwitches, [&](const Switch& one) {
     if (one.path.empty() || one.path.find('*') == std::string_view::npos) return one.path == path;
@@ -447,7 +434,7 @@ std::optional<std::string> parse_value(Form form, std::string_view text) {
       return cpus && !cpus->empty() ? std::optional(mask_text(*cpus)) : std::nullopt;
     }
     case Form::Controllers:
-      return list_controllers(text);
+      return text == "+cpuset" || has_word(text, "cpuset") ? "+cpuset" : "-cpuset";
     case Form::Group:
       return is_group_value(text) ? std::optional(same) : std::nullopt;
     case Form::Latency:
@@ -459,7 +446,7 @@ std::optional<std::string> parse_value(Form form, std::string_view text) {
 
 Result<CpuChoice> choose_cpus(os::SettingFiles& files, const TuneRequest& request,
                               const CpuFacts& facts) {
-  const auto online = cpus_in(files, std::string(kCpuFolder) + "online");
+  const Cpus online = online_cpus(files);
   if (!request.cpus.empty()) return given_cpus(request, online, facts);
   auto from = cpus_also_in(facts.allowed, online);
   if (!facts.fastest.empty()) from = cpus_also_in(facts.fastest, from);
@@ -517,20 +504,15 @@ std::string list_text(const std::vector<Found>& found, const CpuChoice& cpus) {
 
 Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus) {
   constexpr double per_degree = 1000.0;
-  const std::string folder = "/sys/devices/system/cpu/";
-  const auto number_in = [&](const std::string& path) {
-    const auto text = files.read(path);
-    return text ? parse_number(trimmed(*text)) : std::nullopt;
-  };
-  if (cpus.empty())
-    cpus = parse_cpu_list(files.read(folder + "online").value_or("")).value_or(cpus);
+  if (cpus.empty()) cpus = online_cpus(files);
   Vitals vitals;
   const std::string stat = files.read("/proc/stat").value_or("");
   const auto lines = split(stat, '\n');
   for (const std::uint32_t cpu : cpus) {
     for (const char* const of : {"core", "package"})
-      if (const auto count =
-              number_in(fmt::format("{}cpu{}/thermal_throttle/{}_throttle_count", folder, cpu, of)))
+      if (const auto count = number_in(
+              files,
+              fmt::format("{}cpu{}/thermal_throttle/{}_throttle_count", kCpuFolder, cpu, of)))
         vitals.throttles = vitals.throttles.value_or(0) + *count;
     const std::string name = fmt::format("cpu{} ", cpu);
     const auto line =
@@ -540,8 +522,7 @@ Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus) {
   const std::string zones = "/sys/devices/virtual/thermal";
   for (const std::string& zone : files.list(zones)) {
     if (!zone.starts_with("thermal_zone")) continue;
-    const auto millidegrees = number_in(fmt::format("{}/{}/temp", zones, zone));
-    if (millidegrees)
+    if (const auto millidegrees = number_in(files, fmt::format("{}/{}/temp", zones, zone)))
       vitals.celsius =
           std::max(vitals.celsius.value_or(0.0), static_cast<double>(*millidegrees) / per_degree);
   }

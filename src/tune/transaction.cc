@@ -28,10 +28,6 @@ std::string message_of(int error) {
   return std::generic_category().message(error);
 }
 
-std::string find_partition(const std::string& group_value) {
-  return group_value.substr(0, group_value.find(' '));
-}
-
 /// Checks that lauka can have planned this change.
 bool is_possible(const Change& change) {
   if (change.row == nullptr) return false;
@@ -55,7 +51,7 @@ std::optional<std::string> value_now(os::SettingFiles& files, const Change& chan
 int make_group(os::SettingFiles& files, const Change& change) {
   const std::string& group = change.path;
   if (const int error = files.make_folder(group); error != 0) return error;
-  const std::string partition = find_partition(change.during);
+  const std::string partition = change.during.substr(0, change.during.find(' '));
   const std::string cpus = change.during.substr(partition.size() + 1);
   int error = files.write(group + "/cpuset.cpus", cpus);
   if (error == 0) error = files.write(group + "/cpuset.cpus.partition", partition);
@@ -82,67 +78,57 @@ int write_value(os::SettingFiles& files, const Change& change, const std::string
   return value == change.before ? remove_group(files, change.path) : make_group(files, change);
 }
 
+/// True if the governor of this energy preference has its old value.
+bool has_old_governor(os::SettingFiles& files, const std::vector<Change>& changes,
+                      const Change& energy) {
+  return std::ranges::any_of(changes, [&](const Change& change) {
+    const std::string folder = change.path.substr(0, change.path.rfind('/') + 1);
+    return change.row->name == "governor" && energy.path.starts_with(folder) &&
+           value_now(files, change) == change.before;
+  });
+}
+
+/// True if another program has changed the setting.
+bool is_foreign(os::SettingFiles& files, const std::vector<Change>& changes, const Change& change) {
+  const auto now = value_now(files, change);
+  if (!now || *now == change.before || *now == change.during) return false;
+  // Someone was killed between restoring the governor and the preference.
+  return !(change.row->name == "energy" && has_old_governor(files, changes, change));
+}
+
 /// Restores changes, the last first.
-class Restoring {
- public:
-  Restoring(os::SettingFiles& files, const std::vector<Change>& changes)
-      : files_(files), changes_(changes) {}
-
-  Restored run() {
-    // All are looked at before the first is restored: by restoring a governor, the kernel may move
-    // the energy preference of its policy.
-    for (const Change& change : changes_)
-      if (is_foreign(change)) foreign_.insert(&change);
-    for (std::size_t i = changes_.size(); i-- > 0;) restore(changes_[i]);
-    return std::move(restored_);
-  }
-
- private:
-  bool is_foreign(const Change& change) {
-    const auto now = value_now(files_, change);
-    if (!now || *now == change.before || *now == change.during) return false;
-    // Someone was killed between restoring the governor and the preference.
-    return !(change.row->name == "energy" && has_old_governor(change));
-  }
-
-  bool has_old_governor(const Change& energy) {
-    return std::ranges::any_of(changes_, [&](const Change& change) {
-      const std::string folder = change.path.substr(0, change.path.rfind('/') + 1);
-      return change.row->name == "governor" && energy.path.starts_with(folder) &&
-             value_now(files_, change) == change.before;
-    });
-  }
-
-  void restore(const Change& change) {
-    const auto now = value_now(files_, change);
-    if (!now || *now == change.before) return;
-    if (foreign_.contains(&change)) {
-      restored_.changed.push_back(
+Restored restore_changes(os::SettingFiles& files, const std::vector<Change>& changes) {
+  // Before the first is restored: a governor may move the energy preference of its policy.
+  std::set<const Change*> foreign;
+  for (const Change& change : changes)
+    if (is_foreign(files, changes, change)) foreign.insert(&change);
+  Restored restored;
+  for (std::size_t i = changes.size(); i-- > 0;) {
+    const Change& change = changes[i];
+    const auto now = value_now(files, change);
+    if (!now || *now == change.before) continue;
+    if (foreign.contains(&change)) {
+      restored.changed.push_back(
           fmt::format("{} was changed to {} by another program and is left so (it was {})",
                       change.path, one_line(*now), change.before));
-      return;
+      continue;
     }
-    if (const int error = write_value(files_, change, change.before);
-        error != 0 && change.row->form != Form::Controllers) {
-      restored_.failed.push_back(fmt::format("cannot restore {} to {}: {}", change.path,
-                                             change.before, message_of(error)));
-      return;
-    }
-    ++restored_.settings;
+    const int error = write_value(files, change, change.before);
+    if (error != 0 && change.row->form != Form::Controllers)
+      restored.failed.push_back(fmt::format("cannot restore {} to {}: {}", change.path,
+                                            change.before, message_of(error)));
+    else
+      ++restored.settings;
   }
-
-  os::SettingFiles& files_;
-  const std::vector<Change>& changes_;
-  std::set<const Change*> foreign_{};
-  Restored restored_{};
-};
+  return restored;
+}
 
 /// Restores a journal's settings and removes it; the lock is held. If a setting could not be
 /// restored, the journal stays for --untune.
 Restored restore_journal(os::SettingFiles& files, const Journal& journal) {
   Restored restored;
   if (journal.is_whole && journal.boot == boot_id(files))
-    restored = Restoring(files, journal.changes).run();
+    restored = restore_changes(files, journal.changes);
   if (restored.failed.empty()) static_cast<void>(files.remove(kJournal));
   return restored;
 }
@@ -265,8 +251,7 @@ Result<std::unique_ptr<Tuned>> Tuned::begin(os::SettingFiles& files, const TuneR
                  "run lauka as root where /run can be written"};
   for (const Change& change : tuned->changes_)
     if (const int error = tuned->apply(change); error != 0)
-      tuned->refused_.push_back(
-          {std::string(change.row->name), fmt::format("{}: {}", change.path, message_of(error))});
+      tuned->refused_[change.path] = fmt::format("{}: {}", change.path, message_of(error));
   tuned->in_force_.cpus = cpus.commands;
   tuned->note(found);
   return tuned;
@@ -288,16 +273,14 @@ int Tuned::apply(const Change& change) {
 void Tuned::pause() {
   files_.release_latency();
   group_.clear();
-  static_cast<void>(Restoring(files_, changes_).run());  // restore() reports failures
+  static_cast<void>(restore_changes(files_, changes_));  // restore() reports failures
 }
 
 void Tuned::go_on() {
   for (const Change& change : changes_) {
     if (value_now(files_, change) != change.before) continue;
     const int error = apply(change);
-    const bool was_refused = std::ranges::any_of(
-        refused_, [&](const UntunedSwitch& one) { return one.why.starts_with(change.path + ":"); });
-    if (error == 0 || was_refused) continue;
+    if (error == 0 || refused_.contains(change.path)) continue;
     std::string note = fmt::format("cannot tune {} again: {}", change.path, message_of(error));
     if (std::ranges::find(not_again_, note) == not_again_.end())
       not_again_.push_back(std::move(note));
@@ -314,12 +297,10 @@ void Tuned::note(const std::vector<Found>& found) {
       latency_ = {one.path, static_cast<std::int32_t>(parse_number(one.wanted).value_or(0))};
       error = files_.hold_latency(one.path, latency_->second);
     }
-    const auto refusal = std::ranges::find_if(refused_, [&](const UntunedSwitch& refused) {
-      return !one.path.empty() && refused.why.starts_with(one.path + ":");
-    });
+    const auto refusal = refused_.find(one.path);
     std::string why = one.why_not;
     if (error != 0) why = message_of(error);
-    if (refusal != refused_.end()) why = refusal->why;
+    if (refusal != refused_.end()) why = refusal->second;
     if (!why.empty()) {
       auto& all = in_force_.not_possible;
       const auto same = std::ranges::find(all, name, &UntunedSwitch::name);

@@ -6,9 +6,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,18 +35,14 @@ struct Switch {
   std::string_view name;  ///< as in --tune=+name; several rows may share it
   bool by_default;
   Form form;
-  std::string_view path;    ///< with a '*' for a number
-  std::string_view wanted;  ///< empty: depends on the commands' CPUs
-  std::string_view
-      values{};  ///< file in the same folder that must list `wanted`; empty if not needed
+  std::string_view path;        ///< with a '*' for a number
+  std::string_view wanted;      ///< empty: depends on the commands' CPUs
+  std::string_view help{};      ///< what it is; of the first row of its name
+  std::string_view values{};    ///< file in the same folder that must list `wanted`; may be empty
   bool is_alternative = false;  ///< used only if earlier rows of its name are missing here
-  std::string_view help;        ///< what it is
 };
 
-/// All of them, in the order in which they are tuned.
-std::span<const Switch> switches();
-
-/// The row that `path` belongs to; null if lauka does not write to it.
+/// Returns the row that `path` belongs to; null if lauka does not write to it.
 const Switch* find_switch(std::string_view path);
 
 /// Returns the value in the text of a file, in its canonical form; nullopt if it has another form.
@@ -54,9 +50,9 @@ std::optional<std::string> parse_value(Form form, std::string_view text);
 
 /// The CPUs reserved for the commands.
 struct CpuChoice {
-  std::vector<std::uint32_t> commands{};  ///< empty: no choice
+  std::vector<std::uint32_t> commands{};  ///< empty: none, because of `why_not`
   std::vector<std::uint32_t> rest{};      ///< all others that are online
-  std::string why_not{};                  ///< if no choice is possible
+  std::string why_not{};
 };
 
 /// CPUs from which the commands' own are chosen.
@@ -99,11 +95,10 @@ Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus);
 /// The text of --tune=list: a line for each switch.
 std::string list_text(const std::vector<Found>& found, const CpuChoice& cpus);
 
-// The machine is tuned as a transaction. All old values are in a journal on the disk, or in the
-// memory of /run, before the first one changes. Only the process that holds the lock of the
-// journal's folder changes or restores settings: lauka at the end of its session, its launcher
-// process if lauka was killed, the next lauka if both were. The folder exists only as long as the
-// machine is tuned, so any other lauka only has to check whether it exists.
+// The machine is tuned as a transaction. All old values are in a journal before the first one
+// changes. Only the process that holds the lock of the journal's folder, which exists only as long
+// as the machine is tuned, changes or restores settings: lauka, its launcher process if lauka was
+// killed, the next lauka if both were.
 
 inline constexpr const char* kJournalFolder = "/run/lauka";
 
@@ -138,8 +133,7 @@ struct Restored {
   std::vector<std::string> failed{};   ///< could not be restored
 };
 
-/// Restores a killed lauka's settings; nullopt if there are none, or a running lauka holds them.
-/// Waits up to `patience` for the lock.
+/// Restores a killed lauka's settings, within `patience`; nullopt if there are none, or are held.
 std::optional<Restored> restore_left(os::SettingFiles& files,
                                      std::chrono::milliseconds patience = {});
 
@@ -162,20 +156,18 @@ class Tuned : NonCopyable {
   /// Restores all that was changed, the last first; again, it does nothing.
   const Restored& restore();
 
-  /// Restores all settings for a while. The lock and the journal are kept, so that a lauka that
-  /// restores after a kill finds the old values.
+  /// Restores all settings for a while; the lock and the journal stay, in case lauka is killed.
   void pause();
 
   /// Tunes again, except settings that another program has changed meanwhile.
   void go_on();
 
-  /// Returns the settings in force.
   const Tuning& in_force() const { return in_force_; }
 
-  /// File by which commands join the group that has CPUs of its own; empty if missing.
+  /// Returns the file by which commands join the group that has CPUs of its own; may be empty.
   const std::string& group() const { return group_; }
 
-  /// Returns the settings that an earlier lauka had left, if any.
+  /// Returns what an earlier lauka had left, if anything.
   const std::optional<Restored>& found_left() const { return found_left_; }
 
  private:
@@ -186,7 +178,7 @@ class Tuned : NonCopyable {
 
   os::SettingFiles& files_;
   std::vector<Change> changes_{};
-  std::vector<UntunedSwitch> refused_{};
+  std::map<std::string, std::string> refused_{};  // why, by path
   std::vector<std::string> not_again_{};  // settings that go_on() could not change, one line each
   Tuning in_force_{};
   std::string group_{};

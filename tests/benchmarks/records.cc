@@ -64,7 +64,7 @@ int main() {
   double best = 0;
   for (int turn = 0; turn < 5; ++turn) {
     const auto start = std::chrono::steady_clock::now();
-    TraceReader reader({10, true}, {50, 10'050});
+    TraceReader reader(10, true, 50);
     for (std::size_t at = 0; at < records.size(); at += kPiece)
       reader.feed({records.data() + at, std::min(kPiece, records.size() - at)});
     const TraceCounts counts = reader.counts();

@@ -94,7 +94,7 @@ Masks events_of_the_articles() {
   return configurable_masks(events);
 }
 
-/// The framework's rule, without the vector that add_greedily returns.
+/// The framework's rule: each on the lowest free counter of its mask.
 bool greedy_takes(const CounterMask* masks, std::size_t count) {
   CounterMask taken = 0;
   for (std::size_t i = 0; i < count; ++i) {

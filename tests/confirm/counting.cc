@@ -1,5 +1,6 @@
 #include "confirm/counting.h"
 
+#include "core/choices.h"
 #include "engine/kperf/strategy.h"
 
 #include <bit>
@@ -17,7 +18,6 @@ using engine::kperf::kConfigurableClass;
 using engine::kperf::kFixedCounters;
 using engine::kperf::kInstructionsValue;
 using engine::kperf::RunValues;
-using engine::kperf::Sampled;
 using engine::kperf::StrategyWatch;
 
 constexpr std::chrono::milliseconds kPeriod{1};
@@ -54,7 +54,7 @@ Result<void> Counting::begin(Way way) {
                   ? engine::kperf::make_machine_strategy(claim_, kernel_)
                   : engine::kperf::make_thread_strategy(
                         claim_, trace_,
-                        way == Way::AtExit ? Sampled::AtExit : Sampled::Periodically, kPeriod);
+                        way == Way::AtExit ? StrategyChoice::AtExit : StrategyChoice::Pet, kPeriod);
   if (const int error = strategy_->begin(); error != 0) return Error{std::strerror(error), ""};
   return {};
 }

@@ -1,5 +1,6 @@
 #include "confirm/confirm.h"
 #include "confirm/counting.h"
+#include "core/choices.h"
 #include "engine/kperf/strategy.h"
 
 #include <algorithm>
@@ -254,8 +255,8 @@ std::vector<std::string> unknowns(const Setting& setting) {
     static_cast<void>(claim.program({}, false));
     add_powered(kernel, calls, all);
     add_coprocessors(kernel, trace, all);
-    for (const Sampled sampled : {Sampled::AtExit, Sampled::Periodically}) {
-      const char* way = sampled == Sampled::AtExit ? "exit" : "pet";
+    for (const StrategyChoice sampled : {StrategyChoice::AtExit, StrategyChoice::Pet}) {
+      const char* way = sampled == StrategyChoice::AtExit ? "exit" : "pet";
       const auto strategy =
           make_thread_strategy(claim, trace, sampled, std::chrono::milliseconds(1));
       if (const int error = strategy->begin(); error != 0) {
@@ -263,7 +264,7 @@ std::vector<std::string> unknowns(const Setting& setting) {
         continue;
       }
       add_cost(setting, *strategy, way, all);
-      if (sampled == Sampled::AtExit) add_losses(setting, *strategy, all);
+      if (sampled == StrategyChoice::AtExit) add_losses(setting, *strategy, all);
     }
   }
   for (const auto& [line, times] : answers)

@@ -110,7 +110,7 @@ os::ThreadCounts counts(std::uint64_t instructions, std::uint64_t cycles, std::u
 Result<Threads> look(const Wait& wait = {},
                      std::optional<std::chrono::nanoseconds> during = std::nullopt) {
   const os::DarwinCalls calls = Script::calls();
-  return sample_threads({42, during}, {}, wait, nullptr, &calls);
+  return sample_threads(42, during, {}, wait, nullptr, &calls);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ void add_process(FakePerf& perf, int owner = 1000, int self = 1000) {
 
 Result<Threads> threads_of_test(FakePerf& perf, const CoreKinds& kinds, const Wait& wait,
                                 std::optional<std::chrono::nanoseconds> during) {
-  return sample_threads({kProcess, during}, kinds, wait, &perf.calls(), nullptr);
+  return sample_threads(kProcess, during, kinds, wait, &perf.calls(), nullptr);
 }
 
 }  // namespace

@@ -165,7 +165,7 @@ TEST_CASE("threads of a running process are listed by kind of core, with names")
   const pid_t pid = driver.spawn_suspended("it");
   driver.calls.kill(pid, SIGCONT);
   driver.host.kernel.wait_until([] { return false; }, 500 * kMs);
-  const auto threads = cores::sample_threads({pid, std::nullopt}, {}, {}, nullptr, &driver.calls);
+  const auto threads = cores::sample_threads(pid, std::nullopt, {}, {}, nullptr, &driver.calls);
   REQUIRE_MESSAGE(threads.has_value(), (threads ? "" : threads.error().line()));
   REQUIRE(threads->columns.size() == 2);
   CHECK(threads->columns[0].title == "PERFORMANCE");
@@ -180,7 +180,7 @@ TEST_CASE("threads of a running process are listed by kind of core, with names")
     CHECK(seconds(line.parts[1]) == doctest::Approx(0.040).epsilon(0.02));
     CHECK(*line.parts[0].cycles > *line.parts[0].instructions / 12);
   }
-  CHECK(cores::sample_threads({4711, std::nullopt}, {}, {}, nullptr, &driver.calls).error().what ==
+  CHECK(cores::sample_threads(4711, std::nullopt, {}, {}, nullptr, &driver.calls).error().what ==
         "there is no process 4711");
 }
 
@@ -188,7 +188,7 @@ TEST_CASE("threads of another user's process, and of a virtual machine, are repo
   Setup setup = machine("m2");
   setup.is_root = false;
   Driver driver(setup);
-  CHECK(cores::sample_threads({1, std::nullopt}, {}, {}, nullptr, &driver.calls).error().what ==
+  CHECK(cores::sample_threads(1, std::nullopt, {}, {}, nullptr, &driver.calls).error().what ==
         "process 1 belongs to another user");
 }
 

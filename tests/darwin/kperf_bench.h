@@ -31,7 +31,6 @@ inline engine::kperf::KpepDatabase database_of(const Chip& chip) {
   engine::kperf::KpepDatabase database;
   database.name = chip.database;
   database.marketing_name = chip.marketing_name;
-  database.architecture = "arm64";
   database.fixed_counters = 0x3;
   database.config_counters = 0x3fc;
   for (const ChipEvent& event : chip.events) {

@@ -16,6 +16,21 @@ namespace {
 
 using Masks = std::vector<CounterMask>;
 
+/// Applies kpep_config_add_event's rule: one event after the other, each on the lowest free counter
+/// of its mask. Returns the counter of each event; nullopt if one finds none.
+std::optional<std::vector<unsigned>> add_greedily(const Masks& masks) {
+  std::vector<unsigned> counters;
+  counters.reserve(masks.size());
+  CounterMask taken = 0;
+  for (const CounterMask mask : masks) {
+    const CounterMask free = mask & ~taken;
+    if (free == 0) return std::nullopt;
+    counters.push_back(static_cast<unsigned>(std::countr_zero(free)));
+    taken |= free & (~free + 1);
+  }
+  return counters;
+}
+
 constexpr CounterMask kOnlyPmc7 = 0x80;
 constexpr CounterMask kPmc5To7 = 0xe0;
 constexpr CounterMask kPmc2To7 = 0xfc;

@@ -328,7 +328,6 @@ TEST_CASE("a database is read as it is") {
   REQUIRE(database.has_value());
   CHECK(database->name == "x1");
   CHECK(database->marketing_name == "Apple X");
-  CHECK(database->architecture == "arm64");
   CHECK(database->fixed_counters == 3);
   CHECK(database->config_counters == 0x3fc);
   CHECK(database->power_counters == 0);

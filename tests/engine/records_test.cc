@@ -14,51 +14,39 @@ namespace {
 using Values = std::vector<std::uint64_t>;
 
 TraceCounts counts_of(const TraceFile& trace) {
-  TraceReader reader(trace.programmed(), trace.target());
+  TraceReader reader = trace.reader();
   for (const auto piece : trace.reads()) reader.feed(piece);
   return reader.counts();
 }
 
 /// True if `fault` is what the traces' truths call `why`.
-bool means(const std::string& why, TraceFault fault) {
-  const bool lost = why.find("records lost") != std::string::npos;
-  const bool sentinel = why.find("last thread") != std::string::npos;
-  const bool counts = why.find("without counts") != std::string::npos;
-  switch (fault) {
-    case TraceFault::LostRecords:
-      return lost;
-    case TraceFault::ThreadNotEnded:
-      return sentinel;
-    case TraceFault::EndedWithoutCounts:
-      return counts;
-    default:
-      return false;
-  }
+bool means(const std::string& why, const std::string& fault) {
+  if (fault == kLostRecords) return why.find("records lost") != std::string::npos;
+  if (fault == kThreadNotEnded) return why.find("last thread") != std::string::npos;
+  return fault == kEndedWithoutCounts && why.find("without counts") != std::string::npos;
 }
 
 void check_against_expectation(const TraceFile& trace) {
   CAPTURE(trace.name);
+  if (trace.name == "existed-before") return;  // lauka makes its commands within the trace
   const TraceCounts counts = counts_of(trace);
   const auto& expect = trace.about().at("expect");
   if (!expect.at("accept").get<bool>()) {
     REQUIRE(counts.fault.has_value());
     const auto why = expect.at("why").get<std::string>();
     CAPTURE(why);
-    CAPTURE(describe(*counts.fault));
+    CAPTURE(*counts.fault);
     CHECK(means(why, *counts.fault));
     return;
   }
-  CHECK_MESSAGE(!counts.fault.has_value(),
-                (counts.fault ? describe(*counts.fault) : std::string()));
+  CHECK_MESSAGE(!counts.fault.has_value(), counts.fault.value_or(""));
   CHECK(counts.command == expect.at("command").get<Values>());
   CHECK(counts.tree == expect.at("tree").get<Values>());
   CHECK(counts.threads_not_ended_command == expect.at("threads_not_ended_command"));
   CHECK(counts.threads_not_ended_tree == expect.at("threads_not_ended_tree"));
-  CHECK(counts.threads_without_counts_tree == expect.at("threads_without_counts_tree"));
 }
 
 constexpr std::uint64_t kRunner = 900;
-constexpr TraceTarget kTarget{50, 5000};
 
 /// Records as the kernel writes them, for cases that no trace has.
 class Trace {
@@ -82,14 +70,13 @@ class Trace {
   Trace& counted(std::uint64_t tid, std::uint64_t value) {
     return add(kThreadCountersData | kStart, tid, {value, 77, 77, 77});
   }
-  TraceReader read(const Programmed& programmed = {1, true},
-                   const TraceTarget& target = kTarget) const {
-    TraceReader reader(programmed, target);
+  TraceReader read(std::size_t values = 1, bool at_exit = true) const {
+    TraceReader reader(values, at_exit, 50);
     reader.feed(records_);
     return reader;
   }
-  TraceCounts counts(const Programmed& programmed = {1, true}) const {
-    return read(programmed).counts();
+  TraceCounts counts(std::size_t values = 1, bool at_exit = true) const {
+    return read(values, at_exit).counts();
   }
 
  private:
@@ -120,7 +107,7 @@ TEST_CASE("records may come one by one") {
   for (const TraceFile& trace :
        traces_in(std::string(places::kRepository) + "/tests/data/traces")) {
     CAPTURE(trace.name);
-    TraceReader reader(trace.programmed(), trace.target());
+    TraceReader reader = trace.reader();
     for (const KdebugRecord& record : trace.records) reader.feed({&record, 1});
     const TraceCounts all = counts_of(trace);
     CHECK(reader.counts().fault == all.fault);
@@ -132,12 +119,12 @@ TEST_CASE("a run that lacks the end of any of the command's threads is refused")
   // Cutting off at any record must never give an accepted run with other counts.
   for (const TraceFile& trace :
        traces_in(std::string(places::kRepository) + "/tests/data/traces")) {
-    if (trace.programmed().at_exit == false || trace.records.size() > 1000) continue;
+    if (!trace.at_exit() || trace.records.size() > 1000) continue;
     CAPTURE(trace.name);
     const TraceCounts whole = counts_of(trace);
     if (whole.fault) continue;
     for (std::size_t kept = 0; kept < trace.records.size(); ++kept) {
-      TraceReader reader(trace.programmed(), trace.target());
+      TraceReader reader = trace.reader();
       reader.feed(std::span(trace.records).first(kept));
       const TraceCounts part = reader.counts();
       if (part.fault) continue;
@@ -172,13 +159,6 @@ TEST_CASE("a process that gets the command's pid after it is not the command") {
   CHECK(trace.counts().command == Values{10});
 }
 
-TEST_CASE("without a unique id the first process made with the command's pid is the command") {
-  const Trace trace = one_thread().born(kRunner, 8, 50, 6000).ended(8, 50, 6000).counted(8, 1000);
-  const TraceCounts counts = trace.read({1, true}, {50, 0}).counts();
-  CHECK_FALSE(counts.fault.has_value());
-  CHECK(counts.command == Values{10});
-}
-
 TEST_CASE("descendants are found by who made their first thread") {
   Trace trace = Trace().born(kRunner, 1, 50, 5000).born(1, 2, 51, 5001).born(2, 3, 52, 5002);
   trace.ended(3, 52, 5002).counted(3, 4).ended(2, 51, 5001).counted(2, 6);
@@ -205,18 +185,18 @@ TEST_CASE("the copy of a failed exec is no thread") {
 TEST_CASE("the copy of an exec that succeeded is a thread, and must end") {
   Trace trace = Trace().born(kRunner, 1, 50, 5000).born(1, 2, 50, 5000, true);
   trace.add(kExec, 2, {50}).ended(1, 50, 5000).counted(1, 10);
-  CHECK(trace.counts().fault == TraceFault::ThreadNotEnded);
+  CHECK(trace.counts().fault == kThreadNotEnded);
   trace.ended(2, 50, 5000).counted(2, 3);
   CHECK_FALSE(trace.counts().fault.has_value());
   CHECK(trace.counts().command == Values{13});
 }
 
 TEST_CASE("a lost record anywhere in the run refuses it") {
-  CHECK(one_thread().add(kLostEvents, 0, {1}).counts().fault == TraceFault::LostRecords);
+  CHECK(one_thread().add(kLostEvents, 0, {1}).counts().fault == kLostRecords);
 }
 
 TEST_CASE("a process younger than the command that was not seen being made is a loss") {
-  CHECK(one_thread().ended(9, 70, 5001).counted(9, 3).counts().fault == TraceFault::LostRecords);
+  CHECK(one_thread().ended(9, 70, 5001).counted(9, 3).counts().fault == kLostRecords);
   CHECK_FALSE(one_thread().ended(9, 70, 4999).counted(9, 3).counts().fault.has_value());
   CHECK_FALSE(one_thread()
                   .born(7, 9, 70, 5001)
@@ -227,14 +207,14 @@ TEST_CASE("a process younger than the command that was not seen being made is a 
 }
 
 TEST_CASE("no record of the command at all refuses the run") {
-  CHECK(Trace().counts().fault == TraceFault::NoThread);
-  CHECK(Trace().ended(9, 70, 700).counted(9, 3).counts().fault == TraceFault::NoThread);
+  CHECK(Trace().counts().fault == kNoThread);
+  CHECK(Trace().ended(9, 70, 700).counted(9, 3).counts().fault == kNoThread);
 }
 
 TEST_CASE("a descendant's thread that ended without its sample refuses the run") {
   Trace trace = one_thread();
   trace.born(1, 2, 51, 5001).ended(2, 51, 5001);
-  CHECK(trace.counts().fault == TraceFault::EndedWithoutCounts);
+  CHECK(trace.counts().fault == kEndedWithoutCounts);
 }
 
 TEST_CASE("a sample of zeros does not count, even if it is padded to the kernel's counters") {
@@ -245,7 +225,7 @@ TEST_CASE("a sample of zeros does not count, even if it is padded to the kernel'
   trace.add(kThreadCountersData | kStart, 1, {1, 2, 3, 4})
       .add(kThreadCountersData | kEnd, 1, {5, 99});
   trace.ended(1, 50, 5000);
-  const TraceCounts counts = trace.counts({5, false});
+  const TraceCounts counts = trace.counts(5, false);
   CHECK_FALSE(counts.fault.has_value());
   CHECK(counts.command == Values{1, 2, 3, 4, 5});
 }
@@ -253,10 +233,9 @@ TEST_CASE("a sample of zeros does not count, even if it is padded to the kernel'
 TEST_CASE("by sampling, the last sample of a thread is its count, and the end may lack one") {
   Trace trace = Trace().born(kRunner, 1, 50, 5000).counted(1, 3).counted(1, 8).counted(1, 0);
   trace.born(1, 2, 50, 5000).ended(2, 50, 5000).ended(1, 50, 5000);
-  const TraceCounts counts = trace.counts({1, false});
+  const TraceCounts counts = trace.counts(1, false);
   CHECK_FALSE(counts.fault.has_value());
   CHECK(counts.command == Values{8});
-  CHECK(counts.threads_without_counts_tree == 1);
 }
 
 TEST_CASE("a thread that does not end keeps its last sample next to the exact ones of others") {
@@ -265,7 +244,6 @@ TEST_CASE("a thread that does not end keeps its last sample next to the exact on
   CHECK_FALSE(counts.fault.has_value());
   CHECK(counts.tree == Values{17});
   CHECK(counts.threads_not_ended_tree == 1);
-  CHECK(counts.threads_without_counts_tree == 0);
 }
 
 TEST_CASE("a sample with another number of values than was programmed refuses the run") {
@@ -276,19 +254,19 @@ TEST_CASE("a sample with another number of values than was programmed refuses th
         .add(kThreadCountersData | kStart, 1, values);
   };
   Trace more = started({1, 2, 3, 4}).add(kThreadCountersData | kEnd, 1, {5});
-  CHECK(more.counts({4, true}).fault == TraceFault::MalformedSample);
-  CHECK_FALSE(more.counts({5, true}).fault.has_value());
-  CHECK(more.counts({9, true}).fault == TraceFault::MalformedSample);
+  CHECK(more.counts(4).fault == kMalformedSample);
+  CHECK_FALSE(more.counts(5).fault.has_value());
+  CHECK(more.counts(9).fault == kMalformedSample);
   Trace longer = started({1, 2, 3, 4}).add(kThreadCountersData, 1, {5, 6, 7, 8});
   longer.add(kThreadCountersData | kEnd, 1, {9});
-  CHECK(longer.counts({8, true}).fault == TraceFault::MalformedSample);
+  CHECK(longer.counts(8).fault == kMalformedSample);
 }
 
 TEST_CASE("a begun sample that another one interrupts is dropped") {
   Trace trace = Trace().born(kRunner, 1, 50, 5000).ended(1, 50, 5000);
   trace.add(kThreadCountersData | kStart, 1, {9, 9, 9, 9});
   trace.add(kThreadCountersData | kStart, 1, {1, 2, 3, 4}).add(kThreadCountersData | kEnd, 1, {5});
-  CHECK(trace.counts({5, true}).command == Values{1, 2, 3, 4, 5});
+  CHECK(trace.counts(5).command == Values{1, 2, 3, 4, 5});
 }
 
 }  // namespace

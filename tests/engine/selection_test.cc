@@ -14,7 +14,7 @@ namespace {
 using Names = std::vector<std::string>;
 
 KpepDatabase chip(const std::string& name) {
-  return {"name of " + name, "Apple " + name, "arm64", 0b11, 0b1111111100, 0, table_of(name)};
+  return {"name of " + name, "Apple " + name, 0b11, 0b1111111100, 0, table_of(name)};
 }
 
 constexpr CounterRoom kAll{0b1111111100, false};
@@ -202,8 +202,10 @@ TEST_CASE("misses share a pass with what they are divided by") {
 }
 
 TEST_CASE("an explanation draws every counter of every pass") {
-  const Explanation explanation = make_explanation(
-      selected(chip("m2"), {"cycles", "inst_all", "inst_ldst", "page-faults"}), 0b1111111111);
+  const auto database = chip("m2");
+  const Explanation explanation =
+      *explain_wanted(database, {"cycles", "inst_all", "inst_ldst", "page-faults"},
+                      {database.config_counters, false});
   REQUIRE(explanation.passes.size() == 2);
   CHECK(explanation.passes[0].size() == 11);
   CHECK(explanation.passes[0][0].event == "cycles");

@@ -24,13 +24,10 @@ struct TraceFile {
 
   const nlohmann::json& about() const { return *text; }
 
-  Programmed programmed() const {
-    return {about().at("n").get<std::size_t>(),
-            about().at("strategy").get<std::string>().starts_with("exit")};
-  }
-  TraceTarget target() const {
-    return {about().at("target").at("pid").get<std::int32_t>(),
-            about().at("target").at("unique_id").get<std::uint64_t>()};
+  bool at_exit() const { return about().at("strategy").get<std::string>().starts_with("exit"); }
+  TraceReader reader() const {
+    return {about().at("n").get<std::size_t>(), at_exit(),
+            about().at("target").at("pid").get<std::int32_t>()};
   }
   /// The records of each read, in turn.
   std::vector<std::span<const KdebugRecord>> reads() const {

@@ -23,7 +23,6 @@ struct Head {
   std::uint8_t at_exit = 0;
   std::uint8_t unused = 0;
   std::uint32_t pid = 0;
-  std::uint64_t unique_id = 0;
 };
 
 /// One record in short, in four-bit fields.
@@ -71,7 +70,6 @@ void check(const TraceCounts& counts, std::size_t values) {
   require(counts.threads_command <= counts.threads_tree);
   require(counts.threads_not_ended_command <= counts.threads_not_ended_tree);
   require(counts.threads_not_ended_tree <= counts.threads_tree);
-  require(counts.threads_without_counts_tree <= counts.threads_tree);
   require(counts.processes_tree >= 1);
   if (counts.fault) return;
   require(counts.threads_command > 0 && counts.threads_not_ended_command == 0);
@@ -96,18 +94,17 @@ void records(std::string_view bytes) {
   else
     for (const Short& code : read_all<Short>(bytes)) all.push_back(record_of(code));
 
-  const Programmed programmed{head.values, head.at_exit != 0};
-  const TraceTarget target{static_cast<std::int32_t>(head.pid), head.unique_id};
-  TraceReader at_once(programmed, target);
+  const auto target = static_cast<std::int32_t>(head.pid);
+  TraceReader at_once(head.values, head.at_exit != 0, target);
   at_once.feed(all);
-  TraceReader one_by_one(programmed, target);
+  TraceReader one_by_one(head.values, head.at_exit != 0, target);
   for (const KdebugRecord& record : all) one_by_one.feed({&record, 1});
 
   const TraceCounts counts = at_once.counts();
   check(counts, std::clamp<std::size_t>(head.values, 1, kMaxUserCounters));
   require(same(counts, one_by_one.counts()));
   // A complete trace has no end missing.
-  if (at_once.target_is_complete()) require(counts.fault != TraceFault::ThreadNotEnded);
+  if (at_once.target_is_complete()) require(counts.fault != kThreadNotEnded);
 }
 
 }  // namespace lauka::fuzz

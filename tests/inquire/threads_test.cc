@@ -76,10 +76,8 @@ class FakeStream final : public cores::ThreadStream {
  public:
   std::vector<nanoseconds> read_at;
   std::size_t reads = 1'000;  ///< until the process ends
-  std::vector<std::string> names;
 
-  FakeStream() : ThreadStream(1) {}
-  const std::vector<std::string>& kinds() const override { return names; }
+  FakeStream() : ThreadStream(1, {}) {}
   std::vector<std::string> notes() const override { return {}; }
 
  private:

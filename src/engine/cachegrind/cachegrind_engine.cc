@@ -57,28 +57,18 @@ struct Process {
 
 using Processes = std::map<std::uint64_t, Process>;
 
-/// Returns the rest of the first line that begins with `start`.
-std::optional<std::string_view> line_after(std::string_view text, std::string_view start) {
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    if (line.starts_with(start)) return trimmed(line.substr(start.size()));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-  }
-  return std::nullopt;
-}
-
 /// Returns nullopt if the file ends before its summary.
 std::optional<Counts> counts_in(std::string_view text) {
-  const auto command = line_after(text, "cmd:");
-  const auto names = line_after(text, "events:");
+  auto command = find_value(text, "cmd", ':');
+  const auto names = find_value(text, "events", ':');
   // The last line. Searched from the end, since thousands of lines go before it.
   const std::size_t at = text.rfind("\nsummary:");
   if (!command || !names || at == std::string_view::npos) return std::nullopt;
-  const auto totals = line_after(text.substr(at + 1), "summary:");
+  const auto totals = find_value(text.substr(at + 1), "summary", ':');
   const auto events = blank_separated(*names);
   const auto numbers = blank_separated(*totals);
   if (events.size() != numbers.size()) return std::nullopt;
-  Counts counts{std::string(*command), {}};
+  Counts counts{*std::move(command), {}};
   for (std::size_t i = 0; i < events.size(); ++i) {
     const auto value = parse_number(numbers[i]);
     if (!value) return std::nullopt;
@@ -127,8 +117,7 @@ std::optional<std::uint64_t> value_of(const Counts& counts, const SimulatedEvent
   return sum;
 }
 
-/// Returns the most that the parent can have counted of `counts`: not more than the parent's total,
-/// if its file is of the same program.
+/// Returns the most that the parent can have counted of `counts`: its total, if the same program.
 std::uint64_t inherited_at_most(const Counts& counts, const Process& process,
                                 const Processes& processes, const SimulatedEvent& event) {
   const std::uint64_t own = value_of(counts, event).value_or(0);
@@ -221,25 +210,26 @@ class CachegrindEngine final : public CounterEngine {
   Result<EventSet> select(const EventRequest& wanted) override {
     simulated_.clear();
     accounted_.clear();
+    std::vector<std::string> all;
+    for (const SimulatedEvent& event : simulated_events()) all.emplace_back(event.name);
     EventSet set;
     set.passes.assign(
         {Pass{}, Pass{{}, RoundKind::Simulated}});  // the timed runs, and the simulated ones
-    for (const std::string& name : wanted.names) {
-      if (auto taken = add_event(name, set); !taken) return taken.error();
-    }
-    if (wanted.names.empty()) {
-      for (const SimulatedEvent& event : simulated_events()) add(event, set);
+    for (const std::string& name : wanted.names.empty() ? all : wanted.names) {
+      if (const SimulatedEvent* simulated = find_simulated(name))
+        add(*simulated, set);
+      else if (const AccountedEvent* accounted = find_accounted(name))
+        add_accounted(*accounted, name, accounted_, set);
+      else
+        return Error{fmt::format("'{}' cannot be simulated", name),
+                     fmt::format("--engine cachegrind counts {}", listed(all))};
     }
     if (simulated_.empty()) set.passes.pop_back();
     return set;
   }
 
   Result<std::unique_ptr<Counting>> arm(std::size_t pass) override {
-    if (pass == 0) {
-      std::vector<FreeReader> readers;
-      for (const AccountedEvent* event : accounted_) readers.push_back(event->read);
-      return count_free(std::move(readers));
-    }
+    if (pass == 0) return count_free(accounted_);
     auto folder = os::PrivateFolder::create(user_);
     if (!folder) return folder.error();
     return std::unique_ptr<Counting>(
@@ -247,27 +237,8 @@ class CachegrindEngine final : public CounterEngine {
   }
 
  private:
-  Result<void> add_event(const std::string& name, EventSet& set) {
-    const auto is_new = [](const auto& taken, const auto* event) {
-      return std::ranges::find(taken, event) == taken.end();
-    };
-    if (const SimulatedEvent* event = find_simulated(name)) {
-      if (is_new(simulated_, event)) add(*event, set);
-      return {};
-    }
-    if (const AccountedEvent* event = find_accounted(name)) {
-      if (!is_new(accounted_, event)) return {};
-      accounted_.push_back(event);
-      set.passes[0].events.push_back(set.events.size());
-      set.events.push_back({lower_case(name), std::string(event->meaning)});
-      return {};
-    }
-    std::vector<std::string> names;
-    for (const SimulatedEvent& event : simulated_events()) names.emplace_back(event.name);
-    return Error{fmt::format("'{}' cannot be simulated", name),
-                 fmt::format("--engine cachegrind counts {}", listed(names))};
-  }
   void add(const SimulatedEvent& event, EventSet& set) {
+    if (std::ranges::find(simulated_, &event) != simulated_.end()) return;
     simulated_.push_back(&event);
     set.passes[1].events.push_back(set.events.size());
     set.events.push_back({.name = std::string(event.name),

@@ -43,17 +43,15 @@ struct OutputFile {
   std::string text;
 };
 
-/// Sums `events` over all processes of a run, from their files. Exact, but for two properties of
-/// Cachegrind. It forgets a process's counts at execve, so a sum covers the programs that ended,
-/// each from its own execve on. And a process that was forked and never called execve begins with
-/// its parent's counts, which are in the parent's own file too: if they could be more than 1% of
-/// the sum, it is missing; if they are less, a note says so. It is missing too if a process left no
-/// counts: killed, or run without Valgrind.
+/// Sums `events` over all processes of a run, from their files. Exact, but Cachegrind forgets a
+/// process's counts at execve, so a sum covers the programs that ended, each from its execve on.
+/// And a process that was forked and never called execve begins with its parent's counts, which are
+/// in the parent's file too: the sum is missing if they could be more than 1% of it, else a note
+/// says so. It is missing too if a process left no counts: killed, or run without Valgrind.
 Counted sum_counts(std::span<const OutputFile> files,
                    std::span<const SimulatedEvent* const> events);
 
-/// Counts by simulation, with Valgrind's Cachegrind, in runs of their own; timed runs are not
-/// affected. `valgrind`: its file.
+/// Counts by simulation, with Valgrind's Cachegrind, in runs of their own. `valgrind`: its file.
 std::unique_ptr<CounterEngine> make_cachegrind_engine(std::string valgrind,
                                                       std::optional<User> user = std::nullopt);
 

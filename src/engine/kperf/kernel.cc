@@ -23,8 +23,8 @@ int settled(int returned) {
 /// Records taken with one read: 2 MB.
 constexpr std::size_t kPiece = 32768;
 
-/// The counters that the power manager of M4 and M5 holds if the database does not say: XNU's
-/// register for it takes mask 0x38 of the configurable ones.
+/// The counters that the power manager of M4 and M5 holds if the database does not say: mask 0x38
+/// of the configurable ones, by XNU's register for it.
 constexpr CounterMask kHeldByPowerManager = 0xe0;
 
 constexpr std::uint32_t kAction = 1;
@@ -43,12 +43,7 @@ void give_back_held() {
 }  // namespace
 
 Kernel::Kernel(const os::DarwinCalls& calls) : calls_(calls) {
-  load_framework();
-}
-
-void Kernel::load_framework() {
-  // The framework is not a file on the disk but in the system's shared cache: only dlopen knows
-  // whether it exists. It stays loaded.
+  // It is in the system's shared cache, not on the disk: only dlopen knows whether it exists.
   void* library = calls_.dlopen(kFramework, os::kLoadLazily);
   if (library == nullptr) missing_ = "kperf.framework";
   KperfCalls found{};
@@ -91,9 +86,8 @@ bool Kernel::has_counters() const {
 }
 
 int Kernel::force_all_counters(bool on) const {
-  const int value = on ? 1 : 0;
-  return framework_ ? settled(framework_->kpc_force_all_ctrs_set(value))
-                    : set("kpc.force_all_ctrs", value);
+  return framework_ ? settled(framework_->kpc_force_all_ctrs_set(int{on}))
+                    : set("kpc.force_all_ctrs", int{on});
 }
 
 std::uint32_t Kernel::counter_count(std::uint32_t classes) const {
@@ -161,10 +155,6 @@ int Kernel::set_count(const char* name) const {
   return error == EINVAL && number(name).value_or(0) >= 1 ? 0 : error;
 }
 
-int Kernel::make_action() const {
-  return set_count("kperf.action.count");
-}
-
 int Kernel::set_action(std::uint32_t action, std::uint32_t samplers) const {
   constexpr std::int32_t any_pid = -1;
   using Words = std::array<std::uint64_t, 2>;
@@ -177,7 +167,7 @@ int Kernel::set_action(std::uint32_t action, std::uint32_t samplers) const {
 }
 
 int Kernel::set_sampling(bool on) const {
-  const std::uint32_t value = on ? 1 : 0;
+  const auto value = std::uint32_t{on};
   return framework_ ? settled(framework_->kperf_sample_set(value)) : set("kperf.sampling", value);
 }
 
@@ -186,7 +176,7 @@ int Kernel::reset_sampling() const {
 }
 
 int Kernel::start_pet(std::uint64_t period_ns, std::uint32_t action) const {
-  Timebase timebase;
+  os::Timebase timebase;
   if (calls_.mach_timebase_info(&timebase) != 0 || timebase.numerator == 0) return EINVAL;
   const std::uint64_t ticks = period_ns * timebase.denominator / timebase.numerator;
   constexpr std::uint64_t timer = 0;
@@ -198,20 +188,12 @@ int Kernel::start_pet(std::uint64_t period_ns, std::uint32_t action) const {
   return error != 0 ? error : set("kperf.lightweight_pet", std::uint32_t{1});
 }
 
-int Kernel::stop_pet() const {
-  return set("kperf.lightweight_pet", std::uint32_t{0});
-}
-
 int Kernel::trigger_at_thread_end(std::uint32_t action) const {
   KdebugTrigger trigger;
   trigger.codes[0] = kMatchEvent;
   trigger.debugid = kThreadTerminatePid;
   if (const int error = set("kperf.kdebug.filter", trigger); error != 0) return error;
   return set("kperf.kdebug.action", action);
-}
-
-int Kernel::stop_trigger() const {
-  return set("kperf.kdebug.action", std::uint32_t{0});
 }
 
 std::optional<std::uint32_t> Kernel::number(const char* name) const {
@@ -274,8 +256,8 @@ int Trace::set_up(std::uint32_t records) {
   room_.resize(kPiece);
   std::size_t nothing = 0;
   if (const int error = remove(); error != 0) return error;
-  // Otherwise each read would wait for every coprocessor, and the filter would make them trace
-  // everything. Older kernels refuse the flag, and work without it.
+  // Else each read waits for every coprocessor, and the filter makes them trace everything. Older
+  // kernels refuse the flag, and work without it.
   call_with_value(os::kKdSetFlags, static_cast<int>(kKdebugNoCoprocessors));
   int error = call_with_value(os::kKdSetBuf, static_cast<int>(records));
   if (error == 0) error = call(os::kKdSetup, nullptr, &nothing);
@@ -309,8 +291,7 @@ bool Trace::is_half_full() const {
 }
 
 int Trace::read(bool& wrapped, const Reader& reader) {
-  // A read returns only records older than its own start; a busy system always has newer ones, so a
-  // piece that did not fill the room is the last one.
+  // A busy system always has newer records: a piece that did not fill the room is the last one.
   for (;;) {
     wrapped = wrapped || (info().flags & kKdebugWrapped) != 0;  // each read clears it
     std::size_t length = room_.size() * sizeof(KdebugRecord);   // bytes in, records out
@@ -342,7 +323,7 @@ Claim::~Claim() {
 
 int Claim::hold() {
   if (has_counters_) return 0;
-  give_back_held();
+  give_back_held();  // of another claim
   const int error = kernel_.force_all_counters(true);
   has_counters_ = error == 0;
   if (has_counters_) held() = this;
@@ -394,8 +375,8 @@ bool Claim::has_words() const {
   if (words_.empty()) return true;
   std::vector<std::uint64_t> now;
   if (kernel_.get_words(now) != 0) return false;
-  // A word comes back with the privilege levels in effect: only its selector is compared. M1 and M2
-  // keep 8 bits of it, and would count another event.
+  // Only selectors are compared, as words come back with the privilege levels in effect. M1 and M2
+  // keep 8 bits of a selector, and would count another event.
   return std::ranges::equal(now, words_, [](std::uint64_t a, std::uint64_t b) {
     return (a & kSelectorBits) == (b & kSelectorBits);
   });
@@ -407,8 +388,7 @@ bool Claim::is_as_programmed() const {
 }
 
 int Claim::start_sampling(const Sampling& sampling) {
-  // A process that may configure may reset; another's living owner refuses all of it, and keeps its
-  // state.
+  // A process that may configure may reset; another's living owner refuses all of it.
   if (const int error = stop_sampling(); error == EPERM || error == EBUSY) return error;
   has_tracing_ = true;
   const int error = begin_sampling(sampling);
@@ -417,7 +397,7 @@ int Claim::start_sampling(const Sampling& sampling) {
 }
 
 int Claim::begin_sampling(const Sampling& sampling) {
-  int error = kernel_.make_action();
+  int error = kernel_.set_count("kperf.action.count");
   if (error == 0) error = kernel_.set_action(kAction, kSampleThreadCounters);
   if (error == 0 && sampling.at_exit) error = kernel_.trigger_at_thread_end(kAction);
   if (error == 0 && sampling.period_ns) error = kernel_.start_pet(*sampling.period_ns, kAction);
@@ -429,8 +409,8 @@ int Claim::stop_sampling() const {
   // Errors but the last are ignored: it may be off already.
   kernel_.set_sampling(false);
   trace_.remove();
-  kernel_.stop_trigger();
-  kernel_.stop_pet();
+  kernel_.set("kperf.kdebug.action", std::uint32_t{0});
+  kernel_.set("kperf.lightweight_pet", std::uint32_t{0});
   return kernel_.reset_sampling();
 }
 

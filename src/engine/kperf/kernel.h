@@ -18,8 +18,6 @@
 
 namespace lauka::engine::kperf {
 
-using os::Timebase;
-
 /// Classes of counters, as bits.
 inline constexpr std::uint32_t kFixedClass = 1;
 inline constexpr std::uint32_t kConfigurableClass = 2;
@@ -40,8 +38,7 @@ inline constexpr std::uint64_t kUserSpaceOnly = 0x20000;
 /// kperf.action.samplers.
 inline constexpr std::uint32_t kSampleThreadCounters = 1U << 4U;
 
-/// The kernel raises a shorter period of a PET timer to this without a word
-/// (kperf.limits.timer_min_pet_period_ns).
+/// Shorter periods of a PET timer are raised to this (kperf.limits.timer_min_pet_period_ns).
 inline constexpr std::uint64_t kLeastPetPeriodNs = 1'000'000;
 
 /// A record of the trace (kd_buf). `thread`: unique id of the thread that wrote it.
@@ -83,8 +80,7 @@ struct KdebugFilter {
 };
 static_assert(sizeof(KdebugFilter) == 20);
 
-/// kKdSetTypefilter: a bit for each class and subclass of records. The kernel adds class 7, the
-/// threads' records.
+/// kKdSetTypefilter: a bit for each class and subclass of records; class 7, of threads, is added.
 inline constexpr std::size_t kTypefilterBytes = 8192;
 
 /// Function bits of a debugid.
@@ -97,8 +93,7 @@ inline constexpr std::uint32_t kThreadTerminatePid = 0x07000010;
 inline constexpr std::uint32_t kLostEvents = 0x07020008;
 inline constexpr std::uint32_t kThreadCountersData = 0x25060020;
 
-/// kperf.kdebug.filter: the triggers of an action. 16 bytes hold a code of four bits for each of
-/// the debugids that follow them, low nibble first.
+/// kperf.kdebug.filter: triggers of an action, four bits for each debugid, the lower ones first.
 struct KdebugTrigger {
   std::array<std::uint8_t, 16> codes{};
   std::uint32_t debugid = 0;
@@ -108,8 +103,8 @@ static_assert(sizeof(KdebugTrigger) == 20);
 inline constexpr std::uint8_t kMatchEvent = 4;
 
 /// The part of Apple's private kperf.framework that lauka uses, under the framework's own names.
-/// Each call returns 0, or -1 with errno, unless it returns a value. Calls that would hide how much
-/// the kernel returned (words, values of all CPUs) are made by sysctl instead.
+/// Setters return 0, or -1 with errno. Words and values of all CPUs are read by sysctl instead, as
+/// the framework hides how many the kernel returned.
 struct KperfCalls {
   int (*kpc_force_all_ctrs_set)(int on);
   int (*kpc_set_counting)(std::uint32_t classes);
@@ -124,64 +119,55 @@ struct KperfCalls {
   int (*kperf_reset)();
 };
 
-/// The kernel's counters (kpc) and its sampling of them (kperf): through Apple's framework where
-/// all of it is there, else by the sysctls that it wraps. Timers and triggers go by sysctl always,
-/// since the framework's names for their arguments are misleading. Functions that give an int give
-/// 0 or an errno. Source: XNU osfmk/kern/kern_kpc.c, osfmk/kperf/kperfbsd.c.
+/// The kernel's counters (kpc) and its sampling of them (kperf): through Apple's framework if all
+/// of it is there, else by the sysctls that it wraps; timers and triggers by sysctl always, since
+/// the framework's names for their arguments are misleading. An int is 0 or an errno. Source: XNU
+/// osfmk/kern/kern_kpc.c, osfmk/kperf/kperfbsd.c.
 class Kernel {
  public:
   explicit Kernel(const os::DarwinCalls& calls);
 
-  /// Returns the missing part of the framework ("kpc_set_config", or "kperf.framework"); nullopt if
-  /// all is there.
+  /// Returns the missing part of the framework ("kpc_set_config", or "kperf.framework"), if any.
   const std::optional<std::string>& missing() const { return missing_; }
 
   // kpc
-  /// False in a virtual machine.
-  bool has_counters() const;
+  bool has_counters() const;  ///< false in a virtual machine
   int force_all_counters(bool on) const;
-  /// Returns 0 if the kernel does not report it.
-  std::uint32_t counter_count(std::uint32_t classes) const;
+  std::uint32_t counter_count(std::uint32_t classes) const;  ///< 0: unknown
   int set_words(std::span<const std::uint64_t> words) const;
   int get_words(std::vector<std::uint64_t>& words) const;
   int set_counting(std::uint32_t classes) const;
   int set_thread_counting(std::uint32_t classes) const;
   std::uint32_t counting() const;
   std::uint32_t thread_counting() const;
-  /// The counters of both classes, CPU by CPU, as many values as the kernel gave: a CPU that is
-  /// switched off makes them fewer.
+  /// Reads the counters of both classes, CPU by CPU: fewer values if a CPU is switched off.
   int machine_counters(std::size_t cpus, std::vector<std::uint64_t>& values) const;
 
-  // kperf
-  /// Makes action 1 be there. Counts of actions and timers never shrink before a restart, so that
-  /// more of them, from an earlier tool, are taken as they are.
-  int make_action() const;
-  /// Sets the samplers of action `action` (from 1), for all processes.
-  int set_action(std::uint32_t action, std::uint32_t samplers) const;
+  // kperf: actions are numbered from 1
+  /// Ensures that a count is at least 1. Counts of actions and timers never shrink before a
+  /// restart, so more of them, from an earlier tool, are left.
+  int set_count(const char* name) const;
+  int set_action(std::uint32_t action, std::uint32_t samplers) const;  ///< for all processes
   int set_sampling(bool on) const;
   int reset_sampling() const;
   /// Each period a thread that comes on a CPU is sampled on itself by `action`.
   int start_pet(std::uint64_t period_ns, std::uint32_t action) const;
-  int stop_pet() const;
-  /// `action` is taken on the thread that ends, just after the trace's record of its end.
+  /// Takes `action` on each thread that ends, just after the trace's record of its end.
   int trigger_at_thread_end(std::uint32_t action) const;
-  int stop_trigger() const;
 
   // facts
-  /// Returns nullopt if there is no such sysctl.
-  std::optional<std::uint32_t> number(const char* name) const;
+  std::optional<std::uint32_t> number(const char* name) const;  ///< nullopt: no such sysctl
   std::string text(const char* name) const;
-  /// Returns the holder of the kernel's tracing, "Instruments (process 77)"; empty if it is free.
-  /// The pid of an owner that has ended stays, and one in the background gives way.
+  /// Returns the holder of the kernel's tracing, "Instruments (process 77)"; empty if it is free:
+  /// the pid of an owner that has ended stays, and one in the background gives way.
   std::string owner_of_tracing() const;
 
- private:
-  void load_framework();
   template <typename T>
   int set(const char* name, const T& value) const;
+
+ private:
   template <typename T>
   int get(const char* name, T& value) const;
-  int set_count(const char* name) const;
 
   const os::DarwinCalls& calls_;
   std::optional<KperfCalls> framework_;
@@ -195,18 +181,16 @@ enum class Asked : unsigned char {
   Trace,  ///< kperf and kdebug
 };
 
-/// Explains why the kernel refused with `error`, and the way out. `kernel` knows the holder of the
-/// tracing.
+/// Explains why the kernel refused with `error`, and the way out.
 Error explain_refusal(Asked asked, int error, const Kernel& kernel);
 
-/// The kernel's trace (kdebug). Functions that give an int give 0 or an errno. Source: XNU
-/// bsd/kern/kdebug.c.
+/// The kernel's trace (kdebug). An int is 0 or an errno. Source: XNU bsd/kern/kdebug.c.
 class Trace {
  public:
   explicit Trace(const os::DarwinCalls& calls) : calls_(calls) {}
 
   /// Makes a buffer for `records`, admits records of threads' ends, creation and samples, and
-  /// switches recording on. Removes older set-ups. Takes 200 ms in the kernel.
+  /// switches recording on, instead of an older set-up. Takes 200 ms in the kernel.
   int set_up(std::uint32_t records);
 
   /// Switches recording off and frees the buffer.
@@ -214,13 +198,11 @@ class Trace {
 
   using Reader = std::function<void(std::span<const KdebugRecord>)>;
 
-  /// True if the trace is half full and must be read; waits up to a millisecond for that. A record
-  /// that is being written while others are read may be lost without a sign (its time is taken
-  /// before its place), so it is read as rarely as possible.
+  /// True if the trace must be read; waits up to a millisecond for that. It is read rarely, as a
+  /// record written meanwhile may be lost without a sign (its time is taken before its place).
   bool is_half_full() const;
 
-  /// Passes on all present records. `wrapped` is set if the buffer wrapped since it was last read,
-  /// so that records are lost; otherwise it is left alone.
+  /// Passes on all present records. Sets `wrapped` if the buffer wrapped, so that some are lost.
   int read(bool& wrapped, const Reader& reader);
 
   /// Returns the state; all zero if the kernel does not report it.
@@ -235,9 +217,8 @@ class Trace {
   std::vector<KdebugRecord> room_;
 };
 
-/// Returns the usable configurable counters, by the kernel's number of counters once all are
-/// forced: all of `configurable`, or those that the power manager does not hold. nullopt if the
-/// number fits neither.
+/// Returns the usable configurable counters, by the kernel's number `count` once all are forced:
+/// all, or those that the power manager does not hold; nullopt if the number fits neither.
 std::optional<CounterMask> usable_counters(CounterMask configurable, CounterMask power,
                                            std::uint32_t count);
 
@@ -249,9 +230,8 @@ struct Sampling {
 };
 
 /// Holds all that counting takes of the system: the counters, their words, sampling and the trace.
-/// It is given back when this is destroyed, at exit(), and when a signal ends lauka at once; after
-/// SIGKILL the next claim finds what is left and resets it. One claim holds at a time: another one
-/// of this process gives back what it has first.
+/// Gives it back when destroyed, at exit(), and when a signal ends lauka at once; after SIGKILL the
+/// next claim resets what is left. One claim of a process holds at a time.
 class Claim : NonCopyable {
  public:
   Claim(const Kernel& kernel, Trace& trace) : kernel_(kernel), trace_(trace) {}
@@ -271,20 +251,18 @@ class Claim : NonCopyable {
   /// born from now on, or with `by_thread` off by CPU only. Returns 0 or an errno.
   int program(std::span<const std::uint64_t> words, bool by_thread);
 
-  /// Checks that the kernel and the processor take these words: 0, EPERM if not, or another errno.
-  /// They are found out to be refused when set, when counting begins, or by reading them back.
+  /// Returns 0 if the kernel and the processor take these words, EPERM if not, or another errno.
   int try_words(std::span<const std::uint64_t> words);
 
   /// True if the kernel still counts the programmed events: no other program changed them.
   bool is_as_programmed() const;
 
-  /// Values of a sample.
+  /// Returns the number of values of a sample.
   std::size_t values() const { return values_; }
 
-  /// Returns 0 or an errno. Called again, it starts again.
+  /// Starts it, or starts it again; returns 0 or an errno.
   int start_sampling(const Sampling& sampling);
 
-  /// Undoes start_sampling, if it was called.
   void end_sampling();
 
   /// Counts and samples nothing until it is programmed and started again; the counters stay taken.

@@ -29,8 +29,12 @@ std::uint64_t line_number(XML_Parser parser) {
 #endif
 }
 
+constexpr std::string_view kBinaryPlist = "bplist00";
+constexpr std::size_t kDeepestPlist = 64;  // a database is six elements deep
+
+/// In a <plist>.
 constexpr std::array<std::string_view, 10> kElements = {
-    "plist", "dict", "array", "key", "string", "integer", "true", "false", "real", "date"};
+    "dict", "array", "key", "string", "integer", "true", "false", "real", "date", "data"};
 
 Error no_plist() {
   return {"is not a property list, or is damaged", ""};
@@ -45,9 +49,10 @@ struct Open {
   std::string text{};  ///< empty if it holds elements
   PlistValue value{};
   std::optional<std::string> key{};  ///< a key of the dictionary whose value is still missing
-  bool is_full = false;              ///< plist: its value was there
 
-  bool holds_elements() const { return name == "plist" || name == "dict" || name == "array"; }
+  /// A <plist> is an array of one value.
+  bool is_array() const { return name == "plist" || name == "array"; }
+  bool is_full() const { return name == "plist" && !std::get<PlistArray>(value.value).empty(); }
 };
 
 /// Makes values from expat's events. The first fault is kept, and stops expat.
@@ -105,15 +110,13 @@ class XmlReader {
 
   void open(std::string_view name) {
     if (fault_) return;
-    const bool is_known = std::ranges::find(kElements, name) != kElements.end();
-    if (open_.empty() ? name != "plist" : (!is_known && name != "data") || name == "plist") {
-      if (open_.empty()) return fail(no_plist());
-      return refuse(fmt::format("<{}> is no element of a property list", name.substr(0, 40)));
-    }
-    if (open_.size() == kDeepestPlist) return fail(nests_too_deep());
+    if (open_.empty() && name != "plist") return fail(no_plist());
     if (!open_.empty()) {
+      if (std::ranges::find(kElements, name) == kElements.end())
+        return refuse(fmt::format("<{}> is no element of a property list", name.substr(0, 40)));
+      if (open_.size() == kDeepestPlist) return fail(nests_too_deep());
       const Open& outer = open_.back();
-      const bool fits = outer.name == "array" || (outer.name == "plist" && !outer.is_full) ||
+      const bool fits = (outer.is_array() && !outer.is_full()) ||
                         (outer.name == "dict" && (name == "key") != outer.key.has_value());
       if (!fits || (name == "key" && outer.name != "dict"))
         return refuse(fmt::format("<{}> is not expected in <{}>", name, outer.name));
@@ -121,12 +124,12 @@ class XmlReader {
     Open& opened = open_.emplace_back();
     opened.name = name;
     if (name == "dict") opened.value.value = PlistDict{};
-    if (name == "array") opened.value.value = PlistArray{};
+    if (opened.is_array()) opened.value.value = PlistArray{};
   }
 
   void add(std::string_view text) {
     if (fault_ || open_.empty()) return;
-    if (!open_.back().holds_elements())
+    if (open_.back().value.get<std::monostate>() != nullptr)
       open_.back().text += text;
     else if (!trimmed(text).empty())
       refuse(fmt::format("there is text in <{}>", open_.back().name));
@@ -138,8 +141,8 @@ class XmlReader {
     open_.pop_back();
     if (closed.key) return refuse("a <key> has no value");
     if (closed.name == "plist") {
-      if (!closed.is_full) refuse("its <plist> is empty");
-      root_ = std::move(closed.value);
+      if (!closed.is_full()) return refuse("its <plist> is empty");
+      root_ = std::move(std::get<PlistArray>(closed.value.value).front());
       return;
     }
     if (closed.name == "key") {
@@ -169,15 +172,10 @@ class XmlReader {
   }
 
   static void put(PlistValue value, Open& outer) {
-    if (auto* dict = std::get_if<PlistDict>(&outer.value.value)) {
-      dict->emplace(*std::move(outer.key), std::move(value));
-      outer.key.reset();
-    } else if (auto* array = std::get_if<PlistArray>(&outer.value.value)) {
-      array->push_back(std::move(value));
-    } else {
-      outer.value = std::move(value);
-      outer.is_full = true;
-    }
+    if (outer.is_array())
+      return std::get<PlistArray>(outer.value.value).push_back(std::move(value));
+    std::get<PlistDict>(outer.value.value).emplace(*std::move(outer.key), std::move(value));
+    outer.key.reset();
   }
 
   struct Free {
@@ -189,9 +187,8 @@ class XmlReader {
   std::optional<Error> fault_;
 };
 
-// The format: a header of 8 bytes, objects, a table of their offsets, a trailer of 32 bytes. An
-// array or dictionary has the numbers of the objects in it. Source: CoreFoundation,
-// CFBinaryPList.c.
+// The format: a header of 8 bytes, objects, a table of their offsets, a trailer of 32 bytes. Arrays
+// and dictionaries have the numbers of their objects. Source: CoreFoundation, CFBinaryPList.c.
 
 constexpr std::size_t kMostValues = 1'000'000;
 constexpr std::size_t kTrailer = 32;
@@ -274,8 +271,7 @@ class BinaryReader {
     return kind == Array ? array_at(at, *length, depth) : dict_at(at, *length, depth);
   }
 
-  /// An integer of 1, 2 or 4 bytes is not negative, of 8 it has a sign, of 16 the first 8 must be
-  /// 0.
+  /// Of 1, 2 or 4 bytes it is not negative, of 8 it has a sign, of 16 the first 8 must be 0.
   Result<PlistValue> integer_at(std::size_t at, std::uint64_t log) const {
     if (log > 4) return damaged();
     if (log == 4 && number(at, 8) != 0) return PlistValue{};
@@ -321,14 +317,12 @@ class BinaryReader {
   }
 
   /// Reads the value that the `i`-th number from `at` on refers to.
-  // at most kDeepestPlist deep
   Result<PlistValue> inner(std::size_t at, std::size_t i, std::size_t depth) {
     const auto index = number(at + i * number_size_, number_size_);
     if (!index) return damaged();
     return read_value(*index, depth + 1);
   }
 
-  // at most kDeepestPlist deep
   Result<PlistValue> array_at(std::size_t at, std::size_t length, std::size_t depth) {
     PlistArray array;
     for (std::size_t i = 0; i < length; ++i) {
@@ -340,7 +334,6 @@ class BinaryReader {
   }
 
   /// First all keys, then all values.
-  // at most kDeepestPlist deep
   Result<PlistValue> dict_at(std::size_t at, std::size_t length, std::size_t depth) {
     PlistDict dict;
     for (std::size_t i = 0; i < length; ++i) {
@@ -419,21 +412,21 @@ class KpepParser {
 
   void check_version(const PlistValue* version) {
     const auto* numbers = version == nullptr ? nullptr : version->get<PlistArray>();
-    const bool two = numbers != nullptr && numbers->size() == 2 &&
-                     (*numbers)[0].get<std::uint64_t>() != nullptr &&
-                     (*numbers)[1].get<std::uint64_t>() != nullptr;
-    if (!two) return refuse("is not a kpep database: its version is not a pair of numbers");
-    const std::uint64_t major = *(*numbers)[0].get<std::uint64_t>();
-    if (major != kKnownVersion)
-      refuse(fmt::format("is of version {}.{}, and lauka knows version {} only", major,
-                         *(*numbers)[1].get<std::uint64_t>(), kKnownVersion));
+    const bool are_two = numbers != nullptr && numbers->size() == 2;
+    const auto* major = are_two ? numbers->front().get<std::uint64_t>() : nullptr;
+    const auto* minor = are_two ? numbers->back().get<std::uint64_t>() : nullptr;
+    if (major == nullptr || minor == nullptr)
+      return refuse("is not a kpep database: its version is not a pair of numbers");
+    if (*major != kKnownVersion)
+      refuse(fmt::format("is of version {}.{}, and lauka knows version {} only", *major, *minor,
+                         kKnownVersion));
   }
 
   void read_cpu(const PlistValue& cpu) {
-    database_.architecture = text(cpu, "architecture", "system.cpu.architecture", true);
-    if (!fault_ && database_.architecture != "arm64")
+    const auto architecture = text(cpu, "architecture", "system.cpu.architecture", true);
+    if (architecture != "arm64")
       refuse(fmt::format("is for the architecture {}, and lauka knows arm64 only",
-                         cited(database_.architecture)));
+                         cited(architecture)));
     database_.marketing_name = text(cpu, "marketing_name", "system.cpu.marketing_name", false);
     database_.fixed_counters = counters(cpu, "fixed_counters", true);
     database_.config_counters = counters(cpu, "config_counters", true);
@@ -610,11 +603,11 @@ std::vector<std::string> kpep_paths(std::string_view cpu) {
           fmt::format("/usr/share/kpep/{}.plist", cpu)};
 }
 
-Result<KpepDatabase> load_kpep_for(std::string_view cpu, const std::vector<std::string>& paths) {
+Result<KpepDatabase> load_kpep_for(std::string_view cpu, const std::vector<std::string>& paths,
+                                   const std::string& remedy) {
   const auto found = std::ranges::find_if(paths, os::is_there);
   if (found == paths.end())
-    return Error{fmt::format("there is no kpep database for this processor, {}", cpu),
-                 "name the file of a similar one with --kpep FILE"};
+    return Error{fmt::format("there is no kpep database for this processor, {}", cpu), remedy};
   return load_kpep(*found);
 }
 

@@ -17,8 +17,7 @@ struct PlistValue;
 using PlistArray = std::vector<PlistValue>;
 using PlistDict = std::map<std::string, PlistValue, std::less<>>;
 
-/// A value of a property list; monostate: of a kind that no kpep database has (date, data, real,
-/// a number below zero).
+/// A value of a property list; monostate: date, data, real or negative, which no database has.
 struct PlistValue {
   std::variant<std::monostate, bool, std::uint64_t, std::string, PlistArray, PlistDict> value;
 
@@ -32,16 +31,10 @@ struct PlistValue {
   const PlistValue* find(std::string_view key) const;
 };
 
-/// A database is six elements deep.
-inline constexpr std::size_t kDeepestPlist = 64;
-
 /// Reads a property list, XML or binary. Refuses, with a predicate of the file, one that is
-/// damaged, nests deeper than kDeepestPlist, declares entities, or has a million values (in a
+/// damaged, nests deeper than 64 elements, declares entities, or has a million values (in a
 /// binary one an object may be in many places).
 Result<PlistValue> read_plist(std::string_view bytes);
-
-/// What a binary property list begins with.
-inline constexpr std::string_view kBinaryPlist = "bplist00";
 
 /// Hardware counters as bits: bit i is PMCi, which is also how a kpep database numbers them.
 using CounterMask = std::uint32_t;
@@ -49,8 +42,7 @@ using CounterMask = std::uint32_t;
 /// More than any processor has; a database that names a higher one is damaged or foreign.
 inline constexpr unsigned kMostCounters = 16;
 
-/// Returns the place of `counter` among `counters`: of its word among the words, and, after the
-/// fixed ones, of its value among the values.
+/// Returns the place of `counter` among `counters`: of its word, and its value after fixed ones.
 std::size_t place_among(CounterMask counters, unsigned counter);
 
 /// "PMC7", "PMC5-7", "PMC2 and PMC5-7"; "no counter" if no bit is set.
@@ -73,35 +65,31 @@ struct KpepEvent {
 struct KpepDatabase {
   std::string name;            ///< "a14"
   std::string marketing_name;  ///< "Apple M1"; may be empty
-  std::string architecture;    ///< "arm64"
   CounterMask fixed_counters = 0;
   CounterMask config_counters = 0;
   CounterMask power_counters = 0;  ///< held by the power manager until all counters are forced
   std::vector<KpepEvent> events;   ///< fixed ones first, then by number, then by name
 };
 
-/// Finds the event of that name or of that alias of the database, in any case, aliases first, as
-/// the framework does; null if missing.
+/// Finds an event by alias, else by name, in any case, as the framework does; null if missing.
 const KpepEvent* find_event(const KpepDatabase& database, std::string_view name);
 
-/// Reads the database in a property list. Refuses files that Apple's framework would not take (its
-/// version, a mask that is not a number, an alias without its event, ...); the error is a predicate
-/// of the file.
+/// Reads the database in a property list. Refuses what Apple's framework would not take (a version,
+/// a mask that is not a number, an alias without its event, ...), with a predicate of the file.
 Result<KpepDatabase> kpep_from(const PlistValue& root);
 
 /// Reads the database in the file at `path`. Errors name the file.
 Result<KpepDatabase> load_kpep(const std::string& path);
 
-/// Returns the name under which a processor's database is found ("cpu_100000c_2_1b588bb3"), of
-/// hw.cputype, hw.cpusubtype and hw.cpufamily.
+/// Names a processor's database ("cpu_100000c_2_1b588bb3"), by hw.cputype and its like.
 std::string cpu_name(std::uint32_t type, std::uint32_t subtype, std::uint32_t family);
 
-/// Returns where a processor's database may be; the first file that exists is taken, as by the
-/// framework.
+/// Returns where a processor's database may be, in the framework's order.
 std::vector<std::string> kpep_paths(std::string_view cpu);
 
-/// Reads the database in the first of `paths` that exists. Refused, naming the processor, if none
-/// does.
-Result<KpepDatabase> load_kpep_for(std::string_view cpu, const std::vector<std::string>& paths);
+/// Reads the first of `paths` that exists. Refused, naming the processor, if none does.
+Result<KpepDatabase> load_kpep_for(
+    std::string_view cpu, const std::vector<std::string>& paths,
+    const std::string& remedy = "name the file of a similar one with --kpep FILE");
 
 }  // namespace lauka::engine::kperf

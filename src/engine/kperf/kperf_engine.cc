@@ -23,10 +23,15 @@ namespace {
 /// Source: XNU 11215, osfmk/arm64/kpc.c.
 constexpr int kUserSpaceOnlySince = 15;
 
+/// Explains why a run has neither cycles nor instructions by the kernel's own accounts.
+Error no_counts_at_all() {
+  return {"the kernel counts no cycles and instructions, as in a virtual machine", ""};
+}
+
 /// The source of an event's count in a pass.
 struct CountSource {
-  std::size_t value = 0;      ///< index into RunValues::values
-  FreeReader free = nullptr;  ///< if not null: from the kernel's accounts
+  std::size_t value = 0;                      ///< index into RunValues::values
+  const AccountedEvent* accounted = nullptr;  ///< if not null: from the kernel's accounts
 };
 
 class KperfCounting final : public Counting {
@@ -42,8 +47,9 @@ class KperfCounting final : public Counting {
     RunValues run = strategy_.finish(ended);
     Counted counted;
     for (const CountSource& place : places_) {
-      const bool is_free = place.free != nullptr;
-      counted.counts.push_back(is_free ? place.free(ended) : value_at(place, run.values));
+      const bool is_free = place.accounted != nullptr;
+      counted.counts.push_back(is_free ? place.accounted->read(ended)
+                                       : value_at(place, run.values));
       // The kernel accounts events with or without the reaped descendants: nothing is known.
       if (!run.own.empty())
         counted.own.push_back(is_free ? std::nullopt : value_at(place, run.own));
@@ -65,213 +71,8 @@ class KperfCounting final : public Counting {
   std::vector<CountSource> places_;
 };
 
-class KperfEngine final : public CounterEngine {
- public:
-  KperfEngine(const OnMacos& here, bool user_only, KpepDatabase database)
-      : here_(here),
-        user_only_(user_only),
-        database_(std::move(database)),
-        available_(database_.config_counters),
-        kernel_(*here.calls),
-        trace_(*here.calls),
-        claim_(kernel_, trace_) {}
-
-  /// Takes the counters, and learns how many there are.
-  Result<void> claim() {
-    if (auto taken = claim_.take_counters(); !taken) return taken;
-    if (claim_.had_leftovers())
-      notes_.emplace_back("reset what a killed session had left switched on");
-    if (const auto& missing = kernel_.missing())
-      notes_.push_back(fmt::format(
-          "macOS changed its private framework ({} is missing); lauka uses sysctls", *missing));
-    const std::uint32_t count = kernel_.counter_count(kConfigurableClass);
-    const auto usable = usable_counters(database_.config_counters, database_.power_counters, count);
-    if (!usable)
-      return Error{fmt::format("the kernel has {} configurable counters, the database {} of this "
-                               "processor {}",
-                               count, database_.name, std::popcount(database_.config_counters)),
-                   ""};
-    available_ = *usable;
-    if (available_ != database_.config_counters)
-      notes_.push_back(fmt::format("only {} of {} configurable counters can be used here", count,
-                                   std::popcount(database_.config_counters)));
-    return {};
-  }
-
-  /// Finds out which events are refused, if the counters are free and lauka may use them.
-  void try_all() {
-    if (kernel_.counting() != 0 || kernel_.force_all_counters(true) != 0) return;
-    if (const auto usable = usable_counters(database_.config_counters, database_.power_counters,
-                                            kernel_.counter_count(kConfigurableClass))) {
-      available_ = *usable;
-      for (KpepEvent& event : database_.events)
-        event.is_refused = !event.is_fixed && (event.mask & available_) != 0 && is_refused(event);
-    }
-    kernel_.force_all_counters(false);
-  }
-
-  std::string_view name() const override { return row_of(EngineChoice::Kperf).name; }
-
-  Catalog catalog() const override {
-    Catalog catalog = make_catalog(database_, available_);
-    catalog.push_back(make_catalog_entry(kEnergy));
-    return catalog;
-  }
-
-  Result<Explanation> explain(const EventRequest& wanted) override {
-    return explain_wanted(database_, wanted.names, room());
-  }
-
-  Result<EventSet> select(const EventRequest& wanted) override {
-    auto selected = select_events(database_, wanted, room());
-    if (!selected) return selected.error();
-    if (here_.launcher != nullptr) {
-      if (auto allowed = leave_out_forbidden(*selected, wanted); !allowed) return allowed.error();
-      if (auto tried = take_strategy(); !tried) return tried.error();
-    }
-    selection_ = *std::move(selected);
-    return event_set();
-  }
-
-  Result<std::unique_ptr<Counting>> arm(std::size_t pass) override {
-    if (!strategy_) return Error{"this engine can only answer questions", ""};
-    const PlacedPass& placed = selection_.passes.at(pass);
-    std::vector<CountSource> places;
-    for (const std::size_t event : passes_.at(pass).events) places.push_back(locate(event, placed));
-    return std::unique_ptr<Counting>(std::make_unique<KperfCounting>(
-        *strategy_, configuration_words(placed, available_), std::move(places)));
-  }
-
-  void pause() override {
-    if (strategy_) strategy_->pause();
-    if (here_.takes_turns) claim_.give_back();
-  }
-
-  FreeReader free_reader(std::size_t event) const override {
-    const AccountedEvent* accounted = selection_.events.at(event).accounted;
-    return accounted != nullptr ? accounted->read : nullptr;
-  }
-
-  std::vector<std::string> notes() const override {
-    return strategy_ ? strategy_->notes() : std::vector<std::string>{};
-  }
-
- private:
-  CounterRoom room() const { return {available_, user_only_}; }
-
-  Result<void> take_strategy() {
-    if (strategy_) return {};
-    auto tried =
-        try_strategies(here_.strategy, here_.period, claim_, kernel_, trace_, *here_.launcher);
-    if (!tried) return tried.error();
-    strategy_ = std::move(tried->strategy);
-    notes_.insert(notes_.end(), tried->notes.begin(), tried->notes.end());
-    counts_machine_ = tried->counts_machine;
-    return {};
-  }
-
-  CountSource locate(std::size_t event, const PlacedPass& placed) const {
-    const auto found = std::ranges::find(placed, event, &PlacedEvent::event);
-    if (found == placed.end()) return {.free = free_reader(event)};
-    return {.value = selection_.events.at(event).counted.is_fixed
-                         ? found->counter
-                         : kFixedCounters + place_among(available_, found->counter)};
-  }
-
-  /// Kernels have a list of the events that may be counted, and processors know only some bits of
-  /// selectors. A refused event is named, and replaced by one that counts the same, if there is
-  /// one.
-  Result<void> leave_out_forbidden(Selection& selected, const EventRequest& wanted) {
-    for (;;) {
-      int error = 0;
-      for (const PlacedPass& pass : selected.passes)
-        if (const auto words = configuration_words(pass, available_); !words.empty() && error == 0)
-          error = claim_.try_words(words);
-      if (error == 0) return {};
-      if (error != EPERM) return explain_refusal(Asked::Count, error, kernel_);
-      auto allowed = select_allowed(selected, wanted);
-      if (!allowed) return allowed.error();
-      selected = *std::move(allowed);
-    }
-  }
-
-  bool is_refused(const KpepEvent& event) {
-    const auto words = configuration_words(
-        {{0, static_cast<unsigned>(std::countr_zero(event.mask & available_)), event.number}},
-        available_);
-    return claim_.try_words(words) == EPERM;
-  }
-
-  /// Tries every event of `selection` by itself, and selects again without the refused ones.
-  Result<Selection> select_allowed(const Selection& selection, EventRequest allowed) {
-    allowed.names.clear();
-    bool any = false;
-    for (const SelectedEvent& event : selection.events) {
-      const KpepEvent& counted = event.counted;
-      const bool refused = event.is_on_counter() && !counted.is_fixed && is_refused(counted);
-      any = any || refused;
-      if (refused) {
-        std::ranges::find(database_.events, counted.name, &KpepEvent::name)->is_refused = true;
-        notes_.push_back(
-            fmt::format("not counted: {} (this kernel does not allow its selector {:#x} here)",
-                        event.name, counted.number));
-      }
-      const auto other = find_wanted(database_, event.name);
-      if (!refused || (other && !other->counted.is_refused)) allowed.names.push_back(event.name);
-      if (refused && other && !other->counted.is_refused)
-        notes_.back() = fmt::format("{} is counted by {}: this kernel refuses {}", event.name,
-                                    other->counted.name, counted.name);
-    }
-    if (!any)
-      return Error{"the kernel refused a set of events although it allows each of them",
-                   "name fewer"};
-    if (std::ranges::all_of(allowed.names, [](const auto& name) { return name == kEnergy.name; }))
-      return Error{notes_.back(), "leave it out"};
-    auto again = select_events(database_, allowed, room());
-    if (again)
-      again->notes.insert(again->notes.begin(), selection.notes.begin(), selection.notes.end());
-    return again;
-  }
-
-  EventSet event_set() {
-    const bool user_space =
-        user_only_ ||
-        std::atoi(kernel_.text("kern.osproductversion").c_str()) >= kUserSpaceOnlySince;
-    EventSet set = make_event_set(selection_, user_space ? ", user space only" : "");
-    set.notes.insert(set.notes.end(), notes_.begin(), notes_.end());
-    bool has_fixed = false;
-    for (std::size_t i = 0; i < selection_.events.size(); ++i) {
-      const SelectedEvent& event = selection_.events[i];
-      if (!event.is_on_counter()) continue;
-      std::string& note = set.events[i].note;
-      set.events[i].zero_is_doubtful = !event.counted.is_fixed;
-      if (counts_machine_) note = "(system-wide)";
-      if (user_space && !event.counted.is_fixed) note += note.empty() ? "(user)" : " (user)";
-      has_fixed = has_fixed || event.counted.is_fixed;
-    }
-    if (user_only_ && has_fixed)
-      set.notes.emplace_back(
-          "the counters of cycles and instructions cannot leave out the kernel; "
-          "CORE_ACTIVE_CYCLE and INST_ALL can");
-    passes_ = set.passes;
-    return set;
-  }
-
-  OnMacos here_;
-  bool user_only_;
-  KpepDatabase database_;
-  CounterMask available_;
-  Kernel kernel_;
-  Trace trace_;
-  Claim claim_;
-  Selection selection_;
-  std::vector<Pass> passes_;
-  bool counts_machine_ = false;
-  std::unique_ptr<Strategy> strategy_;
-  std::vector<std::string> notes_;
-};
-
-class DatabaseEngine final : public CounterEngine {
+/// Answers questions about the events of a database; KperfEngine counts them.
+class DatabaseEngine : public CounterEngine {
  public:
   DatabaseEngine(KpepDatabase database, bool user_only)
       : database_(std::move(database)), room_{database_.config_counters, user_only} {}
@@ -294,9 +95,208 @@ class DatabaseEngine final : public CounterEngine {
     return Error{"a kpep database cannot count", "leave out --kpep"};
   }
 
+ protected:
+  KpepDatabase& database() { return database_; }
+  CounterRoom& room() { return room_; }
+
  private:
   KpepDatabase database_;
   CounterRoom room_;
+};
+
+class KperfEngine final : public DatabaseEngine {
+ public:
+  KperfEngine(const OnMacos& here, bool user_only, KpepDatabase database)
+      : DatabaseEngine(std::move(database), user_only),
+        here_(here),
+        kernel_(*here.calls),
+        trace_(*here.calls),
+        claim_(kernel_, trace_) {}
+
+  /// Takes the counters, and learns how many there are.
+  Result<void> claim() {
+    if (auto taken = claim_.take_counters(); !taken) return taken;
+    if (claim_.had_leftovers())
+      notes_.emplace_back("reset what a killed session had left switched on");
+    if (const auto& missing = kernel_.missing())
+      notes_.push_back(fmt::format(
+          "macOS changed its private framework ({} is missing); lauka uses sysctls", *missing));
+    const int all = std::popcount(database().config_counters);
+    if (!find_available())
+      return Error{fmt::format("the kernel has {} configurable counters, the database {} of this "
+                               "processor {}",
+                               kernel_.counter_count(kConfigurableClass), database().name, all),
+                   ""};
+    if (const int usable = std::popcount(room().available); usable != all)
+      notes_.push_back(
+          fmt::format("only {} of {} configurable counters can be used here", usable, all));
+    return {};
+  }
+
+  /// Finds out which events are refused, if the counters are free and lauka may use them.
+  void try_all() {
+    if (kernel_.counting() != 0 || kernel_.force_all_counters(true) != 0) return;
+    if (find_available())
+      for (KpepEvent& event : database().events)
+        event.is_refused =
+            !event.is_fixed && (event.mask & room().available) != 0 && is_refused(event);
+    kernel_.force_all_counters(false);
+  }
+
+  Catalog catalog() const override {
+    Catalog catalog = DatabaseEngine::catalog();
+    catalog.push_back(make_catalog_entry(kEnergy));
+    return catalog;
+  }
+
+  Result<EventSet> select(const EventRequest& wanted) override {
+    auto selected = select_events(database(), wanted, room());
+    if (!selected) return selected.error();
+    if (here_.launcher != nullptr) {
+      if (auto allowed = leave_out_forbidden(*selected, wanted); !allowed) return allowed.error();
+      if (auto taken = take_strategy(); !taken) return taken.error();
+    }
+    selection_ = *std::move(selected);
+    return event_set();
+  }
+
+  Result<std::unique_ptr<Counting>> arm(std::size_t pass) override {
+    if (!strategy_) return Error{"this engine can only answer questions", ""};
+    const PlacedPass& placed = selection_.passes.at(pass);
+    std::vector<CountSource> places;
+    for (const std::size_t event : passes_.at(pass).events) places.push_back(locate(event, placed));
+    return std::unique_ptr<Counting>(std::make_unique<KperfCounting>(
+        *strategy_, configuration_words(placed, room().available), std::move(places)));
+  }
+
+  void pause() override {
+    if (strategy_) strategy_->pause();
+    if (here_.takes_turns) claim_.give_back();
+  }
+
+  const AccountedEvent* accounted(std::size_t event) const override {
+    return selection_.events.at(event).accounted;
+  }
+
+  std::vector<std::string> notes() const override {
+    return strategy_ ? strategy_->notes() : std::vector<std::string>{};
+  }
+
+ private:
+  /// Learns which counters can be used; false if the kernel and the database differ.
+  bool find_available() {
+    const auto usable = usable_counters(database().config_counters, database().power_counters,
+                                        kernel_.counter_count(kConfigurableClass));
+    if (usable) room().available = *usable;
+    return usable.has_value();
+  }
+
+  Result<void> take_strategy() {
+    if (strategy_) return {};
+    auto tried =
+        try_strategies(here_.strategy, here_.period, claim_, kernel_, trace_, *here_.launcher);
+    if (!tried) return tried.error();
+    strategy_ = std::move(tried->strategy);
+    notes_.insert(notes_.end(), tried->notes.begin(), tried->notes.end());
+    counts_machine_ = tried->counts_machine;
+    return {};
+  }
+
+  CountSource locate(std::size_t event, const PlacedPass& placed) {
+    const auto found = std::ranges::find(placed, event, &PlacedEvent::event);
+    if (found == placed.end()) return {.accounted = accounted(event)};
+    return {.value = selection_.events.at(event).counted.is_fixed
+                         ? found->counter
+                         : kFixedCounters + place_among(room().available, found->counter)};
+  }
+
+  /// Kernels have a list of the events that may be counted, and processors know only some bits of
+  /// selectors. A refused event is noted, and replaced by one that counts the same if possible.
+  Result<void> leave_out_forbidden(Selection& selected, const EventRequest& wanted) {
+    for (;;) {
+      int error = 0;
+      for (const PlacedPass& pass : selected.passes)
+        if (const auto words = configuration_words(pass, room().available);
+            !words.empty() && error == 0)
+          error = claim_.try_words(words);
+      if (error == 0) return {};
+      if (error != EPERM) return explain_refusal(Asked::Count, error, kernel_);
+      auto allowed = select_allowed(selected, wanted);
+      if (!allowed) return allowed.error();
+      selected = *std::move(allowed);
+    }
+  }
+
+  bool is_refused(const KpepEvent& event) {
+    const CounterMask available = room().available;
+    const auto counter = static_cast<unsigned>(std::countr_zero(event.mask & available));
+    return claim_.try_words(configuration_words({{0, counter, event.number}}, available)) == EPERM;
+  }
+
+  /// Tries every event of `selection` by itself, and selects again without the refused ones.
+  Result<Selection> select_allowed(const Selection& selection, EventRequest allowed) {
+    allowed.names.clear();
+    bool any = false;
+    for (const SelectedEvent& event : selection.events) {
+      const KpepEvent& counted = event.counted;
+      const bool refused = event.is_on_counter() && !counted.is_fixed && is_refused(counted);
+      any = any || refused;
+      if (refused) {
+        std::ranges::find(database().events, counted.name, &KpepEvent::name)->is_refused = true;
+        notes_.push_back(
+            fmt::format("not counted: {} (this kernel does not allow its selector {:#x} here)",
+                        event.name, counted.number));
+      }
+      const auto other = find_wanted(database(), event.name);
+      if (!refused || (other && !other->counted.is_refused)) allowed.names.push_back(event.name);
+      if (refused && other && !other->counted.is_refused)
+        notes_.back() = fmt::format("{} is counted by {}: this kernel refuses {}", event.name,
+                                    other->counted.name, counted.name);
+    }
+    if (!any)
+      return Error{"the kernel refused a set of events although it allows each of them",
+                   "name fewer"};
+    if (std::ranges::all_of(allowed.names, [](const auto& name) { return name == kEnergy.name; }))
+      return Error{notes_.back(), "leave it out"};
+    auto again = select_events(database(), allowed, room());
+    if (again)
+      again->notes.insert(again->notes.begin(), selection.notes.begin(), selection.notes.end());
+    return again;
+  }
+
+  EventSet event_set() {
+    const bool user_space =
+        room().user_only ||
+        std::atoi(kernel_.text("kern.osproductversion").c_str()) >= kUserSpaceOnlySince;
+    EventSet set = make_event_set(selection_, user_space ? ", user space only" : "");
+    set.notes.insert(set.notes.end(), notes_.begin(), notes_.end());
+    bool has_fixed = false;
+    for (std::size_t i = 0; i < selection_.events.size(); ++i) {
+      const SelectedEvent& event = selection_.events[i];
+      if (!event.is_on_counter()) continue;
+      std::string& note = set.events[i].note;
+      set.events[i].zero_is_doubtful = !event.counted.is_fixed;
+      if (counts_machine_) note = "(system-wide)";
+      if (user_space && !event.counted.is_fixed) note += note.empty() ? "(user)" : " (user)";
+      has_fixed = has_fixed || event.counted.is_fixed;
+    }
+    if (room().user_only && has_fixed)
+      set.notes.emplace_back(
+          "the counters of cycles and instructions cannot leave out the kernel; "
+          "CORE_ACTIVE_CYCLE and INST_ALL can");
+    passes_ = set.passes;
+    return set;
+  }
+
+  OnMacos here_;
+  Kernel kernel_;
+  Trace trace_;
+  Claim claim_;
+  Selection selection_;
+  std::vector<Pass> passes_;
+  bool counts_machine_ = false;
+  std::unique_ptr<Strategy> strategy_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace
@@ -389,9 +389,7 @@ class TotalsEngine final : public CounterEngine {
   }
 
   Result<std::unique_ptr<Counting>> arm(std::size_t /*pass*/) override {
-    std::vector<FreeReader> readers;
-    for (const AccountedEvent* source : sources_) readers.push_back(source->read);
-    return count_free(std::move(readers),
+    return count_free(sources_,
                       [this, sources = sources_](const os::Ended& ended, Counted& counted) {
                         for (std::size_t i = 0; i < sources.size(); ++i)
                           if (!counted.counts[i] && sources[i] != &kEnergy)
@@ -400,7 +398,7 @@ class TotalsEngine final : public CounterEngine {
                       });
   }
 
-  FreeReader free_reader(std::size_t event) const override { return sources_.at(event)->read; }
+  const AccountedEvent* accounted(std::size_t event) const override { return sources_.at(event); }
 
   std::vector<std::string> notes() const override {
     constexpr double worth_a_note = 0.02;
@@ -414,15 +412,14 @@ class TotalsEngine final : public CounterEngine {
  private:
   Result<void> add(const std::string& name, EventSet& set) {
     const AccountedEvent* source = find_source(name);
-    if (source == nullptr) return explain_refusal(name);
-    if (std::ranges::find(sources_, source) != sources_.end()) return {};
-    sources_.push_back(source);
-    set.passes.front().events.push_back(set.events.size());
-    Event& event = set.events.emplace_back();
-    event.name = lower_case(name);
-    event.role = role_of_event(event.name);
-    event.meaning = source->meaning;
-    event.is_energy = source == &kEnergy;
+    if (source == nullptr) {
+      // A name that is wrong stays wrong with root.
+      if (database_)
+        if (const auto known = find_wanted(*database_, name); !known) return known.error();
+      return why_.prefixed(fmt::format("'{}' cannot be counted", name));
+    }
+    if (Event* added = add_accounted(*source, name, sources_, set))
+      added->is_energy = source == &kEnergy;
     return {};
   }
 
@@ -431,14 +428,6 @@ class TotalsEngine final : public CounterEngine {
     const auto all = static_cast<double>(ended.usage.user_ns + ended.usage.system_ns);
     const auto own = static_cast<double>(ended.totals->user_ns + ended.totals->system_ns);
     if (all > 0.0) share_of_children_ = std::max(share_of_children_, (all - own) / all);
-  }
-
-  Error explain_refusal(const std::string& name) const {
-    if (database_) {
-      // A name that is wrong stays wrong with root.
-      if (auto known = find_wanted(*database_, name); !known) return known.error();
-    }
-    return why_.prefixed(fmt::format("'{}' cannot be counted", name));
   }
 
   Error why_;
@@ -473,15 +462,6 @@ class KperfOrTotals final : public EngineAround {
 
 }  // namespace
 
-Error no_counts_at_all() {
-  return {"the kernel counts no cycles and instructions, as in a virtual machine", ""};
-}
-
-std::optional<std::uint64_t> energy_of(const os::Ended& ended) {
-  if (!ended.totals) return std::nullopt;
-  return ended.totals->energy_nj;
-}
-
 std::unique_ptr<CounterEngine> make_totals_engine(Error why, std::optional<KpepDatabase> database) {
   return std::make_unique<TotalsEngine>(std::move(why), std::move(database));
 }
@@ -496,57 +476,26 @@ std::unique_ptr<CounterEngine> make_kperf_or_totals(std::unique_ptr<CounterEngin
 namespace lauka::engine {
 namespace {
 
-/// A count that macOS shows a thread of itself.
-struct OfThread {
-  std::string_view name;
-  std::uint64_t os::RegionUse::*count;
-};
+/// What macOS shows a thread of itself.
+constexpr std::array<AccountedEvent, 2> kOfThread = {{
+    {"cycles", "", "cycles of the threads that call into the region",
+     [](const os::Ended& ended) {
+       return ended.region ? std::optional(ended.region->cycles) : std::nullopt;
+     }},
+    {"instructions", "", "instructions of the threads that call into the region",
+     [](const os::Ended& ended) {
+       return ended.region ? std::optional(ended.region->instructions) : std::nullopt;
+     }},
+}};
 
-constexpr std::array<OfThread, 2> kOfThread = {
-    {{"cycles", &os::RegionUse::cycles}, {"instructions", &os::RegionUse::instructions}}};
-
-const OfThread* find_of_thread(std::string_view name) {
-  const auto* const found = std::ranges::find_if(
-      kOfThread, [name](const OfThread& one) { return same_ignoring_case(name, one.name); });
-  return found == kOfThread.end() ? nullptr : &*found;
+std::optional<Error> why_not_counted(const os::RegionUse& use) {
+  if (use.uncounted_threads + use.failures > 0)
+    return Error{"a thread that began a region did not end it, or cannot read its counts",
+                 "call lauka_region_end in the thread that called lauka_region_begin, of 64 "
+                 "threads at most at once"};
+  if (use.cycles == 0 && use.instructions == 0) return kperf::no_counts_at_all();
+  return std::nullopt;
 }
-
-class CallingThreads final : public Counting {
- public:
-  CallingThreads(std::vector<const OfThread*> events, std::vector<FreeReader> of_whole)
-      : events_(std::move(events)), of_whole_(std::move(of_whole)) {}
-
-  bool counts_calling_threads() const override { return true; }
-
-  std::size_t runs_at_once() const override { return os::Launcher::kMaxBatch; }
-
-  Counted finish(const os::Ended& ended, std::size_t /*command*/) override {
-    Counted counted;
-    counted.missing = why_missing(ended);
-    for (const OfThread* event : events_) {
-      auto& count = counted.counts.emplace_back();
-      if (!counted.missing) count = (*ended.region).*event->count;
-    }
-    for (const FreeReader& read : of_whole_) counted.counts.push_back(read(ended));
-    return counted;
-  }
-
- private:
-  static std::optional<Error> why_missing(const os::Ended& ended) {
-    if (std::holds_alternative<NotStarted>(ended.outcome) || !ended.region)
-      return Error{"the command was not started", ""};
-    const os::RegionUse& use = *ended.region;
-    if (use.uncounted_threads + use.failures > 0)
-      return Error{"a thread that began a region did not end it, or cannot read its counts",
-                   "call lauka_region_end in the thread that called lauka_region_begin, of 64 "
-                   "threads at most at once"};
-    if (use.cycles == 0 && use.instructions == 0) return kperf::no_counts_at_all();
-    return std::nullopt;
-  }
-
-  std::vector<const OfThread*> events_;
-  std::vector<FreeReader> of_whole_;
-};
 
 class OfCallingThreads final : public EngineAround {
  public:
@@ -561,18 +510,20 @@ class OfCallingThreads final : public EngineAround {
     EventRequest rest = wanted;
     std::erase_if(rest.names, [](const std::string& name) { return name.ends_with(kOfWholeRun); });
     EventSet set;
-    if (rest.names.empty()) {
-      for (const OfThread& one : kOfThread) add(one, set);
-    } else {
-      for (const std::string& name : rest.names) {
-        const OfThread* one = find_of_thread(name);
-        if (one == nullptr) return explain_refusal(name);
-        add(*one, set);
-      }
-    }
     set.passes.resize(1);
-    for (std::size_t event = 0; event < events_.size(); ++event)
-      set.passes.front().events.push_back(event);
+    for (const AccountedEvent& one : kOfThread)
+      if (rest.names.empty()) add(one, set);
+    for (const std::string& name : rest.names) {
+      const auto* const one = std::ranges::find_if(kOfThread, [&](const AccountedEvent& event) {
+        return same_ignoring_case(name, event.name);
+      });
+      if (one == kOfThread.end())
+        return Error{fmt::format("{} cannot be counted with --region: macOS gives a thread its "
+                                 "cycles and instructions only",
+                                 cited(name)),
+                     "leave it out, or leave out --region"};
+      add(*one, set);
+    }
     counts_whole_ = wanted.counted_in == CountedIn::RegionAndWhole;
     if (!counts_whole_) return set;
     auto whole = other().select(rest);
@@ -581,13 +532,19 @@ class OfCallingThreads final : public EngineAround {
     return set;
   }
 
-  FreeReader free_reader(std::size_t event) const override {
-    return event < events_.size() ? nullptr : other().free_reader(event - events_.size());
+  const AccountedEvent* accounted(std::size_t event) const override {
+    return event < events_.size() ? nullptr : other().accounted(event - events_.size());
   }
 
   Result<std::unique_ptr<Counting>> arm(std::size_t pass) override {
     if (pass > 0) return other().arm(whole_passes_.at(pass - 1));
-    return std::unique_ptr<Counting>(std::make_unique<CallingThreads>(events_, of_whole_));
+    std::vector<const AccountedEvent*> all = events_;
+    all.insert(all.end(), of_whole_.begin(), of_whole_.end());
+    const auto check = [count = events_.size()](const os::Ended& ended, Counted& counted) {
+      counted.missing = why_not_counted(ended.region.value_or(os::RegionUse{}));
+      for (std::size_t i = 0; counted.missing && i < count; ++i) counted.counts[i].reset();
+    };
+    return count_free(std::move(all), check, true);
   }
 
   std::optional<Error> held_by_others() override {
@@ -609,25 +566,12 @@ class OfCallingThreads final : public EngineAround {
   }
 
  private:
-  static Error explain_refusal(const std::string& name) {
-    return Error{fmt::format("{} cannot be counted with --region: macOS gives a thread its cycles "
-                             "and instructions only",
-                             cited(name)),
-                 "leave it out, or leave out --region"};
+  void add(const AccountedEvent& one, EventSet& set) {
+    if (Event* added = add_accounted(one, one.name, events_, set))
+      added->note = std::string(kRegionNote) + " (calling threads)";
   }
 
-  void add(const OfThread& one, EventSet& set) {
-    if (std::ranges::find(events_, &one) != events_.end()) return;
-    events_.push_back(&one);
-    Event& event = set.events.emplace_back();
-    event.name = one.name;
-    event.meaning = fmt::format("{} of the threads that call into the region", one.name);
-    event.role = role_of_event(event.name);
-    event.note = std::string(kRegionNote) + " (calling threads)";
-  }
-
-  /// Adds the whole run's events after the region's, under names of their own. Free ones are read
-  /// with the region's.
+  /// Adds the whole run's events after the region's. Free ones are read with the region's.
   void add_whole(EventSet whole, EventSet& set) {
     for (Event& event : whole.events) {
       event.name += kOfWholeRun;
@@ -638,9 +582,9 @@ class OfCallingThreads final : public EngineAround {
     for (std::size_t place = 0; place < whole.passes.size(); ++place) {
       Pass& pass = whole.passes[place];
       const bool is_free = std::ranges::all_of(
-          pass.events, [&](auto event) { return other().free_reader(event) != nullptr; });
+          pass.events, [&](auto event) { return other().accounted(event) != nullptr; });
       for (std::size_t& event : pass.events) {
-        if (is_free) of_whole_.push_back(other().free_reader(event));
+        if (is_free) of_whole_.push_back(other().accounted(event));
         event += events_.size();
         if (is_free) set.passes.front().events.push_back(event);
       }
@@ -651,9 +595,9 @@ class OfCallingThreads final : public EngineAround {
     set.notes.insert(set.notes.end(), whole.notes.begin(), whole.notes.end());
   }
 
-  std::vector<const OfThread*> events_;
-  std::vector<FreeReader> of_whole_;       // for the whole run, in the first pass
-  std::vector<std::size_t> whole_passes_;  // the other engine's, of the events after the region's
+  std::vector<const AccountedEvent*> events_;
+  std::vector<const AccountedEvent*> of_whole_;  // for the whole run, in the first pass
+  std::vector<std::size_t> whole_passes_;        // the other engine's, of the whole run's events
   bool counts_whole_ = false;
 };
 

@@ -8,7 +8,6 @@
 #include "os/darwin_calls.h"
 #include "os/process.h"
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,24 +30,16 @@ std::unique_ptr<CounterEngine> make_totals_engine(Error why, std::optional<KpepD
 std::unique_ptr<CounterEngine> make_kperf_or_totals(std::unique_ptr<CounterEngine> kperf,
                                                     KpepDatabase database);
 
-/// Answers questions about events and counters for the processor of `database`, on any system
-/// (--kpep); it counts nothing.
+/// Answers questions about events for the processor of `database`, on any system (--kpep).
 std::unique_ptr<CounterEngine> make_database_engine(KpepDatabase database, bool user_only);
 
 /// The same for the database in the file at `path`. Refused, naming it, if it cannot be read.
 Result<std::unique_ptr<CounterEngine>> open_database_engine(const std::string& path,
                                                             bool user_only);
 
-/// Explains why a run has neither cycles nor instructions by the kernel's own accounts.
-Error no_counts_at_all();
-
-/// Returns nanojoules; nullopt if the kernel does not report them. It counts them for each process
-/// by itself.
-std::optional<std::uint64_t> energy_of(const os::Ended& ended);
-
 inline constexpr AccountedEvent kEnergy{
     "energy", "",
     "energy of the command's own process, without its children, by the kernel's accounting",
-    &energy_of};
+    [](const os::Ended& ended) { return ended.totals ? ended.totals->energy_nj : std::nullopt; }};
 
 }  // namespace lauka::engine::kperf

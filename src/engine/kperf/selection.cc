@@ -13,14 +13,13 @@
 // Let S(e) be the counters of event e, and "greedy" the framework's rule: events in some order,
 // each on the lowest free counter of S(e).
 //
-// T1. Greedy succeeds in some order iff a matching m exists (m(e) in S(e), no counter twice). A
-//     greedy success is such a matching; the other way is T2.
-// T2. Greedy in ascending order of m(e) succeeds, for any matching m, with g(e) <= m(e). By
-//     induction: the counters taken before step j are g(ei) <= m(ei) < m(ej) for i < j, so m(ej) is
-//     still free, and the lowest free counter of S(ej) exists and is not above it.
-// T3. k passes are enough iff a map f with f(e) in S(e) puts at most k events on each counter. A
-//     division into k matchings is such an f; and from such an f, deal the events of each counter
-//     to different passes: each pass then has at most one on each counter.
+// T1. Greedy succeeds in some order iff a matching m exists (m(e) in S(e), no counter twice): its
+//     success is one, and by T2 it follows from one.
+// T2. Greedy in ascending order of m(e) gives g(e) <= m(e): the counters taken before step j are
+//     g(ei) <= m(ei) < m(ej), so m(ej) is still free. For class Matching g(e) = m(e): it gives no
+//     event a counter above a free one of S(e), and never frees one.
+// T3. k passes are enough iff a map f with f(e) in S(e) puts at most k events on each counter: the
+//     events of each counter are dealt to different passes.
 // T4. By Hall's theorem f exists iff, for every set X of counters, at most k|X| events have S(e)
 //     within X. So the least k is the largest ceil(#{e: S(e) within X} / |X|).
 //
@@ -95,21 +94,6 @@ std::vector<CounterMask> collect_masks(std::span<const CounterMask> masks,
   return chosen;
 }
 
-/// Moves events to the counters that greedy gives if they come in ascending order of their
-/// counters, which may be lower (T2), and in an order of their own. Each turn lowers a counter, or
-/// ends.
-void settle(PlacedPass& pass, std::span<const CounterMask> masks) {
-  for (bool lowered = true; lowered;) {
-    std::ranges::sort(pass, {}, &PlacedEvent::counter);
-    std::vector<CounterMask> in_order;
-    for (const PlacedEvent& placed : pass) in_order.push_back(masks[placed.event]);
-    const auto counters = add_greedily(in_order);
-    lowered = false;
-    for (std::size_t i = 0; counters && i < pass.size(); ++i)
-      lowered = std::exchange(pass[i].counter, (*counters)[i]) != (*counters)[i] || lowered;
-  }
-}
-
 /// All configurable counters that Apple's chips have.
 constexpr CounterMask kConfigurable = ((CounterMask{1} << kConfigurableCounters) - 1)
                                       << kFixedCounters;
@@ -176,11 +160,6 @@ const PortableAlias* portable(std::string_view alias) {
   return found == kPortable.end() ? nullptr : &*found;
 }
 
-const KpepEvent* find_own(const KpepDatabase& database, std::string_view name) {
-  const auto found = std::ranges::find(database.events, name, &KpepEvent::name);
-  return found == database.events.end() ? nullptr : &*found;
-}
-
 const std::string& processor(const KpepDatabase& database) {
   return database.marketing_name.empty() ? database.name : database.marketing_name;
 }
@@ -203,18 +182,15 @@ Error unknown(const KpepDatabase& database, std::string_view name) {
                             : fmt::format("did you mean {}?", listed(near, "or"))};
 }
 
-bool same_event(const SelectedEvent& a, const SelectedEvent& b) {
-  return a.accounted == b.accounted && a.counted.name == b.counted.name;
-}
-
 /// Adds the wanted events; notes equal events under two names.
 Result<void> add_wanted(Selection& selection, const KpepDatabase& database,
                         const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     auto event = find_wanted(database, name);
     if (!event) return event.error();
-    const auto same = std::ranges::find_if(
-        selection.events, [&](const SelectedEvent& other) { return same_event(*event, other); });
+    const auto same = std::ranges::find_if(selection.events, [&](const SelectedEvent& other) {
+      return other.accounted == event->accounted && other.counted.name == event->counted.name;
+    });
     if (same == selection.events.end())
       selection.events.push_back(*std::move(event));
     else if (same->name != event->name)
@@ -244,8 +220,7 @@ void add_defaults(Selection& selection, const KpepDatabase& database, CounterMas
                     listed(left_out), processor(database)));
 }
 
-/// Pairs of the `configurable` events (indices into the selection's) that are wanted in one pass,
-/// by index into `configurable`.
+/// Returns the pairs of events that are wanted in one pass, by index into `configurable`.
 std::vector<EventPair> together_among(const Selection& selection,
                                       const std::vector<std::size_t>& configurable,
                                       const KpepDatabase& database,
@@ -346,9 +321,10 @@ const KpepEvent* find_portable(const KpepDatabase& database, std::string_view al
   if (known == nullptr) return nullptr;
   const KpepEvent* refused = nullptr;
   for (const std::string_view name : known->events) {
-    const KpepEvent* event = name.empty() ? nullptr : find_own(database, name);
-    if (event != nullptr && !event->is_refused) return event;
-    if (refused == nullptr) refused = event;
+    const auto event = std::ranges::find(database.events, name, &KpepEvent::name);
+    if (name.empty() || event == database.events.end()) continue;
+    if (!event->is_refused) return &*event;
+    if (refused == nullptr) refused = &*event;
   }
   return refused;
 }
@@ -364,29 +340,13 @@ std::string_view find_portable_name(const KpepDatabase& database, const KpepEven
 
 }  // namespace
 
-std::optional<std::vector<unsigned>> add_greedily(std::span<const CounterMask> masks) {
-  std::vector<unsigned> counters;
-  counters.reserve(masks.size());
-  CounterMask taken = 0;
-  for (const CounterMask mask : masks) {
-    const CounterMask free = mask & ~taken;
-    if (free == 0) return std::nullopt;
-    counters.push_back(static_cast<unsigned>(std::countr_zero(free)));
-    taken |= free & (~free + 1);
-  }
-  return counters;
-}
-
 bool fits_at_once(std::span<const CounterMask> masks) {
   return Matching(masks).match_all();
 }
 
 std::optional<PlacedPass> place_all(std::span<const CounterMask> masks) {
   Matching matching(masks);
-  if (!matching.match_all()) return std::nullopt;
-  PlacedPass pass = matching.placed();
-  settle(pass, masks);
-  return pass;
+  return matching.match_all() ? std::optional(matching.placed()) : std::nullopt;
 }
 
 std::vector<PlacedPass> divide_into_passes(std::span<const CounterMask> masks,
@@ -505,26 +465,23 @@ Catalog make_catalog(const KpepDatabase& database, CounterMask available) {
   return catalog;
 }
 
-Explanation make_explanation(const Selection& selection, CounterMask counters) {
-  Explanation explanation;
-  explanation.notes = selection.notes;
-  for (const PlacedPass& pass : selection.passes) {
-    auto& rows = explanation.passes.emplace_back();
-    for (unsigned counter = 0; counter < kMostCounters; ++counter)
-      if (may_use(counters, counter)) rows.push_back(explain_counter(counter, pass, selection));
-    for (const SelectedEvent& event : selection.events)
-      if (event.accounted != nullptr)
-        rows.push_back({"kernel", event.name, std::string(event.accounted->meaning)});
-  }
-  if (selection.competition) explanation.competition = competition_in_words(selection);
-  return explanation;
-}
-
 Result<Explanation> explain_wanted(const KpepDatabase& database, std::vector<std::string> names,
                                    const CounterRoom& room) {
   const auto selection = select_events(database, {std::move(names), false}, room);
   if (!selection) return selection.error();
-  return make_explanation(*selection, database.fixed_counters | room.available);
+  Explanation explanation;
+  explanation.notes = selection->notes;
+  const CounterMask counters = database.fixed_counters | room.available;
+  for (const PlacedPass& pass : selection->passes) {
+    auto& rows = explanation.passes.emplace_back();
+    for (unsigned counter = 0; counter < kMostCounters; ++counter)
+      if (may_use(counters, counter)) rows.push_back(explain_counter(counter, pass, *selection));
+    for (const SelectedEvent& event : selection->events)
+      if (event.accounted != nullptr)
+        rows.push_back({"kernel", event.name, std::string(event.accounted->meaning)});
+  }
+  if (selection->competition) explanation.competition = competition_in_words(*selection);
+  return explanation;
 }
 
 }  // namespace lauka::engine::kperf

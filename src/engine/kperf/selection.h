@@ -28,8 +28,8 @@ struct PlacedEvent {
   bool operator==(const PlacedEvent&) const = default;
 };
 
-/// The events of one pass, ascending by counter. In this order the framework's rule (add_greedily)
-/// puts every event on the very counter that it has here.
+/// The events of one pass, ascending by counter. In this order the framework's rule (each on the
+/// lowest free counter of its mask) puts every event on the counter that it has here.
 using PlacedPass = std::vector<PlacedEvent>;
 
 /// Two events, by index.
@@ -41,10 +41,6 @@ struct Competition {
   CounterMask counters = 0;         ///< all that these events may use
   std::size_t others = 0;           ///< how many further events are confined to these counters
 };
-
-/// Applies kpep_config_add_event's rule: one event after the other, each on the lowest free counter
-/// of its mask. Returns the counter of each event; nullopt if one finds none.
-std::optional<std::vector<unsigned>> add_greedily(std::span<const CounterMask> masks);
 
 /// True if all events can be counted at once, in whatever order the user names them.
 bool fits_at_once(std::span<const CounterMask> masks);
@@ -107,11 +103,7 @@ EventSet make_event_set(const Selection& selection, std::string_view counted_spa
 /// Lists all events of the database that can be counted, and the kernel's own counts.
 Catalog make_catalog(const KpepDatabase& database, CounterMask available);
 
-/// Explains the selection for --explain-events. `counters`: all of the chip's, idle ones too.
-Explanation make_explanation(const Selection& selection, CounterMask counters);
-
-/// Explains where the wanted events, or the default ones, would be counted. That includes energy,
-/// which needs no counter.
+/// Explains where the wanted or default events would be counted; idle counters are in it too.
 Result<Explanation> explain_wanted(const KpepDatabase& database, std::vector<std::string> names,
                                    const CounterRoom& room);
 

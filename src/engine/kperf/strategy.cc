@@ -17,11 +17,9 @@ namespace lauka::engine::kperf {
 //   follows on the same thread. Records of other threads may come between them.
 // - A sample of n values is ceil(n / 4) records of four: the first carries START, the last END, and
 //   one that is alone only START. Arguments after the n-th value are what was there before.
-// - Where a thread has no counts yet, the kernel writes as many zeros as it has counters, whatever
-// n.
+// - Where a thread has no counts yet, the kernel writes as many zeros as it has counters, not n.
 // - An exec gives the process a new thread, first as a copy. It is a thread once EXEC is written on
-//   it; a failed exec's copy vanishes without a word. PROC_EXIT is written at each exec and is no
-//   end.
+//   it; a failed exec's copy vanishes without a word. PROC_EXIT comes at each exec, and is no end.
 
 namespace {
 
@@ -41,22 +39,9 @@ std::int32_t pid_of(std::uint64_t argument) {
 
 }  // namespace
 
-std::string describe(TraceFault fault) {
-  static constexpr std::array<const char*, 5> kWords = {
-      "the trace lost records", "the trace has no thread of the command",
-      "the end of a thread of the command is missing in the trace",
-      "the counts of a thread that ended are missing in the trace",
-      "a sample in the trace has another number of values than was programmed"};
-  return kWords.at(static_cast<std::size_t>(fault));
-}
-
-TraceReader::TraceReader(const Programmed& programmed, const TraceTarget& target)
-    : programmed_(programmed),
-      unique_id_(target.unique_id),
-      target_is_bound_(target.unique_id != 0) {
-  programmed_.values = std::clamp<std::size_t>(programmed.values, 1, kMaxUserCounters);
-  processes_.push_back({target.pid, true});
-  if (target_is_bound_) by_key_.emplace(key_of(target.pid, target.unique_id), 0);
+TraceReader::TraceReader(std::size_t values, bool at_exit, std::int32_t target)
+    : value_count_(std::clamp<std::size_t>(values, 1, kMaxUserCounters)), at_exit_(at_exit) {
+  processes_.push_back({target, true});
 }
 
 void TraceReader::feed(std::span<const KdebugRecord> records) {
@@ -108,8 +93,7 @@ bool TraceReader::in_tree(const Thread& thread) const {
 void TraceReader::new_thread(const KdebugRecord& record) {
   const auto& [tid, pid_argument, is_copy, unique_id] = record.arguments;
   const std::int32_t pid = pid_of(pid_argument);
-  if (!target_is_bound_ && pid == processes_.front().pid) {
-    target_is_bound_ = true;
+  if (!unique_id_ && pid == processes_.front().pid) {
     unique_id_ = unique_id;
     by_key_.emplace(key_of(pid, unique_id), 0);
   }
@@ -124,12 +108,11 @@ void TraceReader::new_thread(const KdebugRecord& record) {
 
 void TraceReader::thread_ended(const KdebugRecord& record) {
   Thread& thread = find_thread(record.thread);
-  // Unique ids only grow: the threads of a process that is younger than the target were made within
-  // these records. If the creation of one was not seen, its process, or one that it created, may
-  // belong to the tree.
+  // Unique ids only grow: a process younger than the target was made within these records. If that
+  // was not seen, it, or one that it created, may belong to the tree.
   const bool was_seen = thread.process != kUnknown;
   thread.process = find_process(pid_of(record.arguments[0]), record.arguments[1], false);
-  const bool is_younger = unique_id_ != 0 && record.arguments[1] > unique_id_;
+  const bool is_younger = unique_id_.value_or(0) != 0 && record.arguments[1] > *unique_id_;
   lost_ = lost_ || (!was_seen && (in_tree(thread) ? thread.has_made_outsiders : is_younger));
   thread.is_copy = false;
   thread.has_ended = true;
@@ -140,7 +123,7 @@ void TraceReader::thread_ended(const KdebugRecord& record) {
 void TraceReader::sample(const KdebugRecord& record) {
   Thread& thread = find_thread(record.thread);
   if (thread.process != kUnknown && !processes_[thread.process].in_tree) return;
-  const std::size_t count = programmed_.values;
+  const std::size_t count = value_count_;
   const std::uint32_t function = record.debugid & kFunctionBits;
   if (function == kStart) {
     if (thread.values_at == kNoPlace) {
@@ -175,10 +158,9 @@ void TraceReader::close_sample(Thread& thread, bool ends_as_expected) {
     thread.is_malformed = true;
     return;
   }
-  // The sample at a thread's end is final: a periodic sample may come even in the kernel's work
-  // after it.
+  // The sample at a thread's end is final, though a periodic one may come after it.
   if (thread.has_final_counts) return;
-  std::copy(begun, begun_end, begun + static_cast<std::ptrdiff_t>(programmed_.values));
+  std::copy(begun, begun_end, begun + static_cast<std::ptrdiff_t>(value_count_));
   thread.has_counts = true;
   thread.has_final_counts = thread.has_ended;
 }
@@ -187,7 +169,7 @@ bool TraceReader::target_is_complete() const {
   bool any = false;
   for (const auto& [tid, thread] : threads_) {
     if (thread.process != 0 || thread.is_copy) continue;
-    if (!thread.has_ended || (programmed_.at_exit && !thread.has_final_counts)) return false;
+    if (!thread.has_ended || (at_exit_ && !thread.has_final_counts)) return false;
     any = true;
   }
   return any;
@@ -201,12 +183,9 @@ void TraceReader::add(const Thread& thread, TraceCounts& counts) const {
     ++counts.threads_not_ended_tree;
     if (of_command) ++counts.threads_not_ended_command;
   }
-  if (!thread.has_counts) {
-    ++counts.threads_without_counts_tree;
-    return;
-  }
-  for (std::size_t i = 0; i < programmed_.values; ++i) {
-    const std::uint64_t value = values_[thread.values_at + programmed_.values + i];
+  if (!thread.has_counts) return;
+  for (std::size_t i = 0; i < value_count_; ++i) {
+    const std::uint64_t value = values_[thread.values_at + value_count_ + i];
     counts.tree[i] += value;
     if (of_command) counts.command[i] += value;
   }
@@ -214,28 +193,27 @@ void TraceReader::add(const Thread& thread, TraceCounts& counts) const {
 
 TraceCounts TraceReader::counts() const {
   TraceCounts counts;
-  counts.command.resize(programmed_.values);
-  counts.tree.resize(programmed_.values);
+  counts.command.resize(value_count_);
+  counts.tree.resize(value_count_);
   bool without_counts = false;
   bool malformed = false;
   for (const auto& [tid, thread] : threads_) {
     if (!in_tree(thread) || thread.is_copy) continue;
     add(thread, counts);
     malformed = malformed || thread.is_malformed;
-    without_counts =
-        without_counts || (programmed_.at_exit && thread.has_ended && !thread.has_final_counts);
+    without_counts = without_counts || (at_exit_ && thread.has_ended && !thread.has_final_counts);
   }
   for (const Process& process : processes_) counts.processes_tree += process.in_tree ? 1U : 0U;
   if (lost_)
-    counts.fault = TraceFault::LostRecords;
+    counts.fault = kLostRecords;
   else if (counts.threads_command == 0)
-    counts.fault = TraceFault::NoThread;
+    counts.fault = kNoThread;
   else if (counts.threads_not_ended_command != 0)
-    counts.fault = TraceFault::ThreadNotEnded;
+    counts.fault = kThreadNotEnded;
   else if (malformed)
-    counts.fault = TraceFault::MalformedSample;
+    counts.fault = kMalformedSample;
   else if (without_counts)
-    counts.fault = TraceFault::EndedWithoutCounts;
+    counts.fault = kEndedWithoutCounts;
   return counts;
 }
 
@@ -263,8 +241,7 @@ RunValues not_counted(const std::string& why, std::uint32_t redo) {
   return run;
 }
 
-/// Returns the part of the kernel's own instructions that was counted; nullopt if the kernel has
-/// none.
+/// Returns the part of the kernel's own instructions that was counted; nullopt if it has none.
 std::optional<double> coverage_of(std::uint64_t instructions,
                                   const std::optional<os::KernelTotals>& totals) {
   if (!totals || totals->instructions == 0) return std::nullopt;
@@ -273,13 +250,14 @@ std::optional<double> coverage_of(std::uint64_t instructions,
 
 class ThreadStrategy final : public Strategy {
  public:
-  ThreadStrategy(Claim& claim, Trace& trace, Sampled sampled, std::chrono::nanoseconds period)
+  ThreadStrategy(Claim& claim, Trace& trace, StrategyChoice sampled,
+                 std::chrono::nanoseconds period)
       : Strategy(claim),
         trace_(trace),
-        may_add_period_(sampled == Sampled::AtExitOrPeriodically),
+        may_add_period_(sampled == StrategyChoice::Auto),
         period_was_raised_(period.count() < static_cast<std::int64_t>(kLeastPetPeriodNs)),
         period_ns_(std::max(static_cast<std::uint64_t>(period.count()), kLeastPetPeriodNs)) {
-    sampling_.at_exit = sampled != Sampled::Periodically;
+    sampling_.at_exit = sampled != StrategyChoice::Pet;
     if (!sampling_.at_exit) sampling_.period_ns = period_ns_;
     sampling_.records = kFirstRecords;
   }
@@ -300,7 +278,7 @@ class ThreadStrategy final : public Strategy {
 
   void made(int pid) override {
     if (error() != 0) return;
-    reader_.emplace(Programmed{claim().values(), sampling_.at_exit}, TraceTarget{pid});
+    reader_.emplace(claim().values(), sampling_.at_exit, pid);
   }
 
   void running() override {
@@ -327,9 +305,9 @@ class ThreadStrategy final : public Strategy {
     }
     const TraceCounts counts = reader_->counts();
     reader_.reset();
-    if (wrapped_ || counts.fault) return lost(wrapped_ ? TraceFault::LostRecords : *counts.fault);
+    if (wrapped_ || counts.fault) return lost(wrapped_ ? kLostRecords : *counts.fault);
     // The kernel accounts a child's time to it, and no child was seen being made.
-    if (counts.processes_tree == 1 && has_children(ended)) return lost(TraceFault::LostRecords);
+    if (counts.processes_tree == 1 && has_children(ended)) return lost(kLostRecords);
     return counted(counts, ended.totals);
   }
 
@@ -386,10 +364,10 @@ class ThreadStrategy final : public Strategy {
                                ended.totals->user_ns + ended.totals->system_ns;
   }
 
-  RunValues lost(TraceFault fault) {
+  RunValues lost(const std::string& why) {
     if (sampling_.records < kMostRecords) sampling_.records *= kGrowth;
     restarts_ = true;
-    return not_counted(describe(fault), kRedoAfterLoss);
+    return not_counted(why, kRedoAfterLoss);
   }
 
   RunValues counted(const TraceCounts& counts, const std::optional<os::KernelTotals>& totals) {
@@ -535,51 +513,32 @@ Error make_error(const std::vector<Failed>& all) {
   return {what, remedy};
 }
 
-struct Trial {
-  std::unique_ptr<Strategy> make(StrategyChoice choice) {
-    if (choice == StrategyChoice::Machine) return make_machine_strategy(claim, kernel);
-    Sampled sampled = Sampled::Periodically;
-    if (choice == StrategyChoice::AtExit)
-      sampled = wanted == StrategyChoice::Auto ? Sampled::AtExitOrPeriodically : Sampled::AtExit;
-    return make_thread_strategy(claim, trace, sampled, period);
-  }
+/// Runs the known command; nullopt if that is impossible.
+std::optional<RunValues> run_known(Strategy& strategy, os::Launcher& launcher) {
+  os::ProgramSpec spec;
+  spec.words = {"/bin/sh", "-c", kKnownWork};
+  const auto program = launcher.add_program(spec);
+  if (!program) return std::nullopt;
+  StrategyWatch watch(strategy, {});
+  const os::Launch launch{*program, os::kNoCounters, {&watch}};
+  const auto ended = launcher.run({&launch, 1}, true, {});
+  if (!ended || ended->empty() || !succeeded(ended->front().outcome)) return std::nullopt;
+  return strategy.finish(ended->front());
+}
 
-  /// Explains why the strategy cannot be taken; nullopt if it can.
-  std::optional<Error> fails(const Candidate& candidate, Strategy& strategy) {
-    const Asked asked = candidate.choice == StrategyChoice::Machine ? Asked::Count : Asked::Trace;
-    if (const int error = strategy.begin(); error != 0)
-      return explain_refusal(asked, error, kernel);
-    auto run = run_known(strategy);
-    for (std::uint32_t again = 0; run && run->redo && again < run->redo->at_most; ++again)
-      run = run_known(strategy);
-    if (!run) return std::nullopt;  // it cannot be tried: the first run will show it
-    if (run->missing) return run->missing;
-    if (!run->coverage || *run->coverage >= candidate.least_seen) return std::nullopt;
-    return Error{fmt::format("it saw {:.0f}% of a known command", *run->coverage * 100), ""};
-  }
-
-  std::optional<RunValues> run_known(Strategy& strategy) {
-    if (!program) {
-      os::ProgramSpec spec;
-      spec.words = {"/bin/sh", "-c", kKnownWork};
-      program = launcher.add_program(spec);
-    }
-    if (!*program) return std::nullopt;
-    StrategyWatch watch(strategy, {});
-    const os::Launch launch{**program, os::kNoCounters, {&watch}};
-    const auto ended = launcher.run({&launch, 1}, true, {});
-    if (!ended || ended->empty() || !succeeded(ended->front().outcome)) return std::nullopt;
-    return strategy.finish(ended->front());
-  }
-
-  StrategyChoice wanted;
-  std::chrono::nanoseconds period;
-  Claim& claim;
-  const Kernel& kernel;
-  Trace& trace;
-  os::Launcher& launcher;
-  std::optional<Result<os::ProgramId>> program{};
-};
+/// Explains why the strategy cannot be taken; nullopt if it can.
+std::optional<Error> why_not(const Candidate& candidate, Strategy& strategy, const Kernel& kernel,
+                             os::Launcher& launcher) {
+  const Asked asked = candidate.choice == StrategyChoice::Machine ? Asked::Count : Asked::Trace;
+  if (const int error = strategy.begin(); error != 0) return explain_refusal(asked, error, kernel);
+  auto run = run_known(strategy, launcher);
+  for (std::uint32_t again = 0; run && run->redo && again < run->redo->at_most; ++again)
+    run = run_known(strategy, launcher);
+  if (!run) return std::nullopt;  // it cannot be tried: the first run will show it
+  if (run->missing) return run->missing;
+  if (!run->coverage || *run->coverage >= candidate.least_seen) return std::nullopt;
+  return Error{fmt::format("it saw {:.0f}% of a known command", *run->coverage * 100), ""};
+}
 
 }  // namespace
 
@@ -615,7 +574,7 @@ std::optional<RunValues> Strategy::failed_run() {
   return not_counted(fmt::format("{}: {}", failed_, std::generic_category().message(error_)), 1);
 }
 
-std::unique_ptr<Strategy> make_thread_strategy(Claim& claim, Trace& trace, Sampled sampled,
+std::unique_ptr<Strategy> make_thread_strategy(Claim& claim, Trace& trace, StrategyChoice sampled,
                                                std::chrono::nanoseconds period) {
   return std::make_unique<ThreadStrategy>(claim, trace, sampled, period);
 }
@@ -626,14 +585,17 @@ std::unique_ptr<Strategy> make_machine_strategy(Claim& claim, const Kernel& kern
 
 Result<Tried> try_strategies(StrategyChoice choice, std::chrono::nanoseconds period, Claim& claim,
                              const Kernel& kernel, Trace& trace, os::Launcher& launcher) {
-  Trial trial{choice, period, claim, kernel, trace, launcher};
   Tried tried;
   std::vector<Failed> all_failed;
   for (const Candidate& candidate : kCandidates) {
     if (choice != StrategyChoice::Auto && choice != candidate.choice) continue;
-    tried.strategy = trial.make(candidate.choice);
-    const auto failure = trial.fails(candidate, *tried.strategy);
+    const bool is_pet = candidate.choice == StrategyChoice::Pet;
     tried.counts_machine = candidate.choice == StrategyChoice::Machine;
+    tried.strategy =
+        tried.counts_machine
+            ? make_machine_strategy(claim, kernel)
+            : make_thread_strategy(claim, trace, is_pet ? candidate.choice : choice, period);
+    const auto failure = why_not(candidate, *tried.strategy, kernel, launcher);
     if (!failure) {
       for (const Failed& failed : all_failed)
         tried.notes.push_back(Error{describe(failed), failed.reason.remedy}.line());

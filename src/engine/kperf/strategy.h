@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/choices.h"
 #include "core/result.h"
 #include "engine/engine.h"
 #include "engine/kperf/kernel.h"
@@ -19,35 +20,20 @@
 
 namespace lauka::engine::kperf {
 
-/// The part of the programming before the run that its records depend on.
-struct Programmed {
-  std::size_t values = 0;  ///< values of a sample: 1 to kMaxUserCounters
-  bool at_exit = true;     ///< each thread's counters are sampled as it ends
-};
-
-/// The command. The unique id distinguishes it from another process that had its pid before; 0:
-/// unknown, taken from the first thread that is made for this pid.
-struct TraceTarget {
-  std::int32_t pid = 0;
-  std::uint64_t unique_id = 0;
-};
-
-/// Why a run's records give no counts.
-enum class TraceFault : unsigned char {
-  LostRecords,         ///< the kernel dropped some, and said so or not
-  NoThread,            ///< no thread of the command was seen
-  ThreadNotEnded,      ///< a thread of the command did not end, though the command has
-  EndedWithoutCounts,  ///< a thread ended, and its counters were not sampled
-  MalformedSample,     ///< a sample has more or fewer values than were programmed
-};
-
-/// Returns the fault in words: "the trace lost records", ...
-std::string describe(TraceFault fault);
+// Why a run's records give no counts.
+inline constexpr const char* kLostRecords = "the trace lost records";  // and said so, or not
+inline constexpr const char* kNoThread = "the trace has no thread of the command";
+inline constexpr const char* kThreadNotEnded =
+    "the end of a thread of the command is missing in the trace";
+inline constexpr const char* kEndedWithoutCounts =
+    "the counts of a thread that ended are missing in the trace";
+inline constexpr const char* kMalformedSample =
+    "a sample in the trace has another number of values than was programmed";
 
 /// The contents of a run's records. Values are sums over threads, one for each value of a sample; a
 /// thread's is its last sample that is not all zero, which counts from the thread's birth.
 struct TraceCounts {
-  std::optional<TraceFault> fault{};   ///< with one, nothing below may be used
+  std::optional<std::string> fault{};  ///< with one, nothing below may be used
   std::vector<std::uint64_t> command;  ///< the target's own threads
   std::vector<std::uint64_t> tree;     ///< with all descendants
   std::size_t threads_command = 0;
@@ -55,22 +41,21 @@ struct TraceCounts {
   std::size_t processes_tree = 0;
   std::size_t threads_not_ended_command = 0;
   std::size_t threads_not_ended_tree = 0;
-  std::size_t threads_without_counts_tree = 0;  ///< of any of the tree's: nothing was counted
 };
 
 /// Reads the records of one run, in the kernel's pieces. Descendants are found by the creators of
 /// their threads; processes are distinguished by unique id, as pids are used again.
 class TraceReader {
  public:
-  /// The records must begin before the target's first thread is made (what the buffer held before
-  /// is drained and forgotten), or be samples of threads that end within them.
-  TraceReader(const Programmed& programmed, const TraceTarget& target);
+  /// Samples have `values` values (1 to kMaxUserCounters); `at_exit`: each thread is sampled as it
+  /// ends. `target`: the pid of the command, whose first thread is made within the records.
+  TraceReader(std::size_t values, bool at_exit, std::int32_t target);
 
-  /// More records, in the order read. Whatever they hold is taken without harm.
+  /// Takes more records, in the order read, whatever they hold.
   void feed(std::span<const KdebugRecord> records);
 
-  /// True if all threads of the target that were seen have ended, there was one, and (at exit) each
-  /// has its sample: the command needs no more reading.
+  /// True if the command needs no more reading: all of its threads that were seen have ended, there
+  /// was one, and (at exit) each has its sample.
   bool target_is_complete() const;
 
   /// Sums up the records so far.
@@ -85,7 +70,7 @@ class TraceReader {
   };
 
   enum class SampleState : unsigned char {
-    None,     ///< no sample has begun
+    None,     ///< has not begun
     Filling,  ///< more records have to come
     Full,     ///< complete: nothing may follow
     Empty,    ///< all zero: the kernel had no counts for the thread; what follows is padding
@@ -101,8 +86,8 @@ class TraceReader {
     bool has_final_counts = false;  ///< from a sample after its end
     bool is_malformed = false;
     std::uint32_t filled = 0;  ///< values of the sample that has begun
-    std::size_t values_at =
-        kNoPlace;  ///< in values_: the sample that has begun, then the last good one
+    /// In values_: the sample that has begun, then the last good one.
+    std::size_t values_at = kNoPlace;
   };
 
   static constexpr ProcessIndex kUnknown = 0xffffffff;
@@ -117,24 +102,23 @@ class TraceReader {
   void close_sample(Thread& thread, bool ends_as_expected);
   void add(const Thread& thread, TraceCounts& counts) const;
 
-  Programmed programmed_;
+  std::size_t value_count_;
+  bool at_exit_;
   std::vector<Process> processes_;  ///< the target first
   std::unordered_map<std::uint64_t, ProcessIndex> by_key_;
   std::unordered_map<std::uint64_t, Thread> threads_;
   std::vector<std::uint64_t> values_;
   std::uint64_t last_tid_ = 0;
   Thread* last_thread_ = nullptr;  ///< of last_tid_: most records follow one of the same thread
-  std::uint64_t unique_id_ = 0;    ///< the target's; 0: not known
+  std::optional<std::uint64_t> unique_id_{};  ///< the target's, once its first thread is made
   bool lost_ = false;
-  bool target_is_bound_ = false;  ///< its unique id is known
 };
 
 /// The result of one run. `values` has the fixed counters first, then the usable configurable ones;
 /// empty: it was not counted, and `missing` says why.
 struct RunValues {
   std::vector<std::uint64_t> values;
-  std::vector<std::uint64_t> own{};  ///< likewise, of the command's own process if that is known
-                                     ///< and not all; else empty
+  std::vector<std::uint64_t> own{};  ///< of the command's own process if known and not all
   std::optional<Error> missing{};
   std::optional<Redo> redo{};
   std::optional<double> coverage{};
@@ -175,8 +159,7 @@ class Strategy : NonCopyable {
   /// Programs the counters with `words`, unless they have them already.
   void program(const std::vector<std::uint64_t>& words, bool by_thread);
 
-  /// Returns why the run has no counts if a step failed, or if the counters were programmed by
-  /// another program meanwhile.
+  /// Returns why the run has no counts if a step failed, or another program took the counters.
   std::optional<RunValues> failed_run();
 
   Claim& claim() const { return claim_; }
@@ -192,15 +175,9 @@ class Strategy : NonCopyable {
   std::vector<std::uint64_t> words_;
 };
 
-/// The moments at which threads are sampled: as they end, while they run, or both.
-enum class Sampled : unsigned char {
-  AtExit,
-  Periodically,
-  AtExitOrPeriodically,  ///< at exit; once a thread was seen to outlive a command, both
-};
-
-/// Counts by thread, from the kernel's trace: exact at exit, periodically a lower bound.
-std::unique_ptr<Strategy> make_thread_strategy(Claim& claim, Trace& trace, Sampled sampled,
+/// Counts by thread, from the kernel's trace: AtExit exactly, Pet a lower bound; Auto as AtExit
+/// until a thread was seen to outlive a command, then both.
+std::unique_ptr<Strategy> make_thread_strategy(Claim& claim, Trace& trace, StrategyChoice sampled,
                                                std::chrono::nanoseconds period);
 
 /// Counts whatever the whole machine did while the command ran.

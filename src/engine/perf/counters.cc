@@ -2,7 +2,6 @@
 #include "engine/perf/perf_engine.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -44,8 +43,7 @@ Error why_no_entry(const Asked& asked, const Situation& situation) {
   return {"not on this machine", "lauka --list-events shows what is"};
 }
 
-/// Returns the smallest structure that holds all used fields: every kernel that can count the event
-/// accepts it.
+/// Returns the smallest structure with all used fields, which each kernel that knows them accepts.
 std::uint32_t size_for(const os::Code& code) {
   if (code.config3 != 0) return os::kPerfSizeWithConfig3;
   return code.config2 != 0 ? os::kPerfSizeWithConfig2 : os::kPerfSizeWithConfig1;
@@ -61,45 +59,23 @@ constexpr double kAtTheEdges = 10'000.0;
 
 // If the quietest other run has so many of an event, zero is no accident.
 constexpr std::uint64_t kTooManyForNone = 50;
-// A run this long has some of everything, except events that the program never causes: these are
-// believed after so many runs.
+// A run this long has some of everything that the program causes: zeros are believed after so many.
 constexpr std::uint64_t kLongNs = 1'000'000;
 constexpr unsigned kZerosBelieved = 3;
 
 constexpr std::uint64_t kUserAndKernel = os::kPerfExcludeUser | os::kPerfExcludeKernel;
 
-bool counts_user_and_kernel(const Tally& tally) {
-  return (tally.rings & kUserAndKernel) == 0;
-}
-
-/// A program may well do nothing that needs a hypervisor.
-bool is_of_hypervisor_only(const Tally& tally) {
-  return (tally.rings & kUserAndKernel) == kUserAndKernel;
-}
-
 constexpr Rings kAllRings{};
 constexpr Rings kUserOnly{true, false, false, false};
 
-/// True for errors that some architectures return because of exclude_hv alone.
-bool may_be_the_hypervisor_bit(int error) {
-  return error == EINVAL || error == EPERM || error == EOPNOTSUPP;
-}
-
-/// True if the event may exist here under another code.
-bool is_not_known(int error) {
-  return error == ENOENT || error == EINVAL || error == EOPNOTSUPP || error == ENODEV;
-}
-
-std::string_view words_for(const Rings& rings) {
-  static constexpr std::array<std::string_view, 8> kWords = {"nothing",
-                                                             "user space only",
-                                                             "kernel only",
-                                                             "user space and kernel only",
-                                                             "hypervisor only",
-                                                             "user space and hypervisor only",
-                                                             "kernel and hypervisor only",
-                                                             ""};
-  return kWords[(rings.user ? 1U : 0U) | (rings.kernel ? 2U : 0U) | (rings.hypervisor ? 4U : 0U)];
+/// "user space and kernel only"; empty for all of them.
+std::string words_for(const Rings& rings) {
+  if (rings.user && rings.kernel && rings.hypervisor) return "";
+  std::vector<std::string> levels;
+  if (rings.user) levels.emplace_back("user space");
+  if (rings.kernel) levels.emplace_back("kernel");
+  if (rings.hypervisor) levels.emplace_back("hypervisor");
+  return listed(levels) + " only";
 }
 
 /// True if it counts the same with and without the kernel.
@@ -116,23 +92,24 @@ struct Attempt {
   os::PerfEventAttr attributes;
 };
 
-/// Opens it, in a group of its own or in one of its leader's, and closes it. Gives 0 or errno.
-int try_part(const os::LinuxCalls& calls, const os::Code& code,
-             const std::optional<os::Code>& led_by, const Rings& rings) {
-  if (!led_by) return try_counter(calls, make_attributes(code, rings));
-  OpenCounters counters(calls);
-  const int error = counters.open(as_leader(make_attributes(*led_by, rings)), 0);
-  return error != 0 ? error : counters.open(make_attributes(code, rings), 0);
-}
-
+/// Opens it, in a group of its own or in one of its leader's, and closes it.
 Attempt attempt_to_open(const os::LinuxCalls& calls, const os::Code& code,
                         const std::optional<os::Code>& led_by, const Rings& rings) {
-  const Attempt attempt{try_part(calls, code, led_by, rings), make_attributes(code, rings)};
-  if (rings.hypervisor || !may_be_the_hypervisor_bit(attempt.error)) return attempt;
+  Attempt attempt{0, make_attributes(code, rings)};
+  {
+    OpenCounters counters(calls);
+    if (led_by) attempt.error = counters.open(as_leader(make_attributes(*led_by, rings)), 0);
+    if (attempt.error == 0)
+      attempt.error = counters.open(led_by ? attempt.attributes : as_leader(attempt.attributes), 0);
+  }
+  // Some architectures refuse exclude_hv.
+  const bool may_be_the_hypervisor_bit =
+      attempt.error == EINVAL || attempt.error == EPERM || attempt.error == EOPNOTSUPP;
+  if (rings.hypervisor || !may_be_the_hypervisor_bit) return attempt;
   Rings without_bit = rings;
   without_bit.hypervisor = true;
-  if (try_part(calls, code, led_by, without_bit) != 0) return attempt;
-  return {0, make_attributes(code, without_bit)};
+  const Attempt again = attempt_to_open(calls, code, led_by, without_bit);
+  return again.error == 0 ? again : attempt;
 }
 
 /// "perf cpu-cycles (event=0x3c), sum of cpu_atom and cpu_core, user space only".
@@ -278,10 +255,6 @@ os::CounterRequest make_request(const os::PerfEventAttr& attributes, std::size_t
   return request;
 }
 
-void run_loop() {
-  for (volatile std::uint64_t turn = 0; turn < kLoopTurns;) turn = turn + 1;
-}
-
 int try_counter(const os::LinuxCalls& calls, const os::PerfEventAttr& attributes) {
   OpenCounters counters(calls);
   return counters.open(as_leader(attributes), 0);
@@ -322,7 +295,9 @@ Result<Prober::Opened> Prober::open_part(const Part& part, const Rings& rings, R
       return opened;
     }
     error = attempt.error;
-    if (!is_not_known(error)) break;
+    const bool may_have_another_code =
+        error == ENOENT || error == EINVAL || error == EOPNOTSUPP || error == ENODEV;
+    if (!may_have_another_code) break;
   }
   return why_not_opened(error, {part.core, !counted.kernel}, situation_);
 }
@@ -349,8 +324,7 @@ Result<Source> Prober::probe_counters(const Resolved& resolved, const Rings& rin
   return source;
 }
 
-/// Probes an event that reads wrong without the kernel's part: all of it, the kernel's accounting,
-/// or a reason.
+/// Probes an event that reads wrong without the kernel's part: all of it, or the accounting.
 Result<Source> Prober::probe_kernel_event(const Resolved& resolved) const {
   const AccountedEvent* accounted = find_accounted(resolved.known->name);
   if (!user_only_) {
@@ -363,7 +337,7 @@ Result<Source> Prober::probe_kernel_event(const Resolved& resolved) const {
   Source source;
   source.event = {
       .name = resolved.name, .meaning = std::string(accounted->meaning), .note = kWithExec};
-  source.accounted = accounted->read;
+  source.accounted = accounted;
   return source;
 }
 
@@ -432,7 +406,8 @@ double Judge::most_instructions(const Tally& instructions, std::span<const Tally
 std::string Judge::doubt(const Tally& tally, std::span<const Tally> all, History& history) const {
   const auto count = static_cast<double>(tally.count);
   if (tally.count == 0) {
-    if (is_of_hypervisor_only(tally)) return "";
+    // A program may well do nothing that needs a hypervisor.
+    if ((tally.rings & kUserAndKernel) == kUserAndKernel) return "";
     // No program runs without cycles and instructions.
     if (tally.role == Role::Cycles || tally.role == Role::Instructions)
       return fmt::format("{} was 0", tally.event);
@@ -452,7 +427,7 @@ std::string Judge::doubt(const Tally& tally, std::span<const Tally> all, History
 void Judge::learn(const Tally& tally, History& history) {
   if (tally.count == 0) return;
   history.least = history.least == 0 ? tally.count : std::min(history.least, tally.count);
-  if (tally.role == Role::Cycles && tally.ns >= kLongNs && counts_user_and_kernel(tally))
+  if (tally.role == Role::Cycles && tally.ns >= kLongNs && (tally.rings & kUserAndKernel) == 0)
     fastest_clock_ =
         std::max(fastest_clock_, static_cast<double>(tally.count) / static_cast<double>(tally.ns));
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -57,13 +58,10 @@ std::vector<Placed> in_order(std::vector<Placed> group) {
   return group;
 }
 
-/// True if a group's fillers are on the dead counters. `words`: what its leader reads.
-bool events_are_on_live_ones(const Fillers& fillers, std::span<const std::uint64_t> words) {
-  if (words.size() < 3 + fillers.counters.size()) return false;
-  const auto dead =
-      std::ranges::count_if(words.last(fillers.counters.size()),
-                            [&](std::uint64_t value) { return is_dead(value, words[2]); });
-  return static_cast<std::size_t>(dead) >= fillers.dead;
+/// Runs a loop to be counted: at least one branch, two instructions and a cycle in each turn.
+constexpr std::uint64_t kLoopTurns = 10'000;
+void run_loop() {
+  for (volatile std::uint64_t turn = 0; turn < kLoopTurns;) turn = turn + 1;
 }
 
 /// True if a core's group got counters. On a machine with several kinds of core only the groups of
@@ -71,23 +69,24 @@ bool events_are_on_live_ones(const Fillers& fillers, std::span<const std::uint64
 bool some_core_group_runs(const Layout& layout, const OpenCounters& open,
                           const os::LinuxCalls& calls) {
   bool any_left_out = false;
-  for (const Group& group : layout.groups)
-    if (group.core) calls.enable_group(open.descriptor(group.leader));
+  for (const std::size_t leader : layout.groups)
+    if (layout.counters[leader].core) calls.enable_group(open.descriptor(leader));
   if (!layout.fillers.empty()) run_loop();
-  for (const Group& group : layout.groups) {
-    if (!group.core) continue;
+  for (const std::size_t leader : layout.groups) {
+    if (!layout.counters[leader].core) continue;
     std::array<std::uint64_t, 3 + os::kMaxCounters> words{};
-    const long got = calls.read_counter(open.descriptor(group.leader), words.data(), words.size());
+    const long got = calls.read_counter(open.descriptor(leader), words.data(), words.size());
     // Times of 0: nothing is known, so the group gets the benefit of the doubt; the run will show.
     const bool is_left_out = got >= 3 && words[1] > 0 && words[2] == 0;
     if (is_left_out) {
       any_left_out = true;
       continue;
     }
-    const auto fillers = std::ranges::find(layout.fillers, group.leader, &Fillers::leader);
-    const std::span<const std::uint64_t> read = words;
-    return fillers == layout.fillers.end() || got < 3 || words[1] == 0 ||
-           events_are_on_live_ones(*fillers, read.first(static_cast<std::size_t>(got)));
+    const auto fillers = std::ranges::find(layout.fillers, leader, &Fillers::leader);
+    if (fillers == layout.fillers.end() || got < 3 || words[1] == 0) return true;
+    const std::size_t count = fillers->counters.size();
+    const std::span<const std::uint64_t> read(words.data(), static_cast<std::size_t>(got));
+    return read.size() >= 3 + count && fillers->have_dead_ones(read.last(count), words[2]);
   }
   return !any_left_out;
 }
@@ -127,8 +126,7 @@ const Counter* on_pmu(const Result<Source>& source, const std::string& pmu) {
   return nullptr;
 }
 
-/// Returns what each counter of an open group shows of the loop; nullopt if it was not on all the
-/// time.
+/// Returns the loop's counts by an open group; nullopt if it was not on all the time.
 std::optional<std::vector<std::uint64_t>> count_loop(const OpenCounters& open,
                                                      const os::LinuxCalls& calls) {
   using Words = std::array<std::uint64_t, 3 + kMostTried>;
@@ -152,9 +150,8 @@ Trial try_counters(const Counter& counter, const os::LinuxCalls& calls) {
   Trial trial;
   OpenCounters open(calls);
   os::PerfEventAttr attributes = counter.attributes;
-  // Arm's kernel looks for a place only for events that are enabled or will be at exec (armpmu's
-  // validate_event): without the second flag the leader would take none, and one event more than
-  // there are counters could be opened.
+  // Arm's kernel finds places only for events that are enabled or will be at exec (armpmu's
+  // validate_event): without the second flag one event more than there are counters could be open.
   constexpr std::uint64_t of_leader = os::kPerfDisabled | os::kPerfEnableOnExec;
   attributes.flags = (attributes.flags & ~os::kPerfInherit) | of_leader;
   while (open.size() < kMostTried && open.open(attributes, 0) == 0) attributes.flags &= ~of_leader;
@@ -190,22 +187,21 @@ void look_closer(PmuCounters& pmu, const Counter& instructions, const Prober& pr
   pmu.filler.role = Role::Other;
 }
 
-/// Returns the group's PMU if it has dead counters, else null.
-const PmuCounters* with_dead(const Layout& layout, const Group& group,
+/// Returns the group's PMU if that has dead counters, else null.
+const PmuCounters* with_dead(const Layout& layout, std::size_t leader,
                              std::span<const PmuCounters> pmus) {
   for (const PmuCounters& one : pmus)
-    if (one.has_dead() && one.pmu == layout.counters[group.leader].pmu) return &one;
+    if (one.has_dead() && one.pmu == layout.counters[leader].pmu) return &one;
   return nullptr;
 }
 
-/// Counts those of a group's counters that take any event: cycles and instructions may each have
-/// a counter of their own, for one event.
-std::size_t general_needed(const Layout& layout, const Group& group, const PmuCounters& pmu) {
+/// Counts a group's events for general counters: cycles and instructions may have one of their own.
+std::size_t general_needed(const Layout& layout, std::size_t leader, const PmuCounters& pmu) {
   std::size_t needed = 0;
   bool has_own_cycles = pmu.own_cycles;
   bool has_own_instructions = pmu.own_instructions;
   for (std::size_t i = 0; i < layout.counters.size(); ++i) {
-    if (layout.leaders[i] != group.leader) continue;
+    if (layout.leaders[i] != leader) continue;
     const Role role = layout.counters[i].role;
     const bool has_own = (role == Role::Cycles && std::exchange(has_own_cycles, false)) ||
                          (role == Role::Instructions && std::exchange(has_own_instructions, false));
@@ -216,28 +212,27 @@ std::size_t general_needed(const Layout& layout, const Group& group, const PmuCo
 
 }  // namespace
 
-bool is_dead(std::uint64_t value, std::uint64_t ns) {
+bool Fillers::have_dead_ones(std::span<const std::uint64_t> values, std::uint64_t ns) const {
+  // A dead counter counts nothing but a few events that processors add.
   constexpr std::uint64_t always = 32;
   constexpr std::uint64_t one_in_ns = 10'000;
-  return value <= always + ns / one_in_ns;
+  const auto nothing = std::ranges::count_if(
+      values, [ns](std::uint64_t value) { return value <= always + ns / one_in_ns; });
+  return static_cast<std::size_t>(nothing) >= dead;
 }
 
 Layout lay_out(std::span<const Source> sources, std::span<const std::size_t> chosen,
                std::span<const Counter> witnesses) {
-  std::vector<Placed> placed = placed_counters(sources, chosen, witnesses);
+  const std::vector<Placed> placed = placed_counters(sources, chosen, witnesses);
   Layout layout;
   layout.of_event.resize(chosen.size());
-  std::vector<bool> done(placed.size());
-  for (std::size_t first = 0; first < placed.size(); ++first) {
-    if (done[first]) continue;
+  for (const Placed& first : placed) {
+    const auto is_same = [&](const Placed& one) { return one.counter.pmu == first.counter.pmu; };
+    if (&*std::ranges::find_if(placed, is_same) != &first) continue;  // in an earlier group
     const std::size_t leader = layout.counters.size();
-    layout.groups.push_back({leader, placed[first].counter.core});
+    layout.groups.push_back(leader);
     std::vector<Placed> group;
-    for (std::size_t i = first; i < placed.size(); ++i) {
-      if (placed[i].counter.pmu != placed[first].counter.pmu) continue;
-      done[i] = true;
-      group.push_back(placed[i]);
-    }
+    std::ranges::copy_if(placed, std::back_inserter(group), is_same);
     for (Placed& member : in_order(std::move(group))) {
       if (member.event) layout.of_event[*member.event].push_back(layout.counters.size());
       layout.counters.push_back(std::move(member.counter));
@@ -278,21 +273,21 @@ std::vector<PmuCounters> try_pmus(const Prober& prober) {
 }
 
 bool has_room(const Layout& layout, std::span<const PmuCounters> pmus) {
-  return std::ranges::all_of(layout.groups, [&](const Group& group) {
-    const PmuCounters* here = with_dead(layout, group, pmus);
-    return here == nullptr || general_needed(layout, group, *here) <= here->general.usable;
+  return std::ranges::all_of(layout.groups, [&](std::size_t leader) {
+    const PmuCounters* here = with_dead(layout, leader, pmus);
+    return here == nullptr || general_needed(layout, leader, *here) <= here->general.usable;
   });
 }
 
 void fill_up(Layout& layout, std::span<const PmuCounters> pmus) {
-  for (const Group& group : layout.groups) {
-    const PmuCounters* here = with_dead(layout, group, pmus);
+  for (const std::size_t leader : layout.groups) {
+    const PmuCounters* here = with_dead(layout, leader, pmus);
     if (here == nullptr) continue;
-    Fillers fillers{.leader = group.leader, .counters = {}, .dead = here->general.dead()};
-    for (std::size_t n = general_needed(layout, group, *here); n < here->general.running; ++n) {
+    Fillers fillers{.leader = leader, .counters = {}, .dead = here->general.dead()};
+    for (std::size_t n = general_needed(layout, leader, *here); n < here->general.running; ++n) {
       fillers.counters.push_back(layout.counters.size());
       layout.counters.push_back(here->filler);
-      layout.leaders.push_back(group.leader);
+      layout.leaders.push_back(leader);
     }
     layout.fillers.push_back(std::move(fillers));
   }

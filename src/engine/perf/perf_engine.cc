@@ -53,8 +53,7 @@ Error why_region_not_counted() {
           "see that it does not close descriptors that it was given"};
 }
 
-/// One pass, counted by the launcher. A run's counts are its counters' values if all of them held
-/// their events for the whole run.
+/// One pass. A run's counts are its counters' values if all held their events for the whole run.
 class PerfCounting final : public Counting {
  public:
   /// `sources`: the events of the pass. `parts`: counters (indices into the layout's) whose own
@@ -86,10 +85,7 @@ class PerfCounting final : public Counting {
 
   std::vector<std::string> timed_pmus() const override {
     std::vector<std::string> pmus;
-    if (of_region_) return pmus;  // of the region only
-    for (const Group& group : layout_.groups)
-      if (group.core) pmus.push_back(layout_.counters[group.leader].pmu);
-    if (pmus.size() < 2) pmus.clear();  // one kind of core: no split
+    for (const std::size_t leader : timed_groups()) pmus.push_back(layout_.counters[leader].pmu);
     return pmus;
   }
 
@@ -103,21 +99,28 @@ class PerfCounting final : public Counting {
     }
     for (std::size_t event = 0; event < sources_.size(); ++event)
       if (sources_[event].accounted != nullptr)
-        counted.counts[event] = sources_[event].accounted(ended);
+        counted.counts[event] = sources_[event].accounted->read(ended);
     if (auto absent = why_none(ended)) {
       counted.missing = std::move(absent->why);
       if (!absent->redo.empty()) ask_again(counted, std::move(absent->redo));
       return counted;
     }
-    if (!of_region_)
-      for (const Group& group : layout_.groups)
-        if (group.core) counted.pmu_ns.push_back(ended.readings[group.leader].running_ns);
-    if (counted.pmu_ns.size() < 2) counted.pmu_ns.clear();
+    for (const std::size_t leader : timed_groups())
+      counted.pmu_ns.push_back(ended.readings[leader].running_ns);
     fill(counted, ended, command);
     return counted;
   }
 
  private:
+  /// Returns the groups of the kinds of core, if there are several and they count the whole run.
+  std::vector<std::size_t> timed_groups() const {
+    std::vector<std::size_t> groups;
+    for (const std::size_t leader : layout_.groups)
+      if (layout_.counters[leader].core && !of_region_) groups.push_back(leader);
+    if (groups.size() < 2) groups.clear();
+    return groups;
+  }
+
   /// Why a run has no counts, and whether another run may have them.
   struct Absent {
     Error why;
@@ -141,15 +144,14 @@ class PerfCounting final : public Counting {
     std::size_t core_groups = 0;
     bool lost = false;
     bool shared = false;
-    for (const Group& group : layout_.groups) {
-      const os::Reading& reading = ended.readings[group.leader];
-      // A setuid program keeps the counts up to its exec; an event that another program kept from
-      // being scheduled has none.
+    for (const std::size_t leader : layout_.groups) {
+      const os::Reading& reading = ended.readings[leader];
+      // A setuid program keeps counts up to its exec; an event that was never scheduled has none.
       if (of_region_ && reading.enabled_ns == 0) return Absent{why_region_not_counted()};
       shared = shared || reading.enabled_ns == 0;
       lost = lost ||
              (!of_region_ && was_lost(reading.enabled_ns, ended.usage, layout_.counters.size()));
-      if (group.core) {
+      if (layout_.counters[leader].core) {
         ++core_groups;
         core_running += reading.running_ns;
         core_enabled = std::max(core_enabled, reading.enabled_ns);
@@ -166,20 +168,15 @@ class PerfCounting final : public Counting {
       return Absent{why, why.what};
     }
     if (lost) return Absent{why_lost()};
-    if (events_were_on_dead_ones(ended))
-      return Absent{{"other programs took some of the counters", kEndOthers},
-                    "the counters changed hands"};
+    for (const Fillers& fillers : layout_.fillers) {
+      std::vector<std::uint64_t> values;
+      for (const std::size_t filler : fillers.counters)
+        values.push_back(ended.readings[filler].value);
+      if (!fillers.have_dead_ones(values, ended.readings[fillers.leader].running_ns))
+        return Absent{{"other programs took some of the counters", kEndOthers},
+                      "the counters changed hands"};
+    }
     return std::nullopt;
-  }
-
-  bool events_were_on_dead_ones(const os::Ended& ended) const {
-    return std::ranges::any_of(layout_.fillers, [&](const Fillers& fillers) {
-      const std::uint64_t ns = ended.readings[fillers.leader].running_ns;
-      const auto dead = std::ranges::count_if(fillers.counters, [&](std::size_t filler) {
-        return is_dead(ended.readings[filler].value, ns);
-      });
-      return static_cast<std::size_t>(dead) < fillers.dead;
-    });
   }
 
   Tally sum_counters(std::size_t event, const os::Ended& ended) const {
@@ -237,8 +234,7 @@ class PerfCounting final : public Counting {
   bool of_region_;
 };
 
-/// Adds the first `count` events of `set` again, for the whole run, with one pass of their own for
-/// each of its passes.
+/// Adds the first `count` events of `set` and its passes again, for the whole run.
 void add_whole_run(EventSet& set, std::size_t count) {
   const std::size_t first = set.events.size();
   for (std::size_t i = 0; i < count; ++i) {
@@ -259,12 +255,6 @@ void add_whole_run(EventSet& set, std::size_t count) {
 constexpr std::array<std::string_view, 5> kDefaultEvents = {
     "cycles", "instructions", "cache-references", "cache-misses", "branch-misses"};
 
-int try_dummy(const os::LinuxCalls& calls) {
-  const KnownEvent& dummy = *find_known("dummy");
-  return try_counter(calls,
-                     make_attributes(os::Code{dummy.type, dummy.config}, {true, false, false}));
-}
-
 class PerfEngine final : public CounterEngine {
  public:
   PerfEngine(const os::LinuxCalls& calls, bool user_only, CoreKinds kinds)
@@ -273,7 +263,7 @@ class PerfEngine final : public CounterEngine {
   std::string_view name() const override { return row_of(EngineChoice::Perf).name; }
   Catalog catalog() const override { return prober_.catalog(); }
   bool counts_regions() const override { return true; }
-  FreeReader free_reader(std::size_t event) const override {
+  const AccountedEvent* accounted(std::size_t event) const override {
     return event < sources_.size() ? sources_[event].accounted : nullptr;
   }
 
@@ -281,14 +271,9 @@ class PerfEngine final : public CounterEngine {
     sources_.clear();
     passes_.clear();
     counted_in_ = wanted.counted_in;
-    EventSet set;
-    if (wanted.names.empty()) {
-      set.notes = find_defaults();
-    } else {
-      auto notes = find_wanted(wanted.names);
-      if (!notes) return notes.error();
-      set.notes = *std::move(notes);
-    }
+    auto notes = wanted.names.empty() ? find_defaults() : find_wanted(wanted.names);
+    if (!notes) return notes.error();
+    EventSet set{.events = {}, .passes = {}, .notes = *std::move(notes)};
     witnesses_.clear();
     if (const auto cycles = resolve("cycles", prober_.sysfs()); cycles && cycles->parts.size() > 1)
       if (auto source = prober_.probe(*cycles)) witnesses_ = std::move(source->counters);
@@ -342,17 +327,13 @@ class PerfEngine final : public CounterEngine {
   }
 
   Result<std::unique_ptr<Counting>> arm(std::size_t pass) override {
-    const bool has_whole = counted_in_ == CountedIn::RegionAndWhole;
-    if (pass >= passes_.size() * (has_whole ? 2 : 1))
-      return Error{fmt::format("there is no pass {}", pass), ""};
     const bool of_region = counted_in_ != CountedIn::WholeRun && pass < passes_.size();
-    const std::vector<std::size_t>& events = passes_[pass % passes_.size()].events;
+    const EventIndices& events = passes_[pass % passes_.size()].events;
     Layout layout = place_events(events);
     std::vector<Source> sources;
-    sources.reserve(events.size());
     for (const std::size_t index : events) sources.push_back(sources_[index]);
-    const bool has_parts = of_region || !has_whole;
-    std::vector<std::size_t> parts = has_parts ? list_counters(layout, events) : EventIndices{};
+    const bool has_parts = of_region || counted_in_ != CountedIn::RegionAndWhole;
+    EventIndices parts = has_parts ? list_counters(layout, events) : EventIndices{};
     return std::unique_ptr<Counting>(
         std::make_unique<PerfCounting>(std::move(layout), std::move(sources), std::move(parts),
                                        calls_, prober_.situation(), fastest_clock_, of_region));
@@ -380,9 +361,11 @@ class PerfEngine final : public CounterEngine {
     return source;
   }
 
+  using Notes = std::vector<std::string>;
+
   /// Fills sources_; returns notes.
-  Result<std::vector<std::string>> find_wanted(const std::vector<std::string>& names) {
-    std::vector<std::string> notes;
+  Result<Notes> find_wanted(const std::vector<std::string>& names) {
+    Notes notes;
     for (const std::string& name : names) {
       auto source = find(name);
       if (!source) return source.error();
@@ -397,8 +380,7 @@ class PerfEngine final : public CounterEngine {
     return notes;
   }
 
-  /// Fills sources_; returns notes.
-  std::vector<std::string> find_defaults() {
+  Result<Notes> find_defaults() {
     std::vector<std::string> left_out;
     Error first_reason;
     for (const std::string_view name : kDefaultEvents) {
@@ -410,9 +392,9 @@ class PerfEngine final : public CounterEngine {
       if (left_out.empty()) first_reason = source.error();
       left_out.emplace_back(name);
     }
-    if (left_out.empty()) return {};
+    if (left_out.empty()) return Notes{};
     if (sources_.empty()) return notes_without_counters(first_reason);
-    return {fmt::format("not counted: {} ({})", listed(left_out), first_reason.line())};
+    return Notes{fmt::format("not counted: {} ({})", listed(left_out), first_reason.line())};
   }
 
   EventIndices core_events() const {
@@ -522,8 +504,7 @@ class PerfEngine final : public CounterEngine {
     return pmus;
   }
 
-  /// Notes that an event was wanted on all cores and exists on one kind only. An event that names
-  /// its PMU says so itself.
+  /// Notes that an event, unless it names its PMU, exists on one kind of core only.
   std::string write_note(const Source& source) const {
     if (source.accounted != nullptr) return source.event.note;
     const bool on_one_kind = witnesses_.size() > 1 && source.is_on_cores() &&
@@ -532,8 +513,7 @@ class PerfEngine final : public CounterEngine {
     return on_one_kind ? fmt::format("({} only)", kind_of(source.counters.front().pmu)) : "";
   }
 
-  /// Adds "cycles (P)" and "cycles (E)" for an event that is counted on both: they cost nothing
-  /// more.
+  /// Adds "cycles (P)" and "cycles (E)" for an event that is counted on both, as they cost nothing.
   void add_parts(EventSet& set) const {
     for (Pass& pass : set.passes) {
       const std::vector<std::size_t> whole = pass.events;
@@ -604,7 +584,9 @@ bool is_there(const os::LinuxCalls& calls) {
 }
 
 Result<void> can_count(const os::LinuxCalls& calls) {
-  const int error = try_dummy(calls);
+  const KnownEvent& dummy = *find_known("dummy");
+  const int error =
+      try_counter(calls, make_attributes({dummy.type, dummy.config}, {true, false, false}));
   if (error == 0) return {};
   return why_not_opened(error, {}, read_situation(calls));
 }

@@ -22,9 +22,6 @@
 
 namespace lauka::engine::perf {
 
-// Counters of perf_event_open: which of them an event needs, whether the kernel opens them, why it
-// refuses, and whether their counts can be true.
-
 /// The facts that decide why a counter cannot be opened.
 struct Situation {
   std::optional<int> paranoid{};  ///< kernel.perf_event_paranoid; nullopt: no such setting
@@ -34,7 +31,7 @@ struct Situation {
   bool operator==(const Situation&) const = default;
 };
 
-/// Reads it from the system.
+/// Reads it from the system. `sysfs`: of the same calls, as it keeps what it has read.
 Situation read_situation(const os::LinuxCalls& calls, const os::Sysfs& sysfs);
 inline Situation read_situation(const os::LinuxCalls& calls) {
   return read_situation(calls, os::Sysfs(calls));
@@ -73,8 +70,7 @@ class OpenCounters {
   OpenCounters& operator=(OpenCounters&&) = delete;
   ~OpenCounters();
 
-  /// Opens one more; returns 0 or errno. `leader`: the index of its group's leader, its own for a
-  /// new group.
+  /// Opens one more; returns 0 or errno. `leader`: the index of its group's, or its own.
   int open(const os::PerfEventAttr& attributes, std::size_t leader, os::CounterPlace place = {});
 
   void close_last();
@@ -96,10 +92,6 @@ os::PerfEventAttr as_leader(os::PerfEventAttr attributes);
 /// Returns a request for the launcher. `leader`: the index of the group's first request.
 os::CounterRequest make_request(const os::PerfEventAttr& attributes, std::size_t leader);
 
-/// Runs a loop to be counted: at least one branch, two instructions and a cycle in each turn.
-inline constexpr std::uint64_t kLoopTurns = 10'000;
-void run_loop();
-
 /// Opens the counter alone and closes it; returns 0 or errno.
 int try_counter(const os::LinuxCalls& calls, const os::PerfEventAttr& attributes);
 
@@ -107,13 +99,10 @@ int try_counter(const os::LinuxCalls& calls, const os::PerfEventAttr& attributes
 struct Source {
   Event event;
   std::vector<Counter> counters{};
-  FreeReader accounted = nullptr;  ///< null if there are counters
-  bool kernel_left_out = false;    ///< not because the user wanted it
+  const AccountedEvent* accounted = nullptr;  ///< null if there are counters
+  bool kernel_left_out = false;               ///< not because the user wanted it
 
-  /// True if it needs counters of the cores.
   bool is_on_cores() const;
-
-  /// True if it is the sum over several kinds of core.
   bool is_of_several_kinds() const { return counters.size() > 1 && is_on_cores(); }
 };
 
@@ -133,14 +122,11 @@ class Prober {
   const os::Sysfs& sysfs() const { return sysfs_; }
   const Situation& situation() const { return situation_; }
 
-  /// Resolves `name` and opens its counters once. The error does not name an event that is known
-  /// but cannot be counted.
+  /// Resolves `name`, and tries its counters. The error does not name a known event.
   Result<Source> find(std::string_view name) const;
-
   Result<Source> probe(const Resolved& resolved) const;
 
-  /// Returns what can be counted here: events with an alias, generic ones, cache events, events of
-  /// the PMUs, software events. Each was opened and closed.
+  /// Lists what can be counted here: with an alias, generic, of caches, of PMUs, of software.
   Catalog catalog() const;
 
  private:
@@ -174,12 +160,11 @@ struct Tally {
 };
 
 /// Finds counts that cannot be true, although their counters claim to have been on all the time:
-/// the counters of a virtual machine may be taken by its host. One for each pass, as it compares a
-/// run with the other runs of its command.
+/// the host of a virtual machine may take its counters. One for each pass, as it compares a run
+/// with the other runs of its command.
 class Judge {
  public:
-  /// `fastest_clock`: the most cycles in a nanosecond in this session so far; 0: unknown. It is
-  /// shared by the passes and outlives them.
+  /// `fastest_clock`: the most cycles in a nanosecond so far, which the passes share; 0: unknown.
   explicit Judge(double& fastest_clock) : fastest_clock_(fastest_clock) {}
 
   /// Returns for each event why its count is not believed; empty if it is.
@@ -213,56 +198,49 @@ std::vector<CounterFacts> counters_here(const os::LinuxCalls& calls, bool user_o
 std::unique_ptr<CounterEngine> make_perf_engine(const os::LinuxCalls& calls, bool user_only,
                                                 CoreKinds kinds = {});
 
-/// True if a group of counters saw too little of a run to have been on all the time: it did not
-/// survive the exec of the command, or of a child. `enabled_ns`: how long it was on; `counters`:
-/// how many were open.
+/// True if a group of `counters`, on for `enabled_ns`, saw too little of a run: it did not survive
+/// the exec of the command, or of a child.
 bool was_lost(std::uint64_t enabled_ns, const Usage& usage, std::size_t counters);
 
-/// True if counters of cores held their events all the time that they were on. `running_ns`: summed
-/// over the kinds of core.
+/// True if counters of cores held their events all the time. `running_ns`: of all kinds of core.
 bool held_all_the_time(std::uint64_t running_ns, std::uint64_t enabled_ns, bool several_kinds);
 
 // Which counters the events of a pass take (layout.cc).
-
-/// Counters that the kernel schedules whole or not at all: those of one PMU.
-struct Group {
-  std::size_t leader = 0;  ///< index of its first counter; the members follow it
-  bool core = false;
-};
 
 /// Counters that are opened for no event: they occupy the free ones of a PMU with dead counters.
 struct Fillers {
   std::size_t leader = 0;               ///< of the group that is filled up
   std::vector<std::size_t> counters{};  ///< indices, after those of events
-  std::size_t dead = 0;  ///< how many must count nothing; if fewer do, an event is on a dead one
+  std::size_t dead = 0;                 ///< how many must count nothing
+
+  /// True if the fillers have taken all dead counters, so that every event is on a live one.
+  /// `values`: the fillers', in their order, after `ns` on.
+  bool have_dead_ones(std::span<const std::uint64_t> values, std::uint64_t ns) const;
 };
 
-/// The counters of one pass, in the order in which they are opened.
+/// The counters of one pass, in the order in which they are opened. Those of one PMU are a group,
+/// which the kernel schedules whole or not at all.
 struct Layout {
   std::vector<Counter> counters{};
   std::vector<std::size_t> leaders{};  ///< one per counter: the index of its group's leader
-  std::vector<Group> groups{};
+  std::vector<std::size_t> groups{};   ///< the leader of each, which its members follow
   std::vector<Fillers> fillers{};
   std::vector<std::vector<std::size_t>> of_event{};  ///< one per event: the counters to be summed
 };
 
 /// Places the events `chosen` (indices into `sources`) in groups. A group never mixes PMUs: the
 /// kernel refuses it, and a kernel's count in a group of one kind of core would stop on the others.
-/// `witnesses` holds one counter for each kind of core if there are several: a kind that none of
-/// the events is counted on gets its witness, so that the times of all kinds add up to the run's.
+/// `witnesses` holds one counter for each kind of core if there are several: a kind without events
+/// gets its witness, so that the times of all kinds add up to the run's.
 Layout lay_out(std::span<const Source> sources, std::span<const std::size_t> chosen,
                std::span<const Counter> witnesses);
-
-/// True if a filler that was on for `ns` counted nothing, except a few events that processors add.
-bool is_dead(std::uint64_t value, std::uint64_t ns);
 
 /// Asks whether the kernel takes the layout and has counters for all of it now, live ones for its
 /// events. Refused if it fails for another reason than too many events.
 Result<bool> fits_at_once(const Layout& layout, const os::LinuxCalls& calls,
                           const Situation& situation);
 
-/// The number of counters that one event found, opened several times as one group around a loop
-/// whose counts are known.
+/// The counters that one event found, opened several times as a group around a known loop.
 struct Trial {
   std::size_t listed = 0;   ///< the largest group that the kernel takes; 0: nothing is known
   std::size_t running = 0;  ///< the largest number that fit: other programs have the rest
@@ -275,10 +253,9 @@ struct Trial {
 
 /// The counters of one PMU of the cores.
 ///
-/// A virtual machine may list counters that its host holds: they run all the time and count
-/// nothing. If there are such, a pass is filled up with counters of its own (fillers) until nothing
-/// is free, so that no program can take one unnoticed, and each run must show as many dead fillers
-/// as there are dead counters: then no event was on one.
+/// A virtual machine may list dead counters, which its host holds: they run all the time and count
+/// nothing. Then a pass is filled up with counters of its own (fillers) until nothing is free, and
+/// each run must show as many dead fillers as there are dead counters: then no event was on one.
 struct PmuCounters {
   std::string pmu{};
   Trial trial{};  ///< by instructions

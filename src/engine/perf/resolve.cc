@@ -18,9 +18,8 @@ constexpr std::uint32_t kHardware = os::kPerfTypeHardware;
 constexpr std::uint32_t kCache = os::kPerfTypeCache;
 constexpr std::uint32_t kSoftware = os::kPerfTypeSoftware;
 
-/// A constant, since making this table took a seventh of the instructions of a short session. The
-/// code of a cache event is its cache, the operation in the second byte, and 0x10000 for misses;
-/// perf lists the same events.
+/// A constant, since making it took a seventh of the instructions of a short session. The code of a
+/// cache event is its cache, the operation in the second byte, and 0x10000 for misses.
 constexpr auto kKnownEvents = std::to_array<KnownEvent>({
     {"cycles", "cpu-cycles", "", kHardware, 0, "cycles in which the core was at work",
      "cpu_cycles"},
@@ -99,13 +98,8 @@ constexpr auto kKnownEvents = std::to_array<KnownEvent>({
     {"", "dummy", "", kSoftware, 9, "counts nothing", "", WithoutKernel::Everything},
 });
 
-struct Split {
-  std::string_view event;
-  std::string_view modifiers;
-};
-
-/// "cycles:u", "cpu/cycles/u" and "cpu/cycles/:u".
-Split split_modifiers(std::string_view name) {
+/// Splits "cycles:u", "cpu/cycles/u" and "cpu/cycles/:u" into event and modifiers.
+std::pair<std::string_view, std::string_view> split_modifiers(std::string_view name) {
   const std::size_t slash = name.rfind('/');
   if (slash != std::string_view::npos && slash != name.find('/')) {
     std::string_view rest = name.substr(slash + 1);
@@ -135,8 +129,7 @@ Result<Rings> parse_rings(std::string_view modifiers, std::string_view name) {
   return rings;
 }
 
-/// Finds the same event under one of sysfs' names, for kernels that do not take the PMU's number in
-/// config.
+/// Finds the event by its names in sysfs, for kernels that take no PMU's number in config.
 std::optional<os::Code> code_by_sysfs_name(const KnownEvent& event, const os::Pmu& pmu,
                                            const os::Sysfs& sysfs) {
   std::vector<std::string_view> names = blank_separated(event.arm_names);
@@ -194,15 +187,25 @@ Error no_such_pmu(std::string_view text, std::string_view name, const os::Sysfs&
                cores.empty() ? std::string() : fmt::format("the cores have {}", listed(cores))};
 }
 
-/// Intel's topdown metrics are shares of the slots, which the processor gives as multiples of the
-/// event that leads their group. PMUs without that event (before Ice Lake, efficiency cores) have
-/// plain events of these names.
+/// Intel's topdown metrics are shares of the event that leads their group, the slots. PMUs without
+/// that event (before Ice Lake, efficiency cores) have plain events of these names.
 std::optional<os::Code> find_leader(std::string_view event, const os::Pmu& pmu,
                                     const os::Sysfs& sysfs) {
   constexpr std::string_view slots = "slots";
   if (!event.starts_with("topdown-") || !sysfs.read_terms(pmu, slots)) return std::nullopt;
   const auto code = sysfs.encode(pmu, slots);
   return code ? std::optional(*code) : std::nullopt;
+}
+
+/// An event of sysfs, or terms, on a PMU of the cores.
+Part part_of_sysfs(const os::Pmu& pmu, std::string_view event, const os::Code& code,
+                   const std::string& encoding, const os::Sysfs& sysfs) {
+  return {pmu.name,
+          true,
+          {code},
+          encoding,
+          sysfs.read_scale(pmu, event),
+          find_leader(event, pmu, sysfs)};
 }
 
 Result<Resolved> resolve_on_pmu(std::string_view text, const os::Sysfs& sysfs) {
@@ -231,13 +234,9 @@ Result<Resolved> resolve_on_pmu(std::string_view text, const os::Sysfs& sysfs) {
   const auto code = sysfs.encode(*pmu, terms);
   if (!code) return code.error().prefixed(fmt::format("'{}'", text));
   resolved.description = encoding.value_or("");
-  const bool is_core = pmu->kind == os::PmuKind::Core;
-  resolved.parts.push_back({pmu->name,
-                            is_core,
-                            {*code},
-                            encoding.value_or(""),
-                            is_core ? sysfs.read_scale(*pmu, terms) : 1,
-                            is_core ? find_leader(terms, *pmu, sysfs) : std::nullopt});
+  resolved.parts.push_back(pmu->kind == os::PmuKind::Core
+                               ? part_of_sysfs(*pmu, terms, *code, resolved.description, sysfs)
+                               : Part{pmu->name, false, {*code}, resolved.description});
   return resolved;
 }
 
@@ -247,18 +246,14 @@ Resolved resolve_raw(std::string_view text, std::uint64_t code, const os::Sysfs&
   resolved.own_name = text;
   resolved.description = "raw event";
   const std::vector<os::Pmu> cores = sysfs.core_pmus();
-  if (cores.size() < 2) {
-    resolved.parts.push_back(
-        {cores.empty() ? "cpu" : cores.front().name, true, {os::Code{os::kPerfTypeRaw, code}}});
-    return resolved;
-  }
+  if (cores.empty()) resolved.parts.push_back({"cpu", true, {os::Code{os::kPerfTypeRaw, code}}});
   for (const os::Pmu& pmu : cores)
-    resolved.parts.push_back({pmu.name, true, {os::Code{pmu.type, code}}});
+    resolved.parts.push_back(
+        {pmu.name, true, {os::Code{cores.size() > 1 ? pmu.type : os::kPerfTypeRaw, code}}});
   return resolved;
 }
 
-/// Resolves an event of sysfs without its PMU, on every kind of core that has it; no parts:
-/// nowhere.
+/// Resolves an event of sysfs without its PMU, on every kind of core that has it; may be none.
 Result<Resolved> resolve_bare(std::string_view text, const os::Sysfs& sysfs) {
   Resolved resolved;
   resolved.own_name = text;
@@ -267,12 +262,7 @@ Result<Resolved> resolve_bare(std::string_view text, const os::Sysfs& sysfs) {
     if (!terms) continue;
     const auto code = sysfs.encode(pmu, text);
     if (!code) return code.error().prefixed(fmt::format("'{}'", text));
-    resolved.parts.push_back({pmu.name,
-                              true,
-                              {*code},
-                              *terms,
-                              sysfs.read_scale(pmu, text),
-                              find_leader(text, pmu, sysfs)});
+    resolved.parts.push_back(part_of_sysfs(pmu, text, *code, *terms, sysfs));
     resolved.description = *terms;
   }
   // Shares of slots on one kind of core cannot be added to events of another.

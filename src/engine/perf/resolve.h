@@ -28,8 +28,7 @@ struct KnownEvent {
   std::uint32_t type = 0;
   std::uint64_t config = 0;
   std::string_view description;
-  std::string_view arm_names{};  ///< what Arm's driver takes for it, in sysfs' names, with blanks
-                                 ///< between them
+  std::string_view arm_names{};  ///< what Arm's driver takes for it, in sysfs' names; by blanks
   WithoutKernel without_kernel = WithoutKernel::UserPart;
 
   /// Returns the name it goes by here: the alias if it has one.
@@ -42,8 +41,7 @@ std::span<const KnownEvent> known_events();
 /// Finds the event of that name (any of its names, in any case); null if missing.
 const KnownEvent* find_known(std::string_view name);
 
-/// The rings that a modifier after an event's name selects. "cycles:u" is {true, false, false,
-/// true}.
+/// The rings that a modifier after an event's name selects.
 struct Rings {
   bool user = true;
   bool kernel = true;

@@ -88,7 +88,6 @@ struct CallRules {
   bool has_frameworks = true;
   std::set<std::string> missing_symbols{};
   int newest_rusage = 6;
-  bool has_thread_counts = true;
   bool filter_is_obsolete = false;  ///< KDSETREG is refused
   std::string os_version = "15.4";
 };
@@ -184,8 +183,7 @@ class Host {
   int trace_info(Request& request);
   int read_trace(Request& request);
   int wait_for_buffer(Request& request);
-  std::vector<const Thread*> threads_now() const;
-  int thread_map(Request& request) const;
+  std::size_t threads_now() const;
   // host_kqueue.cc
   int change(Queue& queue, const os::Kevent& change);
   void note_signals();

@@ -237,6 +237,9 @@ class Kernel {
   std::map<Tid, Thread*> threads_;
 };
 
+/// Returns the work of the command with that unique id and of all that descends from it.
+Truth tree_of(const Kernel& kernel, std::uint64_t root);
+
 /// Programs of the model are text files whose first line is "# model" and whose others are the
 /// steps of script.h. sh and its -c are the model's own: they exec the words after it.
 Kernel::Loader loader_of_files();

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cerrno>
-#include <memory>
 #include <set>
 #include <string>
 

@@ -1,4 +1,5 @@
 #include "cores/threads.h"
+#include "must.h"
 
 #include <cerrno>
 #include <chrono>
@@ -123,18 +124,17 @@ TEST_CASE("on macOS every thread has its times and counts by kind of core since 
   script.threads[12826] = {
       "com.apple.NSEventThread",
       {counts(167413362041, 151211531442, 34, 27), counts(82421607487, 152207562562, 36, 53)}};
-  const auto threads = look();
-  REQUIRE(threads.has_value());
-  CHECK(threads->notes.empty());
-  REQUIRE(threads->columns.size() == 2);
-  CHECK(threads->columns[0].title == "PERFORMANCE");
-  CHECK(threads->columns[1].title == "EFFICIENCY");
-  REQUIRE(threads->lines.size() == 2);
-  CHECK(threads->lines[0].id == 12801);
-  CHECK(threads->lines[0].cpu_seconds == doctest::Approx(1269 + 240 + 624 + 249));
-  CHECK(threads->lines[1].name == "com.apple.NSEventThread");
-  CHECK(threads->lines[1].parts[1].system_seconds == doctest::Approx(53));
-  CHECK(threads->lines[1].parts[0].cycles == 151211531442U);
+  const Threads threads = must(look());
+  CHECK(threads.notes.empty());
+  REQUIRE(threads.columns.size() == 2);
+  CHECK(threads.columns[0].title == "PERFORMANCE");
+  CHECK(threads.columns[1].title == "EFFICIENCY");
+  REQUIRE(threads.lines.size() == 2);
+  CHECK(threads.lines[0].id == 12801);
+  CHECK(threads.lines[0].cpu_seconds == doctest::Approx(1269 + 240 + 624 + 249));
+  CHECK(threads.lines[1].name == "com.apple.NSEventThread");
+  CHECK(threads.lines[1].parts[1].system_seconds == doctest::Approx(53));
+  CHECK(threads.lines[1].parts[0].cycles == 151211531442U);
 }
 
 TEST_CASE("with a duration it is the difference; a thread that is born meanwhile has all it did") {
@@ -144,13 +144,12 @@ TEST_CASE("with a duration it is the difference; a thread that is born meanwhile
     script.threads[1].levels = {counts(150, 260, 7, 1), counts(10, 20, 1, 0)};
     script.threads[2] = {"b", {counts(3, 4, 1, 0), counts(0, 0, 0, 0)}};
   };
-  const auto threads = look(wait, std::chrono::seconds(1));
-  REQUIRE(threads.has_value());
-  REQUIRE(threads->lines.size() == 2);
-  CHECK(threads->lines[0].parts[0].user_seconds == doctest::Approx(2));
-  CHECK(threads->lines[0].parts[0].instructions == 50U);
-  CHECK(threads->lines[0].parts[1].cycles == 0U);
-  CHECK(threads->lines[1].parts[0].cycles == 4U);
+  const Threads threads = must(look(wait, std::chrono::seconds(1)));
+  REQUIRE(threads.lines.size() == 2);
+  CHECK(threads.lines[0].parts[0].user_seconds == doctest::Approx(2));
+  CHECK(threads.lines[0].parts[0].instructions == 50U);
+  CHECK(threads.lines[0].parts[1].cycles == 0U);
+  CHECK(threads.lines[1].parts[0].cycles == 4U);
 }
 
 TEST_CASE("more threads than the first buffer holds are all there") {
@@ -164,20 +163,19 @@ TEST_CASE("more than two performance levels have a group of columns each, named 
   Script script;
   script.levels = {"Super", "Performance", "Efficiency"};
   script.threads[1] = {"", {counts(1, 2, 3, 0), counts(4, 5, 6, 0), counts(7, 8, 9, 0)}};
-  const auto threads = look();
-  REQUIRE(threads->columns.size() == 3);
-  CHECK(threads->columns[0].title == "SUPER");
-  CHECK(threads->lines[0].parts[2].cycles == 8U);
+  const Threads threads = must(look());
+  REQUIRE(threads.columns.size() == 3);
+  CHECK(threads.columns[0].title == "SUPER");
+  CHECK(threads.lines[0].parts[2].cycles == 8U);
 }
 
 TEST_CASE("a virtual machine counts no cycles: they are missing, not 0") {
   Script script;
   script.threads[1] = {"", {counts(0, 0, 3, 0), counts(0, 0, 1, 0)}};
-  const auto threads = look();
-  REQUIRE(threads.has_value());
-  CHECK_FALSE(threads->columns[0].has_counts);
-  CHECK_FALSE(threads->lines[0].parts[0].cycles.has_value());
-  CHECK(threads->notes.size() == 1);
+  const Threads threads = must(look());
+  CHECK_FALSE(threads.columns[0].has_counts);
+  CHECK_FALSE(threads.lines[0].parts[0].cycles.has_value());
+  CHECK(threads.notes.size() == 1);
 }
 
 TEST_CASE("what macOS refuses is reported in one line") {
@@ -201,14 +199,13 @@ TEST_CASE("on macOS a stream has times, counts and energy by kind of core of eac
   Script script;
   script.threads[7] = {"worker", {counts(1000, 500, 1, 0), counts(100, 50, 1, 1)}};
   const os::DarwinCalls calls = Script::calls();
-  const auto stream = stream_threads({42}, {}, nullptr, &calls);
-  REQUIRE(stream.has_value());
-  CHECK((*stream)->kinds() == std::vector<std::string>{"Performance", "Efficiency"});
-  CHECK((*stream)->read(0s).empty());
+  const auto stream = must(stream_threads({42}, {}, nullptr, &calls));
+  CHECK(stream->kinds() == std::vector<std::string>{"Performance", "Efficiency"});
+  CHECK(stream->read(0s).empty());
   script.threads[7].levels = {counts(5000, 2500, 2, 0), counts(100, 50, 1, 2)};
   script.threads[7].levels[0].energy_nj = 2'000'000'000;
   script.threads[8] = {"new", {counts(10, 20, 0, 0), counts(0, 0, 0, 0)}};
-  const auto all = (*stream)->read(4s);
+  const auto all = stream->read(4s);
   REQUIRE(all.size() == 2);
   CHECK(all[0].thread == 7);
   CHECK(all[0].name == "worker");
@@ -224,13 +221,13 @@ TEST_CASE("on macOS a stream has times, counts and energy by kind of core of eac
   CHECK(all[1].all.cycles == 20U);
   CHECK(all[1].moves == 0U);
   script.threads.erase(8);
-  const auto gone = (*stream)->read(5s);
+  const auto gone = stream->read(5s);
   REQUIRE(gone.size() == 2);
   CHECK(gone[1].has_ended);
   CHECK_FALSE(gone[1].moves);
   script.error = ESRCH;
-  CHECK((*stream)->read(6s).size() == 1);
-  CHECK_FALSE((*stream)->goes_on());
+  CHECK(stream->read(6s).size() == 1);
+  CHECK_FALSE(stream->goes_on());
 }
 
 TEST_CASE("on macOS a stream of a process that is not there, or another user's, is refused") {

@@ -3,8 +3,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
-#include <numeric>
 
 #include <doctest/doctest.h>
 

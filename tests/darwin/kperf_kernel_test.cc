@@ -1,7 +1,6 @@
 #include "darwin/kperf_bench.h"
 #include "engine/kperf/kernel.h"
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <functional>

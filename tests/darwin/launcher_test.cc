@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <memory>
 #include <optional>
 #include <sstream>
 #include <string>

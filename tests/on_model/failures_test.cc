@@ -1,7 +1,6 @@
 #include "on_model/on_model.h"
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <filesystem>
 #include <fstream>

@@ -3,7 +3,6 @@
 #include "os/running.h"
 
 #include <chrono>
-#include <string>
 
 #include <doctest/doctest.h>
 

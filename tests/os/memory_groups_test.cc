@@ -2,7 +2,6 @@
 #include "must.h"
 #include "os/setting_files.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <map>
 #include <set>

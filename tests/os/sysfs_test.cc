@@ -90,8 +90,7 @@ TEST_CASE("files that describe an event are not events") {
 }
 
 TEST_CASE("PMUs of cores, of tasks and of packages are distinguished") {
-  fakes::FakePerf perf;
-  fakes::add_two_kinds(perf);
+  fakes::FakeHybrid perf;
   perf.add({"uncore_imc_0", 20, "", true});
   perf.add({"msr", 21});
   const Sysfs sysfs(perf.calls());

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
-#include <span>
 #include <utility>
 
 namespace lauka::darwin {

@@ -2,7 +2,6 @@
 #include "fakes/darwin/region.h"
 
 #include <algorithm>
-#include <csignal>
 #include <cstring>
 #include <utility>
 

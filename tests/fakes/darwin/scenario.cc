@@ -5,8 +5,6 @@
 
 #include <cerrno>
 #include <map>
-#include <stdexcept>
-#include <utility>
 
 #include <nlohmann/json.hpp>
 

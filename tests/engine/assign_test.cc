@@ -158,15 +158,6 @@ TEST_CASE("passes are the fewest by Hall's bound on 1,500 random sets of the chi
   }
 }
 
-TEST_CASE("passes are the fewest for masks of any kind") {
-  std::mt19937_64 random(3);
-  for (int i = 0; i < 300; ++i) {
-    const Masks masks = random_masks(random, 1 + random() % 14, 6);
-    CAPTURE(masks);
-    check_division(divide_into_passes(masks, {}), masks);
-  }
-}
-
 TEST_CASE("all events of a chip need as many passes as the facts say") {
   const std::map<std::string, std::size_t> expected = {
       {"m1", 9}, {"m2", 9}, {"m3", 9}, {"m4", 13}, {"m5", 13}};
@@ -320,18 +311,6 @@ TEST_CASE("a competing group does not fit, and every smaller one does") {
   }
 }
 
-TEST_CASE("events that are divided by one another share a pass where that costs nothing") {
-  // Nine general events need two passes; without the wish, 0 and 8 are in different ones.
-  const Masks masks(9, kAny);
-  const auto apart = divide_into_passes(masks, {});
-  REQUIRE(pass_of(apart, 0) != pass_of(apart, 8));
-  const std::vector<EventPair> together = {{0, 8}, {8, 1}};
-  const auto passes = divide_into_passes(masks, together);
-  check_division(passes, masks);
-  CHECK(pass_of(passes, 0) == pass_of(passes, 8));
-  CHECK(pass_of(passes, 0) == pass_of(passes, 1));
-}
-
 TEST_CASE("any two events of a chip that fit share a pass, whatever else is counted") {
   std::mt19937_64 random(5);
   for (const std::string& chip : kChips) {
@@ -345,14 +324,6 @@ TEST_CASE("any two events of a chip that fit share a pass, whatever else is coun
         CHECK(pass_of(passes, 0) == pass_of(passes, masks.size() - 1));
     }
   }
-}
-
-TEST_CASE("events that exclude each other are left apart, at no cost") {
-  const Masks masks = {kOnlyPmc7, kOnlyPmc7, kAny};
-  const std::vector<EventPair> together = {{0, 1}, {0, 2}};
-  const auto passes = divide_into_passes(masks, together);
-  check_division(passes, masks);
-  CHECK(pass_of(passes, 0) == pass_of(passes, 2));
 }
 
 }  // namespace

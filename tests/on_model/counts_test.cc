@@ -274,13 +274,6 @@ TEST_CASE("a period that the kernel raises is reported") {
   CHECK_FALSE(sampled("1ms").says("raised"));
 }
 
-TEST_CASE("a period of 0 is refused") {
-  const Mac mac;
-  const Reported reported = mac.lauka({"--period", "0", mac.folder.program("work", "run 1ms")});
-  CHECK(reported.status == 2);
-  CHECK(reported.says("--period '0'"));
-}
-
 TEST_CASE("times are right where a mach unit is a nanosecond") {
   const Mac mac = mac_with({{"timebase", {1, 1}}});
   const Reported reported = mac.lauka({"-r2", "-w0", "--export-runs", mac.folder.file("runs.csv"),

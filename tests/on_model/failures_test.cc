@@ -47,6 +47,14 @@ struct Run {
   }
 };
 
+const json kInstruments = {{"pid", 77}, {"name", "Instruments"}};
+
+/// Machines whose counters fail once they were taken: when they are read, and when programmed.
+std::vector<json> failing_when_taken() {
+  return {{{"tracer", kInstruments}, {"fail", {{"kpc.counters", {{"error", "EPERM"}}}}}},
+          {{"fail", {{"kpc.config", {{"error", "EBUSY"}}}}}}};
+}
+
 Run run_on(const json& scenario, std::vector<std::string> options = {}) {
   return {scenario, std::move(options)};
 }
@@ -70,7 +78,7 @@ TEST_CASE("1: without root the kernel's own counts are shown, and one line says 
 }
 
 TEST_CASE("2: the holder of the tracing is named, and the whole machine is counted instead") {
-  const Run run = run_on({{"tracer", {{"pid", 77}, {"name", "Instruments"}}}});
+  const Run run = run_on({{"tracer", kInstruments}});
   run.check_ended(0);
   CHECK(run.reported.says("Instruments (process 77)"));
   CHECK(run.reported.says("inst_all (system-wide)"));
@@ -83,10 +91,7 @@ TEST_CASE("2: the holder of the tracing is named, and the whole machine is count
 TEST_CASE(
     "2, 3: where counters fail once they were taken, the kernel's own counts are shown, and every "
     "reason") {
-  const json read = {{"tracer", {{"pid", 77}, {"name", "Instruments"}}},
-                     {"fail", {{"kpc.counters", {{"error", "EPERM"}}}}}};
-  const json programmed = {{"fail", {{"kpc.config", {{"error", "EBUSY"}}}}}};
-  for (const json& scenario : {read, programmed}) {
+  for (const json& scenario : failing_when_taken()) {
     CAPTURE(scenario.dump());
     const Run run = run_on(scenario);
     run.check_ended(0);
@@ -102,10 +107,7 @@ TEST_CASE(
 }
 
 TEST_CASE("2, 3: where counters fail once they were taken, those asked for by name are refused") {
-  const json read = {{"tracer", {{"pid", 77}, {"name", "Instruments"}}},
-                     {"fail", {{"kpc.counters", {{"error", "EPERM"}}}}}};
-  const json programmed = {{"fail", {{"kpc.config", {{"error", "EBUSY"}}}}}};
-  for (const json& scenario : {read, programmed}) {
+  for (const json& scenario : failing_when_taken()) {
     for (const auto& options : {std::vector<std::string>{"-e", "inst_all"},
                                 {"--engine", "kperf"},
                                 {"--strategy", "cpu", "-e", "inst_all"}}) {
@@ -272,8 +274,7 @@ TEST_CASE("15: sampling that is busy in the middle of being started is cleared")
 }
 
 TEST_CASE("2: asked for by name alongside another tracer, a strategy is refused with one remedy") {
-  const Run run =
-      run_on({{"tracer", {{"pid", 77}, {"name", "Instruments"}}}}, {"--strategy", "exit"});
+  const Run run = run_on({{"tracer", kInstruments}}, {"--strategy", "exit"});
   run.check_ended(2);
   CHECK(run.reported.err ==
         "lauka: sampling threads as they end does not work here: Instruments (process 77) has the "

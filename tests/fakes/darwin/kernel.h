@@ -156,7 +156,7 @@ class Kernel {
     }
   };
 
-  // kernel_time.cc
+  // kernel_life.cc
   void add_event(std::uint64_t at_ns, Event::Kind kind, std::uint64_t whom, std::uint64_t which);
   void handle(const Event& event);
   bool handle_next(std::uint64_t until_ns);
@@ -203,7 +203,6 @@ class Kernel {
   void note_truth(const Thread& thread);
   Pid free_pid();
 
-  // kernel_emit.cc
   void emit(unsigned cpu, Tid tid, std::uint32_t debugid, std::array<std::uint64_t, 4> arguments);
   void emit_text(unsigned cpu, Tid tid, std::uint32_t debugid, const std::string& text);
   void emit_name(unsigned cpu, Tid tid, std::uint32_t debugid, const std::string& name);

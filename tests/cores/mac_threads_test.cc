@@ -1,9 +1,8 @@
+#include "cores/mac_processes.h"
 #include "cores/threads.h"
 #include "must.h"
 
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <map>
 #include <string>
 #include <vector>
@@ -13,91 +12,12 @@
 namespace lauka::cores {
 namespace {
 
-/// The calls of macOS about threads, as a script. One at a time.
-struct Script {
-  struct Thread {
-    std::string name;
-    LevelCounts levels;
-  };
-  std::vector<std::string> levels{"Performance", "Efficiency"};
-  std::map<std::uint64_t, Thread> threads;
-  int error = 0;  ///< of every call on the process
-  std::size_t listed_at_once = 1U << 20U;
+/// Process 42 of a Mac.
+struct Script : MacProcesses {
+  Script() { base = {125, 3}; }
 
-  Script() { current() = this; }
-  ~Script() { current() = nullptr; }
-  Script(const Script&) = delete;
-  Script& operator=(const Script&) = delete;
-
-  static Script*& current() {
-    // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): calls have no state
-    static Script* script = nullptr;
-    return script;
-  }
-
-  static int by_name(const char* key, void* value, std::size_t* bytes, void*, std::size_t) {
-    const Script& it = *current();
-    const std::string name = key;
-    if (name == "hw.nperflevels") {
-      const auto count = static_cast<std::int32_t>(it.levels.size());
-      std::memcpy(value, &count, sizeof count);
-      *bytes = sizeof count;
-      return count == 0 ? -1 : 0;
-    }
-    const std::string start = "hw.perflevel";
-    if (!name.starts_with(start)) return -1;
-    const std::string& text = it.levels.at(static_cast<std::size_t>(name[start.size()] - '0'));
-    std::memcpy(value, text.c_str(), text.size() + 1);
-    *bytes = text.size() + 1;
-    return 0;
-  }
-
-  static int pid_info(int, int flavour, std::uint64_t argument, void* buffer, int bytes) {
-    Script& it = *current();
-    errno = it.error;
-    if (it.error != 0) return 0;
-    if (flavour == os::kPidListThreadIds) return list(buffer, bytes);
-    const auto thread = it.threads.find(argument);
-    errno = ESRCH;
-    if (thread == it.threads.end()) return 0;
-    if (flavour == os::kPidThreadId64Info) {
-      os::ThreadInfo info;
-      std::memcpy(info.name.data(), thread->second.name.data(),
-                  std::min(thread->second.name.size(), sizeof info.name));
-      std::memcpy(buffer, &info, sizeof info);
-      return sizeof info;
-    }
-    const auto kinds = static_cast<std::uint16_t>(thread->second.levels.size());
-    const os::ThreadCountsHeader header{kinds};
-    std::vector<std::byte> all(sizeof header + kinds * sizeof(os::ThreadCounts));
-    std::memcpy(all.data(), &header, sizeof header);
-    std::memcpy(all.data() + sizeof header, thread->second.levels.data(),
-                kinds * sizeof(os::ThreadCounts));
-    const auto copied = std::min(all.size(), static_cast<std::size_t>(bytes));
-    std::memcpy(buffer, all.data(), copied);
-    return static_cast<int>(copied);
-  }
-
-  static int list(void* buffer, int bytes) {
-    std::vector<std::uint64_t> ids;
-    for (const auto& [id, thread] : current()->threads) ids.push_back(id);
-    const auto copied = std::min(ids.size() * sizeof ids[0], static_cast<std::size_t>(bytes));
-    std::memcpy(buffer, ids.data(), copied);
-    return static_cast<int>(copied);
-  }
-
-  static int timebase(os::Timebase* base) {
-    *base = {125, 3};
-    return 0;
-  }
-
-  static os::DarwinCalls calls() {
-    os::DarwinCalls calls{};
-    calls.sysctlbyname = &by_name;
-    calls.proc_pidinfo = &pid_info;
-    calls.mach_timebase_info = &timebase;
-    return calls;
-  }
+  Process& process = all[42];
+  std::map<std::uint64_t, Thread>& threads = process.threads;
 };
 
 constexpr std::uint64_t kMachPerSecond = 24'000'000;
@@ -110,8 +30,7 @@ os::ThreadCounts counts(std::uint64_t instructions, std::uint64_t cycles, std::u
 
 Result<Threads> look(const Wait& wait = {},
                      std::optional<std::chrono::nanoseconds> during = std::nullopt) {
-  const os::DarwinCalls calls = Script::calls();
-  return sample_threads({42, during}, {}, wait, nullptr, &calls);
+  return sample_threads({42, during}, {}, wait, nullptr, &MacProcesses::calls());
 }
 
 }  // namespace
@@ -180,17 +99,16 @@ TEST_CASE("a virtual machine counts no cycles: they are missing, not 0") {
 
 TEST_CASE("what macOS refuses is reported in one line") {
   Script script;
-  script.error = EPERM;
+  script.process.is_foreign = true;
   CHECK(look().error().line() ==
         "process 42 belongs to another user; run lauka as that user, or with sudo");
-  script.error = ESRCH;
-  CHECK(look().error().line() == "there is no process 42; pgrep -l NAME finds it");
-  script.error = 0;
+  script.process.is_foreign = false;
   script.threads[1] = {"", {counts(1, 1, 1, 1), counts(1, 1, 1, 1)}};
-  const Wait it_ends = [&](std::chrono::nanoseconds) { script.error = ESRCH; };
+  const Wait it_ends = [&](std::chrono::nanoseconds) { script.all.clear(); };
   CHECK(look(it_ends, std::chrono::seconds(1)).error().what == "process 42 ended in the meantime");
-  script.levels.clear();
-  script.error = 0;
+  CHECK(look().error().line() == "there is no process 42; pgrep -l NAME finds it");
+  Script without_levels;
+  without_levels.levels.clear();
   CHECK_FALSE(look().has_value());
 }
 
@@ -198,8 +116,7 @@ TEST_CASE("on macOS a stream has times, counts and energy by kind of core of eac
   using namespace std::chrono_literals;
   Script script;
   script.threads[7] = {"worker", {counts(1000, 500, 1, 0), counts(100, 50, 1, 1)}};
-  const os::DarwinCalls calls = Script::calls();
-  const auto stream = must(stream_threads({42}, {}, nullptr, &calls));
+  const auto stream = must(stream_threads({42}, {}, nullptr, &MacProcesses::calls()));
   CHECK(stream->kinds() == std::vector<std::string>{"Performance", "Efficiency"});
   CHECK(stream->read(0s).empty());
   script.threads[7].levels = {counts(5000, 2500, 2, 0), counts(100, 50, 1, 2)};
@@ -225,19 +142,18 @@ TEST_CASE("on macOS a stream has times, counts and energy by kind of core of eac
   REQUIRE(gone.size() == 2);
   CHECK(gone[1].has_ended);
   CHECK_FALSE(gone[1].moves);
-  script.error = ESRCH;
+  script.all.clear();
   CHECK(stream->read(6s).size() == 1);
   CHECK_FALSE(stream->goes_on());
 }
 
-TEST_CASE("on macOS a stream of a process that is not there, or another user's, is refused") {
+TEST_CASE("on macOS a stream of another user's process, or without levels, is refused") {
   Script script;
-  script.error = EPERM;
-  const os::DarwinCalls calls = Script::calls();
-  CHECK_FALSE(stream_threads({42}, {}, nullptr, &calls).has_value());
-  script.error = 0;
+  script.process.is_foreign = true;
+  CHECK_FALSE(stream_threads({42}, {}, nullptr, &MacProcesses::calls()).has_value());
+  script.process.is_foreign = false;
   script.levels = {};
-  CHECK_FALSE(stream_threads({42}, {}, nullptr, &calls).has_value());
+  CHECK_FALSE(stream_threads({42}, {}, nullptr, &MacProcesses::calls()).has_value());
 }
 
 }  // namespace lauka::cores

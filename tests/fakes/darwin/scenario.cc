@@ -20,13 +20,6 @@ std::optional<T> wish(const json& all, const char* key) {
   return found->get<T>();
 }
 
-int error_named(const std::string& name) {
-  static const std::map<std::string, int> kErrors = {
-      {"EPERM", EPERM},   {"EBUSY", EBUSY},         {"EACCES", EACCES},   {"EINVAL", EINVAL},
-      {"ENOENT", ENOENT}, {"ECANCELED", ECANCELED}, {"ENOTSUP", ENOTSUP}, {"ENOMEM", ENOMEM}};
-  return kErrors.at(name);
-}
-
 Setup setup_of(const json& all) {
   Setup setup;
   setup.chip = chip_named(all.value("chip", "m1"), all.at("tables"));
@@ -95,6 +88,24 @@ json of_truth(const Truth& truth) {
 }
 
 }  // namespace
+
+int error_named(const std::string& name) {
+  static const std::map<std::string, int> kErrors = {{"", 0},
+                                                     {"EPERM", EPERM},
+                                                     {"ENOENT", ENOENT},
+                                                     {"ESRCH", ESRCH},
+                                                     {"ENOMEM", ENOMEM},
+                                                     {"EACCES", EACCES},
+                                                     {"EFAULT", EFAULT},
+                                                     {"EBUSY", EBUSY},
+                                                     {"EINVAL", EINVAL},
+                                                     {"ERANGE", ERANGE},
+                                                     {"EBADF", EBADF},
+                                                     {"ENOTSUP", ENOTSUP},
+                                                     {"ECANCELED", ECANCELED},
+                                                     {"ENODATA", ENODATA}};
+  return kErrors.at(name);
+}
 
 std::unique_ptr<Host> host_of(const std::string& scenario) {
   const json all = json::parse(scenario);

@@ -23,6 +23,9 @@ namespace lauka::darwin {
 /// Throws std::exception if it cannot be read.
 std::unique_ptr<Host> host_of(const std::string& scenario);
 
+/// Returns the errno of that name; 0 for "". Throws std::out_of_range for names that nothing uses.
+int error_named(const std::string& name);
+
 /// The scenario's `report`; empty: none.
 std::string report_file_of(const std::string& scenario);
 

@@ -10,7 +10,8 @@
 
 namespace lauka::darwin {
 
-// The kperf engine on the model of Darwin's kernel: it must count what the model's threads did.
+// The kperf engine on the model of Darwin's kernel. That it counts what the model's threads did is
+// tested on the whole program: on_model/counts_test.cc.
 
 TEST_CASE("what was taken of the system is given back") {
   KperfBench bench;

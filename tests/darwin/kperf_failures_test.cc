@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// Failures of counters, and how the engine handles them.
+// Failures of counters, as far as on_model/failures_test.cc does not see them in the whole program.
 
 namespace lauka::darwin {
 

@@ -433,7 +433,8 @@ TEST_CASE("whichever call fails, the target is old or new, whole, and what is le
             CAPTURE(call);
             CAPTURE(at);
             CAPTURE(error);
-            if (check_replaced({call, at, error}, is_mount_point, is_named)) ++failures;
+            failures += static_cast<std::size_t>(
+                check_replaced({call, at, error}, is_mount_point, is_named));
           }
         }
       }

@@ -60,14 +60,6 @@ std::string reported(const CoreTimes& times) {
 
 }  // namespace
 
-TEST_CASE("the kernel's totals of the ended command decide, however little was seen of it") {
-  Processes machine;
-  machine.begin(kCommand, 1, 5);
-  Run run;
-  run.look();
-  CHECK(reported(mac_times(totals(300, 100), run.poll.result(), 400 * kMs)) == "300 100 + 0");
-}
-
 TEST_CASE("descendants are added as last seen; what ended between two looks is reported as such") {
   Processes machine;
   machine.begin(kCommand, 1, 5);

@@ -127,17 +127,6 @@ TEST_CASE("a daemon that is launchd's child from the first is not the command's 
   CHECK(Polled("daemon {\nrun 500ms e\n}\nrun 50ms").times.ns.at(1) == 0);
 }
 
-TEST_CASE("before macOS 13 threads are asked; what they did after the last look is not divided") {
-  CallRules rules;
-  rules.newest_rusage = 4;
-  const Polled run("threads 3 {\nrun 45ms\nrun 45ms e\n}\njoin", rules);
-  check_close(run.reported(), run.truth.total());
-  CHECK(run.times.ns.at(0) > 60 * kMs);
-  CHECK(run.times.ns.at(1) > 60 * kMs);
-  CHECK(run.times.ns.at(0) <= run.truth_of(Level::Performance));
-  CHECK(run.times.ns.at(1) <= run.truth_of(Level::Efficiency));
-}
-
 TEST_CASE("threads of a running process are listed by kind of core, with names") {
   Driver driver(machine("m2"));
   driver.programs["it"] =
@@ -162,14 +151,6 @@ TEST_CASE("threads of a running process are listed by kind of core, with names")
   }
   CHECK(cores::sample_threads({4711, std::nullopt}, {}, {}, nullptr, &driver.calls).error().what ==
         "there is no process 4711");
-}
-
-TEST_CASE("threads of another user's process, and of a virtual machine, are reported as they are") {
-  Setup setup = machine("m2");
-  setup.is_root = false;
-  Driver driver(setup);
-  CHECK(cores::sample_threads({1, std::nullopt}, {}, {}, nullptr, &driver.calls).error().what ==
-        "process 1 belongs to another user");
 }
 
 TEST_CASE("a command whose efficiency cores are preferred runs there, and nowhere else") {

@@ -3,6 +3,7 @@
 #include "engine/engine.h"
 #include "engine/perf/perf_engine.h"
 #include "fakes/fake_perf.h"
+#include "must.h"
 
 #include <memory>
 #include <string>
@@ -35,6 +36,10 @@ struct Armed {
   std::unique_ptr<engine::CounterEngine> engine;
   std::unique_ptr<engine::Counting> counting;
   std::vector<os::CounterRequest> requests;
+
+  engine::Counted count(FakePerf& perf, const FakePerf::Program& program) const {
+    return counting->finish(perf.run(requests, program), 0);
+  }
 };
 
 Armed armed(const FakePerf& perf, std::unique_ptr<engine::CounterEngine> inner,
@@ -46,10 +51,8 @@ Armed armed(const FakePerf& perf, std::unique_ptr<engine::CounterEngine> inner,
   for (const CoreKind& kind : kinds) decided.use.timed.push_back(kind.name);
   decided.use.min_share = min_share;
   it.engine = with_core_time(std::move(inner), decided, &perf.calls());
-  if (!events.empty()) REQUIRE(it.engine->select({events, false}).has_value());
-  auto counting = it.engine->arm(0);
-  REQUIRE(counting.has_value());
-  it.counting = *std::move(counting);
+  if (!events.empty()) must(it.engine->select({events, false}));
+  it.counting = must(it.engine->arm(0));
   it.requests = it.counting->requests();
   return it;
 }
@@ -67,7 +70,7 @@ TEST_CASE("a clock for each CPU of the smaller kinds and one for all give the ti
   std::string on;
   for (const os::CounterRequest& request : it.requests) on += std::to_string(request.cpu) + " ";
   CHECK(on == "-1 4 3 ");
-  const auto counted = it.counting->finish(perf.run(it.requests, on_all_kinds()), 0);
+  const auto counted = it.count(perf, on_all_kinds());
   CHECK(counted.counts == Counts{69 * kMs, 20 * kMs, 11 * kMs});
   CHECK_FALSE(counted.missing.has_value());
 }
@@ -78,8 +81,7 @@ TEST_CASE("a CPU that is switched off has no time") {
   auto program = on_all_kinds();
   program.ns_on_cpu[3] = 0;
   const Armed it = clocks_only(perf);
-  CHECK(it.counting->finish(perf.run(it.requests, program), 0).counts ==
-        Counts{69 * kMs, 0, 11 * kMs});
+  CHECK(it.count(perf, program).counts == Counts{69 * kMs, 0, 11 * kMs});
 }
 
 TEST_CASE("the times follow another engine's counts, and leave those as they are") {
@@ -90,14 +92,13 @@ TEST_CASE("the times follow another engine's counts, and leave those as they are
   program.ns_on = {{"cpu", 100 * kMs}};
   program.counts = {{{"cpu", fakes::kCycles}, {1000, 300}},
                     {{"cpu", fakes::kInstructions}, {2000, 500}}};
-  const auto counted = it.counting->finish(perf.run(it.requests, program), 0);
+  const auto counted = it.count(perf, program);
   CHECK(counted.counts == Counts{1300, 2500, 69 * kMs, 20 * kMs, 11 * kMs});
   CHECK(it.requests[2].leader == 2);
 }
 
 TEST_CASE("if the counters of every kind of core are in use, they give the time: no clock") {
-  FakePerf perf;
-  fakes::add_two_kinds(perf);
+  fakes::FakeHybrid perf;
   const CoreKinds kinds{{"P", {0, 1, 2, 3}, "cpu_core"}, {"E", {4, 5, 6, 7}, "cpu_atom"}};
   const Armed it =
       armed(perf, engine::perf::make_perf_engine(perf.calls(), false, kinds), kinds, {"cycles"});
@@ -108,13 +109,11 @@ TEST_CASE("if the counters of every kind of core are in use, they give the time:
                     {{"cpu_atom", fakes::kCycles}, {200, 0}}};
   program.usage.user_ns = 100 * kMs;
   // The sum, its parts on P and E, then the times.
-  CHECK(it.counting->finish(perf.run(it.requests, program), 0).counts ==
-        Counts{1200, 1000, 200, 60 * kMs, 40 * kMs});
+  CHECK(it.count(perf, program).counts == Counts{1200, 1000, 200, 60 * kMs, 40 * kMs});
 }
 
 TEST_CASE("kinds named by hand are timed by clocks also where the PMUs have other kinds") {
-  FakePerf perf;
-  fakes::add_two_kinds(perf);
+  fakes::FakeHybrid perf;
   const Armed it = armed(perf, engine::perf::make_perf_engine(perf.calls(), false),
                          {{"P", {0}}, {"E", {1, 2, 3, 4, 5, 6, 7}}}, {"cycles"});
   CHECK(it.requests.size() == 4);
@@ -125,10 +124,9 @@ TEST_CASE("a program that loses its clocks at exec has no times, with the reason
   auto program = on_all_kinds();
   program.is_setuid = true;
   const Armed it = clocks_only(perf);
-  const auto counted = it.counting->finish(perf.run(it.requests, program), 0);
+  const auto counted = it.count(perf, program);
   CHECK(counted.counts == Counts{std::nullopt, std::nullopt, std::nullopt});
-  REQUIRE(counted.missing.has_value());
-  CHECK(counted.missing->what ==
+  CHECK(counted.missing.value().what ==
         "no time by kind of core: the counters stopped where a program began, as at one that is "
         "setuid or unreadable");
 }
@@ -145,8 +143,7 @@ TEST_CASE("where descriptors do not suffice for the clocks, the run is counted w
   CHECK(ended.counter_error == 0);
   const auto counted = it.counting->finish(ended, 0);
   CHECK(counted.counts == Counts{1300, std::nullopt, std::nullopt, std::nullopt});
-  REQUIRE(counted.missing.has_value());
-  CHECK(counted.missing->what ==
+  CHECK(counted.missing.value().what ==
         "no time by kind of core: the limit of open files leaves no room for counters");
 }
 
@@ -156,9 +153,8 @@ TEST_CASE("clocks that are more than are opened for a run are left out, and that
   for (std::uint32_t cpu = 0; cpu < 400; ++cpu) kinds[cpu % 2].cpus.push_back(cpu);
   const Armed it = clocks_only(perf, kinds);
   CHECK(it.requests.empty());
-  const auto counted = it.counting->finish(perf.run(it.requests, on_all_kinds()), 0);
-  REQUIRE(counted.missing.has_value());
-  CHECK(counted.missing->what ==
+  const auto counted = it.count(perf, on_all_kinds());
+  CHECK(counted.missing.value().what ==
         "no time by kind of core: it takes 201 counters, and at most 128 are opened for a run");
 }
 
@@ -184,18 +180,15 @@ TEST_CASE("a run with too small a share of its time on P is asked to be run agai
   FakePerf perf;
   const auto with_least = [&](double share) {
     const Armed it = armed(perf, engine::make_none_engine(std::nullopt), three_kinds(), {}, share);
-    return it.counting->finish(perf.run(it.requests, on_all_kinds()), 0).redo;
+    return it.count(perf, on_all_kinds()).redo;
   };
   CHECK_FALSE(with_least(0.69).has_value());  // 69 of 100 ms are on P
-  const auto redo = with_least(0.7);
-  REQUIRE(redo.has_value());
-  CHECK(redo->at_most == 3);
-  CHECK(redo->why == "less than 70% of the CPU time was spent on P cores");
+  const engine::Redo redo = with_least(0.7).value();
+  CHECK(redo.at_most == 3);
+  CHECK(redo.why == "less than 70% of the CPU time was spent on P cores");
 }
 
 namespace {
-
-using fakes::FakePerf;
 
 /// "P 0-3 cpu_core, E 4-7 cpu_atom".
 std::string reported(const CoreKinds& kinds) {
@@ -213,10 +206,22 @@ void set_cpus(FakePerf& perf, const std::string& present, const std::string& onl
   perf.files["/sys/devices/system/cpu/online"] = online + "\n";
 }
 
-void set_of_cpu(FakePerf& perf, int cpu, const std::string& file, int value) {
-  perf.files["/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/" + file] =
-      std::to_string(value) + "\n";
+/// Writes a file of each CPU from the first on.
+void set_of_cpus(FakePerf& perf, const std::string& file, const std::vector<int>& values) {
+  for (std::size_t cpu = 0; cpu < values.size(); ++cpu)
+    perf.files["/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/" + file] =
+        std::to_string(values[cpu]) + "\n";
 }
+
+/// A machine with two PMUs of Arm.
+class ArmPmus : public FakePerf {
+ public:
+  ArmPmus() {
+    add({"armv8_cortex_a53", 8, "0-1"});
+    add({"armv8_cortex_a72", 9, "2-3"});
+    set_cpus(*this, "0-3", "0-3");
+  }
+};
 
 std::string why_not(const CoreKinds& by_hand, const FakePerf& perf) {
   const auto kinds = check_kinds(by_hand, perf.calls());
@@ -226,8 +231,7 @@ std::string why_not(const CoreKinds& by_hand, const FakePerf& perf) {
 }  // namespace
 
 TEST_CASE("Intel's kinds of core follow from the names of their PMUs") {
-  FakePerf perf;
-  fakes::add_two_kinds(perf);
+  fakes::FakeHybrid perf;
   set_cpus(perf, "0-7", "0-7");
   CHECK(reported(find_kinds(perf.calls()).kinds) == "P 0-3 cpu_core, E 4-7 cpu_atom");
   set_cpus(perf, "0-9", "0-9");
@@ -237,26 +241,19 @@ TEST_CASE("Intel's kinds of core follow from the names of their PMUs") {
 }
 
 TEST_CASE("Arm's kinds of core are ranked by capacity, else by the highest frequency") {
-  FakePerf perf;
-  perf.add({"armv8_cortex_a53", 8, "0-1"});
-  perf.add({"armv8_cortex_a72", 9, "2-3"});
-  set_cpus(perf, "0-3", "0-3");
+  ArmPmus perf;
   SUBCASE("capacity") {
-    for (const int cpu : {0, 1, 2, 3}) set_of_cpu(perf, cpu, "cpu_capacity", cpu < 2 ? 446 : 1024);
+    set_of_cpus(perf, "cpu_capacity", {446, 446, 1024, 1024});
   }
   SUBCASE("frequency") {
-    for (const int cpu : {0, 1, 2, 3})
-      set_of_cpu(perf, cpu, "cpufreq/cpuinfo_max_freq", cpu < 2 ? 1400000 : 1800000);
+    set_of_cpus(perf, "cpufreq/cpuinfo_max_freq", {1400000, 1400000, 1800000, 1800000});
   }
   CHECK(reported(find_kinds(perf.calls()).kinds) ==
         "P 2-3 armv8_cortex_a72, E 0-1 armv8_cortex_a53");
 }
 
 TEST_CASE("several PMUs that nothing ranks are no kinds, with the reason") {
-  FakePerf perf;
-  perf.add({"armv8_cortex_a53", 8, "0-1"});
-  perf.add({"armv8_cortex_a72", 9, "2-3"});
-  set_cpus(perf, "0-3", "0-3");
+  const ArmPmus perf;
   const FoundKinds found = find_kinds(perf.calls());
   CHECK(found.kinds.empty());
   CHECK(found.why_none ==
@@ -267,42 +264,47 @@ TEST_CASE("several PMUs that nothing ranks are no kinds, with the reason") {
 TEST_CASE("without several PMUs the capacities decide the kinds, gaps under a tenth merged") {
   FakePerf perf(fakes::usual_pmu());
   set_cpus(perf, "0-7", "0-7");
-  SUBCASE("three kinds, the fastest with a favoured core") {
-    const int capacity[] = {250, 250, 250, 250, 870, 870, 1009, 1024};
-    for (int cpu = 0; cpu < 8; ++cpu) set_of_cpu(perf, cpu, "cpu_capacity", capacity[cpu]);
-    CHECK(reported(find_kinds(perf.calls()).kinds) == "P 6-7, M 4-5, E 0-3");
+  struct Case {
+    const char* what;
+    std::vector<int> capacities;
+    std::string kinds;
+  };
+  for (const Case& one : {Case{"the fastest with a favoured core",
+                               {250, 250, 250, 250, 870, 870, 1009, 1024},
+                               "P 6-7, M 4-5, E 0-3"},
+                          Case{"four kinds",
+                               {200, 200, 400, 400, 700, 700, 1024, 1024},
+                               "P 6-7, M1 4-5, M2 2-3, E 0-1"},
+                          Case{"one kind that differs a little",
+                               {1009, 1009, 1009, 1009, 1024, 1024, 1024, 1024},
+                               ""}}) {
+    CAPTURE(one.what);
+    set_of_cpus(perf, "cpu_capacity", one.capacities);
+    CHECK(reported(find_kinds(perf.calls()).kinds) == one.kinds);
   }
-  SUBCASE("four kinds") {
-    const int capacity[] = {200, 200, 400, 400, 700, 700, 1024, 1024};
-    for (int cpu = 0; cpu < 8; ++cpu) set_of_cpu(perf, cpu, "cpu_capacity", capacity[cpu]);
-    CHECK(reported(find_kinds(perf.calls()).kinds) == "P 6-7, M1 4-5, M2 2-3, E 0-1");
-  }
-  SUBCASE("one kind whose cores differ a little") {
-    for (int cpu = 0; cpu < 8; ++cpu) set_of_cpu(perf, cpu, "cpu_capacity", cpu < 4 ? 1009 : 1024);
-    CHECK(find_kinds(perf.calls()).kinds.empty());
-  }
-  SUBCASE("one without a capacity: nothing is guessed") {
-    for (int cpu = 0; cpu < 7; ++cpu) set_of_cpu(perf, cpu, "cpu_capacity", cpu < 4 ? 250 : 1024);
-    CHECK(find_kinds(perf.calls()).kinds.empty());
-  }
+}
+
+TEST_CASE("where one CPU has no capacity, nothing is guessed") {
+  FakePerf perf(fakes::usual_pmu());
+  set_cpus(perf, "0-7", "0-7");
+  set_of_cpus(perf, "cpu_capacity", {250, 250, 250, 250, 1024, 1024, 1024});
+  CHECK(find_kinds(perf.calls()).kinds.empty());
 }
 
 TEST_CASE("a machine without such facts has one kind, and no rows for it") {
   FakePerf perf(fakes::usual_pmu());
   set_cpus(perf, "0-1", "0-1");
-  set_of_cpu(perf, 0, "cpufreq/cpuinfo_max_freq", 3000000);
-  set_of_cpu(perf, 1, "cpufreq/cpuinfo_max_freq", 2000000);
+  set_of_cpus(perf, "cpufreq/cpuinfo_max_freq", {3000000, 2000000});
   const FoundKinds found = find_kinds(perf.calls());
   CHECK(found.kinds.empty());
   CHECK(found.why_none.empty());
 }
 
 TEST_CASE("PMUs that do not have every CPU give way to capacities") {
-  FakePerf perf;
-  fakes::add_two_kinds(perf);
+  fakes::FakeHybrid perf;
   set_cpus(perf, "0-9", "0-9");
   CHECK(find_kinds(perf.calls()).kinds.empty());
-  for (int cpu = 0; cpu < 10; ++cpu) set_of_cpu(perf, cpu, "cpu_capacity", cpu < 4 ? 1024 : 500);
+  set_of_cpus(perf, "cpu_capacity", {1024, 1024, 1024, 1024, 500, 500, 500, 500, 500, 500});
   CHECK(reported(find_kinds(perf.calls()).kinds) == "P 0-3, E 4-9");
 }
 
@@ -320,12 +322,11 @@ TEST_CASE("kinds named by hand hold every CPU that is switched on and none that 
 TEST_CASE("the kind called P is the fast one at any place") {
   FakePerf perf;
   set_cpus(perf, "0-2", "0-2");
-  const auto kinds = check_kinds({{"E", {0}}, {"M", {1}}, {"p", {2}}}, perf.calls());
-  REQUIRE(kinds.has_value());
-  CHECK(reported(*kinds) == "p 2, E 0, M 1");
-  CHECK(*choose_cpus(CorePreference::Performance, *kinds, perf.calls()) ==
+  const CoreKinds kinds = must(check_kinds({{"E", {0}}, {"M", {1}}, {"p", {2}}}, perf.calls()));
+  CHECK(reported(kinds) == "p 2, E 0, M 1");
+  CHECK(*choose_cpus(CorePreference::Performance, kinds, perf.calls()) ==
         std::vector<std::uint32_t>{2});
-  CHECK(*choose_cpus(CorePreference::Efficiency, *kinds, perf.calls()) ==
+  CHECK(*choose_cpus(CorePreference::Efficiency, kinds, perf.calls()) ==
         std::vector<std::uint32_t>{0});
 }
 
@@ -345,10 +346,9 @@ TEST_CASE("a preferred kind is narrowed to what lauka may run on") {
 TEST_CASE("on a machine with one kind of core nothing is measured, and no kind can be wanted") {
   FakePerf perf(fakes::usual_pmu());
   set_cpus(perf, "0-3", "0-3");
-  const auto decided = decide({}, &perf.calls());
-  REQUIRE(decided.has_value());
-  CHECK(decided->use.timed.empty());
-  CHECK(decided->note.empty());
+  const Decided decided = must(decide({}, &perf.calls()));
+  CHECK(decided.use.timed.empty());
+  CHECK(decided.note.empty());
   CHECK(decide({{}, CorePreference::Performance}, &perf.calls()).error().line() ==
         "--cores p: this machine has one kind of core; leave it out, or name the kinds with "
         "--core-kinds");
@@ -358,16 +358,13 @@ TEST_CASE("on a machine with one kind of core nothing is measured, and no kind c
 }
 
 TEST_CASE("where no clock can be opened there is no time by kind, with the reason and the remedy") {
-  FakePerf perf;
-  fakes::add_two_kinds(perf);
+  fakes::FakeHybrid perf;
   perf.is_debian = true;
   perf.set_paranoid(3);
-  const auto decided = decide({}, &perf.calls());
-  REQUIRE(decided.has_value());
-  CHECK(decided->use.timed.empty());
-  CHECK(decided->note ==
-        "no time by kind of core: perf_event_paranoid is 3, which denies users all counters; "
-        "sudo sysctl kernel.perf_event_paranoid=1 (2 is enough with --user-only)");
+  const Decided decided = must(decide({}, &perf.calls()));
+  CHECK(decided.use.timed.empty());
+  CHECK(decided.note.starts_with(
+      "no time by kind of core: perf_event_paranoid is 3, which denies users all counters; "));
   CHECK_FALSE(decide({{}, CorePreference::Any, 0.9}, &perf.calls()).has_value());
   // A preference needs no clock.
   CHECK(decide({{}, CorePreference::Efficiency}, &perf.calls())->use.cpus ==
@@ -375,8 +372,7 @@ TEST_CASE("where no clock can be opened there is no time by kind, with the reaso
 }
 
 TEST_CASE("at perf_event_paranoid 2 the times are measured for ordinary users too") {
-  FakePerf perf;
-  fakes::add_two_kinds(perf);
+  fakes::FakeHybrid perf;
   perf.set_paranoid(2);
   CHECK(decide({}, &perf.calls())->use.timed == std::vector<std::string>{"P", "E"});
 }

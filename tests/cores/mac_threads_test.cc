@@ -1,8 +1,8 @@
+#include "cores/mac_processes.h"
 #include "cores/threads.h"
+#include "must.h"
 
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <map>
 #include <string>
 #include <vector>
@@ -12,91 +12,12 @@
 namespace lauka::cores {
 namespace {
 
-/// The calls of macOS about threads, as a script. One at a time.
-struct Script {
-  struct Thread {
-    std::string name;
-    LevelCounts levels;
-  };
-  std::vector<std::string> levels{"Performance", "Efficiency"};
-  std::map<std::uint64_t, Thread> threads;
-  int error = 0;  ///< of every call on the process
-  std::size_t listed_at_once = 1U << 20U;
+/// Process 42 of a Mac.
+struct Script : MacProcesses {
+  Script() { base = {125, 3}; }
 
-  Script() { current() = this; }
-  ~Script() { current() = nullptr; }
-  Script(const Script&) = delete;
-  Script& operator=(const Script&) = delete;
-
-  static Script*& current() {
-    // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): calls have no state
-    static Script* script = nullptr;
-    return script;
-  }
-
-  static int by_name(const char* key, void* value, std::size_t* bytes, void*, std::size_t) {
-    const Script& it = *current();
-    const std::string name = key;
-    if (name == "hw.nperflevels") {
-      const auto count = static_cast<std::int32_t>(it.levels.size());
-      std::memcpy(value, &count, sizeof count);
-      *bytes = sizeof count;
-      return count == 0 ? -1 : 0;
-    }
-    const std::string start = "hw.perflevel";
-    if (!name.starts_with(start)) return -1;
-    const std::string& text = it.levels.at(static_cast<std::size_t>(name[start.size()] - '0'));
-    std::memcpy(value, text.c_str(), text.size() + 1);
-    *bytes = text.size() + 1;
-    return 0;
-  }
-
-  static int pid_info(int, int flavour, std::uint64_t argument, void* buffer, int bytes) {
-    Script& it = *current();
-    errno = it.error;
-    if (it.error != 0) return 0;
-    if (flavour == os::kPidListThreadIds) return list(buffer, bytes);
-    const auto thread = it.threads.find(argument);
-    errno = ESRCH;
-    if (thread == it.threads.end()) return 0;
-    if (flavour == os::kPidThreadId64Info) {
-      os::ThreadInfo info;
-      std::memcpy(info.name.data(), thread->second.name.data(),
-                  std::min(thread->second.name.size(), sizeof info.name));
-      std::memcpy(buffer, &info, sizeof info);
-      return sizeof info;
-    }
-    const auto kinds = static_cast<std::uint16_t>(thread->second.levels.size());
-    const os::ThreadCountsHeader header{kinds};
-    std::vector<std::byte> all(sizeof header + kinds * sizeof(os::ThreadCounts));
-    std::memcpy(all.data(), &header, sizeof header);
-    std::memcpy(all.data() + sizeof header, thread->second.levels.data(),
-                kinds * sizeof(os::ThreadCounts));
-    const auto copied = std::min(all.size(), static_cast<std::size_t>(bytes));
-    std::memcpy(buffer, all.data(), copied);
-    return static_cast<int>(copied);
-  }
-
-  static int list(void* buffer, int bytes) {
-    std::vector<std::uint64_t> ids;
-    for (const auto& [id, thread] : current()->threads) ids.push_back(id);
-    const auto copied = std::min(ids.size() * sizeof ids[0], static_cast<std::size_t>(bytes));
-    std::memcpy(buffer, ids.data(), copied);
-    return static_cast<int>(copied);
-  }
-
-  static int timebase(os::Timebase* base) {
-    *base = {125, 3};
-    return 0;
-  }
-
-  static os::DarwinCalls calls() {
-    os::DarwinCalls calls{};
-    calls.sysctlbyname = &by_name;
-    calls.proc_pidinfo = &pid_info;
-    calls.mach_timebase_info = &timebase;
-    return calls;
-  }
+  Process& process = all[42];
+  std::map<std::uint64_t, Thread>& threads = process.threads;
 };
 
 constexpr std::uint64_t kMachPerSecond = 24'000'000;
@@ -109,8 +30,7 @@ os::ThreadCounts counts(std::uint64_t instructions, std::uint64_t cycles, std::u
 
 Result<Threads> look(const Wait& wait = {},
                      std::optional<std::chrono::nanoseconds> during = std::nullopt) {
-  const os::DarwinCalls calls = Script::calls();
-  return sample_threads(42, during, {}, wait, nullptr, &calls);
+  return sample_threads(42, during, {}, wait, nullptr, &MacProcesses::calls());
 }
 
 }  // namespace
@@ -123,18 +43,17 @@ TEST_CASE("on macOS every thread has its times and counts by kind of core since 
   script.threads[12826] = {
       "com.apple.NSEventThread",
       {counts(167413362041, 151211531442, 34, 27), counts(82421607487, 152207562562, 36, 53)}};
-  const auto threads = look();
-  REQUIRE(threads.has_value());
-  CHECK(threads->notes.empty());
-  REQUIRE(threads->columns.size() == 2);
-  CHECK(threads->columns[0].title == "PERFORMANCE");
-  CHECK(threads->columns[1].title == "EFFICIENCY");
-  REQUIRE(threads->lines.size() == 2);
-  CHECK(threads->lines[0].id == 12801);
-  CHECK(threads->lines[0].cpu_seconds == doctest::Approx(1269 + 240 + 624 + 249));
-  CHECK(threads->lines[1].name == "com.apple.NSEventThread");
-  CHECK(threads->lines[1].parts[1].system_seconds == doctest::Approx(53));
-  CHECK(threads->lines[1].parts[0].cycles == 151211531442U);
+  const Threads threads = must(look());
+  CHECK(threads.notes.empty());
+  REQUIRE(threads.columns.size() == 2);
+  CHECK(threads.columns[0].title == "PERFORMANCE");
+  CHECK(threads.columns[1].title == "EFFICIENCY");
+  REQUIRE(threads.lines.size() == 2);
+  CHECK(threads.lines[0].id == 12801);
+  CHECK(threads.lines[0].cpu_seconds == doctest::Approx(1269 + 240 + 624 + 249));
+  CHECK(threads.lines[1].name == "com.apple.NSEventThread");
+  CHECK(threads.lines[1].parts[1].system_seconds == doctest::Approx(53));
+  CHECK(threads.lines[1].parts[0].cycles == 151211531442U);
 }
 
 TEST_CASE("with a duration it is the difference; a thread that is born meanwhile has all it did") {
@@ -144,13 +63,12 @@ TEST_CASE("with a duration it is the difference; a thread that is born meanwhile
     script.threads[1].levels = {counts(150, 260, 7, 1), counts(10, 20, 1, 0)};
     script.threads[2] = {"b", {counts(3, 4, 1, 0), counts(0, 0, 0, 0)}};
   };
-  const auto threads = look(wait, std::chrono::seconds(1));
-  REQUIRE(threads.has_value());
-  REQUIRE(threads->lines.size() == 2);
-  CHECK(threads->lines[0].parts[0].user_seconds == doctest::Approx(2));
-  CHECK(threads->lines[0].parts[0].instructions == 50U);
-  CHECK(threads->lines[0].parts[1].cycles == 0U);
-  CHECK(threads->lines[1].parts[0].cycles == 4U);
+  const Threads threads = must(look(wait, std::chrono::seconds(1)));
+  REQUIRE(threads.lines.size() == 2);
+  CHECK(threads.lines[0].parts[0].user_seconds == doctest::Approx(2));
+  CHECK(threads.lines[0].parts[0].instructions == 50U);
+  CHECK(threads.lines[0].parts[1].cycles == 0U);
+  CHECK(threads.lines[1].parts[0].cycles == 4U);
 }
 
 TEST_CASE("more threads than the first buffer holds are all there") {
@@ -164,35 +82,33 @@ TEST_CASE("more than two performance levels have a group of columns each, named 
   Script script;
   script.levels = {"Super", "Performance", "Efficiency"};
   script.threads[1] = {"", {counts(1, 2, 3, 0), counts(4, 5, 6, 0), counts(7, 8, 9, 0)}};
-  const auto threads = look();
-  REQUIRE(threads->columns.size() == 3);
-  CHECK(threads->columns[0].title == "SUPER");
-  CHECK(threads->lines[0].parts[2].cycles == 8U);
+  const Threads threads = must(look());
+  REQUIRE(threads.columns.size() == 3);
+  CHECK(threads.columns[0].title == "SUPER");
+  CHECK(threads.lines[0].parts[2].cycles == 8U);
 }
 
 TEST_CASE("a virtual machine counts no cycles: they are missing, not 0") {
   Script script;
   script.threads[1] = {"", {counts(0, 0, 3, 0), counts(0, 0, 1, 0)}};
-  const auto threads = look();
-  REQUIRE(threads.has_value());
-  CHECK_FALSE(threads->columns[0].has_counts);
-  CHECK_FALSE(threads->lines[0].parts[0].cycles.has_value());
-  CHECK(threads->notes.size() == 1);
+  const Threads threads = must(look());
+  CHECK_FALSE(threads.columns[0].has_counts);
+  CHECK_FALSE(threads.lines[0].parts[0].cycles.has_value());
+  CHECK(threads.notes.size() == 1);
 }
 
 TEST_CASE("what macOS refuses is reported in one line") {
   Script script;
-  script.error = EPERM;
+  script.process.is_foreign = true;
   CHECK(look().error().line() ==
         "process 42 belongs to another user; run lauka as that user, or with sudo");
-  script.error = ESRCH;
-  CHECK(look().error().line() == "there is no process 42; pgrep -l NAME finds it");
-  script.error = 0;
+  script.process.is_foreign = false;
   script.threads[1] = {"", {counts(1, 1, 1, 1), counts(1, 1, 1, 1)}};
-  const Wait it_ends = [&](std::chrono::nanoseconds) { script.error = ESRCH; };
+  const Wait it_ends = [&](std::chrono::nanoseconds) { script.all.clear(); };
   CHECK(look(it_ends, std::chrono::seconds(1)).error().what == "process 42 ended in the meantime");
-  script.levels.clear();
-  script.error = 0;
+  CHECK(look().error().line() == "there is no process 42; pgrep -l NAME finds it");
+  Script without_levels;
+  without_levels.levels.clear();
   CHECK_FALSE(look().has_value());
 }
 
@@ -200,15 +116,13 @@ TEST_CASE("on macOS a stream has times, counts and energy by kind of core of eac
   using namespace std::chrono_literals;
   Script script;
   script.threads[7] = {"worker", {counts(1000, 500, 1, 0), counts(100, 50, 1, 1)}};
-  const os::DarwinCalls calls = Script::calls();
-  const auto stream = stream_threads({42}, {}, nullptr, &calls);
-  REQUIRE(stream.has_value());
-  CHECK((*stream)->kinds() == std::vector<std::string>{"Performance", "Efficiency"});
-  CHECK((*stream)->read(0s).empty());
+  const auto stream = must(stream_threads({42}, {}, nullptr, &MacProcesses::calls()));
+  CHECK(stream->kinds() == std::vector<std::string>{"Performance", "Efficiency"});
+  CHECK(stream->read(0s).empty());
   script.threads[7].levels = {counts(5000, 2500, 2, 0), counts(100, 50, 1, 2)};
   script.threads[7].levels[0].energy_nj = 2'000'000'000;
   script.threads[8] = {"new", {counts(10, 20, 0, 0), counts(0, 0, 0, 0)}};
-  const auto all = (*stream)->read(4s);
+  const auto all = stream->read(4s);
   REQUIRE(all.size() == 2);
   CHECK(all[0].thread == 7);
   CHECK(all[0].name == "worker");
@@ -224,23 +138,22 @@ TEST_CASE("on macOS a stream has times, counts and energy by kind of core of eac
   CHECK(all[1].all.cycles == 20U);
   CHECK(all[1].moves == 0U);
   script.threads.erase(8);
-  const auto gone = (*stream)->read(5s);
+  const auto gone = stream->read(5s);
   REQUIRE(gone.size() == 2);
   CHECK(gone[1].has_ended);
   CHECK_FALSE(gone[1].moves);
-  script.error = ESRCH;
-  CHECK((*stream)->read(6s).size() == 1);
-  CHECK_FALSE((*stream)->goes_on());
+  script.all.clear();
+  CHECK(stream->read(6s).size() == 1);
+  CHECK_FALSE(stream->goes_on());
 }
 
-TEST_CASE("on macOS a stream of a process that is not there, or another user's, is refused") {
+TEST_CASE("on macOS a stream of another user's process, or without levels, is refused") {
   Script script;
-  script.error = EPERM;
-  const os::DarwinCalls calls = Script::calls();
-  CHECK_FALSE(stream_threads({42}, {}, nullptr, &calls).has_value());
-  script.error = 0;
+  script.process.is_foreign = true;
+  CHECK_FALSE(stream_threads({42}, {}, nullptr, &MacProcesses::calls()).has_value());
+  script.process.is_foreign = false;
   script.levels = {};
-  CHECK_FALSE(stream_threads({42}, {}, nullptr, &calls).has_value());
+  CHECK_FALSE(stream_threads({42}, {}, nullptr, &MacProcesses::calls()).has_value());
 }
 
 }  // namespace lauka::cores

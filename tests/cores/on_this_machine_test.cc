@@ -1,6 +1,7 @@
 #include "core/machine.h"
 #include "cores/cores.h"
 #include "engine/perf/perf_engine.h"
+#include "must.h"
 #include "os/linux_calls.h"
 #include "os/process.h"
 #include "places.h"
@@ -34,47 +35,36 @@ CoreKinds kinds_of_test() {
   const os::LinuxCalls& calls = *os::linux_calls();
   const std::uint32_t fast = calls.allowed_cpus().front();
   CoreKinds kinds{{"P", {fast}}, {"E", {}}};
-  const auto text = calls.read_file("/sys/devices/system/cpu/online");
-  REQUIRE(text.has_value());
-  const auto online = parse_cpu_list(*text);
-  REQUIRE(online.has_value());
-  for (const std::uint32_t cpu : *online)
+  const auto online = parse_cpu_list(calls.read_file("/sys/devices/system/cpu/online").value());
+  for (const std::uint32_t cpu : online.value())
     if (cpu != fast) kinds[1].cpus.push_back(cpu);
   return kinds;
 }
 
 class Counted {
  public:
-  explicit Counted(std::vector<os::CounterRequest> requests) {
-    auto started = os::start_launcher();
-    REQUIRE(started.has_value());
-    launcher_ = *std::move(started);
-    const auto added = launcher_->add_counters(requests);
-    REQUIRE(added.has_value());
-    counters_ = *added;
-  }
+  explicit Counted(std::vector<os::CounterRequest> requests)
+      : launcher_(must(os::start_launcher())), counters_(must(launcher_->add_counters(requests))) {}
 
   std::vector<os::Ended> runs(std::vector<std::string> words, std::size_t count) {
     words.front() = std::string(places::kFixtures) + "/" + words.front();
     os::ProgramSpec spec;
     spec.words = std::move(words);
-    const auto program = launcher_->add_program(spec);
-    REQUIRE(program.has_value());
+    const os::ProgramId program = must(launcher_->add_program(spec));
     std::vector<os::Ended> all;
     while (all.size() < count) {
       const std::vector<os::Launch> launches(std::min<std::size_t>(count - all.size(), 50),
-                                             {*program, counters_});
-      auto ended = launcher_->run(launches, false, {});
-      REQUIRE(ended.has_value());
-      REQUIRE(ended->size() == launches.size());
-      all.insert(all.end(), ended->begin(), ended->end());
+                                             {program, counters_});
+      const auto ended = must(launcher_->run(launches, false, {}));
+      REQUIRE(ended.size() == launches.size());
+      all.insert(all.end(), ended.begin(), ended.end());
     }
     return all;
   }
 
  private:
   std::unique_ptr<os::Launcher> launcher_;
-  os::CounterSetId counters_ = 0;
+  os::CounterSetId counters_;
 };
 
 /// One clock for all CPUs, then one for each CPU, including those that Clocks leaves out.
@@ -91,10 +81,7 @@ std::vector<os::CounterRequest> a_clock_for_each_cpu() {
 }  // namespace
 
 TEST_CASE("the times on each CPU sum up to the time on all, to a millionth, in 200 runs of each") {
-  if (const std::string why = why_skipped(); !why.empty()) {
-    skip(why);
-    return;
-  }
+  if (const std::string why = why_skipped(); !why.empty()) return skip(why);
   Counted counted(a_clock_for_each_cpu());
   const std::vector<std::vector<std::string>> programs = {
       {"short_threads", "5", "100"}, {"family", "3", "500us"}, {"burn", "1ms", "2"}};
@@ -114,10 +101,7 @@ TEST_CASE("the times on each CPU sum up to the time on all, to a millionth, in 2
 }
 
 TEST_CASE("time spent on one CPU, the other or both in turn is reported as it is") {
-  if (const std::string why = why_skipped(); !why.empty()) {
-    skip(why);
-    return;
-  }
+  if (const std::string why = why_skipped(); !why.empty()) return skip(why);
   const CoreKinds kinds = kinds_of_test();
   const Clocks clocks(kinds);
   Counted counted(clocks.requests(0));
@@ -145,10 +129,7 @@ TEST_CASE("time spent on one CPU, the other or both in turn is reported as it is
 }
 
 TEST_CASE("leftovers of a run never add to a later run, and a run without times says why") {
-  if (const std::string why = why_skipped(); !why.empty()) {
-    skip(why);
-    return;
-  }
+  if (const std::string why = why_skipped(); !why.empty()) return skip(why);
   const CoreKinds kinds = kinds_of_test();
   const Clocks clocks(kinds);
   Counted counted(clocks.requests(0));

@@ -1,5 +1,6 @@
 #include "cores/threads.h"
 #include "fakes/fake_perf.h"
+#include "must.h"
 
 #include <algorithm>
 #include <chrono>
@@ -41,9 +42,18 @@ void add_process(FakePerf& perf, int owner = 1000, int self = 1000) {
   set_thread(perf, 701, "worker", 300, 40, 3'400 * kMs);
 }
 
-Result<Threads> threads_of_test(FakePerf& perf, const CoreKinds& kinds, const Wait& wait,
-                                std::optional<std::chrono::nanoseconds> during) {
-  return sample_threads(kProcess, during, kinds, wait, &perf.calls(), nullptr);
+const CoreKinds kTwoKinds = {{"P", {0, 1, 2, 3}, "cpu_core"}, {"E", {4, 5, 6, 7}, "cpu_atom"}};
+
+/// The threads since their birth.
+Result<Threads> since_birth(const FakePerf& perf) {
+  return sample_threads(kProcess, std::nullopt, {}, {}, &perf.calls(), nullptr);
+}
+
+/// The threads in a second, while `wait` happens.
+Result<Threads> in_a_second(
+    const FakePerf& perf, const CoreKinds& kinds = {},
+    const Wait& wait = [](std::chrono::nanoseconds) {}) {
+  return sample_threads(kProcess, std::chrono::seconds(1), kinds, wait, &perf.calls(), nullptr);
 }
 
 }  // namespace
@@ -51,15 +61,14 @@ Result<Threads> threads_of_test(FakePerf& perf, const CoreKinds& kinds, const Wa
 TEST_CASE("without a duration each thread has its times since birth, the busiest first") {
   FakePerf perf;
   add_process(perf);
-  const auto threads = threads_of_test(perf, {}, {}, std::nullopt);
-  REQUIRE(threads.has_value());
-  REQUIRE(threads->lines.size() == 2);
-  CHECK(threads->lines[0].id == 701);
-  CHECK(threads->lines[0].name == "worker");
-  CHECK(threads->lines[0].parts[0].user_seconds == 3.0);
-  CHECK(threads->lines[0].parts[0].system_seconds == 0.4);
-  CHECK(threads->lines[1].cpu_seconds == doctest::Approx(1.2));
-  CHECK(threads->notes.size() == 1);
+  const Threads threads = must(since_birth(perf));
+  REQUIRE(threads.lines.size() == 2);
+  CHECK(threads.lines[0].id == 701);
+  CHECK(threads.lines[0].name == "worker");
+  CHECK(threads.lines[0].parts[0].user_seconds == 3.0);
+  CHECK(threads.lines[0].parts[0].system_seconds == 0.4);
+  CHECK(threads.lines[1].cpu_seconds == doctest::Approx(1.2));
+  CHECK(threads.notes.size() == 1);
 }
 
 TEST_CASE("with a duration each thread has what it did in it, with cycles and instructions") {
@@ -72,36 +81,31 @@ TEST_CASE("with a duration each thread has what it did in it, with cycles and in
   const Wait wait = [&](std::chrono::nanoseconds) {
     set_thread(perf, 700, "main", 104, 21, 1'250 * kMs);
   };
-  const auto threads = threads_of_test(perf, {}, wait, std::chrono::seconds(1));
-  REQUIRE(threads.has_value());
-  REQUIRE(threads->columns.size() == 1);
-  CHECK(threads->columns[0].has_counts);
-  const ThreadLine& main = threads->lines[0];
+  const Threads threads = must(in_a_second(perf, {}, wait));
+  REQUIRE(threads.columns.size() == 1);
+  CHECK(threads.columns[0].has_counts);
+  const ThreadLine& main = threads.lines[0];
   CHECK(main.id == 700);
   CHECK(main.cpu_seconds == doctest::Approx(0.05));
   CHECK(main.parts[0].user_seconds == doctest::Approx(0.04));
   CHECK(main.parts[0].cycles == 1200U);
   CHECK(main.parts[0].instructions == 2400U);
-  CHECK(threads->lines[1].parts[0].user_seconds == 0.0);
+  CHECK(threads.lines[1].parts[0].user_seconds == 0.0);
   CHECK(perf.open_now() == 0);
 }
 
 TEST_CASE("if each kind of core has a PMU, its counters give time, cycles and instructions") {
-  FakePerf perf;
-  fakes::add_two_kinds(perf);
+  fakes::FakeHybrid perf;
   add_process(perf);
   perf.threads[701].ns_on = {{"cpu_core", 60 * kMs}, {"cpu_atom", 40 * kMs}};
   perf.threads[701].counts = {{{"cpu_core", fakes::kCycles}, {1000, 0}},
                               {{"cpu_atom", fakes::kCycles}, {200, 0}},
                               {{"cpu_atom", fakes::kInstructions}, {150, 0}}};
   perf.threads[700] = {};
-  const CoreKinds kinds{{"P", {0, 1, 2, 3}, "cpu_core"}, {"E", {4, 5, 6, 7}, "cpu_atom"}};
-  const auto threads = threads_of_test(
-      perf, kinds, [](std::chrono::nanoseconds) {}, std::chrono::seconds(1));
-  REQUIRE(threads.has_value());
-  REQUIRE(threads->columns.size() == 3);
-  CHECK(threads->columns[1].title == "P");
-  const auto& lines = threads->lines;
+  const Threads threads = must(in_a_second(perf, kTwoKinds));
+  REQUIRE(threads.columns.size() == 3);
+  CHECK(threads.columns[1].title == "P");
+  const auto& lines = threads.lines;
   const ThreadLine& worker = lines[0].id == 701 ? lines[0] : lines[1];
   CHECK(worker.parts[1].cpu_seconds == doctest::Approx(0.06));
   CHECK(worker.parts[2].cpu_seconds == doctest::Approx(0.04));
@@ -118,7 +122,7 @@ TEST_CASE(
     CoreKinds kinds;
     if (two_kinds) {
       fakes::add_two_kinds(perf);
-      kinds = {{"P", {0, 1, 2, 3}, "cpu_core"}, {"E", {4, 5, 6, 7}, "cpu_atom"}};
+      kinds = kTwoKinds;
     } else {
       perf.add(fakes::usual_pmu());
     }
@@ -130,13 +134,11 @@ TEST_CASE(
     perf.threads[700].ns_on = {{pmu, 60 * kMs}};
     perf.threads[700].counts = {{{pmu, fakes::kCycles}, {1000, 0}}};
     perf.threads[701] = {};
-    const auto threads = threads_of_test(
-        perf, kinds, [](std::chrono::nanoseconds) {}, std::chrono::seconds(1));
-    REQUIRE(threads.has_value());
-    for (const ThreadLine& line : threads->lines)
+    const Threads threads = must(in_a_second(perf, kinds));
+    for (const ThreadLine& line : threads.lines)
       for (const ThreadPart& part : line.parts)
         if (line.id == 700) CHECK_FALSE(part.cycles.has_value());
-    CHECK(std::count(threads->notes.begin(), threads->notes.end(),
+    CHECK(std::count(threads.notes.begin(), threads.notes.end(),
                      "other programs used the counters: no cycles and instructions of 1 thread") ==
           1);
   }
@@ -147,14 +149,12 @@ TEST_CASE("without PMUs, clocks give the time by kind, also of a thread that sle
   add_process(perf);
   perf.threads[700].ns_on_cpu = {{0, 30 * kMs}, {1, 10 * kMs}};
   perf.threads[701].ns_on_cpu = {{0, 0}, {1, 0}};
-  const auto threads = threads_of_test(
-      perf, {{"P", {0}}, {"E", {1}}}, [](std::chrono::nanoseconds) {}, std::chrono::seconds(1));
-  REQUIRE(threads.has_value());
-  REQUIRE(threads->columns.size() == 3);
-  CHECK_FALSE(threads->columns[0].has_counts);
-  REQUIRE(threads->notes.size() == 1);
-  CHECK(threads->notes[0].starts_with("no cycles and instructions: there is no PMU here"));
-  for (const ThreadLine& line : threads->lines) {
+  const Threads threads = must(in_a_second(perf, {{"P", {0}}, {"E", {1}}}));
+  REQUIRE(threads.columns.size() == 3);
+  CHECK_FALSE(threads.columns[0].has_counts);
+  REQUIRE(threads.notes.size() == 1);
+  CHECK(threads.notes[0].starts_with("no cycles and instructions: there is no PMU here"));
+  for (const ThreadLine& line : threads.lines) {
     CHECK(line.parts[1].cpu_seconds == doctest::Approx(line.id == 700 ? 0.03 : 0.0));
     CHECK(line.parts[2].cpu_seconds == doctest::Approx(line.id == 700 ? 0.01 : 0.0));
   }
@@ -171,10 +171,9 @@ TEST_CASE("threads that end or begin meanwhile have what is known of them") {
       perf.files.erase(std::string("/proc/700/task/701/") + file);
     set_thread(perf, 702, "young", 5, 0, 50 * kMs);
   };
-  const auto threads = threads_of_test(perf, {}, wait, std::chrono::seconds(1));
-  REQUIRE(threads.has_value());
-  REQUIRE(threads->lines.size() == 3);
-  for (const ThreadLine& line : threads->lines) {
+  const Threads threads = must(in_a_second(perf, {}, wait));
+  REQUIRE(threads.lines.size() == 3);
+  for (const ThreadLine& line : threads.lines) {
     if (line.id == 701) {
       CHECK_FALSE(line.parts[0].user_seconds.has_value());
       CHECK(line.parts[0].cycles == 77U);
@@ -188,13 +187,12 @@ TEST_CASE("threads that end or begin meanwhile have what is known of them") {
 
 TEST_CASE("a process that is not there and one of another user are refused in one line") {
   FakePerf perf;
-  CHECK(threads_of_test(perf, {}, {}, std::nullopt).error().line() ==
-        "there is no process 700; pgrep -l NAME finds it");
+  CHECK(since_birth(perf).error().line() == "there is no process 700; pgrep -l NAME finds it");
   add_process(perf, 0, 1000);
-  CHECK(threads_of_test(perf, {}, {}, std::nullopt).error().line() ==
+  CHECK(since_birth(perf).error().line() ==
         "process 700 belongs to another user (uid 0); run lauka as that user, or with sudo");
   add_process(perf, 1000, 0);
-  CHECK(threads_of_test(perf, {}, {}, std::nullopt).has_value());
+  CHECK(since_birth(perf).has_value());
 }
 
 TEST_CASE("a kernel that refuses counters says so with the remedy") {
@@ -203,10 +201,7 @@ TEST_CASE("a kernel that refuses counters says so with the remedy") {
   perf.threads[700] = {};
   perf.threads[701] = {};
   perf.descriptor_limit = 1;
-  const auto threads = threads_of_test(
-      perf, {}, [](std::chrono::nanoseconds) {}, std::chrono::seconds(1));
-  REQUIRE_FALSE(threads.has_value());
-  CHECK(threads.error().what.find("the limit of open files") != std::string::npos);
+  CHECK(in_a_second(perf).error().what.find("the limit of open files") != std::string::npos);
   CHECK(perf.open_now() == 0);
 }
 
@@ -215,9 +210,6 @@ TEST_CASE("a kernel that refuses counters says so with the remedy") {
 namespace {
 
 using namespace std::chrono_literals;
-using fakes::FakePerf;
-
-using fakes::kMs;
 
 void set_thread(FakePerf& perf, const std::string& thread, std::uint64_t on_cpu_ns,
                 std::uint64_t waiting_ns = 0) {
@@ -245,9 +237,7 @@ struct Watched {
   }
 
   void begin(const CoreKinds& kinds = {}) {
-    auto made = stream_threads({700}, kinds, &perf.calls(), nullptr);
-    REQUIRE(made.has_value());
-    stream = *std::move(made);
+    stream = must(stream_threads({700}, kinds, &perf.calls(), nullptr));
   }
 };
 
@@ -315,7 +305,7 @@ TEST_CASE("stream: cycles and instructions come by kind of core where each has a
   Watched it;
   fakes::add_two_kinds(it.perf);
   it.perf.threads[700] = {};
-  it.begin({{"P", {0, 1, 2, 3}, "cpu_core"}, {"E", {4, 5, 6, 7}, "cpu_atom"}});
+  it.begin(kTwoKinds);
   CHECK(it.stream->kinds() == std::vector<std::string>{"P", "E"});
   static_cast<void>(it.stream->read(0s));
   it.perf.threads[700].ns_on = {{"cpu_core", 6 * kMs}, {"cpu_atom", 4 * kMs}};
@@ -338,8 +328,6 @@ TEST_CASE("stream: cycles and instructions come by kind of core where each has a
 }
 
 namespace {
-
-const CoreKinds kTwoKinds = {{"P", {0, 1, 2, 3}, "cpu_core"}, {"E", {4, 5, 6, 7}, "cpu_atom"}};
 
 /// Says on which CPU the thread was last.
 void put_on_cpu(FakePerf& perf, const std::string& thread, int cpu) {
@@ -392,9 +380,8 @@ TEST_CASE("stream: with one kind of core there are no moves") {
 
 TEST_CASE("stream: a process that is not there, or another user's, is refused") {
   Watched it;
-  const auto gone = stream_threads({700, 701}, {}, &it.perf.calls(), nullptr);
-  REQUIRE_FALSE(gone.has_value());
-  CHECK(gone.error().what == "there is no process 701");
+  CHECK(stream_threads({700, 701}, {}, &it.perf.calls(), nullptr).error().what ==
+        "there is no process 701");
   it.perf.files["/proc/700/status"] = "Name:\tx\nUid:\t0\t0\t0\t0\n";
   CHECK_FALSE(stream_threads({700}, {}, &it.perf.calls(), nullptr).has_value());
   CHECK_FALSE(stream_threads({700}, {}, nullptr, nullptr).has_value());
@@ -416,30 +403,28 @@ std::uint64_t moves_of(const std::vector<std::uint32_t>& looks) {
 
 }  // namespace
 
-TEST_CASE("moves: one that stays where it is, or does not run, does not move") {
-  CHECK(moves_of({kP}) == 0);
-  CHECK(moves_of({kP, kP, 0, kP}) == 0);
-}
-
-TEST_CASE("moves: each look that finds it on another kind is one") {
-  CHECK(moves_of({kP, kE, kP}) == 2);
-  CHECK(moves_of({kP, 0, kE}) == 1);
-}
-
-TEST_CASE("moves: to be on both takes one, wherever it began, and it ends on the other") {
-  CHECK(moves_of({kP | kE}) == 1);
-  CHECK(moves_of({kP, kP | kE}) == 1);
-  CHECK(moves_of({kP, kP | kE, kE}) == 1);
-  CHECK(moves_of({kP, kP | kE, kP}) == 2);
-  CHECK(moves_of({kP, kP | kE, kP | kE, kP | kE}) == 3);
-  CHECK(moves_of({kP | kE, kP}) == 1);  // it may have begun on the other
-}
-
-TEST_CASE("moves: of three kinds the fewest are reported") {
-  CHECK(moves_of({kP | kE | kSuper}) == 2);
-  CHECK(moves_of({kP, kE | kSuper}) == 2);
-  CHECK(moves_of({kP, kP | kE | kSuper, kP}) == 3);
-  CHECK(moves_of({kP, kP | kE | kSuper, kE}) == 2);
+TEST_CASE("moves: the fewest that the kinds of each look take are counted") {
+  struct Case {
+    const char* why;
+    std::vector<std::uint32_t> looks;
+    std::uint64_t moves;
+  };
+  const std::vector<Case> cases = {
+      {"one that stays where it is does not move", {kP}, 0},
+      {"nor one that does not run", {kP, kP, 0, kP}, 0},
+      {"each look that finds it on another kind is one", {kP, kE, kP}, 2},
+      {"also after a pause", {kP, 0, kE}, 1},
+      {"to be on both takes one", {kP | kE}, 1},
+      {"wherever it began", {kP, kP | kE}, 1},
+      {"and it ends on the other", {kP, kP | kE, kE}, 1},
+      {"or goes back", {kP, kP | kE, kP}, 2},
+      {"again and again", {kP, kP | kE, kP | kE, kP | kE}, 3},
+      {"it may have begun on the other", {kP | kE, kP}, 1},
+      {"of three kinds", {kP | kE | kSuper}, 2},
+      {"of three kinds, from one to the others", {kP, kE | kSuper}, 2},
+      {"of three kinds, and back", {kP, kP | kE | kSuper, kP}, 3},
+      {"of three kinds, to stay", {kP, kP | kE | kSuper, kE}, 2}};
+  for (const Case& one : cases) CHECK_MESSAGE(moves_of(one.looks) == one.moves, one.why);
 }
 
 }  // namespace lauka::cores

@@ -1,10 +1,7 @@
 #include "cores/cores.h"
+#include "cores/mac_processes.h"
 #include "fakes/fake_pmu.h"
 
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -15,104 +12,8 @@ namespace {
 
 using fakes::kMs;
 
-/// Processes of a machine whose mach unit is a nanosecond, as a script. One at a time.
-struct Processes {
-  struct Process {
-    int parent = 1;
-    os::ProcessUsage usage{};
-    std::map<std::uint64_t, LevelCounts> threads{};
-    bool is_foreign = false;
-  };
-  std::map<int, Process> all;
-  bool knows_v6 = true;
-  std::uint64_t now = 1000 * kMs;
-  std::uint64_t cost_of_call = 0;
-  std::size_t calls_made = 0;
-
-  Processes() { current() = this; }
-  ~Processes() { current() = nullptr; }
-  Processes(const Processes&) = delete;
-  Processes& operator=(const Processes&) = delete;
-
-  static Processes*& current() {
-    // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): calls have no state
-    static Processes* processes = nullptr;
-    return processes;
-  }
-
-  /// A call on a process that is there and may be looked at; null with errno: it may not.
-  static Process* called(int pid) {
-    Processes& it = *current();
-    it.now += it.cost_of_call;
-    ++it.calls_made;
-    const auto found = it.all.find(pid);
-    errno = found == it.all.end() ? ESRCH : EPERM;
-    return found == it.all.end() || found->second.is_foreign ? nullptr : &found->second;
-  }
-
-  static int write_usage(int pid, int flavour, void** buffer) {
-    const Process* process = called(pid);
-    if (process == nullptr) return -1;
-    errno = EINVAL;
-    if (flavour == os::kRusageV6 && !current()->knows_v6) return -1;
-    std::memcpy(static_cast<void*>(buffer), &process->usage,
-                flavour == os::kRusageV6 ? sizeof process->usage : os::kRusageV4Bytes);
-    return 0;
-  }
-
-  static int pid_info(int pid, int flavour, std::uint64_t argument, void* buffer, int bytes) {
-    const Process* process = called(pid);
-    if (process == nullptr) return 0;
-    if (flavour == os::kPidListThreadIds) {
-      std::vector<std::uint64_t> ids;
-      for (const auto& [id, counts] : process->threads) ids.push_back(id);
-      const auto copied = std::min(ids.size() * sizeof ids[0], static_cast<std::size_t>(bytes));
-      std::memcpy(buffer, ids.data(), copied);
-      return static_cast<int>(copied);
-    }
-    const auto thread = process->threads.find(argument);
-    errno = ESRCH;
-    if (thread == process->threads.end()) return 0;
-    const os::ThreadCountsHeader header{static_cast<std::uint16_t>(thread->second.size())};
-    const std::size_t size = thread->second.size() * sizeof(os::ThreadCounts);
-    std::memcpy(buffer, &header, sizeof header);
-    std::memcpy(static_cast<std::byte*>(buffer) + sizeof header, thread->second.data(), size);
-    return static_cast<int>(sizeof header + size);
-  }
-
-  static int children(int parent, void* buffer, int bytes) {
-    Processes& it = *current();
-    it.now += it.cost_of_call;
-    ++it.calls_made;
-    std::vector<int> pids;
-    for (const auto& [pid, process] : it.all)
-      if (process.parent == parent) pids.push_back(pid);
-    const auto room = static_cast<std::size_t>(bytes) / sizeof(int);
-    const std::size_t copied = std::min(pids.size(), room);
-    if (copied > 0) std::memcpy(buffer, pids.data(), copied * sizeof(int));
-    return static_cast<int>(copied);
-  }
-
-  static std::uint64_t absolute() { return current()->now; }
-
-  static int timebase(os::Timebase* base) {
-    *base = {1, 1};
-    return 0;
-  }
-
-  static const os::DarwinCalls& calls() {
-    static const os::DarwinCalls kCalls = [] {
-      os::DarwinCalls calls{};
-      calls.proc_pid_rusage = &write_usage;
-      calls.proc_pidinfo = &pid_info;
-      calls.proc_listchildpids = &children;
-      calls.mach_timebase_info = &timebase;
-      calls.mach_absolute_time = &absolute;
-      return calls;
-    }();
-    return kCalls;
-  }
-
+/// Processes of a machine whose mach unit is a nanosecond.
+struct Processes : MacProcesses {
   /// `pid` has used so much, on performance and efficiency cores.
   void use(int pid, std::uint64_t p_ms, std::uint64_t e_ms) {
     os::ProcessUsage& usage = all[pid].usage;
@@ -130,12 +31,12 @@ constexpr int kCommand = 100;
 
 struct Run {
   RunPoll poll;
-  explicit Run(std::size_t levels = 2) : poll(Processes::calls(), levels) {
+  explicit Run(std::size_t levels = 2) : poll(MacProcesses::calls(), levels) {
     poll.before_start();
     poll.made(kCommand);
   }
   void look() {
-    Processes::current()->now += 10 * kMs;
+    MacProcesses::current()->now += 10 * kMs;
     poll.running(kCommand);
   }
 };
@@ -158,14 +59,6 @@ std::string reported(const CoreTimes& times) {
 }
 
 }  // namespace
-
-TEST_CASE("the kernel's totals of the ended command decide, however little was seen of it") {
-  Processes machine;
-  machine.begin(kCommand, 1, 5);
-  Run run;
-  run.look();
-  CHECK(reported(mac_times(totals(300, 100), run.poll.result(), 400 * kMs)) == "300 100 + 0");
-}
 
 TEST_CASE("descendants are added as last seen; what ended between two looks is reported as such") {
   Processes machine;
@@ -240,13 +133,13 @@ TEST_CASE("before macOS 13 threads are asked: they move, start and end between l
   machine.begin(kCommand, 1, 5);
   Run run;
   auto& process = machine.all[kCommand];
-  process.threads[1] = {time_of(10), time_of(0)};
-  process.threads[2] = {time_of(0), time_of(4)};
+  process.threads[1] = {"", {time_of(10), time_of(0)}};
+  process.threads[2] = {"", {time_of(0), time_of(4)}};
   machine.use(kCommand, 10, 4);
   run.look();
-  process.threads[1] = {time_of(10), time_of(6)};  // moved to an efficiency core
+  process.threads[1] = {"", {time_of(10), time_of(6)}};  // moved to an efficiency core
   process.threads.erase(2);
-  process.threads[3] = {time_of(1), time_of(0)};
+  process.threads[3] = {"", {time_of(1), time_of(0)}};
   machine.use(kCommand, 11, 11);  // the second thread did 1 ms more before it ended
   run.look();
   CHECK(run.poll.result().own == LevelTimes{11 * kMs, 10 * kMs});
@@ -261,11 +154,11 @@ TEST_CASE("exec copies a thread's counts to a new thread: they are counted once"
   machine.begin(kCommand, 1, 5);
   Run run;
   auto& process = machine.all[kCommand];
-  process.threads[1] = {time_of(10), time_of(2)};
+  process.threads[1] = {"", {time_of(10), time_of(2)}};
   machine.use(kCommand, 10, 2);
   run.look();
   process.threads.clear();
-  process.threads[2] = {time_of(13), time_of(2)};
+  process.threads[2] = {"", {time_of(13), time_of(2)}};
   machine.use(kCommand, 13, 2);
   run.look();
   CHECK(run.poll.result().own == LevelTimes{13 * kMs, 2 * kMs});
@@ -275,7 +168,7 @@ TEST_CASE("of three kinds the fastest is the kernel's, the others are as seen") 
   Processes machine;
   machine.begin(kCommand, 1, 5);
   Run run(3);
-  machine.all[kCommand].threads[1] = {time_of(9), time_of(5), time_of(3)};
+  machine.all[kCommand].threads[1] = {"", {time_of(9), time_of(5), time_of(3)}};
   machine.use(kCommand, 9, 8);
   run.look();
   CHECK(reported(mac_times(totals(12, 9), run.poll.result(), 21 * kMs)) == "12 5 3 + 1");
@@ -288,7 +181,7 @@ TEST_CASE("looking takes no more than a hundredth of a core, whatever a call cos
     machine.cost_of_call = 20'000;  // ten times what is usual
     machine.begin(kCommand, 1, 5);
     for (std::uint64_t id = 1; id <= 64; ++id)
-      machine.all[kCommand].threads[id] = {time_of(1), time_of(1)};
+      machine.all[kCommand].threads[id] = {"", {time_of(1), time_of(1)}};
     machine.use(kCommand, 64, 64);
     Run run;
     const std::uint64_t begin = machine.now;

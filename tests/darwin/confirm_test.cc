@@ -1,15 +1,13 @@
 #include "confirm/confirm.h"
 
-#include "darwin/driver.h"
+#include "darwin/launched.h"
 #include "engine/kperf/kpep.h"
-#include "fakes/darwin/kernel.h"
-#include "os/process.h"
+#include "must.h"
 #include "places.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,33 +22,24 @@ namespace lauka::confirm {
 namespace {
 
 using darwin::CallRules;
-using darwin::Driver;
 using darwin::machine;
 
 std::string data(const std::string& name) {
   return std::string(places::kRepository) + "/tests/data/" + name;
 }
 
-struct OnModel {
+struct OnModel : darwin::Launched {
   explicit OnModel(const std::string& chip, const CallRules& rules = {})
       : OnModel(chip, machine(chip), rules) {}
   OnModel(const std::string& chip, darwin::Setup setup, const CallRules& rules = {})
-      : driver(std::move(setup), rules) {
-    driver.host.kernel.load = darwin::loader_of_files();
-    auto started = os::start_spawning_launcher(driver.calls);
-    REQUIRE(started.has_value());
-    launcher = *std::move(started);
-    auto database = engine::kperf::load_kpep(data("kpep/" + chip + ".plist"));
-    REQUIRE(database.has_value());
-    setting = std::make_unique<Setting>(
-        Setting{driver.calls, *launcher, *std::move(database), data("confirm"), 2});
-  }
+      : Launched(std::move(setup), rules),
+        setting{driver.calls, *launcher,
+                must(engine::kperf::load_kpep(data("kpep/" + chip + ".plist"))), data("confirm"),
+                2} {}
 
-  Result<std::vector<Row>> confirm() const { return lauka::confirm::confirm(*setting); }
+  std::vector<Row> confirm() const { return must(lauka::confirm::confirm(setting)); }
 
-  Driver driver;
-  std::unique_ptr<os::Launcher> launcher;
-  std::unique_ptr<Setting> setting;
+  Setting setting;
 };
 
 std::vector<std::string> checks_that_fail(const std::vector<Row>& rows) {
@@ -71,14 +60,13 @@ TEST_CASE("a Mac that is as the facts have it confirms everything") {
     CAPTURE(chip);
     const OnModel model(chip);
     const auto rows = model.confirm();
-    REQUIRE_MESSAGE(rows.has_value(), rows.error().what);
-    const auto failing = checks_that_fail(*rows);
+    const auto failing = checks_that_fail(rows);
     CHECK_MESSAGE(failing.empty(), (failing.empty() ? "" : failing.front()));
-    CHECK(count_of(*rows, "one thread, 200 ms") == 3);  // exit, pet, cpu
-    CHECK(count_of(*rows, "(mask 0x80) on PMC") == 8);
-    CHECK(count_of(*rows, chip == "m1" ? "(mask 0xe0) on PMC" : "(mask 0xfc) on PMC") == 8);
-    CHECK(all_hold(*rows));
-    CHECK(table(*rows).find("**no**") == std::string::npos);
+    CHECK(count_of(rows, "one thread, 200 ms") == 3);  // exit, pet, cpu
+    CHECK(count_of(rows, "(mask 0x80) on PMC") == 8);
+    CHECK(count_of(rows, chip == "m1" ? "(mask 0xe0) on PMC" : "(mask 0xfc) on PMC") == 8);
+    CHECK(all_hold(rows));
+    CHECK(table(rows).find("**no**") == std::string::npos);
   }
 }
 
@@ -88,8 +76,7 @@ TEST_CASE(
   setup.pmu.words_at_start = true;
   const OnModel model("m1", setup);
   const auto rows = model.confirm();
-  REQUIRE(rows.has_value());
-  CHECK(checks_that_fail(*rows).empty());
+  CHECK(checks_that_fail(rows).empty());
 }
 
 TEST_CASE("an event that counts nothing on its counter is reported") {
@@ -97,11 +84,10 @@ TEST_CASE("an event that counts nothing on its counter is reported") {
   setup.pmu.dead_mask = 0x80;
   const OnModel model("m1", setup);
   const auto rows = model.confirm();
-  REQUIRE(rows.has_value());
-  CHECK(checks_that_fail(*rows) ==
+  CHECK(checks_that_fail(rows) ==
         std::vector<std::string>{"exit: INST_ALL (mask 0x80) on PMC7: 0"});
-  CHECK_FALSE(all_hold(*rows));
-  CHECK(table(*rows).find(
+  CHECK_FALSE(all_hold(rows));
+  CHECK(table(rows).find(
             "| INST_ALL (mask 0x80) on PMC7 | exit | the event's count | 0 | **no** |\n") !=
         std::string::npos);
 }
@@ -112,19 +98,18 @@ TEST_CASE(
   rules.failures["kperf.kdebug.action"] = {EINVAL};
   const OnModel model("m1", rules);
   const auto rows = model.confirm();
-  REQUIRE(rows.has_value());
-  const auto failing = checks_that_fail(*rows);
+  const auto failing = checks_that_fail(rows);
   REQUIRE(failing.size() == 2);
   CHECK(failing.front().rfind("exit: strategy: ", 0) == 0);
-  CHECK(count_of(*rows, "one thread, 200 ms") == 2);
+  CHECK(count_of(rows, "one thread, 200 ms") == 2);
 }
 
 TEST_CASE("what only a Mac knows is asked, and everything is given back") {
-  const OnModel model("m4");
-  model.setting->short_runs = 20;
+  OnModel model("m4");
+  model.setting.short_runs = 20;
   std::string text;
   for (const std::string& line : left_by_others(model.driver.calls)) text += line + "\n";
-  for (const std::string& line : unknowns(*model.setting)) text += line + "\n";
+  for (const std::string& line : unknowns(model.setting)) text += line + "\n";
   for (const char* part :
        {"kperf.action.count before: ", "ktrace.state before: ", "events refused: ",
         "(errno 0) comes back as 0x2", "CPUs of 10 that answered, of 50 times each: 50 x 10",
@@ -143,9 +128,8 @@ TEST_CASE("counters that another process holds are a refusal") {
   darwin::Setup setup = machine("m1");
   setup.force_is_taken = true;
   const OnModel model("m1", setup);
-  const auto rows = model.confirm();
-  REQUIRE_FALSE(rows.has_value());
-  CHECK(rows.error().what.find("holds the counters") != std::string::npos);
+  CHECK(lauka::confirm::confirm(model.setting).error().what.find("holds the counters") !=
+        std::string::npos);
 }
 
 TEST_CASE("without root nothing is tried: status 2") {

@@ -1,10 +1,10 @@
 #include "cores/cores.h"
 
 #include "cores/threads.h"
-#include "darwin/driver.h"
-#include "darwin/folder.h"
+#include "darwin/launched.h"
 #include "engine/engine.h"
 #include "fakes/darwin/kernel.h"
+#include "must.h"
 #include "os/process.h"
 
 #include <chrono>
@@ -62,6 +62,8 @@ struct Polled {
       if (one->unique_id == unique || one->root_id == unique) add(*one);
   }
 
+  std::uint64_t reported() const { return times.ns.at(0) + times.ns.at(1) + times.unsplit_ns; }
+
   std::uint64_t ns(std::uint64_t mach) const { return driver.host.kernel.ns_of_mach(mach); }
 
   void add(const Process& process) {
@@ -107,55 +109,22 @@ TEST_CASE("exec doubles nothing, with kernels that report kinds and with older o
     CallRules rules;
     rules.newest_rusage = newest;
     Polled run("run 25ms\nrun 15ms e\nfailed_exec\nrun 5ms", rules);
-    const std::uint64_t reported = run.times.ns.at(0) + run.times.ns.at(1) + run.times.unsplit_ns;
-    check_close(reported, run.truth.total());
+    check_close(run.reported(), run.truth.total());
   }
 }
 
 TEST_CASE(
     "descendants that live long enough to be seen are divided, the rest is reported as such") {
   const Polled run("fork {\nrun 60ms e\n}\nfork {\nrun 2ms\n}\nrun 20ms\nwait");
-  const std::uint64_t reported = run.times.ns.at(0) + run.times.ns.at(1) + run.times.unsplit_ns;
-  check_close(reported, run.truth.total(), 5000);
+  check_close(run.reported(), run.truth.total(), 5000);
   CHECK(run.times.ns.at(1) > 45 * kMs);  // the last look was less than 10 ms before
   CHECK(run.times.ns.at(1) <= run.truth_of(Level::Efficiency) + 1000);
   CHECK(run.times.unsplit_ns < 20 * kMs);
   CHECK(run.times.unsplit_ns > 2 * kMs - 1000);  // the short child was never seen
 }
 
-TEST_CASE("an orphaned child is counted as far as it was seen") {
-  const Polled run("fork {\nrun 500ms e\n}\nrun 50ms");
-  check_close(run.times.ns.at(0), run.truth_of(Level::Performance), 100'000);
-  CHECK(run.times.ns.at(1) > 20 * kMs);
-  CHECK(run.times.ns.at(1) < 60 * kMs);
-}
-
 TEST_CASE("a daemon that is launchd's child from the first is not the command's any more") {
   CHECK(Polled("daemon {\nrun 500ms e\n}\nrun 50ms").times.ns.at(1) == 0);
-}
-
-TEST_CASE("before macOS 13 threads are asked; what they did after the last look is not divided") {
-  CallRules rules;
-  rules.newest_rusage = 4;
-  const Polled run("threads 3 {\nrun 45ms\nrun 45ms e\n}\njoin", rules);
-  const std::uint64_t reported = run.times.ns.at(0) + run.times.ns.at(1) + run.times.unsplit_ns;
-  check_close(reported, run.truth.total());
-  CHECK(run.times.ns.at(0) > 60 * kMs);
-  CHECK(run.times.ns.at(1) > 60 * kMs);
-  CHECK(run.times.ns.at(0) <= run.truth_of(Level::Performance));
-  CHECK(run.times.ns.at(1) <= run.truth_of(Level::Efficiency));
-}
-
-TEST_CASE("64 threads cost less than a hundredth of a core to look at") {
-  for (const int newest : {6, 4}) {
-    CallRules rules;
-    rules.newest_rusage = newest;
-    const Polled run("threads 64 {\nrun 50ms\nrun 50ms e\n}\njoin", rules);
-    // A call of the model takes a microsecond.
-    const std::uint64_t spent_ns = run.driver.host.calls_made * 1000;
-    const std::uint64_t wall_ns = run.driver.host.kernel.now_ns() - 8'000'003'000'000;
-    CHECK(spent_ns * 100 < wall_ns + 100 * 100'000);
-  }
 }
 
 TEST_CASE("threads of a running process are listed by kind of core, with names") {
@@ -165,13 +134,13 @@ TEST_CASE("threads of a running process are listed by kind of core, with names")
   const pid_t pid = driver.spawn_suspended("it");
   driver.calls.kill(pid, SIGCONT);
   driver.host.kernel.wait_until([] { return false; }, 500 * kMs);
-  const auto threads = cores::sample_threads(pid, std::nullopt, {}, {}, nullptr, &driver.calls);
-  REQUIRE_MESSAGE(threads.has_value(), (threads ? "" : threads.error().line()));
-  REQUIRE(threads->columns.size() == 2);
-  CHECK(threads->columns[0].title == "PERFORMANCE");
-  REQUIRE(threads->lines.size() == 3);
+  const cores::Threads threads =
+      must(cores::sample_threads(pid, std::nullopt, {}, {}, nullptr, &driver.calls));
+  REQUIRE(threads.columns.size() == 2);
+  CHECK(threads.columns[0].title == "PERFORMANCE");
+  REQUIRE(threads.lines.size() == 3);
   for (std::size_t i = 0; i < 2; ++i) {
-    const cores::ThreadLine& line = threads->lines[i];
+    const cores::ThreadLine& line = threads.lines[i];
     CHECK(line.name == "worker");
     const auto seconds = [](const cores::ThreadPart& part) {
       return *part.user_seconds + *part.system_seconds;
@@ -184,60 +153,32 @@ TEST_CASE("threads of a running process are listed by kind of core, with names")
         "there is no process 4711");
 }
 
-TEST_CASE("threads of another user's process, and of a virtual machine, are reported as they are") {
-  Setup setup = machine("m2");
-  setup.is_root = false;
-  Driver driver(setup);
-  CHECK(cores::sample_threads(1, std::nullopt, {}, {}, nullptr, &driver.calls).error().what ==
-        "process 1 belongs to another user");
-}
-
 TEST_CASE("a command whose efficiency cores are preferred runs there, and nowhere else") {
-  Driver driver(machine("m2"));
-  driver.host.kernel.load = loader_of_files();
-  auto launcher = os::start_spawning_launcher(driver.calls);
-  REQUIRE(launcher.has_value());
-  const Folder folder;
+  Launched mac(machine("m2"));
   const auto share_of = [&](CorePreference prefer) {
-    os::ProgramSpec spec;
-    spec.words = {folder.program("work", "run 20ms")};
+    os::ProgramSpec spec = mac.program("run 20ms");
     spec.prefer = prefer;
-    const auto id = (*launcher)->add_program(spec);
-    REQUIRE(id.has_value());
-    const os::Launch launch{*id};
-    const auto ended = (*launcher)->run({&launch, 1}, false, {});
-    REQUIRE(ended.has_value());
-    RunPoll poll(driver.calls, 2);
-    const CoreTimes times = cores::mac_times(ended->front().totals, poll.result(), 0);
-    REQUIRE(times.ns.size() == 2);
-    return static_cast<double>(times.ns[0]) / static_cast<double>(times.ns[0] + times.ns[1]);
+    RunPoll poll(mac.driver.calls, 2);
+    const CoreTimes times = cores::mac_times(mac.run_once(spec).totals, poll.result(), 0);
+    return static_cast<double>(times.ns.at(0)) /
+           static_cast<double>(times.ns.at(0) + times.ns.at(1));
   };
   CHECK(share_of(CorePreference::Efficiency) == 0.0);
   CHECK(share_of(CorePreference::Performance) > 0.99);
 }
 
 TEST_CASE("through the launcher a run of known shares is reported within a tenth of a point") {
-  Driver driver(machine("m2"));
-  driver.host.kernel.load = loader_of_files();
-  auto launcher = os::start_spawning_launcher(driver.calls);
-  REQUIRE(launcher.has_value());
-  const Folder folder;
-  os::ProgramSpec spec;
-  spec.words = {folder.program("work", "threads 40 {\nrun 3ms\nrun 1ms e\n}\njoin")};
-  const auto id = (*launcher)->add_program(spec);
-  REQUIRE(id.has_value());
+  Launched mac(machine("m2"));
   cores::Decided decided;
   decided.kinds = {{"P", {}}, {"E", {}}};
   decided.use.timed = {"P", "E"};
   const auto engine = cores::with_core_time(engine::make_none_engine(std::nullopt), decided,
-                                            nullptr, &driver.calls);
-  auto counting = engine->arm(0);
-  REQUIRE(counting.has_value());
-  os::Launch launch{*id};
-  launch.watches = (*counting)->watches();
-  const auto ended = (*launcher)->run({&launch, 1}, false, {});
-  REQUIRE(ended.has_value());
-  const auto counted = (*counting)->finish(ended->front(), 0);
+                                            nullptr, &mac.driver.calls);
+  const auto counting = must(engine->arm(0));
+  os::Launch launch;
+  launch.watches = counting->watches();
+  const auto counted = counting->finish(
+      mac.run_once(mac.program("threads 40 {\nrun 3ms\nrun 1ms e\n}\njoin"), launch), 0);
   REQUIRE(counted.counts.size() == 3);
   const auto p = static_cast<double>(counted.counts[0].value());
   const auto e = static_cast<double>(counted.counts[1].value());
@@ -249,13 +190,12 @@ TEST_CASE("model: a watched thread's moves between kinds are seen, each once") {
   Driver driver(machine("m2"), {});
   driver.programs["it"] = read_script("repeat 5 {\nrun 4ms\nrun 4ms e\n}\nsleep 20ms");
   const pid_t pid = driver.spawn_suspended("it");
-  const auto stream = cores::stream_darwin_threads({pid}, driver.calls);
-  REQUIRE(stream.has_value());
+  const auto stream = must(cores::stream_darwin_threads({pid}, driver.calls));
   driver.calls.kill(pid, SIGCONT);
   std::uint64_t moves = 0;
   double cpu_seconds = 0.0;
   for (int i = 0; i < 50; ++i) {
-    for (const cores::ThreadSample& sample : (*stream)->read(std::chrono::milliseconds(i))) {
+    for (const cores::ThreadSample& sample : stream->read(std::chrono::milliseconds(i))) {
       moves += sample.moves.value_or(0);
       cpu_seconds += sample.all.cpu_seconds.value_or(0.0);
     }

@@ -3,8 +3,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
-#include <numeric>
 
 #include <doctest/doctest.h>
 
@@ -55,34 +53,6 @@ TEST_CASE("an event on a counter outside its mask counts nothing") {
   const auto samples = collect_samples(driver.read(), 10);
   CHECK(sum_of(samples, 1) > 0);
   CHECK(sum_of(samples, 2 + 7) == 0);
-}
-
-TEST_CASE("a selector that the chip does not have is refused, and nothing is changed") {
-  Driver driver(machine("m4"));
-  driver.set("kpc.force_all_ctrs", 1);
-  const auto good = words_with(driver.host.kernel.setup.chip, "INST_ALL", 5);
-  CHECK(driver.set_words(2, good) == 0);
-  auto bad = good;
-  bad[0] = 0x3fff;
-  CHECK(driver.set_words(2, bad) == EPERM);
-  std::vector<std::uint64_t> now;
-  CHECK(driver.host.kernel.pmu.words(2, now) == 0);
-  auto with_levels = good;
-  for (std::uint64_t& word : with_levels) word |= word == 0 ? 0 : 0x20000;
-  CHECK(now == with_levels);
-  CHECK(driver.set_words(6, good) == EPERM);
-  CHECK(driver.set_words(2, {1, 2, 3}) == EINVAL);
-  CHECK(driver.set_words(1, {}) == EINVAL);
-}
-
-TEST_CASE("the power manager holds three counters of an M4 until they are forced") {
-  Driver driver(machine("m4"));
-  CHECK(driver.count("kpc.counter_count", 2) == 5);
-  CHECK(driver.count("kpc.counter_count", 3) == 7);
-  CHECK(driver.set("kpc.force_all_ctrs", 1) == 0);
-  CHECK(driver.count("kpc.counter_count", 2) == 8);
-  CHECK(driver.count("kpc.config_count", 3) == 8);
-  CHECK(driver.count("kpc.config_count", 1) == 0);
 }
 
 TEST_CASE("configurable counters count the kernel before macOS 15 and not from then on") {
@@ -147,9 +117,7 @@ TEST_CASE("an exec keeps the pid, makes a new thread, and recount's totals go ov
       static_cast<double>(sum_of(samples, 1)) / static_cast<double>(usage[248 / 8]);
   CHECK(coverage > 0.99);
   CHECK(coverage < 1);
-  std::uint64_t inherited = 0;  // TH_INSCYC's kind of sum counts the part before the exec twice
-  for (const auto& [tid, values] : samples) inherited += values.at(1);
-  CHECK(inherited < 3'100'000 * 112 / 10);
+  CHECK(sum_of(samples, 1) < 3'100'000 * 112 / 10);  // the part before the exec is in it once
 }
 
 TEST_CASE("sixty threads share the CPUs of a kind, and wait for one another") {
@@ -161,17 +129,6 @@ TEST_CASE("sixty threads share the CPUs of a kind, and wait for one another") {
   const std::uint64_t took = done.ended_at_ns - began;
   CHECK(took > std::uint64_t{60} * 30'000'000 / cpus);
   CHECK(took < std::uint64_t{60} * 31'000'000 / cpus + 1'000'000);
-}
-
-TEST_CASE("the model's ten thousand threads of ten microseconds are all sampled") {
-  Driver driver(machine("m4"));
-  driver.count_at_exit(words_with(driver.host.kernel.setup.chip, "INST_ALL", 5));
-  driver.trace_on();
-  const Process& done = driver.run_script("threads 10000 {\nrun 10us\n}\njoin");
-  const auto samples = collect_samples(driver.read(), 10);
-  CHECK(samples.size() == 10'001);
-  CHECK(sum_of(samples, 1) == done.truth.instructions);
-  CHECK(sum_of(samples, 7) == 10'000 * 112'000);
 }
 
 // The model's processes as seen without root, against the facts.

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "darwin/driver.h"
-#include "darwin/folder.h"
+#include "darwin/launched.h"
 #include "engine/kperf/kperf_engine.h"
 #include "fakes/darwin/kernel.h"
+#include "must.h"
 #include "os/process.h"
 
 #include <map>
@@ -26,6 +26,13 @@ inline bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+/// Returns the chip's name of an event that lauka shows in lower case.
+inline std::string upper_case(std::string name) {
+  for (char& c : name)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return name;
+}
+
 /// A chip's table as a kpep database.
 inline engine::kperf::KpepDatabase database_of(const Chip& chip) {
   engine::kperf::KpepDatabase database;
@@ -45,14 +52,8 @@ inline engine::kperf::KpepDatabase database_of(const Chip& chip) {
 }
 
 /// The kperf engine on the model, with the launcher of macOS.
-struct KperfBench {
-  explicit KperfBench(Setup setup = machine("m1"), CallRules rules = {})
-      : driver(std::move(setup), std::move(rules)) {
-    driver.host.kernel.load = loader_of_files();
-    auto started = os::start_spawning_launcher(driver.calls);
-    REQUIRE(started.has_value());
-    launcher = *std::move(started);
-  }
+struct KperfBench : Launched {
+  using Launched::Launched;
 
   /// Makes the engine; its refusal, or an empty line.
   std::string make(StrategyChoice strategy = StrategyChoice::Auto, bool user_only = false) {
@@ -78,17 +79,30 @@ struct KperfBench {
     return "";
   }
 
+  /// Makes the engine, selects and arms.
+  void begin(const std::vector<std::string>& names = {},
+             StrategyChoice strategy = StrategyChoice::Auto) {
+    REQUIRE(make(strategy) == "");
+    REQUIRE(select(names) == "");
+  }
+
+  /// Ends counting; returns what is still held.
+  std::vector<std::string> end() {
+    armed.clear();
+    engine.reset();
+    return driver.host.still_held();
+  }
+
   /// Runs a script once and returns the result of the run.
   engine::Counted run(const std::string& script, std::size_t pass = 0) {
-    os::ProgramSpec spec;
-    spec.words = {folder.program("work" + std::to_string(programs++), script)};
-    const auto id = launcher->add_program(spec);
-    REQUIRE(id.has_value());
-    os::Launch launch{*id};
+    os::Launch launch;
     launch.watches = armed.at(pass)->watches();
-    const auto ended = launcher->run({&launch, 1}, true, {});
-    REQUIRE(ended.has_value());
-    return armed.at(pass)->finish(ended->at(0), 0);
+    return armed.at(pass)->finish(run_once(program(script), launch), 0);
+  }
+
+  /// Runs a script once; the counts by the names of their events.
+  std::map<std::string, std::optional<std::uint64_t>> counts_of(const std::string& script) {
+    return named(run(script));
   }
 
   /// Counts by the names of their events.
@@ -108,32 +122,23 @@ struct KperfBench {
       for (const auto& one : counts) {  // doctest captures no structured binding
         const std::string& name = one.first;
         CAPTURE(name);
-        std::string own;
-        for (const char c : name)
-          own += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-        CHECK(one.second == (name == "instructions" ? did.instructions : did.events.at(own)));
+        CHECK(one.second ==
+              (name == "instructions" ? did.instructions : did.events.at(upper_case(name))));
       }
     }
   }
 
-  /// Returns the work of lauka's latest command and all its descendants.
-  Truth truth() const {
+  /// Returns lauka's latest command; lauka itself if it has started none.
+  const Process& latest() const {
     const auto& processes = driver.host.kernel.processes();
-    const Process* command = nullptr;
+    const Process* found = processes.at(1).get();
     for (const auto& process : processes)
-      if (process->parent == processes.at(1)->pid) command = process.get();
-    REQUIRE(command != nullptr);
-    Truth sum;
-    for (const auto& process : processes) {
-      if (process->unique_id != command->unique_id && process->root_id != command->unique_id)
-        continue;
-      sum.threads += process->truth.threads;
-      sum.cycles += process->truth.cycles;
-      sum.instructions += process->truth.instructions;
-      for (const auto& [name, count] : process->truth.events) sum.events[name] += count;
-    }
-    return sum;
+      if (process->parent == processes.at(1)->pid) found = process.get();
+    return *found;
   }
+
+  /// Returns the work of the latest command and all its descendants.
+  Truth truth() const { return tree_of(driver.host.kernel, latest().unique_id); }
 
   /// All notes so far, one a line.
   std::string notes() const {
@@ -144,14 +149,10 @@ struct KperfBench {
   }
 
   std::chrono::nanoseconds period = std::chrono::milliseconds(1);  // of sampling
-  Driver driver;
-  const os::DarwinCalls* calls = &driver.calls;  // the engine's calls
-  Folder folder;
-  std::unique_ptr<os::Launcher> launcher;
+  const os::DarwinCalls* calls = &driver.calls;                    // the engine's calls
   std::unique_ptr<engine::CounterEngine> engine;
   std::vector<std::unique_ptr<engine::Counting>> armed;
   EventSet events;
-  int programs = 0;
 };
 
 }  // namespace lauka::darwin

@@ -1,7 +1,6 @@
 #include "darwin/kperf_bench.h"
 #include "engine/kperf/kernel.h"
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <functional>
@@ -86,12 +85,6 @@ struct Bench : KperfBench {
     calls = &table;
   }
 
-  std::vector<std::string> end() {
-    armed.clear();
-    engine.reset();
-    return driver.host.still_held();
-  }
-
   os::DarwinCalls table{};
 };
 
@@ -112,10 +105,9 @@ void take_tracing() {
 
 TEST_CASE("through Apple's framework the counts are the same, and all is given back") {
   Bench bench(machine("m1"), true);
-  REQUIRE(bench.make() == "");
-  REQUIRE(bench.select() == "");
+  bench.begin();
   CHECK(bench.notes() == "");
-  const auto counted = bench.named(bench.run("run 3ms\nthreads 5 {\nrun 200us e\n}\njoin"));
+  const auto counted = bench.counts_of("run 3ms\nthreads 5 {\nrun 200us e\n}\njoin");
   CHECK(counted.at("inst_all") == bench.truth().events.at("INST_ALL"));
   CHECK(counted.at("cycles") == bench.truth().cycles);
   CHECK(times("kpc.counting") == 0);
@@ -125,9 +117,8 @@ TEST_CASE("through Apple's framework the counts are the same, and all is given b
 
 TEST_CASE("through Apple's framework the whole machine is counted as by sysctl") {
   Bench bench(machine("m1"), true);
-  REQUIRE(bench.make(StrategyChoice::Machine) == "");
-  REQUIRE(bench.select() == "");
-  const auto counted = bench.named(bench.run("run 30ms"));
+  bench.begin({}, StrategyChoice::Machine);
+  const auto counted = bench.counts_of("run 30ms");
   const Truth truth = bench.truth();
   CHECK(counted.at("instructions").value() >= truth.instructions);
   CHECK(counted.at("instructions").value() < 2 * truth.instructions);
@@ -137,14 +128,13 @@ TEST_CASE("through Apple's framework the whole machine is counted as by sysctl")
 TEST_CASE("a framework that lacks a function is not used at all, and the function is reported") {
   Bench bench(machine("m1"), true);
   bench.driver.host.rules.missing_symbols = {"kpc_set_config"};
-  REQUIRE(bench.make() == "");
-  REQUIRE(bench.select() == "");
+  bench.begin();
   CHECK(bench.notes() ==
         "macOS changed its private framework (kpc_set_config is missing); lauka uses sysctls\n");
   // Even the framework's functions go through the system's own calls.
   CHECK(times("kpc.counting") > 0);
   CHECK(times("kperf.sampling") > 0);
-  const auto counted = bench.named(bench.run("run 3ms"));
+  const auto counted = bench.counts_of("run 3ms");
   CHECK(counted.at("inst_all") == bench.truth().events.at("INST_ALL"));
 }
 
@@ -158,10 +148,8 @@ TEST_CASE("actions and timers that an earlier tool has left are enough, however 
       kernel_model->sysctlbyname(asked.name.c_str(), nullptr, nullptr, &three, sizeof three);
       return asked.sets() ? std::optional(EINVAL) : std::nullopt;
     };
-    REQUIRE(bench.make(strategy) == "");
-    REQUIRE(bench.select({"instructions"}) == "");
-    const auto counted = bench.run("run 50ms");
-    CHECK(bench.named(counted).at("instructions").value_or(0) > 0);
+    bench.begin({"instructions"}, strategy);
+    CHECK(bench.counts_of("run 50ms").at("instructions").value_or(0) > 0);
     CHECK_FALSE(has(bench.notes(), "does not work here"));
   }
 }
@@ -247,8 +235,7 @@ TEST_CASE("where the exact filter is refused, the one by class is taken, and all
     rule_before = [error](const Asked& asked) {
       return asked.name == "kdebug 8" ? std::optional(error) : std::nullopt;
     };
-    REQUIRE(bench.make(StrategyChoice::AtExit) == "");
-    REQUIRE(bench.select({"instructions", "INST_ALL"}) == "");
+    bench.begin({"instructions", "INST_ALL"}, StrategyChoice::AtExit);
     CHECK(times("kdebug 22") == 1);
     bench.check_passes(kWork);
     CHECK(bench.end() == kNothing);
@@ -257,8 +244,7 @@ TEST_CASE("where the exact filter is refused, the one by class is taken, and all
 
 TEST_CASE("the trace is read when it is half full, and not while there is room") {
   Bench bench;
-  REQUIRE(bench.make(StrategyChoice::AtExit) == "");
-  REQUIRE(bench.select({"instructions"}) == "");
+  bench.begin({"instructions"}, StrategyChoice::AtExit);
   asked_for.clear();
   bench.check_passes("run 3500ms");
   CHECK(times("kdebug 10") == 2);  // what was there before, and the whole run
@@ -271,8 +257,7 @@ TEST_CASE("once records were lost, the trace is looked after closely and read me
   setup.trace.most_records = 1600;
   setup.trace.records_per_unit = 50;
   Bench bench{std::move(setup)};
-  REQUIRE(bench.make(StrategyChoice::AtExit) == "");
-  REQUIRE(bench.select({"instructions"}) == "");
+  bench.begin({"instructions"}, StrategyChoice::AtExit);
   const std::string work = "repeat 40 {\nthreads 30 {\nrun 10us\n}\nsleep 10ms\njoin\n}";
   const auto first = bench.run(work);
   REQUIRE(first.redo.has_value());
@@ -290,8 +275,7 @@ TEST_CASE("a record that vanishes without a sign makes no wrong count") {
         CAPTURE(kind);
         CAPTURE(lost);
         Bench bench;
-        REQUIRE(bench.make(StrategyChoice::AtExit) == "");
-        REQUIRE(bench.select({"instructions"}) == "");
+        bench.begin({"instructions"}, StrategyChoice::AtExit);
         unsigned seen = 0;
         rule_after = [&](const Asked& asked) {
           if (asked.name != "kdebug 10") return;
@@ -324,8 +308,7 @@ TEST_CASE("a record that vanishes without a sign makes no wrong count") {
 TEST_CASE("whole-machine counts lack a CPU that was switched off, and are absent then") {
   for (const bool at_end : {false, true}) {
     Bench bench;
-    REQUIRE(bench.make(StrategyChoice::Machine) == "");
-    REQUIRE(bench.select({"instructions"}) == "");
+    bench.begin({"instructions"}, StrategyChoice::Machine);
     unsigned reads = 0;
     rule_after = [&](const Asked& asked) {
       if (asked.name == "kpc.counters" && ++reads == (at_end ? 2U : 1U))
@@ -333,17 +316,15 @@ TEST_CASE("whole-machine counts lack a CPU that was switched off, and are absent
     };
     const auto counted = bench.run("run 5ms");
     CHECK_FALSE(bench.named(counted).at("instructions").has_value());
-    REQUIRE(counted.missing.has_value());
-    CHECK(has(counted.missing->what, "a CPU was switched off"));
-    const auto whole = bench.run("run 5ms");
-    CHECK(bench.named(whole).at("instructions").value_or(0) >= bench.truth().instructions);
+    CHECK(has(counted.missing.value().what, "a CPU was switched off"));
+    const auto whole = bench.counts_of("run 5ms");
+    CHECK(whole.at("instructions").value_or(0) >= bench.truth().instructions);
   }
 }
 
 TEST_CASE("a counter that went backwards gives no count") {
   Bench bench;
-  REQUIRE(bench.make(StrategyChoice::Machine) == "");
-  REQUIRE(bench.select({"instructions"}) == "");
+  bench.begin({"instructions"}, StrategyChoice::Machine);
   unsigned reads = 0;
   rule_after = [&reads](const Asked& asked) {
     if (asked.name == "kpc.counters" && ++reads == 2)
@@ -351,8 +332,7 @@ TEST_CASE("a counter that went backwards gives no count") {
   };
   const auto counted = bench.run("run 5ms");
   CHECK_FALSE(bench.named(counted).at("instructions").has_value());
-  REQUIRE(counted.missing.has_value());
-  CHECK(has(counted.missing->what, "backwards"));
+  CHECK(has(counted.missing.value().what, "backwards"));
 }
 
 TEST_CASE("a selector of which the processor keeps 8 bits would count another event") {
@@ -369,8 +349,7 @@ TEST_CASE("a selector of which the processor keeps 8 bits would count another ev
     auto* words = static_cast<std::uint64_t*>(asked.old_value);
     for (std::size_t i = 0; i < *asked.old_length / sizeof *words; ++i) words[i] &= 0xff00ff;
   };
-  REQUIRE(bench.make(StrategyChoice::AtExit) == "");
-  REQUIRE(bench.select({name, "INST_BRANCH"}) == "");
+  bench.begin({name, "INST_BRANCH"}, StrategyChoice::AtExit);
   CHECK(bench.events.events.size() == 1);
   CHECK(has(bench.notes(), "not counted: "));
   bench.check_passes("run 3ms");
@@ -383,8 +362,7 @@ TEST_CASE("words that come back with privilege levels are those that were set") 
     auto* words = static_cast<std::uint64_t*>(asked.old_value);
     for (std::size_t i = 0; i < *asked.old_length / sizeof *words; ++i) words[i] |= 0x20000;
   };
-  REQUIRE(bench.make(StrategyChoice::AtExit) == "");
-  REQUIRE(bench.select({"INST_ALL"}) == "");
+  bench.begin({"INST_ALL"}, StrategyChoice::AtExit);
   bench.check_passes("run 3ms");
 }
 
@@ -404,8 +382,7 @@ TEST_CASE("an event that is refused only when counting begins is named, and the 
     if (asked.name == "kpc.counting") std::memcpy(&classes, asked.new_value, sizeof classes);
     return (classes & 2U) != 0 && is_set ? std::optional(EPERM) : std::nullopt;
   };
-  REQUIRE(bench.make(StrategyChoice::AtExit) == "");
-  REQUIRE(bench.select({"INST_ALL", "INST_BRANCH"}) == "");
+  bench.begin({"INST_ALL", "INST_BRANCH"}, StrategyChoice::AtExit);
   CHECK(has(bench.notes(), "not counted: inst_branch"));
   bench.check_passes("run 3ms");
   CHECK(bench.end() == kNothing);
@@ -416,12 +393,11 @@ TEST_CASE("a portable name leads to another event where this kernel refuses the 
   setup.pmu.refused_selector =
       static_cast<std::uint16_t>(word_of(setup.chip, "L1D_CACHE_MISS_LD_NONSPEC"));
   KperfBench bench{std::move(setup)};
-  REQUIRE(bench.make(StrategyChoice::AtExit) == "");
-  REQUIRE(bench.select({"l1d-cache-misses", "INST_ALL"}) == "");
+  bench.begin({"l1d-cache-misses", "INST_ALL"}, StrategyChoice::AtExit);
   CHECK(has(bench.notes(),
             "l1d-cache-misses is counted by L1D_CACHE_MISS_LD: this kernel refuses "
             "L1D_CACHE_MISS_LD_NONSPEC"));
-  const auto counted = bench.named(bench.run("run 9ms"));
+  const auto counted = bench.counts_of("run 9ms");
   CHECK(counted.at("l1d-cache-misses") == bench.truth().events.at("L1D_CACHE_MISS_LD"));
   CHECK_FALSE(has(bench.notes(), "not counted"));
 }

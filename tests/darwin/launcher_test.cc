@@ -1,6 +1,6 @@
-#include "darwin/driver.h"
-#include "darwin/folder.h"
+#include "darwin/launched.h"
 #include "fakes/darwin/kernel.h"
+#include "must.h"
 #include "os/darwin_calls.h"
 #include "os/descriptor.h"
 #include "os/process.h"
@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -34,52 +33,33 @@ namespace {
 
 using namespace std::chrono_literals;
 using darwin::CallRules;
-using darwin::Driver;
-using darwin::Folder;
 using darwin::machine;
 using std::chrono::nanoseconds;
 
-struct Bench {
-  explicit Bench(const CallRules& rules = {}, darwin::Setup setup = machine("m1"))
-      : driver(std::move(setup), rules) {
-    driver.host.kernel.load = darwin::loader_of_files();
-    auto started = start_spawning_launcher(driver.calls);
-    REQUIRE(started.has_value());
-    launcher = *std::move(started);
-  }
+struct Bench : darwin::Launched {
+  using Launched::Launched;
 
-  ProgramId add(const std::string& script, const Output& output = {},
-                std::optional<nanoseconds> timeout = {}) {
-    ProgramSpec spec;
-    spec.words = {folder.program("work", script)};
-    spec.output = output;
+  /// Returns a program that may take no longer.
+  ProgramSpec slow(const std::string& script, nanoseconds timeout) {
+    ProgramSpec spec = program(script);
     spec.timeout = timeout;
-    return add(spec);
-  }
-  ProgramId add(const ProgramSpec& spec) const {
-    const auto id = launcher->add_program(spec);
-    REQUIRE_MESSAGE(id.has_value(), (id ? "" : id.error().what));
-    return *id;
+    return spec;
   }
 
-  Ended run(ProgramId id, RunWatch* watch = nullptr, const Tick& tick = {}) const {
-    Launch launch{id};
-    if (watch != nullptr) launch.watches = {watch};
-    const auto all = launcher->run({&launch, 1}, false, tick);
-    REQUIRE(all.has_value());
-    REQUIRE(all->size() == 1);
-    return all->front();
-  }
-  Ended run(const std::string& script) { return run(add(script)); }
+  Ended run(const std::string& script) { return run_once(program(script)); }
 
   bool is_alive(pid_t pid) {
     const darwin::Process* process = driver.host.kernel.find(pid);
     return process != nullptr && process->life == darwin::Life::Alive;
   }
 
-  Driver driver;
-  Folder folder;
-  std::unique_ptr<Launcher> launcher;
+  /// Returns how many processes lauka's commands had, or still have.
+  long processes(bool that_live) const {
+    const auto& all = driver.host.kernel.processes();
+    return std::count_if(all.begin(), all.end(), [that_live](const auto& process) {
+      return process->root_id != 0 && (!that_live || process->life == darwin::Life::Alive);
+    });
+  }
 };
 
 /// Writes down when it is called.
@@ -130,36 +110,32 @@ TEST_CASE(
   CHECK(ended.usage.peak_rss_bytes == 1'458'176);
   CHECK(ended.usage.peak_rss_is_known());
   CHECK(ended.whole >= wall(ended));
-  REQUIRE(ended.totals.has_value());
-  CHECK(nanoseconds(ended.totals->user_ns) == 30ms);  // its own alone
+  CHECK(nanoseconds(ended.totals.value().user_ns) == 30ms);  // its own alone
   CHECK(ended.totals->instructions > 30'000'000ULL * 112 / 10);
 }
 
 TEST_CASE(
     "macOS: the part on performance cores is reported, and is absent where the kernel is older") {
   Bench bench;
-  const auto totals = bench.run("run 4ms\nrun 4ms e").totals;
-  REQUIRE(totals.has_value());
-  REQUIRE(totals->on_performance_cores_ns.has_value());
-  CHECK(nanoseconds(*totals->on_performance_cores_ns) >= 4ms);
-  CHECK(*totals->on_performance_cores_ns < totals->user_ns);
+  const KernelTotals totals = bench.run("run 4ms\nrun 4ms e").totals.value();
+  CHECK(nanoseconds(totals.on_performance_cores_ns.value()) >= 4ms);
+  CHECK(*totals.on_performance_cores_ns < totals.user_ns);
 }
 
 TEST_CASE("macOS 12: the totals come from the older flavour") {
   CallRules rules;
   rules.newest_rusage = 5;
-  Bench bench(rules);
-  const auto totals = bench.run("run 4ms").totals;
-  REQUIRE(totals.has_value());
-  CHECK(totals->instructions > 4'000'000 * 112 / 10);
-  CHECK_FALSE(totals->energy_nj.has_value());
-  CHECK_FALSE(totals->on_performance_cores_ns.has_value());
+  Bench bench(machine("m1"), rules);
+  const KernelTotals totals = bench.run("run 4ms").totals.value();
+  CHECK(totals.instructions > 4'000'000 * 112 / 10);
+  CHECK_FALSE(totals.energy_nj.has_value());
+  CHECK_FALSE(totals.on_performance_cores_ns.has_value());
 }
 
 TEST_CASE("macOS: times are right where a mach unit is a nanosecond") {
   darwin::Setup setup = machine("m1");
   setup.timebase_numerator = setup.timebase_denominator = 1;
-  Bench bench({}, setup);
+  Bench bench(setup);
   CHECK(nanoseconds(bench.run("run 9ms").usage.user_ns) == 9ms);
 }
 
@@ -174,7 +150,9 @@ TEST_CASE(
     "macOS: a run is watched from before its birth, and has run nothing when it is made known") {
   Bench bench;
   LoggingWatch watch(bench);
-  bench.run(bench.add("run 205ms"), &watch);
+  Launch launch;
+  launch.watches = {&watch};
+  bench.run_once(bench.program("run 205ms"), launch);
   CHECK(watch.log == "before made ");
   CHECK(watch.ran_before == 0);
   CHECK(watch.looks == 10);
@@ -183,7 +161,7 @@ TEST_CASE(
 TEST_CASE("macOS: ticks come five times a second") {
   Bench bench;
   int ticks = 0;
-  bench.run(bench.add("run 2100ms"), nullptr, [&ticks] { ++ticks; });
+  bench.run_once(bench.program("run 2100ms"), {}, [&ticks] { ++ticks; });
   CHECK(ticks == 10);
 }
 
@@ -194,15 +172,18 @@ TEST_CASE(
   CHECK(bench.launcher->error_output_end() == "the disk is made of cheese");
   bench.run("run 1ms");
   CHECK(bench.launcher->error_output_end().empty());
-  bench.run(bench.add("write err through a pipe\nwrite out not this\nexit 3", {Sink::Pipe}));
+  ProgramSpec piped = bench.program("write err through a pipe\nwrite out not this\nexit 3");
+  piped.output.sink = Sink::Pipe;
+  bench.run_once(piped);
   CHECK(bench.launcher->error_output_end() == "through a pipe");
 }
 
 TEST_CASE("macOS: an output file holds what the last run wrote") {
   Bench bench;
   const std::string file = bench.folder.file("output");
-  const ProgramId id = bench.add("write out one\nwrite err two", {Sink::File, file});
-  for (int i = 0; i < 2; ++i) bench.run(id);
+  ProgramSpec spec = bench.program("write out one\nwrite err two");
+  spec.output = {Sink::File, file};
+  for (int i = 0; i < 2; ++i) bench.run_once(spec);
   std::stringstream text;
   text << std::ifstream(file).rdbuf();
   CHECK(text.str() == "one\ntwo\n");
@@ -210,49 +191,39 @@ TEST_CASE("macOS: an output file holds what the last run wrote") {
 
 TEST_CASE("macOS: what could not be opened or executed is reported with its errno") {
   Bench bench;
-  ProgramSpec spec;
-  spec.words = {bench.folder.program("work", "run 1ms")};
+  ProgramSpec spec = bench.program("run 1ms");
   spec.input.path = "/nonexistent/input";
-  const NotStarted no_input = std::get<NotStarted>(bench.run(bench.add(spec)).outcome);
+  const NotStarted no_input = std::get<NotStarted>(bench.run_once(spec).outcome);
   CHECK(no_input.step == LaunchStep::OpenInput);
   CHECK(no_input.error == ENOENT);
   spec.input.path.reset();
   spec.output = {Sink::File, "/nonexistent/output"};
-  CHECK(std::get<NotStarted>(bench.run(bench.add(spec)).outcome).step == LaunchStep::OpenOutput);
+  CHECK(std::get<NotStarted>(bench.run_once(spec).outcome).step == LaunchStep::OpenOutput);
   spec.output = {};
-  std::ofstream(bench.folder.file("work")) << "echo without a first line\n";
-  const NotStarted no_format = std::get<NotStarted>(bench.run(bench.add(spec)).outcome);
+  std::ofstream(spec.words.front()) << "echo without a first line\n";
+  const NotStarted no_format = std::get<NotStarted>(bench.run_once(spec).outcome);
   CHECK(no_format.step == LaunchStep::Execute);
   CHECK(no_format.error == ENOEXEC);
 }
 
 TEST_CASE("macOS: a time-out kills the whole tree, also what has left the process group") {
   Bench bench;
-  const ProgramId id =
-      bench.add("fork group {\nignore 15\nfork {\nsleep 90s\n}\nsleep 90s\n}\nsleep 90s", {}, 50ms);
-  const Ended ended = bench.run(id);
+  const Ended ended = bench.run_once(
+      bench.slow("fork group {\nignore 15\nfork {\nsleep 90s\n}\nsleep 90s\n}\nsleep 90s", 50ms));
   CHECK(std::get<TimedOut>(ended.outcome).limit == 50ms);
   CHECK(wall(ended) >= 50ms);
   CHECK(wall(ended) < 51ms);
-  int processes = 0;
-  for (const auto& process : bench.driver.host.kernel.processes()) {
-    if (process->name != "work") continue;
-    ++processes;
-    CHECK_FALSE(bench.is_alive(process->pid));
-  }
-  CHECK(processes == 3);
+  CHECK(bench.processes(false) == 3);
+  CHECK(bench.processes(true) == 0);
 }
 
 TEST_CASE("macOS: a run that ends in time is not touched by its time-out, nor by the run before") {
   Bench bench;
-  const ProgramId slow = bench.add("sleep 9s", {}, 10ms);
-  ProgramSpec quick_spec;
-  quick_spec.words = {bench.folder.program("quick", "run 9ms")};
-  quick_spec.timeout = 10ms;
-  const ProgramId quick = bench.add(quick_spec);
+  const ProgramSpec slow = bench.slow("sleep 9s", 10ms);
+  const ProgramSpec quick = bench.slow("run 9ms", 10ms);
   for (int i = 0; i < 3; ++i) {
-    CHECK(std::holds_alternative<TimedOut>(bench.run(slow).outcome));
-    CHECK(succeeded(bench.run(quick).outcome));
+    CHECK(std::holds_alternative<TimedOut>(bench.run_once(slow).outcome));
+    CHECK(succeeded(bench.run_once(quick).outcome));
   }
 }
 
@@ -272,12 +243,12 @@ TEST_CASE("macOS: a child that outlives the command is not waited for") {
 
 TEST_CASE("macOS: a batch ends after a failed run, or goes on where failures are allowed") {
   Bench bench;
-  const ProgramId id = bench.add("exit 1");
-  const std::vector<Launch> launches = {{id}, {id}, {id}};
+  const std::vector<Launch> launches(3,
+                                     {must(bench.launcher->add_program(bench.program("exit 1")))});
   CHECK(bench.launcher->run(launches, false, {})->size() == 1);
   CHECK(bench.launcher->run(launches, true, {})->size() == 3);
-  const ProgramId late = bench.add("sleep 9s", {}, 10ms);
-  const std::vector<Launch> slow = {{late}, {late}};
+  const ProgramSpec late = bench.slow("sleep 9s", 10ms);
+  const std::vector<Launch> slow(2, {must(bench.launcher->add_program(late))});
   CHECK(bench.launcher->run(slow, true, {})->size() == 1);
 }
 
@@ -287,14 +258,10 @@ namespace {
 bool is_cancelled_at(std::uint64_t call) {
   CallRules rules;
   rules.interrupt_at_call = call;
-  Bench bench(rules);
+  Bench bench(machine("m1"), rules);
   watch_for_interrupts();
-  const ProgramId id = bench.add("fork group {\nsleep 90s\n}\nsleep 90s");
-  const Ended ended = bench.run(id);
-  bool all_dead = true;
-  for (const auto& process : bench.driver.host.kernel.processes())
-    all_dead = all_dead && !(process->name == "work" && bench.is_alive(process->pid));
-  return std::holds_alternative<Cancelled>(ended.outcome) && all_dead;
+  const Ended ended = bench.run("fork group {\nsleep 90s\n}\nsleep 90s");
+  return std::holds_alternative<Cancelled>(ended.outcome) && bench.processes(true) == 0;
 }
 
 }  // namespace
@@ -315,7 +282,7 @@ TEST_CASE("macOS: the user's wish to end kills the run at once, at whichever cal
 TEST_CASE("macOS: every run is reaped and no process remains") {
   Bench bench;
   bench.run("run 1ms");
-  bench.run(bench.add("sleep 9s", {}, 10ms));
+  bench.run_once(bench.slow("sleep 9s", 10ms));
   bench.run("signal " + std::to_string(SIGSTOP));
   CHECK(bench.driver.host.still_held().empty());
 }
@@ -359,31 +326,16 @@ int spawn_and_note(const SpawnRequest& request, pid_t* pid) {
   return model_calls->spawn(request, pid);
 }
 
-struct SpawnBench {
-  SpawnBench() : driver(darwin::machine("m1"), {}) {
-    driver.host.kernel.load = darwin::loader_of_files();
+struct SpawnBench : darwin::Launched {
+  SpawnBench() : spec(program("run 1ms")) {
     model_calls = &driver.calls;
     calls = driver.calls;
     calls.spawn = &spawn_and_note;
-    auto started = start_spawning_launcher(calls);
-    REQUIRE(started.has_value());
-    launcher = *std::move(started);
-    spec.words = {folder.program("work", "run 1ms")};
+    launcher.reset();
+    launcher = must(start_spawning_launcher(calls));
   }
 
-  Ended run(const std::string& value = "") {
-    const auto id = launcher->add_program(spec);
-    if (!id) FAIL(id.error().line());
-    const Launch launch{.program = *id, .value = value};
-    const auto all = launcher->run({&launch, 1}, false, {});
-    REQUIRE(all->size() == 1);
-    return all->front();
-  }
-
-  darwin::Driver driver;
-  darwin::Folder folder;
   DarwinCalls calls{};
-  std::unique_ptr<Launcher> launcher;
   ProgramSpec spec;
 };
 
@@ -395,11 +347,11 @@ bool has(const std::vector<std::string>& all, const std::string& one) {
 
 TEST_CASE("macOS: a command gets lauka's own environment as it is, unless something is set") {
   SpawnBench bench;
-  CHECK(succeeded(bench.run().outcome));
+  CHECK(succeeded(bench.run_once(bench.spec).outcome));
   CHECK(asked.own_environment);
   bench.spec.environment = {"A=two words"};
   bench.spec.launch_variable = "RUN";
-  CHECK(succeeded(bench.run("warmup-0").outcome));
+  CHECK(succeeded(bench.run_once(bench.spec, {.value = "warmup-0"}).outcome));
   CHECK(has(asked.environment, "A=two words"));
   CHECK(has(asked.environment, "RUN=warmup-0"));
   CHECK_FALSE(asked.user.has_value());
@@ -408,7 +360,7 @@ TEST_CASE("macOS: a command gets lauka's own environment as it is, unless someth
 TEST_CASE("macOS: what is captured is both outputs") {
   SpawnBench bench;
   bench.spec.output.sink = Sink::Capture;
-  CHECK(succeeded(bench.run().outcome));
+  CHECK(succeeded(bench.run_once(bench.spec).outcome));
   CHECK(asked.same_output);
 }
 
@@ -416,38 +368,31 @@ TEST_CASE("macOS: a command inherits what lauka was started with, and nothing of
   const Descriptor given(dup(STDIN_FILENO));
   SpawnBench bench;
   const Descriptor own(dup(STDIN_FILENO));
-  CHECK(succeeded(bench.run().outcome));
+  CHECK(succeeded(bench.run_once(bench.spec).outcome));
   CHECK(asked.closes_others);
   CHECK(std::count(asked.inherited.begin(), asked.inherited.end(), given.get()) == 1);
   CHECK(std::count(asked.inherited.begin(), asked.inherited.end(), own.get()) == 0);
 }
 
 TEST_CASE("macOS: of more than 16 groups a command gets the first 16 (needs root)") {
-  if (geteuid() != 0) {
-    skip("only root can become another user");
-    return;
-  }
+  if (geteuid() != 0) return skip("only root can become another user");
   SpawnBench bench;
   REQUIRE(chmod(bench.folder.file("").c_str(), 0755) == 0);
   bench.spec.user = User{54321, 100, {}, "somebody", "/nowhere"};
   for (std::uint32_t group = 100; group < 119; ++group) bench.spec.user->groups.push_back(group);
-  CHECK(succeeded(bench.run().outcome));
-  REQUIRE(asked.user.has_value());
-  CHECK(asked.user->groups == std::vector<std::uint32_t>{100, 101, 102, 103, 104, 105, 106, 107,
-                                                         108, 109, 110, 111, 112, 113, 114, 115});
+  CHECK(succeeded(bench.run_once(bench.spec).outcome));
+  CHECK(asked.user.value().groups == std::vector<std::uint32_t>{100, 101, 102, 103, 104, 105, 106,
+                                                                107, 108, 109, 110, 111, 112, 113,
+                                                                114, 115});
 }
 
 TEST_CASE("macOS: a command of another user is spawned with that user's ids (needs root)") {
-  if (geteuid() != 0) {
-    skip("only root can become another user");
-    return;
-  }
+  if (geteuid() != 0) return skip("only root can become another user");
   SpawnBench bench;
   REQUIRE(chmod(bench.folder.file("").c_str(), 0755) == 0);
   bench.spec.user = User{54321, 54322, {54322, 7}, "somebody", "/nowhere"};
-  CHECK(succeeded(bench.run().outcome));
-  REQUIRE(asked.user.has_value());
-  CHECK(asked.user->id == 54321);
+  CHECK(succeeded(bench.run_once(bench.spec).outcome));
+  CHECK(asked.user.value().id == 54321);
   CHECK(asked.user->group == 54322);
   CHECK(asked.user->groups == std::vector<std::uint32_t>{54322, 7});
   CHECK(has(asked.environment, "HOME=/nowhere"));

@@ -1,5 +1,6 @@
 #include "darwin/session.h"
 
+#include "core/text.h"
 #include "os/signals.h"
 
 #include <algorithm>
@@ -97,12 +98,6 @@ class Writer {
   std::string text_;
 };
 
-std::string lower(std::string text) {
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return text;
-}
-
 void choose_machine(Chance& chance, Session& session) {
   const std::string chip = chance.one_of<std::string>({"m1", "m2", "m3", "m4", "m5"});
   const int version = chance.one_of<int>({13, 14, 15, 26});
@@ -174,7 +169,7 @@ void choose_events(Chance& chance, Session& session) {
   if (chance.in_hundred(30)) session.events.emplace_back("instructions");
   const auto& all = session.setup.chip.events;
   for (unsigned left = 1 + chance.below(10); left > 0; --left) {
-    const std::string name = lower(chance.one_of(all).name);
+    const std::string name = lower_case(chance.one_of(all).name);
     if (std::count(session.events.begin(), session.events.end(), name) == 0)
       session.events.push_back(name);
   }
@@ -238,9 +233,7 @@ class Play {
         for (std::size_t pass = 0; pass < bench_.events.passes.size(); ++pass) count(command, pass);
       }
     }
-    bench_.armed.clear();
-    bench_.engine.reset();
-    for (const std::string& held : bench_.driver.host.still_held()) {
+    for (const std::string& held : bench_.end()) {
       const bool was_there =
           std::find(left_by_others.begin(), left_by_others.end(), held) != left_by_others.end();
       if (!was_there) faults_ += "still held: " + held + "\n";
@@ -254,9 +247,9 @@ class Play {
  private:
   void count(const std::string& command, std::size_t pass) {
     for (int tries = 0; tries < kMostTries && os::interrupt() == 0; ++tries) {
-      const std::uint64_t before = latest().unique_id;
+      const std::uint64_t before = bench_.latest().unique_id;
       const auto counted = bench_.run(command, pass);
-      if (latest().unique_id != before) check(counted, pass);  // else it was not started
+      if (bench_.latest().unique_id != before) check(counted, pass);  // else it was not started
       if (!counted.redo) return;
     }
   }
@@ -269,7 +262,7 @@ class Play {
     if (!all && (!counted.missing || counted.missing->what.empty()) && bench_.notes().empty())
       faults_ += "a value is absent without a reason\n";
     if (!any) return;
-    const Process& command = latest();
+    const Process& command = bench_.latest();
     const std::string notes = bench_.notes();
     const bool is_bound = has(notes, "counts are sampled every");
     const bool has_survivors = outlives(command, false);
@@ -305,9 +298,7 @@ class Play {
   static std::uint64_t done(const Truth& truth, const std::string& name) {
     if (name == "instructions") return truth.instructions;
     if (name == "cycles") return truth.cycles;
-    std::string own;
-    for (const char c : name) own += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-    const auto found = truth.events.find(own);
+    const auto found = truth.events.find(upper_case(name));
     return found == truth.events.end() ? 0 : found->second;
   }
 
@@ -315,14 +306,6 @@ class Play {
     for (const std::size_t event : bench_.events.passes.at(pass).events)
       if (has(bench_.events.events.at(event).note, "system-wide")) return true;
     return false;
-  }
-
-  const Process& latest() const {
-    const auto& processes = bench_.driver.host.kernel.processes();
-    const Process* found = processes.at(1).get();  // lauka's own, if it has none so far
-    for (const auto& process : processes)
-      if (process->parent == processes.at(1)->pid) found = process.get();
-    return *found;
   }
 
   /// True if others of its tree ended later; `still_run`: and still run now.
@@ -345,11 +328,7 @@ class Play {
       const bool is_over = process->life == Life::Zombie || process->life == Life::Reaped;
       const bool counts = process->root_id == command.unique_id && is_over &&
                           process->ended_at_ns <= command.ended_at_ns;
-      if (!counts) continue;
-      sum.threads += process->truth.threads;
-      sum.cycles += process->truth.cycles;
-      sum.instructions += process->truth.instructions;
-      for (const auto& [name, count] : process->truth.events) sum.events[name] += count;
+      if (counts) sum += process->truth;
     }
     return sum;
   }

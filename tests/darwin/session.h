@@ -3,7 +3,6 @@
 #include "darwin/kperf_bench.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -7,7 +7,6 @@
 #include <numeric>
 #include <random>
 #include <set>
-#include <tuple>
 
 #include <doctest/doctest.h>
 
@@ -74,10 +73,9 @@ std::size_t passes_by_bound(const Masks& masks) {
 void check_agrees_with_the_framework(const PlacedPass& places, const Masks& masks) {
   Masks in_order;
   for (const PlacedEvent& placed : places) in_order.push_back(masks[placed.event]);
-  const auto counters = add_greedily(in_order);
-  REQUIRE(counters.has_value());
+  const auto counters = add_greedily(in_order).value();
   for (std::size_t i = 0; i < places.size(); ++i) {
-    CHECK((*counters)[i] == places[i].counter);
+    CHECK(counters[i] == places[i].counter);
     CHECK((i == 0 || places[i - 1].counter < places[i].counter));
   }
 }
@@ -131,17 +129,14 @@ TEST_CASE("the framework's rule takes the lowest free counter, whatever comes la
 TEST_CASE("a set that fits is placed in whatever order it was asked for") {
   Masks masks(6, kAny);
   masks.push_back(kOnlyPmc7);
-  const auto places = place_all(masks);
-  REQUIRE(places.has_value());
-  check_agrees_with_the_framework(*places, masks);
-  CHECK(std::find(places->begin(), places->end(), PlacedEvent{6, 7}) != places->end());
+  const PlacedPass places = place_all(masks).value();
+  check_agrees_with_the_framework(places, masks);
+  CHECK(std::find(places.begin(), places.end(), PlacedEvent{6, 7}) != places.end());
 }
 
 TEST_CASE("ascending masks are not enough where masks are not nested: the matching decides") {
   CHECK_FALSE(add_greedily(Masks{0b011, 0b100, 0b101}).has_value());
-  const auto places = place_all(Masks{0b011, 0b100, 0b101});
-  REQUIRE(places.has_value());
-  CHECK(*places == PlacedPass{{2, 0}, {0, 1}, {1, 2}});
+  CHECK(place_all(Masks{0b011, 0b100, 0b101}) == PlacedPass{{2, 0}, {0, 1}, {1, 2}});
 }
 
 TEST_CASE("the default events of M2 sit where the facts say: PMC2, 7, 5 and 6") {
@@ -175,15 +170,6 @@ TEST_CASE("passes are the fewest by Hall's bound on 1,500 random sets of the chi
       REQUIRE(passes.size() == passes_by_bound(masks));
       if (i % 20 == 0) check_division(passes, masks);
     }
-  }
-}
-
-TEST_CASE("passes are the fewest for masks of any kind") {
-  std::mt19937_64 random(3);
-  for (int i = 0; i < 300; ++i) {
-    const Masks masks = random_masks(random, 1 + random() % 14, 6);
-    CAPTURE(masks);
-    check_division(divide_into_passes(masks, {}), masks);
   }
 }
 
@@ -221,14 +207,6 @@ TEST_CASE("small sets need as many passes as the facts say") {
   CHECK(passes(1, 6, kPmc2To7, 0) == 2);
 }
 
-/// Counts the sets of `size` events of `all`, and those that do not fit: events of one mask are
-/// alike, so each way to take so many of each mask is tried once and counted as often as events can
-/// be taken so.
-struct Classified {
-  std::uint64_t sets = 0;
-  std::uint64_t unfit = 0;
-};
-
 std::uint64_t binomial(std::uint64_t n, std::uint64_t k) {
   if (k > n) return 0;
   std::uint64_t result = 1;
@@ -236,59 +214,29 @@ std::uint64_t binomial(std::uint64_t n, std::uint64_t k) {
   return result;
 }
 
+/// How many events of each mask there are.
+using Available = std::map<CounterMask, std::uint64_t>;
+
+/// Returns how many sets of `size` events, with those already taken, do not fit, which brute force
+/// must find too. Events of one mask are alike, so each way to take so many of each mask is tried
+/// once and counted as often as events can be taken so.
 // NOLINTNEXTLINE(misc-no-recursion): as deep as there are masks
-void classify(const std::map<CounterMask, std::uint64_t>& left, std::size_t size, Masks& taken,
-              std::uint64_t ways, Classified& total) {
+std::uint64_t count_unfit(const Available& left, std::size_t size, Masks taken = {}) {
   if (left.empty()) {
-    if (size != 0) return;
+    if (size != 0) return 0;
     const bool fits = fits_at_once(taken);
     REQUIRE(fits == fits_by_brute_force(taken));
-    total.sets += ways;
-    total.unfit += fits ? 0 : ways;
-    return;
+    return fits ? 0 : 1;
   }
-  auto rest = left;
+  Available rest = left;
   const auto [mask, available] = *rest.begin();
   rest.erase(rest.begin());
-  const std::size_t before = taken.size();
+  std::uint64_t unfit = 0;
   for (std::size_t count = 0; count <= size; ++count) {
-    classify(rest, size - count, taken, ways * binomial(available, count), total);
+    unfit += binomial(available, count) * count_unfit(rest, size - count, taken);
     taken.push_back(mask);
   }
-  taken.resize(before);
-}
-
-Classified classified(const std::vector<KpepEvent>& events, std::size_t size) {
-  std::map<CounterMask, std::uint64_t> by_mask;
-  for (const KpepEvent& event : events) ++by_mask[event.mask];
-  Masks taken;
-  Classified total;
-  classify(by_mask, size, taken, 1, total);
-  return total;
-}
-
-/// M2 as on the articles' machine: without the events of newer databases.
-std::vector<KpepEvent> old_m2() {
-  std::vector<KpepEvent> events = table_of("m2");
-  std::erase_if(events, [](const KpepEvent& event) {
-    return event.name == "SCHEDULE_EMPTY" || event.name == "ST_MEM_ORDER_VIOL_LD_NONSPEC" ||
-           event.name == "INST_SIMD_ALU_VEC";
-  });
-  return events;
-}
-
-TEST_CASE("pairs, triples and quadruples of M2 that do not fit are as many as the articles say") {
-  const auto events = old_m2();
-  REQUIRE(events.size() == 60);
-  const Classified pairs = classified(events, 2);
-  CHECK(pairs.sets == 1770);
-  CHECK(pairs.unfit == 15);
-  const Classified triples = classified(events, 3);
-  CHECK(triples.sets == 34220);
-  CHECK(triples.unfit == 830);
-  const Classified quadruples = classified(events, 4);
-  CHECK(quadruples.sets == 487635);
-  CHECK(quadruples.unfit == 32250);
+  return unfit;
 }
 
 TEST_CASE("up to five events of each chip fit exactly where brute force finds a placing") {
@@ -297,102 +245,27 @@ TEST_CASE("up to five events of each chip fit exactly where brute force finds a 
   const std::map<std::string, std::uint64_t> unfit_fives = {
       {"m1", 877'605}, {"m2", 1'058'349}, {"m3", 1'345'110}, {"m4", 1'568'981}, {"m5", 1'568'981}};
   for (const std::string& chip : kChips) {
-    std::vector<KpepEvent> events = table_of(chip);
-    for (std::size_t size = 1; size <= 5; ++size) CHECK(classified(events, size).sets > 0);
-    std::erase_if(events, [](const KpepEvent& event) { return event.is_fixed; });
-    CHECK(classified(events, 5).unfit == unfit_fives.at(chip));
+    Available all;
+    Available configurable;
+    for (const KpepEvent& event : table_of(chip)) {
+      ++all[event.mask];
+      if (!event.is_fixed) ++configurable[event.mask];
+    }
+    for (std::size_t size = 1; size <= 5; ++size) count_unfit(all, size);
+    CHECK(count_unfit(configurable, 5) == unfit_fives.at(chip));
   }
-}
-
-/// The 55 events of the articles' count, in the order of their names.
-Masks events_of_the_count() {
-  std::vector<KpepEvent> events = old_m2();
-  std::erase_if(events, [](const KpepEvent& event) {
-    return event.is_fixed || event.name == "ST_NT_UOP" || event.name == "ST_UNIT_UOP" ||
-           event.name == "LD_NT_UOP";
-  });
-  std::sort(events.begin(), events.end(),
-            [](const KpepEvent& a, const KpepEvent& b) { return a.name < b.name; });
-  return configurable_masks(events);
-}
-
-/// A set, chosen in the order of names: the facts that decide whether it fits, and whether the
-/// framework takes it.
-struct Choice {
-  CounterMask taken = 0;
-  bool refused = false;  ///< by the framework's rule
-  std::size_t chosen = 0;
-  std::size_t only_7 = 0;
-  std::size_t few = 0;  ///< of PMC7 or PMC5-7
-
-  bool operator<(const Choice& other) const {
-    return std::tie(taken, refused, chosen, only_7, few) <
-           std::tie(other.taken, other.refused, other.chosen, other.only_7, other.few);
-  }
-};
-
-/// `choice` with one event more, added by the framework's rule.
-Choice added(Choice choice, CounterMask mask) {
-  const CounterMask free = mask & ~choice.taken;
-  choice.refused = choice.refused || free == 0;
-  choice.taken = choice.refused ? 0 : choice.taken | (free & (~free + 1));
-  ++choice.chosen;
-  choice.only_7 += mask == kOnlyPmc7 ? 1U : 0U;
-  choice.few += mask != kAny ? 1U : 0U;
-  return choice;
-}
-
-/// Returns how many sets of up to `size` events come to each choice.
-std::map<Choice, std::uint64_t> ways_to_choose(const Masks& masks, std::size_t size) {
-  std::map<Choice, std::uint64_t> ways{{Choice{}, 1}};
-  for (const CounterMask mask : masks) {
-    auto next = ways;
-    for (const auto& [choice, count] : ways)
-      if (choice.chosen < size) next[added(choice, mask)] += count;
-    ways = std::move(next);
-  }
-  return ways;
-}
-
-TEST_CASE("sets of seven that fit but fail in the order of names are 18,673,166") {
-  // A table over (counters taken, how many of each mask) in place of 202,927,725 sets.
-  const Masks masks = events_of_the_count();
-  REQUIRE(masks.size() == 55);
-  std::uint64_t sets = 0;
-  std::uint64_t refused = 0;
-  std::uint64_t unfit = 0;
-  std::uint64_t by_order = 0;
-  for (const auto& [choice, count] : ways_to_choose(masks, 7)) {
-    if (choice.chosen != 7) continue;
-    Masks set(choice.only_7, kOnlyPmc7);
-    set.insert(set.end(), choice.few - choice.only_7, kPmc5To7);
-    set.resize(7, kAny);
-    const bool fits = fits_at_once(set);
-    // No two of PMC7 alone and no four of PMC5-7: the pairs and quadruples that are at odds.
-    const bool no_small_conflict = choice.only_7 < 2 && choice.few < 4;
-    CHECK(fits == no_small_conflict);
-    sets += count;
-    refused += choice.refused ? count : 0;
-    unfit += fits ? 0 : count;
-    by_order += choice.refused && fits ? count : 0;
-  }
-  CHECK(sets == 202'927'725);
-  CHECK(refused == 109'433'531);
-  CHECK(unfit == 90'760'365);
-  CHECK(by_order == 18'673'166);
 }
 
 TEST_CASE("the smallest group that competes is named with its counters") {
   const Masks masks = {kAny, kOnlyPmc7, kPmc5To7, kOnlyPmc7, kPmc5To7, kPmc5To7, kOnlyPmc7};
-  const auto competition = smallest_competition(masks);
-  REQUIRE(competition.has_value());
-  CHECK(competition->events == std::vector<std::size_t>{1, 3});
-  CHECK(competition->counters == kOnlyPmc7);
-  CHECK(competition->others == 1);
-  const auto four = smallest_competition(Masks{kPmc5To7, kAny, kPmc5To7, kPmc5To7, kOnlyPmc7});
-  REQUIRE(four.has_value());
-  CHECK(four->events == std::vector<std::size_t>{0, 2, 3, 4});
-  CHECK(four->counters == kPmc5To7);
+  const auto competition = smallest_competition(masks).value();
+  CHECK(competition.events == std::vector<std::size_t>{1, 3});
+  CHECK(competition.counters == kOnlyPmc7);
+  CHECK(competition.others == 1);
+  const auto four =
+      smallest_competition(Masks{kPmc5To7, kAny, kPmc5To7, kPmc5To7, kOnlyPmc7}).value();
+  CHECK(four.events == std::vector<std::size_t>{0, 2, 3, 4});
+  CHECK(four.counters == kPmc5To7);
   CHECK(smallest_competition(Masks(8, kAny)) == std::nullopt);
   CHECK(smallest_competition(Masks(9, kAny))->events.size() == 9);
 }
@@ -419,18 +292,6 @@ TEST_CASE("a competing group does not fit, and every smaller one does") {
   }
 }
 
-TEST_CASE("events that are divided by one another share a pass where that costs nothing") {
-  // Nine general events need two passes; without the wish, 0 and 8 are in different ones.
-  const Masks masks(9, kAny);
-  const auto apart = divide_into_passes(masks, {});
-  REQUIRE(pass_of(apart, 0) != pass_of(apart, 8));
-  const std::vector<EventPair> together = {{0, 8}, {8, 1}};
-  const auto passes = divide_into_passes(masks, together);
-  check_division(passes, masks);
-  CHECK(pass_of(passes, 0) == pass_of(passes, 8));
-  CHECK(pass_of(passes, 0) == pass_of(passes, 1));
-}
-
 TEST_CASE("any two events of a chip that fit share a pass, whatever else is counted") {
   std::mt19937_64 random(5);
   for (const std::string& chip : kChips) {
@@ -444,14 +305,6 @@ TEST_CASE("any two events of a chip that fit share a pass, whatever else is coun
         CHECK(pass_of(passes, 0) == pass_of(passes, masks.size() - 1));
     }
   }
-}
-
-TEST_CASE("events that exclude each other are left apart, at no cost") {
-  const Masks masks = {kOnlyPmc7, kOnlyPmc7, kAny};
-  const std::vector<EventPair> together = {{0, 1}, {0, 2}};
-  const auto passes = divide_into_passes(masks, together);
-  check_division(passes, masks);
-  CHECK(pass_of(passes, 0) == pass_of(passes, 2));
 }
 
 }  // namespace

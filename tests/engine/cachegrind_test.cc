@@ -1,7 +1,9 @@
 #include "engine/cachegrind/cachegrind_engine.h"
-#include "fakes/fake_launcher.h"
+#include "must.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,17 +31,18 @@ OutputFile log_of(int pid, int number, int parent) {
               head + "Parent PID: " + std::to_string(parent) + "\n" + head + "\n"};
 }
 
-Counted sum(const std::vector<OutputFile>& files, const Names& names) {
+std::vector<const SimulatedEvent*> simulated(const Names& names) {
   std::vector<const SimulatedEvent*> events;
   for (const std::string& name : names) events.push_back(find_simulated(name));
-  return sum_counts(files, events);
+  return events;
+}
+
+Counted sum(const std::vector<OutputFile>& files, const Names& names) {
+  return sum_counts(files, simulated(names));
 }
 
 EventSet selected(const Names& names) {
-  const auto engine = make_cachegrind_engine("/usr/bin/valgrind");
-  auto set = engine->select({names, false});
-  REQUIRE(set.has_value());
-  return *set;
+  return must(make_cachegrind_engine("/usr/bin/valgrind")->select({names, false}));
 }
 
 }  // namespace
@@ -66,29 +69,25 @@ TEST_CASE("what the kernel accounts is taken from the timed runs") {
 }
 
 TEST_CASE("an event that cannot be simulated is refused with those that can") {
-  const auto engine = make_cachegrind_engine("/usr/bin/valgrind");
-  CHECK(engine->select({{"cycles"}, false}).error().line() ==
+  CHECK(make_cachegrind_engine("/usr/bin/valgrind")->select({{"cycles"}, false}).error().line() ==
         "'cycles' cannot be simulated; --engine cachegrind counts instructions, branches, "
         "branch-misses, l1d-cache-misses, l1i-cache-misses and cache-misses");
 }
 
 TEST_CASE("only the models are run that an event needs") {
   const auto words = [](const Names& names) {
-    std::vector<const SimulatedEvent*> events;
-    for (const std::string& name : names) events.push_back(find_simulated(name));
-    return valgrind_words("valgrind", "/tmp/50%", events, {"-odd", "an argument"});
+    return valgrind_words("valgrind", "/tmp/50%", simulated(names), {"-odd", "an argument"});
   };
   CHECK(words({"instructions"}) ==
         Names{"valgrind", "--command-line-only=yes", "--tool=cachegrind", "--trace-children=yes",
               "--vgdb=no", "--cache-sim=no", "--branch-sim=no", "--log-file=/tmp/50%%/log.%p.%n",
               "--cachegrind-out-file=/tmp/50%%/out.%p.%n", "--", "-odd", "an argument"});
   const Names caches = words({"cache-misses"});
-  CHECK(std::count(caches.begin(), caches.end(), "--cache-sim=yes") == 1);
-  CHECK(std::count(caches.begin(), caches.end(), "--LL=8388608,16,64") == 1);
-  CHECK(std::count(caches.begin(), caches.end(), "--branch-sim=no") == 1);
+  for (const char* word : {"--cache-sim=yes", "--LL=8388608,16,64", "--branch-sim=no"})
+    CHECK_MESSAGE(std::count(caches.begin(), caches.end(), word) == 1, word);
   const Names branches = words({"branches", "instructions"});
-  CHECK(std::count(branches.begin(), branches.end(), "--branch-sim=yes") == 1);
-  CHECK(std::count(branches.begin(), branches.end(), "--cache-sim=no") == 1);
+  for (const char* word : {"--branch-sim=yes", "--cache-sim=no"})
+    CHECK_MESSAGE(std::count(branches.begin(), branches.end(), word) == 1, word);
 }
 
 TEST_CASE("the counts of all programs of a run are added up") {
@@ -97,9 +96,7 @@ TEST_CASE("the counts of all programs of a run are added up") {
            // forked, then a program of its own
            log_of(11, 2, 10), log_of(11, 1, 10), counts_of(11, 2, "./x", "500 50 5 6 1")},
           {"instructions", "branches", "branch-misses"});
-  CHECK(counted.counts.at(0) == 1500);
-  CHECK(counted.counts.at(1) == 176);
-  CHECK(counted.counts.at(2) == 18);
+  CHECK(counted.counts == std::vector<std::optional<std::uint64_t>>{1500, 176, 18});
   CHECK_FALSE(counted.missing.has_value());
   CHECK_FALSE(counted.note.has_value());
 }
@@ -111,8 +108,7 @@ TEST_CASE("what a forked process may count a second time is no number where it i
   const Counted counted = sum(files, {"instructions", "branch-misses"});
   CHECK_FALSE(counted.counts.at(0).has_value());
   CHECK(counted.counts.at(1) == 10);  // the child has none, so it has none of its parent's
-  REQUIRE(counted.missing.has_value());
-  CHECK(counted.missing->what.find("forked processes") != std::string::npos);
+  CHECK(counted.missing.value().what.find("forked processes") != std::string::npos);
 }
 
 TEST_CASE("a forked process that may count twice is reported if it is less than 1%") {
@@ -121,15 +117,14 @@ TEST_CASE("a forked process that may count twice is reported if it is less than 
                               {"instructions"});
   CHECK(counted.counts.at(0) == 201000);
   CHECK_FALSE(counted.missing.has_value());
-  REQUIRE(counted.note.has_value());
-  CHECK(counted.note->find("up to 1% too high") != std::string::npos);
+  CHECK(counted.note.value().find("up to 1% too high") != std::string::npos);
 }
 
 TEST_CASE("a parent that became another program says nothing about what its child began with") {
-  const Counted counted = sum({log_of(10, 1, 1), counts_of(10, 2, "true", "1000 0 0 0 0"),
-                               log_of(11, 2, 10), counts_of(11, 3, "./x", "200000 0 0 0 0")},
-                              {"instructions"});
-  CHECK_FALSE(counted.counts.at(0).has_value());
+  CHECK_FALSE(sum({log_of(10, 1, 1), counts_of(10, 2, "true", "1000 0 0 0 0"), log_of(11, 2, 10),
+                   counts_of(11, 3, "./x", "200000 0 0 0 0")},
+                  {"instructions"})
+                  .counts.at(0));
 }
 
 TEST_CASE("a process without counts leaves none for the run") {

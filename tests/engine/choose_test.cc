@@ -1,5 +1,7 @@
+#include "engine/armed.h"
 #include "engine/engine.h"
 #include "fakes/fake_perf.h"
+#include "must.h"
 
 #include <doctest/doctest.h>
 
@@ -7,54 +9,44 @@ namespace lauka::engine {
 
 using fakes::FakePerf;
 
-TEST_CASE("auto takes perf where the kernel has it") {
+TEST_CASE("auto takes perf where the kernel has it, and opens no event to see that") {
   FakePerf perf;
-  const auto chosen = choose(Choice::Auto, false, &perf.calls());
-  REQUIRE(chosen.has_value());
-  CHECK(chosen->engine->name() == "perf");
-  CHECK_FALSE(chosen->note.has_value());
-}
-
-TEST_CASE("auto opens no event to see that the kernel has perf") {
-  FakePerf perf;
-  REQUIRE(choose(Choice::Auto, false, &perf.calls()).has_value());
+  const Chosen chosen = must(choose(Choice::Auto, false, &perf.calls()));
+  CHECK(chosen.engine->name() == "perf");
+  CHECK_FALSE(chosen.note.has_value());
   CHECK(perf.opened() == 0);
 }
 
 TEST_CASE("auto does without counters where there are none, and says what is missing") {
   FakePerf perf;
   perf.has_perf = false;
-  const auto chosen = choose(Choice::Auto, false, &perf.calls());
-  REQUIRE(chosen.has_value());
-  CHECK(chosen->engine->name() == "none");
-  CHECK(chosen->note ==
+  const Chosen chosen = must(choose(Choice::Auto, false, &perf.calls()));
+  CHECK(chosen.engine->name() == "none");
+  CHECK(chosen.note ==
         "no hardware counters: this kernel has no perf_event_open; use a kernel with "
         "CONFIG_PERF_EVENTS; or --engine cachegrind counts instructions by simulation");
-  const auto elsewhere = choose(Choice::Auto, false, nullptr);
-  REQUIRE(elsewhere.has_value());
-  CHECK(elsewhere->engine->name() == "none");
-  CHECK(elsewhere->note ==
-        "no hardware counters: there is no engine for this system; or --engine cachegrind counts "
-        "instructions by simulation");
+  CHECK(chosen.engine->select({{"cycles"}, false})
+            .error()
+            .what.starts_with("'cycles' cannot be counted: this kernel has no perf_event_open"));
+  const Chosen elsewhere = must(choose(Choice::Auto, false, nullptr));
+  CHECK(elsewhere.engine->name() == "none");
+  CHECK(elsewhere.note.value().starts_with(
+      "no hardware counters: there is no engine for this system"));
 }
 
 TEST_CASE("perf asked for by name is an error where it does not work") {
   FakePerf perf;
   perf.blocked_by_container = true;
-  const auto blocked = choose(Choice::Perf, false, &perf.calls());
-  REQUIRE_FALSE(blocked.has_value());
-  CHECK(
-      blocked.error().line() ==
-      "--engine perf: perf_event_open is blocked, as in most containers; start the container with "
-      "--cap-add PERFMON");
+  CHECK(choose(Choice::Perf, false, &perf.calls())
+            .error()
+            .what.starts_with("--engine perf: perf_event_open is blocked"));
   CHECK_FALSE(choose(Choice::Perf, false, nullptr).has_value());
 }
 
 TEST_CASE("kperf asked for by name is for macOS") {
   FakePerf perf;
-  const auto chosen = choose(Choice::Kperf, false, &perf.calls());
-  REQUIRE_FALSE(chosen.has_value());
-  CHECK(chosen.error().line() == "--engine kperf works on macOS only; leave it out");
+  CHECK(choose(Choice::Kperf, false, &perf.calls()).error().line() ==
+        "--engine kperf works on macOS only; leave it out");
 }
 
 TEST_CASE("perf asked for by name works where only user space may be counted") {
@@ -64,41 +56,24 @@ TEST_CASE("perf asked for by name works where only user space may be counted") {
 }
 
 TEST_CASE("engine none counts nothing by default and says so when asked for an event") {
-  const auto chosen = choose(Choice::None, false, nullptr);
-  REQUIRE(chosen.has_value());
-  CHECK_FALSE(chosen->note.has_value());
-  const auto nothing = chosen->engine->select({});
-  REQUIRE(nothing.has_value());
-  CHECK(nothing->events.empty());
-  CHECK(nothing->passes.empty());
-  CHECK(chosen->engine->select({{"cycles"}, false}).error().line() ==
+  const Chosen chosen = must(choose(Choice::None, false, nullptr));
+  CHECK_FALSE(chosen.note.has_value());
+  const EventSet nothing = must(chosen.engine->select({}));
+  CHECK(nothing.events.empty());
+  CHECK(nothing.passes.empty());
+  CHECK(chosen.engine->select({{"cycles"}, false}).error().line() ==
         "'cycles' is not counted with --engine none; leave out --engine none");
 }
 
-TEST_CASE("without counters an event that was asked for is an error with what is missing") {
-  FakePerf perf;
-  perf.has_perf = false;
-  const auto chosen = choose(Choice::Auto, false, &perf.calls());
-  REQUIRE(chosen.has_value());
-  CHECK(chosen->engine->select({{"cycles"}, false}).error().line() ==
-        "'cycles' cannot be counted: this kernel has no perf_event_open; use a kernel with "
-        "CONFIG_PERF_EVENTS");
-}
-
 TEST_CASE("what the kernel accounts is there without counters too") {
-  const auto chosen = choose(Choice::None, false, nullptr);
-  REQUIRE(chosen.has_value());
-  const auto set = chosen->engine->select({{"page-faults", "context-switches"}, true});
-  REQUIRE(set.has_value());
-  REQUIRE(set->passes.size() == 1);
-  auto counting = chosen->engine->arm(0);
-  REQUIRE(counting.has_value());
-  CHECK((*counting)->requests().empty());
+  const Armed none(make_none_engine(std::nullopt), {{"page-faults", "context-switches"}, true});
+  CHECK(none.set.passes.size() == 1);
+  CHECK(none.requests.empty());
   os::Ended ended{Exited{0}, {}};
   ended.usage.minor_faults = 7;
   ended.usage.major_faults = 2;
   ended.usage.involuntary_switches = 1;
-  CHECK((*counting)->finish(ended, 0).counts == std::vector<std::optional<std::uint64_t>>{9, 1});
+  CHECK(none.counting->finish(ended, 0).counts == Counts{9, 1});
 }
 
 TEST_CASE("of the engines that are meant for this system each is tried, with the reason apart") {
@@ -109,16 +84,15 @@ TEST_CASE("of the engines that are meant for this system each is tried, with the
   const auto engines = try_engines(false, &perf.calls(), nowhere);
   REQUIRE(engines.size() == 2);
   CHECK(engines[0].engine == Choice::Perf);
-  REQUIRE(engines[0].missing.has_value());
-  CHECK(engines[0].missing->remedy == "use a kernel with CONFIG_PERF_EVENTS");
+  CHECK(engines[0].missing.value().remedy == "use a kernel with CONFIG_PERF_EVENTS");
   CHECK(engines[1].engine == Choice::Cachegrind);
 
   FakePerf without_pmu;
   without_pmu.set_paranoid(2);
   const auto virtual_machine = try_engines(false, &without_pmu.calls(), nowhere);
-  REQUIRE(virtual_machine[0].missing.has_value());
   CHECK(virtual_machine[0].counters.empty());
-  CHECK(virtual_machine[0].missing->what == "there is no PMU here, as in most virtual machines");
+  CHECK(virtual_machine[0].missing.value().what ==
+        "there is no PMU here, as in most virtual machines");
 
   FakePerf whole;
   whole.add(fakes::usual_pmu());

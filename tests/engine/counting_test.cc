@@ -1,8 +1,9 @@
+#include "engine/armed.h"
 #include "engine/perf/perf_engine.h"
 #include "fakes/fake_perf.h"
+#include "must.h"
 #include "os/linux_calls.h"
 
-#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
@@ -17,31 +18,13 @@ namespace lauka::engine::perf {
 namespace {
 
 using fakes::FakePerf;
-using Counts = std::vector<std::optional<std::uint64_t>>;
-
 using fakes::kMs;
-
-/// An engine with its first pass armed.
-struct FirstPass {
-  FirstPass(const FakePerf& perf, const std::vector<std::string>& names, bool user_only = false)
-      : engine(make_perf_engine(perf.calls(), user_only)) {
-    REQUIRE(engine->select({names, false}).has_value());
-    auto armed = engine->arm(0);
-    REQUIRE(armed.has_value());
-    counting = *std::move(armed);
-  }
-  Counting* operator->() const { return counting.get(); }
-
-  std::unique_ptr<CounterEngine> engine;
-  std::unique_ptr<Counting> counting;
-};
+using Names = std::vector<std::string>;
 
 /// Runs the program under the model of the kernel, and counts it.
-Counted count(FakePerf& perf, const std::vector<std::string>& names,
-              const FakePerf::Program& program, bool user_only = false) {
-  const FirstPass pass(perf, names, user_only);
-  REQUIRE_FALSE(pass->requests().empty());
-  return pass->finish(perf.run(pass->requests(), program), 0);
+Counted count(FakePerf& perf, const Names& names, const FakePerf::Program& program,
+              bool user_only = false) {
+  return armed(perf, names, user_only).count(perf, program);
 }
 
 /// 100 ms on the one kind of core.
@@ -77,14 +60,10 @@ TEST_CASE("with --user-only the kernel's part is not in the counts, and faults a
 TEST_CASE("a counter that was not on all the time gives no value and the reason") {
   // One counter is free when the events are selected, none when the command runs.
   FakePerf perf;
-  auto pmu = fakes::usual_pmu();
-  pmu.general = 1;
-  pmu.taken = 1;
-  perf.add(pmu);
+  perf.add(fakes::small_pmu(1)).taken = 1;
   const Counted counted = count(perf, {"branches", "task-clock"}, plain_program());
   CHECK(counted.counts == Counts{std::nullopt, std::nullopt});
-  REQUIRE(counted.missing.has_value());
-  CHECK(counted.missing->what == "other programs used the counters");
+  CHECK(counted.missing.value().what == "other programs used the counters");
   CHECK(counted.missing->remedy ==
         "end it (sudo find /proc/[0-9]*/fd -lname '*perf_event*' finds it), or count fewer events");
 }
@@ -93,73 +72,58 @@ TEST_CASE("a nanosecond without counters is enough to give no value") {
   // Second reading: the counters of the core; first: the kernel's own, which must run as well.
   for (const std::size_t which : {0U, 1U}) {
     FakePerf perf(fakes::usual_pmu());
-    const FirstPass pass(perf, {"task-clock", "cycles"});
-    os::Ended ended = perf.run(pass->requests(), plain_program());
-    CHECK(pass->finish(ended, 0).counts[1] == 1300);
+    const Armed it = armed(perf, {"task-clock", "cycles"});
+    os::Ended ended = perf.run(it.requests, plain_program());
+    CHECK(it.counting->finish(ended, 0).counts[1] == 1300);
     ended.readings[which].running_ns -= 1;
-    CHECK(pass->finish(ended, 0).counts == Counts{std::nullopt, std::nullopt});
+    CHECK(it.counting->finish(ended, 0).counts == Counts{std::nullopt, std::nullopt});
   }
 }
 
 TEST_CASE("where the watchdog holds a counter the remedy is to switch it off") {
   FakePerf perf;
-  auto pmu = fakes::usual_pmu();
-  pmu.general = 1;
-  pmu.taken = 1;
-  perf.add(pmu);
+  perf.add(fakes::small_pmu(1)).taken = 1;
   perf.files["/proc/sys/kernel/nmi_watchdog"] = "1\n";
-  const Counted counted = count(perf, {"branches"}, plain_program());
-  REQUIRE(counted.missing.has_value());
-  CHECK(counted.missing->remedy ==
+  CHECK(count(perf, {"branches"}, plain_program()).missing.value().remedy ==
         "sudo sysctl kernel.nmi_watchdog=0 frees one; or count fewer events");
 }
 
-TEST_CASE("a program that lost its counters at exec gives no value and the reason") {
+TEST_CASE("a program that lost its counters at exec gives no value and the reason, and no redo") {
   FakePerf perf(fakes::usual_pmu());
   auto program = plain_program();
   program.is_setuid = true;
   const Counted counted = count(perf, {"cycles"}, program);
   CHECK(counted.counts == Counts{std::nullopt});
-  REQUIRE(counted.missing.has_value());
-  CHECK(counted.missing->what ==
+  CHECK(counted.missing.value().what ==
         "the counters stopped where a program began, as at one that is setuid or unreadable");
+  CHECK_FALSE(counted.redo.has_value());  // it would lose them again
 }
 
 TEST_CASE("a run next to others is repeated, unless eight in a row were of no use") {
   FakePerf perf(fakes::usual_pmu());
-  const FirstPass pass(perf, {"cycles", "branches"});
+  const Armed it = armed(perf, {"cycles", "branches"});
   auto shared = plain_program();
   shared.phases = {{700, 0}, {300, 4}};
   const auto redo_of = [&](const FakePerf::Program& program) {
-    return pass->finish(perf.run(pass->requests(), program), 0).redo;
+    return it.count(perf, program).redo;
   };
   for (int i = 0; i < 8; ++i) {
-    const auto redo = redo_of(shared);
-    REQUIRE(redo.has_value());
-    CHECK(redo->why == "other programs used the counters");
-    CHECK(redo->at_most == 3);
+    const Redo redo = redo_of(shared).value();
+    CHECK(redo.why == "other programs used the counters");
+    CHECK(redo.at_most == 3);
   }
   CHECK_FALSE(redo_of(shared).has_value());
   CHECK_FALSE(redo_of(plain_program()).has_value());
   CHECK(redo_of(shared).has_value());  // there is hope again
 }
 
-TEST_CASE("a program that lost its counters is not run again: it would lose them again") {
-  FakePerf perf(fakes::usual_pmu());
-  auto program = plain_program();
-  program.is_setuid = true;
-  CHECK_FALSE(count(perf, {"cycles"}, program).redo.has_value());
-}
-
 TEST_CASE("a short program next to others is not taken for a setuid one") {
   FakePerf perf(fakes::usual_pmu());
-  const FirstPass pass(perf, {"cycles"});
   os::Ended ended{Exited{0}, {}};
   ended.usage.user_ns = 1'200'000;  // most of it goes to the counters' coming and going
   ended.readings = {{5'000, 300'000, 90'000}};
-  const Counted counted = pass->finish(ended, 0);
-  REQUIRE(counted.missing.has_value());
-  CHECK(counted.missing->what == "other programs used the counters");
+  CHECK(armed(perf, {"cycles"}).counting->finish(ended, 0).missing.value().what ==
+        "other programs used the counters");
 }
 
 TEST_CASE("of a run with one count that cannot be true the others are kept") {
@@ -168,10 +132,8 @@ TEST_CASE("of a run with one count that cannot be true the others are kept") {
   program.silent = {fakes::kInstructions};
   const Counted counted = count(perf, {"cycles", "instructions", "page-faults"}, program);
   CHECK(counted.counts == Counts{1300, std::nullopt, 46});
-  REQUIRE(counted.missing.has_value());
-  CHECK(counted.missing->what == "instructions was 0");
-  REQUIRE(counted.redo.has_value());
-  CHECK(counted.redo->why == "instructions was 0");
+  CHECK(counted.missing.value().what == "instructions was 0");
+  CHECK(counted.redo.value().why == "instructions was 0");
 }
 
 TEST_CASE("counters were lost when they saw less than four fifths of what is surely theirs") {
@@ -215,38 +177,33 @@ TEST_CASE("with several kinds of core the clocks may differ by what was measured
 
 TEST_CASE("a counter that could not be opened for a run gives no value and its reason") {
   FakePerf perf(fakes::usual_pmu());
-  const FirstPass pass(perf, {"cycles", "branches"});
+  const Armed it = armed(perf, {"cycles", "branches"});
   perf.descriptor_limit = 1;
-  const Counted counted = pass->finish(perf.run(pass->requests(), plain_program()), 0);
+  const Counted counted = it.count(perf, plain_program());
   CHECK(counted.counts == Counts{std::nullopt, std::nullopt});
-  REQUIRE(counted.missing.has_value());
-  CHECK(counted.missing->what == "the limit of open files leaves no room for counters");
+  CHECK(counted.missing.value().what == "the limit of open files leaves no room for counters");
 }
 
 TEST_CASE("a command that was not started has no counts") {
   FakePerf perf;
   perf.set_paranoid(2);
-  const FirstPass pass(perf, {"page-faults", "task-clock"});
-  const Counted counted = pass->finish({NotStarted{}, {}}, 0);
+  const Counted counted =
+      armed(perf, {"page-faults", "task-clock"}).counting->finish({NotStarted{}, {}}, 0);
   CHECK(counted.counts == Counts{std::nullopt, std::nullopt});
   CHECK(counted.missing.has_value());
 }
 
 TEST_CASE("readings that do not belong to the pass are not taken for counts") {
   FakePerf perf(fakes::usual_pmu());
-  const FirstPass pass(perf, {"cycles", "branches"});
   os::Ended ended{Exited{0}, {}};
   ended.readings = {{5, 1000, 1000}};
-  CHECK(pass->finish(ended, 0).counts == Counts{std::nullopt, std::nullopt});
+  CHECK(armed(perf, {"cycles", "branches"}).counting->finish(ended, 0).counts ==
+        Counts{std::nullopt, std::nullopt});
 }
 
 namespace {
 
-using fakes::FakePerf;
 using Doubts = std::vector<std::string>;
-using Names = std::vector<std::string>;
-
-using fakes::kMs;
 
 Tally cycles(std::uint64_t count, std::uint64_t ns = kMs) {
   return {"cycles", Role::Cycles, 0, count, ns};
@@ -403,12 +360,10 @@ void run_session(std::uint64_t seed, Shown& shown) {
   const auto engine = make_perf_engine(perf.calls(), false);
   const Names names(kSixPlausible.begin(),
                     kSixPlausible.begin() + 1 + static_cast<long>(random() % kSixPlausible.size()));
-  const auto set = engine->select({names, false});
-  REQUIRE(set.has_value());
+  const EventSet set = must(engine->select({names, false}));
   const std::vector<FakePerf::Program> commands{some_program(random), some_program(random)};
-  for (std::size_t pass = 0; pass < set->passes.size(); ++pass) {
-    const auto counting = engine->arm(pass);
-    REQUIRE(counting.has_value());
+  for (std::size_t pass = 0; pass < set.passes.size(); ++pass) {
+    const auto counting = must(engine->arm(pass));
     for (int run = 0; run < 24; ++run) {
       const std::size_t command = static_cast<std::size_t>(run) % 2;
       Counted counted;
@@ -416,12 +371,11 @@ void run_session(std::uint64_t seed, Shown& shown) {
       do {
         FakePerf::Program program = commands[command];
         disturb(program, random, held_before);
-        counted = (*counting)->finish(perf.run((*counting)->requests(), program), command);
+        counted = counting->finish(perf.run(counting->requests(), program), command);
       } while (counted.redo && again++ < counted.redo->at_most);
       ++shown.runs;
       for (std::size_t i = 0; i < counted.counts.size(); ++i) {
-        const auto& truth =
-            commands[command].counts.at({"cpu", kKeys[set->passes[pass].events[i]]});
+        const auto& truth = commands[command].counts.at({"cpu", kKeys[set.passes[pass].events[i]]});
         if (counted.counts[i]) ++shown.counts;
         if (!counted.counts[i] && !counted.missing) ++shown.absent_without_reason;
         if (counted.counts[i] && *counted.counts[i] != truth.user + truth.kernel) ++shown.wrong;

@@ -1,13 +1,14 @@
 #include "engine/kperf/kpep.h"
 
 #include "engine/kpep_tables.h"
+#include "must.h"
 #include "places.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -33,15 +34,11 @@ std::string xml(const std::string& body) {
 }
 
 PlistValue value_of(const std::string& text) {
-  auto read = read_plist(text);
-  REQUIRE_MESSAGE(read.has_value(), (read ? "" : read.error().line()));
-  return *std::move(read);
+  return must(read_plist(text));
 }
 
 std::string text_of(const std::string& text) {
-  const PlistValue value = value_of(text);
-  REQUIRE(value.get<std::string>() != nullptr);
-  return *value.get<std::string>();
+  return std::get<std::string>(value_of(text).value);
 }
 
 /// Returns the number; ~0 if the value is not one.
@@ -150,28 +147,29 @@ TEST_CASE("a property list that is cut off, or goes on after its end, is refused
 }
 
 TEST_CASE("text in places where a property list has none is refused") {
-  CHECK(fault_of(xml("")) == "is damaged: its <plist> is empty");
-  CHECK(fault_of(xml("<true/><true/>")) == "is damaged: <true> is not expected in <plist>");
-  CHECK(fault_of(xml("<key>a</key>")) == "is damaged: <key> is not expected in <plist>");
-  CHECK(fault_of(xml("<dict><true/></dict>")) == "is damaged: <true> is not expected in <dict>");
-  CHECK(fault_of(xml("<dict><key>a</key></dict>")) == "is damaged: a <key> has no value");
-  CHECK(fault_of(xml("<dict><key>a</key><key>b</key></dict>")) ==
-        "is damaged: <key> is not expected in <dict>");
-  CHECK(fault_of(xml("<array><key>b</key></array>")) ==
-        "is damaged: <key> is not expected in <array>");
-  CHECK(fault_of(xml("<string>a<true/></string>")) ==
-        "is damaged: <true> is not expected in <string>");
-  CHECK(fault_of(xml("<array>text</array>")) == "is damaged: there is text in <array>");
-  CHECK(fault_of(xml("<set/>")) == "is damaged: <set> is no element of a property list");
-  CHECK(fault_of(xml("<plist/>")) == "is damaged: <plist> is no element of a property list");
+  const std::vector<std::pair<std::string, std::string>> faults = {
+      {"", "its <plist> is empty"},
+      {"<true/><true/>", "<true> is not expected in <plist>"},
+      {"<key>a</key>", "<key> is not expected in <plist>"},
+      {"<dict><true/></dict>", "<true> is not expected in <dict>"},
+      {"<dict><key>a</key></dict>", "a <key> has no value"},
+      {"<dict><key>a</key><key>b</key></dict>", "<key> is not expected in <dict>"},
+      {"<array><key>b</key></array>", "<key> is not expected in <array>"},
+      {"<string>a<true/></string>", "<true> is not expected in <string>"},
+      {"<array>text</array>", "there is text in <array>"},
+      {"<set/>", "<set> is no element of a property list"},
+      {"<plist/>", "<plist> is no element of a property list"}};
+  for (const auto& one : faults) {
+    CAPTURE(one.first);
+    CHECK(fault_of(xml(one.first)) == "is damaged: " + one.second);
+  }
 }
 
 TEST_CASE("a property list in XML nests 64 elements and no more") {
   CHECK(fault_of(xml(repeated("<array>", 63) + repeated("</array>", 63))).empty());
-  CHECK(fault_of(xml(repeated("<array>", 64) + repeated("</array>", 64))) ==
-        "is damaged: it nests more than 64 elements");
-  CHECK(fault_of(xml(repeated("<array>", 200'000))) ==
-        "is damaged: it nests more than 64 elements");
+  for (const std::string& deeper :
+       {repeated("<array>", 64) + repeated("</array>", 64), repeated("<array>", 200'000)})
+    CHECK(fault_of(xml(deeper)) == "is damaged: it nests more than 64 elements");
 }
 
 TEST_CASE("no entity stands for anything in a property list") {
@@ -213,9 +211,8 @@ TEST_CASE("texts of a binary property list are read as UTF-8") {
 
 TEST_CASE("a binary property list nests 64 elements and no more, and not in a circle") {
   CHECK(fault_of(nested(64)).empty());
-  CHECK(fault_of(nested(65)) == "is damaged: it nests more than 64 elements");
-  CHECK(fault_of(nested(200'000)) == "is damaged: it nests more than 64 elements");
-  CHECK(fault_of(binary({array_of({0})})) == "is damaged: it nests more than 64 elements");
+  for (const std::string& text : {nested(65), nested(200'000), binary({array_of({0})})})
+    CHECK(fault_of(text) == "is damaged: it nests more than 64 elements");
 }
 
 TEST_CASE("a binary property list whose few objects stand for countless values is refused") {
@@ -255,168 +252,131 @@ std::string path_of(const std::string& file) {
   return std::string(places::kRepository) + "/tests/data/kpep/" + file;
 }
 
-PlistValue text(const char* value) {
-  return {std::string(value)};
-}
-
-PlistValue number(std::uint64_t value) {
-  return {value};
-}
-
-/// Returns the value of `key` in the dictionary `value`; creates it if missing.
-PlistValue& at(PlistValue& value, const std::string& key) {
-  auto& dict = std::get<PlistDict>(value.value);
-  return dict[key];
-}
-
-void remove(PlistValue& value, const std::string& key) {
-  std::get<PlistDict>(value.value).erase(key);
-}
-
-/// A pair of numbers, as the version is.
-PlistValue pair(std::uint64_t first, std::uint64_t second) {
-  PlistArray array;
-  array.push_back(number(first));
-  array.push_back(number(second));
-  return {std::move(array)};
-}
-
-/// A dictionary of keys and values in turn. Values are moved: copies of them are recursive.
-template <typename... Rest>
-PlistValue dict(Rest... items) {
-  PlistDict result;
-  const auto add = [&result](auto& self, auto& key, auto& value, auto&... rest) {
-    result.emplace(key, std::move(value));
-    if constexpr (sizeof...(rest) > 0) self(self, rest...);
-  };
-  if constexpr (sizeof...(items) > 0) add(add, items...);
-  return {std::move(result)};
-}
-
 /// A whole database with one fixed and two configurable events.
-PlistValue sound() {
-  PlistValue events =
-      dict("ALL", dict("number", number(140), "counters_mask", number(128), "errata", text("some")),
-           "FIXED_CYCLES",
-           dict("fixed_counter", number(0), "counters_mask", number(1), "fallback", text("ACTIVE"),
-                "description", text("cycles")),
-           "ACTIVE", dict("number", number(2)));
-  PlistValue cpu = dict("architecture", text("arm64"), "marketing_name", text("Apple X"),
-                        "fixed_counters", number(3), "config_counters", number(1020), "aliases",
-                        dict("Cycles", text("FIXED_CYCLES")), "events", std::move(events));
-  return dict("name", text("x1"), "version", pair(1, 0), "system", dict("cpu", std::move(cpu)));
+const std::string kSound = R"(<dict>
+<key>name</key><string>x1</string>
+<key>version</key><array><integer>1</integer><integer>0</integer></array>
+<key>system</key><dict><key>cpu</key><dict>
+<key>architecture</key><string>arm64</string>
+<key>marketing_name</key><string>Apple X</string>
+<key>fixed_counters</key><integer>3</integer>
+<key>config_counters</key><integer>1020</integer>
+<key>aliases</key><dict><key>Cycles</key><string>FIXED_CYCLES</string></dict>
+<key>events</key><dict>
+<key>ALL</key><dict>
+<key>number</key><integer>140</integer>
+<key>counters_mask</key><integer>128</integer>
+<key>errata</key><string>some</string></dict>
+<key>FIXED_CYCLES</key><dict>
+<key>fixed_counter</key><integer>0</integer>
+<key>counters_mask</key><integer>1</integer>
+<key>fallback</key><string>ACTIVE</string>
+<key>description</key><string>cycles</string></dict>
+<key>ACTIVE</key><dict><key>number</key><integer>2</integer></dict>
+</dict></dict></dict></dict>)";
+
+/// The same with another text in the place of a part.
+Result<KpepDatabase> database_with(const std::string& part, const std::string& text) {
+  std::string changed = kSound;
+  const std::size_t place = changed.find(part);
+  REQUIRE_MESSAGE(place != std::string::npos, part);
+  return kpep_from(value_of(xml(changed.replace(place, part.size(), text))));
 }
 
-PlistValue& cpu_of(PlistValue& root) {
-  return at(at(root, "system"), "cpu");
-}
+/// A part of the sound database, the text in its place, and the fault that is found then.
+struct Damage {
+  const char* part;
+  const char* text;
+  const char* fault;
+};
 
-PlistValue& event_of(PlistValue& root, const std::string& name) {
-  return at(at(cpu_of(root), "events"), name);
-}
-
-/// Returns the fault found in the sound database after `damage`; empty if none.
-std::string fault_of(const std::function<void(PlistValue& root)>& damage) {
-  PlistValue root = sound();
-  damage(root);
-  const auto database = kpep_from(root);
-  return database ? "" : database.error().line();
+void check(const std::vector<Damage>& all) {
+  for (const Damage& one : all) {
+    CAPTURE(one.part);
+    CAPTURE(one.text);
+    const auto database = database_with(one.part, one.text);
+    CHECK((database ? "" : database.error().line()) == one.fault);
+  }
 }
 
 TEST_CASE("a database is read as it is") {
-  const auto database = kpep_from(sound());
-  REQUIRE(database.has_value());
-  CHECK(database->name == "x1");
-  CHECK(database->marketing_name == "Apple X");
-  CHECK(database->fixed_counters == 3);
-  CHECK(database->config_counters == 0x3fc);
-  CHECK(database->power_counters == 0);
-  REQUIRE(database->events.size() == 3);
-  const KpepEvent& fixed = database->events[0];
+  const KpepDatabase database = must(kpep_from(value_of(xml(kSound))));
+  CHECK(database.name == "x1");
+  CHECK(database.marketing_name == "Apple X");
+  CHECK(database.fixed_counters == 3);
+  CHECK(database.config_counters == 0x3fc);
+  CHECK(database.power_counters == 0);
+  REQUIRE(database.events.size() == 3);
+  const KpepEvent& fixed = database.events[0];
   CHECK(fixed.name == "FIXED_CYCLES");
   CHECK(fixed.alias == "Cycles");
   CHECK(fixed.fallback == "ACTIVE");
   CHECK(fixed.is_fixed);
   CHECK(fixed.mask == 1);
-  const KpepEvent& active = database->events[1];
+  const KpepEvent& active = database.events[1];
   CHECK(active.mask == 0x3fc);  // without a mask of its own: all configurable ones
   CHECK(active.number == 2);
-  CHECK(database->events[2].errata == "some");
-  CHECK(database->events[2].mask == 0x80);
+  CHECK(database.events[2].errata == "some");
+  CHECK(database.events[2].mask == 0x80);
 }
 
 TEST_CASE("what a damaged database lacks is named") {
-  using Root = PlistValue;
-  CHECK(fault_of([](Root&) {}).empty());
-  CHECK(fault_of([](Root& root) { root = text("x"); }) ==
+  CHECK(kpep_from(value_of(xml("<true/>"))).error().line() ==
         "is not a kpep database: it holds no dictionary");
-  CHECK(fault_of([](Root& root) { remove(root, "version"); }) ==
-        "is not a kpep database: its version is not a pair of numbers");
-  CHECK(fault_of([](Root& root) { at(root, "version") = pair(2, 1); }) ==
-        "is of version 2.1, and lauka knows version 1 only");
-  CHECK(fault_of([](Root& root) { remove(root, "name"); }) ==
-        "is not a kpep database: it has no name");
-  CHECK(fault_of([](Root& root) { remove(root, "system"); }) ==
-        "is not a kpep database: it has no dictionary system.cpu");
-  CHECK(fault_of([](Root& root) { remove(cpu_of(root), "architecture"); }) ==
-        "is not a kpep database: it has no system.cpu.architecture");
-  CHECK(fault_of([](Root& root) { at(cpu_of(root), "architecture") = text("x86_64"); }) ==
-        "is for the architecture 'x86_64', and lauka knows arm64 only");
-  CHECK(fault_of([](Root& root) { at(cpu_of(root), "config_counters") = text("1020"); }) ==
-        "is damaged: system.cpu.config_counters is not a number");
-  CHECK(fault_of([](Root& root) { remove(cpu_of(root), "fixed_counters"); }) ==
-        "is damaged: there is no system.cpu.fixed_counters");
-  CHECK(fault_of([](Root& root) { at(cpu_of(root), "config_counters") = number(1U << 16U); }) ==
-        "is damaged: system.cpu.config_counters is out of range, at most 65535");
-  CHECK(fault_of([](Root& root) { at(cpu_of(root), "config_counters") = number(1023); }) ==
-        "has counters that are both fixed and configurable");
+  check({
+      {"<key>version", "<key>x", "is not a kpep database: its version is not a pair of numbers"},
+      {"<integer>1</integer><integer>0", "<integer>2</integer><integer>1",
+       "is of version 2.1, and lauka knows version 1 only"},
+      {"<key>name", "<key>x", "is not a kpep database: it has no name"},
+      {"<key>system", "<key>x", "is not a kpep database: it has no dictionary system.cpu"},
+      {"<key>architecture", "<key>x", "is not a kpep database: it has no system.cpu.architecture"},
+      {"arm64", "x86_64", "is for the architecture 'x86_64', and lauka knows arm64 only"},
+      {"<integer>1020</integer>", "<string>1020</string>",
+       "is damaged: system.cpu.config_counters is not a number"},
+      {"<key>fixed_counters", "<key>x", "is damaged: there is no system.cpu.fixed_counters"},
+      {"1020", "65536", "is damaged: system.cpu.config_counters is out of range, at most 65535"},
+      {"1020", "1023", "has counters that are both fixed and configurable"},
+  });
 }
 
 TEST_CASE("a damaged event or alias of a database is named") {
-  using Root = PlistValue;
-  CHECK(fault_of([](Root& root) { remove(cpu_of(root), "events"); }) ==
-        "has no dictionary system.cpu.events");
-  CHECK(fault_of([](Root& root) { at(cpu_of(root), "events") = dict(); }) == "has no events");
-  CHECK(fault_of([](Root& root) { event_of(root, "ALL") = number(1); }) ==
-        "has an event 'ALL' that is not a dictionary");
-  CHECK(fault_of([](Root& root) { remove(event_of(root, "ALL"), "number"); }) ==
-        "is damaged: there is no number of event 'ALL'");
-  CHECK(fault_of([](Root& root) { at(event_of(root, "ALL"), "number") = text("140"); }) ==
-        "is damaged: number of event 'ALL' is not a number");
-  CHECK(fault_of([](Root& root) { at(event_of(root, "ALL"), "number") = number(65536); }) ==
-        "is damaged: number of event 'ALL' is out of range, at most 65535");
-  CHECK(fault_of([](Root& root) { at(event_of(root, "ALL"), "counters_mask") = {true}; }) ==
-        "is damaged: counters_mask of event 'ALL' is not a number");
-  CHECK(fault_of([](Root& root) { at(event_of(root, "ALL"), "description") = number(1); }) ==
-        "is damaged: description of event 'ALL' is not text");
-  CHECK(fault_of([](Root& root) { at(event_of(root, "ALL"), "errata") = text("\x1b[2J"); }) ==
-        "is damaged: errata of event 'ALL' has control characters");
-  CHECK(fault_of([](Root& root) {
-          at(event_of(root, "FIXED_CYCLES"), "fixed_counter") = number(2);
-        }) == "has an event 'FIXED_CYCLES' on the fixed counter 2, which does not exist");
-  CHECK(fault_of([](Root& root) { at(cpu_of(root), "aliases") = number(1); }) ==
-        "has system.cpu.aliases that are not a dictionary");
-  CHECK(fault_of([](Root& root) { at(at(cpu_of(root), "aliases"), "Other") = number(1); }) ==
-        "has an alias 'Other' that does not name an event");
-  CHECK(fault_of([](Root& root) { at(at(cpu_of(root), "aliases"), "Other") = text("GONE"); }) ==
-        "has an alias 'Other' for 'GONE', which is not one of its events");
-  CHECK(fault_of([](Root& root) {
-          at(at(cpu_of(root), "aliases"), "Other") = text("FIXED_CYCLES");
-        }) == "has two aliases for 'FIXED_CYCLES': 'Cycles' and 'Other'");
+  check({
+      {"<key>events", "<key>x", "has no dictionary system.cpu.events"},
+      {"<key>events</key>", "<key>events</key><dict/><key>x</key>", "has no events"},
+      {"<key>ALL</key>", "<key>ALL</key><integer>1</integer><key>OTHER</key>",
+       "has an event 'ALL' that is not a dictionary"},
+      {"<key>number", "<key>x", "is damaged: there is no number of event 'ALL'"},
+      {"<integer>140</integer>", "<string>140</string>",
+       "is damaged: number of event 'ALL' is not a number"},
+      {"140", "65536", "is damaged: number of event 'ALL' is out of range, at most 65535"},
+      {"<integer>128</integer>", "<true/>",
+       "is damaged: counters_mask of event 'ALL' is not a number"},
+      {"<string>some</string>", "<integer>1</integer>",
+       "is damaged: errata of event 'ALL' is not text"},
+      {"some", "&#127;", "is damaged: errata of event 'ALL' has control characters"},
+      {"<integer>0</integer>\n<key>counters_mask", "<integer>2</integer><key>counters_mask",
+       "has an event 'FIXED_CYCLES' on the fixed counter 2, which does not exist"},
+      {"<dict><key>Cycles</key><string>FIXED_CYCLES</string></dict>", "<true/>",
+       "has system.cpu.aliases that are not a dictionary"},
+      {"<string>FIXED_CYCLES</string>", "<true/>",
+       "has an alias 'Cycles' that does not name an event"},
+      {"<string>FIXED_CYCLES", "<string>GONE",
+       "has an alias 'Cycles' for 'GONE', which is not one of its events"},
+      {"<key>Cycles", "<key>Other</key><string>FIXED_CYCLES</string><key>Cycles",
+       "has two aliases for 'FIXED_CYCLES': 'Cycles' and 'Other'"},
+  });
 }
 
 TEST_CASE("a number beyond 8 bits is read whole") {
-  PlistValue root = sound();
-  at(event_of(root, "ALL"), "number") = number(16390);
-  CHECK(find_event(*kpep_from(root), "ALL")->number == 16390);
+  CHECK(find_event(must(database_with("140", "16390")), "ALL")->number == 16390);
 }
 
 TEST_CASE("an event is found by its name or the database's alias, in any case") {
-  const auto database = kpep_from(sound());
-  CHECK(find_event(*database, "active")->name == "ACTIVE");
-  CHECK(find_event(*database, "cycles")->name == "FIXED_CYCLES");
-  CHECK(find_event(*database, "") == nullptr);
-  CHECK(find_event(*database, "nothing") == nullptr);
+  const KpepDatabase database = must(kpep_from(value_of(xml(kSound))));
+  CHECK(find_event(database, "active")->name == "ACTIVE");
+  CHECK(find_event(database, "cycles")->name == "FIXED_CYCLES");
+  CHECK(find_event(database, "") == nullptr);
+  CHECK(find_event(database, "nothing") == nullptr);
 }
 
 TEST_CASE("both forms of each chip's database hold what its table says") {
@@ -424,12 +384,11 @@ TEST_CASE("both forms of each chip's database hold what its table says") {
     for (const char* form : {".plist", "-binary.plist"}) {
       CAPTURE(chip);
       CAPTURE(form);
-      const auto database = load_kpep(path_of(chip + form));
-      REQUIRE_MESSAGE(database.has_value(), (database ? "" : database.error().line()));
+      const KpepDatabase database = must(load_kpep(path_of(chip + form)));
       const std::vector<KpepEvent> table = table_of(chip);
-      REQUIRE(database->events.size() == table.size());
+      REQUIRE(database.events.size() == table.size());
       for (const KpepEvent& expected : table) {
-        const KpepEvent* event = find_event(*database, expected.name);
+        const KpepEvent* event = find_event(database, expected.name);
         REQUIRE(event != nullptr);
         CHECK(event->number == expected.number);
         CHECK(event->mask == expected.mask);
@@ -461,9 +420,8 @@ TEST_CASE("the database of a processor is found by its numbers, the local folder
   CHECK(load_kpep_for(cpu, {"/nowhere/a", "/nowhere/b"}).error().line() ==
         "there is no kpep database for this processor, cpu_100000c_2_1b588bb3; "
         "name the file of a similar one with --kpep FILE");
-  const auto found = load_kpep_for(cpu, {"/nowhere/a", path_of("m2.plist"), path_of("m1.plist")});
-  REQUIRE(found.has_value());
-  CHECK(found->name == "a15");
+  CHECK(must(load_kpep_for(cpu, {"/nowhere/a", path_of("m2.plist"), path_of("m1.plist")})).name ==
+        "a15");
 }
 
 TEST_CASE("counters are shown as ranges") {

@@ -1,6 +1,7 @@
 #include "os/linux_calls.h"
 
 #include "engine/perf/perf_engine.h"
+#include "must.h"
 #include "places.h"
 #include "skip.h"
 
@@ -23,7 +24,6 @@ double cpu_seconds() {
 
 /// Returns why the kernel's own counts cannot be tested here; empty if they can.
 std::string why_skipped() {
-  if (os::linux_calls() == nullptr) return "this is not Linux";
   const auto able = can_count(*os::linux_calls());
   return able ? "" : able.error().line();
 }
@@ -31,10 +31,6 @@ std::string why_skipped() {
 }  // namespace
 
 TEST_CASE("missing files and folders differ from empty ones") {
-  if (os::linux_calls() == nullptr) {
-    skip("this is not Linux");
-    return;
-  }
   const os::LinuxCalls& calls = *os::linux_calls();
   CHECK_FALSE(calls.read_file("/proc/self/nosuch").has_value());
   CHECK(calls.read_file("/dev/null") == "");
@@ -59,10 +55,6 @@ TEST_CASE("missing files and folders differ from empty ones") {
 }
 
 TEST_CASE("errors of the kernel come back as minus errno") {
-  if (os::linux_calls() == nullptr) {
-    skip("this is not Linux");
-    return;
-  }
   const os::LinuxCalls& calls = *os::linux_calls();
   CHECK(calls.enable_group(-1) == -EBADF);
   CHECK(calls.disable_group(-1) == -EBADF);
@@ -72,10 +64,6 @@ TEST_CASE("errors of the kernel come back as minus errno") {
 }
 
 TEST_CASE("a thread that is bound to one CPU may run there alone, until it is given all back") {
-  if (os::linux_calls() == nullptr) {
-    skip("this is not Linux");
-    return;
-  }
   const os::LinuxCalls& calls = *os::linux_calls();
   const auto before = calls.allowed_cpus();
   REQUIRE_FALSE(before.empty());
@@ -86,10 +74,7 @@ TEST_CASE("a thread that is bound to one CPU may run there alone, until it is gi
 }
 
 TEST_CASE("on a kernel that counts, a task-clock counter runs with this program's CPU time") {
-  if (const std::string why = why_skipped(); !why.empty()) {
-    skip(why);
-    return;
-  }
+  if (const std::string why = why_skipped(); !why.empty()) return skip(why);
   const os::LinuxCalls& calls = *os::linux_calls();
   const os::Code task_clock{os::kPerfTypeSoftware, 1};
   OpenCounters counters(calls);
@@ -119,14 +104,9 @@ TEST_CASE("on a kernel that counts, a task-clock counter runs with this program'
 }
 
 TEST_CASE("on a kernel that counts, software events are selected and in the catalog") {
-  if (const std::string why = why_skipped(); !why.empty()) {
-    skip(why);
-    return;
-  }
+  if (const std::string why = why_skipped(); !why.empty()) return skip(why);
   const auto engine = make_perf_engine(*os::linux_calls(), false);
-  const auto set = engine->select({{"task-clock", "page-faults", "dummy"}, true});
-  REQUIRE(set.has_value());
-  CHECK(set->passes.size() == 1);
+  CHECK(must(engine->select({{"task-clock", "page-faults", "dummy"}, true})).passes.size() == 1);
   const Catalog catalog = engine->catalog();
   CHECK(std::any_of(catalog.begin(), catalog.end(),
                     [](const CatalogEntry& entry) { return entry.name == "task-clock"; }));

@@ -1,4 +1,5 @@
 #include "engine/engine.h"
+#include "must.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -83,6 +84,21 @@ void check_is_division(const std::vector<EventIndices>& sets, std::size_t count,
   CHECK(std::set<std::size_t>(all.begin(), all.end()).size() == count);
 }
 
+/// Checks that there is no smaller division than the one that is found.
+void check_smallest(std::size_t count, const Fits& fits) {
+  const auto sets = partition(count, fits, {});
+  CHECK(sets->size() == fewest_by_brute_force(count, fits));
+  check_is_division(*sets, count, fits);
+}
+
+/// As many events as asked for, each of which may use some of the counters.
+std::vector<Mask> random_masks(std::mt19937& random, std::size_t events, unsigned counters) {
+  std::vector<Mask> masks;
+  for (std::size_t i = 0; i < events; ++i)
+    masks.push_back(static_cast<Mask>(1U + random() % ((1U << counters) - 1)));
+  return masks;
+}
+
 }  // namespace
 
 TEST_CASE("events that fit at once are one pass and cost one question") {
@@ -102,19 +118,16 @@ TEST_CASE("no events are no passes") {
 TEST_CASE("a competing group does not fit, and without any one of it the others do") {
   std::mt19937 random(11);
   for (int round = 0; round < 300; ++round) {
-    std::vector<Mask> masks;
-    for (std::size_t i = 0; i < 2 + random() % 6; ++i)
-      masks.push_back(static_cast<Mask>(1U + random() % 15U));
+    const auto masks = random_masks(random, 2 + random() % 6, 4);
     const Fits fits = processor(masks);
     EventIndices all(masks.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
-    const auto group = competing(masks.size(), fits);
-    REQUIRE(group.has_value());
-    CHECK(group->empty() == *fits(all));
-    if (group->empty()) continue;
-    CHECK_FALSE(*fits(*group));
-    for (const std::size_t event : *group) {
-      EventIndices others = *group;
+    const EventIndices group = must(competing(masks.size(), fits));
+    CHECK(group.empty() == *fits(all));
+    if (group.empty()) continue;
+    CHECK_FALSE(*fits(group));
+    for (const std::size_t event : group) {
+      EventIndices others = group;
       std::erase(others, event);
       CHECK((others.size() < 2 || *fits(others)));
     }
@@ -139,24 +152,15 @@ TEST_CASE("with fixed counters next to general ones no division is smaller") {
   for (std::size_t events = 1; events <= 8; ++events) {
     std::vector<Mask> masks;
     for (std::size_t i = 0; i < events; ++i) masks.push_back(0b111000U | (i < 3 ? 1U << i : 0U));
-    const Fits fits = processor(masks);
-    const auto sets = partition(events, fits, {});
-    CHECK(sets->size() == fewest_by_brute_force(events, fits));
-    check_is_division(*sets, events, fits);
+    check_smallest(events, processor(masks));
   }
 }
 
 TEST_CASE("with events that may use certain counters only no division is smaller") {
   std::mt19937 random(20240601);
   for (int round = 0; round < 300; ++round) {
-    const std::size_t events = 2 + random() % 6;
-    std::vector<Mask> masks;
-    for (std::size_t i = 0; i < events; ++i)
-      masks.push_back(static_cast<Mask>(1U + random() % 15U));
-    const Fits fits = processor(masks);
-    const auto sets = partition(events, fits, {});
-    CHECK(sets->size() == fewest_by_brute_force(events, fits));
-    check_is_division(*sets, events, fits);
+    const auto masks = random_masks(random, 2 + random() % 6, 4);
+    check_smallest(masks.size(), processor(masks));
   }
 }
 
@@ -179,17 +183,14 @@ TEST_CASE("where events exclude each other no division of up to eight is smaller
       });
       return !clash && set.size() <= 4;
     };
-    const auto sets = partition(events, fits, {});
-    CHECK(sets->size() == fewest_by_brute_force(events, fits));
-    check_is_division(*sets, events, fits);
+    check_smallest(events, fits);
   }
 }
 
 TEST_CASE("thirteen events on restricted counters take what Edmonds' formula says") {
   std::mt19937 random(99);
   for (int round = 0; round < 20; ++round) {
-    std::vector<Mask> masks;
-    for (std::size_t i = 0; i < 13; ++i) masks.push_back(static_cast<Mask>(1U + random() % 31U));
+    const auto masks = random_masks(random, 13, 5);
     const Fits fits = processor(masks);
     const auto sets = partition(13, fits, {});
     CHECK(sets->size() == fewest_by_edmonds(13, masks));
@@ -199,8 +200,8 @@ TEST_CASE("thirteen events on restricted counters take what Edmonds' formula say
 
 TEST_CASE("events of one ratio share a pass where that costs none") {
   const Fits two_at_once = [](const EventIndices& set) -> Result<bool> { return set.size() <= 2; };
-  const auto sets = partition(4, two_at_once, Pairs{{0, 3}, {1, 2}});
-  CHECK(*sets == std::vector<EventIndices>{{0, 3}, {1, 2}});
+  CHECK(*partition(4, two_at_once, Pairs{{0, 3}, {1, 2}}) ==
+        std::vector<EventIndices>{{0, 3}, {1, 2}});
 }
 
 TEST_CASE("events of one ratio are parted where keeping them together would cost a pass") {
@@ -215,9 +216,7 @@ TEST_CASE("a question that cannot be answered refuses the division") {
   const Fits fits = [](const EventIndices&) -> Result<bool> {
     return Error{"out of descriptors", ""};
   };
-  const auto sets = partition(3, fits, {});
-  REQUIRE_FALSE(sets.has_value());
-  CHECK(sets.error().what == "out of descriptors");
+  CHECK(partition(3, fits, {}).error().what == "out of descriptors");
 }
 
 }  // namespace lauka::engine

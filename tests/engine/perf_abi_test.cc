@@ -71,32 +71,38 @@ TEST_CASE("the codes of cache events are made of the kernel's numbers, as their 
 }
 
 TEST_CASE("the codes of generic and software events are the kernel's") {
-  constexpr auto events = std::to_array<std::pair<std::string_view, std::uint64_t>>(
-      {{"cpu-cycles", PERF_COUNT_HW_CPU_CYCLES},
-       {"instructions", PERF_COUNT_HW_INSTRUCTIONS},
-       {"cache-references", PERF_COUNT_HW_CACHE_REFERENCES},
-       {"cache-misses", PERF_COUNT_HW_CACHE_MISSES},
-       {"branch-instructions", PERF_COUNT_HW_BRANCH_INSTRUCTIONS},
-       {"branch-misses", PERF_COUNT_HW_BRANCH_MISSES},
-       {"bus-cycles", PERF_COUNT_HW_BUS_CYCLES},
-       {"stalled-cycles-frontend", PERF_COUNT_HW_STALLED_CYCLES_FRONTEND},
-       {"stalled-cycles-backend", PERF_COUNT_HW_STALLED_CYCLES_BACKEND},
-       {"ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES},
-       {"cpu-clock", PERF_COUNT_SW_CPU_CLOCK},
-       {"task-clock", PERF_COUNT_SW_TASK_CLOCK},
-       {"page-faults", PERF_COUNT_SW_PAGE_FAULTS},
-       {"context-switches", PERF_COUNT_SW_CONTEXT_SWITCHES},
-       {"cpu-migrations", PERF_COUNT_SW_CPU_MIGRATIONS},
-       {"minor-faults", PERF_COUNT_SW_PAGE_FAULTS_MIN},
-       {"major-faults", PERF_COUNT_SW_PAGE_FAULTS_MAJ},
-       {"alignment-faults", PERF_COUNT_SW_ALIGNMENT_FAULTS},
-       {"emulation-faults", PERF_COUNT_SW_EMULATION_FAULTS},
-       {"dummy", PERF_COUNT_SW_DUMMY}});
-  for (const auto& one : events) {
-    CAPTURE(one.first);
-    const KnownEvent* event = find_known(one.first);
+  struct Coded {
+    std::string_view name;
+    std::uint32_t type;
+    std::uint64_t config;
+  };
+  constexpr auto events = std::to_array<Coded>(
+      {{"cpu-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
+       {"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
+       {"cache-references", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES},
+       {"cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES},
+       {"branch-instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS},
+       {"branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES},
+       {"bus-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BUS_CYCLES},
+       {"stalled-cycles-frontend", PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_FRONTEND},
+       {"stalled-cycles-backend", PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_BACKEND},
+       {"ref-cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES},
+       {"cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK},
+       {"task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK},
+       {"page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
+       {"context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES},
+       {"cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS},
+       {"minor-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN},
+       {"major-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ},
+       {"alignment-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_ALIGNMENT_FAULTS},
+       {"emulation-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_EMULATION_FAULTS},
+       {"dummy", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY}});
+  for (const Coded& one : events) {
+    CAPTURE(one.name);
+    const KnownEvent* event = find_known(one.name);
     REQUIRE(event != nullptr);
-    CHECK(event->config == one.second);
+    CHECK(event->type == one.type);
+    CHECK(event->config == one.config);
   }
 }
 

@@ -1,10 +1,11 @@
 #include "engine/perf/perf_engine.h"
 
+#include "engine/armed.h"
 #include "fakes/fake_perf.h"
+#include "must.h"
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -21,11 +22,9 @@ using fakes::small_pmu;
 using Names = std::vector<std::string>;
 
 EventSet selected(const FakePerf& perf, const Names& names, bool user_only = false) {
-  const auto engine = make_perf_engine(perf.calls(), user_only);
-  auto set = engine->select({names, false});
-  REQUIRE_MESSAGE(set.has_value(), (set ? "" : set.error().line()));
+  EventSet set = must(make_perf_engine(perf.calls(), user_only)->select({names, false}));
   CHECK(perf.open_now() == 0);
-  return *set;
+  return set;
 }
 
 Names names_of(const EventSet& set) {
@@ -45,12 +44,6 @@ std::string passes_of(const EventSet& set) {
   return text;
 }
 
-os::PerfEventAttr make_attributes(const os::CounterRequest& request) {
-  os::PerfEventAttr attributes;
-  std::memcpy(&attributes, request.attributes.data(), sizeof attributes);
-  return attributes;
-}
-
 }  // namespace
 
 TEST_CASE(
@@ -67,9 +60,7 @@ TEST_CASE(
 
 TEST_CASE("default events that are not there are left out with one note for all") {
   FakePerf perf;
-  auto pmu = fakes::usual_pmu();
-  pmu.knows = {fakes::kCycles, fakes::kInstructions, fakes::kBranchMisses};
-  perf.add(pmu);
+  perf.add(fakes::usual_pmu()).knows = {fakes::kCycles, fakes::kInstructions, fakes::kBranchMisses};
   const EventSet set = selected(perf, {});
   CHECK(names_of(set) == Names{"cycles", "instructions", "branch-misses"});
   CHECK(set.notes == Names{"not counted: cache-references and cache-misses (not on this machine; "
@@ -121,24 +112,20 @@ TEST_CASE("without the kernel's part faults and switches come from the kernel's 
   perf.set_paranoid(2);
   const Names four{"page-faults", "context-switches", "minor-faults", "major-faults"};
   for (const bool user_only : {false, true}) {
-    const auto engine = make_perf_engine(perf.calls(), user_only);
-    const auto set = engine->select({four, false});
-    REQUIRE(set.has_value());
-    CHECK(set->events[0].meaning == "minor and major page faults, from the kernel's accounting");
-    CHECK(set->events[1].meaning ==
-          "voluntary and involuntary switches, from the kernel's accounting");
-    CHECK(set->events[0].note == "(with exec)");
-    CHECK(set->notes.empty());
-    auto counting = engine->arm(0);
-    REQUIRE(counting.has_value());
-    CHECK((*counting)->requests().empty());
+    const Armed it = armed(perf, four, user_only);
+    const auto& events = it.set.events;
+    CHECK(events[0].meaning == "minor and major page faults, from the kernel's accounting");
+    CHECK(events[1].meaning == "voluntary and involuntary switches, from the kernel's accounting");
+    CHECK(events[0].note == "(with exec)");
+    CHECK(it.set.notes.empty());
+    CHECK(it.requests.empty());
     os::Ended ended{Exited{0}, {}};
     ended.usage.minor_faults = 70;
     ended.usage.major_faults = 5;
     ended.usage.voluntary_switches = 3;
     ended.usage.involuntary_switches = 4;
-    const Counted counted = (*counting)->finish(ended, 0);
-    CHECK(counted.counts == std::vector<std::optional<std::uint64_t>>{75, 7, 70, 5});
+    const Counted counted = it.counting->finish(ended, 0);
+    CHECK(counted.counts == Counts{75, 7, 70, 5});
     CHECK_FALSE(counted.missing.has_value());
   }
 }
@@ -179,17 +166,13 @@ TEST_CASE("more events than counters take the fewest passes, and ratios share on
 TEST_CASE("counters that the kernel promises at open but never has make a further pass") {
   // The NMI watchdog holds one: groups are taken at open and never scheduled.
   FakePerf perf;
-  auto pmu = small_pmu(3);
-  pmu.taken = 1;
-  perf.add(pmu);
+  perf.add(small_pmu(3)).taken = 1;
   CHECK(passes_of(selected(perf, {"branches", "branch-misses", "cache-misses"})) == "0 1|2");
 }
 
 TEST_CASE("if others hold all counters each event has a pass, and the run will show it") {
   FakePerf perf;
-  auto pmu = small_pmu(1);
-  pmu.taken = 1;
-  perf.add(pmu);
+  perf.add(small_pmu(1)).taken = 1;
   CHECK(passes_of(selected(perf, {"branches", "branch-misses"})) == "0|1");
 }
 
@@ -203,16 +186,12 @@ TEST_CASE("software events cost no counter and no pass") {
 
 TEST_CASE("a pass is armed as one group of each PMU, started by exec") {
   FakePerf perf(fakes::usual_pmu());
-  const auto engine = make_perf_engine(perf.calls(), false);
-  REQUIRE(engine->select({{"task-clock", "cycles", "page-faults", "branches"}, false}).has_value());
-  const auto counting = engine->arm(0);
-  REQUIRE(counting.has_value());
-  const auto requests = (*counting)->requests();
+  const auto requests = armed(perf, {"task-clock", "cycles", "page-faults", "branches"}).requests;
   REQUIRE(requests.size() == 4);
   const std::array<std::size_t, 4> leaders = {0, 0, 2, 2};
   const std::array<std::uint32_t, 4> types = {1, 1, 0, 0};
   for (std::size_t i = 0; i < 4; ++i) {
-    const os::PerfEventAttr attributes = make_attributes(requests[i]);
+    const os::PerfEventAttr attributes = fakes::attributes_of(requests[i]);
     CHECK(requests[i].leader == leaders[i]);
     CHECK(attributes.type == types[i]);
     // PERF_FORMAT_TOTAL_TIME_ENABLED | _RUNNING | GROUP; inherit is bit 1, disabled 0,
@@ -266,14 +245,13 @@ TEST_CASE("the list shows what a generic event really is on this processor") {
 TEST_CASE("an explanation lists the passes, whose counters they use, and which events compete") {
   FakePerf perf(small_pmu(2));
   const auto engine = make_perf_engine(perf.calls(), false);
-  const auto explanation =
-      engine->explain({{"branches", "branch-misses", "cache-misses", "page-faults"}, true});
-  REQUIRE_MESSAGE(explanation.has_value(), (explanation ? "" : explanation.error().line()));
-  REQUIRE(explanation->passes.size() == 2);
-  CHECK(explanation->passes[0].size() + explanation->passes[1].size() == 4);
-  CHECK(explanation->passes[0][0].event == "branches");
-  CHECK(explanation->passes[0][0].counter == "cpu");
-  CHECK(explanation->competition ==
+  const Explanation explanation =
+      must(engine->explain({{"branches", "branch-misses", "cache-misses", "page-faults"}, true}));
+  REQUIRE(explanation.passes.size() == 2);
+  CHECK(explanation.passes[0].size() + explanation.passes[1].size() == 4);
+  CHECK(explanation.passes[0][0].event == "branches");
+  CHECK(explanation.passes[0][0].counter == "cpu");
+  CHECK(explanation.competition ==
         "branches, branch-misses and cache-misses do not fit the counters of cpu at once, although "
         "without any one of them the others do");
   CHECK(perf.open_now() == 0);
@@ -281,10 +259,6 @@ TEST_CASE("an explanation lists the passes, whose counters they use, and which e
 }
 
 namespace {
-
-using fakes::FakePerf;
-using Counts = std::vector<std::optional<std::uint64_t>>;
-using Names = std::vector<std::string>;
 
 using fakes::kMs;
 constexpr std::pair<std::uint32_t, std::uint64_t> kRaw3c{4, 0x3c};
@@ -302,138 +276,97 @@ FakePerf::Program on_both_kinds() {
   return program;
 }
 
-struct Armed {
-  EventSet set;
-  std::unique_ptr<CounterEngine> engine;
-  std::unique_ptr<Counting> counting;
-  std::vector<os::CounterRequest> requests;
-};
-
-Armed armed(const FakePerf& perf, const Names& names) {
-  Armed armed;
-  armed.engine = make_perf_engine(perf.calls(), false);
-  auto set = armed.engine->select({names, false});
-  REQUIRE_MESSAGE(set.has_value(), (set ? "" : set.error().line()));
-  armed.set = *set;
-  auto counting = armed.engine->arm(0);
-  REQUIRE(counting.has_value());
-  armed.counting = *std::move(counting);
-  armed.requests = armed.counting->requests();
-  return armed;
-}
-
 }  // namespace
 
 TEST_CASE("on a machine with two kinds of core an event is the sum over both") {
-  FakePerf perf;
-  fakes::add_two_kinds(perf);
+  fakes::FakeHybrid perf;
   const Armed it = armed(perf, {"cycles", "branches", "page-faults"});
   CHECK(it.set.events[0].meaning == "perf cpu-cycles, sum of cpu_atom and cpu_core");
-  CHECK(it.counting->finish(perf.run(it.requests, on_both_kinds()), 0).counts ==
-        Counts{1200, 75, 17, 200, 1000, 5, 70});
+  CHECK(it.count(perf, on_both_kinds()).counts == Counts{1200, 75, 17, 200, 1000, 5, 70});
 }
 
 TEST_CASE("a kernel that does not take the PMU's number in config is asked by sysfs' names") {
-  FakePerf perf;
-  fakes::add_two_kinds(perf);
+  fakes::FakeHybrid perf;
   perf.knows_extended_type = false;
   for (const char* pmu : {"cpu_core", "cpu_atom"}) {
     perf.add_format(pmu, "event", "config:0-7");
     perf.add_event(pmu, "cpu_cycles", "event=0x3c");
   }
   const Armed it = armed(perf, {"cycles"});
-  CHECK(it.counting->finish(perf.run(it.requests, on_both_kinds()), 0).counts ==
-        Counts{1198, 199, 999});
+  CHECK(it.count(perf, on_both_kinds()).counts == Counts{1198, 199, 999});
 }
 
 TEST_CASE("an event that one kind of core has only says so") {
-  FakePerf perf;
-  fakes::add_two_kinds(perf);
+  fakes::FakeHybrid perf;
   const Armed it = armed(perf, {"ref-cycles"});
   CHECK(it.set.events[0].meaning == "perf ref-cycles, on cpu_core only");
   // The other kind has a witness, so that it shows that nothing was missed.
   CHECK(it.requests.size() == 2);
-  const Counted counted = it.counting->finish(perf.run(it.requests, on_both_kinds()), 0);
+  const Counted counted = it.count(perf, on_both_kinds());
   CHECK(counted.counts == Counts{33});
 }
 
 TEST_CASE("an event of one PMU is counted there only") {
-  FakePerf perf;
-  fakes::add_two_kinds(perf);
+  fakes::FakeHybrid perf;
   const Armed it = armed(perf, {"cpu_core/cycles/", "cpu_atom/cycles/"});
   CHECK(it.set.events[0].meaning == "perf cpu_core/cycles/");
   CHECK(it.set.passes.size() == 1);
-  CHECK(it.counting->finish(perf.run(it.requests, on_both_kinds()), 0).counts == Counts{1000, 200});
+  CHECK(it.count(perf, on_both_kinds()).counts == Counts{1000, 200});
 }
 
 TEST_CASE("groups never mix the kinds of core, nor these with the kernel's counts") {
-  FakePerf perf;
-  fakes::add_two_kinds(perf);
+  fakes::FakeHybrid perf;
   const Armed it = armed(perf, {"cycles", "branches", "page-faults"});
   REQUIRE(it.requests.size() == 5);
-  for (const os::CounterRequest& request : it.requests) {
-    const auto pmu_type_of = [](const os::CounterRequest& one) {
-      os::PerfEventAttr attributes;
-      std::memcpy(&attributes, one.attributes.data(), sizeof attributes);
-      return attributes.config >> 32U;
-    };
+  const auto pmu_type_of = [](const os::CounterRequest& one) {
+    return fakes::attributes_of(one).config >> 32U;
+  };
+  for (const os::CounterRequest& request : it.requests)
     CHECK(pmu_type_of(request) == pmu_type_of(it.requests[request.leader]));
-  }
 }
 
 TEST_CASE("times of both kinds that do not add up to the run's are not all the time") {
-  FakePerf perf;
-  fakes::add_two_kinds(perf);
+  fakes::FakeHybrid perf;
   const Armed it = armed(perf, {"cycles"});
-  auto program = on_both_kinds();
-  os::Ended ended = perf.run(it.requests, program);
+  os::Ended ended = perf.run(it.requests, on_both_kinds());
   ended.readings[0].running_ns -= kMs;
   const Counted counted = it.counting->finish(ended, 0);
   CHECK(counted.counts == Counts{std::nullopt, std::nullopt, std::nullopt});
-  REQUIRE(counted.missing.has_value());
-  CHECK(counted.missing->what == "other programs used the counters");
+  CHECK(counted.missing.value().what == "other programs used the counters");
 }
 
 TEST_CASE("the kind of core with fewer counters decides how many passes there are") {
-  FakePerf perf;
-  fakes::add_two_kinds(perf);
+  fakes::FakeHybrid perf;
   const auto engine = make_perf_engine(perf.calls(), false);
   // Three general counters on cpu_atom, four on cpu_core; cycles are free on both.
-  const auto set = engine->select(
-      {{"cycles", "branches", "branch-misses", "cache-misses", "cache-references"}, false});
-  REQUIRE(set.has_value());
-  CHECK(set->passes.size() == 2);
-  const auto three =
-      engine->select({{"cycles", "branches", "branch-misses", "cache-misses"}, true});
-  CHECK(three.has_value());
+  const Names three{"cycles", "branches", "branch-misses", "cache-misses"};
+  CHECK(engine->select({three, true}).has_value());
+  Names four = three;
+  four.emplace_back("cache-references");
+  CHECK(must(engine->select({four, false})).passes.size() == 2);
 }
 
 TEST_CASE("raw codes are counted on both kinds of core") {
-  FakePerf perf;
-  fakes::add_two_kinds(perf);
+  fakes::FakeHybrid perf;
   const Armed it = armed(perf, {"r3c"});
-  CHECK(it.counting->finish(perf.run(it.requests, on_both_kinds()), 0).counts ==
-        Counts{1198, 199, 999});
+  CHECK(it.count(perf, on_both_kinds()).counts == Counts{1198, 199, 999});
 }
 
 TEST_CASE("the parts of an event on each kind of core have the kinds' names, P first") {
-  FakePerf perf;
-  fakes::add_two_kinds(perf);
-  const auto engine = make_perf_engine(
-      perf.calls(), false, {{"P", {0, 1, 2, 3}, "cpu_core"}, {"E", {4, 5, 6, 7}, "cpu_atom"}});
-  const auto set = engine->select({{"cycles", "ref-cycles", "page-faults"}, false});
-  REQUIRE(set.has_value());
-  REQUIRE(set->events.size() == 5);
-  CHECK(set->events[3].name == "cycles (P)");
-  CHECK(set->events[4].name == "cycles (E)");
-  CHECK(set->events[3].part_of == 0U);
-  CHECK(set->events[1].note == "(P only)");
-  CHECK(set->events[0].note.empty());
-  const auto counting = engine->arm(0);
-  REQUIRE(counting.has_value());
-  CHECK((*counting)->timed_pmus().size() == 2);
-  const Counted counted =
-      (*counting)->finish(perf.run((*counting)->requests(), on_both_kinds()), 0);
+  fakes::FakeHybrid perf;
+  const Armed it(
+      make_perf_engine(perf.calls(), false,
+                       {{"P", {0, 1, 2, 3}, "cpu_core"}, {"E", {4, 5, 6, 7}, "cpu_atom"}}),
+      {{"cycles", "ref-cycles", "page-faults"}});
+  const auto& events = it.set.events;
+  REQUIRE(events.size() == 5);
+  CHECK(events[3].name == "cycles (P)");
+  CHECK(events[4].name == "cycles (E)");
+  CHECK(events[3].part_of == 0U);
+  CHECK(events[1].note == "(P only)");
+  CHECK(events[0].note.empty());
+  CHECK(it.counting->timed_pmus().size() == 2);
+  const Counted counted = it.count(perf, on_both_kinds());
   CHECK(counted.counts == Counts{1200, 33, 17, 1000, 200});
   CHECK(counted.pmu_ns.size() == 2);
 }
@@ -442,10 +375,6 @@ TEST_CASE("the parts of an event on each kind of core have the kinds' names, P f
 // four metrics, which count in a group that slots leads only.
 
 namespace {
-
-using fakes::FakePerf;
-using Counts = std::vector<std::optional<std::uint64_t>>;
-using Names = std::vector<std::string>;
 
 constexpr fakes::EventKey kSlots{4, 0x400};
 constexpr fakes::EventKey kRetiring{4, 0x8000};
@@ -481,78 +410,51 @@ FakePerf::Program program_on(const std::string& pmu) {
   return program;
 }
 
-struct CountedSet {
-  EventSet set;
-  Counts counts;
-  std::vector<os::PerfEventAttr> opened{};
-};
-
-CountedSet counted_topdown(FakePerf& perf, const EventRequest& wanted,
-                           const FakePerf::Program& program = program_on("cpu")) {
-  const auto engine = make_perf_engine(perf.calls(), false);
-  auto set = engine->select(wanted);
-  REQUIRE_MESSAGE(set.has_value(), (set ? "" : set.error().line()));
-  auto counting = engine->arm(0);
-  REQUIRE(counting.has_value());
-  CountedSet result{*set, {}};
-  const auto requests = (*counting)->requests();
-  for (const os::CounterRequest& request : requests) {
-    os::PerfEventAttr attributes;
-    std::memcpy(&attributes, request.attributes.data(), sizeof attributes);
-    result.opened.push_back(attributes);
-  }
-  result.counts = (*counting)->finish(perf.run(requests, program), 0).counts;
-  return result;
-}
-
 }  // namespace
 
 TEST_CASE("topdown's metrics are counted in one group, which slots leads") {
   FakePerf perf(fakes::usual_pmu());
   add_topdown(perf, "cpu");
-  const CountedSet it =
-      counted_topdown(perf, {{"topdown-retiring", "cycles", "topdown-be-bound", "slots"}, true});
+  const Armed it =
+      armed(perf, {"topdown-retiring", "cycles", "topdown-be-bound", "slots"}, false, true);
   CHECK(it.set.passes.size() == 1);
-  CHECK(it.counts == Counts{4'000, 2'500, 3'000, 10'000});
-  REQUIRE(it.opened.size() == 4);
-  CHECK(it.opened.front().config == 0x400);
-  CHECK((it.opened.front().flags & os::kPerfEnableOnExec) != 0);
-  CHECK((it.opened[1].flags & os::kPerfEnableOnExec) == 0);
+  CHECK(it.count(perf, program_on("cpu")).counts == Counts{4'000, 2'500, 3'000, 10'000});
+  REQUIRE(it.requests.size() == 4);
+  const os::PerfEventAttr leader = fakes::attributes_of(it.requests.front());
+  CHECK(leader.config == 0x400);
+  CHECK((leader.flags & os::kPerfEnableOnExec) != 0);
+  CHECK((fakes::attributes_of(it.requests[1]).flags & os::kPerfEnableOnExec) == 0);
 }
 
 TEST_CASE("a metric alone gets its leader, which has no row") {
   FakePerf perf(fakes::usual_pmu());
   add_topdown(perf, "cpu");
   for (const char* name : {"topdown-fe-bound", "cpu/topdown-fe-bound/"}) {
-    const CountedSet it = counted_topdown(perf, {{name}});
-    CHECK(it.counts == Counts{2'000});
-    CHECK(it.opened.size() == 2);
+    const Armed it = armed(perf, {name});
+    CHECK(it.count(perf, program_on("cpu")).counts == Counts{2'000});
+    CHECK(it.requests.size() == 2);
   }
-  CHECK(counted_topdown(perf, {{"slots"}}).opened.size() == 1);
+  CHECK(armed(perf, {"slots"}).requests.size() == 1);
 }
 
 TEST_CASE("without rights to the kernel's part the metrics and their leader leave it out") {
   FakePerf perf(fakes::usual_pmu());
   add_topdown(perf, "cpu");
   perf.set_paranoid(2);
-  const CountedSet it = counted_topdown(perf, {{"topdown-retiring"}});
-  CHECK(it.counts == Counts{4'000});
-  for (const os::PerfEventAttr& attributes : it.opened)
-    CHECK((attributes.flags & os::kPerfExcludeKernel) != 0);
-  CHECK(it.opened.size() == 2);
+  const Armed it = armed(perf, {"topdown-retiring"});
+  CHECK(it.count(perf, program_on("cpu")).counts == Counts{4'000});
+  for (const os::CounterRequest& request : it.requests)
+    CHECK((fakes::attributes_of(request).flags & os::kPerfExcludeKernel) != 0);
+  CHECK(it.requests.size() == 2);
 }
 
 TEST_CASE("on two kinds of core the metrics are those of the kind that has slots") {
-  FakePerf perf;
-  fakes::add_two_kinds(perf);
-  const std::uint32_t core = perf.pmu("cpu_core").type;
-  CHECK(core != 0);
+  fakes::FakeHybrid perf;
   add_topdown(perf, "cpu_core");
   perf.add_format("cpu_atom", "event", "config:0-7");
   perf.add_event("cpu_atom", "topdown-retiring", "event=0xc2");
-  const CountedSet it =
-      counted_topdown(perf, {{"topdown-retiring", "slots"}}, program_on("cpu_core"));
-  CHECK(it.counts == Counts{4'000, 10'000});
+  const Armed it = armed(perf, {"topdown-retiring", "slots"});
+  CHECK(it.count(perf, program_on("cpu_core")).counts == Counts{4'000, 10'000});
   CHECK(it.set.events[0].note == "(cpu_core only)");
 }
 
@@ -566,13 +468,13 @@ TEST_CASE("where no event leads, events of these names are plain ones, in slots"
   program.counts[{"cpu", {4, 0x3c}}] = {2'500, 0};
   program.counts[{"cpu", {4, 0x0e}}] = {700, 0};
   for (const char* name : {"topdown-total-slots", "cpu/topdown-total-slots/"}) {
-    const CountedSet it = counted_topdown(perf, {{name, "topdown-slots-issued"}}, program);
-    CHECK(it.opened.size() == 2);
-    CHECK(it.counts == Counts{10'000, 700});
+    const Armed it = armed(perf, {name, "topdown-slots-issued"});
+    CHECK(it.requests.size() == 2);
+    CHECK(it.count(perf, program).counts == Counts{10'000, 700});
   }
   for (const char* odd : {"0", "65", "x", "-1", "4x", ""}) {
     perf.add_event("cpu", "topdown-total-slots.scale", odd);
-    CHECK(counted_topdown(perf, {{"topdown-total-slots"}}, program).counts == Counts{2'500});
+    CHECK(armed(perf, {"topdown-total-slots"}).count(perf, program).counts == Counts{2'500});
   }
 }
 

@@ -1,5 +1,7 @@
+#include "engine/armed.h"
 #include "engine/perf/perf_engine.h"
 #include "fakes/fake_perf.h"
+#include "must.h"
 
 #include <optional>
 #include <string>
@@ -11,10 +13,8 @@ namespace lauka::engine::perf {
 namespace {
 
 using fakes::FakePerf;
-using Counts = std::vector<std::optional<std::uint64_t>>;
-using Names = std::vector<std::string>;
-
 using fakes::kMs;
+using Names = std::vector<std::string>;
 
 const Names kSix{"cycles",       "instructions",  "cache-references",
                  "cache-misses", "branch-misses", "branches"};
@@ -24,6 +24,13 @@ std::vector<PmuCounters> pmus_of(const FakePerf& perf) {
   auto pmus = try_pmus(Prober(perf.calls(), false));
   CHECK(perf.open_now() == 0);
   return pmus;
+}
+
+/// The counters of a machine with one PMU.
+PmuCounters only_pmu_of(const FakePerf& perf) {
+  const auto pmus = pmus_of(perf);
+  REQUIRE(pmus.size() == 1);
+  return pmus.front();
 }
 
 /// 10 ms, with another amount of each of the six events.
@@ -44,16 +51,14 @@ FakePerf::Program program_of_six() {
 Counts counted(FakePerf& perf, const Names& names, const FakePerf::Program& program,
                std::string* why = nullptr) {
   const auto engine = make_perf_engine(perf.calls(), false);
-  const auto set = engine->select({names, false});
-  REQUIRE(set.has_value());
-  Counts all(set->events.size());
-  for (std::size_t pass = 0; pass < set->passes.size(); ++pass) {
-    const auto counting = engine->arm(pass);
-    REQUIRE(counting.has_value());
-    const Counted run = (*counting)->finish(perf.run((*counting)->requests(), program), 0);
+  const EventSet set = must(engine->select({names, false}));
+  Counts all(set.events.size());
+  for (std::size_t pass = 0; pass < set.passes.size(); ++pass) {
+    const auto counting = must(engine->arm(pass));
+    const Counted run = counting->finish(perf.run(counting->requests(), program), 0);
     if (why != nullptr && run.missing) *why = run.missing->what;
-    for (std::size_t i = 0; i < set->passes[pass].events.size(); ++i)
-      all[set->passes[pass].events[i]] = run.counts[i];
+    for (std::size_t i = 0; i < set.passes[pass].events.size(); ++i)
+      all[set.passes[pass].events[i]] = run.counts[i];
   }
   return all;
 }
@@ -77,37 +82,30 @@ const Counts kTruth{30'000'000, 60'000'000, 900, 500, 70'000, 9'000'000};
 
 TEST_CASE("counters that are all alive are found with one group") {
   FakePerf perf(fakes::usual_pmu());
-  const auto pmus = pmus_of(perf);
-  REQUIRE(pmus.size() == 1);
   // Four general ones, and the one of instructions.
-  CHECK(pmus[0].trial == Trial{5, 5, 5, 5});
-  CHECK_FALSE(pmus[0].has_dead());
+  CHECK(only_pmu_of(perf).trial == Trial{5, 5, 5, 5});
+  CHECK_FALSE(only_pmu_of(perf).has_dead());
 }
 
 TEST_CASE("a counter that runs and counts nothing is dead") {
   FakePerf perf(fakes::virtual_pmu());
-  const auto pmus = pmus_of(perf);
-  REQUIRE(pmus.size() == 1);
-  CHECK(pmus[0].trial == Trial{6, 6, 5, 5});
-  CHECK(pmus[0].has_dead());
+  CHECK(only_pmu_of(perf).trial == Trial{6, 6, 5, 5});
+  CHECK(only_pmu_of(perf).has_dead());
 }
 
 TEST_CASE("counters that another program holds differ from dead ones") {
   FakePerf perf;
   perf.add(fakes::virtual_pmu()).taken = 2;
-  const auto pmus = pmus_of(perf);
-  REQUIRE(pmus.size() == 1);
-  CHECK(pmus[0].trial == Trial{6, 4, 3, 3});
+  CHECK(only_pmu_of(perf).trial == Trial{6, 4, 3, 3});
 }
 
 TEST_CASE("an event with a counter of its own does not cost one that is alive") {
   FakePerf perf;
   perf.add(fakes::usual_pmu()).dead = {3};
-  const auto pmus = pmus_of(perf);
-  REQUIRE(pmus.size() == 1);
-  CHECK(pmus[0].general.usable == 3);
-  CHECK(pmus[0].own_cycles);
-  CHECK(pmus[0].own_instructions);
+  const PmuCounters pmu = only_pmu_of(perf);
+  CHECK(pmu.general.usable == 3);
+  CHECK(pmu.own_cycles);
+  CHECK(pmu.own_instructions);
   // Two with their own counters and three others: one pass, as if there were no fourth counter.
   const auto engine = make_perf_engine(perf.calls(), false);
   CHECK(engine->select({kFive, true}).has_value());
@@ -123,11 +121,7 @@ TEST_CASE("six events on six counters one of which is dead take two passes and a
 
 TEST_CASE("the default events fit the five that are alive, and what is free is filled up") {
   FakePerf perf(fakes::virtual_pmu());
-  const auto engine = make_perf_engine(perf.calls(), false);
-  REQUIRE(engine->select({kFive, true}).has_value());
-  const auto counting = engine->arm(0);
-  REQUIRE(counting.has_value());
-  CHECK((*counting)->requests().size() == 6);
+  CHECK(armed(perf, kFive, false, true).requests.size() == 6);
 }
 
 TEST_CASE("a dead counter in the middle is kept from the events, too") {
@@ -160,8 +154,7 @@ TEST_CASE("counters that come free may be dead ones: such a run is not counted")
 }
 
 TEST_CASE("each PMU of a machine with several kinds of core is tried on its own CPUs") {
-  FakePerf perf;
-  fakes::add_two_kinds(perf);
+  fakes::FakeHybrid perf;
   const auto pmus = pmus_of(perf);
   REQUIRE(pmus.size() == 2);
   CHECK(pmus[0].pmu == "cpu_atom");
@@ -171,12 +164,9 @@ TEST_CASE("each PMU of a machine with several kinds of core is tried on its own 
 }
 
 TEST_CASE("where lauka may run on one kind of core only the other is not tried") {
-  FakePerf perf;
-  fakes::add_two_kinds(perf);
+  fakes::FakeHybrid perf;
   perf.allowed = {0, 1};
-  const auto pmus = pmus_of(perf);
-  REQUIRE(pmus.size() == 1);
-  CHECK(pmus[0].pmu == "cpu_core");
+  CHECK(only_pmu_of(perf).pmu == "cpu_core");
 }
 
 TEST_CASE("the holder of a counter is named before, during and after the runs") {
@@ -202,10 +192,8 @@ TEST_CASE("on Arm no counter is missed that was never there") {
     FakePerf perf;
     perf.validates_like_arm = true;
     perf.add(fakes::small_pmu(6)).fixed = own;
-    const auto pmus = pmus_of(perf);
-    REQUIRE(pmus.size() == 1);
-    CHECK(pmus[0].trial.listed == 6);
-    CHECK(pmus[0].trial.running == 6);
+    CHECK(only_pmu_of(perf).trial.listed == 6);
+    CHECK(only_pmu_of(perf).trial.running == 6);
     const auto engine = select(perf, kFive);
     CHECK(held(*engine) == "");
     perf.pmu("cpu").taken = 1;
@@ -214,8 +202,7 @@ TEST_CASE("on Arm no counter is missed that was never there") {
 }
 
 TEST_CASE("on Arm with two kinds of core no counter is missed either") {
-  FakePerf perf;
-  fakes::add_two_kinds(perf);
+  fakes::FakeHybrid perf;
   perf.validates_like_arm = true;
   const auto pmus = pmus_of(perf);
   REQUIRE(pmus.size() == 2);
@@ -240,9 +227,7 @@ TEST_CASE("on Arm with two PMUs of six counters and one of cycles each, none is 
     CHECK(one.trial.alive == 6);
   }
   const auto engine = make_perf_engine(perf.calls(), false);
-  const auto set = engine->select({kSix, false});
-  REQUIRE(set.has_value());
-  CHECK(set->passes.size() == 1);
+  CHECK(must(engine->select({kSix, false})).passes.size() == 1);
   CHECK(held(*engine) == "");
   perf.pmu("armv8_cortex_a72").taken = 1;
   CHECK(held(*engine) == "another program holds 1 of the 6 counters of armv8_cortex_a72");
@@ -280,20 +265,14 @@ TEST_CASE("a program that takes the counter which the watchdog left is named") {
 TEST_CASE(
     "runs next to a watchdog that was switched on meanwhile are not blamed on other programs") {
   FakePerf perf(fakes::usual_pmu());
-  const auto engine = select(perf, kSix);
-  const auto counting = engine->arm(0);
-  REQUIRE(counting.has_value());
+  const Armed it = armed(perf, kSix);
   auto program = program_of_six();
   program.phases = {{600, 0}, {400, 1}};
-  const auto finish = [&] {
-    return (*counting)->finish(perf.run((*counting)->requests(), program), 0);
-  };
-  CHECK(finish().missing->what == "other programs used the counters");
+  CHECK(it.count(perf, program).missing.value().what == "other programs used the counters");
   perf.files["/proc/sys/kernel/nmi_watchdog"] = "1\n";
-  const Counted beside = finish();
-  CHECK(beside.missing->what == "the NMI watchdog was switched on and took a counter");
-  REQUIRE(beside.redo.has_value());
-  CHECK(beside.redo->why == beside.missing->what);
+  const Counted beside = it.count(perf, program);
+  CHECK(beside.missing.value().what == "the NMI watchdog was switched on and took a counter");
+  CHECK(beside.redo.value().why == beside.missing->what);
 }
 
 TEST_CASE("counters that were never free are not said to be another program's") {

@@ -2,6 +2,7 @@
 
 #include "engine/kpep_tables.h"
 #include "engine/kperf/kperf_engine.h"
+#include "must.h"
 
 #include <algorithm>
 
@@ -21,9 +22,7 @@ constexpr CounterRoom kAll{0b1111111100, false};
 
 Selection selected(const KpepDatabase& database, const Names& names,
                    const CounterRoom& room = kAll) {
-  auto selection = select_events(database, {names, false}, room);
-  REQUIRE_MESSAGE(selection.has_value(), (selection ? "" : selection.error().line()));
-  return *std::move(selection);
+  return must(select_events(database, {names, false}, room));
 }
 
 std::string refusal(const KpepDatabase& database, const Names& names, bool single_pass = false,
@@ -223,7 +222,7 @@ TEST_CASE("a database answers as an engine does, and does not count") {
   CHECK(engine->select({{"inst_all"}, false})->passes.size() == 1);
   CHECK(engine->explain({{"inst_all", "inst_ldst"}, true})->passes.size() == 2);
   CHECK_FALSE(engine->explain({{"nothing"}, false}).has_value());
-  CHECK(open_database_engine("/nowhere", false).has_value() == false);
+  CHECK_FALSE(open_database_engine("/nowhere", false).has_value());
 }
 
 }  // namespace

@@ -20,6 +20,13 @@
 
 namespace lauka::fakes {
 
+/// The kernel's attributes that a request has.
+inline os::PerfEventAttr attributes_of(const os::CounterRequest& request) {
+  os::PerfEventAttr attributes;
+  std::memcpy(&attributes, request.attributes.data(), sizeof attributes);
+  return attributes;
+}
+
 /// A model of perf_event_open and of the files that describe it: PMUs with a number of general
 /// counters and some events that have a counter of their own, the permission levels, and the ways
 /// to fail. Facts after the manual page, kernel sources and measurements on real PMUs. One at a
@@ -27,7 +34,6 @@ namespace lauka::fakes {
 class FakePerf : public FakeKernel {
  public:
   using Pmu = FakePmu;
-  using Amount = FakeAmount;
   using Program = FakeProgram;
 
   /// The work of a thread of another process while it is counted. Its id is the key of `threads`.
@@ -76,13 +82,11 @@ class FakePerf : public FakeKernel {
     os::Ended ended{Exited{0}, program.usage};
     std::vector<int> descriptors;
     for (std::size_t i = 0; i < requests.size() && ended.counter_error == 0; ++i) {
-      os::PerfEventAttr attributes;
-      std::memcpy(&attributes, requests[i].attributes.data(), sizeof attributes);
       const bool leads = requests[i].leader == i;
       const int cpu = requests[i].cpu;
       const bool is_off = switched_off.contains(cpu);
-      const int got =
-          is_off ? -ENODEV : open(attributes, leads ? -1 : descriptors[requests[i].leader]);
+      const int group = leads ? -1 : descriptors[requests[i].leader];
+      const int got = is_off ? -ENODEV : open(attributes_of(requests[i]), group);
       if (got >= 0)
         open_.at(got).cpu = cpu;
       else if (requests[i].optional && !is_off)
@@ -145,10 +149,13 @@ class FakePerf : public FakeKernel {
     return nullptr;
   }
 
-  std::vector<EventKey> keys_of_group(int leader) const {
+  /// The events of a group's PMU. `to_validate`: those for which there must be a place.
+  std::vector<EventKey> keys_of_group(int leader, bool to_validate = false) const {
     std::vector<EventKey> keys;
-    for (const auto& [descriptor, other] : open_)
-      if (other.leader == leader && other.pmu != "software") keys.push_back(other.key);
+    for (const auto& [descriptor, member] : open_)
+      if (member.leader == leader && member.pmu != "software" &&
+          (!to_validate || is_validated(member)))
+        keys.push_back(member.key);
     return keys;
   }
 
@@ -162,7 +169,6 @@ class FakePerf : public FakeKernel {
     if (!has_perf) return ENOSYS;
     if (blocked_by_container) return EPERM;
     if (attributes.size > attr_size && attributes.config3 != 0) return E2BIG;
-    if (is_root) return 0;
     const bool with_kernel = (attributes.flags & os::kPerfExcludeKernel) == 0;
     if (paranoid_ >= 3 && is_debian) return EACCES;
     return paranoid_ >= 2 && with_kernel ? EACCES : 0;
@@ -188,10 +194,7 @@ class FakePerf : public FakeKernel {
     if (event.leader < 0) return 0;
     const std::string& other = open_.at(event.leader).pmu;
     if (other != "software" && other != pmu.name) return EINVAL;
-    std::vector<EventKey> keys;
-    for (const auto& [descriptor, member] : open_)
-      if (member.leader == event.leader && member.pmu != "software" && is_validated(member))
-        keys.push_back(member.key);
+    std::vector<EventKey> keys = keys_of_group(event.leader, true);
     if (is_validated(event)) keys.push_back(event.key);
     return pmu.places(keys, 0) ? 0 : EINVAL;
   }
@@ -421,5 +424,11 @@ inline void add_two_kinds(FakePerf& perf) {
   perf.add({"cpu_atom", 9, "4-7", false, 3, {kCycles, kInstructions}, usual_events()});
   perf.thread_is_on = "cpu_core";
 }
+
+/// A machine with such a processor.
+class FakeHybrid : public FakePerf {
+ public:
+  FakeHybrid() { add_two_kinds(*this); }
+};
 
 }  // namespace lauka::fakes

@@ -82,8 +82,7 @@ struct FakeProgram {
 /// The properties of the model's kernel; to be set before its use.
 struct FakeKernel {
   std::map<std::string, std::string> files;
-  bool has_perf = true;  ///< false: ENOSYS
-  bool is_root = false;
+  bool has_perf = true;               ///< false: ENOSYS
   bool is_debian = false;             ///< levels 3 and above refuse everything
   bool blocked_by_container = false;  ///< EPERM
   bool refuses_hypervisor_bit = false;

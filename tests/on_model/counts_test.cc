@@ -21,8 +21,7 @@ Reported check_counts(const Mac& mac, const std::string& script,
   for (const std::string& event : events) list += "," + event;
   words.insert(words.end(), {"-e", list, mac.folder.program("work", script)});
   Reported reported = mac.lauka(words);
-  CHECK_MESSAGE(reported.status == 0, reported.err);
-  CHECK(reported.held().empty());
+  reported.check_ended(0);
   const std::string runs = mac.text_of("runs.csv");
   const auto check = [&](const std::string& name, const auto& truth_of) {
     const auto values = column(runs, name);
@@ -119,8 +118,7 @@ TEST_CASE("in a suite each benchmark counts its own events exactly, and gives th
                                          std::string("--counting=") + counting, "--export-runs",
                                          mac.folder.file("runs.csv")});
     CAPTURE(reported.err);
-    CHECK(reported.status == 0);
-    CHECK(reported.held().empty());
+    reported.check_ended(0);
     const std::string runs = mac.text_of("runs.csv");
     for (const auto& [name, named] : events) {
       const std::string event = named;  // clang 14 captures no binding
@@ -157,7 +155,7 @@ TEST_CASE(
   // Twenty-five children and as many grandchildren, each with two threads, the second by exec.
   CHECK(reported.run(0).at("tree").at("threads") == 1 + 25 + 2 * 25);
   const Mac few = mac_with({{"neighbours", true}, {"few_pids", true}});
-  check_counts(few, "run 900us\nfork {\nrun 500us\n}\nwait", {"INST_ALL"});
+  check_counts(few, "repeat 40 {\nfork {\nrun 100us\n}\nsleep 1ms\nwait\n}\nrun 2ms", {"INST_ALL"});
 }
 
 TEST_CASE("an exec is counted once, a failed one not at all") {
@@ -240,44 +238,30 @@ TEST_CASE("the whole machine's fixed counters are found among any number of othe
   }
 }
 
-TEST_CASE("threads that outlive the command are sampled, with a note") {
-  const Mac mac;
-  const Reported reported =
-      mac.lauka({"-r2", "-w0",
-                 mac.folder.program(
-                     "work", "run 1ms\ndaemon {\nthreads 2 {\nsleep 90ms\n}\njoin\n}\nrun 2ms")});
-  CHECK(reported.status == 0);
-  CHECK(reported.says("3 threads had not ended with the command"));
-  CHECK(reported.held().empty());
-}
-
 TEST_CASE(
     "what does not fit the counters at once is refused under --single-pass, with the reason") {
   const Mac mac;
   const std::string work = mac.folder.program("work", "run 1ms");
   const Reported reported =
       mac.lauka({"--single-pass", "-r3", "-e", "INST_ALL,INST_LDST,RETIRE_UOP", work});
-  CHECK(reported.status == 2);
+  reported.check_ended(2);
   CHECK(reported.says("do not fit the counters at once"));
   CHECK(reported.says("PMC7"));
   CHECK(reported.report.at("runs").empty());
-  CHECK(reported.held().empty());
 }
 
 TEST_CASE("events are listed without root, and an unknown one is refused before anything runs") {
   const Mac mac = mac_with({{"root", false}});
   const Reported list = mac.lauka({"-l", "inst_ldst"});
-  CHECK(list.status == 0);
+  list.check_ended(0);
   CHECK(list.says("INST_LDST"));
   CHECK(list.says("PMC7"));
-  CHECK(list.held().empty());
   const Mac root;
   const Reported unknown =
       root.lauka({"-e", "no_such_event", root.folder.program("work", "run 1ms")});
-  CHECK(unknown.status == 2);
+  unknown.check_ended(2);
   CHECK(unknown.says("no_such_event"));
   CHECK(unknown.report.at("runs").empty());
-  CHECK(unknown.held().empty());
 }
 
 TEST_CASE("a period that the kernel raises is reported") {
@@ -290,13 +274,6 @@ TEST_CASE("a period that the kernel raises is reported") {
   CHECK_FALSE(sampled("1ms").says("raised"));
 }
 
-TEST_CASE("a period of 0 is refused") {
-  const Mac mac;
-  const Reported reported = mac.lauka({"--period", "0", mac.folder.program("work", "run 1ms")});
-  CHECK(reported.status == 2);
-  CHECK(reported.says("--period '0'"));
-}
-
 TEST_CASE("times are right where a mach unit is a nanosecond") {
   const Mac mac = mac_with({{"timebase", {1, 1}}});
   const Reported reported = mac.lauka({"-r2", "-w0", "--export-runs", mac.folder.file("runs.csv"),
@@ -306,10 +283,6 @@ TEST_CASE("times are right where a mach unit is a nanosecond") {
     CHECK(value == doctest::Approx(0.025).epsilon(1e-3));
 }
 
-}  // namespace lauka::darwin
-
-namespace lauka::darwin {
-
 TEST_CASE(
     "timed runs are neither counted nor sampled, counting runs are, to the last instruction") {
   const Mac mac;
@@ -317,8 +290,7 @@ TEST_CASE(
       mac.lauka({"-r2", "-w0", "-e", "instructions", "--export-runs", mac.folder.file("runs.csv"),
                  mac.folder.program("work", "run 2ms\nthreads 3 {\nrun 1ms\n}\njoin")},
                 true);
-  REQUIRE_MESSAGE(reported.status == 0, reported.err);
-  CHECK(reported.held().empty());
+  reported.check_ended(0);
   // Launched: timed, counting, two settling runs, timed, counting; kept: without the settling ones.
   const auto counts = column(mac.text_of("runs.csv"), "instructions");
   const auto walls = column(mac.text_of("runs.csv"), "wall_time");

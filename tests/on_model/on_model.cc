@@ -2,14 +2,18 @@
 
 #include "places.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
+
+#include <doctest/doctest.h>
 
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -51,6 +55,12 @@ bool Reported::says(const std::string& text) const {
 const nlohmann::json& Reported::run(std::size_t from_the_end) const {
   const auto& runs = report.at("runs");
   return runs.at(runs.size() - 1 - from_the_end);
+}
+
+void Reported::check_ended(int expected) const {
+  CHECK_MESSAGE(status == expected, err);
+  for (const std::string& held : report.at("held").get<std::vector<std::string>>())
+    FAIL_CHECK("still held: ", held);
 }
 
 Mac::Mac(nlohmann::json scenario) : scenario_(std::move(scenario)) {
@@ -102,29 +112,26 @@ Reported Mac::lauka(const std::vector<std::string>& arguments, bool apart) const
 
 std::vector<double> column(const std::string& csv, const std::string& name) {
   std::istringstream lines(csv);
-  std::string line;
-  std::getline(lines, line);
-  const auto split = [](const std::string& text) {
-    std::vector<std::string> fields(1);
-    for (const char c : text) {
-      if (c == ',') {
+  const auto next = [&lines](std::vector<std::string>& fields) {
+    std::string line;
+    if (!std::getline(lines, line)) return false;
+    if (line.ends_with('\r')) line.pop_back();  // lines end as RFC 4180 has it
+    fields.assign(1, "");
+    for (const char c : line) {
+      if (c == ',')
         fields.emplace_back();
-      } else if (c != '\r') {  // lines end as RFC 4180 has it
+      else
         fields.back() += c;
-      }
     }
-    return fields;
+    return true;
   };
-  if (line.ends_with('\r')) line.pop_back();
-  const auto heads = split(line);
-  std::size_t place = heads.size();
-  for (std::size_t i = 0; i < heads.size(); ++i)
-    if (heads[i] == name) place = i;
-  if (place == heads.size()) throw std::runtime_error("no column " + name + " in " + line);
+  std::vector<std::string> fields;
+  next(fields);
+  const auto place = std::find(fields.begin(), fields.end(), name) - fields.begin();
+  if (place == std::ssize(fields)) throw std::runtime_error("no column " + name);
   std::vector<double> values;
-  while (std::getline(lines, line)) {
-    if (line.ends_with('\r')) line.pop_back();
-    const std::string field = split(line).at(place);
+  while (next(fields)) {
+    const std::string& field = fields.at(static_cast<std::size_t>(place));
     values.push_back(field.empty() ? -1 : std::stod(field));
   }
   return values;

@@ -22,7 +22,8 @@ struct Reported {
   bool says(const std::string& text) const;  ///< on either
   /// The model's truth of a spawned process, counted from the end: 0 is the last.
   const nlohmann::json& run(std::size_t from_the_end) const;
-  std::vector<std::string> held() const { return report.at("held"); }
+  /// Checks that it ended so, and gave everything back.
+  void check_ended(int expected) const;
 };
 
 /// A machine with programs.

@@ -45,8 +45,7 @@ TEST_CASE("region: its time, and cycles and instructions of the thread that call
     CAPTURE(root);
     const Mac mac = mac_with({{"root", root}});
     const Reported reported = region(mac, kTwice);
-    CHECK_MESSAGE(reported.status == 0, reported.err);
-    CHECK(reported.held().empty());
+    reported.check_ended(0);
     CHECK(reported.says("\nregion_time "));
     CHECK(reported.says("instructions (region) (calling threads)"));
     CHECK(
@@ -92,8 +91,7 @@ TEST_CASE("region: with --metrics all the whole run's rows are alongside it") {
     const Mac mac = mac_with({{"root", root}});
     const Reported reported =
         region(mac, kTwice, {"--metrics", "all", "-e", "cycles,instructions"});
-    CHECK_MESSAGE(reported.status == 0, reported.err);
-    CHECK(reported.held().empty());
+    reported.check_ended(0);
     CHECK(reported.says("\nwall_time "));
     check_each(values(mac, "region_time"), 3, 2e-3);
     // Both are counted in runs of their own, which take turns.
@@ -112,9 +110,8 @@ TEST_CASE("region: what was not marked as it should be is reported on macOS, too
     CAPTURE(script);
     const Mac mac;
     const Reported reported = region(mac, script);
-    CHECK(reported.status == 1);
+    reported.check_ended(1);
     CHECK_MESSAGE(reported.says(expected), reported.err);
-    CHECK(reported.held().empty());
   };
   is_refused_with("run 1ms", "it did not call lauka_region_begin");
   is_refused_with("region begin\nrun 1ms", "its region was still open when it ended");

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -50,10 +49,7 @@ std::vector<gid_t> rights() {
 
 TEST_CASE(
     "who acts as a user, and is refused half-way, is root again with root's groups (needs root)") {
-  if (geteuid() != 0) {
-    skip("only root can become another user");
-    return;
-  }
+  if (geteuid() != 0) return skip("only root can become another user");
   const User user{54321, 54322, {54322, 7}, "somebody", "/nowhere"};
   const std::vector<gid_t> before = rights();
   for (const int error : {EPERM, EINVAL, ENOMEM, EAGAIN}) {

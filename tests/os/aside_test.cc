@@ -1,8 +1,8 @@
 #include "os/clock.h"
 #include "os/process.h"
+#include "os/running.h"
 
 #include <chrono>
-#include <string>
 
 #include <doctest/doctest.h>
 
@@ -14,25 +14,21 @@ using std::chrono::seconds;
 
 constexpr std::size_t kEnough = 1000;
 
-ProgramSpec shell_of(const std::string& script) {
-  return {.words = {"sh", "-c", script}};
-}
-
 }  // namespace
 
 TEST_CASE("what a program aside wrote is there when it has ended well, once") {
   ProgramAside aside;
-  aside.begin(shell_of("echo one; echo two; echo no >&2"), seconds(5));
+  aside.begin(shell("echo one; echo two; echo no >&2"), seconds(5));
   CHECK(aside.wait_for_output(kEnough) == "one\ntwo\n");
   CHECK(aside.wait_for_output(kEnough).empty());
   ProgramAside cut;
-  cut.begin(shell_of("echo one"), seconds(5));
+  cut.begin(shell("echo one"), seconds(5));
   CHECK(cut.wait_for_output(2) == "on");
 }
 
 TEST_CASE("of a program aside that fails, or is not there, nothing is taken") {
   ProgramAside failing;
-  failing.begin(shell_of("echo one; exit 3"), seconds(5));
+  failing.begin(shell("echo one; exit 3"), seconds(5));
   CHECK(failing.wait_for_output(kEnough).empty());
   ProgramAside missing;
   missing.begin({.words = {"no-such-program"}}, seconds(5));
@@ -43,7 +39,7 @@ TEST_CASE("a program aside is killed when its time is over, with what it started
   const MonotonicClock clock;
   const auto began = clock.now();
   ProgramAside aside;
-  aside.begin(shell_of("echo one; sleep 100 & sleep 100"), milliseconds(20));
+  aside.begin(shell("echo one; sleep 100 & sleep 100"), milliseconds(20));
   CHECK(aside.wait_for_output(kEnough).empty());
   CHECK(clock.now() - began < seconds(50));
 }

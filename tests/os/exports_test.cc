@@ -1,4 +1,4 @@
-
+#include "must.h"
 #include "os/files.h"
 #include "os/users.h"
 #include "skip.h"
@@ -104,23 +104,28 @@ struct Fault {
   std::string call;
   int at = 0;
   int error = 0;
+  bool lasts = false;  ///< it fails from then on
 };
 Fault fault;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): of plain functions
 
 bool fails(std::string_view call) {
-  if (fault.call != call || --fault.at != 0) return false;
+  if (fault.call != call) return false;
+  --fault.at;
+  if (fault.at > 0 || (fault.at < 0 && !fault.lasts)) return false;
   errno = fault.error;
   return true;
 }
 
-/// The calls of `base`, of which one fails.
-FileCalls faulty(bool is_mount_point) {
+/// The calls of a file system on which one call fails. `is_named`: it has no files without a name.
+FileCalls faulty(const Fault& planned, bool is_mount_point = false, bool is_named = false) {
   static bool mounted;
   mounted = is_mount_point;
-  FileCalls calls = file_calls();
-  calls.open_unnamed = [](const char* folder) {
-    return fails("open_unnamed") ? -1 : file_calls().open_unnamed(folder);
-  };
+  fault = planned;
+  FileCalls calls = is_named ? named() : file_calls();
+  if (!is_named)
+    calls.open_unnamed = [](const char* folder) {
+      return fails("open_unnamed") ? -1 : file_calls().open_unnamed(folder);
+    };
   calls.name = [](int fd, const char* path) {
     return fails("name") ? -1 : file_calls().name(fd, path);
   };
@@ -136,6 +141,37 @@ FileCalls faulty(bool is_mount_point) {
   };
   calls.is_mount_point = [](const char*) { return mounted; };
   return calls;
+}
+
+/// Replaces an old file by an export, where a call fails: the target must be old or new, whole, and
+/// what is left over named. True if it failed.
+bool check_replaced(const Fault& planned, bool is_mount_point, bool is_named) {
+  const std::string text(200'000, 'x');
+  const TemporaryFolder folder;
+  const std::string target = folder.file("out.csv");
+  std::ofstream(target) << "old";
+  const auto done = put(ExportFile::open(target, faulty(planned, is_mount_point, is_named)), text);
+  const std::vector<std::string> names = folder.names();
+  REQUIRE(std::none_of(names.begin(), names.end(), [](const std::string& name) {
+    return name.find(".lauka-") != std::string::npos;
+  }));
+  if (done) {
+    REQUIRE((text_of(target) == text));
+    REQUIRE(names.size() == 1);
+    return false;
+  }
+  REQUIRE_MESSAGE(
+      (planned.error != EINTR || planned.call.starts_with("name") || planned.call == "rename"),
+      "a signal while bytes are written is no failure");
+  REQUIRE(done.error().what.starts_with("cannot write '" + target + "': "));
+  const std::string kept = kept_in(folder);
+  if (!kept.empty()) {
+    REQUIRE(done.error().remedy.find(kept) != std::string::npos);
+    REQUIRE((text_of(kept) == text));
+  }
+  // Bytes that are replaced in place may be lost half way, but not the export then.
+  REQUIRE((text_of(target) == "old" || (is_mount_point && !kept.empty())));
+  return true;
 }
 
 /// A file that everybody may write to.
@@ -164,9 +200,7 @@ TEST_CASE("an export appears whole, with the permissions of a new file") {
   CHECK(folder.names().size() == 1);
   const mode_t mask = umask(0);
   umask(mask);
-  struct stat status {};
-  REQUIRE(stat(folder.file("out.csv").c_str(), &status) == 0);
-  CHECK((status.st_mode & 0777) == (0666 & ~mask));
+  CHECK(mode_of(folder.file("out.csv")) == (0666 & ~mask));
 }
 
 TEST_CASE("an export that is not committed leaves what was there and no temporary file") {
@@ -189,9 +223,8 @@ TEST_CASE("an export through a symbolic link replaces the file it leads to") {
 }
 
 TEST_CASE("targets that cannot be written are refused and named") {
-  const auto missing = ExportFile::open("/nosuch/folder/out.csv");
-  REQUIRE_FALSE(missing.has_value());
-  CHECK(missing.error().what == "cannot write '/nosuch/folder/out.csv': No such file or directory");
+  CHECK(ExportFile::open("/nosuch/folder/out.csv").error().what ==
+        "cannot write '/nosuch/folder/out.csv': No such file or directory");
   CHECK(ExportFile::open("/tmp").error().what == "cannot write '/tmp': Is a directory");
 }
 
@@ -202,14 +235,13 @@ TEST_CASE("a full disk is an error of the commit") {
 
 TEST_CASE("an export is written where no descriptor is left but its own") {
   const TemporaryFolder folder;
-  auto file = ExportFile::open(folder.file("out.csv"));
-  REQUIRE(file);
-  (*file)->write("text");
+  const auto file = must(ExportFile::open(folder.file("out.csv")));
+  file->write("text");
   rlimit before{};
   REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
   const rlimit none_left{0, before.rlim_max};
   REQUIRE(setrlimit(RLIMIT_NOFILE, &none_left) == 0);
-  const auto committed = (*file)->commit();
+  const auto committed = file->commit();
   REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
   CHECK(what_of(committed) == "");
   CHECK(text_of(folder.file("out.csv")) == "text");
@@ -234,10 +266,7 @@ TEST_CASE("/dev/null takes an export and stays what it is") {
 TEST_CASE("a killed lauka leaves nothing where files can be without a name") {
   const TemporaryFolder folder;
   const int unnamed = file_calls().open_unnamed(folder.file("").c_str());
-  if (unnamed < 0) {
-    skip("this file system has no files without a name");
-    return;
-  }
+  if (unnamed < 0) return skip("this file system has no files without a name");
   close(unnamed);
   const auto file = ExportFile::open(folder.file("out.csv"));
   (*file)->write(std::string(100'000, 'x'));
@@ -279,52 +308,39 @@ TEST_CASE("files that cannot be replaced are reported first, and their bytes are
   const TemporaryFolder folder;
   const std::string target = folder.file("out.csv");
   std::ofstream(target) << "a much longer text of last week";
-  FileCalls calls = file_calls();
-  calls.is_mount_point = [](const char*) { return true; };
   const ino_t before = inode_of(target);
-  auto file = ExportFile::open(target, calls);
-  REQUIRE(file.has_value());
-  CHECK((*file)->note() == "'" + target +
-                               "' cannot be replaced, as it is a mount point: it will be "
-                               "overwritten in place when all runs are done");
-  (*file)->write("new");
+  const auto file = must(ExportFile::open(target, faulty({}, true)));
+  CHECK(file->note() == "'" + target +
+                            "' cannot be replaced, as it is a mount point: it will be "
+                            "overwritten in place when all runs are done");
+  file->write("new");
   CHECK(text_of(target) == "a much longer text of last week");
-  REQUIRE((*file)->commit().has_value());
+  REQUIRE(file->commit().has_value());
   CHECK(text_of(target) == "new");
   CHECK(inode_of(target) == before);
   CHECK(folder.names().size() == 1);
   CHECK(ExportFile::open(target).value()->note().empty());
 }
 
-TEST_CASE("in a sticky folder, somebody else's file is written where it is") {
+TEST_CASE(
+    "somebody else's file, or one in a folder that cannot be written, is written where it is") {
   if (!is_root()) return;
-  const TemporaryFolder folder;
-  const std::string target = file_open_to_all(folder, "old");
-  REQUIRE(chown(target.c_str(), 54321, 54321) == 0);
-  REQUIRE(chmod(folder.file("").c_str(), 01777) == 0);
-  const ActAs other(User{.id = 54322, .group = 54322});
-  REQUIRE(other.error().empty());
-  auto file = ExportFile::open(target);
-  REQUIRE(file.has_value());
-  CHECK((*file)->note().find("it belongs to another user, in a folder where only owners") !=
-        std::string::npos);
-  REQUIRE(put(std::move(file), "new").has_value());
-  CHECK(text_of(target) == "new");
-}
-
-TEST_CASE("a file in a folder that cannot be written is written where it is") {
-  if (!is_root()) return;
-  const TemporaryFolder folder;
-  const std::string target = file_open_to_all(folder, "old and longer");
-  REQUIRE(chmod(folder.file("").c_str(), 0755) == 0);
-  const ActAs other(User{.id = 54322, .group = 54322});
-  REQUIRE(other.error().empty());
-  auto file = ExportFile::open(target);
-  REQUIRE(file.has_value());
-  CHECK((*file)->note().find("as no file can be created in its folder") != std::string::npos);
-  CHECK(text_of(target) == "old and longer");
-  REQUIRE(put(std::move(file), "new").has_value());
-  CHECK(text_of(target) == "new");
+  for (const bool is_foreign : {true, false}) {
+    CAPTURE(is_foreign);
+    const TemporaryFolder folder;
+    const std::string target = file_open_to_all(folder, "old and longer");
+    if (is_foreign) REQUIRE(chown(target.c_str(), 54321, 54321) == 0);
+    REQUIRE(chmod(folder.file("").c_str(), is_foreign ? 01777 : 0755) == 0);
+    const ActAs other(User{.id = 54322, .group = 54322});
+    REQUIRE(other.error().empty());
+    auto file = ExportFile::open(target);
+    CHECK(file.value()->note().find(
+              is_foreign ? "it belongs to another user, in a folder where only owners"
+                         : "as no file can be created in its folder") != std::string::npos);
+    CHECK(text_of(target) == "old and longer");
+    REQUIRE(put(std::move(file), "new").has_value());
+    CHECK(text_of(target) == "new");
+  }
 }
 
 TEST_CASE("a link that somebody else laid out in a folder open to all is not followed") {
@@ -338,14 +354,10 @@ TEST_CASE("a link that somebody else laid out in a folder open to all is not fol
   CHECK(ExportFile::open(link).has_value());
   CHECK(check_output(link).has_value());
   REQUIRE(lchown(link.c_str(), 54321, 54321) == 0);
-  const auto refused = ExportFile::open(link);
-  REQUIRE_FALSE(refused.has_value());
-  CHECK(refused.error().what ==
-        "cannot write '" + link + "': '" + link +
-            "' is a link of another user in a folder that everybody can write to");
-  const auto output = check_output(link);
-  REQUIRE_FALSE(output.has_value());
-  CHECK(output.error().what == refused.error().what);
+  const std::string refusal = "cannot write '" + link + "': '" + link +
+                              "' is a link of another user in a folder that everybody can write to";
+  CHECK(ExportFile::open(link).error().what == refusal);
+  CHECK(check_output(link).error().what == refusal);
   unlink(link.c_str());
   rmdir(shared.c_str());
 }
@@ -354,17 +366,12 @@ TEST_CASE("a complete file that cannot get into its place is kept and named") {
   const TemporaryFolder folder;
   const std::string target = folder.file("out.csv");
   std::ofstream(target) << "old";
-  for (FileCalls calls : {file_calls(), named()}) {
-    calls.rename = [](const char*, const char*) {
-      errno = EBUSY;
-      return -1;
-    };
-    const auto file = ExportFile::open(target, calls);  // the temporary goes before this does
-    REQUIRE(file.has_value());
-    (*file)->write("new");
-    const auto committed = (*file)->commit();
-    REQUIRE_FALSE(committed.has_value());
-    CHECK(committed.error().what == "cannot write '" + target + "': Device or resource busy");
+  for (const bool is_named : {false, true}) {
+    // The temporary goes before `file` does.
+    const auto file = must(ExportFile::open(target, faulty({"rename", 1, EBUSY}, false, is_named)));
+    file->write("new");
+    const auto committed = file->commit();
+    CHECK(what_of(committed) == "cannot write '" + target + "': Device or resource busy");
     const std::string kept = kept_in(folder);
     CHECK(committed.error().remedy == "the export was saved as '" + kept + "'");
     CHECK(text_of(kept) == "new");
@@ -375,18 +382,10 @@ TEST_CASE("a complete file that cannot get into its place is kept and named") {
 }
 
 TEST_CASE("a complete file that cannot be copied over its target is kept too") {
-  static int writes;
   const TemporaryFolder folder;
   const std::string target = folder.file("out.csv");
   std::ofstream(target) << "old";
-  FileCalls calls = file_calls();
-  calls.is_mount_point = [](const char*) { return true; };
-  calls.write = [](int fd, const void* bytes, std::size_t count) -> ssize_t {
-    if (++writes == 1) return ::write(fd, bytes, count);
-    errno = EIO;
-    return -1;
-  };
-  writes = 0;
+  const FileCalls calls = faulty({"write", 2, EIO, true}, true);
   CHECK(what_of(put(ExportFile::open(target, calls), "new")) ==
         "cannot write '" + target + "': Input/output error");
   CHECK(text_of(kept_in(folder)) == "new");
@@ -396,28 +395,14 @@ TEST_CASE("of a file that cannot be written to its end nothing is left, and the 
   const TemporaryFolder folder;
   const std::string target = folder.file("out.csv");
   std::ofstream(target) << "old";
-  for (FileCalls calls : {file_calls(), named()}) {
-    for (const bool at_close : {false, true}) {
-      if (at_close) {
-        calls.close = [](int fd) {
-          ::close(fd);
-          errno = ENOSPC;
-          return -1;
-        };
-      } else {
-        calls.write = [](int, const void*, std::size_t) -> ssize_t {
-          errno = ENOSPC;
-          return -1;
-        };
-      }
-      auto file = ExportFile::open(target, calls);
-      REQUIRE(file.has_value());
-      (*file)->write(std::string(200'000, 'x'));
-      const auto committed = (*file)->commit();
-      CHECK(what_of(committed) == "cannot write '" + target + "': No space left on device");
+  for (const bool is_named : {false, true}) {
+    for (const char* call : {"write", "close"}) {
+      const auto file =
+          must(ExportFile::open(target, faulty({call, 1, ENOSPC, true}, false, is_named)));
+      file->write(std::string(200'000, 'x'));
+      CHECK(what_of(file->commit()) == "cannot write '" + target + "': No space left on device");
       CHECK_MESSAGE(folder.names().size() == 1, "while the file is still at hand");
       CHECK(text_of(target) == "old");
-      calls.write = &::write;
     }
   }
 }
@@ -435,86 +420,27 @@ TEST_CASE("exports are opened in the order of their size, and no file is written
         "'" + folder.file("b") + "' would be written twice");
 }
 
-TEST_CASE(
-    "whatever call fails, at whatever place, the export is there, or the old file and a reason") {
-  const std::string text(200'000, 'x');
+TEST_CASE("whichever call fails, the target is old or new, whole, and what is left over is named") {
   std::size_t failures = 0;
   for (const bool is_mount_point : {false, true}) {
-    for (const char* const call : {"open_unnamed", "name", "write", "close", "rename"}) {
-      for (const int at : {1, 2, 3, 4, 5}) {
-        for (const int error : {EINTR, EIO, ENOSPC, EDQUOT, EACCES, EPERM, EROFS, EEXIST, ENOENT}) {
-          CAPTURE(is_mount_point);
-          CAPTURE(call);
-          CAPTURE(at);
-          CAPTURE(error);
-          const TemporaryFolder folder;
-          const std::string target = folder.file("out.csv");
-          std::ofstream(target) << "old";
-          fault = {call, at, error};
-          const auto done = put(ExportFile::open(target, faulty(is_mount_point)), text);
-          const std::vector<std::string> names = folder.names();
-          REQUIRE(std::none_of(names.begin(), names.end(), [](const std::string& name) {
-            return name.find(".lauka-") != std::string::npos;
-          }));
-          if (done) {
-            REQUIRE(text_of(target) == text);
-            REQUIRE(names.size() == 1);
-            continue;
+    for (const bool is_named : {false, true}) {
+      for (const char* call : {"open_unnamed", "name", "write", "close", "rename"}) {
+        for (int at = 1; at <= 5; ++at) {
+          for (const int error : {EIO, ENOSPC, EDQUOT, EACCES, EPERM, EROFS, EBUSY, EXDEV, EINTR,
+                                  EMFILE, ENOMEM, EEXIST, ENOENT}) {
+            CAPTURE(is_mount_point);
+            CAPTURE(is_named);
+            CAPTURE(call);
+            CAPTURE(at);
+            CAPTURE(error);
+            failures += static_cast<std::size_t>(
+                check_replaced({call, at, error}, is_mount_point, is_named));
           }
-          ++failures;
-          REQUIRE_MESSAGE((error != EINTR || std::string_view(call).starts_with("name") ||
-                           std::string_view(call) == "rename"),
-                          "a signal while bytes are written is no failure");
-          REQUIRE(done.error().what.starts_with("cannot write '" + target + "': "));
-          const bool kept = names.size() == 2;
-          if (kept) REQUIRE(text_of(kept_in(folder)) == text);
-          // Bytes that are replaced in place may be lost half way, but not the export then.
-          REQUIRE((text_of(target) == "old" || (is_mount_point && kept)));
         }
       }
     }
   }
   CHECK(failures > 50);
-}
-
-TEST_CASE("whichever call fails, the target is old or new, whole, and what is left over is named") {
-  for (const bool is_mount_point : {false, true}) {
-    for (const bool is_named : {false, true}) {
-      for (const char* call : {"open_unnamed", "name", "write", "close", "rename"}) {
-        for (int at = 1; at <= 4; ++at) {
-          for (const int error :
-               {EIO, ENOSPC, EDQUOT, EACCES, EPERM, EROFS, EBUSY, EXDEV, EINTR, EMFILE, ENOMEM}) {
-            CAPTURE(call);
-            CAPTURE(at);
-            CAPTURE(error);
-            const TemporaryFolder folder;
-            const std::string target = folder.file("out.csv");
-            std::ofstream(target) << "old";
-            FileCalls calls = faulty(is_mount_point);
-            if (is_named) calls.open_unnamed = named().open_unnamed;
-            fault = {call, at, error};
-            const std::string bytes(150'000, 'x');
-            const auto done = put(ExportFile::open(target, calls), bytes);
-            fault = {};
-            const std::string there = text_of(target);
-            if (done) {
-              CHECK((there == bytes));
-              CHECK(folder.names().size() == 1);
-              continue;
-            }
-            CHECK(done.error().what.find(target) != std::string::npos);
-            const std::string kept = kept_in(folder);
-            if (kept.empty()) {
-              CHECK(there == "old");
-            } else {
-              CHECK(done.error().remedy.find(kept) != std::string::npos);
-              CHECK((text_of(kept) == bytes));
-            }
-          }
-        }
-      }
-    }
-  }
 }
 
 }  // namespace lauka::os

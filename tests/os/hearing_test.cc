@@ -1,4 +1,5 @@
 #include "os/process.h"
+#include "os/running.h"
 
 #include <chrono>
 #include <cstdint>
@@ -33,19 +34,10 @@ class Ear final : public OutputListener {
 
 Ended run_shell(const std::string& text, OutputListener& ear,
                 std::optional<std::chrono::nanoseconds> timeout = std::nullopt) {
-  auto launcher = start_launcher();
-  REQUIRE(launcher);
-  ProgramSpec spec;
-  spec.words = {"/bin/sh", "-c", text};
+  ProgramSpec spec = shell(text);
   spec.output.has_listener = true;
   spec.timeout = timeout;
-  const auto id = (*launcher)->add_program(spec);
-  REQUIRE(id);
-  Launch launch{.program = *id};
-  launch.listener = &ear;
-  const auto all = (*launcher)->run({&launch, 1}, false, {});
-  REQUIRE(all);
-  return all->front();
+  return run_once(spec, {.listener = &ear});
 }
 
 }  // namespace

@@ -1,17 +1,15 @@
+#include "must.h"
 #include "os/launcher_process.h"
 #include "os/process.h"
+#include "os/running.h"
 
 #include <array>
-#include <cstdio>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
-
-#include <unistd.h>
 
 // Linux's launcher with control groups and with counters of the whole machine.
 
@@ -31,34 +29,17 @@ int note_place(const PerfEventAttr& /*attributes*/, const CounterPlace& place, i
 }  // namespace
 
 TEST_CASE("a command joins its control group before it becomes the program, its copies as well") {
-  std::string name = "/tmp/lauka-test-XXXXXX";
-  const int fd = mkstemp(name.data());
-  REQUIRE(fd >= 0);
-  close(fd);
-  auto launcher = start_launcher();
-  REQUIRE(launcher);
+  const TemporaryFile file;
+  const auto launcher = must(start_launcher());
   for (const std::uint32_t jobs : {1U, 3U}) {
-    ProgramSpec spec;
-    spec.words = {"/bin/sh", "-c", "test -s " + name};
+    ProgramSpec spec = shell("test -s " + file.name());
     spec.jobs = jobs;
-    const auto id = (*launcher)->add_program(spec);
-    REQUIRE(id);
-    std::ofstream(name).close();
-    Launch launch{.program = *id};
-    launch.group = name;
-    const auto all = (*launcher)->run({&launch, 1}, false, {});
-    REQUIRE(all);
-    CHECK(succeeded(all->front().outcome));
-    std::stringstream text;
-    text << std::ifstream(name).rdbuf();
-    CHECK(text.str() == std::string(jobs, '0'));  // each wrote it
-    launch.group.clear();
-    std::ofstream(name).close();
-    const auto without = (*launcher)->run({&launch, 1}, true, {});
-    REQUIRE(without);
-    CHECK_FALSE(succeeded(without->front().outcome));
+    std::ofstream(file.name()).close();
+    CHECK(succeeded(run_once(*launcher, spec, {.group = file.name()}).outcome));
+    CHECK(file.text() == std::string(jobs, '0'));  // each wrote it
+    std::ofstream(file.name()).close();
+    CHECK_FALSE(succeeded(run_once(*launcher, spec).outcome));
   }
-  std::remove(name.c_str());
 }
 
 TEST_CASE("a counter of the whole machine is opened on its CPU for all threads, and is missed") {

@@ -1,18 +1,17 @@
+#include "must.h"
 #include "os/linux_calls.h"
 #include "os/process.h"
 #include "os/run_files.h"
+#include "os/running.h"
 #include "places.h"
 #include "skip.h"
 
-#include <array>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -41,28 +40,19 @@ PerfEventAttr clock_that_is_off() {
 
 /// Runs them one after the other, with that counter if the machine has one.
 std::vector<Ended> run_region(const std::vector<std::string>& words, int times, bool counts) {
-  auto launcher = start_launcher();
-  REQUIRE(launcher.has_value());
-  ProgramSpec spec;
-  spec.words = words;
-  spec.words.front() = std::string(places::kFixtures) + "/" + words.front();
+  const auto launcher = must(start_launcher());
+  ProgramSpec spec = program(words);
   spec.has_region = true;
-  const auto id = (*launcher)->add_program(spec);
-  REQUIRE(id.has_value());
-  Launch launch{*id, kNoCounters};
+  Launch launch{must(launcher->add_program(spec))};
   if (counts) {
     CounterRequest request;
     const PerfEventAttr clock = clock_that_is_off();
     std::memcpy(request.attributes.data(), &clock, sizeof clock);
     request.of_region = true;
-    const auto set = (*launcher)->add_counters({&request, 1});
-    REQUIRE(set.has_value());
-    launch.counters = *set;
+    launch.counters = must(launcher->add_counters({&request, 1}));
   }
   const std::vector<Launch> launches(static_cast<std::size_t>(times), launch);
-  auto all = (*launcher)->run(launches, true, {});
-  REQUIRE(all.has_value());
-  return *std::move(all);
+  return must(launcher->run(launches, true, {}));
 }
 
 Ended run_region(const std::vector<std::string>& words) {
@@ -132,7 +122,7 @@ long instructions_of_region(std::uint64_t turns) {
 /// Returns what `region turns 10000000 HOW` notes with macOS's header, on Linux in place of
 /// libSystem: two instructions and a cycle in each nanosecond of a thread's CPU time.
 RegionUse noted_as_on_macos(const char* how) {
-  const std::string program =
+  const std::string path =
       std::filesystem::path(places::kProgramOnModel).replace_filename("region_as_on_macos");
   RegionPage page;
   REQUIRE(page.hand_down());
@@ -140,7 +130,7 @@ RegionUse noted_as_on_macos(const char* how) {
   const pid_t child = fork();
   if (child == 0) {
     putenv(page.variable());
-    execl(program.c_str(), "region", "turns", "10000000", how, nullptr);  // NOLINT: execl is so
+    execl(path.c_str(), "region", "turns", "10000000", how, nullptr);  // NOLINT: execl is so
     _exit(127);
   }
   int status = 0;
@@ -216,24 +206,13 @@ TEST_CASE("a region left open, an end without a begin and no region at all diffe
 }
 
 TEST_CASE("a run without a region has none, and does not find the variable") {
-  auto launcher = start_launcher();
-  REQUIRE(launcher.has_value());
-  ProgramSpec spec;
-  spec.words = {"/bin/sh", "-c", "test -z \"${LAUKA_REGION-}\""};
-  const auto id = (*launcher)->add_program(spec);
-  REQUIRE(id.has_value());
-  const Launch launch{*id, kNoCounters};
-  const auto all = (*launcher)->run({&launch, 1}, false, {});
-  REQUIRE(all.has_value());
-  CHECK(succeeded(all->front().outcome));
-  CHECK_FALSE(all->front().region.has_value());
+  const Ended ended = run_once(shell("test -z \"${LAUKA_REGION-}\""));
+  CHECK(succeeded(ended.outcome));
+  CHECK_FALSE(ended.region.has_value());
 }
 
 TEST_CASE("a counter is on in the region only, in threads and children of it, too") {
-  if (!can_count()) {
-    skip("this kernel opens no counters for this user");
-    return;
-  }
+  if (!can_count()) return skip("this kernel opens no counters for this user");
   for (const char* how : {"once", "thread", "old_thread", "child", "in_child"}) {
     CAPTURE(how);
     const auto all = run_region({"region", "turns", "3000000", how}, 3, true);
@@ -254,10 +233,7 @@ TEST_CASE("a counter is on in the region only, in threads and children of it, to
 TEST_CASE("a region of a known loop has the loop's instructions and a constant") {
 #ifdef __x86_64__
   const long none = instructions_of_region(0);
-  if (none < 0) {
-    skip("programs may not be stepped through here, or not counted");
-    return;
-  }
+  if (none < 0) return skip("programs may not be stepped through here, or not counted");
   CHECK(none < 1000);  // some 80 of an optimized program
   const long some = instructions_of_region(500);
   CHECK(some - none < 1010);  // without a turn, a branch skips the loop

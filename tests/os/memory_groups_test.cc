@@ -1,6 +1,7 @@
+#include "fakes/fake_files.h"
+#include "must.h"
 #include "os/setting_files.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <map>
 #include <set>
@@ -41,8 +42,7 @@ class FakeGroups final : public SettingFiles {
   }
 
   std::optional<std::string> read(const std::string& path) override {
-    const auto found = files.find(path);
-    return found != files.end() ? std::optional(found->second) : std::nullopt;
+    return fakes::text_in(files, path);
   }
   int write(const std::string& path, std::string_view text) override {
     joined[path] += std::string(text) + " ";
@@ -81,42 +81,41 @@ class FakeGroups final : public SettingFiles {
 
 constexpr const char* kApp = "/sys/fs/cgroup/user.slice/app.slice";
 
-std::string refusal(FakeGroups& fake) {
-  const auto groups = open_memory_groups(&fake);
-  return groups ? "opened" : groups.error().what;
+/// Returns why no group can be made, without the beginning of all such lines.
+std::string refusal(SettingFiles* files) {
+  const auto groups = open_memory_groups(files);
+  if (groups) return "opened";
+  const std::string begin = "tree_peak_memory cannot be measured: ";
+  REQUIRE(groups.error().what.starts_with(begin));
+  return groups.error().line().substr(begin.size());
 }
 
 }  // namespace
 
 TEST_CASE("each run gets a group of its own next to lauka's, whose peak is read and which goes") {
   FakeGroups fake;
-  auto groups = open_memory_groups(&fake);
-  REQUIRE(groups);
-  const auto first = (*groups)->begin();
-  REQUIRE(first);
-  CHECK(first->starts_with(std::string(kApp) + "/lauka-42-"));
-  CHECK(first->ends_with("/cgroup.procs"));
+  auto groups = must(open_memory_groups(&fake));
+  const std::string first = must(groups->begin());
+  CHECK(first.starts_with(std::string(kApp) + "/lauka-42-"));
+  CHECK(first.ends_with("/cgroup.procs"));
   CHECK(fake.folders.size() == 1);
-  CHECK((*groups)->end() == 1048576);
+  CHECK(groups->end() == 1048576);
   CHECK(fake.folders.empty());
-  const auto second = (*groups)->begin();
-  REQUIRE(second);
-  CHECK(*second != *first);
-  groups->reset();
+  CHECK(must(groups->begin()) != first);
+  groups.reset();
   CHECK(fake.folders.empty());
 }
 
 TEST_CASE("what a run leaves in its group is moved to lauka's own when all is over") {
   FakeGroups fake;
-  auto groups = open_memory_groups(&fake);
-  REQUIRE(groups);
-  const std::string procs = (*groups)->begin().value();
+  auto groups = must(open_memory_groups(&fake));
+  const std::string procs = must(groups->begin());
   const std::string group = procs.substr(0, procs.rfind('/'));
   fake.busy.insert(group);
   fake.files[procs] = "77\n78\n";
-  CHECK((*groups)->end() == 1048576);
+  CHECK(groups->end() == 1048576);
   CHECK(fake.folders.size() == 1);
-  groups->reset();
+  groups.reset();
   CHECK(fake.folders.empty());
   CHECK(fake.joined[std::string(kApp) + "/x.scope/cgroup.procs"] == "77 78 ");
 }
@@ -134,73 +133,42 @@ TEST_CASE("the groups of a killed lauka go, a living one's stay") {
 TEST_CASE("the nearest group above lauka's that hands memory on is taken") {
   FakeGroups fake;
   fake.hand_on(kApp, "cpu pids\n");
-  auto groups = open_memory_groups(&fake);
-  REQUIRE(groups);
-  CHECK((*groups)->begin().value().starts_with("/sys/fs/cgroup/user.slice/lauka-42-"));
+  auto groups = must(open_memory_groups(&fake));
+  CHECK(must(groups->begin()).starts_with("/sys/fs/cgroup/user.slice/lauka-42-"));
   fake.files["/proc/42/cgroup"] = "0::/\n";
-  auto at_root = open_memory_groups(&fake);
-  REQUIRE(at_root);
-  CHECK((*at_root)->begin().value().starts_with("/sys/fs/cgroup/lauka-42-"));
+  CHECK(must(must(open_memory_groups(&fake))->begin()).starts_with("/sys/fs/cgroup/lauka-42-"));
 }
 
-TEST_CASE("if no group can be made the reason is reported") {
-  CHECK(open_memory_groups(nullptr).error().what ==
-        "tree_peak_memory cannot be measured: this system has no control groups");
+TEST_CASE("if no group can be made the reason is reported, with its remedy") {
+  CHECK(refusal(nullptr).starts_with("this system has no control groups"));
   FakeGroups fake;
   fake.has_peak = false;
-  CHECK(refusal(fake) ==
-        "tree_peak_memory cannot be measured: this kernel does not tell the peak of a control "
-        "group");
+  CHECK(refusal(&fake) ==
+        "this kernel does not tell the peak of a control group; use Linux 5.19 or later");
   CHECK(fake.folders.empty());
   fake.make_error = EROFS;
-  CHECK(refusal(fake) ==
-        "tree_peak_memory cannot be measured: no control group can be made: Read-only file "
-        "system");
+  CHECK(refusal(&fake) ==
+        "no control group can be made: Read-only file system; mount /sys/fs/cgroup for writing");
   for (const char* group : {"", "/user.slice", "/user.slice/app.slice"})
     fake.unwritable.insert("/sys/fs/cgroup" + std::string(group) + "/cgroup.procs");
-  CHECK(refusal(fake) ==
-        "tree_peak_memory cannot be measured: the control groups that could be used belong to "
-        "somebody else");
+  CHECK(
+      refusal(&fake).starts_with("the control groups that could be used belong to somebody else"));
+  const std::string no_memory = "no control group above lauka's hands the memory controller on";
   for (const char* group : {"", "/user.slice", "/user.slice/app.slice"})
     fake.hand_on("/sys/fs/cgroup" + std::string(group), "cpu\n");
-  CHECK(refusal(fake) ==
-        "tree_peak_memory cannot be measured: no control group above lauka's hands the memory "
-        "controller on");
+  CHECK(refusal(&fake).starts_with(no_memory));
   fake.files["/proc/42/cgroup"] = "0::/../elsewhere\n";
-  CHECK(refusal(fake) ==
-        "tree_peak_memory cannot be measured: lauka's own control group is not visible here");
+  CHECK(refusal(&fake).starts_with("lauka's own control group is not visible here"));
   fake.files["/proc/42/cgroup"] = "4:cpuset:/x\n";
-  CHECK(refusal(fake) == "tree_peak_memory cannot be measured: cgroup v2 is not in use here");
-}
-
-TEST_CASE(
-    "cgroup v1 is named where it has the memory controller, with a remedy that helps root too") {
-  FakeGroups fake;
+  CHECK(refusal(&fake).starts_with("cgroup v2 is not in use here"));
+  // cgroup v1 may have the memory controller; the remedy helps root too.
   fake.files["/proc/42/cgroup"] = "5:devices:/\n4:memory:/x\n0::/\n";
   fake.hand_on("/sys/fs/cgroup", "\n");
-  const auto groups = open_memory_groups(&fake);
-  REQUIRE_FALSE(groups);
-  CHECK(groups.error().what ==
-        "tree_peak_memory cannot be measured: the memory controller belongs to cgroup v1 here");
-  CHECK(groups.error().remedy ==
-        "boot this machine with cgroup v2 alone (systemd.unified_cgroup_hierarchy=1), Linux 5.19 "
-        "or later");
+  CHECK(refusal(&fake) ==
+        "the memory controller belongs to cgroup v1 here; boot this machine with cgroup v2 alone "
+        "(systemd.unified_cgroup_hierarchy=1), Linux 5.19 or later");
   fake.files["/proc/42/cgroup"] = "0::/\n";
-  CHECK(refusal(fake) ==
-        "tree_peak_memory cannot be measured: no control group above lauka's hands the memory "
-        "controller on");
-}
-
-TEST_CASE("each missing part of control groups has its own remedy") {
-  FakeGroups fake;
-  const auto remedy = [&fake] {
-    const auto groups = open_memory_groups(&fake);
-    return groups ? "opened" : groups.error().remedy;
-  };
-  fake.has_peak = false;
-  CHECK(remedy() == "use Linux 5.19 or later");
-  fake.make_error = EROFS;
-  CHECK(remedy() == "mount /sys/fs/cgroup for writing");
+  CHECK(refusal(&fake).starts_with(no_memory));
 }
 
 }  // namespace lauka::os

@@ -1,5 +1,5 @@
+#include "must.h"
 #include "os/files.h"
-#include "places.h"
 
 #include <csignal>
 #include <cstdlib>
@@ -50,24 +50,22 @@ TEST_CASE("what a process left that was killed is removed by the next, and nothi
   }
   waitpid(child, nullptr, 0);
   CHECK(below.entries() == 3);
-  const auto in_use = PrivateFolder::create();
-  REQUIRE(in_use.has_value());
+  const PrivateFolder in_use = must(PrivateFolder::create());
   CHECK(below.entries() == 3);
-  CHECK(fs::exists(in_use->path()));
+  CHECK(fs::exists(in_use.path()));
   {
-    const auto another = PrivateFolder::create();
-    REQUIRE(another.has_value());
-    CHECK(fs::exists(in_use->path()));
+    const PrivateFolder another = must(PrivateFolder::create());
+    CHECK(fs::exists(in_use.path()));
     CHECK(below.entries() == 4);
   }
   CHECK(below.entries() == 3);
 }
 
 TEST_CASE("the default folder is in memory, if the system has such a place") {
-  const auto folder = PrivateFolder::create();
-  REQUIRE(folder.has_value());
   const bool has_memory = access("/dev/shm", W_OK) == 0;
-  CHECK(folder->path().starts_with(has_memory ? "/dev/shm/lauka-private-" : "/tmp/lauka-private-"));
+  CHECK(must(PrivateFolder::create())
+            .path()
+            .starts_with(has_memory ? "/dev/shm/lauka-private-" : "/tmp/lauka-private-"));
 }
 
 TEST_CASE("a link in the place of the folder leads neither reading nor removing to its target") {
@@ -76,16 +74,15 @@ TEST_CASE("a link in the place of the folder leads neither reading nor removing 
   fs::create_directories(target + "/inner");
   std::ofstream(target + "/run-00") << "foreign";
   {
-    const auto folder = PrivateFolder::create();
-    REQUIRE(folder.has_value());
-    std::ofstream(folder->path() + "/run-00") << "own";
-    fs::create_directory(folder->path() + "/inner");
-    fs::create_directory_symlink(target, folder->path() + "/inner/link");
-    fs::rename(folder->path(), below.path + "/moved");
-    fs::create_directory_symlink(target, folder->path());
-    CHECK(folder->names() == std::vector<std::string>{"inner", "run-00"});
-    CHECK(folder->read("run-00").value() == "own");
-    folder->clear();
+    PrivateFolder folder = must(PrivateFolder::create());
+    std::ofstream(folder.path() + "/run-00") << "own";
+    fs::create_directory(folder.path() + "/inner");
+    fs::create_directory_symlink(target, folder.path() + "/inner/link");
+    fs::rename(folder.path(), below.path + "/moved");
+    fs::create_directory_symlink(target, folder.path());
+    CHECK(folder.names() == std::vector<std::string>{"inner", "run-00"});
+    CHECK(folder.read("run-00").value() == "own");
+    folder.clear();
     CHECK(fs::exists(target + "/run-00"));
     std::ofstream(below.path + "/moved/late") << "x";
   }

@@ -1,6 +1,6 @@
+#include "fakes/fake_files.h"
 #include "os/machine.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <map>
@@ -14,7 +14,7 @@
 namespace lauka::os {
 namespace {
 
-using Files = std::map<std::string, std::string>;
+using fakes::Files;
 
 Files& files() {
   static Files all;
@@ -24,20 +24,9 @@ Files& files() {
 MachineFacts linux_with(const Files& all) {
   files() = all;
   LinuxCalls calls{};
-  calls.read_file = [](const std::string& path) -> std::optional<std::string> {
-    const auto found = files().find(path);
-    return found == files().end() ? std::nullopt : std::optional(found->second);
-  };
+  calls.read_file = [](const std::string& path) { return fakes::text_in(files(), path); };
   calls.list_folder = [](const std::string& path) {
-    const std::string prefix = path == "/" ? path : path + "/";
-    std::vector<std::string> names;
-    for (const auto& [file, text] : files()) {
-      if (!file.starts_with(prefix)) continue;
-      const std::string rest = file.substr(prefix.size());
-      names.push_back(rest.substr(0, rest.find('/')));
-    }
-    names.erase(std::unique(names.begin(), names.end()), names.end());
-    return names;
+    return fakes::names_in(files(), path == "/" ? "" : path);
   };
   return linux_facts(calls);
 }
@@ -98,13 +87,6 @@ DarwinCalls darwin_with(std::map<std::string, std::string> all) {
   return calls;
 }
 
-double on_external_power() {
-  return -2.0;
-}
-double some_hours() {
-  return 7200.0;
-}
-
 void* as_symbol(double (*function)()) {
   void* symbol = nullptr;
   std::memcpy(&symbol, &function, sizeof symbol);
@@ -120,11 +102,9 @@ TEST_CASE("a laptop on battery shows it, its governor, turbo and SMT") {
   CHECK(facts.governors[0].name == "powersave");
   CHECK(facts.governors[0].cpus == 2);
   CHECK(facts.governor_driver == "intel_pstate");
-  REQUIRE(facts.turbo.has_value());
-  CHECK(facts.turbo->on);
+  CHECK(facts.turbo.value().on);
   CHECK(facts.turbo->turn_off == "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo");
-  REQUIRE(facts.smt.has_value());
-  CHECK(facts.smt->on);
+  CHECK(facts.smt.value().on);
   CHECK(facts.smt->turn_off == "echo off | sudo tee /sys/devices/system/cpu/smt/control");
   CHECK(facts.load == 0.31);
   CHECK(facts.on_battery == true);
@@ -166,8 +146,7 @@ TEST_CASE("a virtual machine is known by the flag, or else by its vendor") {
                {"/proc/stat", "cpu  800 0 100 80 0 0 0 20 0 0\ncpu0 1 2\n"}};
   MachineFacts facts = linux_with(all);
   CHECK(facts.hypervisor == "");
-  REQUIRE(facts.stolen.has_value());
-  CHECK(*facts.stolen == doctest::Approx(0.02));
+  CHECK(facts.stolen.value() == doctest::Approx(0.02));
   all["/sys/class/dmi/id/sys_vendor"] = "QEMU\n";
   CHECK(linux_with(all).hypervisor == "QEMU");
   // A whole machine of a cloud has no such flag.
@@ -225,8 +204,7 @@ TEST_CASE("a Mac shows its kinds of core, its load and leftovers of kperf") {
   CHECK(facts.knows_hypervisor);
   CHECK_FALSE(facts.hypervisor.has_value());
   CHECK_FALSE(facts.on_battery.has_value());
-  REQUIRE(facts.tracing.has_value());
-  CHECK(facts.tracing->readable);
+  CHECK(facts.tracing.value().readable);
   CHECK(facts.tracing->thread_counting);
   CHECK(facts.tracing->owner == 0);
 }
@@ -251,8 +229,7 @@ TEST_CASE("a Mac that may not be asked leaves out what it does not know") {
   CHECK(facts.core_kinds.empty());
   CHECK_FALSE(facts.load.has_value());
   CHECK_FALSE(facts.knows_hypervisor);
-  REQUIRE(facts.tracing.has_value());
-  CHECK_FALSE(facts.tracing->readable);
+  CHECK_FALSE(facts.tracing.value().readable);
 }
 
 TEST_CASE("IOKit shows a Mac on battery") {
@@ -260,9 +237,9 @@ TEST_CASE("IOKit shows a Mac on battery") {
   calls.dlopen = [](const char* path, int) -> void* {
     return std::strstr(path, "IOKit") != nullptr ? &sysctls() : nullptr;
   };
-  calls.dlsym = [](void*, const char*) { return as_symbol(on_external_power); };
+  calls.dlsym = [](void*, const char*) { return as_symbol([] { return -2.0; }); };
   CHECK(darwin_facts(calls).on_battery == false);
-  calls.dlsym = [](void*, const char*) { return as_symbol(some_hours); };
+  calls.dlsym = [](void*, const char*) { return as_symbol([] { return 7200.0; }); };
   CHECK(darwin_facts(calls).on_battery == true);
 }
 

@@ -1,3 +1,4 @@
+#include "os/running.h"
 #include "os/signals.h"
 
 #include <array>
@@ -50,16 +51,11 @@ TEST_CASE("a second signal ends the process at once, after what is to be given b
 }
 
 TEST_CASE("signals of one moment are one request, such as timeout(1)'s") {
-  const pid_t child = fork();
-  if (child == 0) {
-    watch_for_interrupts();
-    for (const int number : std::array{SIGINT, SIGINT, SIGTERM}) std::raise(number);
-    _exit(interrupt() == SIGINT ? 0 : 1);
-  }
-  int status = 0;
-  REQUIRE(waitpid(child, &status, 0) == child);
-  CHECK(WIFEXITED(status));
-  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(status_of_child([] {
+          watch_for_interrupts();
+          for (const int number : std::array{SIGINT, SIGINT, SIGTERM}) std::raise(number);
+          return interrupt() == SIGINT ? 0 : 1;
+        }) == 0);
 }
 
 }  // namespace lauka::os

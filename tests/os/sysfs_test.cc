@@ -13,6 +13,18 @@ Code put_whole(std::string_view format, std::uint64_t value) {
   return code;
 }
 
+/// A processor with the usual terms.
+struct Usual {
+  Usual() { add_usual_terms(perf); }
+
+  Result<Code> encode(std::string_view terms) const {
+    const Sysfs sysfs(perf.calls());
+    return sysfs.encode(*sysfs.find("cpu"), terms);
+  }
+
+  fakes::FakePerf perf;
+};
+
 }  // namespace
 
 TEST_CASE("a term's value is laid out over the bit ranges of its format, lowest first") {
@@ -39,44 +51,34 @@ TEST_CASE("a format that cannot be right is not used") {
 }
 
 TEST_CASE("an event's terms are looked up, and those that follow replace its own") {
-  fakes::FakePerf perf;
-  add_usual_terms(perf);
-  const Sysfs sysfs(perf.calls());
-  const Pmu cpu = *sysfs.find("cpu");
-  CHECK(sysfs.encode(cpu, "cpu-cycles")->config == 0x3c);
-  CHECK(*sysfs.encode(cpu, "mem-loads") == Code{4, 0x1cd, 3});
-  CHECK(*sysfs.encode(cpu, "mem-loads,ldlat=30") == Code{4, 0x1cd, 30});
-  CHECK(sysfs.encode(cpu, "event=0x3c,umask=0x1")->config == 0x13c);
-  CHECK(sysfs.encode(cpu, "event=60,umask=1,edge")->config == 0x4013c);
-  CHECK(sysfs.encode(cpu, "event=0x3c,name=mine")->config == 0x3c);
-  CHECK(sysfs.encode(cpu, "r01c2")->config == 0x1c2);
-  CHECK(*sysfs.encode(cpu, "config=0x1234,config1=7") == Code{4, 0x1234, 7});
+  const Usual on;
+  CHECK(on.encode("cpu-cycles")->config == 0x3c);
+  CHECK(*on.encode("mem-loads") == Code{4, 0x1cd, 3});
+  CHECK(*on.encode("mem-loads,ldlat=30") == Code{4, 0x1cd, 30});
+  CHECK(on.encode("event=0x3c,umask=0x1")->config == 0x13c);
+  CHECK(on.encode("event=60,umask=1,edge")->config == 0x4013c);
+  CHECK(on.encode("event=0x3c,name=mine")->config == 0x3c);
+  CHECK(on.encode("r01c2")->config == 0x1c2);
+  CHECK(*on.encode("config=0x1234,config1=7") == Code{4, 0x1234, 7});
 }
 
 TEST_CASE("a term that the user has to give is asked for") {
-  fakes::FakePerf perf;
-  add_usual_terms(perf);
-  const Sysfs sysfs(perf.calls());
-  const Pmu cpu = *sysfs.find("cpu");
-  const auto refused = sysfs.encode(cpu, "asks");
-  REQUIRE_FALSE(refused.has_value());
-  CHECK(refused.error().line() == "the term 'umask' needs a value; write cpu/asks,umask=NUMBER/");
-  CHECK(sysfs.encode(cpu, "asks,umask=2")->config == 0x210);
+  const Usual on;
+  CHECK(on.encode("asks").error().line() ==
+        "the term 'umask' needs a value; write cpu/asks,umask=NUMBER/");
+  CHECK(on.encode("asks,umask=2")->config == 0x210);
 }
 
 TEST_CASE("what is wrong between the slashes is named") {
-  fakes::FakePerf perf;
-  add_usual_terms(perf);
-  const Sysfs sysfs(perf.calls());
-  const Pmu cpu = *sysfs.find("cpu");
-  CHECK(sysfs.encode(cpu, "evnt=1").error().line() ==
+  const Usual on;
+  CHECK(on.encode("evnt=1").error().line() ==
         "cpu has no event or term 'evnt'; did you mean event?");
-  CHECK(sysfs.encode(cpu, "umask=0x1ff").error().line() ==
+  CHECK(on.encode("umask=0x1ff").error().line() ==
         "the value 0x1ff of 'umask' is too wide; it has 8 bits");
-  CHECK(sysfs.encode(cpu, "umask=one").error().what == "'umask=one' is not a number of 64 bits");
-  CHECK(sysfs.encode(cpu, "umask=0x10000000000000000").error().what ==
+  CHECK(on.encode("umask=one").error().what == "'umask=one' is not a number of 64 bits");
+  CHECK(on.encode("umask=0x10000000000000000").error().what ==
         "'umask=0x10000000000000000' is not a number of 64 bits");
-  CHECK(sysfs.encode(cpu, "").error().what == "a term is empty");
+  CHECK(on.encode("").error().what == "a term is empty");
 }
 
 TEST_CASE("files that describe an event are not events") {
@@ -90,8 +92,7 @@ TEST_CASE("files that describe an event are not events") {
 }
 
 TEST_CASE("PMUs of cores, of tasks and of packages are distinguished") {
-  fakes::FakePerf perf;
-  fakes::add_two_kinds(perf);
+  fakes::FakeHybrid perf;
   perf.add({"uncore_imc_0", 20, "", true});
   perf.add({"msr", 21});
   const Sysfs sysfs(perf.calls());

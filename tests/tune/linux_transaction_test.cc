@@ -1,4 +1,5 @@
 #include "core/machine.h"
+#include "must.h"
 #include "tune/machine.h"
 #include "tune/tune.h"
 
@@ -18,21 +19,19 @@
 namespace lauka::tune {
 namespace {
 
-const TuneRequest kAllSwitches{
-    .choices = {{"smt", true}, {"swap", true}, {"thp", true}, {"ksm", true}}};
-
-CpuChoice own_cpus_of(FakeMachine& machine, const std::vector<std::uint32_t>& fastest = {}) {
-  CpuFacts facts{.fastest = fastest};
-  for (std::uint32_t cpu = 0; cpu < 8; ++cpu) facts.allowed.push_back(cpu);
-  auto choice = choose_cpus(machine, kAllSwitches, facts);
-  REQUIRE(choice);
-  return *choice;
+std::unique_ptr<Tuned> tune(FakeMachine& machine, const std::vector<std::uint32_t>& fastest = {}) {
+  return must(Tuned::begin(machine, kAllSwitches, own_cpus_of(machine, fastest)));
 }
 
-std::unique_ptr<Tuned> tune(FakeMachine& machine, const std::vector<std::uint32_t>& fastest = {}) {
-  auto tuned = Tuned::begin(machine, kAllSwitches, own_cpus_of(machine, fastest));
-  if (!tuned) FAIL(tuned.error().line());
-  return *std::move(tuned);
+/// The refusal to tune.
+std::string refusal(FakeMachine& machine) {
+  const auto tuned = Tuned::begin(machine, kAllSwitches, own_cpus_of(machine));
+  return tuned ? "tuned" : tuned.error().line();
+}
+
+bool is_not_possible(const Tuned& tuned, const UntunedSwitch& one) {
+  const auto& all = tuned.in_force().not_possible;
+  return std::ranges::find(all, one) != all.end();
 }
 
 /// A second process's view of the same machine; it dies by SIGKILL before its `kill_at`th change.
@@ -100,12 +99,10 @@ class Watch {
 
 /// Does what a start of lauka does, with or without --tune.
 void recover(FakeMachine& machine, bool by_tuning, const CpuChoice& cpus) {
-  if (!by_tuning) {
+  if (by_tuning)
+    must(Tuned::begin(machine, kAllSwitches, cpus));
+  else
     static_cast<void>(restore_left(machine));
-    return;
-  }
-  auto tuned = Tuned::begin(machine, kAllSwitches, cpus);
-  if (!tuned) FAIL(tuned.error().line());
 }
 
 /// Kills lauka at every step of tuning and restoring, and if `twice`, also the next one at every
@@ -173,8 +170,7 @@ TEST_CASE("the machine is tuned as long as Tuned is there") {
     REQUIRE(tuning.switched.size() > 2);
     CHECK(tuning.switched[0] == TunedSwitch{"cpus", "any", "1", 1});
     CHECK(tuning.switched[1] == TunedSwitch{"irqs", "3; 0-1", "1; 0", 5});
-    CHECK(std::ranges::find(tuning.not_possible, UntunedSwitch{"governor", "not here"}) !=
-          tuning.not_possible.end());
+    CHECK(is_not_possible(*tuned, {"governor", "not here"}));
     CHECK(tuned->group().empty());
     CHECK(machine.get("/run/lauka/journal").starts_with("lauka-tune-1 boot-1 4242\n/proc/irq/"));
   }
@@ -223,11 +219,8 @@ TEST_CASE("what the kernel refuses, or makes something else of, is reported and 
   machine.stores_other_value = true;  // of swappiness
   const auto first = machine.tree();
   const auto tuned = tune(machine);
-  const auto& not_possible = tuned->in_force().not_possible;
-  const UntunedSwitch irqs{"irqs", "/proc/irq/9/smp_affinity_list: Input/output error"};
-  CHECK(std::ranges::find(not_possible, irqs) != not_possible.end());
-  const UntunedSwitch swap{"swap", "/proc/sys/vm/swappiness: Invalid argument"};
-  CHECK(std::ranges::find(not_possible, swap) != not_possible.end());
+  CHECK(is_not_possible(*tuned, {"irqs", "/proc/irq/9/smp_affinity_list: Input/output error"}));
+  CHECK(is_not_possible(*tuned, {"swap", "/proc/sys/vm/swappiness: Invalid argument"}));
   machine.stores_other_value = false;
   CHECK(tuned->restore().failed.empty());
   CHECK(machine.get("/proc/irq/9/smp_affinity_list") == "0-1\n");
@@ -274,8 +267,7 @@ TEST_CASE("between blocks the machine is as before, with lock and journal kept")
   auto paused = machine.tree();
   CHECK(paused.erase("/run/lauka/journal") + paused.erase("/run/lauka") == 2);
   CHECK(paused == first);
-  const auto second = Tuned::begin(machine, kAllSwitches, own_cpus_of(machine));
-  CHECK(second.error().what == "another lauka (process 4242) has tuned this machine");
+  CHECK(refusal(machine).starts_with("another lauka (process 4242) has tuned this machine; "));
   tuned->go_on();
   CHECK(machine.tree() == during);
   CHECK(tuned->restore().settings == 11);
@@ -308,16 +300,12 @@ TEST_CASE("what cannot be restored stays in the journal until it can be") {
               "cannot restore /proc/sys/kernel/timer_migration to 1: Permission denied"});
   }
   CHECK(machine.get("/proc/sys/vm/swappiness") == "60\n");
-  auto again = Tuned::begin(machine, kAllSwitches, own_cpus_of(machine));
-  REQUIRE_FALSE(again);
-  CHECK(again.error().line() ==
+  CHECK(refusal(machine) ==
         "what an earlier lauka changed cannot be restored: cannot restore "
         "/proc/sys/kernel/timer_migration to 1: Permission denied; restore it by hand, then remove "
         "/run/lauka");
   machine.refused.clear();
-  const auto restored = restore_left(machine);
-  REQUIRE(restored);
-  CHECK(restored->settings == 1);
+  CHECK(restore_left(machine).value().settings == 1);
   CHECK(machine.get("/proc/sys/kernel/timer_migration") == "1\n");
   CHECK(machine.list("/run").empty());
 }
@@ -329,11 +317,10 @@ TEST_CASE("one lauka tunes at a time; a second one is refused with the holder's 
   const auto before = machine.tree();
   const bool died = killed_in_child(machine, -1, [&] {
     machine.pid = 4242;
-    const auto second = Tuned::begin(machine, kAllSwitches, own_cpus_of(machine));
-    const bool said = !second && second.error().line() ==
-                                     "another lauka (process 4242) has tuned this machine; wait "
-                                     "until it has ended";
-    if (!said || restore_left(machine)) _exit(1);
+    const bool is_refused =
+        refusal(machine) ==
+        "another lauka (process 4242) has tuned this machine; wait until it has ended";
+    if (!is_refused || restore_left(machine)) _exit(1);
   });
   CHECK_FALSE(died);
   CHECK(machine.tree() == before);
@@ -361,9 +348,7 @@ TEST_CASE("a journal of an earlier boot is dropped") {
   static_cast<void>(killed_in_child(machine, 12, [&] { tune_and_restore(machine, {}); }));
   REQUIRE(machine.get("/proc/sys/kernel/timer_migration") == "0\n");
   machine.put("/proc/sys/kernel/random/boot_id", "boot-2\n");
-  const auto restored = restore_left(machine);
-  REQUIRE(restored);
-  CHECK(restored->settings == 0);
+  CHECK(restore_left(machine).value().settings == 0);
   CHECK(machine.get("/proc/sys/kernel/timer_migration") == "0\n");
   CHECK(machine.list("/run").empty());
 }
@@ -393,11 +378,10 @@ TEST_CASE("nothing that is not a line of lauka's own is restored from a journal"
       7,
       {{find_switch("/proc/irq/3/smp_affinity_list"), "/proc/irq/3/smp_affinity_list", "0-3", "0"}},
       true};
-  const auto same = parse_journal(journal_text(journal));
-  REQUIRE(same);
-  CHECK(same->boot == "boot-1");
-  CHECK(same->pid == 7);
-  CHECK(same->changes == journal.changes);
+  const Journal same = parse_journal(journal_text(journal)).value();
+  CHECK(same.boot == "boot-1");
+  CHECK(same.pid == 7);
+  CHECK(same.changes == journal.changes);
 }
 
 TEST_CASE("half a journal means that nothing was changed") {
@@ -414,21 +398,17 @@ TEST_CASE("half a journal means that nothing was changed") {
 
 TEST_CASE("a folder that others may write to, and a link, are not trusted with the journal") {
   FakeMachine machine(virtual_machine());
-  const auto refused = [&] {
-    const auto tuned = Tuned::begin(machine, kAllSwitches, own_cpus_of(machine));
-    return tuned ? std::string("tuned") : tuned.error().line();
-  };
+  const std::filesystem::path folder = machine.root() + "/run/lauka";
   std::filesystem::create_directories(machine.root() + "/elsewhere");
-  std::filesystem::create_directory_symlink(machine.root() + "/elsewhere",
-                                            machine.root() + "/run/lauka");
-  CHECK(refused() ==
+  std::filesystem::create_directory_symlink(machine.root() + "/elsewhere", folder);
+  CHECK(refusal(machine) ==
         "--tune cannot keep its journal in /run/lauka: Not a directory; run lauka as root where "
         "/run can be written");
-  std::filesystem::remove(machine.root() + "/run/lauka");
-  std::filesystem::create_directories(machine.root() + "/run/lauka");
-  std::filesystem::permissions(machine.root() + "/run/lauka", std::filesystem::perms::all);
+  std::filesystem::remove(folder);
+  std::filesystem::create_directories(folder);
+  std::filesystem::permissions(folder, std::filesystem::perms::all);
   CHECK(
-      refused() ==
+      refusal(machine) ==
       "--tune cannot keep its journal in /run/lauka: Operation not permitted; remove that folder, "
       "which is not root's alone");
 }
@@ -437,18 +417,18 @@ TEST_CASE("no symbolic link is followed to or within a setting") {
   FakeMachine machine(virtual_machine());
   machine.put("/victim/swappiness", "60\n");
   const auto files = os::open_setting_files(machine.root());
-  std::filesystem::remove_all(machine.root() + "/proc/sys/vm");
-  std::filesystem::create_directory_symlink(machine.root() + "/victim",
-                                            machine.root() + "/proc/sys/vm");
-  CHECK_FALSE(files->read("/proc/sys/vm/swappiness"));
-  CHECK(files->write("/proc/sys/vm/swappiness", "0") != 0);
-  std::filesystem::remove(machine.root() + "/proc/sys/vm");
-  std::filesystem::create_directories(machine.root() + "/proc/sys/vm");
-  std::filesystem::create_symlink(machine.root() + "/victim/swappiness",
-                                  machine.root() + "/proc/sys/vm/swappiness");
-  CHECK_FALSE(files->read("/proc/sys/vm/swappiness"));
-  CHECK(files->write("/proc/sys/vm/swappiness", "0") == ELOOP);
-  CHECK(files->append("/proc/sys/vm/swappiness", "0") == ELOOP);
+  const std::string setting = "/proc/sys/vm/swappiness";
+  const std::string folder = machine.root() + "/proc/sys/vm";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directory_symlink(machine.root() + "/victim", folder);
+  CHECK_FALSE(files->read(setting));
+  CHECK(files->write(setting, "0") != 0);
+  std::filesystem::remove(folder);
+  std::filesystem::create_directories(folder);
+  std::filesystem::create_symlink(machine.root() + "/victim/swappiness", folder + "/swappiness");
+  CHECK_FALSE(files->read(setting));
+  CHECK(files->write(setting, "0") == ELOOP);
+  CHECK(files->append(setting, "0") == ELOOP);
   CHECK(machine.get("/victim/swappiness") == "60\n");
   CHECK(files->write("/proc/sys/vm/nothing", "0") == ENOENT);  // no file is made
 }

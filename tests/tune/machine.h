@@ -1,11 +1,12 @@
 #pragma once
 
+#include "core/machine.h"
 #include "core/text.h"
+#include "must.h"
 #include "os/setting_files.h"
 #include "tune/tune.h"
 
 #include <cerrno>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -147,9 +148,7 @@ class FakeMachine final : public os::SettingFiles {
   }
   int own_pid() override { return pid; }
   bool is_alive(int other) override { return other == pid || files_->is_alive(other); }
-  void wait() override { ++waits; }
-
-  int waits = 0;
+  void wait() override {}
 
  private:
   void changing() const {
@@ -301,6 +300,15 @@ inline std::vector<Shape> shapes() {
   return {{"intel hybrid", intel_hybrid(), {0, 1, 2, 3}}, {"amd with boost", amd_with_boost()},
           {"amd without boost", amd_without_boost()},     {"arm server", arm_server()},
           {"virtual machine", virtual_machine()},         {"bare container", bare_container()}};
+}
+
+inline const TuneRequest kAllSwitches{
+    .choices = {{"smt", true}, {"swap", true}, {"thp", true}, {"ksm", true}}};
+
+/// Chooses the commands' CPUs where lauka may run on eight.
+inline CpuChoice own_cpus_of(FakeMachine& machine, const std::vector<std::uint32_t>& fastest = {},
+                             const TuneRequest& request = kAllSwitches) {
+  return must(choose_cpus(machine, request, {{0, 1, 2, 3, 4, 5, 6, 7}, fastest}));
 }
 
 }  // namespace lauka::tune

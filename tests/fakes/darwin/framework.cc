@@ -67,43 +67,11 @@ int set_config(u32 classes, u64* words) {
   return system_calls->sysctlbyname("kpc.config", nullptr, nullptr, all.data(), bytes);
 }
 
-int get_config(u32 classes, u64* words) {
-  u64 wide = classes;
-  std::size_t length = config_count(classes) * sizeof(u64);
-  return system_calls->sysctlbyname("kpc.config", words, &length, &wide, sizeof wide);
-}
-
-int cpu_counters(bool all, u32 classes, int* current, u64* values) {
-  std::vector<u64> found(1 + 64 * counter_count(classes));
-  std::size_t length = found.size() * sizeof(u64);
-  u64 wide = classes | (all ? u64{0x80000000} : 0);
-  if (system_calls->sysctlbyname("kpc.counters", found.data(), &length, &wide, sizeof wide) != 0)
-    return -1;
-  if (current != nullptr) *current = static_cast<int>(found[0]);
-  for (std::size_t i = 1; i < length / sizeof(u64); ++i) values[i - 1] = found[i];
-  return 0;
-}
-
-int action_count_set(u32 actions) {
-  return set("kperf.action.count", actions);
-}
 int samplers_set(u32 action, u32 mask) {
   return set_pair("kperf.action.samplers", action, mask);
 }
 int filter_by_pid(u32 action, std::int32_t pid) {
   return set_pair("kperf.action.filter_by_pid", action, static_cast<u64>(pid));
-}
-int timer_count_set(u32 timers) {
-  return set("kperf.timer.count", timers);
-}
-int timer_period_set(u32 timer, u64 ticks) {
-  return set_pair("kperf.timer.period", timer, ticks);
-}
-int timer_action_set(u32 timer, u32 action) {
-  return set_pair("kperf.timer.action", timer, action);
-}
-int timer_pet_set(u32 timer) {
-  return set("kperf.timer.pet_timer", timer);
 }
 int sample_set(u32 on) {
   return set("kperf.sampling", on);
@@ -129,15 +97,8 @@ void* framework_symbol(const os::DarwinCalls& calls, const std::string& name) {
       {"kpc_get_thread_counting", address(get_thread_counting)},
       {"kpc_get_counter_count", address(counter_count)},
       {"kpc_set_config", address(set_config)},
-      {"kpc_get_config", address(get_config)},
-      {"kpc_get_cpu_counters", address(cpu_counters)},
-      {"kperf_action_count_set", address(action_count_set)},
       {"kperf_action_samplers_set", address(samplers_set)},
       {"kperf_action_filter_set_by_pid", address(filter_by_pid)},
-      {"kperf_timer_count_set", address(timer_count_set)},
-      {"kperf_timer_period_set", address(timer_period_set)},
-      {"kperf_timer_action_set", address(timer_action_set)},
-      {"kperf_timer_pet_set", address(timer_pet_set)},
       {"kperf_sample_set", address(sample_set)},
       {"kperf_reset", address(reset)},
   };

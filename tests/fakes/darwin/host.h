@@ -88,7 +88,6 @@ struct CallRules {
   bool has_frameworks = true;
   std::set<std::string> missing_symbols{};
   int newest_rusage = 6;
-  bool has_thread_counts = true;
   bool filter_is_obsolete = false;  ///< KDSETREG is refused
   std::string os_version = "15.4";
 };
@@ -142,11 +141,10 @@ class Host {
   };
   using Queue = std::map<std::pair<std::uint64_t, std::int16_t>, Watch>;
 
-  // host_accounts.cc
+  // host_processes.cc
   static int list_threads(const Process& process, bool right_ids, void* buffer, int bytes);
   static int thread_info(const Thread& thread, void* buffer, int bytes);
   int thread_counts(const Thread& thread, void* buffer, int bytes) const;
-  // host_past.cc
   void play_past();
   void call_for(const std::string& name, std::uint32_t value);
   void call_for(const std::string& name, std::uint64_t which, std::uint64_t value);
@@ -154,17 +152,15 @@ class Host {
   void sample_for(unsigned actions);
   void trace_all_for();
   void leave_leftovers();
-  // host_sysctl.cc
+  // host_sysctls.cc
   int facts_by_name(const std::string& name, Request& request) const;
   int perflevel_by_name(const std::string& name, Request& request) const;
-  // host_kpc.cc
   int kpc_by_name(const std::string& name, Request& request);
   int kpc_count(bool of_counters, Request& request);
   int kpc_setting(const std::string& name, Request& request);
   int kpc_words(Request& request);
   int kpc_counters(Request& request);
   int kpc_thread_counters(Request& request);
-  // host_kperf.cc
   using PairGetter = int (*)(const Sampler& sampler, std::uint32_t which, std::uint64_t& value);
   using PairSetter = int (*)(Sampler& sampler, std::uint32_t which, std::uint64_t value,
                              bool in_background);
@@ -174,19 +170,16 @@ class Host {
   int reset_kperf(Request& request);
   int blessed_pid(Request& request);
   bool is_in_background() const;
-  // host_ktrace.cc
   Caller caller() const;
   int ktrace_by_name(const std::string& name, Request& request);
-  // host_kdebug.cc
   int kdebug(const int* name, unsigned length, Request& request);
   int set_trace(int operation, int value);
   int use_trace(int operation, Request& request);
   int trace_info(Request& request);
   int read_trace(Request& request);
   int wait_for_buffer(Request& request);
-  std::vector<const Thread*> threads_now() const;
-  int thread_map(Request& request) const;
-  // host_kqueue.cc
+  std::size_t threads_now() const;
+  // host_processes.cc
   int change(Queue& queue, const os::Kevent& change);
   void note_signals();
   void note_ends();

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <limits>
 #include <stdexcept>
 
 #include <fcntl.h>
@@ -271,7 +270,7 @@ int Host::thread_info(const Thread& thread, void* buffer, int bytes) {
 }
 
 int Host::thread_counts(const Thread& thread, void* buffer, int bytes) const {
-  if (!rules.has_thread_counts || kernel.setup.is_virtual) return refuse(ENOTSUP);
+  if (kernel.setup.is_virtual) return refuse(ENOTSUP);
   if (bytes < 8) return refuse(ENOMEM);
   const Work known = known_work(thread);
   std::vector<std::uint8_t> counts(8 + kLevels * 40);

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
-#include <span>
 #include <utility>
 
 namespace lauka::darwin {
@@ -536,28 +535,14 @@ enum Operation : std::uint8_t {
   kSetReg = 8,
   kGetReg = 9,
   kReadTr = 10,
-  kThreadMap = 12,
-  kWriteTr = 17,
-  kWriteMap = 18,
-  kCurrentThreadMap = 21,
   kSetTypefilter = 22,
   kBufWait = 23,
-  kWriteTr3 = 28,
 };
 
 constexpr std::uint64_t kSlowNs = 100'000'000;
 
-struct MapEntry {
-  std::uint64_t thread = 0;
-  std::int32_t valid = 0;
-  std::array<char, 20> command{};
-};
-static_assert(sizeof(MapEntry) == 32);
-
 bool has_value(int operation) {
-  constexpr std::array with_value = {kSetFlags, kClearFlags, kEnable,  kSetBuf,
-                                     kWriteTr,  kWriteMap,   kWriteTr3};
-  return std::find(with_value.begin(), with_value.end(), operation) != with_value.end();
+  return operation >= kSetFlags && operation <= kSetBuf;
 }
 
 }  // namespace
@@ -569,9 +554,9 @@ int Host::kdebug(const int* name, unsigned length, Request& request) {
   const int operation = name[0];
   if (has_value(operation) && length < 2) return EINVAL;
   request.tell(request.room());
-  if (operation == kGetBuf || operation == kCurrentThreadMap) {
-    if (const int error = kernel.ktrace.check_read(caller()); error != 0) return error;
-    return operation == kGetBuf ? trace_info(request) : thread_map(request);
+  if (operation == kGetBuf) {
+    const int error = kernel.ktrace.check_read(caller());
+    return error != 0 ? error : trace_info(request);
   }
   if (const int error = kernel.ktrace.configure(kKdebugPart, caller()); error != 0) return error;
   return has_value(operation) ? set_trace(operation, name[1]) : use_trace(operation, request);
@@ -586,12 +571,10 @@ int Host::set_trace(int operation, int value) {
       kernel.trace.clear_flags(static_cast<std::uint32_t>(value));
       return 0;
     case kEnable:
-      return kernel.trace.enable(value, static_cast<std::uint32_t>(threads_now().size()));
-    case kSetBuf:
+      return kernel.trace.enable(value, static_cast<std::uint32_t>(threads_now()));
+    default:
       kernel.trace.set_buffer(static_cast<std::uint32_t>(value));
       return 0;
-    default:
-      return EBADF;  // they write to a descriptor, which the model lacks
   }
 }
 
@@ -615,8 +598,6 @@ int Host::use_trace(int operation, Request& request) {
       return EINVAL;
     case kReadTr:
       return read_trace(request);
-    case kThreadMap:
-      return thread_map(request);
     case kSetTypefilter: {
       std::array<std::uint8_t, Trace::kTypefilterBytes> bits{};
       if (request.room() != bits.size()) return EINVAL;
@@ -664,26 +645,10 @@ int Host::wait_for_buffer(Request& request) {
   return 0;
 }
 
-std::vector<const Thread*> Host::threads_now() const {
-  std::vector<const Thread*> all;
-  for (const auto& process : kernel.processes()) {
-    for (const auto& thread : process->threads) all.push_back(thread.get());
-  }
+std::size_t Host::threads_now() const {
+  std::size_t all = 0;
+  for (const auto& process : kernel.processes()) all += process->threads.size();
   return all;
-}
-
-int Host::thread_map(Request& request) const {
-  std::vector<MapEntry> map;
-  for (const Thread* thread : threads_now()) {
-    MapEntry entry{thread->tid, thread->process->pid, {}};
-    thread->process->name.copy(entry.command.data(), entry.command.size() - 1);
-    map.push_back(entry);
-  }
-  const std::size_t bytes = map.size() * sizeof(MapEntry);
-  if (request.has_old())
-    std::memcpy(request.old_bytes(), map.data(), std::min(request.room(), bytes));
-  request.tell(bytes);
-  return 0;
 }
 
 }  // namespace lauka::darwin

@@ -156,7 +156,7 @@ class Kernel {
     }
   };
 
-  // kernel_time.cc
+  // kernel_life.cc
   void add_event(std::uint64_t at_ns, Event::Kind kind, std::uint64_t whom, std::uint64_t which);
   void handle(const Event& event);
   bool handle_next(std::uint64_t until_ns);
@@ -203,7 +203,6 @@ class Kernel {
   void note_truth(const Thread& thread);
   Pid free_pid();
 
-  // kernel_emit.cc
   void emit(unsigned cpu, Tid tid, std::uint32_t debugid, std::array<std::uint64_t, 4> arguments);
   void emit_text(unsigned cpu, Tid tid, std::uint32_t debugid, const std::string& text);
   void emit_name(unsigned cpu, Tid tid, std::uint32_t debugid, const std::string& name);
@@ -236,6 +235,9 @@ class Kernel {
   std::uint64_t timer_starts_ = 0;
   std::map<Tid, Thread*> threads_;
 };
+
+/// Returns the work of the command with that unique id and of all that descends from it.
+Truth tree_of(const Kernel& kernel, std::uint64_t root);
 
 /// Programs of the model are text files whose first line is "# model" and whose others are the
 /// steps of script.h. sh and its -c are the model's own: they exec the words after it.

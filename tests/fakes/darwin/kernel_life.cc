@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -30,6 +29,22 @@ Descriptors::~Descriptors() {
   for (const int fd : fds) {
     if (fd >= 0) close(fd);
   }
+}
+
+Truth& Truth::operator+=(const Truth& other) {
+  threads += other.threads;
+  cycles += other.cycles;
+  instructions += other.instructions;
+  sampled += other.sampled;
+  for (const auto& [name, count] : other.events) events[name] += count;
+  return *this;
+}
+
+Truth tree_of(const Kernel& kernel, std::uint64_t root) {
+  Truth all;
+  for (const auto& process : kernel.processes())
+    if (process->root_id == root) all += process->truth;
+  return all;
 }
 
 Pid Kernel::free_pid() {
@@ -227,7 +242,6 @@ void Kernel::condemn(Thread& thread) {
 void Kernel::note_truth(const Thread& thread) {
   Truth& truth = thread.process->truth;
   ++truth.threads;
-  truth.at_terminate += thread.ran;
   truth.cycles += cycles_of(thread.ran, kBothModes);
   truth.instructions += instructions_of(thread.ran, kBothModes);
   const Modes modes = setup.pmu.user_only ? kUserOnly : kBothModes;

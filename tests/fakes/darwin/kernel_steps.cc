@@ -2,7 +2,6 @@
 #include "fakes/darwin/region.h"
 
 #include <algorithm>
-#include <csignal>
 #include <cstring>
 #include <utility>
 
@@ -175,9 +174,6 @@ void Kernel::take_of_process(const Step& step, Thread& thread, unsigned cpu) {
       process.region->call(step.count == 1, {thread.tid, all, now_ns_});
       break;
     }
-    case Do::Memory:
-      process.peak_bytes = step.ns;
-      break;
     case Do::Ignore:
       process.ignored.insert(step.count);
       break;
@@ -348,21 +344,14 @@ void Kernel::emit_thread_data(unsigned cpu, const Thread& thread, std::uint32_t 
 }
 
 void Kernel::emit_values(unsigned cpu, Thread* thread, std::uint32_t samplers) {
-  const Tid tid = thread == nullptr ? cpus_.at(cpu).idle_tid : thread->tid;
-  if ((samplers & sampler_bit::kThreadCounters) != 0) {
-    auto values = counters_of_thread(cpu, thread);
-    if (values.empty())
-      values.assign(kMostKernelCounters, 0);
-    else
-      thread->sampled = instructions_of(thread->ran, kBothModes);
-    emit_counters(cpu, tid, values, id::kThreadCounters);
-  }
-  if ((samplers & sampler_bit::kCpuCounters) != 0) {
-    std::vector<std::uint64_t> values;
-    for (const std::size_t i : pmu.counters_of(pmu.counting()))
-      values.push_back(pmu.cpu_counters(cpu).at(i));
-    emit_counters(cpu, tid, values, id::kCpuData);
-  }
+  if ((samplers & sampler_bit::kThreadCounters) == 0) return;
+  auto values = counters_of_thread(cpu, thread);
+  if (values.empty())
+    values.assign(kMostKernelCounters, 0);
+  else
+    thread->sampled = instructions_of(thread->ran, kBothModes);
+  emit_counters(cpu, thread == nullptr ? cpus_.at(cpu).idle_tid : thread->tid, values,
+                id::kThreadCounters);
 }
 // NOLINTEND(misc-no-recursion)
 

@@ -71,11 +71,12 @@ struct Thread {
 /// The work of an ended process, for the tests alone.
 struct Truth {
   std::uint64_t threads = 0;
-  Work at_terminate{};             ///< of all threads, from birth to THREAD_TERMINATE_PID
-  std::uint64_t cycles = 0;        ///< of these, thread by thread
-  std::uint64_t instructions = 0;  ///< of these, thread by thread
-  std::uint64_t sampled = 0;       ///< instructions before each thread's last sample
-  std::map<std::string, std::uint64_t> events{};  ///< likewise, of the levels that are counted
+  std::uint64_t cycles = 0;        ///< thread by thread, from birth to THREAD_TERMINATE_PID
+  std::uint64_t instructions = 0;  ///< likewise
+  std::uint64_t sampled = 0;       ///< before each thread's last sample
+  std::map<std::string, std::uint64_t> events{};  ///< of the levels that are counted
+
+  Truth& operator+=(const Truth& other);
 };
 
 enum class Life : std::uint8_t { Alive, Stopped, Zombie, Reaped };

@@ -5,8 +5,6 @@
 
 #include <cerrno>
 #include <map>
-#include <stdexcept>
-#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -20,13 +18,6 @@ std::optional<T> wish(const json& all, const char* key) {
   const auto found = all.find(key);
   if (found == all.end()) return std::nullopt;
   return found->get<T>();
-}
-
-int error_named(const std::string& name) {
-  static const std::map<std::string, int> kErrors = {
-      {"EPERM", EPERM},   {"EBUSY", EBUSY},         {"EACCES", EACCES},   {"EINVAL", EINVAL},
-      {"ENOENT", ENOENT}, {"ECANCELED", ECANCELED}, {"ENOTSUP", ENOTSUP}, {"ENOMEM", ENOMEM}};
-  return kErrors.at(name);
 }
 
 Setup setup_of(const json& all) {
@@ -46,8 +37,6 @@ Setup setup_of(const json& all) {
   setup.force_is_taken = all.value("force_taken", false);
   setup.pids_are_few = all.value("few_pids", false);
   setup.neighbours = all.value("neighbours", false);
-  setup.earlier_actions = all.value("earlier_actions", 0U);
-  setup.cpus_off = all.value("cpus_off", std::set<unsigned>{});
   setup.has_leftovers = all.value("leftovers", false);
   if (const auto timebase = wish<std::array<std::uint32_t, 2>>(all, "timebase")) {
     setup.timebase_numerator = timebase->at(0);
@@ -58,7 +47,6 @@ Setup setup_of(const json& all) {
     owner.pid = tracer->at("pid");
     owner.name = tracer->at("name");
     owner.is_background = tracer->value("background", false);
-    owner.has_ended = tracer->value("ended", false);
     setup.tracer = owner;
   }
   return setup;
@@ -67,16 +55,11 @@ Setup setup_of(const json& all) {
 CallRules rules_of(const json& all) {
   CallRules rules;
   rules.os_version = all.value("os", "15.4");
-  rules.newest_rusage = all.value("newest_rusage", 6);
-  rules.has_thread_counts = !all.value("no_thread_counts", false);
   rules.words_change_in_run = wish<unsigned>(all, "words_change_in_run");
   rules.lose_in_run = wish<unsigned>(all, "lose_in_run");
   rules.loss_argument = all.value("loss_argument", 0U);
   rules.silent_in_run = wish<unsigned>(all, "silent_in_run");
   rules.wrapped_in_run = wish<unsigned>(all, "wrapped_in_run");
-  rules.late_in_run = wish<unsigned>(all, "late_in_run");
-  rules.late_record = all.value("late_record", std::uint32_t{id::kNewThread});
-  rules.filter_is_obsolete = all.value("filter_is_obsolete", false);
   if (const auto frameworks = all.find("frameworks"); frameworks != all.end()) {
     if (frameworks->is_boolean()) {
       rules.has_frameworks = frameworks->get<bool>();
@@ -104,20 +87,15 @@ json of_truth(const Truth& truth) {
           {"events", truth.events}};
 }
 
-Truth tree_of(const Host& host, std::uint64_t root) {
-  Truth all;
-  for (const auto& process : host.kernel.processes()) {
-    if (process->root_id != root) continue;
-    all.threads += process->truth.threads;
-    all.cycles += process->truth.cycles;
-    all.instructions += process->truth.instructions;
-    all.sampled += process->truth.sampled;
-    for (const auto& [event, count] : process->truth.events) all.events[event] += count;
-  }
-  return all;
-}
-
 }  // namespace
+
+int error_named(const std::string& name) {
+  static const std::map<std::string, int> kErrors = {
+      {"EPERM", EPERM},   {"ENOENT", ENOENT},   {"ESRCH", ESRCH},        {"ENOMEM", ENOMEM},
+      {"EACCES", EACCES}, {"EFAULT", EFAULT},   {"EBUSY", EBUSY},        {"EINVAL", EINVAL},
+      {"ERANGE", ERANGE}, {"ENOTSUP", ENOTSUP}, {"ECANCELED", ECANCELED}};
+  return name.empty() ? 0 : kErrors.at(name);
+}
 
 std::unique_ptr<Host> host_of(const std::string& scenario) {
   const json all = json::parse(scenario);
@@ -140,7 +118,7 @@ std::string make_report(const Host& host) {
     runs.push_back({{"pid", process->pid},
                     {"name", process->name},
                     {"own", of_truth(process->truth)},
-                    {"tree", of_truth(tree_of(host, process->unique_id))},
+                    {"tree", of_truth(tree_of(host.kernel, process->unique_id))},
                     {"kernel",
                      {{"instructions", instructions_of(process->cached, kBothModes)},
                       {"cycles", cycles_of(process->cached, kBothModes)}}}});

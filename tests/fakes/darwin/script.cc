@@ -66,10 +66,12 @@ Step write_step(const std::vector<std::string>& words) {
 /// Steps that are a word and its arguments.
 Step plain_step(const std::vector<std::string>& words) {
   static const std::map<std::string, Do> kSteps = {
-      {"sleep", Do::Sleep},   {"spawn", Do::Spawn},   {"exec", Do::Exec},
-      {"memory", Do::Memory}, {"name", Do::Name},     {"join", Do::Join},
-      {"wait", Do::Wait},     {"exit", Do::Exit},     {"failed_exec", Do::FailedExec},
-      {"ignore", Do::Ignore}, {"signal", Do::Signal}, {"region", Do::Region}};
+      {"sleep", Do::Sleep},   {"spawn", Do::Spawn},
+      {"exec", Do::Exec},     {"name", Do::Name},
+      {"join", Do::Join},     {"wait", Do::Wait},
+      {"exit", Do::Exit},     {"failed_exec", Do::FailedExec},
+      {"ignore", Do::Ignore}, {"signal", Do::Signal},
+      {"region", Do::Region}};
   if (words.front() == "run") return run_step(words);
   if (words.front() == "write") return write_step(words);
   const auto found = kSteps.find(words.front());
@@ -78,9 +80,6 @@ Step plain_step(const std::vector<std::string>& words) {
   switch (step.what) {
     case Do::Sleep:
       step.ns = ns_of(words.at(1));
-      break;
-    case Do::Memory:
-      step.ns = std::stoull(words.at(1));
       break;
     case Do::Name:
       step.text = rest_of(words, 1);

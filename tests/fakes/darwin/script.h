@@ -26,7 +26,6 @@ enum class Do : std::uint8_t {
   Name,        ///< name the thread `text`
   Ignore,      ///< signal `count`
   Repeat,      ///< `body`, `count` times
-  Memory,      ///< peak of `ns` bytes
   Exit,        ///< the process, with status `count`
   Signal,      ///< send itself signal `count`
   Region,      ///< lauka_region_begin, or lauka_region_end where `count` is 0
@@ -48,10 +47,10 @@ struct Step {
 
 /// Reads a program of the model, one step a line:
 ///
-///     run 5ms [e] [kernel=100]   sleep 10ms         threads 8 {    fork {     daemon {    repeat 3
-///     { spawn PROGRAM WORD...        exec PROGRAM ...   }              wait       join failed_exec
-///     write out TEXT               name NAME          ignore 15   memory 5000000   exit 3 signal 9
-///     region begin                 region end
+/// - run 5ms [e] [kernel=100], sleep 10ms
+/// - threads 8 {, fork {, fork group {, daemon {, repeat 3 {, and } at the end of each; join, wait
+/// - spawn PROGRAM WORD..., exec PROGRAM ..., failed_exec
+/// - write out TEXT, name NAME, ignore 15, exit 3, signal 9, region begin, region end
 ///
 /// Throws std::runtime_error with the line that it cannot read.
 Script read_script(const std::string& text);

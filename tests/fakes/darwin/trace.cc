@@ -248,19 +248,12 @@ std::vector<Record> Trace::read(std::size_t capacity, std::uint64_t until) {
   }
   if (!records.empty()) {
     oldest_ = std::max(oldest_, records.back().timestamp);
-    note_read();
+    if (rules_.lose_at_read == ++reads_) loss_ = rules_.loss_argument;
     if (loss_) lose(records, capacity);
   }
   if (delayed_) store(*delayed_);
   delayed_.reset();
   return records;
-}
-
-void Trace::note_read() {
-  ++reads_;
-  if (rules_.lose_at_read == reads_) loss_ = rules_.loss_argument;
-  if (rules_.silent_after_read == reads_) is_silent_ = true;
-  if (rules_.wrapped_flag_at_read == reads_ + 1) say_wrapped();
 }
 
 /// Drops the older half, with LOST_EVENTS.

@@ -51,8 +51,6 @@ inline constexpr std::uint32_t kThreadExitP = 0x0c040004;
 inline constexpr std::uint32_t kSample = 0x25000000;
 inline constexpr std::uint32_t kThreadData = 0x25010004;
 inline constexpr std::uint32_t kInsCycData = 0x25010044;
-inline constexpr std::uint32_t kTimerFire = 0x25030000;
-inline constexpr std::uint32_t kCpuData = 0x2506000c;
 inline constexpr std::uint32_t kThreadCounters = 0x25060020;
 }  // namespace id
 
@@ -63,10 +61,8 @@ struct TraceRules {
   std::uint32_t most_records = 16'000'000;  ///< the kernel gives no more
   bool may_be_small = false;                ///< no least size: for wraps of few records
   // Of the reads that have records, counted from 1:
-  std::optional<unsigned> lose_at_read{};          ///< this one is short of some
-  std::uint64_t loss_argument = 0;                 ///< arg1 of its LOST_EVENTS
-  std::optional<unsigned> silent_after_read{};     ///< tracing is off for good, though it says not
-  std::optional<unsigned> wrapped_flag_at_read{};  ///< before this one a wrap is flagged
+  std::optional<unsigned> lose_at_read{};  ///< this one is short of some
+  std::uint64_t loss_argument = 0;         ///< arg1 of its LOST_EVENTS
 };
 
 /// The kernel's trace buffers: facts, sections 0 and 5. The calls give 0 or an errno.
@@ -76,7 +72,6 @@ class Trace {
   static constexpr std::uint32_t kMapIsMade = 0x20;
   static constexpr std::uint32_t kLp64 = 0x100;
   static constexpr std::uint32_t kUserFlags = 0xe02;  ///< those that a caller sets and clears
-  static constexpr std::uint32_t kNoCoprocessors = 0x400;
   static constexpr std::uint32_t kRangeCheck = 0x100000;
   static constexpr std::uint32_t kValueCheck = 0x200000;
   static constexpr std::uint32_t kTypefilterCheck = 0x400000;
@@ -142,7 +137,6 @@ class Trace {
   bool skip_the_late(Cpu& cpu);
   Cpu* next_to_read(std::uint64_t until, std::optional<std::uint64_t>& lost_at);
   void lose(std::vector<Record>& records, std::size_t capacity);
-  void note_read();
 
   TraceRules rules_;
   std::vector<Cpu> cpus_;

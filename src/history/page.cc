@@ -264,7 +264,7 @@ void Page::keep_for_machines(const Series& series) {
   Series kept{.variant = series.variant, .metric = series.metric};
   for (const SeriesPoint& point : series.points)
     if (!point.commit.empty() && point.values.to_reference &&
-        point.values.to_reference->error > 0.0)  // as Fleet asks for
+        point.values.to_reference->error > 0.0)  // as fleet_effects asks for
       kept.points.push_back(point);
   if (!kept.points.empty()) on_machines_[title_of(series)].push_back(std::move(kept));
 }
@@ -274,12 +274,10 @@ std::string Page::machines_section() const {
   for (const auto& [title, series] : on_machines_) {
     const std::string commit = newest_of_several(series);
     if (commit.empty()) continue;
-    Fleet fleet;
-    for (Series one : series) {
+    std::vector<Series> at_commit = series;
+    for (Series& one : at_commit)
       std::erase_if(one.points, [&](const SeriesPoint& point) { return point.commit != commit; });
-      fleet.add(one);
-    }
-    for (const FleetEffect& effect : fleet.effects())
+    for (const FleetEffect& effect : fleet_effects(at_commit))
       all += fmt::format("<h3>{}</h3>\n<p>change from the reference at {}</p>\n{}",
                          html_text(title), link_of(commit), fleet_html(effect));
   }

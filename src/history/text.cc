@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <initializer_list>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <tuple>
@@ -45,7 +47,7 @@ stats::Change make_change(const stats::CombinedEffect& all) {
 constexpr std::size_t kFewMachines = 4;  // below, how much they differ is hardly known
 
 std::string differences_in_words(const FleetEffect& effect) {
-  const stats::CombinedEffect& combined = *effect.combined;
+  const stats::CombinedEffect& combined = effect.combined;
   const std::size_t count = effect.machines.size();
   if (count == 1) return "one class of machines: nothing is known of others";
   std::string text =
@@ -244,38 +246,37 @@ TableWriter otava_writer(const Sink& sink) {
   return {add, end};
 }
 
-}  // namespace
+/// Small drawings of intervals, one below the other, on one scale.
+struct Drawing {
+  bool ascii;
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
 
-Metric as_metric(const MetricRecord& record) {
-  Metric metric;
-  metric.name = record.name;
-  metric.unit = record.unit;
-  metric.better = record.better;
-  return metric;
-}
-
-void Drawing::include(double value, double reach) {
-  low_ = std::min(low_, value - reach);
-  high_ = std::max(high_, value + reach);
-}
-
-std::string Drawing::draw(double value, double low, double high, bool ascii) const {
-  const auto cell = [&](double place) {
-    const double part = high_ > low_ ? (place - low_) / (high_ - low_) : 0.5;
-    return static_cast<std::size_t>(std::lround(part * static_cast<double>(kDrawing - 1)));
-  };
-  std::string drawing;
-  for (std::size_t i = 0; i < kDrawing; ++i) {
-    if (i == cell(value))
-      drawing += ascii ? "o" : "●";
-    else if (i >= cell(low) && i <= cell(high))
-      drawing += ascii ? "-" : "─";
-    else
-      drawing += ' ';
+  void include(double value, double reach) {
+    low = std::min(low, value - reach);
+    high = std::max(high, value + reach);
   }
-  return drawing;
-}
 
+  /// Draws a value and the ends of its interval.
+  std::string draw(double value, double from, double to) const {
+    const auto cell = [&](double place) {
+      const double part = high > low ? (place - low) / (high - low) : 0.5;
+      return static_cast<std::size_t>(std::lround(part * static_cast<double>(kDrawing - 1)));
+    };
+    std::string drawing;
+    for (std::size_t i = 0; i < kDrawing; ++i) {
+      if (i == cell(value))
+        drawing += ascii ? "o" : "●";
+      else if (i >= cell(from) && i <= cell(to))
+        drawing += ascii ? "-" : "─";
+      else
+        drawing += ' ';
+    }
+    return drawing;
+  }
+};
+
+/// Returns a table without rows; in a narrow terminal the middle of long cells is left out.
 report::Table make_table(std::initializer_list<std::string_view> headings) {
   report::Table table;
   for (const std::string_view heading : headings)
@@ -285,11 +286,33 @@ report::Table make_table(std::initializer_list<std::string_view> headings) {
   return table;
 }
 
+/// The same with a drawing at the end of each row, which is dropped first when space is short.
 report::Table table_with_drawing(std::initializer_list<std::string_view> headings) {
   report::Table table = make_table(headings);
   table.columns.push_back({.goes = report::Less::Drawing, .cut = report::Cut::Middle});
   table.steps.push_back({.less = report::Less::Drawing});
   return table;
+}
+
+/// Returns a machine in a few words: "AMD EPYC 7B13, 8 CPUs, Linux 6.1.0".
+std::string machine_text(const Machine& machine) {
+  std::string text = machine.cpu_model.empty() ? machine.architecture : machine.cpu_model;
+  if (machine.cpus > 0) text += fmt::format(", {} CPUs", machine.cpus);
+  for (const std::string& part :
+       {machine.system + (machine.kernel.empty() ? "" : " " + machine.kernel), machine.governor,
+        machine.hypervisor == "unknown" ? std::string("virtual") : machine.hypervisor})
+    if (!part.empty()) text += ", " + part;
+  return one_line(text);
+}
+
+}  // namespace
+
+Metric as_metric(const MetricRecord& record) {
+  Metric metric;
+  metric.name = record.name;
+  metric.unit = record.unit;
+  metric.better = record.better;
+  return metric;
 }
 
 std::string minute_text(std::int64_t milliseconds) {
@@ -351,16 +374,6 @@ std::string_view against_text(Against against) {
       break;
   }
   return "value";
-}
-
-std::string machine_text(const Machine& machine) {
-  std::string text = machine.cpu_model.empty() ? machine.architecture : machine.cpu_model;
-  if (machine.cpus > 0) text += fmt::format(", {} CPUs", machine.cpus);
-  for (const std::string& part :
-       {machine.system + (machine.kernel.empty() ? "" : " " + machine.kernel), machine.governor,
-        machine.hypervisor == "unknown" ? std::string("virtual") : machine.hypervisor})
-    if (!part.empty()) text += ", " + part;
-  return one_line(text);
 }
 
 std::string machine_line(const Variant& variant) {
@@ -458,17 +471,17 @@ std::string series_text(const Series& series, const Trend& trend, const report::
   table.columns[1].goes = report::Less::Date;
   table.steps.push_back({.less = report::Less::Date});
   for (const std::size_t column : {2U, 3U}) table.columns[column].cut = report::Cut::Nothing;
-  Drawing drawing;
+  Drawing drawing{style.ascii};
   for (const Observation& one : trend.commits) drawing.include(one.value, one.reach());
   for (std::size_t i = 0; i < trend.commits.size(); ++i) {
     const Observation& one = trend.commits[i];
     const double reach = one.reach();
-    report::TableRow& row = table.rows.emplace_back(report::TableRow{
-        {one.commit.empty() ? "-" : short_commit(one.commit)},
-        {minute_text(one.began)},
-        {value_text(trend, one, series.metric)},
-        {},
-        {drawing.draw(one.value, one.value - reach, one.value + reach, style.ascii)}});
+    report::TableRow& row = table.rows.emplace_back(
+        report::TableRow{{one.commit.empty() ? "-" : short_commit(one.commit)},
+                         {minute_text(one.began)},
+                         {value_text(trend, one, series.metric)},
+                         {},
+                         {drawing.draw(one.value, one.value - reach, one.value + reach)}});
     if (i > 0)
       row[3] = {change_text(trend, trend.commits[i - 1], one, series.metric),
                 choose_ink(trend.commits[i - 1], one, series.metric.better)};
@@ -484,8 +497,8 @@ std::string series_text(const Series& series, const Trend& trend, const report::
 }
 
 std::string fleet_text(const FleetEffect& effect, const report::Style& style) {
-  const stats::CombinedEffect& combined = *effect.combined;
-  Drawing ends;
+  const stats::CombinedEffect& combined = effect.combined;
+  Drawing ends{style.ascii};
   ends.include(0.0, 0.0);
   for (const MachineEffect& machine : effect.machines) ends.include(machine.value, machine.reach());
   ends.include(combined.bounds.low, 0.0);
@@ -497,15 +510,14 @@ std::string fleet_text(const FleetEffect& effect, const report::Style& style) {
         {{"  " + machine.variant.machine_class},
          {machine_text(machine.variant.machine)},
          {report::delta_text(make_change(machine.value, reach))},
-         {ends.draw(machine.value, machine.value - reach, machine.value + reach, style.ascii)}});
+         {ends.draw(machine.value, machine.value - reach, machine.value + reach)}});
   }
-  table.rows.push_back(
-      {{"  all", report::Ink::Bold},
-       {effect.machines.size() == 1
-            ? std::string("one class of machines")
-            : fmt::format("{} classes of machines", effect.machines.size())},
-       {report::delta_text(make_change(combined))},
-       {ends.draw(combined.value, combined.bounds.low, combined.bounds.high, style.ascii)}});
+  table.rows.push_back({{"  all", report::Ink::Bold},
+                        {effect.machines.size() == 1
+                             ? std::string("one class of machines")
+                             : fmt::format("{} classes of machines", effect.machines.size())},
+                        {report::delta_text(make_change(combined))},
+                        {ends.draw(combined.value, combined.bounds.low, combined.bounds.high)}});
   std::string text =
       effect.title + ": change from the reference\n" + report::terminal_text(table, style);
   std::string note = "  " + differences_in_words(effect);
@@ -521,7 +533,7 @@ std::string fleet_html(const FleetEffect& effect) {
   };
   for (const MachineEffect& machine : effect.machines)
     add(machine_line(machine.variant), make_change(machine.value, machine.reach()));
-  add("all of them", make_change(*effect.combined));
+  add("all of them", make_change(effect.combined));
   return report::change_chart(std::move(rows)) + "<p class=\"aside\">" +
          report::html_text(differences_in_words(effect)) + "</p>\n";
 }

@@ -10,8 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
-#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -19,26 +17,6 @@
 #include <vector>
 
 namespace lauka::history {
-
-/// Small drawings of intervals, one below the other, on one scale.
-class Drawing {
- public:
-  /// Widens the scale to hold a value and `reach` on either side.
-  void include(double value, double reach);
-
-  /// Draws one value and the ends of its interval.
-  std::string draw(double value, double low, double high, bool ascii) const;
-
- private:
-  double low_ = std::numeric_limits<double>::infinity();
-  double high_ = -low_;
-};
-
-/// Returns a table without rows; in a narrow terminal the middle of long cells is left out.
-report::Table make_table(std::initializer_list<std::string_view> headings);
-
-/// The same with a drawing at the end of each row, which is dropped first when space is short.
-report::Table table_with_drawing(std::initializer_list<std::string_view> headings);
 
 /// Returns a metric of a history as `report` shows metrics.
 Metric as_metric(const MetricRecord& record);
@@ -57,9 +35,6 @@ std::string title_of(const Series& series);
 
 /// Returns the name of the values: "value", "to the anchor".
 std::string_view against_text(Against against);
-
-/// Returns a machine in a few words: "AMD EPYC 7B13, 8 CPUs, Linux 6.1.0".
-std::string machine_text(const Machine& machine);
 
 /// Returns "machine 1a2b3c4d5e6f7081: AMD EPYC, 8 CPUs, Linux 6.1".
 std::string machine_line(const Variant& variant);

@@ -163,8 +163,8 @@ Result<Answer> acknowledge_step(Database& database, const Request& request) {
   return Answer{};
 }
 
-/// Adds the sessions of files, without a database, as series of their machines.
-Result<void> add_files(Fleet& fleet, const Request& request) {
+/// Reads the sessions of files, without a database, as series of their machines.
+Result<std::vector<Series>> series_in_files(const Request& request) {
   std::map<std::string, Series> all;
   std::set<std::string> ids;
   std::set<std::string> commits;
@@ -188,13 +188,14 @@ Result<void> add_files(Fleet& fleet, const Request& request) {
                         plural(commits.size(), "commit")),
             "combine sessions of one commit"},
            ExitStatus::Done);
-  for (const auto& [key, series] : all) fleet.add(series);
-  return {};
+  std::vector<Series> list;
+  for (auto& [key, series] : all) list.push_back(std::move(series));
+  return list;
 }
 
-Answer combined(const Fleet& fleet, const Request& request) {
+Answer combined(std::span<const Series> all, const Request& request) {
   Answer answer;
-  for (const FleetEffect& effect : fleet.effects()) {
+  for (const FleetEffect& effect : fleet_effects(all)) {
     answer.text += (answer.text.empty() ? "" : "\n") + fleet_text(effect, style());
     if (request.fail_if_worse &&
         is_worse_than(effect, *request.fail_if_worse, request.each_machine))
@@ -207,19 +208,18 @@ Answer combined(const Fleet& fleet, const Request& request) {
 }
 
 Answer combine_files(const Request& request) {
-  Fleet fleet;
-  if (auto added = add_files(fleet, request); !added) return failed(added.error());
-  return combined(fleet, request);
+  const auto all = series_in_files(request);
+  return all ? combined(*all, request) : failed(all.error());
 }
 
 Result<Answer> combine_commit(Database& database, const Request& request) {
   Loader loader(database);
-  Fleet fleet;
-  auto done = for_each_series(loader, request.wanted, [&](const Series& series) -> Result<void> {
-    fleet.add(series);
+  std::vector<Series> all;
+  auto done = for_each_series(loader, request.wanted, [&](Series series) -> Result<void> {
+    all.push_back(std::move(series));
     return {};
   });
-  return done ? Result<Answer>(combined(fleet, request)) : done.error();
+  return done ? Result<Answer>(combined(all, request)) : done.error();
 }
 
 /// Writes a file whole, or leaves it as it was.

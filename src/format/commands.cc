@@ -132,6 +132,21 @@ class StoredRuns : public RunTable {
   std::vector<std::size_t> source_;  // by metric: the metric whose values it shows
 };
 
+/// Returns the list of wall times in either of hyperfine's shapes; nullopt if missing.
+std::optional<JsonIn> wall_times(const JsonIn& result) {
+  if (const JsonIn* times = list_in(result, "times")) return *times;
+  const JsonIn* measurements = list_in(result, "measurements");
+  if (measurements == nullptr) return std::nullopt;
+  JsonIn times = JsonIn::array();
+  for (const JsonIn& measurement : *measurements) {
+    const JsonIn* wall = member(measurement, "time_wall_clock");
+    const JsonIn* value = wall != nullptr ? member(*wall, "value") : nullptr;
+    if (value == nullptr || text_in(*wall, "unit") != "second") return std::nullopt;
+    times.push_back(*value);
+  }
+  return times;
+}
+
 class SessionReader {
  public:
   explicit SessionReader(const JsonIn& document) : document_(document) {}

@@ -321,20 +321,6 @@ void write_runs_jsonl(const Report& report, const Sink& sink) {
   for (const Results& one : report.benchmarks) write_lines(one, sink);
 }
 
-std::optional<JsonIn> wall_times(const JsonIn& result) {
-  if (const JsonIn* times = list_in(result, "times")) return *times;
-  const JsonIn* measurements = list_in(result, "measurements");
-  if (measurements == nullptr) return std::nullopt;
-  JsonIn times = JsonIn::array();
-  for (const JsonIn& measurement : *measurements) {
-    const JsonIn* wall = member(measurement, "time_wall_clock");
-    const JsonIn* value = wall != nullptr ? member(*wall, "value") : nullptr;
-    if (value == nullptr || text_in(*wall, "unit") != "second") return std::nullopt;
-    times.push_back(*value);
-  }
-  return times;
-}
-
 void write_json(const Report& report, const Sink& sink) {
   const Results& first = report.benchmarks.front();
   JsonWriter json(sink);
@@ -360,13 +346,7 @@ void write_json(const Report& report, const Sink& sink) {
   json.close();
 }
 
-Result<ReadSession> read_session(std::string_view text) {
-  const auto document = parsed(text);
-  if (!document) return document.error();
-  return read_session_document(*document);
-}
-
-Result<ReadFile> read_file_of_sessions(std::string_view text) {
+Result<ReadFile> read_sessions(std::string_view text) {
   auto document = parsed(text);
   if (!document) return document.error();
   ReadFile file;

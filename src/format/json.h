@@ -71,20 +71,17 @@ struct ReadSession {
   gate::Findings findings{};
 };
 
-/// Reads the session that `text` holds: what lauka's --export-json wrote, whole; of files of an
-/// older lauka and of hyperfine (1.x or schema 2, wall time only), the part they have. The error is
-/// a predicate of the file: not such a JSON, has no command or no sample, or has an impossible
-/// value.
-Result<ReadSession> read_session(std::string_view text);
-
 /// The contents of a file: the benchmarks of a suite, or a session alone.
 struct ReadFile {
   std::vector<ReadSession> benchmarks;  ///< at least one
   gate::Risk risk = gate::Risk::Any;
 };
 
-/// Reads either kind. A benchmark is read as if it were a session alone: its results, and below
-/// "lauka" the suite's values, overridden by its own.
-Result<ReadFile> read_file_of_sessions(std::string_view text);
+/// Reads the sessions that `text` holds: what lauka's --export-json wrote, whole; of files of an
+/// older lauka and of hyperfine (1.x or schema 2, wall time only), the part they have. A benchmark
+/// is read as if it were a session alone: its results, and below "lauka" the suite's values,
+/// overridden by its own. The error is a predicate of the file: not such a JSON, has no command or
+/// no sample, or has an impossible value.
+Result<ReadFile> read_sessions(std::string_view text);
 
 }  // namespace lauka

@@ -152,9 +152,6 @@ std::vector<Origin> read_origins(const JsonIn& there, std::size_t commands);
 /// Reads the findings made while it ran; `session` has its commands and metrics already.
 gate::Findings read_findings(const JsonIn& there, const Recording& session);
 
-/// Returns the list of wall times in either of hyperfine's shapes; nullopt if missing.
-std::optional<JsonIn> wall_times(const JsonIn& result);
-
 /// A delta in percent.
 Json to_json(const stats::Delta& delta);
 

@@ -133,12 +133,9 @@ void write_runs(const Results& results, const Sink& sink) {
   }
 }
 
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 /// True for an underscore within a word, which Markdown and AsciiDoc do not interpret.
 bool is_within_word(const std::string& line, std::size_t at) {
+  const auto is_word = [&](char c) { return is_letter(c) || is_digit(c); };
   return line[at] == '_' && at > 0 && at + 1 < line.size() && is_word(line[at - 1]) &&
          is_word(line[at + 1]);
 }

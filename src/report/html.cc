@@ -150,7 +150,7 @@ std::string gate_items(const Results& results, bool all, const std::string& name
   std::string html;
   for (const gate::Verdict& verdict : results.verdicts)
     if (all || verdict.answer != gate::Answer::Pass)
-      html += fmt::format("<li>{} {}{}</li>\n", verdict_html(verdict_word(verdict.answer).text),
+      html += fmt::format("<li>{} {}{}</li>\n", verdict_html(verdict_word(verdict.answer).first),
                           name.empty() ? "" : "<b>" + html_text(name) + "</b>: ",
                           message_html(gate_line(results, verdict, "")));
   return html;

@@ -14,7 +14,6 @@
 #include <set>
 #include <sstream>
 #include <system_error>
-#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -478,7 +477,7 @@ std::string wall_time_in_words(const Results& results, const Why& why) {
 
 }  // namespace
 
-VerdictWord verdict_word(gate::Answer answer) {
+std::pair<std::string_view, Ink> verdict_word(gate::Answer answer) {
   if (answer == gate::Answer::Pass) return {"pass", Ink::Green};
   if (answer == gate::Answer::Fail) return {"fail", Ink::Red};
   return {"inconclusive", Ink::Bold};
@@ -507,8 +506,8 @@ std::string gate_line(const Results& results, const gate::Verdict& verdict,
 std::string gate_lines(const Results& results, bool color) {
   std::string text;
   for (const gate::Verdict& verdict : results.verdicts) {
-    const VerdictWord word = verdict_word(verdict.answer);
-    text += gate_line(results, verdict, inked(word.text, word.ink, color)) + "\n";
+    const auto [word, ink] = verdict_word(verdict.answer);
+    text += gate_line(results, verdict, inked(word, ink, color)) + "\n";
   }
   return text;
 }
@@ -553,14 +552,9 @@ std::string shell_lines(const Results& results) {
   std::string lines;
   for (std::size_t i = 0; i < results.overheads.size(); ++i) {
     const ShellOverhead& overhead = results.overheads[i];
-    bool is_repeated = false;
-    bool is_common = true;
-    for (std::size_t k = 0; k < results.overheads.size(); ++k) {
-      const bool equal = results.overheads[k] == overhead;
-      is_repeated = is_repeated || (equal && k < i);
-      is_common = is_common && equal;
-    }
-    if (is_repeated) continue;
+    if (&*std::ranges::find(results.overheads, overhead) != &overhead) continue;
+    const bool is_common = std::ranges::all_of(
+        results.overheads, [&](const ShellOverhead& other) { return other == overhead; });
     const std::string whose = is_common ? "" : " for " + cited(results.commands[i].name);
     lines +=
         fmt::format("starting {}{} takes {} (CPU time {}), which is subtracted from all times{}\n",

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 // Lines of their own, below the tables and on standard error.
@@ -18,12 +19,8 @@ namespace lauka::report {
 /// "wall_time > 10%", "ipc < -5%", "peak_rss > 64MiB".
 std::string condition_text(const Condition& condition);
 
-/// A verdict in one word, and its ink.
-struct VerdictWord {
-  std::string_view text;
-  Ink ink;
-};
-VerdictWord verdict_word(gate::Answer answer);
+/// Returns a verdict in one word, and its ink.
+std::pair<std::string_view, Ink> verdict_word(gate::Answer answer);
 
 /// "+10.6%, limit 2%": a gate's measured value and limit; empty if nothing could be measured.
 std::string gate_figures(const Results& results, const gate::Verdict& verdict);

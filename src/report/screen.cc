@@ -379,11 +379,6 @@ std::optional<double> shortest_run(const Results& results) {
   return shortest;
 }
 
-ScreenSections screen_sections(const Report& report, const Style& style, bool quiet) {
-  return report.is_suite() ? suite_screen(report, style, quiet)
-                           : screen_sections(report.benchmarks.front(), style, quiet);
-}
-
 ScreenSections screen_sections(const Results& results, const Style& style, bool quiet) {
   if (std::ranges::none_of(results.commands, has_values)) return {};
   if (quiet) return {"", wrapped_lines(gate_lines(results, style.color), style)};

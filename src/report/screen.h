@@ -20,7 +20,9 @@ namespace lauka::report {
 
 /// Everything shown of results: the tables and, unless quiet, the precision reached if requested;
 /// and always the line of each gate. Empty if nothing was counted. In two parts: warnings come
-/// between them, so that verdicts close the output.
+/// between them, so that verdicts close the output. Of a suite: its table, with Style::verbose
+/// after each benchmark's own tables; and the gates that do not pass (Style::verbose or quiet:
+/// all).
 struct ScreenSections {
   std::string tables;
   std::string verdicts;
@@ -107,10 +109,6 @@ Table suite_table(const Report& suite);
 /// Returns the changes of the table for a forest plot: with each gate's answer, measured value and
 /// limit, and the geometric means last.
 std::vector<ChangeRow> suite_changes(const Report& suite);
-
-/// Returns everything that the terminal shows: the table; with Style::verbose each benchmark's own
-/// tables before it, and every gate, else those that do not pass; quiet: gates alone.
-ScreenSections suite_screen(const Report& suite, const Style& style, bool quiet);
 
 /// Returns the gates' lines, each after its benchmark's name. `all`: those that pass, too.
 std::string suite_gate_lines(const Report& suite, bool all, bool color);

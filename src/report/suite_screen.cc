@@ -349,7 +349,8 @@ std::string gates_in_one_line(const Report& suite) {
               : fmt::format(" (false alarms among those that fail: at most {:.3g}%)\n", percent));
 }
 
-ScreenSections suite_screen(const Report& suite, const Style& style, bool quiet) {
+ScreenSections screen_sections(const Report& suite, const Style& style, bool quiet) {
+  if (!suite.is_suite()) return screen_sections(suite.benchmarks.front(), style, quiet);
   const bool any = std::ranges::any_of(suite.benchmarks, [](const Results& one) {
     return std::ranges::any_of(one.commands, has_values);
   });

@@ -627,7 +627,6 @@ Result<ReadSession> read_session_document(const JsonIn& document) {
   return SessionReader(document).read();
 }
 
-/// With the values that deltas were taken from, so that they can be taken again.
 void put_baseline(JsonWriter& json, const Results& results) {
   if (!results.reference.baseline) {
     json.put("baseline", nullptr);

@@ -14,23 +14,20 @@
 namespace lauka {
 
 /// --export-json: one document for readers of hyperfine 1.x and of its schema 2, with all that
-/// lauka knows under the keys "lauka" (of the document, and of each result). docs/schema.json has
-/// its shape. Base units; numbers read back as the same double; null, or no key in hyperfine's
-/// part, where something is undefined. Of a suite, "results" has the commands of all benchmarks,
-/// each with its "lauka.benchmark" and "lauka.role"; "lauka.benchmarks" has for each what "lauka"
-/// has of a plain call, indices being within the benchmark.
+/// lauka knows under the keys "lauka" (of the document, and of each result); docs/schema.json. Base
+/// units; numbers read back as the same double; what is undefined is null, or has no key in
+/// hyperfine's part. Of a suite, "results" has the commands of all benchmarks; "lauka.benchmarks"
+/// has for each what "lauka" has of a plain call, indices being within the benchmark.
 void write_json(const Report& report, const Sink& sink);
 
-/// --export-bmf: Bencher's JSON, of all metrics: the mean with its interval, or a percentile with
-/// its own, in base units.
+/// --export-bmf: Bencher's JSON: the mean (or percentile) of every metric with its interval.
 void write_bmf(const Report& report, const Sink& sink);
 
-/// --export-jsonl: what --export-runs has, an object on a line for each run, with the values under
-/// "metrics".
+/// --export-jsonl: what --export-runs has, an object on a line for each run.
 void write_runs_jsonl(const Report& report, const Sink& sink);
 
 /// --export-github-benchmark: customSmallerIsBetter of github-action-benchmark: shown metrics that
-/// are better if smaller, in base units.
+/// are better if smaller.
 void write_github_benchmark(const Report& report, const Sink& sink);
 
 constexpr report::Exporter exporter_of(ExportKind kind) {

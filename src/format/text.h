@@ -15,8 +15,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-// Foreign JSON, with checks that members exist and have the right type; and JSON that is written,
-// piece by piece.
+// Foreign JSON, with checks that members exist and have the right type; and JSON written in pieces.
 
 namespace lauka {
 
@@ -26,8 +25,7 @@ using JsonIn = nlohmann::json;
 /// document's own keys, and one more for each object or array around it.
 using WantedKey = std::function<bool(std::string_view top, int depth, std::string_view key)>;
 
-/// Parses `text`. Refuses a document that is too deep or too large; neither excess nor unwanted
-/// parts are kept while reading.
+/// Parses `text`, without keeping unwanted parts. Refuses a document that is too deep or too large.
 Result<JsonIn> parsed(std::string_view text, const WantedKey& wanted = {});
 
 /// null if it is missing, or is null.
@@ -69,9 +67,8 @@ Json json_number(std::optional<double> value);
 /// null if the word is empty.
 Json json_word(std::string_view word);
 
-/// Writes a document as it comes, in pieces, so that none must be in memory whole. Objects and
-/// lists that are opened have a line for each member; a whole value is on one line if it holds
-/// plain values only. What is not UTF-8 in a name is replaced by U+FFFD.
+/// Writes a document in pieces, so that none must be in memory whole. Objects and lists that are
+/// opened have a line for each member; a whole value is on one line if it holds plain values only.
 class JsonWriter {
  public:
   explicit JsonWriter(const Sink& sink) : sink_(sink) {}

@@ -23,20 +23,19 @@
 #include <soci/soci.h>
 #include <soci/sqlite3/soci-sqlite3.h>
 
-// SOCI's exceptions are caught in this file. So is everything that differs between the two
-// databases: how to connect, how to begin a transaction that writes, how to lock.
+// Only this file knows SOCI's exceptions and the differences of the two databases.
 //
 // SOCI splits a connection string at white space and the first '=' and joins it again: 4.0 adds a
 // '=' to an address without one, 4.1 puts the value in quotes. So the query of the address that it
-// gets begins and ends with a parameter that has no effect, and everything else that SOCI would
-// interpret is in percent codes.
+// gets begins and ends with a parameter that has no effect, and all else that SOCI would interpret
+// is in percent codes.
 //
-// In the tables, all repeated texts (names of benchmarks, commits, values of labels) are ids, and
-// each text is once in lauka_name. An id is a hash of its text: writers need not ask for it, and
-// two that add the same do not wait for each other. 0 is the empty text.
+// In the tables, repeated texts (names, commits, values of labels) are ids, and each text is once
+// in lauka_name. An id is a hash of its text: writers need not ask for it, and two that add the
+// same do not wait for each other. 0 is the empty text.
 //
-// A point is one command of one session with all of its metrics: a row for each metric would be
-// five times as many rows, and neither database takes a hundred thousand of those a second.
+// A point is a command of a session with all of its metrics: a row for each metric would be five
+// times as many, and neither database takes a hundred thousand of those a second.
 
 namespace lauka::history {
 

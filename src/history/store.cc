@@ -22,10 +22,9 @@
 
 #include <fmt/format.h>
 
-// Few statements of many rows, because round trips to the database take the time. Numbers are part
-// of the statements, texts are bound. Rows are written in ascending order, and tables in one order:
-// two writers that add the same wait for each other in turn, without a deadlock. Names are queried
-// separately from the points, all new ones at once: a join might read all names.
+// Few statements of many rows, because round trips to the database take the time. Rows are written
+// in ascending order, and tables in one order: two writers that add the same wait for each other in
+// turn, without a deadlock. Names are queried apart from points: a join might read all names.
 
 namespace lauka::history {
 

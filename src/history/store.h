@@ -65,8 +65,7 @@ std::vector<Series> make_series(const SessionRecord& session, const Wanted& want
 /// The commit of a session, with "+dirty" where its tree was.
 std::string commit_of(const SessionRecord& session);
 
-/// Returns the id of the one commit among the sessions that is `commit`, or begins with it. The
-/// error is a predicate of the database.
+/// Returns the id of the one commit of the sessions that is `commit`, or begins with it.
 Result<std::int64_t> find_commit(Database& database, const std::string& commit);
 
 /// A session in a line.
@@ -92,12 +91,11 @@ class Loader {
   /// Returns the wanted variants, by benchmark, role and command; an error if nothing matches.
   Result<std::vector<Variant>> variants(const Wanted& wanted);
 
-  /// Returns the series of one variant, one for each wanted metric that it has. Ratios to older
-  /// anchors become ratios to the newest one if a session had both; else they are left out.
+  /// Returns the series of a variant, one for each wanted metric. Ratios to older anchors become
+  /// ratios to the newest one if a session had both; else they are left out.
   Result<std::vector<Series>> series(const Variant& variant, const Wanted& wanted);
 
-  /// Returns the notes of acknowledged steps of a variant and metric, by the start of the step's
-  /// later side.
+  /// Returns the notes of acknowledged steps, by the start of a step's later side.
   Result<std::map<std::int64_t, std::string>> acknowledged(std::int64_t variant,
                                                            const std::string& metric);
 

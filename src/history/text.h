@@ -39,8 +39,7 @@ std::string_view against_text(Against against);
 /// Returns "machine 1a2b3c4d5e6f7081: AMD EPYC, 8 CPUs, Linux 6.1".
 std::string machine_line(const Variant& variant);
 
-/// Returns the value of a commit with its 95% interval: "591ms ± 5.1ms", "−2.1% ± 0.3%" if it is a
-/// ratio.
+/// Returns the value of a commit with its 95% interval: "591ms ± 5.1ms"; a ratio as "−2.1% ± 0.3%".
 std::string value_text(const Trend& trend, const Observation& commit, const MetricRecord& metric);
 
 /// Returns the change from one commit to another, likewise.
@@ -53,16 +52,15 @@ std::string step_change_text(const SteppedSeries& stepped, const stats::Step& st
 /// Returns ", acknowledged: new parser"; empty for an alarm.
 std::string state_words(const KnownStep& step);
 
-/// Describes the steps, a line or two each, and a clear change in a series that is too short for
-/// steps; empty if there is neither.
+/// Describes the steps, and a clear change in a series too short for them; empty if it has neither.
 std::string steps_text(const SteppedSeries& stepped, const report::Style& style);
 
 /// Returns what `list` shows.
 std::string sessions_text(const std::vector<SessionLine>& sessions, const report::Style& style);
 std::string benchmarks_text(const std::vector<Variant>& variants, const report::Style& style);
 
-/// Returns the output of `show` for one series: a line for each of its last commits. `steps`: texts
-/// for the change of a commit, by its index ("step 1a2b3c4d").
+/// Returns what `show` shows of a series: a line for each of its last commits. `steps`: texts after
+/// the change of a commit, by its index ("step 1a2b3c4d").
 std::string series_text(const Series& series, const Trend& trend, const report::Style& style,
                         const std::map<std::size_t, std::string>& steps = {});
 
@@ -91,10 +89,9 @@ struct TableWriter {
 /// otava: CSV with a row per session and a column per series, as Apache Otava reads it.
 TableWriter table_writer(std::string_view format, const Sink& sink);
 
-/// One self-contained page: the changes for the worse and the better, a card for each series with a
-/// small drawing (those that changed most come first), a forest plot of what several classes of
-/// machines found, and a section for each series with its trend, its steps and its last commits.
-/// Light or dark as the reader's system is.
+/// One self-contained page: the changes for the worse and the better, a card for each series (those
+/// that changed most come first), a forest plot of what several classes of machines found, and a
+/// section for each series with its trend, steps and last commits.
 class Page {
  public:
   /// `commit_url`: the commit replaces {} in it; empty: commits are no links.

@@ -23,15 +23,14 @@ double reach95(double error, double degrees);
 /// Returns the degrees of freedom of the sum of two independent errors (Welch & Satterthwaite).
 double degrees_of_sum(double error, double degrees, double other, double other_degrees);
 
-/// Links between anchors that were measured in the same session, so that a ratio to one becomes a
-/// ratio to another.
+/// Links between anchors measured in one session: a ratio to one becomes a ratio to another.
 class AnchorLinks {
  public:
   /// Adds the ratio of one anchor to another, as a session measured it.
   void add(const std::string& of, const std::string& to, const LogRatio& ratio);
 
-  /// Returns the terms to add to a ratio to each anchor that is linked with `newest`, directly or
-  /// through others; errors add up as variances. `newest` itself is not included.
+  /// Returns what to add to a ratio to each other anchor that is linked with `newest`, directly or
+  /// through others; errors add up as variances.
   std::map<std::string, LogRatio> to(const std::string& newest) const;
 
  private:
@@ -125,8 +124,7 @@ struct FleetEffect {
 /// Combines series of the sessions of one commit, each of one class of machines; ordered by title.
 std::vector<FleetEffect> fleet_effects(std::span<const Series> all);
 
-/// True if the combined change is, with confidence, worse than `percent`; with `each`, if any class
-/// of machines is.
+/// True if the combined change is, with confidence, worse than `percent`; `each`: any machine's.
 bool is_worse_than(const FleetEffect& effect, double percent, bool each);
 
 }  // namespace lauka::history

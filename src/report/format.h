@@ -29,9 +29,9 @@ std::string time_text(double seconds, const DisplayUnit* unit);
 /// seven, and σ two significant ones. Without σ, the mean alone.
 std::string mean_text(double mean, std::optional<double> stddev, const Metric& metric);
 
-/// Formats both ends of a range, with the fewest digits (3 to 6) that distinguish them: "136.6MB"
-/// and "137.4MB". Three digits if six do not either. With the values' `stddev`, no fewer digits
-/// than the mean has: "148.3s" and "148.6s" next to "148.4s ± 0.1s".
+/// Formats both ends of a range, with the fewest digits (3 to 6; 3 if none do) that distinguish
+/// them: "136.6MB" and "137.4MB". With the values' `stddev`, no fewer than the mean has: "148.3s"
+/// and "148.6s" next to "148.4s ± 0.1s".
 std::pair<std::string, std::string> range(double low, double high, const Metric& metric,
                                           std::optional<double> stddev = {});
 

@@ -26,15 +26,13 @@ std::string inked(std::string_view text, Ink ink, bool color);
 inline constexpr std::string_view kEraseLine = "\r\x1b[K";
 
 /// Terminal cells that UTF-8 `text` takes: 2 for East Asian wide characters and emoji, 0 for
-/// combining marks and invisible format characters, 1 for each byte that is not UTF-8. East Asian
-/// "ambiguous" characters (… ± σ) take 1, as terminals draw them by default.
+/// combining and invisible ones, 1 for each byte that is not UTF-8. "Ambiguous" ones (… ± σ) take
+/// 1, as terminals draw them by default.
 std::size_t display_width(std::string_view text);
 
-/// Returns `text` in at most `width` cells; if wider, its end is replaced by ….
+/// Returns `text` in at most `width` cells; if wider, its end is replaced by …; or its middle,
+/// since two long command lines differ at their ends.
 std::string cut_end(std::string_view text, std::size_t width);
-
-/// Returns `text` in at most `width` cells; if wider, its middle is replaced by …, since two long
-/// command lines differ at their ends.
 std::string cut_middle(std::string_view text, std::size_t width);
 
 /// Breaks `text` between words into lines of at most `width` cells (0: no limit), those after the

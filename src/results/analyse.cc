@@ -197,8 +197,7 @@ TunedChange tuned_change(const stats::Change& change) {
   return {change.change, change.bounds->low, change.bounds->high};
 }
 
-/// The delta of a benchmark's candidate at a place; null if missing that a mean could be
-/// made of.
+/// The delta of a benchmark's candidate at a place; null if missing that a mean could be made of.
 const stats::Delta* delta_at(const Results& results, std::size_t place) {
   const auto metric = primary_metric(results.metrics);
   const auto candidates = find_candidates(results);
@@ -236,10 +235,9 @@ Geomean geomean_at(const std::vector<Results>& benchmarks, std::size_t place) {
 }
 
 // Times and counts are of different runs, so no run has all factors. The logarithms of the rows'
-// deltas are added up, and two factors close the sum: clock = instructions - ipc - cpu_time and
-// utilisation = cpu_time - wall_time. So the product is the wall time's delta, whatever estimates
-// the rows have. Their intervals: for the clock, of independent estimates (Zou & Donner 2008); for
-// the utilisation, of the quotient within runs.
+// deltas are added up, and two factors close the sum, so that the product is the wall time's delta:
+// clock = instructions - ipc - cpu_time, and utilisation = cpu_time - wall_time. Their intervals:
+// of independent estimates (Zou & Donner 2008), and of the quotient within runs.
 
 /// A delta by logarithms, without bounds that reach -100%.
 struct LogChange {

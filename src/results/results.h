@@ -64,7 +64,7 @@ struct AgainstBaseline {
   bool is_joined = false;  ///< no baseline, but sessions that were joined
 };
 
-/// The baseline, or a joined session other than the reference's, was measured on another machine,
+/// The baseline, or a joined session, was measured on another machine than this or the reference's,
 /// or an unknown one.
 struct ForeignBaseline {
   bool names_machine = true;  ///< the file names its machine
@@ -294,18 +294,15 @@ std::vector<std::size_t> find_candidates(const Results& results);
 /// has no delta, is left out.
 Report make_report(std::vector<Results> benchmarks, gate::Risk risk);
 
-/// Returns one for each candidate whose wall and CPU time changed by a ratio. `rounds`: of the
-/// runs. Factors that are rows of their own have these rows' deltas. The rest between cycles and
-/// CPU time is the clock's, between CPU time and wall time the utilisation's.
+/// Returns one for each candidate whose wall and CPU time changed by a ratio; `rounds`: of the
+/// runs.
 std::vector<Why> make_explanations(const Results& results, std::span<const std::uint32_t> rounds);
 
-/// Analyses the commands of a session, whole or cut short; its gates were decided while it ran.
-/// Commands without a counted run have 0 runs and rows without values. A run that failed under
-/// `--ignore-failure` counts as any other.
+/// Analyses the commands of a session, whole or cut short. Commands without a counted run have 0
+/// runs and rows without values. A run that failed under `--ignore-failure` counts as any other.
 Results analyse(Recording session, gate::Findings findings);
 
-/// Does so for a session that was just run: `timers` are of the machine that ran it, and
-/// `circumstances` go with the numbers. `session` must outlive Results::runs.
+/// Does so for a session that was just run, which must outlive Results::runs.
 Results analyse(const Plan& plan, const Session& session, const gate::Findings& findings,
                 const Timers& timers = {}, Circumstances circumstances = {});
 
@@ -314,13 +311,12 @@ Results analyse(const Plan& plan, const Session& session, const gate::Findings& 
 std::optional<stats::LogRatio> log_ratio(const Recording& session, std::size_t metric,
                                          std::size_t of, std::size_t to);
 
-/// Judges the gates of a finished session, whose number of runs did not depend on them: one look,
-/// and the rate of false fails divided among all of them, or among so many of a job's.
+/// Judges the gates of a session whose number of runs did not depend on them: one look, and the
+/// rate of false fails divided among all of them, or among so many of a job's.
 gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
                      std::size_t gates_of_job = 0);
 
-/// Returns the findings of --tune=compare in a session that was just run: how its tuned runs differ
-/// from the untuned ones; empty if there were no untuned ones.
+/// Returns how the tuned runs of a session differ from the untuned ones (--tune=compare), if any.
 std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& session);
 
 /// Returns lauka's exit status by the gates; `if_inconclusive`: the status if one is inconclusive

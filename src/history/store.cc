@@ -549,54 +549,39 @@ Result<std::vector<Series>> Loader::series(const Variant& variant, const Wanted&
     if (!number) return number.error();
     condition += fmt::format(" AND commit_name = {}", *number);
   }
-  // Rows have a kilobyte each: only the necessary part is kept.
-  struct Kept {
-    std::int64_t layout = 0;
-    std::string numbers{};
-    SeriesPoint point{};
-    std::int64_t commit = 0;
-    std::int64_t branch = 0;
-    std::int64_t anchor = 0;
-  };
-  std::vector<Kept> kept;
-  std::set<std::int64_t> names;
-  auto asked = database_.each(
+  const auto rows = database_.ask(
       fmt::format(
-          "SELECT began, session, commit_name, branch, layout, numbers, anchor, added "
+          "SELECT began, added, session, commit_name, branch, anchor, layout, numbers "
           "FROM lauka_point WHERE {} ORDER BY began DESC, added DESC, session DESC LIMIT {}",
           condition, wanted.last),
-      8, {}, [&](const Row& row) {
-        Kept one{.layout = id_in(row[4]), .numbers = row[5]};
-        one.point.began = id_in(row[0]);
-        one.point.session = id_in(row[1]);
-        one.point.added = id_in(row[7]);
-        one.commit = id_in(row[2]);
-        one.branch = id_in(row[3]);
-        one.anchor = id_in(row[6]);
-        names.insert({one.layout, one.commit, one.branch, one.anchor});
-        kept.push_back(std::move(one));
-      });
-  if (!asked) return asked.error();
+      8);
+  if (!rows) return rows.error();
+  std::set<std::int64_t> names;
+  for (const Row& row : *rows)
+    for (const std::size_t column : {3U, 4U, 5U, 6U}) names.insert(id_in(row[column]));
   if (auto learnt = learn(names); !learnt) return learnt.error();
 
   std::vector<Series> all;
   std::map<std::pair<std::string, Unit>, std::size_t> places;  // in `all`, by metric
-  for (auto one = kept.rbegin(); one != kept.rend(); ++one) {
-    auto layout = layouts_.find(one->layout);
-    if (layout == layouts_.end())
-      layout = layouts_.emplace(one->layout, decode_layout(name(one->layout))).first;
-    for (const std::size_t metric : wanted_metrics(layout->second, wanted.metrics)) {
-      SeriesPoint point = one->point;
-      point.values = layout->second[metric];
-      if (!decode_values(point.values, metric, one->numbers)) continue;
-      point.commit = name(one->commit);
-      point.branch = name(one->branch);
-      point.anchor = name(one->anchor);
+  for (auto one = rows->rbegin(); one != rows->rend(); ++one) {
+    const Row& row = *one;
+    const auto [known, is_new_layout] = layouts_.try_emplace(id_in(row[6]));
+    std::vector<MetricRecord>& layout = known->second;
+    if (is_new_layout) layout = decode_layout(name(known->first));
+    for (const std::size_t metric : wanted_metrics(layout, wanted.metrics)) {
+      SeriesPoint point{.began = id_in(row[0]),
+                        .added = id_in(row[1]),
+                        .session = id_in(row[2]),
+                        .commit = name(id_in(row[3])),
+                        .branch = name(id_in(row[4])),
+                        .anchor = name(id_in(row[5])),
+                        .values = layout[metric]};
+      if (!decode_values(point.values, metric, row[7])) continue;
       const auto [place, is_new] =
           places.emplace(std::pair(point.values.name, point.values.unit), all.size());
       if (is_new) all.push_back({.variant = variant});
       Series& series = all[place->second];
-      series.metric = layout->second[metric];
+      series.metric = layout[metric];
       series.points.push_back(std::move(point));
     }
   }

@@ -281,7 +281,7 @@ void write_markup_tables(const Results& results, const Markup& markup, const Sin
     if (!is_first) sink("\n");
     is_first = false;
     sink(markup.text(compact_title(results, metric)) + "\n\n");
-    write_table(compact_table(results, metric, Format::Markdown), markup, sink);
+    write_table(compact_table(results, metric), markup, sink);
   }
 }
 

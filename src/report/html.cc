@@ -287,7 +287,7 @@ void write_tables(const Results& results, const Sink& sink) {
     const CommandResult& command = results.commands[c];
     sink(fmt::format("<h3>{}: {}</h3>\n", html_text(benchmark_title(results, c)),
                      command_html(results, c)));
-    if (has_values(command)) sink(table_html(full_table(results, c, Format::Html, true)));
+    if (has_values(command)) sink(table_html(full_table(results, c, true, true)));
   }
   sink("</details>\n");
 }

@@ -62,7 +62,7 @@ std::string difference_of_means(const Results& results, const Metric& metric,
 std::string full_tables(const Results& results, const Style& style) {
   std::vector<Table> tables;
   for (std::size_t c = 0; c < results.commands.size(); ++c)
-    tables.push_back(full_table(results, c, Format::Terminal, style.verbose));
+    tables.push_back(full_table(results, c, style.verbose));
   const Fitted fitted = fit(tables, style);
   std::string text;
   for (const std::size_t c : order_rows(results)) {
@@ -98,7 +98,7 @@ std::string compact_text(const Results& results, std::size_t metric, const Style
       return terminal_text(*matrix, fitted, style) +
              (fitted.lacks(Less::Interval) ? "" : percentages_note(results, metric, style));
   }
-  return noted_text(compact_table(results, metric, Format::Terminal), style);
+  return noted_text(compact_table(results, metric), style);
 }
 
 /// Returns the rows that a compact table leaves out, so that users need not guess where they are.

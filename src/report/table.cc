@@ -141,7 +141,7 @@ std::string html_cell(const Cell& cell, const TableColumn& column, bool is_first
 
 /// The facts that decide which columns a table has.
 struct TableShape {
-  Format format = Format::Terminal;
+  bool is_for_page = false;
   bool is_compact = false;  ///< a row for each command, of one metric
   bool has_deltas = false;
   bool has_runs = false;  ///< compact: the commands differ in them
@@ -251,7 +251,7 @@ std::vector<MetricColumn> list_columns(const TableShape& shape) {
        make_delta_cell,
        {.heading = {"delta"}, .holds = Holds::Delta, .narrows = {Less::Interval}}}};
   std::erase_if(columns, [](const MetricColumn& column) { return !column.is_there; });
-  if (shape.format == Format::Html)
+  if (shape.is_for_page)
     std::stable_partition(columns.begin(), columns.end(),
                           [](const MetricColumn& column) { return column.is_seen_first; });
   return columns;
@@ -577,12 +577,12 @@ std::string compact_title(const Results& results, std::size_t metric) {
   return title;
 }
 
-Table full_table(const Results& results, std::size_t command, Format format, bool verbose) {
+Table full_table(const Results& results, std::size_t command, bool verbose, bool for_page) {
   const CommandResult& of = results.commands[command];
   Table table{.steps = {kFullSteps.begin(), kFullSteps.end()}, .heading = Ink::Bold};
   if (!has_values(of)) return table;
   const auto columns =
-      list_columns({.format = format, .has_deltas = has_delta(results, of, verbose)});
+      list_columns({.is_for_page = for_page, .has_deltas = has_delta(results, of, verbose)});
   for (const MetricResult& row : of.rows) {
     const Metric& metric = results.metrics[row.metric];
     if (!is_shown(metric, verbose)) continue;
@@ -590,14 +590,13 @@ Table full_table(const Results& results, std::size_t command, Format format, boo
     for (const MetricColumn& column : columns)
       cells.push_back(column.cell({results, command, metric, &row, false}));
   }
-  if (!table.rows.empty() || format == Format::Html) add_columns(table, columns, Ink::Plain);
+  if (!table.rows.empty() || for_page) add_columns(table, columns, Ink::Plain);
   return table;
 }
 
 Table markup_table(const Results& results, const Markup& markup) {
   const auto columns = list_columns(
-      {.format = Format::Markdown,
-       .has_deltas = std::ranges::any_of(results.commands, [&](const CommandResult& command) {
+      {.has_deltas = std::ranges::any_of(results.commands, [&](const CommandResult& command) {
          return has_delta(results, command, true);
        })});
   Table table{.columns = {{.heading = {"command"}, .holds = Holds::Markup, .is_left = true}}};
@@ -621,9 +620,8 @@ Table markup_table(const Results& results, const Markup& markup) {
   return table;
 }
 
-Table compact_table(const Results& results, std::size_t metric, Format format) {
-  const auto columns = list_columns({.format = format,
-                                     .is_compact = true,
+Table compact_table(const Results& results, std::size_t metric) {
+  const auto columns = list_columns({.is_compact = true,
                                      .has_deltas = has_deltas_of(results, metric),
                                      .has_runs = has_runs_column(results)});
   const std::vector<std::string> parameters = parameter_names(results);

@@ -143,8 +143,6 @@ std::string verdict_html(std::string_view verdict);
 /// looked for).
 std::string code_cell(std::string_view text);
 
-enum class Format : unsigned char { Terminal, Markdown, Html };
-
 /// Returns a delta, marked as a gain or a loss if it is significant, else dim.
 Cell delta_cell(const stats::Change& delta, Better better);
 
@@ -184,13 +182,14 @@ std::vector<std::size_t> compact_metrics(const Results& results, bool verbose);
 std::string compact_title(const Results& results, std::size_t metric);
 
 /// Returns a row for each metric of a command; without columns if no run of it was timed.
-Table full_table(const Results& results, std::size_t command, Format format, bool verbose);
+/// `for_page`: what a phone shows comes first.
+Table full_table(const Results& results, std::size_t command, bool verbose, bool for_page = false);
 
 /// The same of all commands, one below the other.
 Table markup_table(const Results& results, const Markup& markup);
 
 /// Returns a row for each command: name, parameters, mean, range and delta.
-Table compact_table(const Results& results, std::size_t metric, Format format);
+Table compact_table(const Results& results, std::size_t metric);
 
 /// Returns a matrix of the values, if one command was typed with two parameters.
 std::optional<Table> matrix_table(const Results& results, std::size_t metric);

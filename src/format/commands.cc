@@ -411,7 +411,6 @@ class SessionReader {
     return read_baseline(there);
   }
 
-  /// The samples that this session itself was compared with.
   Result<void> read_baseline(const JsonIn& there) {
     const JsonIn* baseline = member(there, "baseline");
     if (baseline == nullptr) return {};
@@ -567,7 +566,6 @@ void put_runs(JsonWriter& json, const Results& results, std::size_t command) {
   json.close();
 }
 
-/// The runs of `command` that were run again, with all that was measured of them.
 void put_redone(JsonWriter& json, const Results& results, std::size_t command) {
   if (results.redone->of_command(command).empty()) return;
   json.open("redone_runs", '[');

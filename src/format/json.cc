@@ -45,7 +45,6 @@ Json bmf_measure(const MetricResult& row, double confidence) {
   return measure;
 }
 
-/// Null if the metric is not for github-action-benchmark, or has no value.
 Json github_entry(const MetricResult& row, const Metric& metric, const std::string& command) {
   const bool is_wanted = metric.shown == Shown::Always && metric.better == Better::Less;
   if (!is_wanted || (!row.summary && !row.quantile)) return nullptr;
@@ -183,7 +182,6 @@ Json summary_json(const Results& results, const CommandResult& command, std::siz
 
 constexpr int kHyperfineSchema = 2;
 
-/// Writes hyperfine's part of `command`: the keys of 1.x and of schema 2.
 void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t command) {
   const CommandResult& of_command = results.commands[command];
   const std::vector<std::size_t> runs = timed_runs(results, command);
@@ -260,7 +258,6 @@ void put_suite(JsonWriter& json, const Report& report) {
   json.close();
 }
 
-/// The results of each benchmark, taken out of the document.
 std::map<std::string, JsonIn> results_by_benchmark(JsonIn& document) {
   std::map<std::string, JsonIn> all;
   const auto results = document.find("results");

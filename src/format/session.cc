@@ -262,7 +262,6 @@ Json json_item(const Tuning& tuning) {
   return json;
 }
 
-/// The sessions that this one was joined of, each with so many of its commands.
 Json origins_json(const Results& results) {
   return list_of(results.origins, [](const Origin& origin) -> Json {
     return {{"file", origin.file},

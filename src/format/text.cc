@@ -121,15 +121,6 @@ std::string dumped_whole(const Json& json, int indent) {
   return steers ? json.dump(indent, ' ', true, replace) : text;
 }
 
-void add_string(std::string_view text, std::string& to) {
-  const bool is_clean = std::ranges::all_of(
-      text, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
-  if (is_clean)
-    to.append("\"").append(text).append("\"");
-  else
-    to += dumped_whole(text, -1);
-}
-
 /// {"value": 1, "unit": "second"}
 std::string on_one_line(const Json& json) {
   std::string text;
@@ -243,9 +234,9 @@ std::optional<double> fraction_in(const JsonIn& object, std::string_view key) {
 }
 
 std::string json_string(std::string_view text) {
-  std::string quoted;
-  add_string(text, quoted);
-  return quoted;
+  const bool is_clean = std::ranges::all_of(
+      text, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+  return is_clean ? std::string("\"").append(text).append("\"") : dumped_whole(text, -1);
 }
 
 std::string json_real(double value) {
@@ -295,11 +286,9 @@ void JsonWriter::begin_member(std::string_view key) {
   is_first_ = false;
   text_.append(2 * open_.size(), ' ');
   if (open_.back() != '}') return;
-  add_string(key, text_);
-  text_ += ": ";
+  text_.append(json_string(key)).append(": ");
 }
 
-/// Passes on what is waiting if it is enough, or all.
 void JsonWriter::pass_on() {
   constexpr std::size_t enough = 4096;
   if (!open_.empty() && text_.size() < enough) return;

@@ -132,7 +132,6 @@ std::vector<report::Spot> make_spots(const Scale& scale, std::size_t width, std:
   return spots;
 }
 
-/// Commits and their dates below a drawing: the first, the last and one between them.
 std::vector<report::TickLabel> commit_labels(const Trend& trend) {
   constexpr std::size_t to_day = 10;
   const std::size_t last = trend.commits.size() - 1;

@@ -165,7 +165,6 @@ Result<TimeOfDay> parse_date(const std::string& text) {
   return time;
 }
 
-/// The condition that picks the sessions; `texts` are bound in it.
 Result<std::string> make_condition(Database& database, const Forgotten& what,
                                    std::vector<std::string>& texts) {
   if (!what.before.empty()) {
@@ -184,7 +183,6 @@ Result<std::string> make_condition(Database& database, const Forgotten& what,
   return std::string("uuid LIKE :t0");
 }
 
-/// Deletes sessions, whose ids are first in `rows`, with all that they have.
 Result<void> delete_sessions(Database& database, const std::vector<Row>& rows) {
   std::string ids;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -326,7 +324,6 @@ Result<void> add_shared(Database& database, const Batch& batch,
   return variants.end();
 }
 
-/// Adds the labels and points of the new sessions.
 Result<void> add_own(Database& database, const Batch& batch) {
   Rows labels(database, "lauka_label (session, name, value)");
   for (const auto& [id, place] : batch.sessions)

@@ -29,7 +29,6 @@ namespace {
 constexpr std::size_t kDrawing = 25;   // cells
 constexpr std::size_t kShownOfId = 8;  // digits; forget takes what an id begins with
 
-/// Returns the change whose logarithm is `value`, with its interval.
 stats::Change make_change(double value, double low, double high) {
   return {.change = std::expm1(value),
           .bounds = stats::ChangeBounds{std::expm1(low), std::expm1(high)}};
@@ -65,7 +64,6 @@ std::string differences_in_words(const FleetEffect& effect) {
   return text;
 }
 
-/// Half the width of the 95% interval of the change.
 std::optional<double> reach_between(const Observation& from, const Observation& to) {
   if (!from.error || !to.error) return std::nullopt;
   const bool has_same_anchor = from.link_error == to.link_error;
@@ -257,7 +255,6 @@ struct Drawing {
     high = std::max(high, value + reach);
   }
 
-  /// Draws a value and the ends of its interval.
   std::string draw(double value, double from, double to) const {
     const auto cell = [&](double place) {
       const double part = high > low ? (place - low) / (high - low) : 0.5;

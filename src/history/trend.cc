@@ -52,7 +52,6 @@ bool is_worse(double change, Better better) {
   return better == Better::Neither || (change > 0.0) == (better == Better::Less);
 }
 
-/// True if later steps bring the level back to where it was, or better.
 bool is_made_up_for(const std::vector<stats::Step>& steps, std::size_t at, Better better) {
   double change = steps[at].change;
   for (std::size_t later = at + 1; later < steps.size(); ++later) {
@@ -145,7 +144,6 @@ double raise_small_errors(std::span<SessionPart> parts) {
   return stats::noise_between(points);
 }
 
-/// The combined value of the sessions of one commit.
 struct Merged {
   LogRatio ratio{};
   double degrees = 1.0;

@@ -36,7 +36,6 @@ double round_step(double least) {
   return 10 * power;
 }
 
-/// A line of a drawing with a width in percent.
 std::string svg_line(double x1_percent, double y1, double x2_percent, double y2,
                      std::string_view css_class) {
   return fmt::format(
@@ -170,7 +169,6 @@ std::vector<Sample> thinned(const std::vector<Sample>& all, std::size_t most) {
   return kept;
 }
 
-/// The runs of a command, from left to right as they were run.
 std::string spots_over_time(const Drawn& all, std::size_t command, std::size_t most, bool& thins) {
   std::vector<Spot> spots;
   const std::vector<Sample> kept = thinned(all.samples[command], most);
@@ -333,7 +331,6 @@ bool can_be_drawn(const ChangeRow& row) {
   return std::isfinite(low) && std::isfinite(high);
 }
 
-/// The line of no difference is always on it.
 Axis axis_of_changes(const std::vector<ChangeRow>& rows) {
   double low = 0.0;
   double high = 0.0;

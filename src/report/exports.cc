@@ -34,7 +34,6 @@ std::string number(std::optional<double> value) {
   return value && std::isfinite(*value) ? full_precision(*value) : "";
 }
 
-/// mean, stddev, median, min, max, outliers.
 std::string summary_fields(const MetricResult& row) {
   // A percentile has only a value: its interval is no minimum and maximum.
   if (row.quantile) return fmt::format("{},,,,,", number(row.quantile->value));
@@ -44,7 +43,6 @@ std::string summary_fields(const MetricResult& row) {
                      number(s.min), number(s.max), s.outliers);
 }
 
-/// delta_percent, delta_low_percent, delta_high_percent.
 std::string delta_fields(const std::optional<stats::Delta>& delta) {
   if (!delta || !delta->change) return ",,";
   const std::string change = number(100 * *delta->change);
@@ -204,7 +202,6 @@ std::string asciidoc_head(const Table& table) {
   return fmt::format("[%header,cols=\"{}\"]\n|===\n{}\n", columns, headings);
 }
 
-/// Writes Org's own characters by their names (org-entities).
 std::string org_text(std::string_view text) {
   constexpr std::string_view special = "|\\*_^=+[]{}<>$~/";
   constexpr auto names = std::to_array<std::string_view>(

@@ -72,6 +72,9 @@ bool has_values(const CommandResult& command);
 /// "591ms ± 7.6ms"; without "± σ" for one run; a bound as "≤ 451kB"; "n/a" if no run has a value.
 std::string mean_cell(const MetricResult& row, const Metric& metric);
 
+/// The same without σ or an interval, if it has a value.
+std::string short_mean_cell(const MetricResult& row, const Metric& metric);
+
 /// A percentile with its interval, as "12.3ms (11.9ms … 12.8ms)", or the runs that it needs.
 std::string quantile_cell(const MetricResult& row, const Metric& metric, bool with_interval);
 

@@ -130,7 +130,6 @@ std::string html_list(const std::vector<std::string>& texts) {
   return texts.empty() ? "" : "<ul>\n" + elements(texts, "<li>", "</li>") + "</ul>\n";
 }
 
-/// Returns place, time and machine: one line.
 std::string circumstances(const Circumstances& at) {
   std::string line = fmt::format("lauka {}, {}", at.version,
                                  rfc3339(std::chrono::floor<std::chrono::seconds>(at.began)));
@@ -160,7 +159,6 @@ std::string gate_list(const std::string& items) {
   return items.empty() ? "" : "<ul class=\"gates\">\n" + items + "</ul>\n";
 }
 
-/// Returns the first part of the page: who won, and whether the gates passed.
 std::string verdict_part(const Results& results) {
   const Style style;
   std::string html =
@@ -206,7 +204,6 @@ std::string tuned_comparison(const Tuning& tuning) {
   return "<p class=\"faint\">Tuned runs against untuned ones</p>\n" + change_chart(rows);
 }
 
-/// Returns what --tune switched, and the machine's state before and after the runs.
 std::string tuned_machine(const Circumstances& at) {
   if (!at.tuning) return "";
   const Tuning& tuning = *at.tuning;
@@ -237,7 +234,6 @@ std::string tuned_machine(const Circumstances& at) {
   return html + html_list(missing) + "</details>\n";
 }
 
-/// The metric that the headline speaks of.
 void write_overview(const Results& results, const Sink& sink) {
   const auto metric = primary_metric(results.metrics);
   if (!metric || !is_drawn(results, *metric)) return;

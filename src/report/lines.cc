@@ -22,7 +22,6 @@ namespace lauka::report {
 
 namespace {
 
-/// Returns "name: " if there are several candidates.
 std::string named_if_several(const Results& results, std::size_t candidate) {
   const bool several = results.commands.size() > (results.reference.baseline ? 1 : 2);
   return several ? one_line(results.commands[candidate].name) + ": " : "";
@@ -47,7 +46,6 @@ std::string change_in_words(const Condition& condition, double percent) {
   return fmt::format("{}% {}", full_precision(std::fabs(percent)), direction);
 }
 
-/// The claims of a pass and a fail about the candidate.
 struct Claims {
   std::string pass;
   std::string fail;
@@ -126,7 +124,6 @@ bool is_about_mean(const gate::Verdict& verdict) {
          (verdict.decided_by == gate::DecidedBy::Mean || verdict.delta.mean_differs);
 }
 
-/// "about 3 times as many rounds would decide".
 std::string more_rounds(double times) {
   if (times < 1.05) return "a few more rounds would decide";
   const bool small = std::round(times * 10) < 20;
@@ -153,7 +150,6 @@ std::string advice_text(const Results& results, const gate::Verdict& verdict) {
   return more + (calmer.empty() ? "" : (more.empty() ? "; " : ", or ") + calmer);
 }
 
-/// Returns the evidence for the answer, in parentheses.
 std::string grounds_text(const gate::Verdict& verdict, const Metric& metric, double confidence) {
   const gate::DecisionBounds& bounds = verdict.bounds;
   const bool shows_mean = verdict.delta.basis == stats::Basis::Mean;
@@ -226,7 +222,6 @@ std::string indented(const std::string& text) {
   return lines;
 }
 
-/// "run 3", "warm-up run 1".
 std::string run_text(const Step& step) {
   const std::string_view kind = kind_word(step.kind);
   return fmt::format("{}{}run {}", kind, kind.empty() ? "" : " ", step.round + 1);

@@ -91,7 +91,6 @@ std::vector<Series> make_series(const Results& results, std::size_t metric,
   return all;
 }
 
-/// Returns "1.02 (0.98 … 1.06)" if a power law fits; else empty.
 std::optional<stats::PowerLaw> fit_law(const Series& series, double confidence) {
   std::vector<double> x;
   std::vector<double> y;
@@ -121,7 +120,6 @@ Extent find_extent(const std::vector<Series>& all) {
   return extent;
 }
 
-/// The axes of a picture, with places in drawing units.
 struct Axes {
   Axis x;
   Axis y;

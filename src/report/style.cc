@@ -11,7 +11,6 @@ namespace lauka::report {
 
 namespace {
 
-/// Code points from `first` to `last`, both included.
 struct CodePoints {
   char32_t first;
   char32_t last;
@@ -146,7 +145,6 @@ std::size_t cells_of(const Character& character) {
   return is_in(kDoubleWidth, character.code) ? 2 : 1;
 }
 
-/// As much of the front of `text` as fits into `width` cells.
 std::string_view front_of(std::string_view text, std::size_t width) {
   std::size_t bytes = 0;
   std::size_t cells = 0;

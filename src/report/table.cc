@@ -81,7 +81,6 @@ void narrow(std::vector<std::size_t>& widths, const Table& table, std::size_t ga
   }
 }
 
-/// A line of cells, aligned to the left.
 std::string write_line(const Table& table, const TableRow& row, const Fitted& fitted,
                        const Style& style) {
   std::string line;
@@ -139,7 +138,6 @@ std::string html_cell(const Cell& cell, const TableColumn& column, bool is_first
                      cell_html(cell, column.holds), is_heading ? "th" : "td");
 }
 
-/// The facts that decide which columns a table has.
 struct TableShape {
   bool is_for_page = false;
   bool is_compact = false;  ///< a row for each command, of one metric
@@ -147,7 +145,6 @@ struct TableShape {
   bool has_runs = false;  ///< compact: the commands differ in them
 };
 
-/// One metric of one command.
 struct RowOf {
   const Results& results;
   std::size_t command;
@@ -350,9 +347,7 @@ Cell matrix_cell(const Results& results, std::size_t metric, const CommandResult
   const MetricResult* row = shown_row(command, metric);
   if (row == nullptr) return {"n/a"};
   const Metric& of = results.metrics[metric];
-  const std::string mean = row->quantile  ? quantile_cell(*row, of, false)
-                           : row->summary ? quantity(row->summary->mean, of)
-                                          : mean_cell(*row, of);
+  const std::string mean = short_mean_cell(*row, of);
   Cell cell{.text = mean_cell(*row, of), .narrower = {mean_cell(*row, of), mean, mean}};
   if (!row->delta) return cell;
   const Cell delta = delta_cell(*row->delta, of.better);

@@ -49,7 +49,6 @@ struct WarningWords {
   bool paired;
   const DisplayUnit* unit;
 
-  /// Formats a time as in the table.
   std::string of_run(double value) const { return time_text(value, unit); }
 
   std::string but_deltas() const {

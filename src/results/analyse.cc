@@ -82,7 +82,6 @@ bool is_doubtful(const Metric& metric, const Recording& session, const CommandRe
   return std::ranges::all_of(values, [](double value) { return value == 0.0; });
 }
 
-/// Returns the command that missed --min-p-share, if any.
 std::optional<LowShare> low_share(const Metric& metric, const std::optional<double>& least,
                                   const std::vector<double>& shares) {
   if (!least || metric.role != Role::CoreShare) return {};
@@ -159,7 +158,6 @@ void enter_slowdown(std::size_t command, const std::vector<double>& timed,
   if (ratio > worth_a_line) results.warnings.push_back({SlowedByCounting{ratio}, command});
 }
 
-/// Analyses the runs of a command, apart from its metrics.
 void analyse_runs(std::size_t c, Results& results) {
   CommandResult& command = results.commands[c];
   std::vector<double> timed;
@@ -279,7 +277,6 @@ std::optional<LogChange> delta_of_row(const Results& results, std::size_t comman
   return to_log_change(*row->delta);
 }
 
-/// CPU time / wall time of the runs of one command of a session.
 Series make_utilisation(const RunTable& runs, std::size_t command, std::size_t cpu,
                         std::size_t wall, std::span<const std::uint32_t> rounds) {
   Series series;

@@ -72,7 +72,6 @@ std::optional<std::size_t> rounds_of_open_gates(const Results& results) {
   return fewest;
 }
 
-/// Returns the fewest runs of a delta of wall time.
 std::optional<std::size_t> runs_of_deltas(const Results& results) {
   std::optional<std::size_t> fewest;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {

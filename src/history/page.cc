@@ -83,14 +83,12 @@ struct Scale {
 Scale make_scale(const SteppedSeries& stepped) {
   Scale scale{.stepped = stepped, .metric = as_metric(stepped.series.metric)};
   if (scale.is_change()) scale.metric.unit = Unit::Fraction;
-  double low = std::numeric_limits<double>::infinity();
-  double high = -low;
-  for (const Observation& one : stepped.trend.commits) {
-    low = std::min(low, scale.shown(one.value - one.reach()));
-    high = std::max(high, scale.shown(one.value + one.reach()));
-  }
-  const bool is_wide = !scale.is_change() && report::spans_decades(low, high);
-  scale.axis = (is_wide ? report::logarithmic_axis : report::axis_over)(low, high);
+  report::Extent extent;
+  for (const Observation& one : stepped.trend.commits)
+    for (const double end : {one.value - one.reach(), one.value + one.reach()})
+      extent.include(scale.shown(end));
+  const bool is_wide = !scale.is_change() && report::spans_decades(extent.low, extent.high);
+  scale.axis = (is_wide ? report::logarithmic_axis : report::axis_over)(extent.low, extent.high);
   return scale;
 }
 

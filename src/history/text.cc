@@ -13,7 +13,6 @@
 #include <chrono>
 #include <cmath>
 #include <initializer_list>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <tuple>
@@ -247,17 +246,12 @@ TableWriter otava_writer(const Sink& sink) {
 /// Small drawings of intervals, one below the other, on one scale.
 struct Drawing {
   bool ascii;
-  double low = std::numeric_limits<double>::infinity();
-  double high = -low;
-
-  void include(double value, double reach) {
-    low = std::min(low, value - reach);
-    high = std::max(high, value + reach);
-  }
+  report::Extent scale{};
 
   std::string draw(double value, double from, double to) const {
     const auto cell = [&](double place) {
-      const double part = high > low ? (place - low) / (high - low) : 0.5;
+      const double part =
+          scale.high > scale.low ? (place - scale.low) / (scale.high - scale.low) : 0.5;
       return static_cast<std::size_t>(std::lround(part * static_cast<double>(kDrawing - 1)));
     };
     std::string drawing;
@@ -469,7 +463,9 @@ std::string series_text(const Series& series, const Trend& trend, const report::
   table.steps.push_back({.less = report::Less::Date});
   for (const std::size_t column : {2U, 3U}) table.columns[column].cut = report::Cut::Nothing;
   Drawing drawing{style.ascii};
-  for (const Observation& one : trend.commits) drawing.include(one.value, one.reach());
+  for (const Observation& one : trend.commits)
+    for (const double end : {one.value - one.reach(), one.value + one.reach()})
+      drawing.scale.include(end);
   for (std::size_t i = 0; i < trend.commits.size(); ++i) {
     const Observation& one = trend.commits[i];
     const double reach = one.reach();
@@ -496,10 +492,10 @@ std::string series_text(const Series& series, const Trend& trend, const report::
 std::string fleet_text(const FleetEffect& effect, const report::Style& style) {
   const stats::CombinedEffect& combined = effect.combined;
   Drawing ends{style.ascii};
-  ends.include(0.0, 0.0);
-  for (const MachineEffect& machine : effect.machines) ends.include(machine.value, machine.reach());
-  ends.include(combined.bounds.low, 0.0);
-  ends.include(combined.bounds.high, 0.0);
+  for (const double end : {0.0, combined.bounds.low, combined.bounds.high}) ends.scale.include(end);
+  for (const MachineEffect& machine : effect.machines)
+    for (const double end : {machine.value - machine.reach(), machine.value + machine.reach()})
+      ends.scale.include(end);
   report::Table table = table_with_drawing({"", "", ""});
   for (const MachineEffect& machine : effect.machines) {
     const double reach = machine.reach();

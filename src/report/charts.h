@@ -5,7 +5,9 @@
 #include "report/style.h"
 #include "results/results.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +19,17 @@
 namespace lauka::report {
 
 inline constexpr std::size_t kAcross = 1000;  ///< units of a stretched picture
+
+/// The range of values; none at first.
+struct Extent {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
+
+  void include(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+};
 
 /// A scale of values drawn from one edge of a picture to the other.
 struct Axis {
@@ -45,9 +58,6 @@ struct TickLabel {
   std::string text;
   std::string below{};  ///< a second line
 };
-
-/// Returns the ticks of an axis in words, with as many digits as distinguish neighbours.
-std::vector<TickLabel> tick_labels(const Axis& axis, const Metric& metric);
 
 /// Returns the place of a value on an axis that is `kAcross` units long.
 double across(const Axis& axis, double value);

@@ -58,7 +58,8 @@ constexpr report::Exporter exporter_of(ExportKind kind) {
   return &write_json;
 }
 
-/// The newest "format" of lauka's JSON that is read here; format 1 differed only in unread parts.
+/// The "format" of lauka's JSON, which rises when a key changes its meaning or goes; format 1
+/// differed only in unread parts.
 inline constexpr int kNewestFormat = 2;
 
 /// A session that was read from a file, or a benchmark of one.

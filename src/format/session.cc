@@ -511,8 +511,7 @@ Json to_json(const stats::Delta& delta) {
 
 void put_lauka_identity(JsonWriter& json, const Results& results, bool complete) {
   const auto& tick = results.timers.tick;
-  constexpr int format = 2;  // raised when a key changes its meaning or goes
-  json.put("format", format);
+  json.put("format", kNewestFormat);
   json.put("version", results.circumstances.version);
   json.put("session_id", results.circumstances.session_id);
   json.put("end_time", rfc3339(results.circumstances.ended));

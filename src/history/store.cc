@@ -154,6 +154,33 @@ std::int64_t to_milliseconds(TimeOfDay time) {
   return time.time_since_epoch().count();
 }
 
+/// Returns the id of the one commit of the sessions that is `commit`, or begins with it.
+Result<std::int64_t> find_commit(Database& database, const std::string& commit) {
+  const std::int64_t id = text_id(commit);
+  const auto exact = database.ask(
+      fmt::format("SELECT commit_name FROM lauka_session WHERE commit_name = {} LIMIT 1", id), 1);
+  if (!exact) return exact.error();
+  if (!exact->empty()) return id;
+  // Users do not type all forty digits.
+  constexpr std::size_t fewest = 4;
+  std::vector<std::int64_t> found;
+  if (commit.size() >= fewest) {
+    const auto rows = database.ask(
+        "SELECT id, text FROM lauka_name WHERE text LIKE :t0 AND EXISTS "
+        "(SELECT 1 FROM lauka_session WHERE commit_name = lauka_name.id)",
+        2, std::vector{commit + "%"});
+    if (!rows) return rows.error();
+    for (const Row& row : *rows)
+      if (row[1].compare(0, commit.size(), commit) == 0) found.push_back(id_in(row[0]));
+  }
+  if (found.empty())
+    return Error{"has no session of the commit " + cited(commit),
+                 "lauka-history list shows what there is"};
+  if (found.size() > 1)
+    return Error{"has several commits that begin with " + cited(commit), "write more of it"};
+  return found.front();
+}
+
 /// Reads a date, or date and time: "2026-11-22", "2026-11-22T18:00:00Z"; UTC.
 Result<TimeOfDay> parse_date(const std::string& text) {
   const bool is_date = std::ranges::count(text, '-') == 2;
@@ -378,32 +405,6 @@ std::vector<Series> make_series(const SessionRecord& session, const Wanted& want
     }
   }
   return all;
-}
-
-Result<std::int64_t> find_commit(Database& database, const std::string& commit) {
-  const std::int64_t id = text_id(commit);
-  const auto exact = database.ask(
-      fmt::format("SELECT commit_name FROM lauka_session WHERE commit_name = {} LIMIT 1", id), 1);
-  if (!exact) return exact.error();
-  if (!exact->empty()) return id;
-  // Users do not type all forty digits.
-  constexpr std::size_t fewest = 4;
-  std::vector<std::int64_t> found;
-  if (commit.size() >= fewest) {
-    const auto rows = database.ask(
-        "SELECT id, text FROM lauka_name WHERE text LIKE :t0 AND EXISTS "
-        "(SELECT 1 FROM lauka_session WHERE commit_name = lauka_name.id)",
-        2, std::vector{commit + "%"});
-    if (!rows) return rows.error();
-    for (const Row& row : *rows)
-      if (row[1].compare(0, commit.size(), commit) == 0) found.push_back(id_in(row[0]));
-  }
-  if (found.empty())
-    return Error{"has no session of the commit " + cited(commit),
-                 "lauka-history list shows what there is"};
-  if (found.size() > 1)
-    return Error{"has several commits that begin with " + cited(commit), "write more of it"};
-  return found.front();
 }
 
 const std::string& Loader::name(std::int64_t id) const {

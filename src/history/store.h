@@ -65,9 +65,6 @@ std::vector<Series> make_series(const SessionRecord& session, const Wanted& want
 /// The commit of a session, with "+dirty" where its tree was.
 std::string commit_of(const SessionRecord& session);
 
-/// Returns the id of the one commit of the sessions that is `commit`, or begins with it.
-Result<std::int64_t> find_commit(Database& database, const std::string& commit);
-
 /// A session in a line.
 struct SessionLine {
   std::int64_t began = 0;

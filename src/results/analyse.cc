@@ -390,6 +390,22 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu, Why& 
   why.factors.push_back(clock);
 }
 
+/// Returns one for each candidate whose wall and CPU time changed by a ratio.
+std::vector<Why> make_explanations(const Results& results, std::span<const std::uint32_t> rounds) {
+  std::vector<Why> explanations;
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    if (!results.reference.is_candidate(c)) continue;
+    const auto wall = delta_of_row(results, c, Role::WallTime);
+    const auto cpu = delta_of_row(results, c, Role::CpuTime);
+    if (!wall || !cpu) continue;
+    Why why{.command = c};
+    add_factors_of_cpu_time(results, *cpu, why);
+    why.factors.push_back(utilisation_factor(results, c, *cpu, *wall, rounds));
+    explanations.push_back(std::move(why));
+  }
+  return explanations;
+}
+
 }  // namespace
 
 Results analyse(Recording session, gate::Findings findings) {
@@ -550,21 +566,6 @@ double WallFactor::log_of_wall_time() const {
   const bool divides = part == WallPart::InstructionsPerCycle || part == WallPart::Clock ||
                        part == WallPart::Utilisation;
   return divides ? -log : log;
-}
-
-std::vector<Why> make_explanations(const Results& results, std::span<const std::uint32_t> rounds) {
-  std::vector<Why> explanations;
-  for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    if (!results.reference.is_candidate(c)) continue;
-    const auto wall = delta_of_row(results, c, Role::WallTime);
-    const auto cpu = delta_of_row(results, c, Role::CpuTime);
-    if (!wall || !cpu) continue;
-    Why why{.command = c};
-    add_factors_of_cpu_time(results, *cpu, why);
-    why.factors.push_back(utilisation_factor(results, c, *cpu, *wall, rounds));
-    explanations.push_back(std::move(why));
-  }
-  return explanations;
 }
 
 }  // namespace lauka

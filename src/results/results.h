@@ -294,10 +294,6 @@ std::vector<std::size_t> find_candidates(const Results& results);
 /// has no delta, is left out.
 Report make_report(std::vector<Results> benchmarks, gate::Risk risk);
 
-/// Returns one for each candidate whose wall and CPU time changed by a ratio; `rounds`: of the
-/// runs.
-std::vector<Why> make_explanations(const Results& results, std::span<const std::uint32_t> rounds);
-
 /// Analyses the commands of a session, whole or cut short. Commands without a counted run have 0
 /// runs and rows without values. A run that failed under `--ignore-failure` counts as any other.
 Results analyse(Recording session, gate::Findings findings);

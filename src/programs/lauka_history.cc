@@ -236,11 +236,12 @@ Result<Answer> write_file(const std::string& target,
 Result<Answer> write_page(Database& database, const Request& request) {
   const std::string& target = request.words[0];
   auto written = write_file(target, [&](const Sink& sink) -> Result<void> {
-    Page page(request.title.empty() ? "Benchmarks, commit by commit" : request.title,
-              request.commit_url);
-    auto done = for_each_stepped(database, request,
-                                 [&](const SteppedSeries& stepped) { page.add(stepped); });
-    if (done) page.write(sink);
+    std::vector<SteppedSeries> all;
+    auto done = for_each_stepped(
+        database, request, [&](SteppedSeries& stepped) { all.push_back(std::move(stepped)); });
+    if (done)
+      write_history_page(request.title.empty() ? "Benchmarks, commit by commit" : request.title,
+                         request.commit_url, all, sink);
     return done;
   });
   if (written && written->status == ExitStatus::Done && target != "-")

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "core/choices.h"
 #include "report/style.h"
 #include "results/results.h"
 

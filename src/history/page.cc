@@ -252,12 +252,10 @@ std::string commit_rows(const SteppedSeries& stepped, const Commits& commits) {
   const std::size_t count = trend.commits.size();
   for (std::size_t i = count; i > 0 && count - i < kMostRows; --i) {
     const Observation& one = trend.commits[i - 1];
-    const MetricRecord& metric = stepped.series.metric;
-    table.rows.push_back(
-        {{one.commit.empty() ? "-" : commits.link(one.commit)},
-         {minute_text(one.began)},
-         {value_text(trend, one, metric)},
-         {i > 1 ? change_text(trend, trend.commits[i - 2], one, metric) : std::string()}});
+    table.rows.push_back({{one.commit.empty() ? "-" : commits.link(one.commit)},
+                          {minute_text(one.began)},
+                          {value_text(stepped, one)},
+                          {i > 1 ? change_text(stepped, i - 1) : std::string()}});
   }
   return fmt::format("<details><summary>The last {}</summary>\n{}</details>\n",
                      std::min(count, kMostRows), report::table_html(table));
@@ -285,12 +283,11 @@ struct Entry {
 /// Adds its changes to `changes`.
 Entry make_entry(const SteppedSeries& stepped, std::size_t number, const Commits& commits,
                  std::vector<Change>& changes) {
-  const MetricRecord& metric = stepped.series.metric;
   Entry entry{stepped, fmt::format("s{}", number), html_text(title_of(stepped.series)),
-              html_text(value_text(stepped.trend, stepped.trend.commits.back(), metric))};
+              html_text(value_text(stepped, stepped.trend.commits.back()))};
   for (const KnownStep& known : stepped.steps) {
     if (known.state == StepState::MadeUpFor) continue;
-    const StepLook look = choose_look(known, metric.better);
+    const StepLook look = choose_look(known, stepped.series.metric.better);
     const Observation& at = stepped.trend.commits[known.step.at];
     const std::string text = step_change_text(stepped, known.step);
     const Rank rank{look.rank, -std::fabs(known.step.change)};

@@ -72,7 +72,10 @@ std::optional<double> reach_between(const Observation& from, const Observation& 
 }
 
 /// Returns the colour of a delta: worse or better with confidence, or neither.
-report::Ink choose_ink(const Observation& from, const Observation& to, Better better) {
+report::Ink choose_ink(const SteppedSeries& stepped, std::size_t commit) {
+  const Observation& from = stepped.trend.commits[commit - 1];
+  const Observation& to = stepped.trend.commits[commit];
+  const Better better = stepped.series.metric.better;
   const auto reach = reach_between(from, to);
   const double change = to.value - from.value;
   if (!reach || better == Better::Neither || std::abs(change) <= *reach) return report::Ink::Dim;
@@ -329,22 +332,24 @@ std::string commit_name(const Observation& commit) {
   return commit.commit.empty() ? minute_text(commit.began) : short_commit(commit.commit);
 }
 
-std::string value_text(const Trend& trend, const Observation& commit, const MetricRecord& metric) {
+std::string value_text(const SteppedSeries& stepped, const Observation& commit) {
+  const Trend& trend = stepped.trend;
   if (trend.against != Against::Nothing)
     return report::delta_text(
         make_change(commit.value, commit.error ? std::optional(commit.reach()) : std::nullopt));
   const double value = trend.is_logarithm ? std::exp(commit.value) : commit.value;
   std::optional<double> half;
   if (commit.error) half = commit.reach() * (trend.is_logarithm ? value : 1.0);
-  return report::mean_text(value, half, as_metric(metric));
+  return report::mean_text(value, half, as_metric(stepped.series.metric));
 }
 
-std::string change_text(const Trend& trend, const Observation& from, const Observation& to,
-                        const MetricRecord& metric) {
-  if (trend.is_logarithm)
-    return report::delta_text(make_change(to.value - from.value, reach_between(from, to)));
+std::string change_text(const SteppedSeries& stepped, std::size_t commit) {
+  const Observation& from = stepped.trend.commits[commit - 1];
+  const Observation& to = stepped.trend.commits[commit];
   const double change = to.value - from.value;
-  return (change > 0.0 ? "+" : "") + report::quantity(change, as_metric(metric));
+  if (stepped.trend.is_logarithm)
+    return report::delta_text(make_change(change, reach_between(from, to)));
+  return (change > 0.0 ? "+" : "") + report::quantity(change, as_metric(stepped.series.metric));
 }
 
 std::string title_of(const Series& series) {
@@ -407,13 +412,11 @@ std::string steps_text(const SteppedSeries& stepped, const report::Style& style)
     text += report::inked(style.ascii ? report::to_ascii(line) : line, ink, style.color) + "\n";
   }
   if (commits.size() > 1 && commits.size() < stats::kFewestForSteps) {
-    const Observation& before = commits[commits.size() - 2];
-    const MetricRecord& metric = stepped.series.metric;
-    const bool is_sure = choose_ink(before, commits.back(), metric.better) != report::Ink::Dim;
+    const std::size_t last = commits.size() - 1;
+    const bool is_sure = choose_ink(stepped, last) != report::Ink::Dim;
     const std::string line =
         fmt::format("  {} {}: not judged yet, {} of {} commits\n", commit_name(commits.back()),
-                    change_text(stepped.trend, before, commits.back(), metric), commits.size(),
-                    stats::kFewestForSteps);
+                    change_text(stepped, last), commits.size(), stats::kFewestForSteps);
     if (is_sure) text += style.ascii ? report::to_ascii(line) : line;
   }
   if (stepped.is_last_suspected && !commits.empty())
@@ -453,8 +456,9 @@ std::string benchmarks_text(const std::vector<Variant>& variants, const report::
   return report::terminal_text(table, style);
 }
 
-std::string series_text(const Series& series, const Trend& trend, const report::Style& style,
-                        const std::map<std::size_t, std::string>& steps) {
+std::string series_text(const SteppedSeries& stepped, const report::Style& style) {
+  const Series& series = stepped.series;
+  const Trend& trend = stepped.trend;
   std::string text =
       title_of(series) + "\n" + report::dim_note(machine_line(series.variant), style);
   report::Table table =
@@ -472,14 +476,13 @@ std::string series_text(const Series& series, const Trend& trend, const report::
     report::TableRow& row = table.rows.emplace_back(
         report::TableRow{{one.commit.empty() ? "-" : short_commit(one.commit)},
                          {minute_text(one.began)},
-                         {value_text(trend, one, series.metric)},
+                         {value_text(stepped, one)},
                          {},
                          {drawing.draw(one.value, one.value - reach, one.value + reach)}});
-    if (i > 0)
-      row[3] = {change_text(trend, trend.commits[i - 1], one, series.metric),
-                choose_ink(trend.commits[i - 1], one, series.metric.better)};
-    if (const auto step = steps.find(i); step != steps.end()) row[3].text += "  " + step->second;
+    if (i > 0) row[3] = {change_text(stepped, i), choose_ink(stepped, i)};
   }
+  for (const KnownStep& known : stepped.steps)
+    table.rows[known.step.at][3].text += "  step " + known.id + state_words(known);
   text += report::terminal_text(table, style);
   if (series.unchained > 0 && trend.against == Against::Anchor)
     text +=

@@ -39,11 +39,10 @@ std::string_view against_text(Against against);
 std::string machine_line(const Variant& variant);
 
 /// Returns the value of a commit with its 95% interval: "591ms ± 5.1ms"; a ratio as "−2.1% ± 0.3%".
-std::string value_text(const Trend& trend, const Observation& commit, const MetricRecord& metric);
+std::string value_text(const SteppedSeries& stepped, const Observation& commit);
 
-/// Returns the change from one commit to another, likewise.
-std::string change_text(const Trend& trend, const Observation& from, const Observation& to,
-                        const MetricRecord& metric);
+/// Returns the change at a commit (its index, not 0) from the one before, likewise.
+std::string change_text(const SteppedSeries& stepped, std::size_t commit);
 
 /// Returns the size of a step: "+10.0% ± 0.2%".
 std::string step_change_text(const SteppedSeries& stepped, const stats::Step& step);
@@ -58,10 +57,8 @@ std::string steps_text(const SteppedSeries& stepped, const report::Style& style)
 std::string sessions_text(const std::vector<SessionLine>& sessions, const report::Style& style);
 std::string benchmarks_text(const std::vector<Variant>& variants, const report::Style& style);
 
-/// Returns what `show` shows of a series: a line for each of its last commits. `steps`: texts after
-/// the change of a commit, by its index ("step 1a2b3c4d").
-std::string series_text(const Series& series, const Trend& trend, const report::Style& style,
-                        const std::map<std::size_t, std::string>& steps = {});
+/// Returns what `show` shows of a series: a line for each of its last commits.
+std::string series_text(const SteppedSeries& stepped, const report::Style& style);
 
 /// A line per machine with a small drawing, one for all of them, and how much they differ in words.
 std::string fleet_text(const FleetEffect& effect, const report::Style& style);

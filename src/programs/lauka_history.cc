@@ -113,10 +113,7 @@ Result<void> for_each_stepped(Database& database, const Request& request,
 Result<Answer> show(Database& database, const Request& request) {
   std::string text;
   auto done = for_each_stepped(database, request, [&](const SteppedSeries& stepped) {
-    std::map<std::size_t, std::string> marks;
-    for (const KnownStep& known : stepped.steps)
-      marks[known.step.at] = "step " + known.id + state_words(known);
-    text += (text.empty() ? "" : "\n") + series_text(stepped.series, stepped.trend, style(), marks);
+    text += (text.empty() ? "" : "\n") + series_text(stepped, style());
   });
   return done ? Result<Answer>(Answer{text}) : done.error();
 }

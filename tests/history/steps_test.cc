@@ -251,7 +251,7 @@ TEST_CASE("with an anchor the history is of ratios to it, which the machine's dr
   CHECK(trend.against == Against::Anchor);
   for (const Observation& one : trend.commits)
     CHECK(std::exp(one.value) == doctest::Approx(1.5).epsilon(1e-6));
-  CHECK(value_text(trend, trend.commits.front(), series->front().metric).find("+50") == 0);
+  CHECK(value_text({series->front(), trend}, trend.commits.front()).find("+50") == 0);
   CHECK(with_steps(loader, series->front(), Against::Usual).value().steps.empty());
 }
 
@@ -282,8 +282,9 @@ TEST_CASE("a new anchor is chained by a session that has measured both") {
     CHECK(series->front().unchained == 10);
     const Trend alone = make_trend(series->front(), Against::Usual);
     CHECK(alone.commits.size() == 10);
-    CHECK(series_text(series->front(), alone, {}).find("10 sessions of another anchor left out") !=
-          std::string::npos);
+    CHECK(
+        series_text({series->front(), alone}, {}).find("10 sessions of another anchor left out") !=
+        std::string::npos);
 
     // A link over an anchor that was never measured with the candidate.
     SUBCASE("over another one") {
@@ -376,17 +377,17 @@ TEST_CASE("what is shown of a series fits the terminal, and no name steers it") 
   series.variant.benchmark = "it\x1b[2J";
   series.points[0].commit = "0123456789abcdef0123456789abcdef01234567+dirty";
   const Trend trend = make_trend(series, Against::Nothing);
-  const std::string wide = series_text(series, trend, {});
+  const std::string wide = series_text({series, trend}, {});
   CHECK(wide.find("it\\x1b[2J, wall_time") == 0);
   CHECK(wide.find("0123456789+dirty") != std::string::npos);
   CHECK(wide.find("+50.0% ± 0.4%") != std::string::npos);
   CHECK(wide.find("●") != std::string::npos);
-  CHECK(series_text(series, trend, {.width = 60}).find("●") == std::string::npos);
-  CHECK(series_text(series, trend, {.width = 70}).find("measured") != std::string::npos);
-  const std::string narrow = series_text(series, trend, {.width = 40});
+  CHECK(series_text({series, trend}, {.width = 60}).find("●") == std::string::npos);
+  CHECK(series_text({series, trend}, {.width = 70}).find("measured") != std::string::npos);
+  const std::string narrow = series_text({series, trend}, {.width = 40});
   CHECK(narrow.find("measured") == std::string::npos);
   CHECK(narrow.find("+50.0% ± 0.4%") != std::string::npos);
-  const std::string plain = series_text(series, trend, {.ascii = true});
+  const std::string plain = series_text({series, trend}, {.ascii = true});
   CHECK(plain.find("+-") != std::string::npos);
   CHECK(plain.find("●") == std::string::npos);
 }

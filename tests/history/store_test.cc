@@ -307,7 +307,7 @@ TEST_CASE("a history of version 3, whose times were seconds, is all there, and g
       CHECK(point.values.mean == sessions[i].results[0].metrics[0].mean);
     }
     const std::string shown =
-        series_text(series->front(), make_trend(series->front(), Against::Usual), {});
+        series_text({series->front(), make_trend(series->front(), Against::Usual)}, {});
     CHECK(shown.find("2026-01-01 01:40") != std::string::npos);
     const auto stepped = with_steps(loader, series->front(), Against::Usual);
     REQUIRE(stepped);

@@ -25,7 +25,7 @@ std::string write_header(const Results& results, std::size_t index, const Style&
 }
 
 /// Explains why a shown delta has no interval. With one run that is obvious.
-std::string why_no_interval(const Results& results, const Style& style) {
+std::string_view why_no_interval(const Results& results, const Style& style) {
   for (const CommandResult& command : results.commands) {
     for (const MetricResult& row : command.rows) {
       if (results.metrics[row.metric].shown == Shown::Verbose && !style.verbose) continue;
@@ -71,13 +71,8 @@ std::string full_tables(const Results& results, const Style& style) {
     text += terminal_text(tables[c], fitted, style);
     if (style.histogram) text += histogram(results, c, style);
   }
-  const bool has_deltas = std::ranges::any_of(tables, [](const Table& table) {
-    return !table.columns.empty() && table.columns.back().holds == Holds::Delta;
-  });
-  const std::string note = has_deltas && fitted.lacks(Less::Interval)
-                               ? std::string(kNoRoomForIntervals)
-                               : why_no_interval(results, style);
-  return text + dim_note(note, style);
+  const std::string_view note = interval_note(tables, fitted);
+  return text + dim_note(note.empty() ? why_no_interval(results, style) : note, style);
 }
 
 std::string percentages_note(const Results& results, std::size_t metric, const Style& style) {

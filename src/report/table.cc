@@ -426,12 +426,19 @@ std::string terminal_text(const Table& table, const Style& style) {
   return terminal_text(table, fit({&table, 1}, style), style);
 }
 
+std::string_view interval_note(std::span<const Table> tables, const Fitted& fitted) {
+  const bool has_deltas = std::ranges::any_of(tables, [](const Table& table) {
+    return std::ranges::find(table.columns, Holds::Delta, &TableColumn::holds) !=
+           table.columns.end();
+  });
+  return has_deltas && fitted.lacks(Less::Interval)
+             ? "the terminal is too narrow for the intervals of deltas"
+             : "";
+}
+
 std::string noted_text(const Table& table, const Style& style) {
   const Fitted fitted = fit({&table, 1}, style);
-  const bool has_deltas =
-      std::ranges::find(table.columns, Holds::Delta, &TableColumn::holds) != table.columns.end();
-  return terminal_text(table, fitted, style) +
-         (has_deltas && fitted.lacks(Less::Interval) ? dim_note(kNoRoomForIntervals, style) : "");
+  return terminal_text(table, fitted, style) + dim_note(interval_note({&table, 1}, fitted), style);
 }
 
 std::string dim_note(std::string_view note, const Style& style) {

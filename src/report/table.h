@@ -103,12 +103,10 @@ Fitted fit(std::span<const Table> tables, const Style& style);
 std::string terminal_text(const Table& table, const Fitted& fitted, const Style& style);
 std::string terminal_text(const Table& table, const Style& style);
 
-/// The same with a note if deltas have lost their intervals to a narrow terminal.
+/// Returns a note if deltas have lost their intervals to a narrow terminal, else nothing; and a
+/// table with that note.
+std::string_view interval_note(std::span<const Table> tables, const Fitted& fitted);
 std::string noted_text(const Table& table, const Style& style);
-
-/// Below a table whose deltas have lost their intervals to a narrow terminal.
-inline constexpr std::string_view kNoRoomForIntervals =
-    "the terminal is too narrow for the intervals of deltas";
 
 /// Returns a line below a table, broken between words; empty without a note.
 std::string dim_note(std::string_view note, const Style& style);

@@ -44,9 +44,7 @@ std::optional<double> measured(const JsonIn& value) {
 }
 
 bool is_user_metric(const Metric& metric) {
-  return metric.role == Role::Other && !metric.event &&
-         std::ranges::none_of(kBuiltInMetrics,
-                              [&](const BuiltInMetric& one) { return one.name == metric.name; });
+  return metric.role == Role::Other && !metric.event && built_in_metric(metric.name) == nullptr;
 }
 
 /// `may_be_negative`: as a formula of the user's own may.
@@ -209,8 +207,7 @@ class SessionReader {
 
   /// Returns a built-in metric's own unit, whatever the file has; nullopt for an unknown word.
   static std::optional<Unit> read_unit(std::string_view metric, std::string_view word) {
-    for (const BuiltInMetric& one : kBuiltInMetrics)
-      if (one.name == metric) return one.unit;
+    if (const BuiltInMetric* built_in = built_in_metric(metric)) return built_in->unit;
     if (word.empty()) return Unit::Count;
     for (const auto& one : kUnitWords)
       if (one.word == word) return one.value;

@@ -168,11 +168,6 @@ Json gate_json(const Results& results, const gate::Verdict& verdict) {
   return gate;
 }
 
-Json gates_json(const Results& results) {
-  return list_of(results.verdicts,
-                 [&](const auto& verdict) { return gate_json(results, verdict); });
-}
-
 Json intervals_json(const Results& results) {
   return list_of(results.intervals, [&](const gate::GatedInterval& one) -> Json {
     return {{"metric", results.metrics[one.metric].name},
@@ -545,7 +540,8 @@ void put_lauka_measured(JsonWriter& json, const Results& results) {
   put_baseline(json, results);
   put_metrics(json, results);
   json.put("comparisons", comparisons_json(results));
-  json.put("gates", gates_json(results));
+  json.put("gates",
+           list_of(results.verdicts, [&](const auto& one) { return gate_json(results, one); }));
   json.put("intervals", intervals_json(results));
   json.put("precision", precision_json(results.precision));
   json.put("warnings", warnings_json(results));

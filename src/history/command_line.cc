@@ -283,6 +283,7 @@ void complete(Request& request) {
     if (wanted.role.empty()) wanted.role = "all";
   }
   wanted.only_commit = action == Action::Combine || action == Action::Export;
+  wanted.uuids = action == Action::Export;
 }
 
 Result<Request> parse_command(const CommandInfo& command, std::span<const std::string> arguments) {

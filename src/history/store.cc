@@ -549,10 +549,11 @@ Result<std::vector<Series>> Loader::series(const Variant& variant, const Wanted&
   }
   const auto rows = database_.ask(
       fmt::format(
-          "SELECT began, added, session, commit_name, branch, anchor, layout, numbers "
+          "SELECT began, added, session, commit_name, branch, anchor, layout, numbers, {} "
           "FROM lauka_point WHERE {} ORDER BY began DESC, added DESC, session DESC LIMIT {}",
-          condition, wanted.last),
-      8);
+          wanted.uuids ? "(SELECT uuid FROM lauka_session WHERE id = session)" : "''", condition,
+          wanted.last),
+      9);
   if (!rows) return rows.error();
   std::set<std::int64_t> names;
   for (const Row& row : *rows)
@@ -570,6 +571,7 @@ Result<std::vector<Series>> Loader::series(const Variant& variant, const Wanted&
       SeriesPoint point{.began = id_in(row[0]),
                         .added = id_in(row[1]),
                         .session = id_in(row[2]),
+                        .uuid = row[8],
                         .commit = name(id_in(row[3])),
                         .branch = name(id_in(row[4])),
                         .anchor = name(id_in(row[5])),
@@ -626,16 +628,6 @@ Result<std::map<std::int64_t, std::string>> Loader::acknowledged(std::int64_t va
   std::map<std::int64_t, std::string> notes;
   for (const Row& row : *rows) notes[id_in(row[0])] = name(id_in(row[1]));
   return notes;
-}
-
-Result<std::map<std::int64_t, std::string>> Loader::uuids(const std::set<std::int64_t>& sessions) {
-  std::map<std::int64_t, std::string> found;
-  auto asked = for_each_list(sessions, [&](const std::string& list) {
-    return database_.each("SELECT id, uuid FROM lauka_session WHERE id IN (" + list + ")", 2, {},
-                          [&](const Row& row) { found[id_in(row[0])] = row[1]; });
-  });
-  if (!asked) return asked.error();
-  return found;
 }
 
 Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {

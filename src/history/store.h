@@ -32,6 +32,7 @@ struct SeriesPoint {
   std::int64_t began = 0;    ///< milliseconds since 1970
   std::int64_t added = 0;    ///< its place in the order of adding
   std::int64_t session = 0;  ///< lauka_session.id
+  std::string uuid{};        ///< of the session; empty unless Wanted asks for it
   std::string commit{};      ///< with "+dirty" where the tree was; empty: not known
   std::string branch{};
   std::string anchor{};  ///< that its ratio refers to; empty: none or unknown
@@ -56,6 +57,7 @@ struct Wanted {
   std::string branch{};
   std::string commit{};      ///< variants that were measured at it
   bool only_commit = false;  ///< and of these, only that commit's points
+  bool uuids = false;        ///< of the points' sessions
   std::size_t last = 1000;   ///< so many sessions of each
 };
 
@@ -95,9 +97,6 @@ class Loader {
   /// Returns the notes of acknowledged steps, by the start of a step's later side.
   Result<std::map<std::int64_t, std::string>> acknowledged(std::int64_t variant,
                                                            const std::string& metric);
-
-  /// The UUIDs of sessions.
-  Result<std::map<std::int64_t, std::string>> uuids(const std::set<std::int64_t>& sessions);
 
  private:
   /// Returns the refusal if a benchmark has no variant; `roles` are the existing ones.

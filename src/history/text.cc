@@ -90,12 +90,6 @@ std::string time_of_day(std::int64_t milliseconds) {
   return rfc3339(TimeOfDay(std::chrono::milliseconds(milliseconds)));
 }
 
-const std::string& uuid_of(const SeriesPoint& point, const Uuids& uuids) {
-  static const std::string kNone;
-  const auto found = uuids.find(point.session);
-  return found == uuids.end() ? kNone : found->second;
-}
-
 /// Returns "parse.wall_time" with the role, command and machine.
 std::string column_of(const Series& series) {
   std::string name = series.variant.benchmark;
@@ -104,7 +98,7 @@ std::string column_of(const Series& series) {
   return name + "." + series.metric.name + "@" + series.variant.machine_class;
 }
 
-nlohmann::ordered_json fields(const Series& series, const SeriesPoint& point, const Uuids& uuids) {
+nlohmann::ordered_json fields(const Series& series, const SeriesPoint& point) {
   const auto optional = [](std::optional<double> value) {
     return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
   };
@@ -115,7 +109,7 @@ nlohmann::ordered_json fields(const Series& series, const SeriesPoint& point, co
                                 {"unit", unit_symbol(series.metric.unit)},
                                 {"better", word_in(kBetterWords, series.metric.better)},
                                 {"machine", series.variant.machine_class},
-                                {"session", uuid_of(point, uuids)},
+                                {"session", point.uuid},
                                 {"began", time_of_day(point.began)},
                                 {"commit", point.commit},
                                 {"branch", point.branch},
@@ -137,14 +131,14 @@ std::string csv_text(const nlohmann::ordered_json& value) {
 }
 
 TableWriter csv_writer(const Sink& sink) {
-  const auto columns = fields({}, {}, {});
+  const auto columns = fields({}, {});
   std::string head;
   for (const auto& [name, value] : columns.items()) head += (head.empty() ? "" : ",") + name;
   sink(head + "\r\n");
-  return {[sink](const Series& series, const Uuids& uuids) {
+  return {[sink](const Series& series) {
     for (const SeriesPoint& point : series.points) {
       std::string line;
-      for (const auto& value : fields(series, point, uuids)) line += csv_text(value) + ",";
+      for (const auto& value : fields(series, point)) line += csv_text(value) + ",";
       line.pop_back();
       sink(line + "\r\n");
     }
@@ -152,15 +146,13 @@ TableWriter csv_writer(const Sink& sink) {
 }
 
 TableWriter json_lines_writer(const Sink& sink) {
-  return {[sink](const Series& series, const Uuids& uuids) {
-    for (const SeriesPoint& point : series.points)
-      sink(dumped(fields(series, point, uuids), -1) + "\n");
+  return {[sink](const Series& series) {
+    for (const SeriesPoint& point : series.points) sink(dumped(fields(series, point), -1) + "\n");
   }};
 }
 
 TableWriter benchfmt_writer(const Sink& sink) {
-  return {[sink, known = std::map<std::string, std::string>()](const Series& series,
-                                                               const Uuids& uuids) mutable {
+  return {[sink, known = std::map<std::string, std::string>()](const Series& series) mutable {
     const auto set = [&](const std::string& key, const std::string& value) {
       if (known[key] == value) return;
       known[key] = value;
@@ -174,7 +166,7 @@ TableWriter benchfmt_writer(const Sink& sink) {
     set("machine", series.variant.machine_class);
     set("cpu", series.variant.machine.cpu_model);
     for (const SeriesPoint& point : series.points) {
-      set("session", uuid_of(point, uuids));
+      set("session", point.uuid);
       set("commit", point.commit);
       set("branch", point.branch);
       sink(fmt::format("{} {} {} {}\n", name, point.values.runs, number(point.values.mean), unit));
@@ -188,7 +180,7 @@ TableWriter bmf_writer(const Sink& sink) {
     nlohmann::ordered_json document = nlohmann::ordered_json::object();
   };
   const auto state = std::make_shared<State>();
-  const auto add = [state](const Series& series, const Uuids& /*uuids*/) {
+  const auto add = [state](const Series& series) {
     if (series.points.empty()) return;
     const MetricRecord& values = series.points.back().values;
     std::string name = series.variant.benchmark;
@@ -220,7 +212,7 @@ TableWriter otava_writer(const Sink& sink) {
     std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, Line> lines{};
   };
   const auto state = std::make_shared<State>();
-  const auto add = [state](const Series& series, const Uuids& /*uuids*/) {
+  const auto add = [state](const Series& series) {
     for (const SeriesPoint& point : series.points) {
       Line& line = state->lines[{point.began, point.added, point.session}];
       line.commit = point.commit;

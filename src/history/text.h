@@ -66,15 +66,10 @@ std::string fleet_text(const FleetEffect& effect, const report::Style& style);
 /// Returns the same as a forest plot for the page.
 std::string fleet_html(const FleetEffect& effect);
 
-using Uuids = std::map<std::int64_t, std::string>;
-
 /// Writes the points of one series after the other for other programs.
 struct TableWriter {
-  /// Writes a series; `uuids` has the session of each point.
-  std::function<void(const Series& series, const Uuids& uuids)> add;
-
-  /// Writes the parts that need all series.
-  std::function<void()> end = [] {};
+  std::function<void(const Series& series)> add;
+  std::function<void()> end = [] {};  ///< writes the parts that need all series
 };
 
 /// Returns the writer of a format of `lauka-history export`:

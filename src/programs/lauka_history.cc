@@ -251,11 +251,7 @@ Result<Answer> write_table(Database& database, const Request& request) {
     Loader loader(database);
     const auto writer = table_writer(request.words[0], sink);
     auto done = for_each_series(loader, request.wanted, [&](const Series& series) -> Result<void> {
-      std::set<std::int64_t> sessions;
-      for (const SeriesPoint& point : series.points) sessions.insert(point.session);
-      const auto uuids = loader.uuids(sessions);
-      if (!uuids) return uuids.error();
-      writer.add(series, *uuids);
+      writer.add(series);
       return {};
     });
     if (done) writer.end();

@@ -440,7 +440,7 @@ TEST_CASE("sessions that begin at the same time keep the order in which they wer
     std::string table;
     const auto otava =
         table_writer("otava", [&](std::string_view text) { table += std::string(text); });
-    otava.add(series->front(), {});
+    otava.add(series->front());
     otava.end();
     std::size_t at = 0;
     for (int i = 0; i < 8; ++i) {

@@ -13,6 +13,7 @@
 #include <deque>
 #include <functional>
 #include <future>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -21,6 +22,7 @@
 #include <tuple>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 // Few statements of many rows, because round trips to the database take the time. Rows are written
 // in ascending order, and tables in one order: two writers that add the same wait for each other in
@@ -36,20 +38,13 @@ std::int64_t id_in(const std::string& text) {
   return std::strtoll(text.c_str(), nullptr, 10);
 }
 
-/// "... IN (1,2,3)" for some of `ids` at a time.
-Result<void> for_each_list(const std::set<std::int64_t>& ids,
-                           const std::function<Result<void>(const std::string&)>& ask) {
-  std::string list;
-  std::size_t count = 0;
-  for (const std::int64_t id : ids) {
-    list += (list.empty() ? "" : ",") + std::to_string(id);
-    ++count;
-    if (count % kMostIds != 0 && count < ids.size()) continue;
-    if (auto done = ask(list); !done) return done;
-    list.clear();
-  }
-  return {};
+/// The text of an id in a column of few rows. Points are many: Loader asks for each of their names
+/// once.
+std::string name_in(std::string_view column) {
+  return fmt::format("(SELECT text FROM lauka_name WHERE id = {})", column);
 }
+
+constexpr std::string_view kClassOfMachine = "(SELECT class FROM lauka_machine WHERE id = machine)";
 
 /// Returns the places of the wanted metrics; by default the time, else the first.
 std::vector<std::size_t> wanted_metrics(const std::vector<MetricRecord>& layout,
@@ -413,44 +408,17 @@ const std::string& Loader::name(std::int64_t id) const {
 }
 
 Result<void> Loader::learn(const std::set<std::int64_t>& names) {
-  std::set<std::int64_t> unknown;
-  for (const std::int64_t id : names)
-    if (names_.count(id) == 0) unknown.insert(id);
-  return for_each_list(unknown, [&](const std::string& list) {
-    return database_.each("SELECT id, text FROM lauka_name WHERE id IN (" + list + ")", 2, {},
-                          [&](const Row& row) { names_[id_in(row[0])] = row[1]; });
-  });
-}
-
-Result<void> Loader::load_machines(const std::set<std::int64_t>& machines) {
-  std::set<std::int64_t> unknown;
-  for (const std::int64_t id : machines)
-    if (machines_.count(id) == 0) unknown.insert(id);
-  std::map<std::int64_t, std::pair<std::string, std::int64_t>> found;
-  std::set<std::int64_t> parts;
-  auto asked = for_each_list(unknown, [&](const std::string& list) {
-    return database_.each("SELECT id, class, parts FROM lauka_machine WHERE id IN (" + list + ")",
-                          3, {}, [&](const Row& row) {
-                            found[id_in(row[0])] = {row[1], id_in(row[2])};
-                            parts.insert(id_in(row[2]));
-                          });
-  });
-  if (!asked) return asked;
-  if (auto learnt = learn(parts); !learnt) return learnt;
-  for (const auto& [id, one] : found) machines_[id] = {one.first, decode_machine(name(one.second))};
-  return {};
-}
-
-Result<void> Loader::load_names(const std::vector<Row>& rows,
-                                std::initializer_list<std::size_t> names, std::size_t machine) {
-  std::set<std::int64_t> ids;
-  std::set<std::int64_t> machines;
-  for (const Row& row : rows) {
-    for (const std::size_t column : names) ids.insert(id_in(row[column]));
-    machines.insert(id_in(row[machine]));
+  std::vector<std::int64_t> unknown;
+  std::ranges::copy_if(names, std::back_inserter(unknown),
+                       [&](std::int64_t id) { return names_.count(id) == 0; });
+  for (std::size_t i = 0; i < unknown.size(); i += kMostIds) {
+    const auto ids = std::span(unknown).subspan(i, std::min(kMostIds, unknown.size() - i));
+    auto asked = database_.each(
+        fmt::format("SELECT id, text FROM lauka_name WHERE id IN ({})", fmt::join(ids, ",")), 2, {},
+        [&](const Row& row) { names_[id_in(row[0])] = row[1]; });
+    if (!asked) return asked;
   }
-  if (auto learnt = learn(ids); !learnt) return learnt;
-  return load_machines(machines);
+  return {};
 }
 
 Result<std::vector<SessionLine>> Loader::sessions(std::size_t last, const std::string& commit) {
@@ -461,20 +429,20 @@ Result<std::vector<SessionLine>> Loader::sessions(std::size_t last, const std::s
     condition = fmt::format(" WHERE commit_name = {}", *number);
   }
   const auto rows = database_.ask(
-      fmt::format("SELECT began, uuid, commit_name, branch, host, machine, results, complete FROM "
-                  "lauka_session{} ORDER BY began DESC, added DESC LIMIT {}",
+      fmt::format("SELECT began, uuid, {}, {}, {}, {}, results, complete FROM lauka_session{} "
+                  "ORDER BY began DESC, added DESC LIMIT {}",
+                  name_in("commit_name"), name_in("branch"), name_in("host"), kClassOfMachine,
                   condition, last),
       8);
   if (!rows) return rows.error();
-  if (auto learnt = load_names(*rows, {2, 3, 4}, 5); !learnt) return learnt.error();
   std::vector<SessionLine> lines;
   for (const Row& row : *rows)
     lines.push_back({.began = id_in(row[0]),
                      .uuid = row[1],
-                     .commit = name(id_in(row[2])),
-                     .branch = name(id_in(row[3])),
-                     .host = name(id_in(row[4])),
-                     .machine_class = machines_[id_in(row[5])].first,
+                     .commit = row[2],
+                     .branch = row[3],
+                     .host = row[4],
+                     .machine_class = row[5],
                      .results = static_cast<std::size_t>(id_in(row[6])),
                      .complete = row[7] != "0"});
   return lines;
@@ -510,20 +478,20 @@ Result<std::vector<Variant>> Loader::variants(const Wanted& wanted) {
         *number);
   }
   const auto rows = database_.ask(
-      "SELECT id, benchmark, role, command, machine FROM lauka_variant WHERE " + condition, 5);
+      fmt::format("SELECT id, {}, {}, {}, {}, {} FROM lauka_variant WHERE {}", name_in("benchmark"),
+                  name_in("role"), name_in("command"), kClassOfMachine,
+                  name_in("(SELECT parts FROM lauka_machine WHERE id = machine)"), condition),
+      6);
   if (!rows) return rows.error();
-  if (auto learnt = load_names(*rows, {1, 2, 3}, 4); !learnt) return learnt.error();
   std::vector<Variant> variants;
-  for (const Row& row : *rows) {
-    const auto& machine = machines_[id_in(row[4])];
-    if (!machine.first.starts_with(wanted.machine)) continue;
-    variants.push_back({.id = id_in(row[0]),
-                        .benchmark = name(id_in(row[1])),
-                        .role = name(id_in(row[2])),
-                        .command = name(id_in(row[3])),
-                        .machine_class = machine.first,
-                        .machine = machine.second});
-  }
+  for (const Row& row : *rows)
+    if (row[4].starts_with(wanted.machine))
+      variants.push_back({.id = id_in(row[0]),
+                          .benchmark = row[1],
+                          .role = row[2],
+                          .command = row[3],
+                          .machine_class = row[4],
+                          .machine = decode_machine(row[5])});
   std::set<std::string> roles;
   for (const Variant& variant : variants)
     if (!variant.role.empty()) roles.insert(variant.role);
@@ -618,15 +586,12 @@ Result<void> Loader::chain_anchors(std::vector<Series>& all) {
 Result<std::map<std::int64_t, std::string>> Loader::acknowledged(std::int64_t variant,
                                                                  const std::string& metric) {
   const auto rows = database_.ask(
-      fmt::format("SELECT began, note FROM lauka_acknowledged WHERE variant = {} AND metric = {}",
-                  variant, text_id(metric)),
+      fmt::format("SELECT began, {} FROM lauka_acknowledged WHERE variant = {} AND metric = {}",
+                  name_in("note"), variant, text_id(metric)),
       2);
   if (!rows) return rows.error();
-  std::set<std::int64_t> names;
-  for (const Row& row : *rows) names.insert(id_in(row[1]));
-  if (auto learnt = learn(names); !learnt) return learnt.error();
   std::map<std::int64_t, std::string> notes;
-  for (const Row& row : *rows) notes[id_in(row[0])] = name(id_in(row[1]));
+  for (const Row& row : *rows) notes[id_in(row[0])] = row[1];
   return notes;
 }
 

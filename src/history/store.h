@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <map>
 #include <set>
 #include <span>
@@ -104,15 +103,9 @@ class Loader {
   Result<void> learn(const std::set<std::int64_t>& names);
   const std::string& name(std::int64_t id) const;
   Result<void> chain_anchors(std::vector<Series>& all);
-  Result<void> load_machines(const std::set<std::int64_t>& machines);
-
-  /// The names and the machines in these columns.
-  Result<void> load_names(const std::vector<Row>& rows, std::initializer_list<std::size_t> names,
-                          std::size_t machine);
 
   Database& database_;
   std::map<std::int64_t, std::string> names_{{0, ""}};
-  std::map<std::int64_t, std::pair<std::string, Machine>> machines_{};
   std::map<std::int64_t, std::vector<MetricRecord>> layouts_{};
 };
 

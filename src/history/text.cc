@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cmath>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <tuple>

@@ -200,7 +200,7 @@ class SessionReader {
       const JsonIn* metrics = ours != nullptr ? object_in(*ours, "metrics") : nullptr;
       if (metrics == nullptr) continue;
       for (const auto& [name, metric] : metrics->items())
-        if (places_.count(name) == 0)
+        if (!find_metric(recording().metrics, name))
           add_metric(JsonIn{{"name", name}, {"unit", text_in(metric, "unit")}});
     }
   }
@@ -233,7 +233,6 @@ class SessionReader {
       metric.percentile = Percentile{text_in(there, "percentile_of"), *share};
     const auto event = count_in(there, "event");
     if (event && *event < recording().setting.events.events.size()) metric.event = *event;
-    places_.emplace(metric.name, recording().metrics.size());
     recording().metrics.push_back(std::move(metric));
   }
 
@@ -350,22 +349,20 @@ class SessionReader {
     for (const auto& [metric, there] : metrics.items()) {
       const JsonIn* samples = list_in(there, "samples");
       if (samples == nullptr) return foreign("a metric without samples");
-      const auto known = places_.find(metric);
-      if (known != places_.end() && recording().metrics[known->second].percentile) continue;
-      const bool is_own =
-          known != places_.end() && is_user_metric(recording().metrics[known->second]);
+      const auto place = find_metric(recording().metrics, metric);
+      if (place && recording().metrics[*place].percentile) continue;
+      const bool is_own = place && is_user_metric(recording().metrics[*place]);
       const auto values = read_values(*samples, name, is_own);
       if (!values) return values.error();
       if (has_runs && values->size() != runs.size()) return foreign("samples without their runs");
-      if (known == places_.end()) continue;
-      const std::size_t place = known->second;
-      const Metric& of = recording().metrics[place];
+      if (!place) continue;
+      const Metric& of = recording().metrics[*place];
       if (auto fits = check_unit(of, text_in(there, "unit"), name); !fits) return fits;
       while (runs.size() < values->size()) runs.push_back(empty_run(command, runs.size()));
-      enter(*values, place, runs);
+      enter(*values, *place, runs);
       const JsonIn* bound = member(there, "at_most");
       if (const auto value = bound != nullptr ? measured(*bound) : std::nullopt)
-        at_most_[{command, place}] = *value;
+        at_most_[{command, *place}] = *value;
     }
     return {};
   }
@@ -376,8 +373,8 @@ class SessionReader {
       run.why = text_in(there, "why");
       if (const JsonIn* values = object_in(there, "values")) {
         for (const auto& [metric, value] : values->items()) {
-          const auto place = places_.find(metric);
-          if (place != places_.end()) run.values[place->second] = measured(value).value_or(kNone);
+          if (const auto place = find_metric(recording().metrics, metric))
+            run.values[*place] = measured(value).value_or(kNone);
         }
       }
       redone_.push_back(std::move(run));
@@ -444,7 +441,6 @@ class SessionReader {
   const JsonIn& document_;
   const JsonIn* session_ = nullptr;
   ReadSession read_{};
-  std::map<std::string, std::size_t, std::less<>> places_{};  // of the metrics, by name
   std::vector<Run> runs_{};
   std::vector<Run> redone_{};
   Bounds at_most_{};
@@ -633,9 +629,10 @@ void put_baseline(JsonWriter& json, const Results& results) {
   Json executables = Json::array();
   Json calls = Json::array();
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    names.push_back(results.reference_of(c));
-    executables.push_back(results.program_of_reference(c).executable);
-    calls.push_back(results.program_of_reference(c).call);
+    const Command& reference = results.reference_of(c);
+    names.push_back(reference.name);
+    executables.push_back(reference.program.executable);
+    calls.push_back(reference.program.call);
   }
   json.open("baseline", '{');
   json.put("file", baseline.file);

@@ -136,7 +136,7 @@ std::string in_lines(const std::string& sentence, const Style& style) {
 }
 
 std::string reference_of(const Results& results, std::size_t command) {
-  const std::string& name = results.reference_of(command);
+  const std::string& name = results.reference_of(command).name;
   if (!results.reference.baseline) return name;
   const bool is_itself = name == results.commands[command].name;
   return (is_itself ? "itself" : name) + " in " + results.reference.baseline->file;

@@ -40,7 +40,7 @@ Cell base_cell(const SuiteRow& row) {
   if (row.is_anchor()) return {};
   const Results& results = *row.results;
   if (!results.reference.baseline) return value_cell(row, results.reference.command);
-  return {row.candidate ? results.reference_of(*row.candidate) : ""};
+  return {row.candidate ? results.reference_of(*row.candidate).name : ""};
 }
 
 Cell make_delta_cell(const SuiteRow& row) {

@@ -240,17 +240,11 @@ struct Results : Recording, gate::Findings {
   std::optional<double> process_start{};
   std::vector<Warning> warnings{};  ///< in the order of Finding's kinds, then of the commands
 
-  /// Returns the name of the reference of `command`.
-  const std::string& reference_of(std::size_t command) const {
-    return reference.baseline ? baseline_of(command).name : commands[reference.command].name;
-  }
-  const Fingerprint& program_of_reference(std::size_t command) const {
-    return reference.baseline ? baseline_of(command).program : commands[reference.command].program;
-  }
-
- private:
-  const Command& baseline_of(std::size_t command) const {
-    return reference.baseline->session->measured[reference.baseline->commands[command]];
+  /// Returns what `command` is compared with.
+  const Command& reference_of(std::size_t command) const {
+    const auto& baseline = reference.baseline;
+    return baseline ? baseline->session->measured[baseline->commands[command]]
+                    : commands[reference.command];
   }
 };
 

@@ -4,7 +4,6 @@
 #include "format/sections.h"
 #include "report/lines.h"
 #include "results/results.h"
-#include "session/baseline.h"
 #include "stats/summary.h"
 
 #include <cmath>
@@ -616,49 +615,6 @@ Json why_json(const Results& results, std::size_t command) {
 
 Result<ReadSession> read_session_document(const JsonIn& document) {
   return SessionReader(document).read();
-}
-
-void put_baseline(JsonWriter& json, const Results& results) {
-  if (!results.reference.baseline) {
-    json.put("baseline", nullptr);
-    return;
-  }
-  const Baseline& baseline = *results.reference.baseline;
-  const Recording& there = *baseline.session;
-  Json names = Json::array();
-  Json executables = Json::array();
-  Json calls = Json::array();
-  for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    const Command& reference = results.reference_of(c);
-    names.push_back(reference.name);
-    executables.push_back(reference.program.executable);
-    calls.push_back(reference.program.call);
-  }
-  json.open("baseline", '{');
-  json.put("file", baseline.file);
-  json.put("tool", there.by_lauka ? "lauka" : "hyperfine");
-  json.put("version", there.by_lauka ? Json(there.circumstances.version) : Json(nullptr));
-  json.put("machine", there.by_lauka ? to_json(there.circumstances.machine) : Json(nullptr));
-  json.put("commands", names);
-  json.put("executable_sha256", executables);
-  json.put("call_sha256", calls);
-  json.open("samples", '[');
-  for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    json.open('{');
-    for (std::size_t m = 0; m < results.metrics.size(); ++m) {
-      const std::vector<double> values = baseline_values(baseline, c, m);
-      if (values.empty() || results.metrics[m].percentile) continue;
-      const Unit unit = results.metrics[m].unit;
-      json.open(results.metrics[m].name, '{');
-      json.put("unit", unit_symbol(unit));
-      json.list("samples", values.size(),
-                [&](std::size_t i) { return json_sample(values[i], unit); });
-      json.close();
-    }
-    json.close();
-  }
-  json.close();
-  json.close();
 }
 
 void put_lauka_result(JsonWriter& json, const Results& results, std::size_t command) {

@@ -159,7 +159,4 @@ void put_lauka_result(JsonWriter& json, const Results& results, std::size_t comm
 void put_lauka_identity(JsonWriter& json, const Results& results, bool complete);
 void put_lauka_measured(JsonWriter& json, const Results& results);
 
-/// Writes the baseline with its values, so that deltas can be taken again.
-void put_baseline(JsonWriter& json, const Results& results);
-
 }  // namespace lauka

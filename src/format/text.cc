@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -221,16 +220,6 @@ std::vector<std::string> texts_in(const JsonIn& object, std::string_view key) {
   for (const JsonIn& one : items_in(object, key))
     if (one.is_string()) texts.push_back(one.get<std::string>());
   return texts;
-}
-
-std::optional<double> fraction_in(const JsonIn& object, std::string_view key) {
-  const auto percent = number_in(object, key);
-  if (!percent) return std::nullopt;
-  const double near = *percent / 100.0;
-  constexpr double far = std::numeric_limits<double>::infinity();
-  for (const double one : {near, std::nextafter(near, -far), std::nextafter(near, far)})
-    if (100.0 * one == *percent) return one;
-  return near;
 }
 
 std::string json_string(std::string_view text) {

@@ -42,9 +42,6 @@ bool flag_in(const JsonIn& object, std::string_view key, bool otherwise = false)
 std::optional<double> number_in(const JsonIn& object, std::string_view key);
 std::optional<std::uint64_t> count_in(const JsonIn& object, std::string_view key);
 
-/// Returns the fraction of a percentage, so that 100 times it is exactly the percentage.
-std::optional<double> fraction_in(const JsonIn& object, std::string_view key);
-
 /// Keys stay in the order in which they are set.
 using Json = nlohmann::ordered_json;
 

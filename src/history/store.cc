@@ -11,7 +11,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <deque>
-#include <functional>
 #include <future>
 #include <iterator>
 #include <map>

@@ -257,6 +257,7 @@ std::string tables(const Results& results, const Style& style) {
 }
 
 constexpr std::chrono::milliseconds kLeastPause{100};
+constexpr std::string_view kEraseLine = "\r\x1b[K";  // from its start
 
 /// "0:07", "12:34" or "1:02:03": does not change its width every second.
 std::string clock_text(std::chrono::nanoseconds time) {

@@ -28,6 +28,10 @@ std::string_view mark_text(Mark mark, std::size_t form, bool words) {
   return words ? kNoWord : kNoMark;
 }
 
+std::string marked_text(const Cell& cell, bool words) {
+  return std::string(cell.text.empty() ? "" : mark_text(cell.mark, 0, words)) + cell.text;
+}
+
 std::string shown(const Cell& cell, const TableColumn& column, Less less, const Style& style) {
   if (less >= column.goes) return "";
   const auto narrowed =
@@ -463,10 +467,6 @@ std::string table_html(const Table& table, std::string_view css_class) {
   return html + "</tbody>\n</table></div>\n";
 }
 
-std::string marked_text(const Cell& cell, bool words) {
-  return std::string(cell.text.empty() ? "" : mark_text(cell.mark, 0, words)) + cell.text;
-}
-
 std::string marked_html(const Cell& cell) {
   std::string mark;
   if (cell.mark == Mark::Better || cell.mark == Mark::Worse)
@@ -534,8 +534,8 @@ bool one_was_typed(const Results& results) {
 }
 
 bool is_compact(const Results& results) {
-  if (results.presentation.table == TableChoice::Auto)
-    return results.commands.size() >= kManyCommands;
+  constexpr std::size_t many = 5;
+  if (results.presentation.table == TableChoice::Auto) return results.commands.size() >= many;
   return results.presentation.table == TableChoice::Compact;
 }
 

@@ -128,8 +128,7 @@ struct Markup {
 
 std::string table_html(const Table& table, std::string_view css_class = "");
 
-/// A delta with its mark: emoji or words in a terminal, drawn in HTML.
-std::string marked_text(const Cell& cell, bool words);
+/// A delta with its mark, drawn in HTML.
 std::string marked_html(const Cell& cell);
 
 /// A verdict in HTML; empty if missing.
@@ -158,9 +157,7 @@ bool has_deltas_of(const Results& results, std::size_t metric);
 /// True if all commands were made of one that was typed.
 bool one_was_typed(const Results& results);
 
-/// From this many commands on a table has a row for each of them, unless --table says otherwise.
-inline constexpr std::size_t kManyCommands = 5;
-
+/// True if a table has a row for each command: with five or more, unless --table says otherwise.
 bool is_compact(const Results& results);
 
 /// Returns a compact table's row of a metric; null if no run has a value.

@@ -13,9 +13,8 @@
 
 #include <nlohmann/json.hpp>
 
-// The part of lauka's JSON about the session: its place and time, its setting, and its findings. A
-// metric is named as in the table; changes are in percent, as in the CSV, all else is in base
-// units.
+// The part of lauka's JSON about the session: its place and time, its setting, and its findings.
+// Changes are in percent, as in the CSV, all else is in base units.
 
 namespace lauka {
 

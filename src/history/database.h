@@ -76,9 +76,8 @@ class Database {
 /// Lists the statements of each migration, from the first version on.
 std::span<const std::span<const std::string_view>> migrations();
 
-/// Opens the history in a database and migrates its tables to the newest version. Refuses one that
-/// a newer lauka-history has changed, and to read one without a history. An error names the
-/// database.
+/// Opens the history in a database and brings its tables to the newest version. Refuses one of a
+/// newer lauka-history, and to read one without a history. An error names the database.
 Result<Database> open_history(const std::string& where, Access access);
 
 }  // namespace lauka::history

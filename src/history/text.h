@@ -79,10 +79,9 @@ struct TableWriter {
 /// otava: CSV with a row per session and a column per series, as Apache Otava reads it.
 TableWriter table_writer(std::string_view format, const Sink& sink);
 
-/// Writes one self-contained page: the changes for the worse and the better, a card for each series
-/// (those that changed most come first), a forest plot of what several classes of machines found,
-/// and a section for each series with its trend, steps and last commits. In `commit_url` the commit
-/// replaces {}; empty: commits are no links.
+/// Writes one self-contained page: the changes, a card and a section for each series (those that
+/// changed most come first), and a forest plot of what several classes of machines found. In
+/// `commit_url` the commit replaces {}; empty: commits are no links.
 void write_history_page(const std::string& title, const std::string& commit_url,
                         std::span<const SteppedSeries> all, const Sink& sink);
 

@@ -87,8 +87,7 @@ std::string svg_spots(const std::vector<Spot>& spots, std::string_view css_class
 std::string svg_axis(const std::vector<TickLabel>& labels);
 
 /// Returns a picture, `height` pixels high, of values from bottom to top along `count` places:
-/// `content`, `count` wide and `kAcross` high, with the labels of `axis`; `title` is for screen
-/// readers.
+/// `content`, `count` wide and `kAcross` high, with the labels of `axis`.
 std::string svg_along(std::size_t height, const Axis& axis, const Metric& metric, std::size_t count,
                       std::string_view title, std::string_view content);
 

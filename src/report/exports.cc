@@ -14,9 +14,8 @@
 
 #include <fmt/format.h>
 
-// Go's benchmark format, as benchstat reads it: https://go.dev/design/14313-benchmark-format. A
-// line is a run, since benchstat takes each line for a sample. Markdown as GitHub reads it,
-// AsciiDoc as Asciidoctor does, Org as Emacs does.
+// Go's benchmark format (https://go.dev/design/14313-benchmark-format) as benchstat reads it, which
+// takes each line for a sample; Markdown as GitHub does, AsciiDoc as Asciidoctor, Org as Emacs.
 
 namespace lauka::report {
 

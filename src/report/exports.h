@@ -23,8 +23,7 @@ void write_summary_csv(const Report& report, const Sink& sink);
 void write_runs_csv(const Report& report, const Sink& sink);
 
 /// --export-markdown: for a pull request. One table of the rows that the terminal shows too (of a
-/// suite, its table), a line for each candidate and gate, and the warnings. Names are code, escaped
-/// for GitHub.
+/// suite, its table), a line for each candidate and gate, and the warnings. Names are code.
 void write_markdown(const Report& report, const Sink& sink);
 
 /// --export-asciidoc, --export-orgmode: the same in these languages.
@@ -33,8 +32,7 @@ void write_orgmode(const Report& report, const Sink& sink);
 
 /// --export-html: one self-contained page: the verdict, an overview of all commands, each metric
 /// drawn (distribution, deltas, runs over time), and the tables; of a suite, its table, with the
-/// drawings and tables of each benchmark, folded. Light or dark as the reader's system is. Its size
-/// does not grow with the number of runs.
+/// drawings and tables of each benchmark, folded. Its size does not grow with the number of runs.
 void write_html(const Report& report, const Sink& sink);
 
 /// --export-benchfmt: Go's benchmark format, a line for each run. Of a plain call, names have a key

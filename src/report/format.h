@@ -12,11 +12,10 @@
 
 namespace lauka::report {
 
-/// `value` (base units) with its unit and exactly `digits` significant digits (3 or more): "591ms",
-/// Formats "1.00s", "137MB", "2.51G". The unit is chosen after rounding, so 999.9 ms is "1.00s",
-/// never "1000ms". Zero is "0s", "0B", "0" or "0%", fractions being shown in percent. Times go on
-/// from 999s to min, h and d; bytes are decimal; values beyond all units are written as 1.23e+21.
-/// Negative numbers begin with U+2212. A whole count below 10,000 is written in full: "59", "2112".
+/// Formats `value` (base units) with its unit and exactly `digits` significant digits (3 or more):
+/// "591ms", "137MB", "2.51G". The unit is chosen after rounding, so 999.9 ms is "1.00s". Zero is
+/// "0s", "0B", "0" or "0%". Times go on from 999s to min, h and d; values beyond all units are
+/// written as 1.23e+21. Whole counts below 10,000 are written in full. Minus is U+2212.
 std::string quantity(double value, Unit unit, int digits = 3);
 
 /// The same in the metric's own display unit, if it has one: "0.591s", "131MiB".

@@ -16,9 +16,8 @@ struct CodePoints {
   char32_t last;
 };
 
-// From the Unicode character database 14.0.0 (EastAsianWidth.txt, UnicodeData.txt), as Python's
-// unicodedata gives it. Unassigned code points join their neighbours: what later versions add there
-// is mostly alike.
+// From Unicode 14.0.0 (EastAsianWidth.txt, UnicodeData.txt), as Python's unicodedata gives it.
+// Unassigned code points join their neighbours: what later versions add there is mostly alike.
 
 /// Takes no cell: categories Mn, Me and Cf from U+0300 on, and the Hangul vowels that join the
 /// syllable before. Ascending.

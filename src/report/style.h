@@ -22,9 +22,8 @@ enum class Ink : unsigned char { Plain, Bold, Dim, Green, Red };
 /// Returns `text` in `ink`; unchanged if `color` is false, if it is empty, and in Ink::Plain.
 std::string inked(std::string_view text, Ink ink, bool color);
 
-/// Terminal cells that UTF-8 `text` takes: 2 for East Asian wide characters and emoji, 0 for
-/// combining and invisible ones, 1 for each byte that is not UTF-8. "Ambiguous" ones (… ± σ) take
-/// 1, as terminals draw them by default.
+/// Returns the cells that UTF-8 `text` takes: 2 for East Asian wide characters and emoji, 0 for
+/// combining and invisible ones, 1 for a byte that is not UTF-8 and for "ambiguous" ones (… ± σ).
 std::size_t display_width(std::string_view text);
 
 /// Returns `text` in at most `width` cells; if wider, its end is replaced by …; or its middle,

@@ -134,9 +134,8 @@ std::string marked_html(const Cell& cell);
 /// A verdict in HTML; empty if missing.
 std::string verdict_html(std::string_view verdict);
 
-/// `text` as code in a cell of a Markdown table: in as many backticks as it takes, control
-/// characters made visible, and each | escaped (a table is divided into cells before its code is
-/// looked for).
+/// `text` as code in a cell of a Markdown table: in as many backticks as it takes, each | escaped
+/// (a table is divided into cells before its code is looked for).
 std::string code_cell(std::string_view text);
 
 /// Returns a delta, marked as a gain or a loss if it is significant, else dim.

@@ -318,9 +318,8 @@ int exit_status_of(const Session& session, const std::vector<gate::Verdict>& ver
                    std::optional<int> if_inconclusive);
 
 /// Finds unsteady wall times of `command`, `series` in the order run: at most a slow first run and
-/// one finding about the rest, as one cause shows as several. Drift says more than two modes, these
-/// more than outliers, these more than slow noise; but outliers more than a drift that is small
-/// against the spread.
+/// one finding about the rest, as one cause shows as several: drift, unless there are outliers and
+/// it is small against the spread; else two modes, outliers or slow noise, in this order.
 std::vector<Warning> warnings_of_series(std::size_t command, std::span<const double> series,
                                         std::uint64_t warmup);
 

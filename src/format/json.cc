@@ -244,7 +244,6 @@ Json geomeans_json(const Report& report) {
 }
 
 void put_suite(JsonWriter& json, const Report& report) {
-  put_lauka_identity(json, report.benchmarks.front(), report.complete());
   json.put("gates_control", word_in(kRiskWords, report.risk));
   json.put("geomeans", geomeans_json(report));
   json.open("benchmarks", '[');
@@ -333,12 +332,11 @@ void write_json(const Report& report, const Sink& sink) {
   for (const Results& one : report.benchmarks) put_results(json, one);
   json.close();
   json.open("lauka", '{');
-  if (report.is_suite()) {
+  put_lauka_identity(json, first, report.complete());
+  if (report.is_suite())
     put_suite(json, report);
-  } else {
-    put_lauka_identity(json, first, first.complete);
+  else
     put_lauka_measured(json, first);
-  }
   json.close();
   json.close();
 }

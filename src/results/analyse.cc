@@ -226,9 +226,7 @@ Geomean geomean_at(const std::vector<Results>& benchmarks, std::size_t place) {
     changes.push_back(*delta);
   }
   if (!has_one_name) mean.candidate.clear();
-  static_cast<stats::Change&>(mean.change) = stats::geometric_mean(changes);
-  mean.change.basis = stats::Basis::Typical;
-  mean.change.mean = mean.change;
+  mean.change = stats::geometric_mean(changes);
   return mean;
 }
 

@@ -266,7 +266,7 @@ struct Geomean {
   std::size_t benchmarks = 0;  ///< that it covers, 2 or more
   std::string metric{};
   Better better = Better::Less;
-  stats::Delta change{};
+  stats::Change change{};
 };
 
 /// All that the screen and the exports are made from: the benchmarks of a suite, or the single

@@ -401,7 +401,7 @@ void write_history_page(const std::string& title, const std::string& commit_url,
         steps_list(stepped, commits), large_chart(make_scale(stepped)),
         commit_rows(stepped, commits)));
   }
-  report::write_page_end(std::string(report::html_script()).append(kFilter), sink);
+  report::write_page_end(kFilter, sink);
 }
 
 }  // namespace lauka::history

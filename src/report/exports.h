@@ -70,11 +70,9 @@ std::string benchfmt_word(std::string_view text);
 /// A metric as a unit of that format: "sec/op" of the wall time, "cpu_time-sec", "peak_rss-B".
 std::string benchfmt_unit(std::string_view metric, Unit unit);
 
-/// Writes a page up to its heading; `style` is added to the CSS of all pages.
+/// Writes a page up to its heading, and its end with the script that names the run under the
+/// pointer; `style` and `script` are added to those of all pages.
 void write_page_begin(const std::string& title, std::string_view style, const Sink& sink);
 void write_page_end(std::string_view script, const Sink& sink);
-
-/// The script of --export-html: it names the run under the pointer.
-std::string_view html_script();
 
 }  // namespace lauka::report

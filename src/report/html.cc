@@ -104,6 +104,59 @@ summary { cursor: pointer; font-size: 1.05rem; font-weight: 600; padding: .3rem 
 )css";
 }
 
+/// Names the run under the pointer.
+std::string_view html_script() {
+  return R"js(
+"use strict";
+(() => {
+  const tip = document.createElement("div");
+  tip.id = "tip";
+  tip.hidden = true;
+  document.body.append(tip);
+  const points = new WeakMap();
+  const read = path => {
+    if (!points.has(path)) {
+      const {name, runs, labels} = path.dataset;
+      points.set(path, [...path.getAttribute("d").matchAll(/M(\d+) (\d+)/g)].map((at, i) =>
+        ({x: +at[1], y: +at[2],
+          label: labels ? labels.split("|")[i] : `run ${runs ? runs.split(" ")[i] : +at[1] + 1} of ${name}`})));
+    }
+    return points.get(path);
+  };
+  const value = (plot, part) => {
+    const {low, high, size, unit, log} = plot.closest(".chart").dataset;
+    const at = log ? low * (high / low) ** part : +low + part * (high - low);
+    return Number((at / size).toPrecision(4)) + unit;
+  };
+  const show = event => {
+    const plot = event.target.closest("svg.plot");
+    const frame = plot && plot.getBoundingClientRect();
+    let best = null;
+    if (plot && plot.viewBox.baseVal) {
+      const {width, height} = plot.viewBox.baseVal;
+      for (const path of plot.querySelectorAll("path.spots")) {
+        for (const point of read(path)) {
+          const far = Math.hypot(frame.left + point.x / width * frame.width - event.clientX,
+                                 frame.top + point.y / height * frame.height - event.clientY);
+          if (far < 24 && (!best || far < best.far)) best = {far, point, path, width, height};
+        }
+      }
+    }
+    tip.hidden = !best;
+    if (!best) return;
+    const part = plot.closest(".chart").dataset.along === "x" ? best.point.x / best.width : 1 - best.point.y / best.height;
+    tip.textContent = `${best.point.label}: ${value(plot, part)}`;
+    const left = Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 8);
+    tip.style.left = `${Math.max(left, 8)}px`;
+    tip.style.top = `${event.clientY + 16}px`;
+  };
+  document.addEventListener("pointermove", show);
+  document.addEventListener("pointerdown", show);
+  document.addEventListener("scroll", () => { tip.hidden = true; }, {passive: true});
+})();
+)js";
+}
+
 /// A message in HTML: an option in it is not broken at its hyphens.
 std::string message_html(std::string_view message) {
   std::string html;
@@ -342,61 +395,7 @@ void write_page_begin(const std::string& title, std::string_view style, const Si
 }
 
 void write_page_end(std::string_view script, const Sink& sink) {
-  sink("</main>\n");
-  if (!script.empty()) sink(fmt::format("<script>{}</script>\n", script));
-  sink("</body>\n</html>\n");
-}
-
-std::string_view html_script() {
-  return R"js(
-"use strict";
-(() => {
-  const tip = document.createElement("div");
-  tip.id = "tip";
-  tip.hidden = true;
-  document.body.append(tip);
-  const points = new WeakMap();
-  const read = path => {
-    if (!points.has(path)) {
-      const {name, runs, labels} = path.dataset;
-      points.set(path, [...path.getAttribute("d").matchAll(/M(\d+) (\d+)/g)].map((at, i) =>
-        ({x: +at[1], y: +at[2],
-          label: labels ? labels.split("|")[i] : `run ${runs ? runs.split(" ")[i] : +at[1] + 1} of ${name}`})));
-    }
-    return points.get(path);
-  };
-  const value = (plot, part) => {
-    const {low, high, size, unit, log} = plot.closest(".chart").dataset;
-    const at = log ? low * (high / low) ** part : +low + part * (high - low);
-    return Number((at / size).toPrecision(4)) + unit;
-  };
-  const show = event => {
-    const plot = event.target.closest("svg.plot");
-    const frame = plot && plot.getBoundingClientRect();
-    let best = null;
-    if (plot && plot.viewBox.baseVal) {
-      const {width, height} = plot.viewBox.baseVal;
-      for (const path of plot.querySelectorAll("path.spots")) {
-        for (const point of read(path)) {
-          const far = Math.hypot(frame.left + point.x / width * frame.width - event.clientX,
-                                 frame.top + point.y / height * frame.height - event.clientY);
-          if (far < 24 && (!best || far < best.far)) best = {far, point, path, width, height};
-        }
-      }
-    }
-    tip.hidden = !best;
-    if (!best) return;
-    const part = plot.closest(".chart").dataset.along === "x" ? best.point.x / best.width : 1 - best.point.y / best.height;
-    tip.textContent = `${best.point.label}: ${value(plot, part)}`;
-    const left = Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 8);
-    tip.style.left = `${Math.max(left, 8)}px`;
-    tip.style.top = `${event.clientY + 16}px`;
-  };
-  document.addEventListener("pointermove", show);
-  document.addEventListener("pointerdown", show);
-  document.addEventListener("scroll", () => { tip.hidden = true; }, {passive: true});
-})();
-)js";
+  sink(fmt::format("</main>\n<script>{}{}</script>\n</body>\n</html>\n", html_script(), script));
 }
 
 void write_html(const Report& report, const Sink& sink) {
@@ -411,7 +410,7 @@ void write_html(const Report& report, const Sink& sink) {
     write_session_page(report, sink);
   }
   sink(tuned_machine(first.circumstances));
-  write_page_end(html_script(), sink);
+  write_page_end("", sink);
 }
 
 }  // namespace lauka::report

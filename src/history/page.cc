@@ -273,7 +273,7 @@ struct Change {
 
 /// A series that has commits.
 struct Entry {
-  const SteppedSeries& stepped;
+  const SteppedSeries* stepped;
   std::string id;
   std::string title;  // HTML, as the rest
   std::string value;
@@ -284,7 +284,7 @@ struct Entry {
 /// Adds its changes to `changes`.
 Entry make_entry(const SteppedSeries& stepped, std::size_t number, const Commits& commits,
                  std::vector<Change>& changes) {
-  Entry entry{stepped, fmt::format("s{}", number), html_text(title_of(stepped.series)),
+  Entry entry{&stepped, fmt::format("s{}", number), html_text(title_of(stepped.series)),
               html_text(value_text(stepped, stepped.trend.commits.back()))};
   for (const KnownStep& known : stepped.steps) {
     if (known.state == StepState::MadeUpFor) continue;
@@ -335,7 +335,7 @@ std::string draw_card(const SteppedSeries& stepped) {
 std::string machines_section(const std::vector<Entry>& entries, const Commits& commits) {
   std::map<std::string, std::vector<Series>> by_title;
   for (const Entry& entry : entries) {
-    Series kept = entry.stepped.series;
+    Series kept = entry.stepped->series;
     std::erase_if(kept.points, [](const SeriesPoint& point) {
       const auto& ratio = point.values.to_reference;  // as fleet_effects asks for
       return point.commit.empty() || !ratio || !(ratio->error > 0.0);
@@ -363,6 +363,7 @@ void write_history_page(const std::string& title, const std::string& commit_url,
                         std::span<const SteppedSeries> all, const Sink& sink) {
   const Commits commits{commit_url};
   std::vector<Entry> entries;
+  entries.reserve(all.size());
   std::vector<Change> changes;
   std::set<std::string> machines;
   for (const SteppedSeries& stepped : all) {
@@ -371,14 +372,12 @@ void write_history_page(const std::string& title, const std::string& commit_url,
     machines.insert(machine_line(stepped.series.variant));
   }
   const std::string machines_html = machines_section(entries, commits);
-  std::vector<const Entry*> order;
-  for (const Entry& entry : entries) order.push_back(&entry);
-  std::ranges::stable_sort(order, {}, &Entry::rank);
+  std::ranges::stable_sort(entries, {}, &Entry::rank);
   const auto machine_of = [&](const Entry& entry, std::string_view element) {
     return machines.size() == 1
                ? std::string()
                : fmt::format("<{0} class=\"aside\">{1}</{0}>\n", element,
-                             html_text(machine_line(entry.stepped.series.variant)));
+                             html_text(machine_line(entry.stepped->series.variant)));
   };
   report::write_page_begin(title, kStyle, sink);
   if (machines.size() == 1) sink("<p class=\"faint\">" + html_text(*machines.begin()) + "</p>\n");
@@ -386,18 +385,18 @@ void write_history_page(const std::string& title, const std::string& commit_url,
   if (entries.size() > 1)
     sink("<p class=\"filter\" hidden><label>filter by name <input type=\"search\"></label></p>\n");
   sink("<nav class=\"index\" aria-label=\"benchmarks\">\n");
-  for (const Entry* entry : order)
-    sink(fmt::format("<a href=\"#{}\"><b>{}</b><span>{}</span>{} {}{}</a>\n", entry->id,
-                     entry->title, entry->value, entry->change, machine_of(*entry, "span"),
-                     draw_card(entry->stepped)));
+  for (const Entry& entry : entries)
+    sink(fmt::format("<a href=\"#{}\"><b>{}</b><span>{}</span>{} {}{}</a>\n", entry.id, entry.title,
+                     entry.value, entry.change, machine_of(entry, "span"),
+                     draw_card(*entry.stepped)));
   sink("</nav>\n" + machines_html);
-  for (const Entry* entry : order) {
-    const SteppedSeries& stepped = entry->stepped;
+  for (const Entry& entry : entries) {
+    const SteppedSeries& stepped = *entry.stepped;
     sink(fmt::format(
         "<section class=\"series\" id=\"{}\"><h2>{}</h2>\n{}<p>{}: {} at "
         "{}</p>\n{}{}{}</section>\n",
-        entry->id, entry->title, machine_of(*entry, "p"), against_text(stepped.trend.against),
-        entry->value, commits.link_or_time(stepped.trend.commits.back()),
+        entry.id, entry.title, machine_of(entry, "p"), against_text(stepped.trend.against),
+        entry.value, commits.link_or_time(stepped.trend.commits.back()),
         steps_list(stepped, commits), large_chart(make_scale(stepped)),
         commit_rows(stepped, commits)));
   }

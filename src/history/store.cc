@@ -175,6 +175,16 @@ Result<std::int64_t> find_commit(Database& database, const std::string& commit) 
   return found.front();
 }
 
+Result<std::string> condition_of_points(Database& database, const Variant& variant,
+                                        const Wanted& wanted) {
+  std::string condition = fmt::format("variant = {}", variant.id);
+  if (!wanted.branch.empty()) condition += fmt::format(" AND branch = {}", text_id(wanted.branch));
+  if (!wanted.only_commit || wanted.commit.empty()) return condition;
+  const auto number = find_commit(database, wanted.commit);
+  if (!number) return number.error();
+  return condition + fmt::format(" AND commit_name = {}", *number);
+}
+
 /// Reads a date, or date and time: "2026-11-22", "2026-11-22T18:00:00Z"; UTC.
 Result<TimeOfDay> parse_date(const std::string& text) {
   const bool is_date = std::ranges::count(text, '-') == 2;
@@ -507,18 +517,13 @@ Result<std::vector<Variant>> Loader::variants(const Wanted& wanted) {
 }
 
 Result<std::vector<Series>> Loader::series(const Variant& variant, const Wanted& wanted) {
-  std::string condition = fmt::format("variant = {}", variant.id);
-  if (!wanted.branch.empty()) condition += fmt::format(" AND branch = {}", text_id(wanted.branch));
-  if (wanted.only_commit && !wanted.commit.empty()) {
-    const auto number = find_commit(database_, wanted.commit);
-    if (!number) return number.error();
-    condition += fmt::format(" AND commit_name = {}", *number);
-  }
-  const auto rows = database_.ask(
+  const auto condition = condition_of_points(database_, variant, wanted);
+  if (!condition) return condition.error();
+  auto rows = database_.ask(
       fmt::format(
           "SELECT began, added, session, commit_name, branch, anchor, layout, numbers, {} "
           "FROM lauka_point WHERE {} ORDER BY began DESC, added DESC, session DESC LIMIT {}",
-          wanted.uuids ? "(SELECT uuid FROM lauka_session WHERE id = session)" : "''", condition,
+          wanted.uuids ? "(SELECT uuid FROM lauka_session WHERE id = session)" : "''", *condition,
           wanted.last),
       9);
   if (!rows) return rows.error();
@@ -529,8 +534,8 @@ Result<std::vector<Series>> Loader::series(const Variant& variant, const Wanted&
 
   std::vector<Series> all;
   std::map<std::pair<std::string, Unit>, std::size_t> places;  // in `all`, by metric
-  for (auto one = rows->rbegin(); one != rows->rend(); ++one) {
-    const Row& row = *one;
+  std::ranges::reverse(*rows);
+  for (const Row& row : *rows) {
     const auto [known, is_new_layout] = layouts_.try_emplace(id_in(row[6]));
     std::vector<MetricRecord>& layout = known->second;
     if (is_new_layout) layout = decode_layout(name(known->first));

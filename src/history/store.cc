@@ -258,9 +258,8 @@ struct Batch {
   std::map<std::int64_t, std::string> names{};
   std::map<std::int64_t, std::pair<std::string, std::int64_t>> machines{};  // class and parts
   std::map<std::int64_t, std::string> variants{};                           // rows
-  std::map<std::int64_t, std::size_t> sessions{};                           // places in `records`
-  std::vector<std::int64_t> ids{};                                          // ids of the records
-  std::vector<bool> is_new{};                                               // likewise
+  std::map<std::int64_t, std::size_t> sessions{};  // places in `records`; at last of new ones only
+  std::vector<std::int64_t> ids{};                 // of the records
   std::vector<PointRow> points{};
 
   std::int64_t name(const std::string& text) {
@@ -326,15 +325,14 @@ Result<void> add_sessions(Database& database, Batch& batch) {
         text_id(one.version), one.complete ? 1 : 0, one.results.size(), batch.added(place));
     texts.push_back(one.id);
   }
-  batch.is_new.assign(batch.records.size(), false);
-  return database.each(
+  std::set<std::int64_t> added;
+  auto done = database.each(
       "INSERT INTO lauka_session (id, uuid, began, ended, machine, host, commit_name, branch, "
       "version, complete, results, added) VALUES " +
           values + " ON CONFLICT DO NOTHING RETURNING id",
-      1, texts, [&](const Row& row) {
-        const auto found = batch.sessions.find(id_in(row[0]));
-        if (found != batch.sessions.end()) batch.is_new[found->second] = true;
-      });
+      1, texts, [&](const Row& row) { added.insert(id_in(row[0])); });
+  std::erase_if(batch.sessions, [&](const auto& one) { return !added.contains(one.first); });
+  return done;
 }
 
 /// Adds what sessions share, except what the database has (`known`).
@@ -358,17 +356,16 @@ Result<void> add_shared(Database& database, const Batch& batch,
 Result<void> add_own(Database& database, const Batch& batch) {
   Rows labels(database, "lauka_label (session, name, value)");
   for (const auto& [id, place] : batch.sessions)
-    if (batch.is_new[place])
-      for (const Label& label : batch.records[place].labels)
-        labels.add(fmt::format("({},{},{})", id, text_id(label.key), text_id(label.value)));
+    for (const Label& label : batch.records[place].labels)
+      labels.add(fmt::format("({},{},{})", id, text_id(label.key), text_id(label.value)));
   if (auto done = labels.end(); !done) return done;
   Rows points(
       database,
       "lauka_point (variant, began, session, commit_name, branch, layout, numbers, name, anchor, "
       "added)");
   for (const PointRow& point : batch.points) {
+    if (!batch.sessions.contains(batch.ids[point.session])) continue;
     const SessionRecord& session = batch.records[point.session];
-    if (!batch.is_new[point.session]) continue;
     points.add(fmt::format("({},{},{},{},{},{},'{}',{},{},{})", point.variant,
                            to_milliseconds(session.began), batch.ids[point.session],
                            text_id(commit_of(session)), text_id(session.label("branch")),
@@ -612,7 +609,7 @@ Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
     if (!newest) return newest.error();
     batch.added_before = id_in(newest->front().front());
     if (auto one = add_sessions(database_, batch); !one) return one;
-    added = static_cast<std::size_t>(std::ranges::count(batch.is_new, true));
+    added = batch.sessions.size();
     if (added == 0) return {};
     if (auto shared = add_shared(database_, batch, known_); !shared) return shared;
     return add_own(database_, batch);

@@ -80,7 +80,7 @@ Result<ReadFile> read_saved_file(const Call& call, const std::string& file, std:
   constexpr std::size_t most_bytes = std::size_t{1} << 30U;
   const auto text = read_text(call, file, what, most_bytes);
   if (!text) return text.error();
-  auto read = read_file_of_sessions(*text);
+  auto read = read_sessions(*text);
   if (!read) return read.error().about(fmt::format("{} {}", what, cited(file)));
   for (ReadSession& one : read->benchmarks) one.recording.file = file;
   return read;

@@ -4,7 +4,6 @@
 #include "format/sections.h"
 #include "report/lines.h"
 #include "results/results.h"
-#include "session/baseline.h"
 #include "stats/summary.h"
 
 #include <cmath>
@@ -44,9 +43,7 @@ std::optional<double> measured(const JsonIn& value) {
 }
 
 bool is_user_metric(const Metric& metric) {
-  return metric.role == Role::Other && !metric.event &&
-         std::ranges::none_of(kBuiltInMetrics,
-                              [&](const BuiltInMetric& one) { return one.name == metric.name; });
+  return metric.role == Role::Other && !metric.event && built_in_metric(metric.name) == nullptr;
 }
 
 /// `may_be_negative`: as a formula of the user's own may.
@@ -132,6 +129,21 @@ class StoredRuns : public RunTable {
   std::vector<std::size_t> source_;  // by metric: the metric whose values it shows
 };
 
+/// Returns the list of wall times in either of hyperfine's shapes; nullopt if missing.
+std::optional<JsonIn> wall_times(const JsonIn& result) {
+  if (const JsonIn* times = list_in(result, "times")) return *times;
+  const JsonIn* measurements = list_in(result, "measurements");
+  if (measurements == nullptr) return std::nullopt;
+  JsonIn times = JsonIn::array();
+  for (const JsonIn& measurement : *measurements) {
+    const JsonIn* wall = member(measurement, "time_wall_clock");
+    const JsonIn* value = wall != nullptr ? member(*wall, "value") : nullptr;
+    if (value == nullptr || text_in(*wall, "unit") != "second") return std::nullopt;
+    times.push_back(*value);
+  }
+  return times;
+}
+
 class SessionReader {
  public:
   explicit SessionReader(const JsonIn& document) : document_(document) {}
@@ -187,15 +199,14 @@ class SessionReader {
       const JsonIn* metrics = ours != nullptr ? object_in(*ours, "metrics") : nullptr;
       if (metrics == nullptr) continue;
       for (const auto& [name, metric] : metrics->items())
-        if (places_.count(name) == 0)
+        if (!find_metric(recording().metrics, name))
           add_metric(JsonIn{{"name", name}, {"unit", text_in(metric, "unit")}});
     }
   }
 
   /// Returns a built-in metric's own unit, whatever the file has; nullopt for an unknown word.
   static std::optional<Unit> read_unit(std::string_view metric, std::string_view word) {
-    for (const BuiltInMetric& one : kBuiltInMetrics)
-      if (one.name == metric) return one.unit;
+    if (const BuiltInMetric* built_in = built_in_metric(metric)) return built_in->unit;
     if (word.empty()) return Unit::Count;
     for (const auto& one : kUnitWords)
       if (one.word == word) return one.value;
@@ -221,7 +232,6 @@ class SessionReader {
       metric.percentile = Percentile{text_in(there, "percentile_of"), *share};
     const auto event = count_in(there, "event");
     if (event && *event < recording().setting.events.events.size()) metric.event = *event;
-    places_.emplace(metric.name, recording().metrics.size());
     recording().metrics.push_back(std::move(metric));
   }
 
@@ -338,22 +348,20 @@ class SessionReader {
     for (const auto& [metric, there] : metrics.items()) {
       const JsonIn* samples = list_in(there, "samples");
       if (samples == nullptr) return foreign("a metric without samples");
-      const auto known = places_.find(metric);
-      if (known != places_.end() && recording().metrics[known->second].percentile) continue;
-      const bool is_own =
-          known != places_.end() && is_user_metric(recording().metrics[known->second]);
+      const auto place = find_metric(recording().metrics, metric);
+      if (place && recording().metrics[*place].percentile) continue;
+      const bool is_own = place && is_user_metric(recording().metrics[*place]);
       const auto values = read_values(*samples, name, is_own);
       if (!values) return values.error();
       if (has_runs && values->size() != runs.size()) return foreign("samples without their runs");
-      if (known == places_.end()) continue;
-      const std::size_t place = known->second;
-      const Metric& of = recording().metrics[place];
+      if (!place) continue;
+      const Metric& of = recording().metrics[*place];
       if (auto fits = check_unit(of, text_in(there, "unit"), name); !fits) return fits;
       while (runs.size() < values->size()) runs.push_back(empty_run(command, runs.size()));
-      enter(*values, place, runs);
+      enter(*values, *place, runs);
       const JsonIn* bound = member(there, "at_most");
       if (const auto value = bound != nullptr ? measured(*bound) : std::nullopt)
-        at_most_[{command, place}] = *value;
+        at_most_[{command, *place}] = *value;
     }
     return {};
   }
@@ -364,8 +372,8 @@ class SessionReader {
       run.why = text_in(there, "why");
       if (const JsonIn* values = object_in(there, "values")) {
         for (const auto& [metric, value] : values->items()) {
-          const auto place = places_.find(metric);
-          if (place != places_.end()) run.values[place->second] = measured(value).value_or(kNone);
+          if (const auto place = find_metric(recording().metrics, metric))
+            run.values[*place] = measured(value).value_or(kNone);
         }
       }
       redone_.push_back(std::move(run));
@@ -396,7 +404,6 @@ class SessionReader {
     return read_baseline(there);
   }
 
-  /// The samples that this session itself was compared with.
   Result<void> read_baseline(const JsonIn& there) {
     const JsonIn* baseline = member(there, "baseline");
     if (baseline == nullptr) return {};
@@ -433,7 +440,6 @@ class SessionReader {
   const JsonIn& document_;
   const JsonIn* session_ = nullptr;
   ReadSession read_{};
-  std::map<std::string, std::size_t, std::less<>> places_{};  // of the metrics, by name
   std::vector<Run> runs_{};
   std::vector<Run> redone_{};
   Bounds at_most_{};
@@ -552,7 +558,6 @@ void put_runs(JsonWriter& json, const Results& results, std::size_t command) {
   json.close();
 }
 
-/// The runs of `command` that were run again, with all that was measured of them.
 void put_redone(JsonWriter& json, const Results& results, std::size_t command) {
   if (results.redone->of_command(command).empty()) return;
   json.open("redone_runs", '[');
@@ -610,49 +615,6 @@ Json why_json(const Results& results, std::size_t command) {
 
 Result<ReadSession> read_session_document(const JsonIn& document) {
   return SessionReader(document).read();
-}
-
-/// With the values that deltas were taken from, so that they can be taken again.
-void put_baseline(JsonWriter& json, const Results& results) {
-  if (!results.reference.baseline) {
-    json.put("baseline", nullptr);
-    return;
-  }
-  const Baseline& baseline = *results.reference.baseline;
-  const Recording& there = *baseline.session;
-  Json names = Json::array();
-  Json executables = Json::array();
-  Json calls = Json::array();
-  for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    names.push_back(results.reference_of(c));
-    executables.push_back(results.program_of_reference(c).executable);
-    calls.push_back(results.program_of_reference(c).call);
-  }
-  json.open("baseline", '{');
-  json.put("file", baseline.file);
-  json.put("tool", there.by_lauka ? "lauka" : "hyperfine");
-  json.put("version", there.by_lauka ? Json(there.circumstances.version) : Json(nullptr));
-  json.put("machine", there.by_lauka ? to_json(there.circumstances.machine) : Json(nullptr));
-  json.put("commands", names);
-  json.put("executable_sha256", executables);
-  json.put("call_sha256", calls);
-  json.open("samples", '[');
-  for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    json.open('{');
-    for (std::size_t m = 0; m < results.metrics.size(); ++m) {
-      const std::vector<double> values = baseline_values(baseline, c, m);
-      if (values.empty() || results.metrics[m].percentile) continue;
-      const Unit unit = results.metrics[m].unit;
-      json.open(results.metrics[m].name, '{');
-      json.put("unit", unit_symbol(unit));
-      json.list("samples", values.size(),
-                [&](std::size_t i) { return json_sample(values[i], unit); });
-      json.close();
-    }
-    json.close();
-  }
-  json.close();
-  json.close();
 }
 
 void put_lauka_result(JsonWriter& json, const Results& results, std::size_t command) {

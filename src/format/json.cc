@@ -45,7 +45,6 @@ Json bmf_measure(const MetricResult& row, double confidence) {
   return measure;
 }
 
-/// Null if the metric is not for github-action-benchmark, or has no value.
 Json github_entry(const MetricResult& row, const Metric& metric, const std::string& command) {
   const bool is_wanted = metric.shown == Shown::Always && metric.better == Better::Less;
   if (!is_wanted || (!row.summary && !row.quantile)) return nullptr;
@@ -183,7 +182,6 @@ Json summary_json(const Results& results, const CommandResult& command, std::siz
 
 constexpr int kHyperfineSchema = 2;
 
-/// Writes hyperfine's part of `command`: the keys of 1.x and of schema 2.
 void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t command) {
   const CommandResult& of_command = results.commands[command];
   const std::vector<std::size_t> runs = timed_runs(results, command);
@@ -246,7 +244,6 @@ Json geomeans_json(const Report& report) {
 }
 
 void put_suite(JsonWriter& json, const Report& report) {
-  put_lauka_identity(json, report.benchmarks.front(), report.complete());
   json.put("gates_control", word_in(kRiskWords, report.risk));
   json.put("geomeans", geomeans_json(report));
   json.open("benchmarks", '[');
@@ -260,7 +257,6 @@ void put_suite(JsonWriter& json, const Report& report) {
   json.close();
 }
 
-/// The results of each benchmark, taken out of the document.
 std::map<std::string, JsonIn> results_by_benchmark(JsonIn& document) {
   std::map<std::string, JsonIn> all;
   const auto results = document.find("results");
@@ -321,20 +317,6 @@ void write_runs_jsonl(const Report& report, const Sink& sink) {
   for (const Results& one : report.benchmarks) write_lines(one, sink);
 }
 
-std::optional<JsonIn> wall_times(const JsonIn& result) {
-  if (const JsonIn* times = list_in(result, "times")) return *times;
-  const JsonIn* measurements = list_in(result, "measurements");
-  if (measurements == nullptr) return std::nullopt;
-  JsonIn times = JsonIn::array();
-  for (const JsonIn& measurement : *measurements) {
-    const JsonIn* wall = member(measurement, "time_wall_clock");
-    const JsonIn* value = wall != nullptr ? member(*wall, "value") : nullptr;
-    if (value == nullptr || text_in(*wall, "unit") != "second") return std::nullopt;
-    times.push_back(*value);
-  }
-  return times;
-}
-
 void write_json(const Report& report, const Sink& sink) {
   const Results& first = report.benchmarks.front();
   JsonWriter json(sink);
@@ -350,23 +332,16 @@ void write_json(const Report& report, const Sink& sink) {
   for (const Results& one : report.benchmarks) put_results(json, one);
   json.close();
   json.open("lauka", '{');
-  if (report.is_suite()) {
+  put_lauka_identity(json, first, report.complete());
+  if (report.is_suite())
     put_suite(json, report);
-  } else {
-    put_lauka_identity(json, first, first.complete);
+  else
     put_lauka_measured(json, first);
-  }
   json.close();
   json.close();
 }
 
-Result<ReadSession> read_session(std::string_view text) {
-  const auto document = parsed(text);
-  if (!document) return document.error();
-  return read_session_document(*document);
-}
-
-Result<ReadFile> read_file_of_sessions(std::string_view text) {
+Result<ReadFile> read_sessions(std::string_view text) {
   auto document = parsed(text);
   if (!document) return document.error();
   ReadFile file;

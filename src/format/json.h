@@ -14,23 +14,20 @@
 namespace lauka {
 
 /// --export-json: one document for readers of hyperfine 1.x and of its schema 2, with all that
-/// lauka knows under the keys "lauka" (of the document, and of each result). docs/schema.json has
-/// its shape. Base units; numbers read back as the same double; null, or no key in hyperfine's
-/// part, where something is undefined. Of a suite, "results" has the commands of all benchmarks,
-/// each with its "lauka.benchmark" and "lauka.role"; "lauka.benchmarks" has for each what "lauka"
-/// has of a plain call, indices being within the benchmark.
+/// lauka knows under the keys "lauka" (of the document, and of each result); docs/schema.json. Base
+/// units; numbers read back as the same double; what is undefined is null, or has no key in
+/// hyperfine's part. Of a suite, "results" has the commands of all benchmarks; "lauka.benchmarks"
+/// has for each what "lauka" has of a plain call, indices being within the benchmark.
 void write_json(const Report& report, const Sink& sink);
 
-/// --export-bmf: Bencher's JSON, of all metrics: the mean with its interval, or a percentile with
-/// its own, in base units.
+/// --export-bmf: Bencher's JSON: the mean (or percentile) of every metric with its interval.
 void write_bmf(const Report& report, const Sink& sink);
 
-/// --export-jsonl: what --export-runs has, an object on a line for each run, with the values under
-/// "metrics".
+/// --export-jsonl: what --export-runs has, an object on a line for each run.
 void write_runs_jsonl(const Report& report, const Sink& sink);
 
 /// --export-github-benchmark: customSmallerIsBetter of github-action-benchmark: shown metrics that
-/// are better if smaller, in base units.
+/// are better if smaller.
 void write_github_benchmark(const Report& report, const Sink& sink);
 
 constexpr report::Exporter exporter_of(ExportKind kind) {
@@ -61,7 +58,8 @@ constexpr report::Exporter exporter_of(ExportKind kind) {
   return &write_json;
 }
 
-/// The newest "format" of lauka's JSON that is read here; format 1 differed only in unread parts.
+/// The "format" of lauka's JSON, which rises when a key changes its meaning or goes; format 1
+/// differed only in unread parts.
 inline constexpr int kNewestFormat = 2;
 
 /// A session that was read from a file, or a benchmark of one.
@@ -71,20 +69,17 @@ struct ReadSession {
   gate::Findings findings{};
 };
 
-/// Reads the session that `text` holds: what lauka's --export-json wrote, whole; of files of an
-/// older lauka and of hyperfine (1.x or schema 2, wall time only), the part they have. The error is
-/// a predicate of the file: not such a JSON, has no command or no sample, or has an impossible
-/// value.
-Result<ReadSession> read_session(std::string_view text);
-
 /// The contents of a file: the benchmarks of a suite, or a session alone.
 struct ReadFile {
   std::vector<ReadSession> benchmarks;  ///< at least one
   gate::Risk risk = gate::Risk::Any;
 };
 
-/// Reads either kind. A benchmark is read as if it were a session alone: its results, and below
-/// "lauka" the suite's values, overridden by its own.
-Result<ReadFile> read_file_of_sessions(std::string_view text);
+/// Reads the sessions that `text` holds: what lauka's --export-json wrote, whole; of files of an
+/// older lauka and of hyperfine (1.x or schema 2, wall time only), the part they have. A benchmark
+/// is read as if it were a session alone: its results, and below "lauka" the suite's values,
+/// overridden by its own. The error is a predicate of the file: not such a JSON, has no command or
+/// no sample, or has an impossible value.
+Result<ReadFile> read_sessions(std::string_view text);
 
 }  // namespace lauka

@@ -13,17 +13,14 @@
 
 #include <array>
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-// The sections of lauka's JSON, written and read. Parts that an older lauka did not write, or of
-// the wrong type, keep their defaults. Internal to format/ and history/.
+// The words and sections of lauka's JSON, written and read. Parts that an older lauka did not
+// write, or of the wrong type, keep their defaults. Internal to format/ and history/.
 
 namespace lauka {
-
-// The words of lauka's JSON, for its writers and readers.
 
 template <typename Value>
 struct Word {
@@ -145,15 +142,12 @@ Result<ReadSession> read_session_document(const JsonIn& document);
 /// The setting of the session `there`.
 Setting read_setting(const JsonIn& there);
 
-/// Returns the sessions from which `there`, a session of `commands` commands, was joined; empty if
-/// a command lacks its origin.
+/// Returns the sessions from which `there` was joined; empty if one of its commands lacks its
+/// origin.
 std::vector<Origin> read_origins(const JsonIn& there, std::size_t commands);
 
-/// Reads the findings made while it ran; `session` has its commands and metrics already.
+/// Reads the findings made while it ran, by the commands and metrics of `session`.
 gate::Findings read_findings(const JsonIn& there, const Recording& session);
-
-/// Returns the list of wall times in either of hyperfine's shapes; nullopt if missing.
-std::optional<JsonIn> wall_times(const JsonIn& result);
 
 /// A delta in percent.
 Json to_json(const stats::Delta& delta);
@@ -161,13 +155,8 @@ Json to_json(const stats::Delta& delta);
 /// Writes lauka's own part of `command`.
 void put_lauka_result(JsonWriter& json, const Results& results, std::size_t command);
 
-/// Writes lauka's own part of the session: which it was, and its measurements. In a suite the first
-/// is there once, the second for each benchmark.
+/// Writes lauka's own part of the session: which it was (in a suite once), and its measurements.
 void put_lauka_identity(JsonWriter& json, const Results& results, bool complete);
 void put_lauka_measured(JsonWriter& json, const Results& results);
-
-/// Writes the baseline with the values that deltas were taken from, so that they can be taken
-/// again.
-void put_baseline(JsonWriter& json, const Results& results);
 
 }  // namespace lauka

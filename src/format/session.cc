@@ -2,17 +2,19 @@
 #include "core/text.h"
 #include "format/sections.h"
 #include "report/lines.h"
+#include "session/baseline.h"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <optional>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
-// The part of lauka's JSON about the session: its place and time, its setting, and its findings. A
-// metric is named as in the table; changes are in percent, as in the CSV, all else is in base
-// units.
+// The part of lauka's JSON about the session: its place and time, its setting, and its findings.
+// Changes are in percent, as in the CSV, all else is in base units.
 
 namespace lauka {
 
@@ -113,6 +115,17 @@ std::optional<std::array<int, Count>> numbers_like(std::string_view like, std::s
   return numbers;
 }
 
+/// Returns the fraction of a percentage, so that 100 times it is exactly the percentage.
+std::optional<double> fraction_in(const JsonIn& object, std::string_view key) {
+  const auto percent = number_in(object, key);
+  if (!percent) return std::nullopt;
+  const double near = *percent / 100.0;
+  constexpr double far = std::numeric_limits<double>::infinity();
+  for (const double one : {near, std::nextafter(near, -far), std::nextafter(near, far)})
+    if (100.0 * one == *percent) return one;
+  return near;
+}
+
 template <typename Value>
 Json or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
@@ -166,11 +179,6 @@ Json gate_json(const Results& results, const gate::Verdict& verdict) {
   gate["planned_rounds"] = verdict.planned_rounds;
   gate["too_small"] = or_null(verdict.too_small);
   return gate;
-}
-
-Json gates_json(const Results& results) {
-  return list_of(results.verdicts,
-                 [&](const auto& verdict) { return gate_json(results, verdict); });
 }
 
 Json intervals_json(const Results& results) {
@@ -262,7 +270,6 @@ Json json_item(const Tuning& tuning) {
   return json;
 }
 
-/// The sessions that this one was joined of, each with so many of its commands.
 Json origins_json(const Results& results) {
   return list_of(results.origins, [](const Origin& origin) -> Json {
     return {{"file", origin.file},
@@ -290,6 +297,50 @@ Json json_item(const Metric& metric) {
           {"percentile_of", metric.percentile ? Json(metric.percentile->of) : Json(nullptr)},
           {"shown", metric.shown == Shown::Always},
           {"shown_in", metric.shown_in ? Json(metric.shown_in->name) : Json(nullptr)}};
+}
+
+/// With its values, so that deltas can be taken again.
+void put_baseline(JsonWriter& json, const Results& results) {
+  if (!results.reference.baseline) {
+    json.put("baseline", nullptr);
+    return;
+  }
+  const Baseline& baseline = *results.reference.baseline;
+  const Recording& there = *baseline.session;
+  Json names = Json::array();
+  Json executables = Json::array();
+  Json calls = Json::array();
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    const Command& reference = results.reference_of(c);
+    names.push_back(reference.name);
+    executables.push_back(reference.program.executable);
+    calls.push_back(reference.program.call);
+  }
+  json.open("baseline", '{');
+  json.put("file", baseline.file);
+  json.put("tool", there.by_lauka ? "lauka" : "hyperfine");
+  json.put("version", there.by_lauka ? Json(there.circumstances.version) : Json(nullptr));
+  json.put("machine", there.by_lauka ? to_json(there.circumstances.machine) : Json(nullptr));
+  json.put("commands", names);
+  json.put("executable_sha256", executables);
+  json.put("call_sha256", calls);
+  json.open("samples", '[');
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    json.open('{');
+    for (std::size_t m = 0; m < results.metrics.size(); ++m) {
+      const std::vector<double> values = baseline_values(baseline, c, m);
+      if (values.empty() || results.metrics[m].percentile) continue;
+      const Unit unit = results.metrics[m].unit;
+      json.open(results.metrics[m].name, '{');
+      json.put("unit", unit_symbol(unit));
+      json.list("samples", values.size(),
+                [&](std::size_t i) { return json_sample(values[i], unit); });
+      json.close();
+    }
+    json.close();
+  }
+  json.close();
+  json.close();
 }
 
 Json json_item(const Event& event) {
@@ -512,8 +563,7 @@ Json to_json(const stats::Delta& delta) {
 
 void put_lauka_identity(JsonWriter& json, const Results& results, bool complete) {
   const auto& tick = results.timers.tick;
-  constexpr int format = 2;  // raised when a key changes its meaning or goes
-  json.put("format", format);
+  json.put("format", kNewestFormat);
   json.put("version", results.circumstances.version);
   json.put("session_id", results.circumstances.session_id);
   json.put("end_time", rfc3339(results.circumstances.ended));
@@ -547,7 +597,8 @@ void put_lauka_measured(JsonWriter& json, const Results& results) {
   put_baseline(json, results);
   put_metrics(json, results);
   json.put("comparisons", comparisons_json(results));
-  json.put("gates", gates_json(results));
+  json.put("gates",
+           list_of(results.verdicts, [&](const auto& one) { return gate_json(results, one); }));
   json.put("intervals", intervals_json(results));
   json.put("precision", precision_json(results.precision));
   json.put("warnings", warnings_json(results));

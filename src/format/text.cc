@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -232,16 +231,6 @@ std::vector<std::string> texts_in(const JsonIn& object, std::string_view key) {
   return texts;
 }
 
-std::optional<double> fraction_in(const JsonIn& object, std::string_view key) {
-  const auto percent = number_in(object, key);
-  if (!percent) return std::nullopt;
-  const double near = *percent / 100.0;
-  constexpr double far = std::numeric_limits<double>::infinity();
-  for (const double one : {near, std::nextafter(near, -far), std::nextafter(near, far)})
-    if (100.0 * one == *percent) return one;
-  return near;
-}
-
 std::string json_string(std::string_view text) {
   std::string quoted;
   add_string(text, quoted);
@@ -300,7 +289,6 @@ void JsonWriter::begin_member(std::string_view key) {
   text_ += ": ";
 }
 
-/// Passes on what is waiting if it is enough, or all.
 void JsonWriter::pass_on() {
   constexpr std::size_t enough = 4096;
   if (!open_.empty() && text_.size() < enough) return;

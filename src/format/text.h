@@ -15,8 +15,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-// Foreign JSON, with checks that members exist and have the right type; and JSON that is written,
-// piece by piece.
+// Foreign JSON, with checks that members exist and have the right type; and JSON written in pieces.
 
 namespace lauka {
 
@@ -26,8 +25,7 @@ using JsonIn = nlohmann::json;
 /// document's own keys, and one more for each object or array around it.
 using WantedKey = std::function<bool(std::string_view top, int depth, std::string_view key)>;
 
-/// Parses `text`. Refuses a document that is too deep or too large; neither excess nor unwanted
-/// parts are kept while reading.
+/// Parses `text`, without keeping unwanted parts. Refuses a document that is too deep or too large.
 Result<JsonIn> parsed(std::string_view text, const WantedKey& wanted = {});
 
 /// null if it is missing, or is null.
@@ -43,9 +41,6 @@ std::vector<std::string> texts_in(const JsonIn& object, std::string_view key);
 bool flag_in(const JsonIn& object, std::string_view key, bool otherwise = false);
 std::optional<double> number_in(const JsonIn& object, std::string_view key);
 std::optional<std::uint64_t> count_in(const JsonIn& object, std::string_view key);
-
-/// Returns the fraction of a percentage, so that 100 times it is exactly the percentage.
-std::optional<double> fraction_in(const JsonIn& object, std::string_view key);
 
 /// Keys stay in the order in which they are set.
 using Json = nlohmann::ordered_json;
@@ -69,9 +64,8 @@ Json json_number(std::optional<double> value);
 /// null if the word is empty.
 Json json_word(std::string_view word);
 
-/// Writes a document as it comes, in pieces, so that none must be in memory whole. Objects and
-/// lists that are opened have a line for each member; a whole value is on one line if it holds
-/// plain values only. What is not UTF-8 in a name is replaced by U+FFFD.
+/// Writes a document in pieces, so that none must be in memory whole. Objects and lists that are
+/// opened have a line for each member; a whole value is on one line if it holds plain values only.
 class JsonWriter {
  public:
   explicit JsonWriter(const Sink& sink) : sink_(sink) {}

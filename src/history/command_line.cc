@@ -81,7 +81,6 @@ po::typed_value<T>* kept_in(T& place, const char* name) {
   return po::value<T>(&place)->value_name(name);
 }
 
-/// A request, and options that are read after parsing.
 struct Typed {
   Request request{};
   std::string against{};
@@ -146,7 +145,6 @@ po::options_description make_options(const CommandInfo& command, Typed& to) {
   return options;
 }
 
-/// Returns the possible values of an option that help shows as `shown`.
 std::vector<cli::ValueWord> find_value_words(std::string_view shown) {
   if (shown.empty()) return {};
   if (shown == "ROLE") shown = "reference|candidate|anchor|all";
@@ -285,6 +283,7 @@ void complete(Request& request) {
     if (wanted.role.empty()) wanted.role = "all";
   }
   wanted.only_commit = action == Action::Combine || action == Action::Export;
+  wanted.uuids = action == Action::Export;
 }
 
 Result<Request> parse_command(const CommandInfo& command, std::span<const std::string> arguments) {

@@ -23,20 +23,19 @@
 #include <soci/soci.h>
 #include <soci/sqlite3/soci-sqlite3.h>
 
-// SOCI's exceptions are caught in this file. So is everything that differs between the two
-// databases: how to connect, how to begin a transaction that writes, how to lock.
+// Only this file knows SOCI's exceptions and the differences of the two databases.
 //
 // SOCI splits a connection string at white space and the first '=' and joins it again: 4.0 adds a
 // '=' to an address without one, 4.1 puts the value in quotes. So the query of the address that it
-// gets begins and ends with a parameter that has no effect, and everything else that SOCI would
-// interpret is in percent codes.
+// gets begins and ends with a parameter that has no effect, and all else that SOCI would interpret
+// is in percent codes.
 //
-// In the tables, all repeated texts (names of benchmarks, commits, values of labels) are ids, and
-// each text is once in lauka_name. An id is a hash of its text: writers need not ask for it, and
-// two that add the same do not wait for each other. 0 is the empty text.
+// In the tables, repeated texts (names, commits, values of labels) are ids, and each text is once
+// in lauka_name. An id is a hash of its text: writers need not ask for it, and two that add the
+// same do not wait for each other. 0 is the empty text.
 //
-// A point is one command of one session with all of its metrics: a row for each metric would be
-// five times as many rows, and neither database takes a hundred thousand of those a second.
+// A point is a command of a session with all of its metrics: a row for each metric would be five
+// times as many, and neither database takes a hundred thousand of those a second.
 
 namespace lauka::history {
 
@@ -44,7 +43,6 @@ namespace {
 
 constexpr std::string_view kNoEffect = "fallback_application_name=lauka-history";
 
-/// Decodes percent codes; nullopt if one of them is wrong.
 std::optional<std::string> percent_decoded(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -103,7 +101,6 @@ bool add_secret(Address& address, std::string_view text) {
   return true;
 }
 
-/// Adds a list of key=value; false if it is not one.
 bool add_query(Address& address, std::string_view query) {
   for (const std::string_view parameter : split(query, '&')) {
     const std::size_t equals = parameter.find('=');
@@ -229,7 +226,6 @@ constexpr auto kFourth = std::to_array<std::string_view>({
 constexpr auto kMigrations =
     std::to_array<std::span<const std::string_view>>({kFirst, kSecond, kThird, kFourth});
 
-/// Returns the version of the tables; 0 if they are missing.
 Result<std::size_t> read_version(Database& database) {
   const auto rows = database.ask("SELECT version FROM lauka_history", 1);
   if (!rows) return rows.error();
@@ -247,7 +243,8 @@ Result<void> check_version(std::size_t version) {
 }
 
 /// Runs in a transaction that others wait for.
-Result<void> migrate_tables(Database& database) {
+Result<void> migrate(Database& database) {
+  if (auto locked = database.lock_schema(); !locked) return locked;
   if (auto made =
           database.run("CREATE TABLE IF NOT EXISTS lauka_history (version INTEGER NOT NULL)");
       !made)
@@ -262,13 +259,6 @@ Result<void> migrate_tables(Database& database) {
   const std::string newest = std::to_string(kMigrations.size());
   return database.run(*version == 0 ? "INSERT INTO lauka_history VALUES (" + newest + ")"
                                     : "UPDATE lauka_history SET version = " + newest);
-}
-
-Result<void> migrate(Database& database) {
-  return database.in_transaction([&]() -> Result<void> {
-    if (auto locked = database.lock_schema(); !locked) return locked;
-    return migrate_tables(database);
-  });
 }
 
 /// True if `where` is meant as an address, right or wrong, and not as a file.
@@ -456,24 +446,23 @@ std::span<const std::span<const std::string_view>> migrations() {
 }
 
 Result<Database> open_history(const std::string& where, Access access) {
-  const auto named = [&](const Error& error, const std::string& name) {
-    return error.prefixed("the database " + cited(name));
+  const auto named = [&](const Error& error) {
+    return error.prefixed("the database " + cited(name_of_database(where)));
   };
   auto database = Database::open(where, access);
-  if (!database) return named(database.error(), name_of_database(where));
+  if (!database) return named(database.error());
   const auto version = read_version(*database);
   if (version && *version == kMigrations.size()) return database;
-  if (access == Access::Write) {
-    if (auto done = migrate(*database); !done) return named(done.error(), database->name());
-    return database;
+  if (!version && access == Access::Read) {
+    const bool is_missing = version.error().what.find("lauka_history") != std::string::npos;
+    return named(is_missing ? Error{"holds no history", "lauka-history add FILE... makes one"}
+                            : version.error());
   }
-  if (!version && version.error().what.find("lauka_history") == std::string::npos)
-    return named(version.error(), database->name());
-  if (!version)
-    return named({"holds no history", "lauka-history add FILE... makes one"}, database->name());
-  if (auto known = check_version(*version); !known) return named(known.error(), database->name());
-  // An older version: readers expect the newest tables.
-  if (auto done = migrate(*database); !done) return named(done.error(), database->name());
+  // Readers, too, expect the newest tables; but to read a newer database changes nothing.
+  if (version)
+    if (auto known = check_version(*version); !known) return named(known.error());
+  if (auto done = database->in_transaction([&] { return migrate(*database); }); !done)
+    return named(done.error());
   return database;
 }
 

@@ -20,7 +20,7 @@ struct Address {
 };
 
 /// Reads postgresql://user:password@host:port/database?key=value. Refuses what libpq would refuse
-/// with a message that repeats it; the error is a predicate of the database and cites nothing.
+/// in a message that repeats it; the error is a predicate of the database and cites nothing.
 Result<Address> parse_address(const std::string& where);
 
 /// Returns the name of a database at `where` for messages.
@@ -48,14 +48,12 @@ class Database {
   Database& operator=(Database&& other) noexcept;
   ~Database();
 
-  /// Executes one statement; `texts` are bound to :t0, :t1 and so on.
+  /// Executes one statement; `texts` are bound to :t0, :t1 and so on. Passes on each row, of so
+  /// many `columns`, or returns them all.
   Result<void> run(const std::string& statement, std::span<const std::string> texts = {});
-
-  /// Executes one statement and passes each row to `take`; `columns` is their number.
   Result<void> each(const std::string& statement, std::size_t columns,
                     std::span<const std::string> texts,
                     const std::function<void(const Row&)>& visit);
-  /// The same, returning all rows.
   Result<std::vector<Row>> ask(const std::string& statement, std::size_t columns,
                                std::span<const std::string> texts = {});
 
@@ -78,9 +76,8 @@ class Database {
 /// Lists the statements of each migration, from the first version on.
 std::span<const std::span<const std::string_view>> migrations();
 
-/// Opens the history in a database and migrates its tables to the newest version, all in one
-/// transaction. Refuses a database that a newer lauka-history has changed, and to read one without
-/// a history. An error names the database.
+/// Opens the history in a database and brings its tables to the newest version. Refuses one of a
+/// newer lauka-history, and to read one without a history. An error names the database.
 Result<Database> open_history(const std::string& where, Access access);
 
 }  // namespace lauka::history

@@ -6,12 +6,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -83,14 +84,12 @@ struct Scale {
 Scale make_scale(const SteppedSeries& stepped) {
   Scale scale{.stepped = stepped, .metric = as_metric(stepped.series.metric)};
   if (scale.is_change()) scale.metric.unit = Unit::Fraction;
-  double low = std::numeric_limits<double>::infinity();
-  double high = -low;
-  for (const Observation& one : stepped.trend.commits) {
-    low = std::min(low, scale.shown(one.value - one.reach()));
-    high = std::max(high, scale.shown(one.value + one.reach()));
-  }
-  const bool is_wide = !scale.is_change() && report::spans_decades(low, high);
-  scale.axis = (is_wide ? report::logarithmic_axis : report::axis_over)(low, high);
+  report::Extent extent;
+  for (const Observation& one : stepped.trend.commits)
+    for (const double end : {one.value - one.reach(), one.value + one.reach()})
+      extent.include(scale.shown(end));
+  const bool is_wide = !scale.is_change() && report::spans_decades(extent.low, extent.high);
+  scale.axis = (is_wide ? report::logarithmic_axis : report::axis_over)(extent.low, extent.high);
   return scale;
 }
 
@@ -132,7 +131,6 @@ std::vector<report::Spot> make_spots(const Scale& scale, std::size_t width, std:
   return spots;
 }
 
-/// Commits and their dates below a drawing: the first, the last and one between them.
 std::vector<report::TickLabel> commit_labels(const Trend& trend) {
   constexpr std::size_t to_day = 10;
   const std::size_t last = trend.commits.size() - 1;
@@ -210,37 +208,43 @@ std::string newest_of_several(const std::vector<Series>& series) {
   return newest.second;
 }
 
-}  // namespace
+/// Writes commits as links to `url`.
+struct Commits {
+  const std::string& url;
 
-std::string Page::link_of(const std::string& commit) const {
-  std::string shown = html_text(short_commit(commit));
-  const std::size_t place = commit_url_.find("{}");
-  if (commit.empty() || place == std::string::npos) return shown;
-  // A commit is a foreign text, too: in an address it has its own spelling.
-  std::string word;
-  for (const char c : commit.substr(0, commit.find("+dirty"))) {
-    const bool is_plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-';
-    word += is_plain ? std::string(1, c)
-                     : fmt::format("%{:02X}", static_cast<unsigned>(static_cast<unsigned char>(c)));
+  std::string link(const std::string& commit) const {
+    std::string shown = html_text(short_commit(commit));
+    const std::size_t place = url.find("{}");
+    if (commit.empty() || place == std::string::npos) return shown;
+    // A commit is a foreign text, too: in an address it has its own spelling.
+    std::string word;
+    for (const char c : commit.substr(0, commit.find("+dirty"))) {
+      const bool is_plain = is_letter(c) || is_digit(c) || c == '.' || c == '-';
+      word += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+    return fmt::format("<a href=\"{}\">{}</a>", html_text(std::string(url).replace(place, 2, word)),
+                       shown);
   }
-  std::string url = commit_url_;
-  url.replace(place, 2, word);
-  return fmt::format("<a href=\"{}\">{}</a>", html_text(url), shown);
-}
 
-std::string Page::steps_list(const SteppedSeries& stepped) const {
+  /// Without a commit, when it was measured.
+  std::string link_or_time(const Observation& one) const {
+    return one.commit.empty() ? html_text(minute_text(one.began)) : link(one.commit);
+  }
+};
+
+std::string steps_list(const SteppedSeries& stepped, const Commits& commits) {
   std::string list;
   for (const KnownStep& known : stepped.steps) {
     const Observation& at = stepped.trend.commits[known.step.at];
     const report::Ink ink = choose_look(known, stepped.series.metric.better).ink;
     list += fmt::format("<li><span class=\"{}\">{}</span> at {}{}</li>\n", report::ink_class(ink),
-                        html_text(step_change_text(stepped, known.step)), commit_html(at),
+                        html_text(step_change_text(stepped, known.step)), commits.link_or_time(at),
                         html_text(state_words(known)));
   }
   return list.empty() ? list : "<ul>\n" + list + "</ul>\n";
 }
 
-std::string Page::commit_rows(const SteppedSeries& stepped) const {
+std::string commit_rows(const SteppedSeries& stepped, const Commits& commits) {
   const Trend& trend = stepped.trend;
   report::Table table{.columns = {{.heading = {"commit"}, .holds = report::Holds::Markup},
                                   {.heading = {"measured (UTC)"}},
@@ -249,91 +253,60 @@ std::string Page::commit_rows(const SteppedSeries& stepped) const {
   const std::size_t count = trend.commits.size();
   for (std::size_t i = count; i > 0 && count - i < kMostRows; --i) {
     const Observation& one = trend.commits[i - 1];
-    const MetricRecord& metric = stepped.series.metric;
-    table.rows.push_back(
-        {{one.commit.empty() ? "-" : link_of(one.commit)},
-         {minute_text(one.began)},
-         {value_text(trend, one, metric)},
-         {i > 1 ? change_text(trend, trend.commits[i - 2], one, metric) : std::string()}});
+    table.rows.push_back({{one.commit.empty() ? "-" : commits.link(one.commit)},
+                          {minute_text(one.began)},
+                          {value_text(stepped, one)},
+                          {i > 1 ? change_text(stepped, i - 1) : std::string()}});
   }
   return fmt::format("<details><summary>The last {}</summary>\n{}</details>\n",
                      std::min(count, kMostRows), report::table_html(table));
 }
 
-void Page::keep_for_machines(const Series& series) {
-  Series kept{.variant = series.variant, .metric = series.metric};
-  for (const SeriesPoint& point : series.points)
-    if (!point.commit.empty() && point.values.to_reference &&
-        point.values.to_reference->error > 0.0)  // as Fleet asks for
-      kept.points.push_back(point);
-  if (!kept.points.empty()) on_machines_[title_of(series)].push_back(std::move(kept));
-}
+/// The order of changes: regressions, improvements, other steps; then the larger change.
+using Rank = std::pair<int, double>;
 
-std::string Page::machines_section() const {
-  std::string all;
-  for (const auto& [title, series] : on_machines_) {
-    const std::string commit = newest_of_several(series);
-    if (commit.empty()) continue;
-    Fleet fleet;
-    for (Series one : series) {
-      std::erase_if(one.points, [&](const SeriesPoint& point) { return point.commit != commit; });
-      fleet.add(one);
-    }
-    for (const FleetEffect& effect : fleet.effects())
-      all += fmt::format("<h3>{}</h3>\n<p>change from the reference at {}</p>\n{}",
-                         html_text(title), link_of(commit), fleet_html(effect));
-  }
-  if (all.empty()) return all;
-  return "<section id=\"machines\"><h2>On several classes of machines</h2>\n" + all +
-         "</section>\n";
-}
+/// A row of the list of changes.
+struct Change {
+  Rank rank{};
+  report::TableRow cells{};
+};
 
-std::string Page::commit_html(const Observation& one) const {
-  return one.commit.empty() ? html_text(minute_text(one.began)) : link_of(one.commit);
-}
+/// A series that has commits.
+struct Entry {
+  const SteppedSeries* stepped;
+  std::string id;
+  std::string title;  // HTML, as the rest
+  std::string value;
+  std::string change{};  // the largest that is not acknowledged
+  Rank rank{3, 0.0};
+};
 
-void Page::add(const SteppedSeries& stepped) {
-  const Trend& trend = stepped.trend;
-  if (trend.commits.empty()) return;
-  keep_for_machines(stepped.series);
-  Part& part = parts_.emplace_back();
-  const std::string title = html_text(title_of(stepped.series));
-  const std::string anchor = fmt::format("s{}", parts_.size());
+/// Adds its changes to `changes`.
+Entry make_entry(const SteppedSeries& stepped, std::size_t number, const Commits& commits,
+                 std::vector<Change>& changes) {
+  Entry entry{&stepped, fmt::format("s{}", number), html_text(title_of(stepped.series)),
+              html_text(value_text(stepped, stepped.trend.commits.back()))};
   for (const KnownStep& known : stepped.steps) {
     if (known.state == StepState::MadeUpFor) continue;
     const StepLook look = choose_look(known, stepped.series.metric.better);
-    const Observation& at = trend.commits[known.step.at];
-    Change change{.rank = {look.rank, -std::fabs(known.step.change)},
-                  .cells = {{fmt::format("<a href=\"#{}\">{}</a>", anchor, title)},
-                            {step_change_text(stepped, known.step), look.ink},
-                            {commit_html(at)},
-                            {minute_text(at.began)},
-                            {look.word}}};
-    part.rank = std::min(part.rank, change.rank);
-    if (change.rank == part.rank && known.state != StepState::Acknowledged)
-      part.change =
-          fmt::format(" <span class=\"{}\">{}</span>", report::ink_class(change.cells[1].ink),
-                      html_text(change.cells[1].text));
-    changes_.push_back(std::move(change));
+    const Observation& at = stepped.trend.commits[known.step.at];
+    const std::string text = step_change_text(stepped, known.step);
+    const Rank rank{look.rank, -std::fabs(known.step.change)};
+    changes.push_back({rank,
+                       {{fmt::format("<a href=\"#{}\">{}</a>", entry.id, entry.title)},
+                        {text, look.ink},
+                        {commits.link_or_time(at)},
+                        {minute_text(at.began)},
+                        {look.word}}});
+    entry.rank = std::min(entry.rank, rank);
+    if (rank == entry.rank && known.state != StepState::Acknowledged)
+      entry.change = fmt::format(" <span class=\"{}\">{}</span>", report::ink_class(look.ink),
+                                 html_text(text));
   }
-  const Scale scale = make_scale(stepped);
-  const Observation& last = trend.commits.back();
-  const std::string value = html_text(value_text(trend, last, stepped.series.metric));
-  part.machine = machine_line(stepped.series.variant);
-  part.card_begin = fmt::format("<a href=\"#{}\"><b>{}</b><span>{}</span>", anchor, title, value);
-  using report::kAcross;
-  const std::string drawing = draw_levels(scale, kAcross, kSmall) +
-                              report::svg_spots(make_spots(scale, kAcross, kSmall), "c0", "");
-  part.card_end = report::svg_row(kSmall, "c0", "", drawing) + "</a>\n";
-  part.section_begin =
-      fmt::format("<section class=\"series\" id=\"{}\"><h2>{}</h2>\n", anchor, title);
-  part.section_end =
-      fmt::format("<p>{}: {} at {}</p>\n{}{}{}</section>\n", against_text(trend.against), value,
-                  commit_html(last), steps_list(stepped), large_chart(scale), commit_rows(stepped));
+  return entry;
 }
 
-void Page::write_changes(const Sink& sink) const {
-  std::vector<Change> changes = changes_;
+void write_changes(std::vector<Change> changes, const Sink& sink) {
   std::ranges::stable_sort(changes, {}, &Change::rank);
   std::array<std::size_t, 3> counts{};
   report::Table table{.columns = {{.heading = {"benchmark"}, .holds = report::Holds::Markup},
@@ -351,30 +324,83 @@ void Page::write_changes(const Sink& sink) const {
   if (!table.rows.empty()) sink(report::table_html(table, "changes"));
 }
 
-void Page::write(const Sink& sink) const {
-  std::vector<const Part*> parts;
-  for (const Part& part : parts_) parts.push_back(&part);
-  std::ranges::stable_sort(parts, {}, [](const Part* part) { return part->rank; });
-  const bool has_one_machine = std::ranges::all_of(
-      parts_, [&](const Part& part) { return part.machine == parts_.front().machine; });
-  const auto machine_of = [&](const Part& part, std::string_view element) {
-    return has_one_machine
+std::string draw_card(const SteppedSeries& stepped) {
+  const Scale scale = make_scale(stepped);
+  return report::svg_row(
+      kSmall, "c0", "",
+      draw_levels(scale, report::kAcross, kSmall) +
+          report::svg_spots(make_spots(scale, report::kAcross, kSmall), "c0", ""));
+}
+
+std::string machines_section(const std::vector<Entry>& entries, const Commits& commits) {
+  std::map<std::string, std::vector<Series>> by_title;
+  for (const Entry& entry : entries) {
+    Series kept = entry.stepped->series;
+    std::erase_if(kept.points, [](const SeriesPoint& point) {
+      const auto& ratio = point.values.to_reference;  // as fleet_effects asks for
+      return point.commit.empty() || !ratio || !(ratio->error > 0.0);
+    });
+    if (!kept.points.empty()) by_title[title_of(kept)].push_back(std::move(kept));
+  }
+  std::string all;
+  for (auto& [title, series] : by_title) {
+    const std::string commit = newest_of_several(series);
+    if (commit.empty()) continue;
+    for (Series& one : series)
+      std::erase_if(one.points, [&](const SeriesPoint& point) { return point.commit != commit; });
+    for (const FleetEffect& effect : fleet_effects(series))
+      all += fmt::format("<h3>{}</h3>\n<p>change from the reference at {}</p>\n{}",
+                         html_text(title), commits.link(commit), fleet_html(effect));
+  }
+  if (all.empty()) return all;
+  return "<section id=\"machines\"><h2>On several classes of machines</h2>\n" + all +
+         "</section>\n";
+}
+
+}  // namespace
+
+void write_history_page(const std::string& title, const std::string& commit_url,
+                        std::span<const SteppedSeries> all, const Sink& sink) {
+  const Commits commits{commit_url};
+  std::vector<Entry> entries;
+  entries.reserve(all.size());
+  std::vector<Change> changes;
+  std::set<std::string> machines;
+  for (const SteppedSeries& stepped : all) {
+    if (stepped.trend.commits.empty()) continue;
+    entries.push_back(make_entry(stepped, entries.size() + 1, commits, changes));
+    machines.insert(machine_line(stepped.series.variant));
+  }
+  const std::string machines_html = machines_section(entries, commits);
+  std::ranges::stable_sort(entries, {}, &Entry::rank);
+  const auto machine_of = [&](const Entry& entry, std::string_view element) {
+    return machines.size() == 1
                ? std::string()
-               : fmt::format("<{0} class=\"aside\">{1}</{0}>\n", element, html_text(part.machine));
+               : fmt::format("<{0} class=\"aside\">{1}</{0}>\n", element,
+                             html_text(machine_line(entry.stepped->series.variant)));
   };
-  report::write_page_begin(title_, kStyle, sink);
-  if (has_one_machine && !parts_.empty())
-    sink("<p class=\"faint\">" + html_text(parts_.front().machine) + "</p>\n");
-  write_changes(sink);
-  if (parts.size() > 1)
+  report::write_page_begin(title, kStyle, sink);
+  if (machines.size() == 1) sink("<p class=\"faint\">" + html_text(*machines.begin()) + "</p>\n");
+  write_changes(std::move(changes), sink);
+  if (entries.size() > 1)
     sink("<p class=\"filter\" hidden><label>filter by name <input type=\"search\"></label></p>\n");
   sink("<nav class=\"index\" aria-label=\"benchmarks\">\n");
-  for (const Part* part : parts)
-    sink(part->card_begin + part->change + " " + machine_of(*part, "span") + part->card_end);
-  sink("</nav>\n" + machines_section());
-  for (const Part* part : parts)
-    sink(part->section_begin + machine_of(*part, "p") + part->section_end);
-  report::write_page_end(std::string(report::html_script()).append(kFilter), sink);
+  for (const Entry& entry : entries)
+    sink(fmt::format("<a href=\"#{}\"><b>{}</b><span>{}</span>{} {}{}</a>\n", entry.id, entry.title,
+                     entry.value, entry.change, machine_of(entry, "span"),
+                     draw_card(*entry.stepped)));
+  sink("</nav>\n" + machines_html);
+  for (const Entry& entry : entries) {
+    const SteppedSeries& stepped = *entry.stepped;
+    sink(fmt::format(
+        "<section class=\"series\" id=\"{}\"><h2>{}</h2>\n{}<p>{}: {} at "
+        "{}</p>\n{}{}{}</section>\n",
+        entry.id, entry.title, machine_of(entry, "p"), against_text(stepped.trend.against),
+        entry.value, commits.link_or_time(stepped.trend.commits.back()),
+        steps_list(stepped, commits), large_chart(make_scale(stepped)),
+        commit_rows(stepped, commits)));
+  }
+  report::write_page_end(kFilter, sink);
 }
 
 }  // namespace lauka::history

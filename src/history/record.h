@@ -65,21 +65,18 @@ struct SessionRecord {
   }
 };
 
-/// Reads the part of a session that a history keeps from `text`, which lauka's --export-json wrote.
-/// The error is a predicate of the file: not such a JSON, has an impossible value, or has no
-/// identity (hyperfine's files and joined sessions have none).
+/// Reads what a history keeps of the session in `text` (lauka's --export-json). The error is a
+/// predicate of the file: not such a JSON, has an impossible value, or has no identity, like
+/// hyperfine's files and joined sessions.
 Result<SessionRecord> read_record(std::string_view text);
 
-/// Returns the id of `text` in the database: 63 bits of its SHA-256; 0 if it is empty. The same
-/// everywhere, so that writers need not ask each other.
+/// Returns the id of `text` in every database: 63 bits of its SHA-256; 0 if it is empty.
 std::int64_t text_id(std::string_view text);
 
-/// Encodes names, units and directions of a command's metrics: the same text in every session of a
-/// benchmark.
+/// Encodes names, units and directions of a command's metrics, which all sessions of a benchmark
+/// share; and their values, in that order, in characters that need no quotes: each number reads
+/// back as the same double.
 std::string encode_layout(const std::vector<MetricRecord>& metrics);
-
-/// Encodes their values, in that order, in digits, letters, points, signs and blanks; each number
-/// reads back as the same double.
 std::string encode_values(const std::vector<MetricRecord>& metrics);
 
 /// Returns the metrics of a layout, without values; empty if it is not a layout.

@@ -11,8 +11,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <deque>
-#include <functional>
 #include <future>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -21,11 +21,11 @@
 #include <tuple>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-// Few statements of many rows, because round trips to the database take the time. Numbers are part
-// of the statements, texts are bound. Rows are written in ascending order, and tables in one order:
-// two writers that add the same wait for each other in turn, without a deadlock. Names are queried
-// separately from the points, all new ones at once: a join might read all names.
+// Few statements of many rows, because round trips to the database take the time. Rows are written
+// in ascending order, and tables in one order: two writers that add the same wait for each other in
+// turn, without a deadlock. Names are queried apart from points: a join might read all names.
 
 namespace lauka::history {
 
@@ -37,20 +37,13 @@ std::int64_t id_in(const std::string& text) {
   return std::strtoll(text.c_str(), nullptr, 10);
 }
 
-/// "... IN (1,2,3)" for some of `ids` at a time.
-Result<void> for_each_list(const std::set<std::int64_t>& ids,
-                           const std::function<Result<void>(const std::string&)>& ask) {
-  std::string list;
-  std::size_t count = 0;
-  for (const std::int64_t id : ids) {
-    list += (list.empty() ? "" : ",") + std::to_string(id);
-    ++count;
-    if (count % kMostIds != 0 && count < ids.size()) continue;
-    if (auto done = ask(list); !done) return done;
-    list.clear();
-  }
-  return {};
+/// The text of an id in a column of few rows. Points are many: Loader asks for each of their names
+/// once.
+std::string name_in(std::string_view column) {
+  return fmt::format("(SELECT text FROM lauka_name WHERE id = {})", column);
 }
+
+constexpr std::string_view kClassOfMachine = "(SELECT class FROM lauka_machine WHERE id = machine)";
 
 /// Returns the places of the wanted metrics; by default the time, else the first.
 std::vector<std::size_t> wanted_metrics(const std::vector<MetricRecord>& layout,
@@ -155,6 +148,43 @@ std::int64_t to_milliseconds(TimeOfDay time) {
   return time.time_since_epoch().count();
 }
 
+/// Returns the id of the one commit of the sessions that is `commit`, or begins with it.
+Result<std::int64_t> find_commit(Database& database, const std::string& commit) {
+  const std::int64_t id = text_id(commit);
+  const auto exact = database.ask(
+      fmt::format("SELECT commit_name FROM lauka_session WHERE commit_name = {} LIMIT 1", id), 1);
+  if (!exact) return exact.error();
+  if (!exact->empty()) return id;
+  // Users do not type all forty digits.
+  constexpr std::size_t fewest = 4;
+  std::vector<std::int64_t> found;
+  if (commit.size() >= fewest) {
+    const auto rows = database.ask(
+        "SELECT id, text FROM lauka_name WHERE text LIKE :t0 AND EXISTS "
+        "(SELECT 1 FROM lauka_session WHERE commit_name = lauka_name.id)",
+        2, std::vector{commit + "%"});
+    if (!rows) return rows.error();
+    for (const Row& row : *rows)
+      if (row[1].compare(0, commit.size(), commit) == 0) found.push_back(id_in(row[0]));
+  }
+  if (found.empty())
+    return Error{"has no session of the commit " + cited(commit),
+                 "lauka-history list shows what there is"};
+  if (found.size() > 1)
+    return Error{"has several commits that begin with " + cited(commit), "write more of it"};
+  return found.front();
+}
+
+Result<std::string> condition_of_points(Database& database, const Variant& variant,
+                                        const Wanted& wanted) {
+  std::string condition = fmt::format("variant = {}", variant.id);
+  if (!wanted.branch.empty()) condition += fmt::format(" AND branch = {}", text_id(wanted.branch));
+  if (!wanted.only_commit || wanted.commit.empty()) return condition;
+  const auto number = find_commit(database, wanted.commit);
+  if (!number) return number.error();
+  return condition + fmt::format(" AND commit_name = {}", *number);
+}
+
 /// Reads a date, or date and time: "2026-11-22", "2026-11-22T18:00:00Z"; UTC.
 Result<TimeOfDay> parse_date(const std::string& text) {
   const bool is_date = std::ranges::count(text, '-') == 2;
@@ -166,7 +196,6 @@ Result<TimeOfDay> parse_date(const std::string& text) {
   return time;
 }
 
-/// The condition that picks the sessions; `texts` are bound in it.
 Result<std::string> make_condition(Database& database, const Forgotten& what,
                                    std::vector<std::string>& texts) {
   if (!what.before.empty()) {
@@ -185,7 +214,6 @@ Result<std::string> make_condition(Database& database, const Forgotten& what,
   return std::string("uuid LIKE :t0");
 }
 
-/// Deletes sessions, whose ids are first in `rows`, with all that they have.
 Result<void> delete_sessions(Database& database, const std::vector<Row>& rows) {
   std::string ids;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -230,9 +258,8 @@ struct Batch {
   std::map<std::int64_t, std::string> names{};
   std::map<std::int64_t, std::pair<std::string, std::int64_t>> machines{};  // class and parts
   std::map<std::int64_t, std::string> variants{};                           // rows
-  std::map<std::int64_t, std::size_t> sessions{};                           // places in `records`
-  std::vector<std::int64_t> ids{};                                          // ids of the records
-  std::vector<bool> is_new{};                                               // likewise
+  std::map<std::int64_t, std::size_t> sessions{};  // places in `records`; at last of new ones only
+  std::vector<std::int64_t> ids{};                 // of the records
   std::vector<PointRow> points{};
 
   std::int64_t name(const std::string& text) {
@@ -298,15 +325,14 @@ Result<void> add_sessions(Database& database, Batch& batch) {
         text_id(one.version), one.complete ? 1 : 0, one.results.size(), batch.added(place));
     texts.push_back(one.id);
   }
-  batch.is_new.assign(batch.records.size(), false);
-  return database.each(
+  std::set<std::int64_t> added;
+  auto done = database.each(
       "INSERT INTO lauka_session (id, uuid, began, ended, machine, host, commit_name, branch, "
       "version, complete, results, added) VALUES " +
           values + " ON CONFLICT DO NOTHING RETURNING id",
-      1, texts, [&](const Row& row) {
-        const auto found = batch.sessions.find(id_in(row[0]));
-        if (found != batch.sessions.end()) batch.is_new[found->second] = true;
-      });
+      1, texts, [&](const Row& row) { added.insert(id_in(row[0])); });
+  std::erase_if(batch.sessions, [&](const auto& one) { return !added.contains(one.first); });
+  return done;
 }
 
 /// Adds what sessions share, except what the database has (`known`).
@@ -327,21 +353,19 @@ Result<void> add_shared(Database& database, const Batch& batch,
   return variants.end();
 }
 
-/// Adds the labels and points of the new sessions.
 Result<void> add_own(Database& database, const Batch& batch) {
   Rows labels(database, "lauka_label (session, name, value)");
   for (const auto& [id, place] : batch.sessions)
-    if (batch.is_new[place])
-      for (const Label& label : batch.records[place].labels)
-        labels.add(fmt::format("({},{},{})", id, text_id(label.key), text_id(label.value)));
+    for (const Label& label : batch.records[place].labels)
+      labels.add(fmt::format("({},{},{})", id, text_id(label.key), text_id(label.value)));
   if (auto done = labels.end(); !done) return done;
   Rows points(
       database,
       "lauka_point (variant, began, session, commit_name, branch, layout, numbers, name, anchor, "
       "added)");
   for (const PointRow& point : batch.points) {
+    if (!batch.sessions.contains(batch.ids[point.session])) continue;
     const SessionRecord& session = batch.records[point.session];
-    if (!batch.is_new[point.session]) continue;
     points.add(fmt::format("({},{},{},{},{},{},'{}',{},{},{})", point.variant,
                            to_milliseconds(session.began), batch.ids[point.session],
                            text_id(commit_of(session)), text_id(session.label("branch")),
@@ -384,76 +408,23 @@ std::vector<Series> make_series(const SessionRecord& session, const Wanted& want
   return all;
 }
 
-Result<std::int64_t> find_commit(Database& database, const std::string& commit) {
-  const std::int64_t id = text_id(commit);
-  const auto exact = database.ask(
-      fmt::format("SELECT commit_name FROM lauka_session WHERE commit_name = {} LIMIT 1", id), 1);
-  if (!exact) return exact.error();
-  if (!exact->empty()) return id;
-  // Users do not type all forty digits.
-  constexpr std::size_t fewest = 4;
-  std::vector<std::int64_t> found;
-  if (commit.size() >= fewest) {
-    const auto rows = database.ask(
-        "SELECT id, text FROM lauka_name WHERE text LIKE :t0 AND EXISTS "
-        "(SELECT 1 FROM lauka_session WHERE commit_name = lauka_name.id)",
-        2, std::vector{commit + "%"});
-    if (!rows) return rows.error();
-    for (const Row& row : *rows)
-      if (row[1].compare(0, commit.size(), commit) == 0) found.push_back(id_in(row[0]));
-  }
-  if (found.empty())
-    return Error{"has no session of the commit " + cited(commit),
-                 "lauka-history list shows what there is"};
-  if (found.size() > 1)
-    return Error{"has several commits that begin with " + cited(commit), "write more of it"};
-  return found.front();
-}
-
 const std::string& Loader::name(std::int64_t id) const {
   const auto found = names_.find(id);
   return found == names_.end() ? names_.at(0) : found->second;
 }
 
 Result<void> Loader::learn(const std::set<std::int64_t>& names) {
-  std::set<std::int64_t> unknown;
-  for (const std::int64_t id : names)
-    if (names_.count(id) == 0) unknown.insert(id);
-  return for_each_list(unknown, [&](const std::string& list) {
-    return database_.each("SELECT id, text FROM lauka_name WHERE id IN (" + list + ")", 2, {},
-                          [&](const Row& row) { names_[id_in(row[0])] = row[1]; });
-  });
-}
-
-Result<void> Loader::load_machines(const std::set<std::int64_t>& machines) {
-  std::set<std::int64_t> unknown;
-  for (const std::int64_t id : machines)
-    if (machines_.count(id) == 0) unknown.insert(id);
-  std::map<std::int64_t, std::pair<std::string, std::int64_t>> found;
-  std::set<std::int64_t> parts;
-  auto asked = for_each_list(unknown, [&](const std::string& list) {
-    return database_.each("SELECT id, class, parts FROM lauka_machine WHERE id IN (" + list + ")",
-                          3, {}, [&](const Row& row) {
-                            found[id_in(row[0])] = {row[1], id_in(row[2])};
-                            parts.insert(id_in(row[2]));
-                          });
-  });
-  if (!asked) return asked;
-  if (auto learnt = learn(parts); !learnt) return learnt;
-  for (const auto& [id, one] : found) machines_[id] = {one.first, decode_machine(name(one.second))};
-  return {};
-}
-
-Result<void> Loader::load_names(const std::vector<Row>& rows,
-                                std::initializer_list<std::size_t> names, std::size_t machine) {
-  std::set<std::int64_t> ids;
-  std::set<std::int64_t> machines;
-  for (const Row& row : rows) {
-    for (const std::size_t column : names) ids.insert(id_in(row[column]));
-    machines.insert(id_in(row[machine]));
+  std::vector<std::int64_t> unknown;
+  std::ranges::copy_if(names, std::back_inserter(unknown),
+                       [&](std::int64_t id) { return names_.count(id) == 0; });
+  for (std::size_t i = 0; i < unknown.size(); i += kMostIds) {
+    const auto ids = std::span(unknown).subspan(i, std::min(kMostIds, unknown.size() - i));
+    auto asked = database_.each(
+        fmt::format("SELECT id, text FROM lauka_name WHERE id IN ({})", fmt::join(ids, ",")), 2, {},
+        [&](const Row& row) { names_[id_in(row[0])] = row[1]; });
+    if (!asked) return asked;
   }
-  if (auto learnt = learn(ids); !learnt) return learnt;
-  return load_machines(machines);
+  return {};
 }
 
 Result<std::vector<SessionLine>> Loader::sessions(std::size_t last, const std::string& commit) {
@@ -464,20 +435,20 @@ Result<std::vector<SessionLine>> Loader::sessions(std::size_t last, const std::s
     condition = fmt::format(" WHERE commit_name = {}", *number);
   }
   const auto rows = database_.ask(
-      fmt::format("SELECT began, uuid, commit_name, branch, host, machine, results, complete FROM "
-                  "lauka_session{} ORDER BY began DESC, added DESC LIMIT {}",
+      fmt::format("SELECT began, uuid, {}, {}, {}, {}, results, complete FROM lauka_session{} "
+                  "ORDER BY began DESC, added DESC LIMIT {}",
+                  name_in("commit_name"), name_in("branch"), name_in("host"), kClassOfMachine,
                   condition, last),
       8);
   if (!rows) return rows.error();
-  if (auto learnt = load_names(*rows, {2, 3, 4}, 5); !learnt) return learnt.error();
   std::vector<SessionLine> lines;
   for (const Row& row : *rows)
     lines.push_back({.began = id_in(row[0]),
                      .uuid = row[1],
-                     .commit = name(id_in(row[2])),
-                     .branch = name(id_in(row[3])),
-                     .host = name(id_in(row[4])),
-                     .machine_class = machines_[id_in(row[5])].first,
+                     .commit = row[2],
+                     .branch = row[3],
+                     .host = row[4],
+                     .machine_class = row[5],
                      .results = static_cast<std::size_t>(id_in(row[6])),
                      .complete = row[7] != "0"});
   return lines;
@@ -513,20 +484,20 @@ Result<std::vector<Variant>> Loader::variants(const Wanted& wanted) {
         *number);
   }
   const auto rows = database_.ask(
-      "SELECT id, benchmark, role, command, machine FROM lauka_variant WHERE " + condition, 5);
+      fmt::format("SELECT id, {}, {}, {}, {}, {} FROM lauka_variant WHERE {}", name_in("benchmark"),
+                  name_in("role"), name_in("command"), kClassOfMachine,
+                  name_in("(SELECT parts FROM lauka_machine WHERE id = machine)"), condition),
+      6);
   if (!rows) return rows.error();
-  if (auto learnt = load_names(*rows, {1, 2, 3}, 4); !learnt) return learnt.error();
   std::vector<Variant> variants;
-  for (const Row& row : *rows) {
-    const auto& machine = machines_[id_in(row[4])];
-    if (!machine.first.starts_with(wanted.machine)) continue;
-    variants.push_back({.id = id_in(row[0]),
-                        .benchmark = name(id_in(row[1])),
-                        .role = name(id_in(row[2])),
-                        .command = name(id_in(row[3])),
-                        .machine_class = machine.first,
-                        .machine = machine.second});
-  }
+  for (const Row& row : *rows)
+    if (row[4].starts_with(wanted.machine))
+      variants.push_back({.id = id_in(row[0]),
+                          .benchmark = row[1],
+                          .role = row[2],
+                          .command = row[3],
+                          .machine_class = row[4],
+                          .machine = decode_machine(row[5])});
   std::set<std::string> roles;
   for (const Variant& variant : variants)
     if (!variant.role.empty()) roles.insert(variant.role);
@@ -543,61 +514,43 @@ Result<std::vector<Variant>> Loader::variants(const Wanted& wanted) {
 }
 
 Result<std::vector<Series>> Loader::series(const Variant& variant, const Wanted& wanted) {
-  std::string condition = fmt::format("variant = {}", variant.id);
-  if (!wanted.branch.empty()) condition += fmt::format(" AND branch = {}", text_id(wanted.branch));
-  if (wanted.only_commit && !wanted.commit.empty()) {
-    const auto number = find_commit(database_, wanted.commit);
-    if (!number) return number.error();
-    condition += fmt::format(" AND commit_name = {}", *number);
-  }
-  // Rows have a kilobyte each: only the necessary part is kept.
-  struct Kept {
-    std::int64_t layout = 0;
-    std::string numbers{};
-    SeriesPoint point{};
-    std::int64_t commit = 0;
-    std::int64_t branch = 0;
-    std::int64_t anchor = 0;
-  };
-  std::vector<Kept> kept;
-  std::set<std::int64_t> names;
-  auto asked = database_.each(
+  const auto condition = condition_of_points(database_, variant, wanted);
+  if (!condition) return condition.error();
+  auto rows = database_.ask(
       fmt::format(
-          "SELECT began, session, commit_name, branch, layout, numbers, anchor, added "
+          "SELECT began, added, session, commit_name, branch, anchor, layout, numbers, {} "
           "FROM lauka_point WHERE {} ORDER BY began DESC, added DESC, session DESC LIMIT {}",
-          condition, wanted.last),
-      8, {}, [&](const Row& row) {
-        Kept one{.layout = id_in(row[4]), .numbers = row[5]};
-        one.point.began = id_in(row[0]);
-        one.point.session = id_in(row[1]);
-        one.point.added = id_in(row[7]);
-        one.commit = id_in(row[2]);
-        one.branch = id_in(row[3]);
-        one.anchor = id_in(row[6]);
-        names.insert({one.layout, one.commit, one.branch, one.anchor});
-        kept.push_back(std::move(one));
-      });
-  if (!asked) return asked.error();
+          wanted.uuids ? "(SELECT uuid FROM lauka_session WHERE id = session)" : "''", *condition,
+          wanted.last),
+      9);
+  if (!rows) return rows.error();
+  std::set<std::int64_t> names;
+  for (const Row& row : *rows)
+    for (const std::size_t column : {3U, 4U, 5U, 6U}) names.insert(id_in(row[column]));
   if (auto learnt = learn(names); !learnt) return learnt.error();
 
   std::vector<Series> all;
   std::map<std::pair<std::string, Unit>, std::size_t> places;  // in `all`, by metric
-  for (auto one = kept.rbegin(); one != kept.rend(); ++one) {
-    auto layout = layouts_.find(one->layout);
-    if (layout == layouts_.end())
-      layout = layouts_.emplace(one->layout, decode_layout(name(one->layout))).first;
-    for (const std::size_t metric : wanted_metrics(layout->second, wanted.metrics)) {
-      SeriesPoint point = one->point;
-      point.values = layout->second[metric];
-      if (!decode_values(point.values, metric, one->numbers)) continue;
-      point.commit = name(one->commit);
-      point.branch = name(one->branch);
-      point.anchor = name(one->anchor);
+  std::ranges::reverse(*rows);
+  for (const Row& row : *rows) {
+    const auto [known, is_new_layout] = layouts_.try_emplace(id_in(row[6]));
+    std::vector<MetricRecord>& layout = known->second;
+    if (is_new_layout) layout = decode_layout(name(known->first));
+    for (const std::size_t metric : wanted_metrics(layout, wanted.metrics)) {
+      SeriesPoint point{.began = id_in(row[0]),
+                        .added = id_in(row[1]),
+                        .session = id_in(row[2]),
+                        .uuid = row[8],
+                        .commit = name(id_in(row[3])),
+                        .branch = name(id_in(row[4])),
+                        .anchor = name(id_in(row[5])),
+                        .values = layout[metric]};
+      if (!decode_values(point.values, metric, row[7])) continue;
       const auto [place, is_new] =
           places.emplace(std::pair(point.values.name, point.values.unit), all.size());
       if (is_new) all.push_back({.variant = variant});
       Series& series = all[place->second];
-      series.metric = layout->second[metric];
+      series.metric = layout[metric];
       series.points.push_back(std::move(point));
     }
   }
@@ -634,26 +587,13 @@ Result<void> Loader::chain_anchors(std::vector<Series>& all) {
 Result<std::map<std::int64_t, std::string>> Loader::acknowledged(std::int64_t variant,
                                                                  const std::string& metric) {
   const auto rows = database_.ask(
-      fmt::format("SELECT began, note FROM lauka_acknowledged WHERE variant = {} AND metric = {}",
-                  variant, text_id(metric)),
+      fmt::format("SELECT began, {} FROM lauka_acknowledged WHERE variant = {} AND metric = {}",
+                  name_in("note"), variant, text_id(metric)),
       2);
   if (!rows) return rows.error();
-  std::set<std::int64_t> names;
-  for (const Row& row : *rows) names.insert(id_in(row[1]));
-  if (auto learnt = learn(names); !learnt) return learnt.error();
   std::map<std::int64_t, std::string> notes;
-  for (const Row& row : *rows) notes[id_in(row[0])] = name(id_in(row[1]));
+  for (const Row& row : *rows) notes[id_in(row[0])] = row[1];
   return notes;
-}
-
-Result<std::map<std::int64_t, std::string>> Loader::uuids(const std::set<std::int64_t>& sessions) {
-  std::map<std::int64_t, std::string> found;
-  auto asked = for_each_list(sessions, [&](const std::string& list) {
-    return database_.each("SELECT id, uuid FROM lauka_session WHERE id IN (" + list + ")", 2, {},
-                          [&](const Row& row) { found[id_in(row[0])] = row[1]; });
-  });
-  if (!asked) return asked.error();
-  return found;
 }
 
 Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
@@ -669,7 +609,7 @@ Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
     if (!newest) return newest.error();
     batch.added_before = id_in(newest->front().front());
     if (auto one = add_sessions(database_, batch); !one) return one;
-    added = static_cast<std::size_t>(std::ranges::count(batch.is_new, true));
+    added = batch.sessions.size();
     if (added == 0) return {};
     if (auto shared = add_shared(database_, batch, known_); !shared) return shared;
     return add_own(database_, batch);

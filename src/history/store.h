@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <map>
 #include <set>
 #include <span>
@@ -32,6 +31,7 @@ struct SeriesPoint {
   std::int64_t began = 0;    ///< milliseconds since 1970
   std::int64_t added = 0;    ///< its place in the order of adding
   std::int64_t session = 0;  ///< lauka_session.id
+  std::string uuid{};        ///< of the session; empty unless Wanted asks for it
   std::string commit{};      ///< with "+dirty" where the tree was; empty: not known
   std::string branch{};
   std::string anchor{};  ///< that its ratio refers to; empty: none or unknown
@@ -56,6 +56,7 @@ struct Wanted {
   std::string branch{};
   std::string commit{};      ///< variants that were measured at it
   bool only_commit = false;  ///< and of these, only that commit's points
+  bool uuids = false;        ///< of the points' sessions
   std::size_t last = 1000;   ///< so many sessions of each
 };
 
@@ -64,10 +65,6 @@ std::vector<Series> make_series(const SessionRecord& session, const Wanted& want
 
 /// The commit of a session, with "+dirty" where its tree was.
 std::string commit_of(const SessionRecord& session);
-
-/// Returns the id of the one commit among the sessions that is `commit`, or begins with it. The
-/// error is a predicate of the database.
-Result<std::int64_t> find_commit(Database& database, const std::string& commit);
 
 /// A session in a line.
 struct SessionLine {
@@ -92,17 +89,13 @@ class Loader {
   /// Returns the wanted variants, by benchmark, role and command; an error if nothing matches.
   Result<std::vector<Variant>> variants(const Wanted& wanted);
 
-  /// Returns the series of one variant, one for each wanted metric that it has. Ratios to older
-  /// anchors become ratios to the newest one if a session had both; else they are left out.
+  /// Returns the series of a variant, one for each wanted metric. Ratios to older anchors become
+  /// ratios to the newest one if a session had both; else they are left out.
   Result<std::vector<Series>> series(const Variant& variant, const Wanted& wanted);
 
-  /// Returns the notes of acknowledged steps of a variant and metric, by the start of the step's
-  /// later side.
+  /// Returns the notes of acknowledged steps, by the start of a step's later side.
   Result<std::map<std::int64_t, std::string>> acknowledged(std::int64_t variant,
                                                            const std::string& metric);
-
-  /// The UUIDs of sessions.
-  Result<std::map<std::int64_t, std::string>> uuids(const std::set<std::int64_t>& sessions);
 
  private:
   /// Returns the refusal if a benchmark has no variant; `roles` are the existing ones.
@@ -110,15 +103,9 @@ class Loader {
   Result<void> learn(const std::set<std::int64_t>& names);
   const std::string& name(std::int64_t id) const;
   Result<void> chain_anchors(std::vector<Series>& all);
-  Result<void> load_machines(const std::set<std::int64_t>& machines);
-
-  /// The names and the machines in these columns.
-  Result<void> load_names(const std::vector<Row>& rows, std::initializer_list<std::size_t> names,
-                          std::size_t machine);
 
   Database& database_;
   std::map<std::int64_t, std::string> names_{{0, ""}};
-  std::map<std::int64_t, std::pair<std::string, Machine>> machines_{};
   std::map<std::int64_t, std::vector<MetricRecord>> layouts_{};
 };
 

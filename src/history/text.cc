@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <initializer_list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <tuple>
@@ -27,7 +29,6 @@ namespace {
 constexpr std::size_t kDrawing = 25;   // cells
 constexpr std::size_t kShownOfId = 8;  // digits; forget takes what an id begins with
 
-/// Returns the change whose logarithm is `value`, with its interval.
 stats::Change make_change(double value, double low, double high) {
   return {.change = std::expm1(value),
           .bounds = stats::ChangeBounds{std::expm1(low), std::expm1(high)}};
@@ -45,7 +46,7 @@ stats::Change make_change(const stats::CombinedEffect& all) {
 constexpr std::size_t kFewMachines = 4;  // below, how much they differ is hardly known
 
 std::string differences_in_words(const FleetEffect& effect) {
-  const stats::CombinedEffect& combined = *effect.combined;
+  const stats::CombinedEffect& combined = effect.combined;
   const std::size_t count = effect.machines.size();
   if (count == 1) return "one class of machines: nothing is known of others";
   std::string text =
@@ -63,7 +64,6 @@ std::string differences_in_words(const FleetEffect& effect) {
   return text;
 }
 
-/// Half the width of the 95% interval of the change.
 std::optional<double> reach_between(const Observation& from, const Observation& to) {
   if (!from.error || !to.error) return std::nullopt;
   const bool has_same_anchor = from.link_error == to.link_error;
@@ -73,7 +73,10 @@ std::optional<double> reach_between(const Observation& from, const Observation& 
 }
 
 /// Returns the colour of a delta: worse or better with confidence, or neither.
-report::Ink choose_ink(const Observation& from, const Observation& to, Better better) {
+report::Ink choose_ink(const SteppedSeries& stepped, std::size_t commit) {
+  const Observation& from = stepped.trend.commits[commit - 1];
+  const Observation& to = stepped.trend.commits[commit];
+  const Better better = stepped.series.metric.better;
   const auto reach = reach_between(from, to);
   const double change = to.value - from.value;
   if (!reach || better == Better::Neither || std::abs(change) <= *reach) return report::Ink::Dim;
@@ -88,12 +91,6 @@ std::string time_of_day(std::int64_t milliseconds) {
   return rfc3339(TimeOfDay(std::chrono::milliseconds(milliseconds)));
 }
 
-const std::string& uuid_of(const SeriesPoint& point, const Uuids& uuids) {
-  static const std::string kNone;
-  const auto found = uuids.find(point.session);
-  return found == uuids.end() ? kNone : found->second;
-}
-
 /// Returns "parse.wall_time" with the role, command and machine.
 std::string column_of(const Series& series) {
   std::string name = series.variant.benchmark;
@@ -102,7 +99,7 @@ std::string column_of(const Series& series) {
   return name + "." + series.metric.name + "@" + series.variant.machine_class;
 }
 
-nlohmann::ordered_json fields(const Series& series, const SeriesPoint& point, const Uuids& uuids) {
+nlohmann::ordered_json fields(const Series& series, const SeriesPoint& point) {
   const auto optional = [](std::optional<double> value) {
     return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
   };
@@ -113,7 +110,7 @@ nlohmann::ordered_json fields(const Series& series, const SeriesPoint& point, co
                                 {"unit", unit_symbol(series.metric.unit)},
                                 {"better", word_in(kBetterWords, series.metric.better)},
                                 {"machine", series.variant.machine_class},
-                                {"session", uuid_of(point, uuids)},
+                                {"session", point.uuid},
                                 {"began", time_of_day(point.began)},
                                 {"commit", point.commit},
                                 {"branch", point.branch},
@@ -135,14 +132,14 @@ std::string csv_text(const nlohmann::ordered_json& value) {
 }
 
 TableWriter csv_writer(const Sink& sink) {
-  const auto columns = fields({}, {}, {});
+  const auto columns = fields({}, {});
   std::string head;
   for (const auto& [name, value] : columns.items()) head += (head.empty() ? "" : ",") + name;
   sink(head + "\r\n");
-  return {[sink](const Series& series, const Uuids& uuids) {
+  return {[sink](const Series& series) {
     for (const SeriesPoint& point : series.points) {
       std::string line;
-      for (const auto& value : fields(series, point, uuids)) line += csv_text(value) + ",";
+      for (const auto& value : fields(series, point)) line += csv_text(value) + ",";
       line.pop_back();
       sink(line + "\r\n");
     }
@@ -150,15 +147,13 @@ TableWriter csv_writer(const Sink& sink) {
 }
 
 TableWriter json_lines_writer(const Sink& sink) {
-  return {[sink](const Series& series, const Uuids& uuids) {
-    for (const SeriesPoint& point : series.points)
-      sink(dumped(fields(series, point, uuids), -1) + "\n");
+  return {[sink](const Series& series) {
+    for (const SeriesPoint& point : series.points) sink(dumped(fields(series, point), -1) + "\n");
   }};
 }
 
 TableWriter benchfmt_writer(const Sink& sink) {
-  return {[sink, known = std::map<std::string, std::string>()](const Series& series,
-                                                               const Uuids& uuids) mutable {
+  return {[sink, known = std::map<std::string, std::string>()](const Series& series) mutable {
     const auto set = [&](const std::string& key, const std::string& value) {
       if (known[key] == value) return;
       known[key] = value;
@@ -172,7 +167,7 @@ TableWriter benchfmt_writer(const Sink& sink) {
     set("machine", series.variant.machine_class);
     set("cpu", series.variant.machine.cpu_model);
     for (const SeriesPoint& point : series.points) {
-      set("session", uuid_of(point, uuids));
+      set("session", point.uuid);
       set("commit", point.commit);
       set("branch", point.branch);
       sink(fmt::format("{} {} {} {}\n", name, point.values.runs, number(point.values.mean), unit));
@@ -186,7 +181,7 @@ TableWriter bmf_writer(const Sink& sink) {
     nlohmann::ordered_json document = nlohmann::ordered_json::object();
   };
   const auto state = std::make_shared<State>();
-  const auto add = [state](const Series& series, const Uuids& /*uuids*/) {
+  const auto add = [state](const Series& series) {
     if (series.points.empty()) return;
     const MetricRecord& values = series.points.back().values;
     std::string name = series.variant.benchmark;
@@ -218,7 +213,7 @@ TableWriter otava_writer(const Sink& sink) {
     std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, Line> lines{};
   };
   const auto state = std::make_shared<State>();
-  const auto add = [state](const Series& series, const Uuids& /*uuids*/) {
+  const auto add = [state](const Series& series) {
     for (const SeriesPoint& point : series.points) {
       Line& line = state->lines[{point.began, point.added, point.session}];
       line.commit = point.commit;
@@ -244,38 +239,31 @@ TableWriter otava_writer(const Sink& sink) {
   return {add, end};
 }
 
-}  // namespace
+/// Small drawings of intervals, one below the other, on one scale.
+struct Drawing {
+  bool ascii;
+  report::Extent scale{};
 
-Metric as_metric(const MetricRecord& record) {
-  Metric metric;
-  metric.name = record.name;
-  metric.unit = record.unit;
-  metric.better = record.better;
-  return metric;
-}
-
-void Drawing::include(double value, double reach) {
-  low_ = std::min(low_, value - reach);
-  high_ = std::max(high_, value + reach);
-}
-
-std::string Drawing::draw(double value, double low, double high, bool ascii) const {
-  const auto cell = [&](double place) {
-    const double part = high_ > low_ ? (place - low_) / (high_ - low_) : 0.5;
-    return static_cast<std::size_t>(std::lround(part * static_cast<double>(kDrawing - 1)));
-  };
-  std::string drawing;
-  for (std::size_t i = 0; i < kDrawing; ++i) {
-    if (i == cell(value))
-      drawing += ascii ? "o" : "●";
-    else if (i >= cell(low) && i <= cell(high))
-      drawing += ascii ? "-" : "─";
-    else
-      drawing += ' ';
+  std::string draw(double value, double from, double to) const {
+    const auto cell = [&](double place) {
+      const double part =
+          scale.high > scale.low ? (place - scale.low) / (scale.high - scale.low) : 0.5;
+      return static_cast<std::size_t>(std::lround(part * static_cast<double>(kDrawing - 1)));
+    };
+    std::string drawing;
+    for (std::size_t i = 0; i < kDrawing; ++i) {
+      if (i == cell(value))
+        drawing += ascii ? "o" : "●";
+      else if (i >= cell(from) && i <= cell(to))
+        drawing += ascii ? "-" : "─";
+      else
+        drawing += ' ';
+    }
+    return drawing;
   }
-  return drawing;
-}
+};
 
+/// Returns a table without rows; in a narrow terminal the middle of long cells is left out.
 report::Table make_table(std::initializer_list<std::string_view> headings) {
   report::Table table;
   for (const std::string_view heading : headings)
@@ -285,11 +273,33 @@ report::Table make_table(std::initializer_list<std::string_view> headings) {
   return table;
 }
 
+/// The same with a drawing at the end of each row, which is dropped first when space is short.
 report::Table table_with_drawing(std::initializer_list<std::string_view> headings) {
   report::Table table = make_table(headings);
   table.columns.push_back({.goes = report::Less::Drawing, .cut = report::Cut::Middle});
   table.steps.push_back({.less = report::Less::Drawing});
   return table;
+}
+
+/// Returns a machine in a few words: "AMD EPYC 7B13, 8 CPUs, Linux 6.1.0".
+std::string machine_text(const Machine& machine) {
+  std::string text = machine.cpu_model.empty() ? machine.architecture : machine.cpu_model;
+  if (machine.cpus > 0) text += fmt::format(", {} CPUs", machine.cpus);
+  for (const std::string& part :
+       {machine.system + (machine.kernel.empty() ? "" : " " + machine.kernel), machine.governor,
+        machine.hypervisor == "unknown" ? std::string("virtual") : machine.hypervisor})
+    if (!part.empty()) text += ", " + part;
+  return one_line(text);
+}
+
+}  // namespace
+
+Metric as_metric(const MetricRecord& record) {
+  Metric metric;
+  metric.name = record.name;
+  metric.unit = record.unit;
+  metric.better = record.better;
+  return metric;
 }
 
 std::string minute_text(std::int64_t milliseconds) {
@@ -315,22 +325,24 @@ std::string commit_name(const Observation& commit) {
   return commit.commit.empty() ? minute_text(commit.began) : short_commit(commit.commit);
 }
 
-std::string value_text(const Trend& trend, const Observation& commit, const MetricRecord& metric) {
+std::string value_text(const SteppedSeries& stepped, const Observation& commit) {
+  const Trend& trend = stepped.trend;
   if (trend.against != Against::Nothing)
     return report::delta_text(
         make_change(commit.value, commit.error ? std::optional(commit.reach()) : std::nullopt));
   const double value = trend.is_logarithm ? std::exp(commit.value) : commit.value;
   std::optional<double> half;
   if (commit.error) half = commit.reach() * (trend.is_logarithm ? value : 1.0);
-  return report::mean_text(value, half, as_metric(metric));
+  return report::mean_text(value, half, as_metric(stepped.series.metric));
 }
 
-std::string change_text(const Trend& trend, const Observation& from, const Observation& to,
-                        const MetricRecord& metric) {
-  if (trend.is_logarithm)
-    return report::delta_text(make_change(to.value - from.value, reach_between(from, to)));
+std::string change_text(const SteppedSeries& stepped, std::size_t commit) {
+  const Observation& from = stepped.trend.commits[commit - 1];
+  const Observation& to = stepped.trend.commits[commit];
   const double change = to.value - from.value;
-  return (change > 0.0 ? "+" : "") + report::quantity(change, as_metric(metric));
+  if (stepped.trend.is_logarithm)
+    return report::delta_text(make_change(change, reach_between(from, to)));
+  return (change > 0.0 ? "+" : "") + report::quantity(change, as_metric(stepped.series.metric));
 }
 
 std::string title_of(const Series& series) {
@@ -351,16 +363,6 @@ std::string_view against_text(Against against) {
       break;
   }
   return "value";
-}
-
-std::string machine_text(const Machine& machine) {
-  std::string text = machine.cpu_model.empty() ? machine.architecture : machine.cpu_model;
-  if (machine.cpus > 0) text += fmt::format(", {} CPUs", machine.cpus);
-  for (const std::string& part :
-       {machine.system + (machine.kernel.empty() ? "" : " " + machine.kernel), machine.governor,
-        machine.hypervisor == "unknown" ? std::string("virtual") : machine.hypervisor})
-    if (!part.empty()) text += ", " + part;
-  return one_line(text);
 }
 
 std::string machine_line(const Variant& variant) {
@@ -403,13 +405,11 @@ std::string steps_text(const SteppedSeries& stepped, const report::Style& style)
     text += report::inked(style.ascii ? report::to_ascii(line) : line, ink, style.color) + "\n";
   }
   if (commits.size() > 1 && commits.size() < stats::kFewestForSteps) {
-    const Observation& before = commits[commits.size() - 2];
-    const MetricRecord& metric = stepped.series.metric;
-    const bool is_sure = choose_ink(before, commits.back(), metric.better) != report::Ink::Dim;
+    const std::size_t last = commits.size() - 1;
+    const bool is_sure = choose_ink(stepped, last) != report::Ink::Dim;
     const std::string line =
         fmt::format("  {} {}: not judged yet, {} of {} commits\n", commit_name(commits.back()),
-                    change_text(stepped.trend, before, commits.back(), metric), commits.size(),
-                    stats::kFewestForSteps);
+                    change_text(stepped, last), commits.size(), stats::kFewestForSteps);
     if (is_sure) text += style.ascii ? report::to_ascii(line) : line;
   }
   if (stepped.is_last_suspected && !commits.empty())
@@ -449,8 +449,9 @@ std::string benchmarks_text(const std::vector<Variant>& variants, const report::
   return report::terminal_text(table, style);
 }
 
-std::string series_text(const Series& series, const Trend& trend, const report::Style& style,
-                        const std::map<std::size_t, std::string>& steps) {
+std::string series_text(const SteppedSeries& stepped, const report::Style& style) {
+  const Series& series = stepped.series;
+  const Trend& trend = stepped.trend;
   std::string text =
       title_of(series) + "\n" + report::dim_note(machine_line(series.variant), style);
   report::Table table =
@@ -458,22 +459,23 @@ std::string series_text(const Series& series, const Trend& trend, const report::
   table.columns[1].goes = report::Less::Date;
   table.steps.push_back({.less = report::Less::Date});
   for (const std::size_t column : {2U, 3U}) table.columns[column].cut = report::Cut::Nothing;
-  Drawing drawing;
-  for (const Observation& one : trend.commits) drawing.include(one.value, one.reach());
+  Drawing drawing{style.ascii};
+  for (const Observation& one : trend.commits)
+    for (const double end : {one.value - one.reach(), one.value + one.reach()})
+      drawing.scale.include(end);
   for (std::size_t i = 0; i < trend.commits.size(); ++i) {
     const Observation& one = trend.commits[i];
     const double reach = one.reach();
-    report::TableRow& row = table.rows.emplace_back(report::TableRow{
-        {one.commit.empty() ? "-" : short_commit(one.commit)},
-        {minute_text(one.began)},
-        {value_text(trend, one, series.metric)},
-        {},
-        {drawing.draw(one.value, one.value - reach, one.value + reach, style.ascii)}});
-    if (i > 0)
-      row[3] = {change_text(trend, trend.commits[i - 1], one, series.metric),
-                choose_ink(trend.commits[i - 1], one, series.metric.better)};
-    if (const auto step = steps.find(i); step != steps.end()) row[3].text += "  " + step->second;
+    report::TableRow& row = table.rows.emplace_back(
+        report::TableRow{{one.commit.empty() ? "-" : short_commit(one.commit)},
+                         {minute_text(one.began)},
+                         {value_text(stepped, one)},
+                         {},
+                         {drawing.draw(one.value, one.value - reach, one.value + reach)}});
+    if (i > 0) row[3] = {change_text(stepped, i), choose_ink(stepped, i)};
   }
+  for (const KnownStep& known : stepped.steps)
+    table.rows[known.step.at][3].text += "  step " + known.id + state_words(known);
   text += report::terminal_text(table, style);
   if (series.unchained > 0 && trend.against == Against::Anchor)
     text +=
@@ -484,12 +486,12 @@ std::string series_text(const Series& series, const Trend& trend, const report::
 }
 
 std::string fleet_text(const FleetEffect& effect, const report::Style& style) {
-  const stats::CombinedEffect& combined = *effect.combined;
-  Drawing ends;
-  ends.include(0.0, 0.0);
-  for (const MachineEffect& machine : effect.machines) ends.include(machine.value, machine.reach());
-  ends.include(combined.bounds.low, 0.0);
-  ends.include(combined.bounds.high, 0.0);
+  const stats::CombinedEffect& combined = effect.combined;
+  Drawing ends{style.ascii};
+  for (const double end : {0.0, combined.bounds.low, combined.bounds.high}) ends.scale.include(end);
+  for (const MachineEffect& machine : effect.machines)
+    for (const double end : {machine.value - machine.reach(), machine.value + machine.reach()})
+      ends.scale.include(end);
   report::Table table = table_with_drawing({"", "", ""});
   for (const MachineEffect& machine : effect.machines) {
     const double reach = machine.reach();
@@ -497,15 +499,14 @@ std::string fleet_text(const FleetEffect& effect, const report::Style& style) {
         {{"  " + machine.variant.machine_class},
          {machine_text(machine.variant.machine)},
          {report::delta_text(make_change(machine.value, reach))},
-         {ends.draw(machine.value, machine.value - reach, machine.value + reach, style.ascii)}});
+         {ends.draw(machine.value, machine.value - reach, machine.value + reach)}});
   }
-  table.rows.push_back(
-      {{"  all", report::Ink::Bold},
-       {effect.machines.size() == 1
-            ? std::string("one class of machines")
-            : fmt::format("{} classes of machines", effect.machines.size())},
-       {report::delta_text(make_change(combined))},
-       {ends.draw(combined.value, combined.bounds.low, combined.bounds.high, style.ascii)}});
+  table.rows.push_back({{"  all", report::Ink::Bold},
+                        {effect.machines.size() == 1
+                             ? std::string("one class of machines")
+                             : fmt::format("{} classes of machines", effect.machines.size())},
+                        {report::delta_text(make_change(combined))},
+                        {ends.draw(combined.value, combined.bounds.low, combined.bounds.high)}});
   std::string text =
       effect.title + ": change from the reference\n" + report::terminal_text(table, style);
   std::string note = "  " + differences_in_words(effect);
@@ -521,7 +522,7 @@ std::string fleet_html(const FleetEffect& effect) {
   };
   for (const MachineEffect& machine : effect.machines)
     add(machine_line(machine.variant), make_change(machine.value, machine.reach()));
-  add("all of them", make_change(*effect.combined));
+  add("all of them", make_change(effect.combined));
   return report::change_chart(std::move(rows)) + "<p class=\"aside\">" +
          report::html_text(differences_in_words(effect)) + "</p>\n";
 }

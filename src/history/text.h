@@ -1,7 +1,6 @@
 #pragma once
 
 #include "core/choices.h"
-#include "core/result.h"
 #include "history/store.h"
 #include "history/trend.h"
 #include "report/style.h"
@@ -10,35 +9,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
-#include <limits>
-#include <map>
+#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace lauka::history {
-
-/// Small drawings of intervals, one below the other, on one scale.
-class Drawing {
- public:
-  /// Widens the scale to hold a value and `reach` on either side.
-  void include(double value, double reach);
-
-  /// Draws one value and the ends of its interval.
-  std::string draw(double value, double low, double high, bool ascii) const;
-
- private:
-  double low_ = std::numeric_limits<double>::infinity();
-  double high_ = -low_;
-};
-
-/// Returns a table without rows; in a narrow terminal the middle of long cells is left out.
-report::Table make_table(std::initializer_list<std::string_view> headings);
-
-/// The same with a drawing at the end of each row, which is dropped first when space is short.
-report::Table table_with_drawing(std::initializer_list<std::string_view> headings);
 
 /// Returns a metric of a history as `report` shows metrics.
 Metric as_metric(const MetricRecord& record);
@@ -58,19 +34,14 @@ std::string title_of(const Series& series);
 /// Returns the name of the values: "value", "to the anchor".
 std::string_view against_text(Against against);
 
-/// Returns a machine in a few words: "AMD EPYC 7B13, 8 CPUs, Linux 6.1.0".
-std::string machine_text(const Machine& machine);
-
 /// Returns "machine 1a2b3c4d5e6f7081: AMD EPYC, 8 CPUs, Linux 6.1".
 std::string machine_line(const Variant& variant);
 
-/// Returns the value of a commit with its 95% interval: "591ms ± 5.1ms", "−2.1% ± 0.3%" if it is a
-/// ratio.
-std::string value_text(const Trend& trend, const Observation& commit, const MetricRecord& metric);
+/// Returns the value of a commit with its 95% interval: "591ms ± 5.1ms"; a ratio as "−2.1% ± 0.3%".
+std::string value_text(const SteppedSeries& stepped, const Observation& commit);
 
-/// Returns the change from one commit to another, likewise.
-std::string change_text(const Trend& trend, const Observation& from, const Observation& to,
-                        const MetricRecord& metric);
+/// Returns the change at a commit (its index, not 0) from the one before, likewise.
+std::string change_text(const SteppedSeries& stepped, std::size_t commit);
 
 /// Returns the size of a step: "+10.0% ± 0.2%".
 std::string step_change_text(const SteppedSeries& stepped, const stats::Step& step);
@@ -78,18 +49,15 @@ std::string step_change_text(const SteppedSeries& stepped, const stats::Step& st
 /// Returns ", acknowledged: new parser"; empty for an alarm.
 std::string state_words(const KnownStep& step);
 
-/// Describes the steps, a line or two each, and a clear change in a series that is too short for
-/// steps; empty if there is neither.
+/// Describes the steps, and a clear change in a series too short for them; empty if it has neither.
 std::string steps_text(const SteppedSeries& stepped, const report::Style& style);
 
 /// Returns what `list` shows.
 std::string sessions_text(const std::vector<SessionLine>& sessions, const report::Style& style);
 std::string benchmarks_text(const std::vector<Variant>& variants, const report::Style& style);
 
-/// Returns the output of `show` for one series: a line for each of its last commits. `steps`: texts
-/// for the change of a commit, by its index ("step 1a2b3c4d").
-std::string series_text(const Series& series, const Trend& trend, const report::Style& style,
-                        const std::map<std::size_t, std::string>& steps = {});
+/// Returns what `show` shows of a series: a line for each of its last commits.
+std::string series_text(const SteppedSeries& stepped, const report::Style& style);
 
 /// A line per machine with a small drawing, one for all of them, and how much they differ in words.
 std::string fleet_text(const FleetEffect& effect, const report::Style& style);
@@ -97,15 +65,10 @@ std::string fleet_text(const FleetEffect& effect, const report::Style& style);
 /// Returns the same as a forest plot for the page.
 std::string fleet_html(const FleetEffect& effect);
 
-using Uuids = std::map<std::int64_t, std::string>;
-
 /// Writes the points of one series after the other for other programs.
 struct TableWriter {
-  /// Writes a series; `uuids` has the session of each point.
-  std::function<void(const Series& series, const Uuids& uuids)> add;
-
-  /// Writes the parts that need all series.
-  std::function<void()> end = [] {};
+  std::function<void(const Series& series)> add;
+  std::function<void()> end = [] {};  ///< writes the parts that need all series
 };
 
 /// Returns the writer of a format of `lauka-history export`:
@@ -116,54 +79,10 @@ struct TableWriter {
 /// otava: CSV with a row per session and a column per series, as Apache Otava reads it.
 TableWriter table_writer(std::string_view format, const Sink& sink);
 
-/// One self-contained page: the changes for the worse and the better, a card for each series with a
-/// small drawing (those that changed most come first), a forest plot of what several classes of
-/// machines found, and a section for each series with its trend, its steps and its last commits.
-/// Light or dark as the reader's system is.
-class Page {
- public:
-  /// `commit_url`: the commit replaces {} in it; empty: commits are no links.
-  Page(std::string title, std::string commit_url)
-      : title_(std::move(title)), commit_url_(std::move(commit_url)) {}
-
-  void add(const SteppedSeries& stepped);
-
-  void write(const Sink& sink) const;
-
- private:
-  /// The order of changes: regressions, improvements, other steps; then the larger change.
-  using Rank = std::pair<int, double>;
-
-  /// A row of the list of changes.
-  struct Change {
-    Rank rank{};
-    report::TableRow cells{};
-  };
-
-  /// The card and the section of a series; the machine's name goes between them.
-  struct Part {
-    Rank rank{3, 0.0};
-    std::string machine{};
-    std::string change{};
-    std::string card_begin{};
-    std::string card_end{};
-    std::string section_begin{};
-    std::string section_end{};
-  };
-
-  std::string link_of(const std::string& commit) const;
-  std::string commit_html(const Observation& one) const;
-  std::string steps_list(const SteppedSeries& stepped) const;
-  std::string commit_rows(const SteppedSeries& stepped) const;
-  void keep_for_machines(const Series& series);
-  std::string machines_section() const;
-  void write_changes(const Sink& sink) const;
-
-  std::string title_;
-  std::string commit_url_;
-  std::vector<Change> changes_{};
-  std::vector<Part> parts_{};
-  std::map<std::string, std::vector<Series>> on_machines_{};  // by title
-};
+/// Writes one self-contained page: the changes, a card and a section for each series (those that
+/// changed most come first), and a forest plot of what several classes of machines found. In
+/// `commit_url` the commit replaces {}; empty: commits are no links.
+void write_history_page(const std::string& title, const std::string& commit_url,
+                        std::span<const SteppedSeries> all, const Sink& sink);
 
 }  // namespace lauka::history

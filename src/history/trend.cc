@@ -52,7 +52,6 @@ bool is_worse(double change, Better better) {
   return better == Better::Neither || (change > 0.0) == (better == Better::Less);
 }
 
-/// True if later steps bring the level back to where it was, or better.
 bool is_made_up_for(const std::vector<stats::Step>& steps, std::size_t at, Better better) {
   double change = steps[at].change;
   for (std::size_t later = at + 1; later < steps.size(); ++later) {
@@ -120,24 +119,14 @@ LogRatio weighted_mean(std::span<const LogRatio> ratios) {
   return mean;
 }
 
-}  // namespace
+/// One session's contribution to a value.
+struct SessionPart {
+  LogRatio ratio{};
+  std::uint64_t runs = 0;
+};
 
-double reach95(double error, double degrees) {
-  constexpr double tail = 0.025;
-  return stats::student_t_quantile_above(tail, std::max(1.0, degrees)) * error;
-}
-
-double degrees_of_sum(double error, double degrees, double other, double other_degrees) {
-  const double a = error * error;
-  const double b = other * other;
-  if (a + b <= 0.0) return std::max(1.0, std::min(degrees, other_degrees));
-  // In parts of their sum, as the squares of small variances are 0.
-  const double of_one = a / (a + b);
-  const double of_other = b / (a + b);
-  return 1.0 / (of_one * of_one / std::max(1.0, degrees) +
-                of_other * of_other / std::max(1.0, other_degrees));
-}
-
+/// Raises each error to at least the typical one for its number of runs. Returns the variance
+/// between sessions, in addition to that, estimated from neighbours in `parts`.
 double raise_small_errors(std::span<SessionPart> parts) {
   std::vector<double> of_one_run;
   for (const SessionPart& part : parts)
@@ -155,6 +144,13 @@ double raise_small_errors(std::span<SessionPart> parts) {
   return stats::noise_between(points);
 }
 
+struct Merged {
+  LogRatio ratio{};
+  double degrees = 1.0;
+};
+
+/// Merges sessions that vary by `between` (a variance) in addition to their errors; a single one is
+/// returned as it is.
 Merged merge_sessions(std::span<const SessionPart> parts, double between) {
   std::vector<LogRatio> ratios;
   double degrees = 0.0;
@@ -166,6 +162,41 @@ Merged merge_sessions(std::span<const SessionPart> parts, double between) {
     ratios.push_back(ratio);
   }
   return {weighted_mean(ratios), std::max(1.0, degrees)};
+}
+
+/// Adds one class of machines, unless none of its sessions has a standard error.
+void add_machine(FleetEffect& effect, const Series& series) {
+  effect.better = series.metric.better;
+  std::vector<SessionPart> ratios;
+  for (const SeriesPoint& point : series.points) {
+    const auto& ratio = point.values.to_reference;
+    if (ratio && ratio->error > 0.0)
+      ratios.push_back({*ratio, point.values.runs});
+    else
+      ++effect.left_out;
+  }
+  if (ratios.empty()) return;
+  const double between = raise_small_errors(ratios);
+  const Merged mean = merge_sessions(ratios, between);
+  effect.machines.push_back({series.variant, mean.ratio.value, *mean.ratio.error, mean.degrees});
+}
+
+}  // namespace
+
+double reach95(double error, double degrees) {
+  constexpr double tail = 0.025;
+  return stats::student_t_quantile_above(tail, std::max(1.0, degrees)) * error;
+}
+
+double degrees_of_sum(double error, double degrees, double other, double other_degrees) {
+  const double a = error * error;
+  const double b = other * other;
+  if (a + b <= 0.0) return std::max(1.0, std::min(degrees, other_degrees));
+  // In parts of their sum, as the squares of small variances are 0.
+  const double of_one = a / (a + b);
+  const double of_other = b / (a + b);
+  return 1.0 / (of_one * of_one / std::max(1.0, degrees) +
+                of_other * of_other / std::max(1.0, other_degrees));
 }
 
 std::optional<double> Observation::whole_error() const {
@@ -210,7 +241,6 @@ Trend make_trend(const Series& series, Against against) {
   for (std::size_t i = 0; i < all.size(); ++i) parts[place_of[i]].push_back(all[i]);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const Merged one = merge_sessions(parts[i], between);
-    trend.commits[i].sessions = parts[i].size();
     trend.commits[i].value = one.ratio.value;
     trend.commits[i].error = one.ratio.error;
     trend.commits[i].degrees = one.degrees;
@@ -290,36 +320,21 @@ Result<SteppedSeries> with_steps(Loader& loader, Series series, Against against)
   return stepped;
 }
 
-void Fleet::add(const Series& series) {
-  FleetEffect& effect = effects_[title_of(series)];
-  effect.title = title_of(series);
-  effect.better = series.metric.better;
-  std::vector<SessionPart> ratios;
-  for (const SeriesPoint& point : series.points) {
-    const auto& ratio = point.values.to_reference;
-    if (ratio && ratio->error > 0.0)
-      ratios.push_back({*ratio, point.values.runs});
-    else
-      ++effect.left_out;
-  }
-  if (ratios.empty()) return;
-  const double between = raise_small_errors(ratios);
-  const Merged mean = merge_sessions(ratios, between);
-  effect.machines.push_back(
-      {series.variant, ratios.size(), mean.ratio.value, *mean.ratio.error, mean.degrees});
-}
-
-std::vector<FleetEffect> Fleet::effects() const {
-  std::vector<FleetEffect> all;
-  for (const auto& [title, gathered] : effects_) {
-    FleetEffect effect = gathered;
+std::vector<FleetEffect> fleet_effects(std::span<const Series> all) {
+  std::map<std::string, FleetEffect> by_title;
+  for (const Series& series : all) add_machine(by_title[title_of(series)], series);
+  std::vector<FleetEffect> effects;
+  for (auto& [title, effect] : by_title) {
     std::vector<stats::Effect> found;
     for (const MachineEffect& machine : effect.machines)
       found.push_back({machine.value, machine.error * machine.error, machine.degrees});
-    effect.combined = stats::combine(found, kConfidence95);
-    if (effect.combined) all.push_back(std::move(effect));
+    const auto combined = stats::combine(found, kConfidence95);
+    if (!combined) continue;
+    effect.title = title;
+    effect.combined = *combined;
+    effects.push_back(std::move(effect));
   }
-  return all;
+  return effects;
 }
 
 bool is_worse_than(const FleetEffect& effect, double percent, bool each) {
@@ -328,7 +343,7 @@ bool is_worse_than(const FleetEffect& effect, double percent, bool each) {
     if (effect.better == Better::Less) return low > limit;
     return effect.better == Better::More && high < -limit;
   };
-  if (!each) return worse(effect.combined->bounds.low, effect.combined->bounds.high);
+  if (!each) return worse(effect.combined.bounds.low, effect.combined.bounds.high);
   return std::ranges::any_of(effect.machines, [&](const auto& machine) {
     const double reach = machine.reach();
     return worse(machine.value - reach, machine.value + reach);

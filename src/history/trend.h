@@ -23,35 +23,14 @@ double reach95(double error, double degrees);
 /// Returns the degrees of freedom of the sum of two independent errors (Welch & Satterthwaite).
 double degrees_of_sum(double error, double degrees, double other, double other_degrees);
 
-/// One session's contribution to a value.
-struct SessionPart {
-  LogRatio ratio{};
-  std::uint64_t runs = 0;
-};
-
-/// Raises each error to at least the typical one for its number of runs. Returns the variance
-/// between sessions, in addition to that, estimated from neighbours in `parts`.
-double raise_small_errors(std::span<SessionPart> parts);
-
-/// The combined value of the sessions of one commit.
-struct Merged {
-  LogRatio ratio{};
-  double degrees = 1.0;
-};
-
-/// Merges sessions that vary by `between` (a variance) in addition to their errors; a single one is
-/// returned as it is.
-Merged merge_sessions(std::span<const SessionPart> parts, double between);
-
-/// Links between anchors that were measured in the same session, so that a ratio to one becomes a
-/// ratio to another.
+/// Links between anchors measured in one session: a ratio to one becomes a ratio to another.
 class AnchorLinks {
  public:
   /// Adds the ratio of one anchor to another, as a session measured it.
   void add(const std::string& of, const std::string& to, const LogRatio& ratio);
 
-  /// Returns the terms to add to a ratio to each anchor that is linked with `newest`, directly or
-  /// through others; errors add up as variances. `newest` itself is not included.
+  /// Returns what to add to a ratio to each other anchor that is linked with `newest`, directly or
+  /// through others; errors add up as variances.
   std::map<std::string, LogRatio> to(const std::string& newest) const;
 
  private:
@@ -68,9 +47,8 @@ enum class Against : unsigned char {
 
 /// A commit, with all sessions that measured it.
 struct Observation {
-  std::int64_t began = 0;  ///< the first of them
-  std::string commit{};    ///< empty: not known, and the session is on its own
-  std::size_t sessions = 0;
+  std::int64_t began = 0;         ///< the first of them
+  std::string commit{};           ///< empty: not known, and the session is on its own
   double value = 0.0;             ///< its logarithm, or the ratio's, if Trend says so
   std::optional<double> error{};  ///< standard error of the value, from within sessions
   double link_error = 0.0;        ///< and of linked anchors, which neighbours share
@@ -126,7 +104,6 @@ std::string step_id(const Series& series, std::int64_t began);
 /// The result of one class of machines: the change from the reference, from all of its sessions.
 struct MachineEffect {
   Variant variant{};
-  std::size_t sessions = 0;
   double value = 0.0;  ///< logarithm of the ratio
   double error = 0.0;
   double degrees = 1.0;  ///< degrees of freedom of `error`
@@ -140,25 +117,14 @@ struct FleetEffect {
   std::string title{};
   Better better = Better::Less;
   std::vector<MachineEffect> machines{};
-  std::optional<stats::CombinedEffect> combined{};
+  stats::CombinedEffect combined{};
   std::size_t left_out = 0;  ///< sessions that have no standard error, or no reference
 };
 
-/// Gathers the sessions of one commit by benchmark, metric and machine class.
-class Fleet {
- public:
-  /// Takes the points of one series of one class of machines.
-  void add(const Series& series);
+/// Combines series of the sessions of one commit, each of one class of machines; ordered by title.
+std::vector<FleetEffect> fleet_effects(std::span<const Series> all);
 
-  /// Returns the effects, ordered by title.
-  std::vector<FleetEffect> effects() const;
-
- private:
-  std::map<std::string, FleetEffect> effects_{};
-};
-
-/// True if the combined change is, with confidence, worse than `percent`; with `each`, if any class
-/// of machines is.
+/// True if the combined change is, with confidence, worse than `percent`; `each`: any machine's.
 bool is_worse_than(const FleetEffect& effect, double percent, bool each);
 
 }  // namespace lauka::history

@@ -113,10 +113,7 @@ Result<void> for_each_stepped(Database& database, const Request& request,
 Result<Answer> show(Database& database, const Request& request) {
   std::string text;
   auto done = for_each_stepped(database, request, [&](const SteppedSeries& stepped) {
-    std::map<std::size_t, std::string> marks;
-    for (const KnownStep& known : stepped.steps)
-      marks[known.step.at] = "step " + known.id + state_words(known);
-    text += (text.empty() ? "" : "\n") + series_text(stepped.series, stepped.trend, style(), marks);
+    text += (text.empty() ? "" : "\n") + series_text(stepped, style());
   });
   return done ? Result<Answer>(Answer{text}) : done.error();
 }
@@ -163,8 +160,8 @@ Result<Answer> acknowledge_step(Database& database, const Request& request) {
   return Answer{};
 }
 
-/// Adds the sessions of files, without a database, as series of their machines.
-Result<void> add_files(Fleet& fleet, const Request& request) {
+/// Reads the sessions of files, without a database, as series of their machines.
+Result<std::vector<Series>> series_in_files(const Request& request) {
   std::map<std::string, Series> all;
   std::set<std::string> ids;
   std::set<std::string> commits;
@@ -188,13 +185,14 @@ Result<void> add_files(Fleet& fleet, const Request& request) {
                         plural(commits.size(), "commit")),
             "combine sessions of one commit"},
            ExitStatus::Done);
-  for (const auto& [key, series] : all) fleet.add(series);
-  return {};
+  std::vector<Series> list;
+  for (auto& [key, series] : all) list.push_back(std::move(series));
+  return list;
 }
 
-Answer combined(const Fleet& fleet, const Request& request) {
+Answer combined(std::span<const Series> all, const Request& request) {
   Answer answer;
-  for (const FleetEffect& effect : fleet.effects()) {
+  for (const FleetEffect& effect : fleet_effects(all)) {
     answer.text += (answer.text.empty() ? "" : "\n") + fleet_text(effect, style());
     if (request.fail_if_worse &&
         is_worse_than(effect, *request.fail_if_worse, request.each_machine))
@@ -207,19 +205,18 @@ Answer combined(const Fleet& fleet, const Request& request) {
 }
 
 Answer combine_files(const Request& request) {
-  Fleet fleet;
-  if (auto added = add_files(fleet, request); !added) return failed(added.error());
-  return combined(fleet, request);
+  const auto all = series_in_files(request);
+  return all ? combined(*all, request) : failed(all.error());
 }
 
 Result<Answer> combine_commit(Database& database, const Request& request) {
   Loader loader(database);
-  Fleet fleet;
-  auto done = for_each_series(loader, request.wanted, [&](const Series& series) -> Result<void> {
-    fleet.add(series);
+  std::vector<Series> all;
+  auto done = for_each_series(loader, request.wanted, [&](Series series) -> Result<void> {
+    all.push_back(std::move(series));
     return {};
   });
-  return done ? Result<Answer>(combined(fleet, request)) : done.error();
+  return done ? Result<Answer>(combined(all, request)) : done.error();
 }
 
 /// Writes a file whole, or leaves it as it was.
@@ -236,11 +233,12 @@ Result<Answer> write_file(const std::string& target,
 Result<Answer> write_page(Database& database, const Request& request) {
   const std::string& target = request.words[0];
   auto written = write_file(target, [&](const Sink& sink) -> Result<void> {
-    Page page(request.title.empty() ? "Benchmarks, commit by commit" : request.title,
-              request.commit_url);
-    auto done = for_each_stepped(database, request,
-                                 [&](const SteppedSeries& stepped) { page.add(stepped); });
-    if (done) page.write(sink);
+    std::vector<SteppedSeries> all;
+    auto done = for_each_stepped(
+        database, request, [&](SteppedSeries& stepped) { all.push_back(std::move(stepped)); });
+    if (done)
+      write_history_page(request.title.empty() ? "Benchmarks, commit by commit" : request.title,
+                         request.commit_url, all, sink);
     return done;
   });
   if (written && written->status == ExitStatus::Done && target != "-")
@@ -253,11 +251,7 @@ Result<Answer> write_table(Database& database, const Request& request) {
     Loader loader(database);
     const auto writer = table_writer(request.words[0], sink);
     auto done = for_each_series(loader, request.wanted, [&](const Series& series) -> Result<void> {
-      std::set<std::int64_t> sessions;
-      for (const SeriesPoint& point : series.points) sessions.insert(point.session);
-      const auto uuids = loader.uuids(sessions);
-      if (!uuids) return uuids.error();
-      writer.add(series, *uuids);
+      writer.add(series);
       return {};
     });
     if (done) writer.end();

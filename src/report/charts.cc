@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -36,12 +35,26 @@ double round_step(double least) {
   return 10 * power;
 }
 
-/// A line of a drawing with a width in percent.
 std::string svg_line(double x1_percent, double y1, double x2_percent, double y2,
                      std::string_view css_class) {
   return fmt::format(
       "<line x1=\"{:.2f}%\" y1=\"{:.1f}\" x2=\"{:.2f}%\" y2=\"{:.1f}\" class=\"{}\"/>\n",
       x1_percent, y1, x2_percent, y2, css_class);
+}
+
+/// Returns the ticks of an axis in words, with as many digits as distinguish neighbours.
+std::vector<TickLabel> tick_labels(const Axis& axis, const Metric& metric) {
+  std::vector<TickLabel> labels;
+  for (std::size_t i = 0; i < axis.ticks.size(); ++i) {
+    const double value = axis.ticks[i];
+    std::string text = quantity(value, metric);
+    if (i + 1 < axis.ticks.size())
+      text = range(value, axis.ticks[i + 1], metric).first;
+    else if (i > 0)
+      text = range(axis.ticks[i - 1], value, metric).second;
+    labels.push_back({axis.percent(value), std::move(text)});
+  }
+  return labels;
 }
 
 constexpr std::size_t kColors = 8;  // as many as the page's style names
@@ -68,31 +81,25 @@ struct Drawn {
 /// True if the commands' medians are so far apart that charts of the metric need a logarithmic
 /// axis, and no value is 0 or less.
 bool is_far_apart(const Results& results, std::size_t metric) {
-  double low = std::numeric_limits<double>::infinity();
-  double high = 0.0;
+  Extent medians;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const stats::Summary* summary = summary_of(results, c, metric);
     if (summary == nullptr) continue;
     if (summary->min <= 0.0) return false;
-    low = std::min(low, summary->median);
-    high = std::max(high, summary->median);
+    medians.include(summary->median);
   }
-  return spans_decades(low, high);
+  return spans_decades(medians.low, medians.high);
 }
 
 Drawn drawn(const Results& results, std::size_t metric) {
   Drawn all{results, results.metrics[metric], {}};
-  double low = std::numeric_limits<double>::infinity();
-  double high = -low;
+  Extent extent;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     all.samples.push_back(collect_samples(results, c, metric));
-    for (const Sample& sample : all.samples.back()) {
-      low = std::min(low, sample.value);
-      high = std::max(high, sample.value);
-    }
+    for (const Sample& sample : all.samples.back()) extent.include(sample.value);
   }
-  if (low <= high)
-    all.axis = is_far_apart(results, metric) ? logarithmic_axis(low, high) : axis_over(low, high);
+  const auto axis = is_far_apart(results, metric) ? logarithmic_axis : axis_over;
+  if (extent.low <= extent.high) all.axis = axis(extent.low, extent.high);
   return all;
 }
 
@@ -170,7 +177,6 @@ std::vector<Sample> thinned(const std::vector<Sample>& all, std::size_t most) {
   return kept;
 }
 
-/// The runs of a command, from left to right as they were run.
 std::string spots_over_time(const Drawn& all, std::size_t command, std::size_t most, bool& thins) {
   std::vector<Spot> spots;
   const std::vector<Sample> kept = thinned(all.samples[command], most);
@@ -227,12 +233,12 @@ std::vector<Line> make_overview(const Results& results, std::size_t metric) {
 enum class View : unsigned char { FromZero, CloseUp, Logarithmic };
 
 Axis make_axis(const std::vector<Line>& lines, View view) {
-  double low = std::numeric_limits<double>::infinity();
-  double high = -low;
+  Extent extent;
   for (const Line& line : lines) {
-    low = std::min(low, line.ends.first);
-    high = std::max(high, line.ends.second);
+    extent.include(line.ends.first);
+    extent.include(line.ends.second);
   }
+  const auto [low, high] = extent;
   if (low > high) return {};
   if (view == View::Logarithmic) return logarithmic_axis(low, high);
   if (view == View::CloseUp) return axis_over(low, high);
@@ -333,16 +339,13 @@ bool can_be_drawn(const ChangeRow& row) {
   return std::isfinite(low) && std::isfinite(high);
 }
 
-/// The line of no difference is always on it.
 Axis axis_of_changes(const std::vector<ChangeRow>& rows) {
-  double low = 0.0;
-  double high = 0.0;
+  Extent extent{0.0, 0.0};
   for (const ChangeRow& row : rows) {
-    const auto ends = ends_of(row.change);
-    low = std::min({low, ends.first, row.limit.value_or(0.0)});
-    high = std::max({high, ends.second, row.limit.value_or(0.0)});
+    const auto [low, high] = ends_of(row.change);
+    for (const double value : {low, high, row.limit.value_or(0.0)}) extent.include(value);
   }
-  return axis_over(low, high);
+  return axis_over(extent.low, extent.high);
 }
 
 std::vector<TickLabel> percent_labels(const Axis& axis) {
@@ -422,20 +425,6 @@ Axis logarithmic_axis(double low, double high) {
 bool spans_decades(double low, double high) {
   constexpr double far = 50.0;
   return low > 0.0 && high > far * low;
-}
-
-std::vector<TickLabel> tick_labels(const Axis& axis, const Metric& metric) {
-  std::vector<TickLabel> labels;
-  for (std::size_t i = 0; i < axis.ticks.size(); ++i) {
-    const double value = axis.ticks[i];
-    std::string text = quantity(value, metric);
-    if (i + 1 < axis.ticks.size())
-      text = range(value, axis.ticks[i + 1], metric).first;
-    else if (i > 0)
-      text = range(axis.ticks[i - 1], value, metric).second;
-    labels.push_back({axis.percent(value), std::move(text)});
-  }
-  return labels;
 }
 
 double across(const Axis& axis, double value) {

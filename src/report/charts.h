@@ -5,19 +5,31 @@
 #include "report/style.h"
 #include "results/results.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-// The drawings of the page that --export-html writes: SVG inside HTML. Horizontal positions are
-// percentages, so that a drawing fills any width while its text keeps its size. Only naming the run
-// under the pointer needs a script.
+// The drawings of --export-html's page: SVG inside HTML. Horizontal positions are percentages, so
+// that a drawing fills any width while its text keeps its size. Only naming runs needs a script.
 
 namespace lauka::report {
 
 inline constexpr std::size_t kAcross = 1000;  ///< units of a stretched picture
+
+/// The range of values; none at first.
+struct Extent {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
+
+  void include(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+};
 
 /// A scale of values drawn from one edge of a picture to the other.
 struct Axis {
@@ -30,15 +42,14 @@ struct Axis {
   double percent(double value) const;
 };
 
-/// Returns an axis that holds both values with some room at each end, and five round numbers on it,
-/// or one more or less: multiples of 1, 2 or 5 times a power of ten.
+/// Returns an axis that holds both values with some room at each end, and about five round numbers
+/// on it: multiples of 1, 2 or 5 times a power of ten.
 Axis axis_over(double low, double high);
 
 /// The same for values above 0 whose logarithms are drawn.
 Axis logarithmic_axis(double low, double high);
 
-/// True if values from `low` to `high` are so far apart that on a linear axis the smallest ones
-/// would fall together: by a factor of more than 50.
+/// True if a linear axis would draw the smallest values as one: a factor of more than 50.
 bool spans_decades(double low, double high);
 
 /// One label of an axis and its place, in percent from the left.
@@ -48,16 +59,12 @@ struct TickLabel {
   std::string below{};  ///< a second line
 };
 
-/// Returns the ticks of an axis in words, with as many digits as distinguish neighbours.
-std::vector<TickLabel> tick_labels(const Axis& axis, const Metric& metric);
-
 /// Returns the place of a value on an axis that is `kAcross` units long.
 double across(const Axis& axis, double value);
 
-/// A row of a chart: a picture `kAcross` units wide, whose lines keep their thickness however it is
-/// stretched. `label` is for screen readers, which skip it if it is empty. A page has thousands of
-/// rows: all marks of a kind are one path, since it is the number of elements that makes a page
-/// slow to open.
+/// Returns a row of a chart: a picture `kAcross` units wide, whose lines keep their thickness
+/// however it is stretched. Screen readers read `label`, or skip an empty one. All marks of a kind
+/// are one path: a page has thousands of rows, and many elements make it slow to open.
 std::string svg_row(std::size_t height, std::string_view css_class, std::string_view label,
                     std::string_view content);
 std::string svg_path(std::string_view css_class, std::string_view path);
@@ -71,25 +78,23 @@ struct Spot {
   std::size_t y = 0;
 };
 
-/// Draws points as one path, a dozen bytes each: a circle each would take ten times that. Each is
-/// the round end of a line of no length, so that they stay round however the picture is stretched.
+/// Draws points as one path, a tenth of the bytes of circles: round ends of lines of no length,
+/// which stay round however the picture is stretched.
 std::string svg_spots(const std::vector<Spot>& spots, std::string_view css_class,
                       std::string_view attributes);
 
 /// Draws the labels below an axis, those at its ends kept inside the drawing.
 std::string svg_axis(const std::vector<TickLabel>& labels);
 
-/// Returns a picture `height` pixels high of values from bottom to top along an order of `count`
-/// places, in which `content` is drawn `count` wide and `kAcross` high, with the labels of `axis`.
-/// `title` is for screen readers.
+/// Returns a picture, `height` pixels high, of values from bottom to top along `count` places:
+/// `content`, `count` wide and `kAcross` high, with the labels of `axis`.
 std::string svg_along(std::size_t height, const Axis& axis, const Metric& metric, std::size_t count,
                       std::string_view title, std::string_view content);
 
 /// Returns the place in such a picture, in percent of its whole width.
 double percent_along(double place, std::size_t count);
 
-/// Returns the attributes from which the page's script computes a value of its place: the ends of
-/// the axis and the unit.
+/// Returns the attributes by which the page's script converts a place to a value.
 std::string hover_attributes(const Axis& axis, const Metric& metric, std::string_view along);
 
 /// Returns text for HTML: control characters made visible, HTML's own characters escaped.
@@ -111,32 +116,30 @@ std::string_view ink_class(Ink ink);
 /// True if a command has values of the metric.
 bool is_drawn(const Results& results, std::size_t metric);
 
-/// With more commands than this, all charts below the overview are folded, and those that repeat
-/// the overview and the tables are left out: a browser is slow with ten thousand drawings.
+/// With more commands, the charts below the overview are folded, and those that repeat it or the
+/// tables are left out: a browser is slow with ten thousand drawings.
 constexpr std::size_t kMostUnfolded = 20;
 
 /// Returns the summary of a metric's row; null if no run has a value.
 const stats::Summary* summary_of(const Results& results, std::size_t command, std::size_t metric);
 
-/// A metric's values, a row for each command: the quartiles a box, the median a line in it,
-/// whiskers to the last values within Tukey's fences, and the runs below, as points or as a shape.
+/// Draws a metric's values, a row for each command: a box plot (whiskers to the last values within
+/// Tukey's fences), and the runs below, as points or as a shape.
 void distribution_chart(const Results& results, std::size_t metric, const Sink& sink);
 
 /// A metric's values over time, all commands in one picture, so that drift is seen.
 void time_chart(const Results& results, std::size_t metric, const Sink& sink);
 
-/// Draws the overview: each command's typical value (the median) with its interval, the shape of
-/// its distribution, and the delta. Drawn twice, from zero and closer up, with a switch that needs
-/// no script.
+/// Draws each command's median with its interval, the shape of its distribution, and the delta:
+/// twice, from zero and closer up, with a switch that needs no script.
 void overview_chart(const Results& results, std::size_t metric, const Sink& sink);
 
-/// Draws the value against the parameter whose values are numbers, a line for each command typed,
-/// on linear and on logarithmic axes; with the power law, if one fits. Empty unless a parameter has
-/// three numeric values.
+/// Draws the value against the numeric parameter, a line for each command typed, on linear and
+/// logarithmic axes; with the power law, if one fits. Empty unless a parameter has three numbers.
 std::string scan_chart(const Results& results, std::size_t metric);
 
-/// "wall time grows as n^1.02 (0.98 … 1.06); fastest at n = 10 (mean 12.3ms)": the result of a scan
-/// of one command, with the law if it has one parameter. Empty for other sessions.
+/// "wall time grows as n^1.02 (0.98 … 1.06); fastest at n = 10 (mean 12.3ms)": a scan of one
+/// command; empty for other sessions.
 std::string scan_headline(const Results& results, std::size_t metric);
 
 /// A change that is drawn.
@@ -153,12 +156,11 @@ struct ChangeRow {
 ChangeRow change_row(std::string html, const std::string& name, const stats::Change& change,
                      Better better);
 
-/// Changes with their intervals, a row each, around the line of no difference. Rows whose ends are
-/// not numbers are left out; empty if none is left.
+/// Draws changes with their intervals, a row each, around the line of no difference. Leaves out
+/// rows whose ends are not finite; empty if none is left.
 std::string change_chart(std::vector<ChangeRow> rows);
 
-/// The deltas of a metric with their intervals, a row for each candidate, around the line of no
-/// difference. Empty if none can be drawn.
+/// Draws the deltas of a metric likewise, a row for each candidate.
 std::string delta_chart(const Results& results, std::size_t metric);
 
 }  // namespace lauka::report

@@ -14,9 +14,8 @@
 
 #include <fmt/format.h>
 
-// Go's benchmark format, as benchstat reads it: https://go.dev/design/14313-benchmark-format. A
-// line is a run, since benchstat takes each line for a sample. Markdown as GitHub reads it,
-// AsciiDoc as Asciidoctor does, Org as Emacs does.
+// Go's benchmark format (https://go.dev/design/14313-benchmark-format) as benchstat reads it, which
+// takes each line for a sample; Markdown as GitHub does, AsciiDoc as Asciidoctor, Org as Emacs.
 
 namespace lauka::report {
 
@@ -34,7 +33,6 @@ std::string number(std::optional<double> value) {
   return value && std::isfinite(*value) ? full_precision(*value) : "";
 }
 
-/// mean, stddev, median, min, max, outliers.
 std::string summary_fields(const MetricResult& row) {
   // A percentile has only a value: its interval is no minimum and maximum.
   if (row.quantile) return fmt::format("{},,,,,", number(row.quantile->value));
@@ -44,7 +42,6 @@ std::string summary_fields(const MetricResult& row) {
                      number(s.min), number(s.max), s.outliers);
 }
 
-/// delta_percent, delta_low_percent, delta_high_percent.
 std::string delta_fields(const std::optional<stats::Delta>& delta) {
   if (!delta || !delta->change) return ",,";
   const std::string change = number(100 * *delta->change);
@@ -133,12 +130,9 @@ void write_runs(const Results& results, const Sink& sink) {
   }
 }
 
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 /// True for an underscore within a word, which Markdown and AsciiDoc do not interpret.
 bool is_within_word(const std::string& line, std::size_t at) {
+  const auto is_word = [&](char c) { return is_letter(c) || is_digit(c); };
   return line[at] == '_' && at > 0 && at + 1 < line.size() && is_word(line[at - 1]) &&
          is_word(line[at + 1]);
 }
@@ -207,7 +201,6 @@ std::string asciidoc_head(const Table& table) {
   return fmt::format("[%header,cols=\"{}\"]\n|===\n{}\n", columns, headings);
 }
 
-/// Writes Org's own characters by their names (org-entities).
 std::string org_text(std::string_view text) {
   constexpr std::string_view special = "|\\*_^=+[]{}<>$~/";
   constexpr auto names = std::to_array<std::string_view>(
@@ -284,7 +277,7 @@ void write_markup_tables(const Results& results, const Markup& markup, const Sin
     if (!is_first) sink("\n");
     is_first = false;
     sink(markup.text(compact_title(results, metric)) + "\n\n");
-    write_table(compact_table(results, metric, Format::Markdown), markup, sink);
+    write_table(compact_table(results, metric), markup, sink);
   }
 }
 

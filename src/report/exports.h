@@ -13,20 +13,17 @@ namespace lauka::report {
 // A suite's tables begin with a column `benchmark`.
 
 /// --export-csv: one row per command and metric, hidden ones included. Base units, named in the
-/// column `unit` (s, B, 1, ratio); shortest digits that read back as the same double; a field is
-/// empty if it is undefined. A bound has `max` only. Each variable has a column of its own at
-/// the end, parameter_NAME. Lines end and fields are quoted as RFC 4180 has it; control characters
-/// of names and values are made visible, and what a spreadsheet would take for a formula (it begins
-/// with =, +, - or @ and is no number) begins with an apostrophe.
+/// column `unit` (s, B, 1, ratio); shortest digits that read back as the same double; undefined
+/// fields are empty. A bound has `max` only. Variables have columns at the end, parameter_NAME.
+/// Ends of lines are RFC 4180's, fields are as csv_field makes them.
 void write_summary_csv(const Report& report, const Sink& sink);
 
 /// --export-runs: one row per kept run, in the order run; run, round and pass count from 1.
 /// `status` is the exit status, or 128 + signal.
 void write_runs_csv(const Report& report, const Sink& sink);
 
-/// --export-markdown: for a pull request. One table of the rows that the terminal shows too, a line
-/// for each candidate and gate, and the warnings. Names are code, escaped for GitHub. Of a suite,
-/// the table of the terminal, and the gates.
+/// --export-markdown: for a pull request. One table of the rows that the terminal shows too (of a
+/// suite, its table), a line for each candidate and gate, and the warnings. Names are code.
 void write_markdown(const Report& report, const Sink& sink);
 
 /// --export-asciidoc, --export-orgmode: the same in these languages.
@@ -34,9 +31,8 @@ void write_asciidoc(const Report& report, const Sink& sink);
 void write_orgmode(const Report& report, const Sink& sink);
 
 /// --export-html: one self-contained page: the verdict, an overview of all commands, each metric
-/// drawn (distribution, deltas, runs over time), and the tables. Light or dark as the reader's
-/// system is. Its size does not grow with the number of runs. Of a suite, the table of the
-/// terminal, with the drawings and tables of each benchmark, folded.
+/// drawn (distribution, deltas, runs over time), and the tables; of a suite, its table, with the
+/// drawings and tables of each benchmark, folded. Its size does not grow with the number of runs.
 void write_html(const Report& report, const Sink& sink);
 
 /// --export-benchfmt: Go's benchmark format, a line for each run. Of a plain call, names have a key
@@ -46,9 +42,9 @@ void write_benchfmt(const Report& report, const Sink& sink);
 
 using Exporter = void (*)(const Report&, const Sink&);
 
-/// Returns `text` as a field of CSV, by RFC 4180: quoted if it has a comma or a quote, with quotes
-/// doubled. Control characters are made visible, and a text that a spreadsheet would take for a
-/// formula gets an apostrophe.
+/// Returns `text` as a field of CSV by RFC 4180: quoted if it has a comma or a quote. Control
+/// characters are made visible, and what a spreadsheet would take for a formula (it begins with =,
+/// +, - or @ and is no number) gets an apostrophe.
 std::string csv_field(std::string_view text);
 
 /// "reference", "candidate" or "anchor".
@@ -71,15 +67,12 @@ std::vector<ToolName> tool_names(const Results& results);
 /// `text` as a part of a name in Go's benchmark format: blanks and slashes become underscores.
 std::string benchfmt_word(std::string_view text);
 
-/// A metric as a unit of that format, in base units: "sec/op" of the wall time, "cpu_time-sec",
-/// "peak_rss-B", "instructions".
+/// A metric as a unit of that format: "sec/op" of the wall time, "cpu_time-sec", "peak_rss-B".
 std::string benchfmt_unit(std::string_view metric, Unit unit);
 
-/// Writes a page up to its heading; `style` is added to the CSS of all pages.
+/// Writes a page up to its heading, and its end with the script that names the run under the
+/// pointer; `style` and `script` are added to those of all pages.
 void write_page_begin(const std::string& title, std::string_view style, const Sink& sink);
 void write_page_end(std::string_view script, const Sink& sink);
-
-/// The script of --export-html: it names the run under the pointer.
-std::string_view html_script();
 
 }  // namespace lauka::report

@@ -203,8 +203,7 @@ int decimals_of_ratio(const Estimate& ratio) {
       });
 }
 
-template <typename Bounds>
-bool are_finite(const std::optional<Bounds>& bounds) {
+bool are_finite(const std::optional<stats::ChangeBounds>& bounds) {
   return bounds && std::isfinite(100 * bounds->low) && std::isfinite(100 * bounds->high);
 }
 
@@ -394,6 +393,11 @@ std::string mean_cell(const MetricResult& row, const Metric& metric) {
   return mean_text(row.summary->mean, row.summary->stddev, metric);
 }
 
+std::string short_mean_cell(const MetricResult& row, const Metric& metric) {
+  if (row.quantile) return quantile_cell(row, metric, false);
+  return row.summary ? quantity(row.summary->mean, metric) : mean_cell(row, metric);
+}
+
 std::string spoken(std::string_view metric) {
   if (metric == metric_name_of(Role::PeakRss)) return "peak RSS";
   if (metric == "cpu_time") return "CPU time";
@@ -404,11 +408,8 @@ std::string spoken(std::string_view metric) {
 
 std::vector<std::string> split_lines(std::string_view text) {
   std::vector<std::string> lines;
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
+  for (const std::string_view line : split(text, '\n'))
     if (!line.empty()) lines.emplace_back(line);
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-  }
   return lines;
 }
 

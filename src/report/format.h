@@ -12,11 +12,10 @@
 
 namespace lauka::report {
 
-/// `value` (base units) with its unit and exactly `digits` significant digits (3 or more): "591ms",
-/// Formats "1.00s", "137MB", "2.51G". The unit is chosen after rounding, so 999.9 ms is "1.00s",
-/// never "1000ms". Zero is "0s", "0B", "0" or "0%", fractions being shown in percent. Times go on
-/// from 999s to min, h and d; bytes are decimal; values beyond all units are written as 1.23e+21.
-/// Negative numbers begin with U+2212. A whole count below 10,000 is written in full: "59", "2112".
+/// Formats `value` (base units) with its unit and exactly `digits` significant digits (3 or more):
+/// "591ms", "137MB", "2.51G". The unit is chosen after rounding, so 999.9 ms is "1.00s". Zero is
+/// "0s", "0B", "0" or "0%". Times go on from 999s to min, h and d; values beyond all units are
+/// written as 1.23e+21. Whole counts below 10,000 are written in full. Minus is U+2212.
 std::string quantity(double value, Unit unit, int digits = 3);
 
 /// The same in the metric's own display unit, if it has one: "0.591s", "131MiB".
@@ -29,9 +28,9 @@ std::string time_text(double seconds, const DisplayUnit* unit);
 /// seven, and σ two significant ones. Without σ, the mean alone.
 std::string mean_text(double mean, std::optional<double> stddev, const Metric& metric);
 
-/// Formats both ends of a range, with the fewest digits (3 to 6) that distinguish them: "136.6MB"
-/// and "137.4MB". Three digits if six do not either. With the values' `stddev`, no fewer digits
-/// than the mean has: "148.3s" and "148.6s" next to "148.4s ± 0.1s".
+/// Formats both ends of a range, with the fewest digits (3 to 6; 3 if none do) that distinguish
+/// them: "136.6MB" and "137.4MB". With the values' `stddev`, no fewer than the mean has: "148.3s"
+/// and "148.6s" next to "148.4s ± 0.1s".
 std::pair<std::string, std::string> range(double low, double high, const Metric& metric,
                                           std::optional<double> stddev = {});
 
@@ -71,6 +70,9 @@ bool has_values(const CommandResult& command);
 
 /// "591ms ± 7.6ms"; without "± σ" for one run; a bound as "≤ 451kB"; "n/a" if no run has a value.
 std::string mean_cell(const MetricResult& row, const Metric& metric);
+
+/// The same without σ or an interval, if it has a value.
+std::string short_mean_cell(const MetricResult& row, const Metric& metric);
 
 /// A percentile with its interval, as "12.3ms (11.9ms … 12.8ms)", or the runs that it needs.
 std::string quantile_cell(const MetricResult& row, const Metric& metric, bool with_interval);

@@ -104,6 +104,59 @@ summary { cursor: pointer; font-size: 1.05rem; font-weight: 600; padding: .3rem 
 )css";
 }
 
+/// Names the run under the pointer.
+std::string_view html_script() {
+  return R"js(
+"use strict";
+(() => {
+  const tip = document.createElement("div");
+  tip.id = "tip";
+  tip.hidden = true;
+  document.body.append(tip);
+  const points = new WeakMap();
+  const read = path => {
+    if (!points.has(path)) {
+      const {name, runs, labels} = path.dataset;
+      points.set(path, [...path.getAttribute("d").matchAll(/M(\d+) (\d+)/g)].map((at, i) =>
+        ({x: +at[1], y: +at[2],
+          label: labels ? labels.split("|")[i] : `run ${runs ? runs.split(" ")[i] : +at[1] + 1} of ${name}`})));
+    }
+    return points.get(path);
+  };
+  const value = (plot, part) => {
+    const {low, high, size, unit, log} = plot.closest(".chart").dataset;
+    const at = log ? low * (high / low) ** part : +low + part * (high - low);
+    return Number((at / size).toPrecision(4)) + unit;
+  };
+  const show = event => {
+    const plot = event.target.closest("svg.plot");
+    const frame = plot && plot.getBoundingClientRect();
+    let best = null;
+    if (plot && plot.viewBox.baseVal) {
+      const {width, height} = plot.viewBox.baseVal;
+      for (const path of plot.querySelectorAll("path.spots")) {
+        for (const point of read(path)) {
+          const far = Math.hypot(frame.left + point.x / width * frame.width - event.clientX,
+                                 frame.top + point.y / height * frame.height - event.clientY);
+          if (far < 24 && (!best || far < best.far)) best = {far, point, path, width, height};
+        }
+      }
+    }
+    tip.hidden = !best;
+    if (!best) return;
+    const part = plot.closest(".chart").dataset.along === "x" ? best.point.x / best.width : 1 - best.point.y / best.height;
+    tip.textContent = `${best.point.label}: ${value(plot, part)}`;
+    const left = Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 8);
+    tip.style.left = `${Math.max(left, 8)}px`;
+    tip.style.top = `${event.clientY + 16}px`;
+  };
+  document.addEventListener("pointermove", show);
+  document.addEventListener("pointerdown", show);
+  document.addEventListener("scroll", () => { tip.hidden = true; }, {passive: true});
+})();
+)js";
+}
+
 /// A message in HTML: an option in it is not broken at its hyphens.
 std::string message_html(std::string_view message) {
   std::string html;
@@ -130,7 +183,6 @@ std::string html_list(const std::vector<std::string>& texts) {
   return texts.empty() ? "" : "<ul>\n" + elements(texts, "<li>", "</li>") + "</ul>\n";
 }
 
-/// Returns place, time and machine: one line.
 std::string circumstances(const Circumstances& at) {
   std::string line = fmt::format("lauka {}, {}", at.version,
                                  rfc3339(std::chrono::floor<std::chrono::seconds>(at.began)));
@@ -150,7 +202,7 @@ std::string gate_items(const Results& results, bool all, const std::string& name
   std::string html;
   for (const gate::Verdict& verdict : results.verdicts)
     if (all || verdict.answer != gate::Answer::Pass)
-      html += fmt::format("<li>{} {}{}</li>\n", verdict_html(verdict_word(verdict.answer).text),
+      html += fmt::format("<li>{} {}{}</li>\n", verdict_html(verdict_word(verdict.answer).first),
                           name.empty() ? "" : "<b>" + html_text(name) + "</b>: ",
                           message_html(gate_line(results, verdict, "")));
   return html;
@@ -160,7 +212,6 @@ std::string gate_list(const std::string& items) {
   return items.empty() ? "" : "<ul class=\"gates\">\n" + items + "</ul>\n";
 }
 
-/// Returns the first part of the page: who won, and whether the gates passed.
 std::string verdict_part(const Results& results) {
   const Style style;
   std::string html =
@@ -206,7 +257,6 @@ std::string tuned_comparison(const Tuning& tuning) {
   return "<p class=\"faint\">Tuned runs against untuned ones</p>\n" + change_chart(rows);
 }
 
-/// Returns what --tune switched, and the machine's state before and after the runs.
 std::string tuned_machine(const Circumstances& at) {
   if (!at.tuning) return "";
   const Tuning& tuning = *at.tuning;
@@ -237,7 +287,6 @@ std::string tuned_machine(const Circumstances& at) {
   return html + html_list(missing) + "</details>\n";
 }
 
-/// The metric that the headline speaks of.
 void write_overview(const Results& results, const Sink& sink) {
   const auto metric = primary_metric(results.metrics);
   if (!metric || !is_drawn(results, *metric)) return;
@@ -287,7 +336,7 @@ void write_tables(const Results& results, const Sink& sink) {
     const CommandResult& command = results.commands[c];
     sink(fmt::format("<h3>{}: {}</h3>\n", html_text(benchmark_title(results, c)),
                      command_html(results, c)));
-    if (has_values(command)) sink(table_html(full_table(results, c, Format::Html, true)));
+    if (has_values(command)) sink(table_html(full_table(results, c, true, true)));
   }
   sink("</details>\n");
 }
@@ -346,61 +395,7 @@ void write_page_begin(const std::string& title, std::string_view style, const Si
 }
 
 void write_page_end(std::string_view script, const Sink& sink) {
-  sink("</main>\n");
-  if (!script.empty()) sink(fmt::format("<script>{}</script>\n", script));
-  sink("</body>\n</html>\n");
-}
-
-std::string_view html_script() {
-  return R"js(
-"use strict";
-(() => {
-  const tip = document.createElement("div");
-  tip.id = "tip";
-  tip.hidden = true;
-  document.body.append(tip);
-  const points = new WeakMap();
-  const read = path => {
-    if (!points.has(path)) {
-      const {name, runs, labels} = path.dataset;
-      points.set(path, [...path.getAttribute("d").matchAll(/M(\d+) (\d+)/g)].map((at, i) =>
-        ({x: +at[1], y: +at[2],
-          label: labels ? labels.split("|")[i] : `run ${runs ? runs.split(" ")[i] : +at[1] + 1} of ${name}`})));
-    }
-    return points.get(path);
-  };
-  const value = (plot, part) => {
-    const {low, high, size, unit, log} = plot.closest(".chart").dataset;
-    const at = log ? low * (high / low) ** part : +low + part * (high - low);
-    return Number((at / size).toPrecision(4)) + unit;
-  };
-  const show = event => {
-    const plot = event.target.closest("svg.plot");
-    const frame = plot && plot.getBoundingClientRect();
-    let best = null;
-    if (plot && plot.viewBox.baseVal) {
-      const {width, height} = plot.viewBox.baseVal;
-      for (const path of plot.querySelectorAll("path.spots")) {
-        for (const point of read(path)) {
-          const far = Math.hypot(frame.left + point.x / width * frame.width - event.clientX,
-                                 frame.top + point.y / height * frame.height - event.clientY);
-          if (far < 24 && (!best || far < best.far)) best = {far, point, path, width, height};
-        }
-      }
-    }
-    tip.hidden = !best;
-    if (!best) return;
-    const part = plot.closest(".chart").dataset.along === "x" ? best.point.x / best.width : 1 - best.point.y / best.height;
-    tip.textContent = `${best.point.label}: ${value(plot, part)}`;
-    const left = Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 8);
-    tip.style.left = `${Math.max(left, 8)}px`;
-    tip.style.top = `${event.clientY + 16}px`;
-  };
-  document.addEventListener("pointermove", show);
-  document.addEventListener("pointerdown", show);
-  document.addEventListener("scroll", () => { tip.hidden = true; }, {passive: true});
-})();
-)js";
+  sink(fmt::format("</main>\n<script>{}{}</script>\n</body>\n</html>\n", html_script(), script));
 }
 
 void write_html(const Report& report, const Sink& sink) {
@@ -415,7 +410,7 @@ void write_html(const Report& report, const Sink& sink) {
     write_session_page(report, sink);
   }
   sink(tuned_machine(first.circumstances));
-  write_page_end(html_script(), sink);
+  write_page_end("", sink);
 }
 
 }  // namespace lauka::report

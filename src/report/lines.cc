@@ -14,7 +14,6 @@
 #include <set>
 #include <sstream>
 #include <system_error>
-#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -23,7 +22,6 @@ namespace lauka::report {
 
 namespace {
 
-/// Returns "name: " if there are several candidates.
 std::string named_if_several(const Results& results, std::size_t candidate) {
   const bool several = results.commands.size() > (results.reference.baseline ? 1 : 2);
   return several ? one_line(results.commands[candidate].name) + ": " : "";
@@ -48,7 +46,6 @@ std::string change_in_words(const Condition& condition, double percent) {
   return fmt::format("{}% {}", full_precision(std::fabs(percent)), direction);
 }
 
-/// The claims of a pass and a fail about the candidate.
 struct Claims {
   std::string pass;
   std::string fail;
@@ -127,7 +124,6 @@ bool is_about_mean(const gate::Verdict& verdict) {
          (verdict.decided_by == gate::DecidedBy::Mean || verdict.delta.mean_differs);
 }
 
-/// "about 3 times as many rounds would decide".
 std::string more_rounds(double times) {
   if (times < 1.05) return "a few more rounds would decide";
   const bool small = std::round(times * 10) < 20;
@@ -154,7 +150,6 @@ std::string advice_text(const Results& results, const gate::Verdict& verdict) {
   return more + (calmer.empty() ? "" : (more.empty() ? "; " : ", or ") + calmer);
 }
 
-/// Returns the evidence for the answer, in parentheses.
 std::string grounds_text(const gate::Verdict& verdict, const Metric& metric, double confidence) {
   const gate::DecisionBounds& bounds = verdict.bounds;
   const bool shows_mean = verdict.delta.basis == stats::Basis::Mean;
@@ -227,7 +222,6 @@ std::string indented(const std::string& text) {
   return lines;
 }
 
-/// "run 3", "warm-up run 1".
 std::string run_text(const Step& step) {
   const std::string_view kind = kind_word(step.kind);
   return fmt::format("{}{}run {}", kind, kind.empty() ? "" : " ", step.round + 1);
@@ -478,7 +472,7 @@ std::string wall_time_in_words(const Results& results, const Why& why) {
 
 }  // namespace
 
-VerdictWord verdict_word(gate::Answer answer) {
+std::pair<std::string_view, Ink> verdict_word(gate::Answer answer) {
   if (answer == gate::Answer::Pass) return {"pass", Ink::Green};
   if (answer == gate::Answer::Fail) return {"fail", Ink::Red};
   return {"inconclusive", Ink::Bold};
@@ -507,8 +501,8 @@ std::string gate_line(const Results& results, const gate::Verdict& verdict,
 std::string gate_lines(const Results& results, bool color) {
   std::string text;
   for (const gate::Verdict& verdict : results.verdicts) {
-    const VerdictWord word = verdict_word(verdict.answer);
-    text += gate_line(results, verdict, inked(word.text, word.ink, color)) + "\n";
+    const auto [word, ink] = verdict_word(verdict.answer);
+    text += gate_line(results, verdict, inked(word, ink, color)) + "\n";
   }
   return text;
 }
@@ -553,14 +547,9 @@ std::string shell_lines(const Results& results) {
   std::string lines;
   for (std::size_t i = 0; i < results.overheads.size(); ++i) {
     const ShellOverhead& overhead = results.overheads[i];
-    bool is_repeated = false;
-    bool is_common = true;
-    for (std::size_t k = 0; k < results.overheads.size(); ++k) {
-      const bool equal = results.overheads[k] == overhead;
-      is_repeated = is_repeated || (equal && k < i);
-      is_common = is_common && equal;
-    }
-    if (is_repeated) continue;
+    if (&*std::ranges::find(results.overheads, overhead) != &overhead) continue;
+    const bool is_common = std::ranges::all_of(
+        results.overheads, [&](const ShellOverhead& other) { return other == overhead; });
     const std::string whose = is_common ? "" : " for " + cited(results.commands[i].name);
     lines +=
         fmt::format("starting {}{} takes {} (CPU time {}), which is subtracted from all times{}\n",

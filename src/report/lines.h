@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 // Lines of their own, below the tables and on standard error.
@@ -18,28 +19,24 @@ namespace lauka::report {
 /// "wall_time > 10%", "ipc < -5%", "peak_rss > 64MiB".
 std::string condition_text(const Condition& condition);
 
-/// A verdict in one word, and its ink.
-struct VerdictWord {
-  std::string_view text;
-  Ink ink;
-};
-VerdictWord verdict_word(gate::Answer answer);
+/// Returns a verdict in one word, and its ink.
+std::pair<std::string_view, Ink> verdict_word(gate::Answer answer);
 
 /// "+10.6%, limit 2%": a gate's measured value and limit; empty if nothing could be measured.
 std::string gate_figures(const Results& results, const gate::Verdict& verdict);
 
-/// Returns one line per verdict, in their order: condition, answer ("pass", "fail" or
-/// "inconclusive"), the delta and the rounds it rests on, and what would decide; the mean first, if
-/// it decided or contradicts the typical round. Of a bound, the value itself. With several
-/// candidates each line begins with the candidate's name. Never cut: programs read these lines too.
+/// Returns one line per verdict: condition, answer ("pass", "fail" or "inconclusive"), the delta
+/// (of a bound, the value) and the rounds it rests on, and what would decide; the mean first, if it
+/// decided or contradicts the typical round. With several candidates each line begins with the
+/// candidate's name. Never cut: programs read these lines too.
 std::string gate_lines(const Results& results, bool color);
 
 /// Returns one of them, with `answer` in words; without it if that is empty.
 std::string gate_line(const Results& results, const gate::Verdict& verdict,
                       const std::string& answer);
 
-/// Returns one line: the precision reached, or how far it came and what ended it. Empty if not
-/// requested.
+/// Returns a line: the precision reached, or how far it came and what ended it; empty if
+/// unrequested.
 std::string precision_line(const Results& results);
 
 /// Returns a change found by --tune=compare, for display.
@@ -48,34 +45,32 @@ stats::Change to_change(const TunedChange& change);
 /// Returns one line about tuning's changes; of several commands the geometric means.
 std::string tuning_line(const std::vector<TunedComparison>& compared);
 
-/// Returns the times of the shell's start, which are subtracted; a line for each time found. Empty
-/// without a shell.
+/// Returns a line for each time of the shell's start, which is subtracted; empty without a shell.
 std::string shell_lines(const Results& results);
 
-/// Returns why a session ended before its plan was carried out, as one line for standard error, and
-/// below it, indented, the end of a failed run's or hook's output; the same for hooks that failed
-/// after that. Empty if all went well. `names` are the commands' names. lauka's own words are
-/// broken at `width` cells (0: no limit).
+/// Returns why a session ended early, as a line for standard error, and below it, indented, the end
+/// of a failed run's or hook's output; the same for hooks that failed after that. Empty if all went
+/// well. `names`: of the commands. lauka's own words are broken at `width` cells (0: no limit).
 std::string ending_lines(const Session& session, const std::vector<std::string>& names,
                          std::size_t width = 0);
 
-/// Describes how a run ended, as the rest of a sentence whose subject is the run: "exited with
-/// status 3", "was killed by SIGSEGV (core dumped)". One line without a full stop.
+/// Describes how a run ended, as a predicate of the run: "exited with status 3", "was killed by
+/// SIGSEGV (core dumped)".
 std::string describe(const Outcome& outcome);
 
 /// Returns the name of its runs: "warm-up", "counting", ...; empty: timed.
 std::string_view kind_word(RoundKind kind);
 
 /// Explains in one line why a candidate is faster or slower: "7.5x faster: 5.6x fewer instructions,
-/// 1.35x more of them per cycle, the same clock (3.82 GHz), CPU busy 99% → 98%". Each factor with
-/// its interval; those that may be 1 are left out.
+/// 1.35x more of them per cycle, the same clock (3.82 GHz), CPU busy 99% → 98%". Factors have their
+/// intervals; those that may be 1 are left out.
 std::string why_text(const Results& results, const Why& why);
 
 /// Returns a line for each candidate, with its name if there are several; empty without factors.
 std::string why_lines(const Results& results);
 
-/// The same of several candidates, a row for each and a column for each factor that one of them
-/// has. Without counts there is no table, and one remark says so.
+/// The same of several candidates, a row for each and a column for each factor; without counts only
+/// a remark.
 struct WhyTable {
   Table table{};
   std::vector<std::string> remarks{};  ///< what limits the meaning of the counts, each once
@@ -97,8 +92,8 @@ struct WordedWarning {
 /// All of them, in the order of Results::warnings; also those of rows that the table leaves out.
 std::vector<WordedWarning> worded_warnings(const Results& results);
 
-/// A text for a kind of warning, one line for all commands that it is about, and its part that is
-/// independent of them, which other benchmarks may share.
+/// A line about all commands that have a kind of warning, and its part that does not depend on
+/// them, which other benchmarks may share.
 struct WarningLine {
   std::string text;
   std::string general;

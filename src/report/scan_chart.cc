@@ -91,7 +91,6 @@ std::vector<Series> make_series(const Results& results, std::size_t metric,
   return all;
 }
 
-/// Returns "1.02 (0.98 … 1.06)" if a power law fits; else empty.
 std::optional<stats::PowerLaw> fit_law(const Series& series, double confidence) {
   std::vector<double> x;
   std::vector<double> y;
@@ -103,25 +102,22 @@ std::optional<stats::PowerLaw> fit_law(const Series& series, double confidence) 
   return law && law->r_squared >= kLeastFit ? law : std::nullopt;
 }
 
-struct Extent {
-  double low_x, high_x, low_y, high_y;
+struct Extents {
+  Extent x;
+  Extent y;
 };
 
-Extent find_extent(const std::vector<Series>& all) {
-  const Point& first = all.front().points.front();
-  Extent extent{first.x, first.x, first.low, first.high};
+Extents find_extents(const std::vector<Series>& all) {
+  Extents extents;
   for (const Series& series : all) {
     for (const Point& point : series.points) {
-      extent.low_x = std::min(extent.low_x, point.x);
-      extent.high_x = std::max(extent.high_x, point.x);
-      extent.low_y = std::min({extent.low_y, point.low, point.y});
-      extent.high_y = std::max({extent.high_y, point.high, point.y});
+      extents.x.include(point.x);
+      for (const double value : {point.low, point.y, point.high}) extents.y.include(value);
     }
   }
-  return extent;
+  return extents;
 }
 
-/// The axes of a picture, with places in drawing units.
 struct Axes {
   Axis x;
   Axis y;
@@ -160,10 +156,9 @@ std::string draw_line(const Axes& axes, const Series& series, const stats::Power
 std::string view(const Results& results, std::size_t metric, const std::vector<Series>& all,
                  const std::string& parameter, bool logarithmic) {
   const Metric& of = results.metrics[metric];
-  const Extent extent = find_extent(all);
+  const auto [x, y] = find_extents(all);
   const auto axis = logarithmic ? logarithmic_axis : axis_over;
-  const Axes axes{axis(extent.low_x, extent.high_x),
-                  axis(logarithmic ? extent.low_y : std::min(extent.low_y, 0.0), extent.high_y)};
+  const Axes axes{axis(x.low, x.high), axis(logarithmic ? y.low : std::min(y.low, 0.0), y.high)};
   std::string content = svg_grid(axes.x, kAcross);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto law = logarithmic ? fit_law(all[i], results.confidence) : std::nullopt;
@@ -247,12 +242,11 @@ std::string scan_chart(const Results& results, std::size_t metric) {
   if (!parameter) return "";
   const std::vector<Series> all = make_series(results, metric, *parameter);
   if (all.empty()) return "";
-  const Extent extent = find_extent(all);
-  const bool can_be_logarithmic =
-      extent.low_x > 0 && extent.low_y > 0 && extent.high_x > extent.low_x;
+  const auto [x, y] = find_extents(all);
+  const bool can_be_logarithmic = x.low > 0 && y.low > 0 && x.high > x.low;
   std::string html = "<div class=\"chart\">\n";
   if (can_be_logarithmic) {
-    const bool is_wide = spans_decades(extent.low_y, extent.high_y);
+    const bool is_wide = spans_decades(y.low, y.high);
     html += view_switch("scan", "linear", "linear", !is_wide) +
             view_switch("scan", "logarithmic", "logarithmic", is_wide);
   }

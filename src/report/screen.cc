@@ -25,7 +25,7 @@ std::string write_header(const Results& results, std::size_t index, const Style&
 }
 
 /// Explains why a shown delta has no interval. With one run that is obvious.
-std::string why_no_interval(const Results& results, const Style& style) {
+std::string_view why_no_interval(const Results& results, const Style& style) {
   for (const CommandResult& command : results.commands) {
     for (const MetricResult& row : command.rows) {
       if (results.metrics[row.metric].shown == Shown::Verbose && !style.verbose) continue;
@@ -62,7 +62,7 @@ std::string difference_of_means(const Results& results, const Metric& metric,
 std::string full_tables(const Results& results, const Style& style) {
   std::vector<Table> tables;
   for (std::size_t c = 0; c < results.commands.size(); ++c)
-    tables.push_back(full_table(results, c, Format::Terminal, style.verbose));
+    tables.push_back(full_table(results, c, style.verbose));
   const Fitted fitted = fit(tables, style);
   std::string text;
   for (const std::size_t c : order_rows(results)) {
@@ -71,13 +71,8 @@ std::string full_tables(const Results& results, const Style& style) {
     text += terminal_text(tables[c], fitted, style);
     if (style.histogram) text += histogram(results, c, style);
   }
-  const bool has_deltas = std::ranges::any_of(tables, [](const Table& table) {
-    return !table.columns.empty() && table.columns.back().holds == Holds::Delta;
-  });
-  const std::string note = has_deltas && fitted.lacks(Less::Interval)
-                               ? std::string(kNoRoomForIntervals)
-                               : why_no_interval(results, style);
-  return text + dim_note(note, style);
+  const std::string_view note = interval_note(tables, fitted);
+  return text + dim_note(note.empty() ? why_no_interval(results, style) : note, style);
 }
 
 std::string percentages_note(const Results& results, std::size_t metric, const Style& style) {
@@ -98,7 +93,7 @@ std::string compact_text(const Results& results, std::size_t metric, const Style
       return terminal_text(*matrix, fitted, style) +
              (fitted.lacks(Less::Interval) ? "" : percentages_note(results, metric, style));
   }
-  return noted_text(compact_table(results, metric, Format::Terminal), style);
+  return noted_text(compact_table(results, metric), style);
 }
 
 /// Returns the rows that a compact table leaves out, so that users need not guess where they are.
@@ -141,7 +136,7 @@ std::string in_lines(const std::string& sentence, const Style& style) {
 }
 
 std::string reference_of(const Results& results, std::size_t command) {
-  const std::string& name = results.reference_of(command);
+  const std::string& name = results.reference_of(command).name;
   if (!results.reference.baseline) return name;
   const bool is_itself = name == results.commands[command].name;
   return (is_itself ? "itself" : name) + " in " + results.reference.baseline->file;
@@ -262,6 +257,7 @@ std::string tables(const Results& results, const Style& style) {
 }
 
 constexpr std::chrono::milliseconds kLeastPause{100};
+constexpr std::string_view kEraseLine = "\r\x1b[K";  // from its start
 
 /// "0:07", "12:34" or "1:02:03": does not change its width every second.
 std::string clock_text(std::chrono::nanoseconds time) {
@@ -377,11 +373,6 @@ std::optional<double> shortest_run(const Results& results) {
       shortest = std::min(shortest.value_or(mostly_start), row->summary->median);
   }
   return shortest;
-}
-
-ScreenSections screen_sections(const Report& report, const Style& style, bool quiet) {
-  return report.is_suite() ? suite_screen(report, style, quiet)
-                           : screen_sections(report.benchmarks.front(), style, quiet);
 }
 
 ScreenSections screen_sections(const Results& results, const Style& style, bool quiet) {

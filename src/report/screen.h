@@ -18,9 +18,9 @@
 
 namespace lauka::report {
 
-/// Everything shown of results: the tables and, unless quiet, the precision reached if requested;
-/// and always the line of each gate. Empty if nothing was counted. In two parts: warnings come
-/// between them, so that verdicts close the output.
+/// Everything shown of results, in two parts, since warnings come between them. Quiet: gates alone.
+/// Of a suite: its table, with Style::verbose after each benchmark's own tables; and the gates that
+/// do not pass (Style::verbose or quiet: all). Empty if nothing was counted.
 struct ScreenSections {
   std::string tables;
   std::string verdicts;
@@ -28,8 +28,8 @@ struct ScreenSections {
 ScreenSections screen_sections(const Report& report, const Style& style, bool quiet);
 ScreenSections screen_sections(const Results& results, const Style& style, bool quiet);
 
-/// Returns the shortest median of the wall times below 1 ms that are shown, in seconds; nullopt if
-/// all are longer, or there is a shell. Such a run is mostly the start of a process.
+/// Returns the shortest median of the wall times shown that are below 1 ms, mostly the start of a
+/// process; nullopt if all are longer, or there is a shell.
 std::optional<double> shortest_run(const Results& results);
 
 /// --histogram: the wall times of each command, below its name; else empty.
@@ -44,8 +44,7 @@ std::string why_means_differ(const Results& results, const Style& style);
 /// Notes as lines for standard error, each once, broken between words at `width` (0: nowhere).
 std::string note_lines(const std::vector<std::string>& notes, std::size_t width = 0);
 
-/// One line that is drawn repeatedly, at most ten times a second of Progress::elapsed, and erased
-/// when the session is over.
+/// A line that is drawn at most ten times a second of Progress::elapsed, and erased at the end.
 class ProgressBar final : public Observer {
  public:
   /// `width` returns the cells of the terminal, which may change; the last one stays empty, lest
@@ -83,10 +82,9 @@ struct Bin {
   std::size_t count = 0;
 };
 
-/// Makes bins of one width over `values` (any order; `summary` describes them), 1 to `most` of
-/// them: the width is Freedman's and Diaconis' (1981), 2 IQR / cbrt(n), or wider. Values beyond 3
-/// IQR of the quartiles do not stretch the bins: they fall into the first or the last one, which
-/// reaches that far. One bin if all are equal, none without values.
+/// Makes 1 to `most` bins of one width over `values` (any order; `summary` describes them): 2 IQR /
+/// cbrt(n) (Freedman & Diaconis 1981), or wider. Values beyond 3 IQR of the quartiles fall into the
+/// first or the last bin, which reaches that far. One bin if all are equal.
 std::vector<Bin> make_bins(std::span<const double> values, const stats::Summary& summary,
                            std::size_t most);
 
@@ -100,17 +98,11 @@ std::vector<const Results*> order_rows(const Report& suite);
 /// "wall_time of 3 benchmarks"; without the metric if a row has another one.
 std::string suite_title(const Report& suite);
 
-/// A row for each candidate of each benchmark and for each geometric mean. In a narrower terminal
-/// it gives up spacing, deviations, intervals, and the middle of names.
+/// Makes a row for each candidate of each benchmark and for each geometric mean.
 Table suite_table(const Report& suite);
 
-/// Returns the changes of the table for a forest plot: with each gate's answer, measured value and
-/// limit, and the geometric means last.
+/// Returns the table's changes for a forest plot, with each gate's answer, value and limit.
 std::vector<ChangeRow> suite_changes(const Report& suite);
-
-/// Returns everything that the terminal shows: the table; with Style::verbose each benchmark's own
-/// tables before it, and every gate, else those that do not pass; quiet: gates alone.
-ScreenSections suite_screen(const Report& suite, const Style& style, bool quiet);
 
 /// Returns the gates' lines, each after its benchmark's name. `all`: those that pass, too.
 std::string suite_gate_lines(const Report& suite, bool all, bool color);
@@ -118,8 +110,7 @@ std::string suite_gate_lines(const Report& suite, bool all, bool color);
 /// "3 gates: 1 fail, 2 pass (...)"; empty if missing.
 std::string gates_in_one_line(const Report& suite);
 
-/// The lines of warnings that a screen has room for: the two that weigh most and a line that counts
-/// the others; all of them with Style::verbose.
+/// Returns the two warnings that weigh most and the number of others; with Style::verbose all.
 std::vector<std::string> screen_warnings(const Report& suite, const Style& style);
 
 /// Returns warnings in words; of a suite each once, after the names of its benchmarks.

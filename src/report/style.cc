@@ -11,15 +11,13 @@ namespace lauka::report {
 
 namespace {
 
-/// Code points from `first` to `last`, both included.
 struct CodePoints {
   char32_t first;
   char32_t last;
 };
 
-// From the Unicode character database 14.0.0 (EastAsianWidth.txt, UnicodeData.txt), as Python's
-// unicodedata gives it. Unassigned code points join their neighbours: what later versions add there
-// is mostly alike.
+// From Unicode 14.0.0 (EastAsianWidth.txt, UnicodeData.txt), as Python's unicodedata gives it.
+// Unassigned code points join their neighbours: what later versions add there is mostly alike.
 
 /// Takes no cell: categories Mn, Me and Cf from U+0300 on, and the Hangul vowels that join the
 /// syllable before. Ascending.
@@ -146,7 +144,6 @@ std::size_t cells_of(const Character& character) {
   return is_in(kDoubleWidth, character.code) ? 2 : 1;
 }
 
-/// As much of the front of `text` as fits into `width` cells.
 std::string_view front_of(std::string_view text, std::size_t width) {
   std::size_t bytes = 0;
   std::size_t cells = 0;

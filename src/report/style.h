@@ -22,19 +22,13 @@ enum class Ink : unsigned char { Plain, Bold, Dim, Green, Red };
 /// Returns `text` in `ink`; unchanged if `color` is false, if it is empty, and in Ink::Plain.
 std::string inked(std::string_view text, Ink ink, bool color);
 
-/// Goes to the start of the line and clears it.
-inline constexpr std::string_view kEraseLine = "\r\x1b[K";
-
-/// Terminal cells that UTF-8 `text` takes: 2 for East Asian wide characters and emoji, 0 for
-/// combining marks and invisible format characters, 1 for each byte that is not UTF-8. East Asian
-/// "ambiguous" characters (… ± σ) take 1, as terminals draw them by default.
+/// Returns the cells that UTF-8 `text` takes: 2 for East Asian wide characters and emoji, 0 for
+/// combining and invisible ones, 1 for a byte that is not UTF-8 and for "ambiguous" ones (… ± σ).
 std::size_t display_width(std::string_view text);
 
-/// Returns `text` in at most `width` cells; if wider, its end is replaced by ….
+/// Returns `text` in at most `width` cells; if wider, its end is replaced by …; or its middle,
+/// since two long command lines differ at their ends.
 std::string cut_end(std::string_view text, std::size_t width);
-
-/// Returns `text` in at most `width` cells; if wider, its middle is replaced by …, since two long
-/// command lines differ at their ends.
 std::string cut_middle(std::string_view text, std::size_t width);
 
 /// Breaks `text` between words into lines of at most `width` cells (0: no limit), those after the

@@ -26,26 +26,21 @@ struct SuiteRow {
   bool is_anchor() const { return candidate && candidate == results->reference.anchor; }
 };
 
-std::string value_text(const SuiteRow& row, std::size_t command, bool deviation) {
-  const Results& results = *row.results;
-  if (!row.metric) return "n/a";
-  const MetricResult* values = shown_row(results.commands[command], *row.metric);
-  if (values == nullptr) return "n/a";
-  const Metric& metric = results.metrics[*row.metric];
-  if (values->quantile) return quantile_cell(*values, metric, false);
-  return deviation || !values->summary ? mean_cell(*values, metric)
-                                       : quantity(values->summary->mean, metric);
-}
-
 Cell value_cell(const SuiteRow& row, std::size_t command) {
-  return {.text = value_text(row, command, true), .narrower = {value_text(row, command, false)}};
+  const Results& results = *row.results;
+  const MetricResult* values =
+      row.metric ? shown_row(results.commands[command], *row.metric) : nullptr;
+  if (values == nullptr) return {"n/a"};
+  const Metric& metric = results.metrics[*row.metric];
+  const std::string mean = short_mean_cell(*values, metric);
+  return {.text = values->quantile ? mean : mean_cell(*values, metric), .narrower = {mean}};
 }
 
 Cell base_cell(const SuiteRow& row) {
   if (row.is_anchor()) return {};
   const Results& results = *row.results;
   if (!results.reference.baseline) return value_cell(row, results.reference.command);
-  return {row.candidate ? results.reference_of(*row.candidate) : ""};
+  return {row.candidate ? results.reference_of(*row.candidate).name : ""};
 }
 
 Cell make_delta_cell(const SuiteRow& row) {
@@ -115,7 +110,6 @@ std::vector<std::size_t> listed_candidates(const Results& results) {
   return candidates;
 }
 
-/// Returns the metrics of a candidate's rows: the gated ones, else the first one shown.
 std::vector<std::optional<std::size_t>> row_metrics(const Results& results, std::size_t candidate) {
   std::set<std::size_t> gated;
   for (const gate::Verdict& verdict : results.verdicts)
@@ -206,7 +200,6 @@ TableRow suite_cells(const Geomean& mean, const Report& suite, const SuiteShape&
   return cells;
 }
 
-/// A line that several benchmarks have.
 struct Shared {
   std::string text;  ///< the general one if it is not the same in all of them
   std::vector<std::string> names{};
@@ -349,7 +342,8 @@ std::string gates_in_one_line(const Report& suite) {
               : fmt::format(" (false alarms among those that fail: at most {:.3g}%)\n", percent));
 }
 
-ScreenSections suite_screen(const Report& suite, const Style& style, bool quiet) {
+ScreenSections screen_sections(const Report& suite, const Style& style, bool quiet) {
+  if (!suite.is_suite()) return screen_sections(suite.benchmarks.front(), style, quiet);
   const bool any = std::ranges::any_of(suite.benchmarks, [](const Results& one) {
     return std::ranges::any_of(one.commands, has_values);
   });

@@ -28,6 +28,10 @@ std::string_view mark_text(Mark mark, std::size_t form, bool words) {
   return words ? kNoWord : kNoMark;
 }
 
+std::string marked_text(const Cell& cell, bool words) {
+  return std::string(cell.text.empty() ? "" : mark_text(cell.mark, 0, words)) + cell.text;
+}
+
 std::string shown(const Cell& cell, const TableColumn& column, Less less, const Style& style) {
   if (less >= column.goes) return "";
   const auto narrowed =
@@ -81,7 +85,6 @@ void narrow(std::vector<std::size_t>& widths, const Table& table, std::size_t ga
   }
 }
 
-/// A line of cells, aligned to the left.
 std::string write_line(const Table& table, const TableRow& row, const Fitted& fitted,
                        const Style& style) {
   std::string line;
@@ -139,15 +142,13 @@ std::string html_cell(const Cell& cell, const TableColumn& column, bool is_first
                      cell_html(cell, column.holds), is_heading ? "th" : "td");
 }
 
-/// The facts that decide which columns a table has.
 struct TableShape {
-  Format format = Format::Terminal;
+  bool is_for_page = false;
   bool is_compact = false;  ///< a row for each command, of one metric
   bool has_deltas = false;
   bool has_runs = false;  ///< compact: the commands differ in them
 };
 
-/// One metric of one command.
 struct RowOf {
   const Results& results;
   std::size_t command;
@@ -251,7 +252,7 @@ std::vector<MetricColumn> list_columns(const TableShape& shape) {
        make_delta_cell,
        {.heading = {"delta"}, .holds = Holds::Delta, .narrows = {Less::Interval}}}};
   std::erase_if(columns, [](const MetricColumn& column) { return !column.is_there; });
-  if (shape.format == Format::Html)
+  if (shape.is_for_page)
     std::stable_partition(columns.begin(), columns.end(),
                           [](const MetricColumn& column) { return column.is_seen_first; });
   return columns;
@@ -310,47 +311,47 @@ bool has_runs_column(const Results& results) {
   });
 }
 
-/// The commands made of one typed with two variables, by their values.
-struct Matrix {
-  std::array<std::vector<std::string>, 2> values;  // each once, in the order of the commands
-  std::vector<std::vector<std::size_t>> commands;  // row by row; kNone: no command
+/// A column of a grid, and its heading.
+struct GridColumn {
+  std::string key;
+  std::string title;
 };
 
-constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+/// Commands by the value of a variable, and by a second one or the command typed.
+struct Grid {
+  std::vector<std::string> rows{};  // each once, in the order of the commands
+  std::vector<GridColumn> columns{};
+  std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> commands{};
 
-std::size_t find_or_add(std::vector<std::string>& values, const std::string& value) {
-  const auto found = std::ranges::find(values, value);
-  const auto place = static_cast<std::size_t>(found - values.begin());
-  if (found == values.end()) values.push_back(value);
-  return place;
-}
-
-Matrix make_matrix(const Results& results, const std::vector<std::string>& names) {
-  Matrix matrix;
-  for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    const Parameter* first = find_parameter(results.commands[c], names[0]);
-    const Parameter* second = find_parameter(results.commands[c], names[1]);
-    if (first == nullptr || second == nullptr) return {};
-    const std::size_t row = find_or_add(matrix.values[0], first->value);
-    const std::size_t column = find_or_add(matrix.values[1], second->value);
-    matrix.commands.resize(std::max(matrix.commands.size(), row + 1));
-    auto& cells = matrix.commands[row];
-    cells.resize(std::max(cells.size(), column + 1), kNone);
-    cells[column] = c;
+  const std::vector<std::size_t>* find(const std::string& row, const GridColumn& column) const {
+    const auto found = commands.find({row, column.key});
+    return found == commands.end() ? nullptr : &found->second;
   }
-  return matrix;
+};
+
+template <typename ColumnOf>
+Grid make_grid(const Results& results, const std::string& variable, ColumnOf column_of) {
+  Grid grid;
+  std::set<std::string> known;  // there may be ten thousand
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    const Parameter* value = find_parameter(results.commands[c], variable);
+    if (value == nullptr) continue;
+    if (known.insert(value->value).second) grid.rows.push_back(value->value);
+    const GridColumn column = column_of(results.commands[c]);
+    if (std::ranges::find(grid.columns, column.key, &GridColumn::key) == grid.columns.end())
+      grid.columns.push_back(column);
+    grid.commands[{value->value, column.key}].push_back(c);
+  }
+  return grid;
 }
 
 /// Returns a value with its delta; narrower: without the delta's interval, without the value's
 /// deviation, without the delta.
-Cell matrix_cell(const Results& results, std::size_t metric, std::size_t command) {
-  const MetricResult* row =
-      command == kNone ? nullptr : shown_row(results.commands[command], metric);
-  if (row == nullptr) return {command == kNone ? "" : "n/a"};
+Cell matrix_cell(const Results& results, std::size_t metric, const CommandResult& command) {
+  const MetricResult* row = shown_row(command, metric);
+  if (row == nullptr) return {"n/a"};
   const Metric& of = results.metrics[metric];
-  const std::string mean = row->quantile  ? quantile_cell(*row, of, false)
-                           : row->summary ? quantity(row->summary->mean, of)
-                                          : mean_cell(*row, of);
+  const std::string mean = short_mean_cell(*row, of);
   Cell cell{.text = mean_cell(*row, of), .narrower = {mean_cell(*row, of), mean, mean}};
   if (!row->delta) return cell;
   const Cell delta = delta_cell(*row->delta, of.better);
@@ -367,42 +368,12 @@ Cell matrix_cell(const Results& results, std::size_t metric, std::size_t command
   return cell;
 }
 
-/// A column of a scan's table: the commands that were made from one typed command.
-struct TypedCommand {
-  std::size_t typed = 0;
-  std::string title;
-};
-
-/// The commands with each value of a variable, by value and typed command: there may be ten
-/// thousand.
-struct Tried {
-  std::vector<std::string> values;  // each once, in the order of the commands
-  std::map<std::pair<std::string, std::size_t>, const CommandResult*> commands;
-  std::vector<TypedCommand> columns;
-};
-
-Tried tried(const Results& results, const std::string& name) {
-  Tried all;
-  std::set<std::string> known;
-  for (const CommandResult& command : results.commands) {
-    const Parameter* parameter = find_parameter(command, name);
-    if (parameter == nullptr) continue;
-    if (known.insert(parameter->value).second) all.values.push_back(parameter->value);
-    all.commands.try_emplace({parameter->value, command.typed}, &command);
-    if (std::ranges::find(all.columns, command.typed, &TypedCommand::typed) == all.columns.end())
-      all.columns.push_back({command.typed, command.pattern});
-  }
-  return all;
-}
-
-TableRow scan_row(const Results& results, const Tried& all, const std::string& value) {
+TableRow scan_row(const Results& results, const Grid& grid, const std::string& value) {
   TableRow row = {{value}};
-  for (const TypedCommand& column : all.columns) {
-    const auto command = all.commands.find({value, column.typed});
+  for (const GridColumn& column : grid.columns) {
+    const auto* commands = grid.find(value, column);
     const MetricResult* wall =
-        command == all.commands.end()
-            ? nullptr
-            : row_of(*command->second, find_metric(results.metrics, Role::WallTime));
+        commands == nullptr ? nullptr : row_of(results, commands->front(), Role::WallTime);
     if (wall == nullptr || !wall->summary) {
       row.push_back({"n/a"});
       continue;
@@ -410,8 +381,9 @@ TableRow scan_row(const Results& results, const Tried& all, const std::string& v
     const Metric& metric = results.metrics[wall->metric];
     row.push_back({mean_cell(*wall, metric)});
     // With one command typed the reference is its first value.
-    if (all.columns.size() == 1 &&
-        results.commands[results.reference.command].typed == column.typed && wall->delta)
+    const Command& reference = results.commands[results.reference.command];
+    if (grid.columns.size() == 1 && wall->delta &&
+        reference.typed == results.commands[commands->front()].typed)
       row.push_back(delta_cell(*wall->delta, metric.better));
   }
   return row;
@@ -458,12 +430,19 @@ std::string terminal_text(const Table& table, const Style& style) {
   return terminal_text(table, fit({&table, 1}, style), style);
 }
 
+std::string_view interval_note(std::span<const Table> tables, const Fitted& fitted) {
+  const bool has_deltas = std::ranges::any_of(tables, [](const Table& table) {
+    return std::ranges::find(table.columns, Holds::Delta, &TableColumn::holds) !=
+           table.columns.end();
+  });
+  return has_deltas && fitted.lacks(Less::Interval)
+             ? "the terminal is too narrow for the intervals of deltas"
+             : "";
+}
+
 std::string noted_text(const Table& table, const Style& style) {
   const Fitted fitted = fit({&table, 1}, style);
-  const bool has_deltas =
-      std::ranges::find(table.columns, Holds::Delta, &TableColumn::holds) != table.columns.end();
-  return terminal_text(table, fitted, style) +
-         (has_deltas && fitted.lacks(Less::Interval) ? dim_note(kNoRoomForIntervals, style) : "");
+  return terminal_text(table, fitted, style) + dim_note(interval_note({&table, 1}, fitted), style);
 }
 
 std::string dim_note(std::string_view note, const Style& style) {
@@ -486,10 +465,6 @@ std::string table_html(const Table& table, std::string_view css_class) {
     html += "</tr>\n";
   }
   return html + "</tbody>\n</table></div>\n";
-}
-
-std::string marked_text(const Cell& cell, bool words) {
-  return std::string(cell.text.empty() ? "" : mark_text(cell.mark, 0, words)) + cell.text;
 }
 
 std::string marked_html(const Cell& cell) {
@@ -527,7 +502,8 @@ Cell delta_cell(const stats::Change& delta, Better better) {
 std::vector<std::string> parameter_names(const Results& results) {
   std::vector<std::string> names;
   for (const CommandResult& command : results.commands)
-    for (const Parameter& parameter : command.parameters) find_or_add(names, parameter.name);
+    for (const Parameter& one : command.parameters)
+      if (std::ranges::find(names, one.name) == names.end()) names.push_back(one.name);
   return names;
 }
 
@@ -558,8 +534,8 @@ bool one_was_typed(const Results& results) {
 }
 
 bool is_compact(const Results& results) {
-  if (results.presentation.table == TableChoice::Auto)
-    return results.commands.size() >= kManyCommands;
+  constexpr std::size_t many = 5;
+  if (results.presentation.table == TableChoice::Auto) return results.commands.size() >= many;
   return results.presentation.table == TableChoice::Compact;
 }
 
@@ -603,12 +579,12 @@ std::string compact_title(const Results& results, std::size_t metric) {
   return title;
 }
 
-Table full_table(const Results& results, std::size_t command, Format format, bool verbose) {
+Table full_table(const Results& results, std::size_t command, bool verbose, bool for_page) {
   const CommandResult& of = results.commands[command];
   Table table{.steps = {kFullSteps.begin(), kFullSteps.end()}, .heading = Ink::Bold};
   if (!has_values(of)) return table;
   const auto columns =
-      list_columns({.format = format, .has_deltas = has_delta(results, of, verbose)});
+      list_columns({.is_for_page = for_page, .has_deltas = has_delta(results, of, verbose)});
   for (const MetricResult& row : of.rows) {
     const Metric& metric = results.metrics[row.metric];
     if (!is_shown(metric, verbose)) continue;
@@ -616,14 +592,13 @@ Table full_table(const Results& results, std::size_t command, Format format, boo
     for (const MetricColumn& column : columns)
       cells.push_back(column.cell({results, command, metric, &row, false}));
   }
-  if (!table.rows.empty() || format == Format::Html) add_columns(table, columns, Ink::Plain);
+  if (!table.rows.empty() || for_page) add_columns(table, columns, Ink::Plain);
   return table;
 }
 
 Table markup_table(const Results& results, const Markup& markup) {
   const auto columns = list_columns(
-      {.format = Format::Markdown,
-       .has_deltas = std::ranges::any_of(results.commands, [&](const CommandResult& command) {
+      {.has_deltas = std::ranges::any_of(results.commands, [&](const CommandResult& command) {
          return has_delta(results, command, true);
        })});
   Table table{.columns = {{.heading = {"command"}, .holds = Holds::Markup, .is_left = true}}};
@@ -647,9 +622,8 @@ Table markup_table(const Results& results, const Markup& markup) {
   return table;
 }
 
-Table compact_table(const Results& results, std::size_t metric, Format format) {
-  const auto columns = list_columns({.format = format,
-                                     .is_compact = true,
+Table compact_table(const Results& results, std::size_t metric) {
+  const auto columns = list_columns({.is_compact = true,
                                      .has_deltas = has_deltas_of(results, metric),
                                      .has_runs = has_runs_column(results)});
   const std::vector<std::string> parameters = parameter_names(results);
@@ -677,18 +651,25 @@ Table compact_table(const Results& results, std::size_t metric, Format format) {
 std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
   const std::vector<std::string> names = parameter_names(results);
   if (names.size() != 2 || !one_was_typed(results)) return std::nullopt;
-  const Matrix matrix = make_matrix(results, names);
-  if (matrix.values[0].size() < 2 || matrix.values[1].size() < 2) return std::nullopt;
+  const Grid grid = make_grid(results, names[0], [&](const CommandResult& command) -> GridColumn {
+    const Parameter* second = find_parameter(command, names[1]);
+    return second == nullptr ? GridColumn{} : GridColumn{second->value, one_line(second->value)};
+  });
+  if (grid.rows.size() < 2 || grid.columns.size() < 2) return std::nullopt;
   Table table{.columns = {bold_column(names[0] + " \\ " + names[1], Holds::Text, Cut::Nothing)},
               .steps = {kMatrixSteps.begin(), kMatrixSteps.end()}};
-  for (const std::string& value : matrix.values[1]) {
-    table.columns.push_back(bold_column(one_line(value), Holds::Number, Cut::Nothing));
+  for (const GridColumn& column : grid.columns) {
+    table.columns.push_back(bold_column(column.title, Holds::Number, Cut::Nothing));
     table.columns.back().narrows = {Less::Range, Less::Deviation, Less::Interval};
   }
-  for (std::size_t r = 0; r < matrix.commands.size(); ++r) {
-    TableRow& row = table.rows.emplace_back(TableRow{{matrix.values[0][r], Ink::Bold}});
-    for (const std::size_t command : matrix.commands[r])
-      row.push_back(matrix_cell(results, metric, command));
+  for (const std::string& value : grid.rows) {
+    TableRow& row = table.rows.emplace_back(TableRow{{value, Ink::Bold}});
+    for (const GridColumn& column : grid.columns) {
+      const auto* commands = grid.find(value, column);
+      row.push_back(commands == nullptr
+                        ? Cell{}
+                        : matrix_cell(results, metric, results.commands[commands->back()]));
+    }
   }
   return table;
 }
@@ -696,18 +677,20 @@ std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
 std::string scan_table(const Results& results, const Style& style) {
   const std::vector<std::string> names = parameter_names(results);
   if (names.size() != 1) return "";
-  const Tried all = tried(results, names.front());
-  if (all.values.size() < 2) return "";
-  const bool has_one = all.columns.size() == 1;
+  const Grid grid = make_grid(results, names.front(), [](const CommandResult& command) {
+    return GridColumn{std::to_string(command.typed), one_line(command.pattern)};
+  });
+  if (grid.rows.size() < 2) return "";
+  const bool has_one = grid.columns.size() == 1;
   if (is_compact(results) && has_one) return "";  // it has the values itself
   Table table{.columns = {bold_column(names.front(), Holds::Text, Cut::Middle)},
               .steps = {kScanSteps.begin(), kScanSteps.end()}};
-  for (const TypedCommand& column : all.columns)
+  for (const GridColumn& column : grid.columns)
     table.columns.push_back(
-        bold_column(has_one ? std::string(metric_name_of(Role::WallTime)) : one_line(column.title),
+        bold_column(has_one ? std::string(metric_name_of(Role::WallTime)) : column.title,
                     Holds::Number, Cut::Middle));
   if (has_one) table.columns.push_back(bold_column("delta", Holds::Delta, Cut::Middle));
-  for (const std::string& value : all.values) table.rows.push_back(scan_row(results, all, value));
+  for (const std::string& value : grid.rows) table.rows.push_back(scan_row(results, grid, value));
   return terminal_text(table, style);
 }
 

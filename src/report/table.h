@@ -1,6 +1,5 @@
 #pragma once
 
-#include "core/choices.h"
 #include "report/style.h"
 #include "results/results.h"
 
@@ -12,9 +11,8 @@
 #include <string_view>
 #include <vector>
 
-// Tables of any content, and how the terminal, HTML and markup languages print them.
-
-// The tables of one session's results.
+// Tables of any content, how the terminal, HTML and markup languages print them, and the tables of
+// one session's results.
 
 namespace lauka::report {
 
@@ -105,14 +103,12 @@ Fitted fit(std::span<const Table> tables, const Style& style);
 std::string terminal_text(const Table& table, const Fitted& fitted, const Style& style);
 std::string terminal_text(const Table& table, const Style& style);
 
-/// The same with a note if deltas have lost their intervals to a narrow terminal.
+/// Returns a note if deltas have lost their intervals to a narrow terminal, else nothing; and a
+/// table with that note.
+std::string_view interval_note(std::span<const Table> tables, const Fitted& fitted);
 std::string noted_text(const Table& table, const Style& style);
 
-/// Below a table whose deltas have lost their intervals to a narrow terminal.
-inline constexpr std::string_view kNoRoomForIntervals =
-    "the terminal is too narrow for the intervals of deltas";
-
-/// Returns a line below a table that explains it, broken between words; empty without a note.
+/// Returns a line below a table, broken between words; empty without a note.
 std::string dim_note(std::string_view note, const Style& style);
 
 /// A language in which text files are written for people.
@@ -132,19 +128,15 @@ struct Markup {
 
 std::string table_html(const Table& table, std::string_view css_class = "");
 
-/// A delta with its mark: emoji or words in a terminal, drawn in HTML.
-std::string marked_text(const Cell& cell, bool words);
+/// A delta with its mark, drawn in HTML.
 std::string marked_html(const Cell& cell);
 
 /// A verdict in HTML; empty if missing.
 std::string verdict_html(std::string_view verdict);
 
-/// `text` as code in a cell of a Markdown table: in as many backticks as it takes, line breaks and
-/// other control characters made visible, and each | escaped (a table is divided into cells before
-/// its code is looked for).
+/// `text` as code in a cell of a Markdown table: in as many backticks as it takes, each | escaped
+/// (a table is divided into cells before its code is looked for).
 std::string code_cell(std::string_view text);
-
-enum class Format : unsigned char { Terminal, Markdown, Html };
 
 /// Returns a delta, marked as a gain or a loss if it is significant, else dim.
 Cell delta_cell(const stats::Change& delta, Better better);
@@ -164,19 +156,16 @@ bool has_deltas_of(const Results& results, std::size_t metric);
 /// True if all commands were made of one that was typed.
 bool one_was_typed(const Results& results);
 
-/// From this many commands on a table has a row for each of them, unless --table says otherwise.
-inline constexpr std::size_t kManyCommands = 5;
-
+/// True if a table has a row for each command: with five or more, unless --table says otherwise.
 bool is_compact(const Results& results);
 
 /// Returns a compact table's row of a metric; null if no run has a value.
 const MetricResult* shown_row(const CommandResult& command, std::size_t metric);
 
-/// Returns the commands in the order of the tables: as given, or (--sort time) by the first metric
-/// shown, the smallest first, those without a value last.
+/// Returns the commands in the order of the tables: as given, or (--sort time) by sort_value.
 std::vector<std::size_t> order_rows(const Results& results);
 
-/// Returns the value for --sort time: of the first metric shown; infinite if it has none.
+/// Returns the value of the first metric shown; infinite if it has none.
 double sort_value(const Results& results, std::size_t command);
 
 /// Returns the metrics that get a compact table: the first shown alone, or each requested one.
@@ -185,29 +174,25 @@ std::vector<std::size_t> compact_metrics(const Results& results, bool verbose);
 /// "wall_time of 6 commands, 10 runs each"; without the runs where their numbers differ.
 std::string compact_title(const Results& results, std::size_t metric);
 
-/// Returns a row for each metric of a command; without columns if no run of it was timed. In a
-/// narrower terminal it gives up, in this order: spacing, the outliers' percentage, more than three
-/// digits in a range, the outliers, the range, the intervals, the end of long metric names.
-Table full_table(const Results& results, std::size_t command, Format format, bool verbose);
+/// Returns a row for each metric of a command; without columns if no run of it was timed.
+/// `for_page`: what a phone shows comes first.
+Table full_table(const Results& results, std::size_t command, bool verbose, bool for_page = false);
 
 /// The same of all commands, one below the other.
 Table markup_table(const Results& results, const Markup& markup);
 
-/// A row for each command: name, parameters, mean, range and delta. In a narrower terminal it gives
-/// up spacing, fine ranges, names if the parameters suffice, the range, and the middle of long
-/// texts.
-Table compact_table(const Results& results, std::size_t metric, Format format);
+/// Returns a row for each command: name, parameters, mean, range and delta.
+Table compact_table(const Results& results, std::size_t metric);
 
 /// Returns a matrix of the values, if one command was typed with two parameters.
 std::optional<Table> matrix_table(const Results& results, std::size_t metric);
 
-/// If one variable was tried with several values: returns a table with a row for each value and a
-/// column with the mean wall time of each command typed; of a single one also its difference from
-/// the first value. Empty otherwise. Ends in a line feed.
+/// Returns a table of the mean wall times, by the value of the only variable and by the command
+/// typed; of a single command also the difference from the first value. Empty with several
+/// variables or a single value.
 std::string scan_table(const Results& results, const Style& style);
 
-/// Returns deltas of all metrics shown, of all commands, each coloured if significant, as HTML.
-/// Empty without deltas.
+/// Returns the deltas of all metrics shown, of all commands, as HTML; empty without deltas.
 std::string delta_matrix(const Results& results);
 
 }  // namespace lauka::report

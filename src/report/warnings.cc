@@ -49,7 +49,6 @@ struct WarningWords {
   bool paired;
   const DisplayUnit* unit;
 
-  /// Formats a time as in the table.
   std::string of_run(double value) const { return time_text(value, unit); }
 
   std::string but_deltas() const {
@@ -301,14 +300,13 @@ std::string subject_of(const Results& results, std::size_t command) {
 }
 
 /// "a", "a and b", "a, b and c"; of many the first ones, "and 7 more".
-std::string enumerated(const std::vector<std::string>& texts) {
-  std::string list;
-  const std::size_t named = texts.size() > kMostNamed + 1 ? kMostNamed : texts.size();
-  for (std::size_t i = 0; i < named; ++i) {
-    if (i > 0) list += i + 1 == texts.size() ? " and " : ", ";
-    list += texts[i];
+std::string enumerated(std::vector<std::string> texts) {
+  if (texts.size() > kMostNamed + 1) {
+    std::string more = fmt::format("{} more", texts.size() - kMostNamed);
+    texts.resize(kMostNamed);
+    texts.push_back(std::move(more));
   }
-  return named == texts.size() ? list : fmt::format("{} and {} more", list, texts.size() - named);
+  return listed(texts);
 }
 
 /// True if both fit in one line.
@@ -329,7 +327,7 @@ std::string write_line(const Results& results, std::span<const Words> group) {
     if (!one.figure.empty()) subject += " (" + one.figure + ")";
     subjects.push_back(std::move(subject));
   }
-  return fmt::format("{}: {}; {}", enumerated(subjects), words.general, words.advice);
+  return fmt::format("{}: {}; {}", enumerated(std::move(subjects)), words.general, words.advice);
 }
 
 /// True if it weakens a comparison or a gate, not the numbers of one command alone.

@@ -82,7 +82,6 @@ bool is_doubtful(const Metric& metric, const Recording& session, const CommandRe
   return std::ranges::all_of(values, [](double value) { return value == 0.0; });
 }
 
-/// Returns the command that missed --min-p-share, if any.
 std::optional<LowShare> low_share(const Metric& metric, const std::optional<double>& least,
                                   const std::vector<double>& shares) {
   if (!least || metric.role != Role::CoreShare) return {};
@@ -159,7 +158,6 @@ void enter_slowdown(std::size_t command, const std::vector<double>& timed,
   if (ratio > worth_a_line) results.warnings.push_back({SlowedByCounting{ratio}, command});
 }
 
-/// Analyses the runs of a command, apart from its metrics.
 void analyse_runs(std::size_t c, Results& results) {
   CommandResult& command = results.commands[c];
   std::vector<double> timed;
@@ -197,8 +195,7 @@ TunedChange tuned_change(const stats::Change& change) {
   return {change.change, change.bounds->low, change.bounds->high};
 }
 
-/// The delta of a benchmark's candidate at a place; null if missing that a mean could be
-/// made of.
+/// The delta of a benchmark's candidate at a place; null if missing that a mean could be made of.
 const stats::Delta* delta_at(const Results& results, std::size_t place) {
   const auto metric = primary_metric(results.metrics);
   const auto candidates = find_candidates(results);
@@ -229,17 +226,14 @@ Geomean geomean_at(const std::vector<Results>& benchmarks, std::size_t place) {
     changes.push_back(*delta);
   }
   if (!has_one_name) mean.candidate.clear();
-  static_cast<stats::Change&>(mean.change) = stats::geometric_mean(changes);
-  mean.change.basis = stats::Basis::Typical;
-  mean.change.mean = mean.change;
+  mean.change = stats::geometric_mean(changes);
   return mean;
 }
 
 // Times and counts are of different runs, so no run has all factors. The logarithms of the rows'
-// deltas are added up, and two factors close the sum: clock = instructions - ipc - cpu_time and
-// utilisation = cpu_time - wall_time. So the product is the wall time's delta, whatever estimates
-// the rows have. Their intervals: for the clock, of independent estimates (Zou & Donner 2008); for
-// the utilisation, of the quotient within runs.
+// deltas are added up, and two factors close the sum, so that the product is the wall time's delta:
+// clock = instructions - ipc - cpu_time, and utilisation = cpu_time - wall_time. Their intervals:
+// of independent estimates (Zou & Donner 2008), and of the quotient within runs.
 
 /// A delta by logarithms, without bounds that reach -100%.
 struct LogChange {
@@ -281,7 +275,6 @@ std::optional<LogChange> delta_of_row(const Results& results, std::size_t comman
   return to_log_change(*row->delta);
 }
 
-/// CPU time / wall time of the runs of one command of a session.
 Series make_utilisation(const RunTable& runs, std::size_t command, std::size_t cpu,
                         std::size_t wall, std::span<const std::uint32_t> rounds) {
   Series series;
@@ -393,6 +386,22 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu, Why& 
   clock.candidate = clock_of(results, c);
   if (!results.reference.baseline) clock.reference = clock_of(results, results.reference.command);
   why.factors.push_back(clock);
+}
+
+/// Returns one for each candidate whose wall and CPU time changed by a ratio.
+std::vector<Why> make_explanations(const Results& results, std::span<const std::uint32_t> rounds) {
+  std::vector<Why> explanations;
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    if (!results.reference.is_candidate(c)) continue;
+    const auto wall = delta_of_row(results, c, Role::WallTime);
+    const auto cpu = delta_of_row(results, c, Role::CpuTime);
+    if (!wall || !cpu) continue;
+    Why why{.command = c};
+    add_factors_of_cpu_time(results, *cpu, why);
+    why.factors.push_back(utilisation_factor(results, c, *cpu, *wall, rounds));
+    explanations.push_back(std::move(why));
+  }
+  return explanations;
 }
 
 }  // namespace
@@ -555,21 +564,6 @@ double WallFactor::log_of_wall_time() const {
   const bool divides = part == WallPart::InstructionsPerCycle || part == WallPart::Clock ||
                        part == WallPart::Utilisation;
   return divides ? -log : log;
-}
-
-std::vector<Why> make_explanations(const Results& results, std::span<const std::uint32_t> rounds) {
-  std::vector<Why> explanations;
-  for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    if (!results.reference.is_candidate(c)) continue;
-    const auto wall = delta_of_row(results, c, Role::WallTime);
-    const auto cpu = delta_of_row(results, c, Role::CpuTime);
-    if (!wall || !cpu) continue;
-    Why why{.command = c};
-    add_factors_of_cpu_time(results, *cpu, why);
-    why.factors.push_back(utilisation_factor(results, c, *cpu, *wall, rounds));
-    explanations.push_back(std::move(why));
-  }
-  return explanations;
 }
 
 }  // namespace lauka

@@ -64,7 +64,7 @@ struct AgainstBaseline {
   bool is_joined = false;  ///< no baseline, but sessions that were joined
 };
 
-/// The baseline, or a joined session other than the reference's, was measured on another machine,
+/// The baseline, or a joined session, was measured on another machine than this or the reference's,
 /// or an unknown one.
 struct ForeignBaseline {
   bool names_machine = true;  ///< the file names its machine
@@ -240,17 +240,11 @@ struct Results : Recording, gate::Findings {
   std::optional<double> process_start{};
   std::vector<Warning> warnings{};  ///< in the order of Finding's kinds, then of the commands
 
-  /// Returns the name of the reference of `command`.
-  const std::string& reference_of(std::size_t command) const {
-    return reference.baseline ? baseline_of(command).name : commands[reference.command].name;
-  }
-  const Fingerprint& program_of_reference(std::size_t command) const {
-    return reference.baseline ? baseline_of(command).program : commands[reference.command].program;
-  }
-
- private:
-  const Command& baseline_of(std::size_t command) const {
-    return reference.baseline->session->measured[reference.baseline->commands[command]];
+  /// Returns what `command` is compared with.
+  const Command& reference_of(std::size_t command) const {
+    const auto& baseline = reference.baseline;
+    return baseline ? baseline->session->measured[baseline->commands[command]]
+                    : commands[reference.command];
   }
 };
 
@@ -272,7 +266,7 @@ struct Geomean {
   std::size_t benchmarks = 0;  ///< that it covers, 2 or more
   std::string metric{};
   Better better = Better::Less;
-  stats::Delta change{};
+  stats::Change change{};
 };
 
 /// All that the screen and the exports are made from: the benchmarks of a suite, or the single
@@ -294,18 +288,11 @@ std::vector<std::size_t> find_candidates(const Results& results);
 /// has no delta, is left out.
 Report make_report(std::vector<Results> benchmarks, gate::Risk risk);
 
-/// Returns one for each candidate whose wall and CPU time changed by a ratio. `rounds`: of the
-/// runs. Factors that are rows of their own have these rows' deltas. The rest between cycles and
-/// CPU time is the clock's, between CPU time and wall time the utilisation's.
-std::vector<Why> make_explanations(const Results& results, std::span<const std::uint32_t> rounds);
-
-/// Analyses the commands of a session, whole or cut short; its gates were decided while it ran.
-/// Commands without a counted run have 0 runs and rows without values. A run that failed under
-/// `--ignore-failure` counts as any other.
+/// Analyses the commands of a session, whole or cut short. Commands without a counted run have 0
+/// runs and rows without values. A run that failed under `--ignore-failure` counts as any other.
 Results analyse(Recording session, gate::Findings findings);
 
-/// Does so for a session that was just run: `timers` are of the machine that ran it, and
-/// `circumstances` go with the numbers. `session` must outlive Results::runs.
+/// Does so for a session that was just run, which must outlive Results::runs.
 Results analyse(const Plan& plan, const Session& session, const gate::Findings& findings,
                 const Timers& timers = {}, Circumstances circumstances = {});
 
@@ -314,13 +301,12 @@ Results analyse(const Plan& plan, const Session& session, const gate::Findings& 
 std::optional<stats::LogRatio> log_ratio(const Recording& session, std::size_t metric,
                                          std::size_t of, std::size_t to);
 
-/// Judges the gates of a finished session, whose number of runs did not depend on them: one look,
-/// and the rate of false fails divided among all of them, or among so many of a job's.
+/// Judges the gates of a session whose number of runs did not depend on them: one look, and the
+/// rate of false fails divided among all of them, or among so many of a job's.
 gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
                      std::size_t gates_of_job = 0);
 
-/// Returns the findings of --tune=compare in a session that was just run: how its tuned runs differ
-/// from the untuned ones; empty if there were no untuned ones.
+/// Returns how the tuned runs of a session differ from the untuned ones (--tune=compare), if any.
 std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& session);
 
 /// Returns lauka's exit status by the gates; `if_inconclusive`: the status if one is inconclusive
@@ -332,9 +318,8 @@ int exit_status_of(const Session& session, const std::vector<gate::Verdict>& ver
                    std::optional<int> if_inconclusive);
 
 /// Finds unsteady wall times of `command`, `series` in the order run: at most a slow first run and
-/// one finding about the rest, as one cause shows as several. Drift says more than two modes, these
-/// more than outliers, these more than slow noise; but outliers more than a drift that is small
-/// against the spread.
+/// one finding about the rest, as one cause shows as several: drift, unless there are outliers and
+/// it is small against the spread; else two modes, outliers or slow noise, in this order.
 std::vector<Warning> warnings_of_series(std::size_t command, std::span<const double> series,
                                         std::uint64_t warmup);
 

@@ -72,7 +72,6 @@ std::optional<std::size_t> rounds_of_open_gates(const Results& results) {
   return fewest;
 }
 
-/// Returns the fewest runs of a delta of wall time.
 std::optional<std::size_t> runs_of_deltas(const Results& results) {
   std::optional<std::size_t> fewest;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
@@ -266,8 +265,8 @@ std::vector<Warning> warnings_of_results(const Results& results) {
     if (const auto busy = busy_machine(results, c)) warnings.push_back({*busy, c});
     const Fingerprint& program = results.commands[c].program;
     if (results.reference.is_candidate(c) && program.is_known() &&
-        program == results.program_of_reference(c))
-      warnings.push_back({SamePrograms{results.reference_of(c)}, c});
+        program == results.reference_of(c).program)
+      warnings.push_back({SamePrograms{results.reference_of(c).name}, c});
   }
   if (const auto few = few_runs(results)) warnings.push_back({*few});
   if (results.reference.baseline) {

@@ -19,9 +19,9 @@ std::vector<double> values_of(const Recording& recording, std::string_view metri
 }
 
 std::string fault(const std::string& text) {
-  const auto session = read_session(text);
-  REQUIRE_FALSE(session.has_value());
-  return session.error().line();
+  const auto file = read_sessions(text);
+  REQUIRE_FALSE(file.has_value());
+  return file.error().line();
 }
 
 const std::string kOwn = R"({"schema_version": 2, "results": [
@@ -35,8 +35,9 @@ const std::string kOwn = R"({"schema_version": 2, "results": [
 }  // namespace
 
 TEST_CASE("of an older lauka there are the samples of all metrics, and where they were measured") {
-  const auto session = read_session(kOwn).value();
-  const Recording& recording = session.recording;
+  const auto file = read_sessions(kOwn);
+  REQUIRE(file);
+  const Recording& recording = file->benchmarks.front().recording;
   CHECK(recording.by_lauka);
   CHECK(recording.circumstances.version == "1.2.3");
   CHECK(recording.circumstances.machine.name == "host");
@@ -51,21 +52,24 @@ TEST_CASE("of an older lauka there are the samples of all metrics, and where the
 }
 
 TEST_CASE("of hyperfine 1 there are the times") {
-  const auto session =
-      read_session(R"({"results": [{"command": "a b", "mean": 1, "times": [1, 0.25]}]})").value();
-  CHECK_FALSE(session.recording.by_lauka);
-  CHECK(session.recording.measured[0].name == "a b");
-  CHECK(values_of(session.recording, "wall_time") == std::vector{1.0, 0.25});
+  const auto file =
+      read_sessions(R"({"results": [{"command": "a b", "mean": 1, "times": [1, 0.25]}]})");
+  REQUIRE(file);
+  const Recording& recording = file->benchmarks.front().recording;
+  CHECK_FALSE(recording.by_lauka);
+  CHECK(recording.measured[0].name == "a b");
+  CHECK(values_of(recording, "wall_time") == std::vector{1.0, 0.25});
 }
 
 TEST_CASE("of hyperfine's schema 2 there are the measurements' wall times, and the name") {
-  const auto session = read_session(R"({"schema_version": 2, "results": [
+  const auto file = read_sessions(R"({"schema_version": 2, "results": [
       {"command": "./a --long", "name": "a", "measurements": [
         {"time_wall_clock": {"value": 0.5, "unit": "second"}, "exit_code": 0},
-        {"time_wall_clock": {"value": 0.75, "unit": "second"}, "exit_code": 0}]}]})")
-                           .value();
-  CHECK(session.recording.measured[0].name == "a");
-  CHECK(values_of(session.recording, "wall_time") == std::vector{0.5, 0.75});
+        {"time_wall_clock": {"value": 0.75, "unit": "second"}, "exit_code": 0}]}]})");
+  REQUIRE(file);
+  const Recording& recording = file->benchmarks.front().recording;
+  CHECK(recording.measured[0].name == "a");
+  CHECK(values_of(recording, "wall_time") == std::vector{0.5, 0.75});
 }
 
 TEST_CASE("a file that is not a session is refused with what it is") {
@@ -101,7 +105,7 @@ TEST_CASE("values that no measurement has are refused, 0 is not") {
     CHECK(has(fault(std::string(R"({"results": [{"command": "a", "times": [1, )") + value + "]}]}"),
               " among the samples of 'a'; export it again"));
   }
-  CHECK(read_session(R"({"results": [{"command": "a", "times": [0, 1e-30, 1e30]}]})"));
+  CHECK(read_sessions(R"({"results": [{"command": "a", "times": [0, 1e-30, 1e30]}]})"));
 }
 
 TEST_CASE("a session is read sixteen levels deep, and refusals are short") {
@@ -109,7 +113,7 @@ TEST_CASE("a session is read sixteen levels deep, and refusals are short") {
     return R"({"more": )" + std::string(depth, '[') + std::string(depth, ']') +
            R"(, "results": [{"command": "a", "times": [1]}]})";
   };
-  CHECK(read_session(nested(15)));
+  CHECK(read_sessions(nested(15)));
   CHECK(fault(nested(17)) == "is nested more than 16 deep; export it again");
   CHECK(fault(nested(1'000'000)) == "is nested more than 16 deep; export it again");
   const std::string text(1'000'000, 'x');

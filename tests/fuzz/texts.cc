@@ -24,6 +24,17 @@
 namespace lauka::fuzz {
 namespace {
 
+void check_session(const Recording& session) {
+  require(!session.measured.empty() && session.runs != nullptr && session.redone != nullptr);
+  for (std::size_t run = 0; run < session.runs->size(); ++run) {
+    require(session.runs->row(run).command < session.measured.size());
+    for (std::size_t metric = 0; metric < session.metrics.size(); ++metric) {
+      const double value = session.runs->value(run, metric).value_or(0.0);
+      require(is_measurable(value));
+    }
+  }
+}
+
 /// Standard error gets one line, not a book, with nothing in it that steers.
 void check_line(const Error& error) {
   const std::string line = message_line(error.line());
@@ -158,17 +169,9 @@ void reported(std::string_view bytes) {
 }
 
 void baseline(std::string_view bytes) {
-  const auto read = read_session(bytes);
+  const auto read = read_sessions(bytes);
   if (!read) return check_line(read.error());
-  const Recording& session = read->recording;
-  require(!session.measured.empty() && session.runs != nullptr && session.redone != nullptr);
-  for (std::size_t run = 0; run < session.runs->size(); ++run) {
-    require(session.runs->row(run).command < session.measured.size());
-    for (std::size_t metric = 0; metric < session.metrics.size(); ++metric) {
-      const double value = session.runs->value(run, metric).value_or(0.0);
-      require(is_measurable(value));
-    }
-  }
+  for (const ReadSession& one : read->benchmarks) check_session(one.recording);
 }
 
 }  // namespace lauka::fuzz

@@ -134,7 +134,6 @@ TEST_CASE("sessions of one commit are one observation, and none is surer than it
   series.points[5].commit = series.points[4].commit;
   const Trend trend = make_trend(series, Against::Nothing);
   REQUIRE(trend.commits.size() == 5);
-  CHECK(trend.commits[4].sessions == 2);
   CHECK(std::exp(trend.commits[4].value) > 5.2);
   CHECK(trend.commits[4].error.value_or(0) > 0.05 / 5.5 / std::sqrt(43.0));
   // Where nothing varies between sessions either: 5.49 counts as 3 runs alongside 40, of 0.05 each.
@@ -247,7 +246,7 @@ TEST_CASE("with an anchor the history is of ratios to it, which the machine's dr
   CHECK(trend.against == Against::Anchor);
   for (const Observation& one : trend.commits)
     CHECK(std::exp(one.value) == doctest::Approx(1.5).epsilon(1e-6));
-  CHECK(value_text(trend, trend.commits.front(), series.front().metric).find("+50") == 0);
+  CHECK(value_text({series.front(), trend}, trend.commits.front()).find("+50") == 0);
   CHECK(with_steps(loader, series.front(), Against::Usual).value().steps.empty());
 }
 
@@ -275,7 +274,7 @@ TEST_CASE("a new anchor is chained by a session that has measured both") {
     CHECK(series.front().unchained == 10);
     const Trend alone = make_trend(series.front(), Against::Usual);
     CHECK(alone.commits.size() == 10);
-    CHECK(has(series_text(series.front(), alone, {}), "10 sessions of another anchor left out"));
+    CHECK(has(series_text({series.front(), alone}, {}), "10 sessions of another anchor left out"));
 
     // A link over an anchor that was never measured with the candidate.
     SUBCASE("over another one") {
@@ -341,20 +340,19 @@ TEST_CASE("anchors are linked over others, with the errors of all links") {
 }
 
 TEST_CASE("the sessions of several machines become one change, which says how much they differ") {
-  Fleet fleet;
+  std::vector<Series> all;
   for (const int machine : {1, 2, 3}) {
     Series series = series_of_values({1.0, 1.0});
     series.variant.machine_class = fmt::format("m{}", machine);
     for (SeriesPoint& point : series.points)
       point.values.to_reference = LogRatio{0.02 * machine, 0.002};
-    fleet.add(series);
+    all.push_back(series);
   }
-  const auto effects = fleet.effects();
+  const auto effects = fleet_effects(all);
   REQUIRE(effects.size() == 1);
-  REQUIRE(effects[0].combined);
   CHECK(effects[0].machines.size() == 3);
   CHECK(effects[0].machines[0].error == doctest::Approx(0.002 / std::sqrt(2.0)));
-  CHECK(effects[0].combined->value == doctest::Approx(0.04).epsilon(1e-6));
+  CHECK(effects[0].combined.value == doctest::Approx(0.04).epsilon(1e-6));
   const std::string text = fleet_text(effects[0], {});
   CHECK(has(text, "it differs between machines by 2.0%"));
   CHECK(has(text, "3 machines are few to judge that"));
@@ -368,17 +366,17 @@ TEST_CASE("what is shown of a series fits the terminal, and no name steers it") 
   series.variant.benchmark = "it\x1b[2J";
   series.points[0].commit = "0123456789abcdef0123456789abcdef01234567+dirty";
   const Trend trend = make_trend(series, Against::Nothing);
-  const std::string wide = series_text(series, trend, {});
+  const std::string wide = series_text({series, trend}, {});
   CHECK(wide.find("it\\x1b[2J, wall_time") == 0);
   CHECK(has(wide, "0123456789+dirty"));
   CHECK(has(wide, "+50.0% ± 0.4%"));
   CHECK(has(wide, "●"));
-  CHECK_FALSE(has(series_text(series, trend, {.width = 60}), "●"));
-  CHECK(has(series_text(series, trend, {.width = 70}), "measured"));
-  const std::string narrow = series_text(series, trend, {.width = 40});
+  CHECK_FALSE(has(series_text({series, trend}, {.width = 60}), "●"));
+  CHECK(has(series_text({series, trend}, {.width = 70}), "measured"));
+  const std::string narrow = series_text({series, trend}, {.width = 40});
   CHECK_FALSE(has(narrow, "measured"));
   CHECK(has(narrow, "+50.0% ± 0.4%"));
-  const std::string plain = series_text(series, trend, {.ascii = true});
+  const std::string plain = series_text({series, trend}, {.ascii = true});
   CHECK(has(plain, "+-"));
   CHECK_FALSE(has(plain, "●"));
 }

@@ -289,7 +289,7 @@ TEST_CASE("a history of version 3, whose times were seconds, is all there, and g
       CHECK(point.values.mean == sessions[i].results[0].metrics[0].mean);
     }
     const std::string shown =
-        series_text(series.front(), make_trend(series.front(), Against::Usual), {});
+        series_text({series.front(), make_trend(series.front(), Against::Usual)}, {});
     CHECK(has(shown, "2026-01-01 01:40"));
     const auto stepped = with_steps(loader, series.front(), Against::Usual).value();
     REQUIRE(stepped.steps.size() == 1);
@@ -409,7 +409,7 @@ TEST_CASE("sessions that begin at the same time keep the order in which they wer
     std::string table;
     const auto otava =
         table_writer("otava", [&](std::string_view text) { table += std::string(text); });
-    otava.add(series.front(), {});
+    otava.add(series.front());
     otava.end();
     std::size_t at = 0;
     for (int i = 0; i < 8; ++i) {

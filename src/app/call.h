@@ -168,6 +168,7 @@ class RoundLog {
  public:
   std::string file{};
   std::unique_ptr<os::AppendLog> lines{};
+  Seals seals{};                       ///< of its lines
   std::vector<RoundKeeper> keepers{};  ///< one for each benchmark
   std::uint64_t rounds = 0;            ///< of an earlier process
 };

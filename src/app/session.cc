@@ -113,14 +113,16 @@ std::optional<std::string> log_path(const Options& options) {
 }
 
 /// Returns the first line of a log; nullopt if a killed or full-disk session did not get so far.
-Result<std::optional<KeptHead>> head_of_log(const std::string& text, const std::string& file) {
+Result<std::optional<KeptHead>> head_of_log(const std::string& text, const std::string& file,
+                                            Seals& seals) {
   const std::size_t end = text.find('\n');
   const std::string_view line = std::string_view(text).substr(0, end);
   if (end == std::string::npos &&
       (line.starts_with(KeptHead::kBegin) || KeptHead::kBegin.starts_with(line)))
     return std::optional<KeptHead>();
-  auto head = parse_head(line);
-  if (head) return std::optional(*std::move(head));
+  const auto opened = seals.open(line);
+  auto head = opened ? parse_head(*opened) : std::nullopt;
+  if (head) return head;
   return Error{"--resume: " + cited(file) + " does not begin as this lauka's logs of rounds do",
                "begin again without --resume"};
 }
@@ -204,29 +206,32 @@ std::optional<std::string> difference(const MadeOf& then, const MadeOf& now) {
 /// Reads the lines after the head; returns how many bytes are whole lines, as the last one may have
 /// been under way.
 Result<std::size_t> read_rounds(const std::string& text, const std::string& file, Call& call) {
-  std::vector<KeptRoundsCheck> checks;
-  for (const Benchmark& one : call.benchmarks) checks.emplace_back(one.plan);
+  RoundLog& log = *call.log;
   std::size_t number = 1;
   std::size_t end = text.find('\n') + 1;
   for (std::size_t next = text.find('\n', end); next != std::string::npos;
        next = text.find('\n', end)) {
     ++number;
-    auto rounds = parse_rounds(std::string_view(text).substr(end, next - end));
-    if (!rounds || rounds->first >= checks.size() || !checks[rounds->first].accept(rounds->second))
+    const auto line = log.seals.open(std::string_view(text).substr(end, next - end));
+    auto rounds = line ? parse_rounds(*line) : std::nullopt;
+    if (!rounds || rounds->first >= log.keepers.size())
       return Error{fmt::format("--resume: line {} of {} has no rounds that can be this suite's",
                                number, cited(file)),
                    "begin again without --resume"};
-    call.log->keepers[rounds->first].finished.push_back(std::move(rounds->second));
+    auto& [benchmark, kept] = *rounds;
+    const Plan& plan = call.benchmarks[benchmark].plan;
+    const std::size_t runs = plan.order == Order::Sequential ? 1 : plan.commands.size();
+    if (!kept.first.is_thrown_away()) log.rounds += kept.steps / runs;
+    log.keepers[benchmark].finished.push_back(std::move(kept));
     end = next + 1;
   }
-  for (const KeptRoundsCheck& check : checks) call.log->rounds += check.rounds();
   return end;
 }
 
 /// Continues a log; returns the number of its bytes to keep, 0 if it is empty.
 Result<std::size_t> take_up(const std::string& text, const MadeOf& all, Call& call) {
   const std::string& file = call.log->file;
-  auto found = head_of_log(text, file);
+  auto found = head_of_log(text, file, call.log->seals);
   if (!found) return found.error();
   const std::optional<KeptHead> head = *std::move(found);
   if (!head) return std::size_t{0};
@@ -246,7 +251,8 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const MadeOf& all, 
   if (!bytes) return bytes.error();
   if (auto cut = lines->cut(*bytes); !cut) return cut;
   log.lines = std::move(lines);
-  if (*bytes == 0) log.lines->append(to_line(KeptHead{all, *options.seed, call.began}));
+  if (*bytes == 0)
+    log.lines->append(log.seals.seal(to_line(KeptHead{all, *options.seed, call.began})));
   if (options.resumes)
     say_notes(options,
               {log.rounds == 0 ? fmt::format("--resume found no rounds in {}: the suite begins",
@@ -254,8 +260,8 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const MadeOf& all, 
                                : fmt::format("--resume goes on after {} kept in {}",
                                              plural(log.rounds, "round"), cited(log.file))});
   for (std::size_t i = 0; i < log.keepers.size(); ++i)
-    log.keepers[i].keep = [to = log.lines.get(), i](const KeptRounds& rounds) {
-      to->append(to_line(i, rounds));
+    log.keepers[i].keep = [&log, i](const KeptRounds& rounds) {
+      log.lines->append(log.seals.seal(to_line(i, rounds)));
     };
   return {};
 }
@@ -302,7 +308,8 @@ Result<void> take_seed(Call& call) {
   if (!owner.error().empty()) return Error{owner.error(), ""};
   const auto text = os::AppendLog::read(*file, kMostOfLog);
   if (!text) return text.error();
-  const auto head = head_of_log(*text, *file);
+  Seals seals;
+  const auto head = head_of_log(*text, *file, seals);
   if (!head) return head.error();
   if (*head) call.options.seed = (*head)->seed;
   return {};

@@ -186,11 +186,11 @@ Result<void> check_files(const Plan& plan) {
 }
 
 /// Refuses an unreadable file of --expect-output.
-Result<void> check_expected(const Plan& plan, const os::TextFiles& texts) {
+Result<void> check_expected(const Plan& plan, const std::optional<User>& user) {
   for (const Command& command : plan.commands) {
     if (!command.expected || command.expected->kind != ExpectedOutput::Kind::File) continue;
     const std::string& path = command.expected->text;
-    if (const auto text = texts.open(path); !text)
+    if (const auto text = os::TextFile::open(path, user); !text)
       return text.error().about("--expect-output " + cited(path));
   }
   return {};
@@ -199,9 +199,8 @@ Result<void> check_expected(const Plan& plan, const os::TextFiles& texts) {
 /// Opens the files with the rights of the user who runs the commands: the files then belong to that
 /// user, and no link leads root to where the user could not write.
 Result<void> open_exports(Call& call) {
-  const os::TextFiles texts(call.user);
   for (const Benchmark& one : call.benchmarks)
-    if (auto readable = check_expected(one.plan, texts); !readable)
+    if (auto readable = check_expected(one.plan, call.user); !readable)
       return named(readable.error(), one);
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return Error{owner.error(), kKeepRoot};

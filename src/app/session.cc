@@ -73,14 +73,13 @@ std::optional<int> measure_tuned(Call& call) {
   const auto metric_files = open_metric_files(call);
   if (!metric_files) return refuse(metric_files.error(), ExitStatus::Failed);
   const auto observer = choose_observer(call);
-  const os::TextFiles texts(call.user);
   call.began = os::time_of_day();
   std::vector<BenchmarkRun> runs;
   for (Benchmark& one : call.benchmarks)
     runs.push_back({one.name,
                     one.plan,
                     {*call.launcher, *one.chosen.engine, clock, *observer, os::interrupt, call.user,
-                     metric_files->get(), one.groups, &texts, describes_session(call.options)}});
+                     metric_files->get(), one.groups, describes_session(call.options)}});
   const auto was_throttled = throttle_watch(call);
   const auto tune = tuning_switch(call);
   for (BenchmarkRun& run : runs) {

@@ -71,32 +71,25 @@ std::optional<std::string> variable(const char* name);
 bool is_first_time(const char* mark);
 
 /// A text that is not held in lauka's own memory.
-class TextFile : NonCopyable {
+class TextFile {
  public:
-  virtual ~TextFile() = default;
+  /// Opens a file that is there, to be read, with the rights of `user`, if given. The error is a
+  /// predicate ("cannot be read: ...").
+  static Result<TextFile> open(const std::string& path, const std::optional<User>& user);
 
-  virtual std::uint64_t bytes() const = 0;
+  /// Makes a new one without a name, empty.
+  static Result<TextFile> make();
 
-  /// A part of it, as many bytes as there are.
-  virtual std::size_t read(std::uint64_t from, std::span<char> into) const = 0;
+  /// Reads a part of it, as many bytes as there are.
+  std::size_t read(std::uint64_t from, std::span<char> into) const;
 
   /// Adds to its end. False if there is no room.
-  virtual bool append(std::string_view bytes) = 0;
-};
-
-/// The source of such texts: files are opened with the rights of `user`, if given.
-class TextFiles {
- public:
-  explicit TextFiles(std::optional<User> user) : user_(std::move(user)) {}
-
-  /// A file that is there, to be read. The error is a predicate ("cannot be read: ...").
-  Result<std::unique_ptr<TextFile>> open(const std::string& path) const;
-
-  /// A new one without a name, empty.
-  static Result<std::unique_ptr<TextFile>> make();
+  bool append(std::string_view bytes);
 
  private:
-  std::optional<User> user_;
+  explicit TextFile(Descriptor file) : file_(std::move(file)) {}
+
+  Descriptor file_;
 };
 
 /// Files whose names runs get to append to, one each. They do not exist until a run writes to them.
@@ -131,10 +124,8 @@ class PrivateFolder {
   /// Belongs to `user`, if given, as does the program that writes into it.
   static Result<PrivateFolder> create(const std::optional<User>& user = std::nullopt);
 
-  PrivateFolder(PrivateFolder&& other) noexcept;
-  PrivateFolder& operator=(PrivateFolder&& other) noexcept;
-  PrivateFolder(const PrivateFolder&) = delete;
-  PrivateFolder& operator=(const PrivateFolder&) = delete;
+  PrivateFolder(PrivateFolder&& other) noexcept = default;
+  PrivateFolder& operator=(PrivateFolder&& other) = delete;
   ~PrivateFolder();
 
   /// Absolute.
@@ -157,8 +148,8 @@ class PrivateFolder {
   PrivateFolder(std::string path, Descriptor lock, std::optional<User> user)
       : path_(std::move(path)), lock_(std::move(lock)), user_(std::move(user)) {}
 
-  std::string path_;  ///< empty: given to another one
-  Descriptor lock_;   ///< held while the folder is in use
+  std::string path_;
+  Descriptor lock_;  ///< held while the folder is in use; none: given to another one
   std::optional<User> user_;
 };
 

@@ -86,25 +86,6 @@ Result<std::string> if_runnable(const std::string& word, const std::string& path
   return path;
 }
 
-class OpenText final : public TextFile {
- public:
-  explicit OpenText(Descriptor file) : file_(std::move(file)) {}
-
-  std::uint64_t bytes() const override {
-    struct stat about {};
-    return fstat(file_.get(), &about) == 0 ? static_cast<std::uint64_t>(about.st_size) : 0;
-  }
-
-  std::size_t read(std::uint64_t from, std::span<char> into) const override {
-    return read_at(file_.get(), from, into);
-  }
-
-  bool append(std::string_view bytes) override { return write_all(file_.get(), bytes); }
-
- private:
-  Descriptor file_;
-};
-
 constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
 constexpr std::size_t kDigits = 2;  // of a number: a batch has 64 runs at most
 
@@ -493,21 +474,29 @@ bool is_first_time(const char* mark) {
   return static_cast<bool>(Descriptor(open((folder / mark).c_str(), new_file, 0644)));
 }
 
-Result<std::unique_ptr<TextFile>> TextFiles::open(const std::string& path) const {
-  const ActAs reader(user_);
+Result<TextFile> TextFile::open(const std::string& path, const std::optional<User>& user) {
+  const ActAs reader(user);
   if (!reader.error().empty()) return Error{reader.error(), "use --as-root to keep root"};
   // A named pipe is not waited for.
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat about {};
   if (!file || fstat(file.get(), &about) != 0) return system_error("cannot be read", errno);
   if (!S_ISREG(about.st_mode)) return Error{"is no regular file", "write its text to one"};
-  return std::unique_ptr<TextFile>(std::make_unique<OpenText>(std::move(file)));
+  return TextFile(std::move(file));
 }
 
-Result<std::unique_ptr<TextFile>> TextFiles::make() {
+Result<TextFile> TextFile::make() {
   Descriptor file(open_anonymous_file());
   if (!file) return system_error("no file without a name can be made", errno);
-  return std::unique_ptr<TextFile>(std::make_unique<OpenText>(std::move(file)));
+  return TextFile(std::move(file));
+}
+
+std::size_t TextFile::read(std::uint64_t from, std::span<char> into) const {
+  return read_at(file_.get(), from, into);
+}
+
+bool TextFile::append(std::string_view bytes) {
+  return write_all(file_.get(), bytes);
 }
 
 Result<std::unique_ptr<MetricFiles>> open_metric_files(const std::optional<User>& user) {
@@ -531,20 +520,8 @@ Result<PrivateFolder> PrivateFolder::create(const std::optional<User>& user) {
                       "set TMPDIR to a folder that can be written");
 }
 
-PrivateFolder::PrivateFolder(PrivateFolder&& other) noexcept
-    : path_(std::exchange(other.path_, {})),
-      lock_(std::move(other.lock_)),
-      user_(std::move(other.user_)) {}
-
-PrivateFolder& PrivateFolder::operator=(PrivateFolder&& other) noexcept {
-  std::swap(path_, other.path_);
-  std::swap(lock_, other.lock_);
-  std::swap(user_, other.user_);
-  return *this;
-}
-
 PrivateFolder::~PrivateFolder() {
-  if (path_.empty()) return;
+  if (!lock_) return;
   const ActAs owner(user_);
   // Most often it is empty. rmdir does not follow a link that someone has put in its place.
   if (rmdir(path_.c_str()) == 0) return;

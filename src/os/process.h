@@ -210,10 +210,10 @@ class Launcher : NonCopyable {
   /// Registers a set of counters of at most kMaxCounters.
   virtual Result<CounterSetId> add_counters(std::span<const CounterRequest> requests) = 0;
 
-  /// Runs `launches` in order, at most kMaxBatch of them, and gives one Ended for each that was
-  /// begun. Ends early after a run that did not exit with 0 (unless `go_on_after_failure`), that
-  /// took too long, that could not be counted, or when a signal to end lauka came (then the last
-  /// outcome is Cancelled).
+  /// Runs `launches` in order, 1 to kMaxBatch of them, and gives one Ended for each that was begun,
+  /// at least one. Ends early after a run that did not exit with 0 (unless `go_on_after_failure`),
+  /// that took too long, that could not be counted, or when a signal to end lauka came (then the
+  /// last outcome is Cancelled).
   virtual Result<std::vector<Ended>> run(std::span<const Launch> launches, bool go_on_after_failure,
                                          const Tick& tick) = 0;
 

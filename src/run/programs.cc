@@ -99,7 +99,7 @@ Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& 
   while (runs.size() < kFewestRuns || (runs.size() < most && spent < kEnoughTime)) {
     const auto all = launcher.run(launches, false, {});
     if (!all) return all.error();
-    if (interrupt() != 0 || all->empty()) return std::vector<Usage>{};
+    if (interrupt() != 0) return std::vector<Usage>{};
     for (const os::Ended& ended : *all) {
       if (std::holds_alternative<Cancelled>(ended.outcome)) return std::vector<Usage>{};
       if (std::holds_alternative<TimedOut>(ended.outcome))
@@ -221,9 +221,9 @@ std::optional<HookFailed> HookRunner::run(const HookRow& row, std::uint32_t comm
                           .despite_interrupt = row.undoes()};
   const auto all = launcher_.run({&launch, 1}, false, {});
   HookFailed failed{row.kind, command, step, {}, {}};
-  if (!all || all->empty()) {
+  if (!all) {
     failed.outcome = NotStarted{LaunchStep::Ask, 0};
-    failed.output_end = all ? "the launcher ran nothing" : all.error().line();
+    failed.output_end = all.error().line();
     return failed;
   }
   if (row.is_of_a_run()) time_ += all->front().whole;

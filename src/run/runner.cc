@@ -393,7 +393,8 @@ class Runner final : NonCopyable {
     if (counting_.passes > 0)
       rounds = std::min(rounds, rounds_to_next_block(spent.rounds, timed_rounds_left()));
     if (context_.tune)
-      rounds = std::min(rounds, rounds_to_next_untuned(spent.rounds, timed_rounds_left()));
+      rounds =
+          std::min(rounds, rounds_to_next_block(spent.rounds, timed_rounds_left(), kUntunedEarly));
     if (!run_rounds(RoundKind::Timed, spent.rounds, rounds, spent.time)) return false;
     spent.rounds += rounds;
     return true;
@@ -612,14 +613,13 @@ Fingerprint make_fingerprint(const Plan& plan, const Command& command, const Run
   if (plan.shell || command.words.empty()) return {};
   const auto path = os::find_program(make_program(plan, command, context.user));
   if (!path) return {};
-  const auto file = context.texts->open(*path);
+  const auto file = os::TextFile::open(*path, context.user);
   if (!file) return {};
   Sha256 hash;
   std::array<char, 1U << 16U> bytes{};
-  for (std::uint64_t from = 0; from < (*file)->bytes();) {
+  std::uint64_t from = 0;
+  while (const std::size_t got = file->read(from, bytes)) {
     if (context.interrupt() != 0) return {};
-    const std::size_t got = (*file)->read(from, bytes);
-    if (got == 0) return {};
     hash.add({bytes.data(), got});
     from += got;
   }

@@ -32,12 +32,11 @@ struct RunContext {
   std::function<int()> interrupt;           ///< returns the signal that asked lauka to end, or 0
   std::optional<User> user{};               ///< the commands' user; nullopt: lauka's own
   os::MetricFiles* metric_files = nullptr;  ///< files of LAUKA_METRICS, or null
-  os::MemoryGroups* groups = nullptr;    ///< measure tree_peak_memory; null if it is not measured
-  const os::TextFiles* texts = nullptr;  ///< files that are compared or hashed; may be null
-  bool identifies = false;               ///< Session::programs is needed
-  RoundKeeper* rounds = nullptr;         ///< keeps rounds for --resume; null if it does not apply
-  std::function<void()> let_others{};    ///< called before timed rounds, so that other plans
-                                         ///< with the same launcher can go on; may be empty
+  os::MemoryGroups* groups = nullptr;  ///< measure tree_peak_memory; null if it is not measured
+  bool identifies = false;             ///< Session::programs is needed
+  RoundKeeper* rounds = nullptr;       ///< keeps rounds for --resume; null if it does not apply
+  std::function<void()> let_others{};  ///< called before timed rounds, so that other plans
+                                       ///< with the same launcher can go on; may be empty
   std::uint32_t* order = nullptr;  ///< number of the latest run of all benchmarks; null if alone
   std::function<void()> end_background{};  ///< ends background work; called before anything is
                                            ///< measured, and before hooks; may be empty

@@ -104,6 +104,8 @@ class StepRunner {
   bool run_steps(std::span<const Step> left);
   std::size_t batch_size(std::span<const Step> steps) const;
   std::size_t launch(std::span<const Step> steps);
+  Result<std::vector<os::Ended>> ask(std::span<const os::Launch> launches, const Step& step,
+                                     bool go_on_after_failure);
   Result<std::vector<os::Launch>> make_launches(std::span<const Step> steps);
   void note_counting(const RunRecord& run, const os::Ended& ended, engine::Counted counted);
   void add(RunRecord run);

@@ -19,12 +19,6 @@ std::chrono::nanoseconds budget_of(const StopRule& rule, const Spent& spent) {
   return std::min(rule.budget_per_command, limit) * static_cast<std::int64_t>(spent.commands);
 }
 
-/// The number of blocks of untuned rounds that are due.
-std::uint64_t untuned_blocks_due(std::uint64_t done, double all) {
-  const double blocks = static_cast<double>(done) * static_cast<double>(kBlocks) / all;
-  return static_cast<std::uint64_t>(blocks + 0.5);
-}
-
 gate::WatchSchedule schedule_looks(const Plan& plan, RoundKind kind) {
   if (plan.stop.exact_runs) return gate::WatchSchedule::Once;
   // Early looks need an order within rounds that was decided by a coin.
@@ -129,33 +123,26 @@ bool belongs_to_block(const CountingRule& rule, const Spent& counted, std::uint6
   return taken + a_turn <= allowed;
 }
 
-std::uint64_t blocks_due(std::uint64_t done, std::uint64_t left) {
+std::uint64_t blocks_due(std::uint64_t done, std::uint64_t left, double early) {
   if (done == 0) return 0;
   const auto all = static_cast<double>(done) + static_cast<double>(left);
-  return static_cast<std::uint64_t>(static_cast<double>(done) * static_cast<double>(kBlocks) / all);
+  const double ended = static_cast<double>(done) * static_cast<double>(kBlocks) / all;
+  return static_cast<std::uint64_t>(ended + early);
 }
 
-std::uint64_t rounds_to_next_block(std::uint64_t done, std::uint64_t left) {
+std::uint64_t rounds_to_next_block(std::uint64_t done, std::uint64_t left, double early) {
   const auto all = static_cast<double>(done) + static_cast<double>(left);
-  const auto next = static_cast<double>(blocks_due(done, left) + 1);
+  const double next = static_cast<double>(blocks_due(done, left, early) + 1) - early;
   const double at = std::ceil(all * next / static_cast<double>(kBlocks));
   return std::max(static_cast<std::uint64_t>(at), done + 1) - done;
 }
 
 std::uint64_t untuned_rounds_due(std::uint64_t done, std::uint64_t left) {
   constexpr double timed_for_one = 3.0;
-  if (done == 0) return 0;
   const auto all = static_cast<double>(done) + static_cast<double>(left);
-  const auto blocks = static_cast<double>(untuned_blocks_due(done, all));
+  const auto blocks = static_cast<double>(blocks_due(done, left, kUntunedEarly));
   return static_cast<std::uint64_t>(
       std::ceil(all * blocks / (timed_for_one * static_cast<double>(kBlocks))));
-}
-
-std::uint64_t rounds_to_next_untuned(std::uint64_t done, std::uint64_t left) {
-  const auto all = std::max(static_cast<double>(done) + static_cast<double>(left), 1.0);
-  const double next = static_cast<double>(untuned_blocks_due(done, all)) + 0.5;
-  const double at = std::ceil(all * next / static_cast<double>(kBlocks));
-  return std::max(static_cast<std::uint64_t>(at), done + 1) - done;
 }
 
 GateWatch::GateWatch(const Plan& plan) : plan_(plan) {

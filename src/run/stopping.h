@@ -82,19 +82,20 @@ StopRule timed_rule(const StopRule& rule, const CountingRule& counting);
 bool belongs_to_block(const CountingRule& rule, const Spent& counted, std::uint64_t block,
                       std::chrono::nanoseconds timed_time);
 
-/// Returns the number of blocks due after `done` timed rounds if `left` follow.
-std::uint64_t blocks_due(std::uint64_t done, std::uint64_t left);
+/// Returns the number of blocks due after `done` timed rounds if `left` follow: one at the end of
+/// each of kBlocks equal parts, or `early` parts before it.
+std::uint64_t blocks_due(std::uint64_t done, std::uint64_t left, double early = 0.0);
 
 /// Returns the number of timed rounds until the next block is due; at least 1.
-std::uint64_t rounds_to_next_block(std::uint64_t done, std::uint64_t left);
+std::uint64_t rounds_to_next_block(std::uint64_t done, std::uint64_t left, double early = 0.0);
 
-/// Returns the number of untuned rounds (--tune=compare) due after `done` timed rounds if `left`
-/// follow: one for three timed ones, in kBlocks blocks, each in the middle of its part
-/// of the timed rounds, so that a drift of the machine hits both alike.
+/// Blocks of untuned rounds (--tune=compare) come in the middle of their part of the timed rounds,
+/// so that a drift of the machine hits both alike.
+inline constexpr double kUntunedEarly = 0.5;
+
+/// Returns the number of untuned rounds due after `done` timed rounds if `left` follow: one for
+/// three timed ones.
 std::uint64_t untuned_rounds_due(std::uint64_t done, std::uint64_t left);
-
-/// Returns the number of timed rounds until the next block of untuned ones; at least 1.
-std::uint64_t rounds_to_next_untuned(std::uint64_t done, std::uint64_t left);
 
 /// Commands that take turns: all of them, or one under sequential order.
 struct Group {

@@ -63,6 +63,10 @@ TEST_CASE("output is compared with a file or a hash, for all commands or each it
             .err_has("line 1: expected 'one', got the end"));
   CHECK(lauka({"-r1", "--expect-output", file, "--", "printf 'one\\ntwo'"})
             .err_has("line 2: expected the end, got 'two'"));
+  for (const std::string& own : {file, hash})
+    CHECK(lauka({"-r1", "--expect-output", own, "--expect-output", "same", "--", "echo one",
+                 "echo two"})
+              .err_has("'echo two' does not write what 'echo one' writes: line 1"));
 }
 
 TEST_CASE("each combination of parameters is compared with its own reference") {

@@ -45,7 +45,6 @@ Session session_of(RoundKeeper& keeper, std::size_t& ran, std::size_t last = kNe
                                          {},
                                          nullptr,
                                          nullptr,
-                                         nullptr,
                                          false,
                                          &keeper});
   REQUIRE(measured);

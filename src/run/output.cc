@@ -38,8 +38,6 @@ bool was_made_alike(const Command& reference, const Command& command) {
   });
 }
 
-using std::chrono::steady_clock;
-
 // A .* takes a step for each byte, so a longer one would take more than are allowed. Most matches
 // are in the last.
 constexpr std::size_t kWindow = std::size_t{64} << 10U;
@@ -80,11 +78,9 @@ bool AwaitedLine::receive(os::Kept which, std::string_view bytes) {
   std::string& begun = begun_.at(static_cast<std::size_t>(which));
   for (;;) {
     const std::size_t end = bytes.find('\n');
-    const std::string_view part = bytes.substr(0, end);
-    const bool is_in_pieces = !begun.empty() || end == std::string_view::npos;
-    if (is_in_pieces) begun += part.substr(0, kLongestLine - std::min(begun.size(), kLongestLine));
+    begun += bytes.substr(0, std::min(end, kLongestLine - begun.size()));
     if (end == std::string_view::npos) return true;
-    const bool is_last = is_awaited(is_in_pieces ? std::string_view(begun) : part);
+    const bool is_last = is_awaited(begun);
     begun.clear();
     if (is_last) return false;
     bytes.remove_prefix(end + 1);
@@ -92,7 +88,6 @@ bool AwaitedLine::receive(os::Kept which, std::string_view bytes) {
 }
 
 bool AwaitedLine::is_awaited(std::string_view line) {
-  line = line.substr(0, kLongestLine);
   if (line.ends_with('\r')) line.remove_suffix(1);
   const auto deadline = steady_clock::now() + kMostTimeOfLine;
   const auto found = pattern_.matches(line, [&] { return steady_clock::now() < deadline; });

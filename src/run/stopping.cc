@@ -259,8 +259,9 @@ std::optional<gate::Verdict> GateWatch::decide(const Question& question, const g
 }
 
 PrecisionWatch::PrecisionWatch(const Plan& plan, const GateWatch& gates)
-    : wanted_(plan.precision), plan_(plan), gates_(gates), commands_(plan.commands.size()) {
-  if (wanted_) series_.emplace(plan.metrics[wanted_->metric], plan.events, commands_);
+    : plan_(plan), gates_(gates) {
+  if (plan.precision)
+    series_.emplace(plan.metrics[plan.precision->metric], plan.events, plan.commands.size());
 }
 
 void PrecisionWatch::add_run(const RunRecord& run) {
@@ -274,9 +275,9 @@ bool PrecisionWatch::is_enough(std::size_t first, std::size_t count, std::uint64
   looked_at_ = rounds;
   looked_first_ = first;
   if (!plan_.reference.is_candidate(first) && count == 1) {
-    const double share = commands_ == 1 ? 1.0 : 1.0 / std::numbers::sqrt2;
+    const double share = plan_.commands.size() == 1 ? 1.0 : 1.0 / std::numbers::sqrt2;
     const auto half_width = half_width_of_mean(first);
-    return half_width && *half_width <= share * wanted_->half_width;
+    return half_width && *half_width <= share * plan_.precision->half_width;
   }
   const bool is_alone = count == 1 && !plan_.reference.baseline;
   for (std::size_t c = first; c < first + count; ++c) {
@@ -289,7 +290,7 @@ bool PrecisionWatch::is_enough(std::size_t first, std::size_t count, std::uint64
 bool PrecisionWatch::needs_more_runs(std::size_t command) const {
   if (!series_ || plan_.reference.baseline) return false;
   const bool is_candidate = plan_.reference.is_candidate(command);
-  for (std::size_t c = 0; c < commands_; ++c) {
+  for (std::size_t c = 0; c < plan_.commands.size(); ++c) {
     if (!plan_.reference.is_candidate(c) || (is_candidate && c != command) || !is_too_wide(c))
       continue;
     if (!has_its_share(command, c) || has_its_share(is_candidate ? plan_.reference.command : c, c))
@@ -304,30 +305,31 @@ bool PrecisionWatch::has_its_share(std::size_t command, std::size_t candidate) c
   if (!own || series_->of_command(candidate).values.empty() || reference.empty()) return false;
   const double ratio =
       stats::moments(series_->of_command(candidate).values).mean / stats::moments(reference).mean;
-  return *own * ratio <= wanted_->half_width / std::numbers::sqrt2;
+  return *own * ratio <= plan_.precision->half_width / std::numbers::sqrt2;
 }
 
 bool PrecisionWatch::is_too_wide(std::size_t candidate) const {
   const auto half_width = half_width_of_delta(candidate);
-  return !half_width || *half_width > wanted_->half_width;
+  return !half_width || *half_width > plan_.precision->half_width;
 }
 
 std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
   if (!series_) return std::nullopt;
-  Precision result{.wanted = wanted_->half_width,
+  Precision result{.wanted = plan_.precision->half_width,
                    .half_width = 0.0,
                    .runs = 0,
                    .end = end,
-                   .metric = plan_.metrics[wanted_->metric].name};
+                   .metric = plan_.metrics[plan_.precision->metric].name};
   std::size_t fewest = std::numeric_limits<std::size_t>::max();
-  for (std::size_t c = 0; c < commands_; ++c)
+  for (std::size_t c = 0; c < plan_.commands.size(); ++c)
     fewest = std::min(fewest, series_->of_command(c).values.size());
   result.runs = fewest;
-  if (commands_ == 1 && !plan_.reference.baseline) result.half_width = half_width_of_mean(0);
-  for (std::size_t c = 0; c < commands_; ++c)
+  if (plan_.commands.size() == 1 && !plan_.reference.baseline)
+    result.half_width = half_width_of_mean(0);
+  for (std::size_t c = 0; c < plan_.commands.size(); ++c)
     if (plan_.reference.is_candidate(c))
       result.half_width = wider(result.half_width, half_width_of_delta(c));
-  const bool is_reached = result.half_width && *result.half_width <= wanted_->half_width;
+  const bool is_reached = result.half_width && *result.half_width <= plan_.precision->half_width;
   if (is_reached) result.end = PrecisionEnd::Reached;
   if (!is_reached && end == PrecisionEnd::Reached) result.end = PrecisionEnd::Gates;
   return result;
@@ -336,8 +338,8 @@ std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
 std::optional<double> PrecisionWatch::half_width_of_mean(std::size_t command) const {
   const std::vector<double>& values = series_->of_command(command).values;
   if (values.empty()) return std::nullopt;
-  const double tail = gates_.tails_of(wanted_->metric).tail;
-  if (const auto share = plan_.metrics[wanted_->metric].share()) {
+  const double tail = gates_.tails_of(plan_.precision->metric).tail;
+  if (const auto share = plan_.metrics[plan_.precision->metric].share()) {
     const auto found = stats::quantile_estimate(stats::sorted(values), *share, tail);
     if (!found || found->value <= 0.0) return std::nullopt;
     return std::max(found->value - found->low, found->high - found->value) / found->value;
@@ -351,11 +353,11 @@ std::optional<double> PrecisionWatch::half_width_of_mean(std::size_t command) co
 std::optional<double> PrecisionWatch::half_width_of_delta(std::size_t candidate) const {
   const Comparison samples =
       collect_samples(plan_.reference, compares_within_rounds(plan_.order, plan_.reference),
-                      wanted_->metric, series_->all(), candidate);
+                      plan_.precision->metric, series_->all(), candidate);
   if (samples.is_empty()) return std::nullopt;
   return stats::estimate_delta(samples.reference, samples.candidate, samples.paired,
-                               gates_.tails_of(wanted_->metric),
-                               plan_.metrics[wanted_->metric].share())
+                               gates_.tails_of(plan_.precision->metric),
+                               plan_.metrics[plan_.precision->metric].share())
       .half_width();
 }
 

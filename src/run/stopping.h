@@ -214,10 +214,8 @@ class PrecisionWatch {
   std::optional<double> half_width_of_mean(std::size_t command) const;
   std::optional<double> half_width_of_delta(std::size_t candidate) const;
 
-  std::optional<PrecisionGoal> wanted_;
   const Plan& plan_;
   const GateWatch& gates_;
-  std::size_t commands_;
   std::optional<MetricSeries> series_;
   std::uint64_t looked_at_ = 0;  // rounds
   std::size_t looked_first_ = 0;

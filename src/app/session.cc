@@ -103,10 +103,12 @@ std::optional<int> measure_tuned(Call& call) {
 
 constexpr std::size_t kMostOfLog = std::size_t{1} << 30U;
 
-/// Returns the file that keeps a session's rounds; nullopt if no JSON is written to a file.
+/// Returns the file that keeps a session's rounds; nullopt if no JSON is written to a file, which
+/// is no device or pipe.
 std::optional<std::string> log_path(const Options& options) {
   for (const ExportTarget& one : options.exports)
-    if (one.kind == ExportKind::Json && one.file != "-" && os::AppendLog::may_be_next_to(one.file))
+    if (one.kind == ExportKind::Json && one.file != "-" &&
+        (!os::is_there(one.file) || os::is_regular_file(one.file)))
       return one.file + ".rounds";
   return std::nullopt;
 }

@@ -161,9 +161,6 @@ class AppendLog {
   /// Reads `path`, with the same refusals; empty if it is not there.
   static Result<std::string> read(const std::string& path, std::size_t most_bytes);
 
-  /// True if a log may be next to `target`: not next to a device or a pipe.
-  static bool may_be_next_to(const std::string& target);
-
   AppendLog(Descriptor file, std::string path, std::string text)
       : file_(std::move(file)), path_(std::move(path)), text_(std::move(text)) {}
 

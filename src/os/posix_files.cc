@@ -95,16 +95,6 @@ std::string file_name(std::size_t place) {
   return "run-" + digits;
 }
 
-/// False if it is not a file, or too large.
-bool read_whole(const Descriptor& file, std::string& text) {
-  struct stat about {};
-  if (!file || fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode)) return false;
-  if (about.st_size > static_cast<off_t>(kMostBytes)) return false;
-  text.resize(static_cast<std::size_t>(about.st_size));
-  text.resize(read_at(file.get(), 0, text));
-  return true;
-}
-
 class FilesInFolder final : public MetricFiles {
  public:
   FilesInFolder(PrivateFolder folder, std::optional<User> user)
@@ -122,9 +112,8 @@ class FilesInFolder final : public MetricFiles {
       const ActAs owner(user_);
       for (std::size_t place = 0; place < 100; ++place) {
         if (!std::ranges::binary_search(names, file_name(place))) continue;
-        Written& written = all.emplace_back();
-        written.place = place;
-        written.is_whole = read_whole(folder_.open_file(file_name(place)), written.text);
+        auto text = read_whole(folder_.open_file(file_name(place)).get(), kMostBytes);
+        all.push_back({place, text.value_or(""), text.has_value()});
       }
     }
     folder_.clear();
@@ -228,13 +217,9 @@ Result<Descriptor> open_own_log(const std::string& path, int flags) {
 
 Result<std::string> text_of_log(const Descriptor& file, const std::string& path,
                                 std::size_t most_bytes) {
-  struct stat about {};
-  if (fstat(file.get(), &about) != 0) return cannot_write(path, errno);
-  if (static_cast<std::uint64_t>(about.st_size) > most_bytes)
-    return Error{cited(path) + " is too large", "remove it"};
-  std::string text(static_cast<std::size_t>(about.st_size), '\0');
-  text.resize(read_at(file.get(), 0, text));
-  return text;
+  auto text = read_whole(file.get(), most_bytes);
+  if (!text) return Error{cited(path) + " is too large", "remove it"};
+  return *std::move(text);
 }
 
 int descriptor_of(Stream stream) {
@@ -286,6 +271,15 @@ std::size_t read_at(int fd, std::uint64_t from, std::span<char> into) {
     filled += static_cast<std::size_t>(got);
   }
   return filled;
+}
+
+std::optional<std::string> read_whole(int fd, std::size_t most) {
+  struct stat about {};
+  if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) return std::nullopt;
+  if (static_cast<std::uint64_t>(about.st_size) > most) return std::nullopt;
+  std::string text(static_cast<std::size_t>(about.st_size), '\0');
+  text.resize(read_at(fd, 0, text));
+  return text;
 }
 
 std::optional<std::string> read_rest(int fd, std::size_t most) {
@@ -567,11 +561,6 @@ Result<std::string> AppendLog::read(const std::string& path, std::size_t most_by
   if (!file) return file.error();
   if (!*file) return std::string();
   return text_of_log(*file, path, most_bytes);
-}
-
-bool AppendLog::may_be_next_to(const std::string& target) {
-  struct stat about {};
-  return stat(target.c_str(), &about) != 0 || S_ISREG(about.st_mode);
 }
 
 Result<void> AppendLog::cut(std::size_t bytes) {

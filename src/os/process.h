@@ -27,8 +27,7 @@ struct Input {
   std::optional<std::string> path;
 };
 
-/// Capture: both together are kept for error_output_end.
-enum class Sink : unsigned char { Null, Pipe, Inherit, File, Capture };
+using Sink = OutputKind;
 
 /// The destination of standard output and error.
 struct Output {

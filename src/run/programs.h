@@ -95,8 +95,6 @@ class HookRunner {
 
   std::optional<HookFailed> run(const HookRow& row, std::uint32_t command,
                                 const std::optional<Step>& step);
-  Result<std::optional<os::ProgramId>> add(const HookRow& row, const Command& command,
-                                           const std::optional<User>& user);
 
   const Plan& plan_;
   os::Launcher& launcher_;

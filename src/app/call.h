@@ -97,8 +97,7 @@ Result<void> add_suite(Call& call);
 
 // --tune (app/tune.cc).
 
-/// Restores settings left by lauka's process if it was killed; called by its launcher process at
-/// its end.
+/// Restores settings that a killed lauka left; called by its launcher process at its end.
 void restore_after_lauka(int lauka);
 
 /// Restores what a killed lauka left, or reports which user can.
@@ -108,7 +107,7 @@ void restore_leftovers(Call& call);
 int untune(Call& call);
 int list_tuning(Call& call);
 
-/// Names the switches of --tune that would change something here; those by name only with a "+".
+/// Names the switches of --tune that would help here; those by name only with a "+".
 std::vector<std::string> tunable_settings();
 
 /// Chooses the commands' CPUs, and has a benchmark use them.
@@ -119,12 +118,9 @@ void use_tuned_cpus(const Call& call, Benchmark& one);
 Result<void> begin_tuning(Call& call);
 void end_tuning(Call& call);
 
-/// Returns a function that is true if the commands' CPUs were throttled since its last call; empty
-/// if not needed or not known to the system. `call` outlives it.
+/// Return RunContext::was_throttled and RunContext::tune; empty if without effect. `call` outlives
+/// them.
 std::function<bool()> throttle_watch(Call& call);
-
-/// Returns a function that tunes the machine, or restores it for a while (--tune=compare); empty if
-/// not requested or without effect. `call` outlives it.
 std::function<void(bool on)> tuning_switch(Call& call);
 
 /// Compares tuned with untuned runs, and prints the result.
@@ -133,8 +129,8 @@ void compare_tuning(Call& call);
 /// Returns `error` with the name of the benchmark that it is about.
 Error named(const Error& error, const Benchmark& one);
 
-/// Returns the exit status if `made` is a refusal, which is printed, or an interruption (it may
-/// have waited for a named pipe).
+/// Prints a refusal and returns its exit status, or an interruption's (a named pipe may be waited
+/// for); nullopt if `made` is neither.
 std::optional<int> ended(const Result<void>& made, ExitStatus if_refused = ExitStatus::Usage);
 
 /// Waits for git's answer, if it was asked, and adds its labels.
@@ -143,8 +139,7 @@ void find_labels(Call& call);
 /// True if an export describes its session.
 bool describes_session(const Options& options);
 
-/// Reads up to so many bytes of a file with the rights of the user; "-" is standard input. `what`
-/// it is, for a refusal.
+/// Reads a file with the rights of the user; "-" is standard input. A refusal calls it `what`.
 Result<std::string> read_text(const Call& call, const std::string& file, std::string_view what,
                               std::size_t most_bytes);
 

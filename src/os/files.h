@@ -79,10 +79,12 @@ class TextFile {
   static Result<TextFile> make();
 
   /// Reads a part of it, as many bytes as there are.
-  std::size_t read(std::uint64_t from, std::span<char> into) const;
+  std::size_t read(std::uint64_t from, std::span<char> into) const {
+    return read_at(file_.get(), from, into);
+  }
 
   /// Adds to its end. False if there is no room.
-  bool append(std::string_view bytes);
+  bool append(std::string_view bytes) { return write_all(file_.get(), bytes); }
 
  private:
   explicit TextFile(Descriptor file) : file_(std::move(file)) {}
@@ -176,7 +178,7 @@ class AppendLog {
   /// Writes the waiting lines; false if they still cannot be written.
   bool flush();
 
-  void remove();
+  void remove() { unlink(path_.c_str()); }
 
  private:
   Descriptor file_;

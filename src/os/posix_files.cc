@@ -485,14 +485,6 @@ Result<TextFile> TextFile::make() {
   return TextFile(std::move(file));
 }
 
-std::size_t TextFile::read(std::uint64_t from, std::span<char> into) const {
-  return read_at(file_.get(), from, into);
-}
-
-bool TextFile::append(std::string_view bytes) {
-  return write_all(file_.get(), bytes);
-}
-
 Result<std::unique_ptr<MetricFiles>> open_metric_files(const std::optional<User>& user) {
   auto folder = PrivateFolder::create(user);
   if (!folder) return folder.error();
@@ -588,10 +580,6 @@ bool AppendLog::flush() {
   if (now - synced_ < std::chrono::seconds(1)) return true;
   synced_ = now;
   return fsync(file_.get()) == 0;
-}
-
-void AppendLog::remove() {
-  unlink(path_.c_str());
 }
 
 bool is_terminal(Stream stream) {

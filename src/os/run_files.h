@@ -111,7 +111,7 @@ class RunFiles {
     enough_ns_.reset();
   }
 
-  /// Takes the contents of the pipes; if a program writes faster than that, a part.
+  /// Takes the contents of the pipes, or a part if a program writes faster.
   void drain() { drain_at_most(kMostPieces); }
 
   /// The same while a run goes on: at most one piece if there is a listener, since its work may
@@ -157,8 +157,8 @@ class RunFiles {
 /// stay unwritable, so that an export to them is an error and not lost.
 void fill_standard_descriptors();
 
-/// The memory in which a run notes its region (lauka/region.h), new for each run, so that an orphan
-/// of an earlier run writes to no other's. Internal to os/.
+/// The memory in which a run notes its region (lauka/region.h); each run has its own, as an orphan
+/// may go on writing. Internal to os/.
 class RegionPage : NonCopyable {
  public:
   ~RegionPage();

@@ -70,9 +70,8 @@ void set_term(std::vector<Term>& terms, Term term) {
     terms.push_back(std::move(term));
 }
 
-/// Splits "event=0x3c,edge,param=?".
-Result<std::vector<Term>> parse_terms(std::string_view text) {
-  std::vector<Term> terms;
+/// Adds the terms of "event=0x3c,edge,param=?".
+Result<void> add_terms(std::string_view text, std::vector<Term>& terms) {
   for (const std::string_view part : split(text, ',')) {
     const std::string_view item = trimmed(part);
     const std::size_t equals = item.find('=');
@@ -88,7 +87,7 @@ Result<std::vector<Term>> parse_terms(std::string_view text) {
     }
     set_term(terms, std::move(term));
   }
-  return terms;
+  return {};
 }
 
 unsigned width_of(const Format& format) {
@@ -203,9 +202,8 @@ Result<std::vector<Sysfs::Term>> Sysfs::expand(const Pmu& pmu, std::string_view 
         continue;
       }
     }
-    auto parsed = parse_terms(event ? std::string_view(*event) : item);
-    if (!parsed) return parsed.error();
-    for (Term& term : *parsed) set_term(terms, std::move(term));
+    if (auto added = add_terms(event ? std::string_view(*event) : item, terms); !added)
+      return added.error();
   }
   return terms;
 }

@@ -273,10 +273,6 @@ bool ReportedValues::by_file() const {
   });
 }
 
-void ReportedValues::collect() {
-  if (files_ != nullptr) batch_ = files_->collect();
-}
-
 Result<std::vector<std::optional<double>>> ReportedValues::read_values(const Step& step,
                                                                        std::size_t place) {
   Values values;

@@ -25,8 +25,8 @@
 
 namespace lauka {
 
-/// Waits for a line, of standard output or error, in which an expression matches. A line counts
-/// when its line break has been read; of a very long one the first 16 KB are looked at.
+/// Waits for a whole line, of standard output or error, in which an expression matches; of a very
+/// long one the first 16 KB are looked at.
 class AwaitedLine final : public os::OutputListener {
  public:
   explicit AwaitedLine(Pattern pattern) : pattern_(std::move(pattern)) {}
@@ -132,11 +132,12 @@ class ReportedValues {
   bool by_file() const;
 
   /// Takes the files of the batch that has ended.
-  void collect();
+  void collect() {
+    if (files_ != nullptr) batch_ = files_->collect();
+  }
 
-  /// Returns the values of the run at `place` of that batch, by the places of Plan::reported,
-  /// followed by discovered()'s. If its output is scraped it is the only run of its batch.
-  /// An error, in one line: a value cannot be read or is missing.
+  /// Returns the values of the run at `place` of that batch, by the places of Plan::reported and
+  /// then discovered(). A scraped run is the only one of its batch.
   Result<std::vector<std::optional<double>>> read_values(const Step& step, std::size_t place);
 
   /// Returns the values that were not announced.
@@ -161,8 +162,7 @@ class ReportedValues {
   std::vector<os::MetricFiles::Written> batch_;
 };
 
-/// Returns why a run has no values of its region: none was marked, or not correctly. A program may
-/// note anything.
+/// Returns why a run has no values of its region: none was marked, or not correctly.
 std::optional<Error> why_no_region(const os::Ended& ended);
 
 /// Adds a run's notes about its region at the places of Plan::reported.

@@ -214,10 +214,6 @@ std::optional<HookFailed> HookRunner::run(const HookRow& row, std::uint32_t comm
   return failed;
 }
 
-std::chrono::nanoseconds HookRunner::take_time() {
-  return std::exchange(time_, {});
-}
-
 std::optional<HookFailed> HookRunner::set_up(std::uint32_t first, std::uint32_t count) {
   for (std::uint32_t command = first; command < first + count; ++command) {
     to_clean_up_[command] = true;  // even a setup that fails half-way may need a cleanup

@@ -140,12 +140,6 @@ std::size_t StepRunner::between_hooks(const Step& step,
   return done;
 }
 
-/// Ends the session; 0 runs were made.
-std::size_t StepRunner::ended(CutShort why) {
-  cut_short(std::move(why));
-  return 0;
-}
-
 Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> steps) {
   std::vector<os::Launch> launches;
   launches.reserve(steps.size());

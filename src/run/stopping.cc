@@ -169,10 +169,6 @@ std::size_t GateWatch::find_series(std::size_t metric) {
   return place;
 }
 
-void GateWatch::add_run(const RunRecord& run) {
-  for (MetricSeries& series : series_) series.add_run(run);
-}
-
 bool GateWatch::asks_for(RoundKind kind) const {
   return std::ranges::any_of(questions_,
                              [kind](const Question& question) { return question.kind == kind; });
@@ -262,10 +258,6 @@ PrecisionWatch::PrecisionWatch(const Plan& plan, const GateWatch& gates)
     : plan_(plan), gates_(gates) {
   if (plan.precision)
     series_.emplace(plan.metrics[plan.precision->metric], plan.events, plan.commands.size());
-}
-
-void PrecisionWatch::add_run(const RunRecord& run) {
-  if (series_) series_->add_run(run);
 }
 
 bool PrecisionWatch::is_enough(std::size_t first, std::size_t count, std::uint64_t rounds) {

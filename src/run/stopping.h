@@ -122,7 +122,9 @@ class GateWatch {
   explicit GateWatch(const Plan& plan);
 
   /// Enters a counted run.
-  void add_run(const RunRecord& run);
+  void add_run(const RunRecord& run) {
+    for (MetricSeries& series : series_) series.add_run(run);
+  }
 
   /// True if there is a gate on a metric of that kind, or an open one.
   bool asks_for(RoundKind kind) const;
@@ -186,7 +188,9 @@ class PrecisionWatch {
   PrecisionWatch(const Plan& plan, const GateWatch& gates);
 
   /// Enters a kept run.
-  void add_run(const RunRecord& run);
+  void add_run(const RunRecord& run) {
+    if (series_) series_->add_run(run);
+  }
 
   /// True if `count` commands from `first` on have run often enough after `rounds`. In sequential
   /// order each has half of a delta's variance, as the reference runs before it is known how much

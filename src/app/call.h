@@ -28,8 +28,6 @@
 
 namespace lauka {
 
-class RoundLog;
-
 /// A benchmark, measured or saved. A plain call has one without a name, a suite has several.
 struct Benchmark {
   std::string name{};
@@ -42,6 +40,15 @@ struct Benchmark {
   Session session{};               ///< the runs just measured
   Discovered discovered{};         ///< in these runs
   gate::Findings findings{};       ///< of its own runs, or of the first saved session
+};
+
+/// The log of a suite's finished rounds, kept next to its JSON export for --resume.
+struct RoundLog {
+  std::string file{};
+  std::unique_ptr<os::AppendLog> lines{};
+  Seals seals{};                       ///< of its lines
+  std::vector<RoundKeeper> keepers{};  ///< one for each benchmark
+  std::uint64_t rounds = 0;            ///< of an earlier process
 };
 
 /// One call of lauka. Each member outlives those below it.
@@ -63,7 +70,7 @@ struct Call {
   std::vector<os::OpenExport> exports{};
   bool has_lost_export = false;  ///< one could not be written
   TimeOfDay began{};
-  std::shared_ptr<RoundLog> log{};  ///< null if the rounds are not kept
+  std::optional<RoundLog> log{};  ///< nullopt if the rounds are not kept
 
   bool is_saved() const { return !options.from.empty(); }
   bool is_suite() const { return !benchmarks.empty() && !benchmarks.front().name.empty(); }
@@ -157,22 +164,6 @@ void say_on_error(const std::string& text);
 
 /// Returns the stream of the tables: standard error if an export takes standard output.
 os::Stream shown_on(const Options& options);
-
-/// The log of a suite's finished rounds, kept next to its JSON export for --resume.
-class RoundLog {
- public:
-  std::string file{};
-  std::unique_ptr<os::AppendLog> lines{};
-  Seals seals{};                       ///< of its lines
-  std::vector<RoundKeeper> keepers{};  ///< one for each benchmark
-  std::uint64_t rounds = 0;            ///< of an earlier process
-};
-
-/// With --resume, takes the seed of the log, which decides the order of the rounds.
-Result<void> take_seed(Call& call);
-
-/// Opens the log of a suite, and has `runs` take their finished rounds from it and add others.
-Result<void> keep_rounds(Call& call, std::vector<BenchmarkRun>& runs);
 
 /// Removes the log once all is exported; else it stays.
 void end_log(Call& call);

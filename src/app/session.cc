@@ -68,39 +68,6 @@ std::unique_ptr<Observer> choose_observer(const Call& call) {
                                                options.presentation.time_unit);
 }
 
-std::optional<int> measure_tuned(Call& call) {
-  const os::MonotonicClock clock;
-  const auto metric_files = open_metric_files(call);
-  if (!metric_files) return refuse(metric_files.error(), ExitStatus::Failed);
-  const auto observer = choose_observer(call);
-  call.began = os::time_of_day();
-  std::vector<BenchmarkRun> runs;
-  for (Benchmark& one : call.benchmarks)
-    runs.push_back({one.name,
-                    one.plan,
-                    {*call.launcher, *one.chosen.engine, clock, *observer, os::interrupt, call.user,
-                     metric_files->get(), one.groups, describes_session(call.options)}});
-  const auto was_throttled = throttle_watch(call);
-  const auto tune = tuning_switch(call);
-  for (BenchmarkRun& run : runs) {
-    run.context.end_background = [&] { find_labels(call); };
-    if (was_throttled) run.context.was_throttled = std::ref(was_throttled);
-    run.context.tune = tune;
-  }
-  if (auto kept = keep_rounds(call, runs); !kept) return refuse(kept.error(), ExitStatus::Usage);
-  auto measured = carry_out(runs, call.options.seed.value_or(0));
-  if (!measured) return refuse(measured.error(), ExitStatus::Failed);
-  find_labels(call);
-  for (std::size_t i = 0; i < measured->size(); ++i) {
-    Benchmark& one = call.benchmarks[i];
-    SessionResult& result = (*measured)[i];
-    one.session = std::move(result.session);
-    one.findings = std::move(result.findings);
-    one.discovered = {std::move(result.discovered), one.options.metrics != MetricSelection::Listed};
-  }
-  return std::nullopt;
-}
-
 constexpr std::size_t kMostOfLog = std::size_t{1} << 30U;
 
 /// Returns the file that keeps a session's rounds; nullopt if no JSON is written to a file, which
@@ -267,6 +234,77 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const MadeOf& all, 
   return {};
 }
 
+/// With --resume, takes the seed of the log, which decides the order of the rounds.
+Result<void> take_seed(Call& call) {
+  if (!call.options.resumes) return {};
+  const auto file = log_path(call.options);
+  if (!file)
+    return Error{"--resume goes on with the rounds kept next to the file of --export-json",
+                 "add --export-json FILE, as it was when the suite was interrupted"};
+  const os::ActAs owner(call.user);
+  if (!owner.error().empty()) return Error{owner.error(), ""};
+  const auto text = os::AppendLog::read(*file, kMostOfLog);
+  if (!text) return text.error();
+  Seals seals;
+  const auto head = head_of_log(*text, *file, seals);
+  if (!head) return head.error();
+  if (*head) call.options.seed = (*head)->seed;
+  return {};
+}
+
+/// Opens the log of a suite, and has `runs` take their finished rounds from it and add others.
+Result<void> keep_rounds(Call& call, std::vector<BenchmarkRun>& runs) {
+  const auto file = call.is_suite() ? log_path(call.options) : std::nullopt;
+  if (!file) return {};
+  const MadeOf all = describe_origin(call, runs);
+  const os::ActAs owner(call.user);
+  if (!owner.error().empty()) return Error{owner.error(), ""};
+  auto lines = os::AppendLog::open(*file, kMostOfLog);
+  if (!lines && call.options.resumes) return lines.error();
+  if (!lines) {  // not read yet
+    say_notes(call.options,
+              {"the finished rounds are not kept for --resume: " + lines.error().line()});
+    return {};
+  }
+  call.log.emplace().file = *file;
+  if (auto begun = begin_log(*std::move(lines), all, call); !begun) return begun;
+  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].context.rounds = &call.log->keepers[i];
+  return {};
+}
+
+std::optional<int> measure_tuned(Call& call) {
+  const os::MonotonicClock clock;
+  const auto metric_files = open_metric_files(call);
+  if (!metric_files) return refuse(metric_files.error(), ExitStatus::Failed);
+  const auto observer = choose_observer(call);
+  call.began = os::time_of_day();
+  std::vector<BenchmarkRun> runs;
+  for (Benchmark& one : call.benchmarks)
+    runs.push_back({one.name,
+                    one.plan,
+                    {*call.launcher, *one.chosen.engine, clock, *observer, os::interrupt, call.user,
+                     metric_files->get(), one.groups, describes_session(call.options)}});
+  const auto was_throttled = throttle_watch(call);
+  const auto tune = tuning_switch(call);
+  for (BenchmarkRun& run : runs) {
+    run.context.end_background = [&] { find_labels(call); };
+    if (was_throttled) run.context.was_throttled = std::ref(was_throttled);
+    run.context.tune = tune;
+  }
+  if (auto kept = keep_rounds(call, runs); !kept) return refuse(kept.error(), ExitStatus::Usage);
+  auto measured = carry_out(runs, call.options.seed.value_or(0));
+  if (!measured) return refuse(measured.error(), ExitStatus::Failed);
+  find_labels(call);
+  for (std::size_t i = 0; i < measured->size(); ++i) {
+    Benchmark& one = call.benchmarks[i];
+    SessionResult& result = (*measured)[i];
+    one.session = std::move(result.session);
+    one.findings = std::move(result.findings);
+    one.discovered = {std::move(result.discovered), one.options.metrics != MetricSelection::Listed};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<void> add_suite(Call& call) {
@@ -297,43 +335,6 @@ std::optional<int> measure(Call& call) {
   end_tuning(call);
   compare_tuning(call);
   return status;
-}
-
-Result<void> take_seed(Call& call) {
-  if (!call.options.resumes) return {};
-  const auto file = log_path(call.options);
-  if (!file)
-    return Error{"--resume goes on with the rounds kept next to the file of --export-json",
-                 "add --export-json FILE, as it was when the suite was interrupted"};
-  const os::ActAs owner(call.user);
-  if (!owner.error().empty()) return Error{owner.error(), ""};
-  const auto text = os::AppendLog::read(*file, kMostOfLog);
-  if (!text) return text.error();
-  Seals seals;
-  const auto head = head_of_log(*text, *file, seals);
-  if (!head) return head.error();
-  if (*head) call.options.seed = (*head)->seed;
-  return {};
-}
-
-Result<void> keep_rounds(Call& call, std::vector<BenchmarkRun>& runs) {
-  const auto file = call.is_suite() ? log_path(call.options) : std::nullopt;
-  if (!file) return {};
-  const MadeOf all = describe_origin(call, runs);
-  const os::ActAs owner(call.user);
-  if (!owner.error().empty()) return Error{owner.error(), ""};
-  auto lines = os::AppendLog::open(*file, kMostOfLog);
-  if (!lines && call.options.resumes) return lines.error();
-  if (!lines) {  // not read yet
-    say_notes(call.options,
-              {"the finished rounds are not kept for --resume: " + lines.error().line()});
-    return {};
-  }
-  call.log = std::make_shared<RoundLog>();
-  call.log->file = *file;
-  if (auto begun = begin_log(*std::move(lines), all, call); !begun) return begun;
-  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].context.rounds = &call.log->keepers[i];
-  return {};
 }
 
 void end_log(Call& call) {

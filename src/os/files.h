@@ -126,6 +126,8 @@ class PrivateFolder {
 
   PrivateFolder(PrivateFolder&& other) noexcept = default;
   PrivateFolder& operator=(PrivateFolder&& other) = delete;
+  PrivateFolder(const PrivateFolder&) = delete;
+  PrivateFolder& operator=(const PrivateFolder&) = delete;
   ~PrivateFolder();
 
   const std::string& path() const { return path_; }

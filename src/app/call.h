@@ -28,8 +28,6 @@
 
 namespace lauka {
 
-class RoundLog;
-
 /// A benchmark, measured or saved. A plain call has one without a name, a suite has several.
 struct Benchmark {
   std::string name{};
@@ -42,6 +40,15 @@ struct Benchmark {
   Session session{};               ///< the runs just measured
   Discovered discovered{};         ///< in these runs
   gate::Findings findings{};       ///< of its own runs, or of the first saved session
+};
+
+/// The log of a suite's finished rounds, kept next to its JSON export for --resume.
+struct RoundLog {
+  std::string file{};
+  std::unique_ptr<os::AppendLog> lines{};
+  Seals seals{};                       ///< of its lines
+  std::vector<RoundKeeper> keepers{};  ///< one for each benchmark
+  std::uint64_t rounds = 0;            ///< of an earlier process
 };
 
 /// One call of lauka. Each member outlives those below it.
@@ -63,7 +70,7 @@ struct Call {
   std::vector<os::OpenExport> exports{};
   bool has_lost_export = false;  ///< one could not be written
   TimeOfDay began{};
-  std::shared_ptr<RoundLog> log{};  ///< null if the rounds are not kept
+  std::optional<RoundLog> log{};  ///< nullopt if the rounds are not kept
 
   bool is_saved() const { return !options.from.empty(); }
   bool is_suite() const { return !benchmarks.empty() && !benchmarks.front().name.empty(); }
@@ -97,8 +104,7 @@ Result<void> add_suite(Call& call);
 
 // --tune (app/tune.cc).
 
-/// Restores settings left by lauka's process if it was killed; called by its launcher process at
-/// its end.
+/// Restores settings that a killed lauka left; called by its launcher process at its end.
 void restore_after_lauka(int lauka);
 
 /// Restores what a killed lauka left, or reports which user can.
@@ -108,7 +114,7 @@ void restore_leftovers(Call& call);
 int untune(Call& call);
 int list_tuning(Call& call);
 
-/// Names the switches of --tune that would change something here; those by name only with a "+".
+/// Names the switches of --tune that would help here; those by name only with a "+".
 std::vector<std::string> tunable_settings();
 
 /// Chooses the commands' CPUs, and has a benchmark use them.
@@ -119,12 +125,9 @@ void use_tuned_cpus(const Call& call, Benchmark& one);
 Result<void> begin_tuning(Call& call);
 void end_tuning(Call& call);
 
-/// Returns a function that is true if the commands' CPUs were throttled since its last call; empty
-/// if not needed or not known to the system. `call` outlives it.
+/// Return RunContext::was_throttled and RunContext::tune; empty if without effect. `call` outlives
+/// them.
 std::function<bool()> throttle_watch(Call& call);
-
-/// Returns a function that tunes the machine, or restores it for a while (--tune=compare); empty if
-/// not requested or without effect. `call` outlives it.
 std::function<void(bool on)> tuning_switch(Call& call);
 
 /// Compares tuned with untuned runs, and prints the result.
@@ -133,8 +136,8 @@ void compare_tuning(Call& call);
 /// Returns `error` with the name of the benchmark that it is about.
 Error named(const Error& error, const Benchmark& one);
 
-/// Returns the exit status if `made` is a refusal, which is printed, or an interruption (it may
-/// have waited for a named pipe).
+/// Prints a refusal and returns its exit status, or an interruption's (a named pipe may be waited
+/// for); nullopt if `made` is neither.
 std::optional<int> ended(const Result<void>& made, ExitStatus if_refused = ExitStatus::Usage);
 
 /// Waits for git's answer, if it was asked, and adds its labels.
@@ -143,8 +146,7 @@ void find_labels(Call& call);
 /// True if an export describes its session.
 bool describes_session(const Options& options);
 
-/// Reads up to so many bytes of a file with the rights of the user; "-" is standard input. `what`
-/// it is, for a refusal.
+/// Reads a file with the rights of the user; "-" is standard input. A refusal calls it `what`.
 Result<std::string> read_text(const Call& call, const std::string& file, std::string_view what,
                               std::size_t most_bytes);
 
@@ -162,21 +164,6 @@ void say_on_error(const std::string& text);
 
 /// Returns the stream of the tables: standard error if an export takes standard output.
 os::Stream shown_on(const Options& options);
-
-/// The log of a suite's finished rounds, kept next to its JSON export for --resume.
-class RoundLog {
- public:
-  std::string file{};
-  std::unique_ptr<os::AppendLog> lines{};
-  std::vector<RoundKeeper> keepers{};  ///< one for each benchmark
-  std::uint64_t rounds = 0;            ///< of an earlier process
-};
-
-/// With --resume, takes the seed of the log, which decides the order of the rounds.
-Result<void> take_seed(Call& call);
-
-/// Opens the log of a suite, and has `runs` take their finished rounds from it and add others.
-Result<void> keep_rounds(Call& call, std::vector<BenchmarkRun>& runs);
 
 /// Removes the log once all is exported; else it stays.
 void end_log(Call& call);

@@ -172,9 +172,15 @@ void share_gates(Call& call) {
   for (Benchmark& one : call.benchmarks) one.plan.gates_of_job = decisions;
 }
 
-/// Refuses an --input or --output file that the commands could not open, and a folder that they
-/// could not enter.
+/// Refuses a file of --expect-output, --input or --output that could not be opened, and a folder
+/// that the commands could not enter.
 Result<void> check_files(const Plan& plan) {
+  for (const Command& command : plan.commands) {
+    if (!command.expected || command.expected->kind != ExpectedOutput::Kind::File) continue;
+    const std::string& path = command.expected->text;
+    if (const auto text = os::TextFile::open(path, std::nullopt); !text)
+      return text.error().about("--expect-output " + cited(path));
+  }
   for (const Command& command : plan.commands) {
     if (auto usable = os::check_folder(command.folder); !usable) return usable;
     if (!command.input.empty())
@@ -185,24 +191,9 @@ Result<void> check_files(const Plan& plan) {
   return {};
 }
 
-/// Refuses an unreadable file of --expect-output.
-Result<void> check_expected(const Plan& plan, const os::TextFiles& texts) {
-  for (const Command& command : plan.commands) {
-    if (!command.expected || command.expected->kind != ExpectedOutput::Kind::File) continue;
-    const std::string& path = command.expected->text;
-    if (const auto text = texts.open(path); !text)
-      return text.error().about("--expect-output " + cited(path));
-  }
-  return {};
-}
-
 /// Opens the files with the rights of the user who runs the commands: the files then belong to that
 /// user, and no link leads root to where the user could not write.
 Result<void> open_exports(Call& call) {
-  const os::TextFiles texts(call.user);
-  for (const Benchmark& one : call.benchmarks)
-    if (auto readable = check_expected(one.plan, texts); !readable)
-      return named(readable.error(), one);
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return Error{owner.error(), kKeepRoot};
   std::vector<std::string> outputs;

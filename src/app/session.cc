@@ -68,59 +68,29 @@ std::unique_ptr<Observer> choose_observer(const Call& call) {
                                                options.presentation.time_unit);
 }
 
-std::optional<int> measure_tuned(Call& call) {
-  const os::MonotonicClock clock;
-  const auto metric_files = open_metric_files(call);
-  if (!metric_files) return refuse(metric_files.error(), ExitStatus::Failed);
-  const auto observer = choose_observer(call);
-  const os::TextFiles texts(call.user);
-  call.began = os::time_of_day();
-  std::vector<BenchmarkRun> runs;
-  for (Benchmark& one : call.benchmarks)
-    runs.push_back({one.name,
-                    one.plan,
-                    {*call.launcher, *one.chosen.engine, clock, *observer, os::interrupt, call.user,
-                     metric_files->get(), one.groups, &texts, describes_session(call.options)}});
-  const auto was_throttled = throttle_watch(call);
-  const auto tune = tuning_switch(call);
-  for (BenchmarkRun& run : runs) {
-    run.context.end_background = [&] { find_labels(call); };
-    if (was_throttled) run.context.was_throttled = std::ref(was_throttled);
-    run.context.tune = tune;
-  }
-  if (auto kept = keep_rounds(call, runs); !kept) return refuse(kept.error(), ExitStatus::Usage);
-  auto measured = carry_out(runs, call.options.seed.value_or(0));
-  if (!measured) return refuse(measured.error(), ExitStatus::Failed);
-  find_labels(call);
-  for (std::size_t i = 0; i < measured->size(); ++i) {
-    Benchmark& one = call.benchmarks[i];
-    SessionResult& result = (*measured)[i];
-    one.session = std::move(result.session);
-    one.findings = std::move(result.findings);
-    one.discovered = {std::move(result.discovered), one.options.metrics != MetricSelection::Listed};
-  }
-  return std::nullopt;
-}
-
 constexpr std::size_t kMostOfLog = std::size_t{1} << 30U;
 
-/// Returns the file that keeps a session's rounds; nullopt if no JSON is written to a file.
+/// Returns the file that keeps a session's rounds; nullopt if no JSON is written to a file, which
+/// is no device or pipe.
 std::optional<std::string> log_path(const Options& options) {
   for (const ExportTarget& one : options.exports)
-    if (one.kind == ExportKind::Json && one.file != "-" && os::AppendLog::may_be_next_to(one.file))
+    if (one.kind == ExportKind::Json && one.file != "-" &&
+        (!os::is_there(one.file) || os::is_regular_file(one.file)))
       return one.file + ".rounds";
   return std::nullopt;
 }
 
 /// Returns the first line of a log; nullopt if a killed or full-disk session did not get so far.
-Result<std::optional<KeptHead>> head_of_log(const std::string& text, const std::string& file) {
+Result<std::optional<KeptHead>> head_of_log(const std::string& text, const std::string& file,
+                                            Seals& seals) {
   const std::size_t end = text.find('\n');
   const std::string_view line = std::string_view(text).substr(0, end);
   if (end == std::string::npos &&
       (line.starts_with(KeptHead::kBegin) || KeptHead::kBegin.starts_with(line)))
     return std::optional<KeptHead>();
-  auto head = parse_head(line);
-  if (head) return std::optional(*std::move(head));
+  const auto opened = seals.open(line);
+  auto head = opened ? parse_head(*opened) : std::nullopt;
+  if (head) return head;
   return Error{"--resume: " + cited(file) + " does not begin as this lauka's logs of rounds do",
                "begin again without --resume"};
 }
@@ -204,29 +174,32 @@ std::optional<std::string> difference(const MadeOf& then, const MadeOf& now) {
 /// Reads the lines after the head; returns how many bytes are whole lines, as the last one may have
 /// been under way.
 Result<std::size_t> read_rounds(const std::string& text, const std::string& file, Call& call) {
-  std::vector<KeptRoundsCheck> checks;
-  for (const Benchmark& one : call.benchmarks) checks.emplace_back(one.plan);
+  RoundLog& log = *call.log;
   std::size_t number = 1;
   std::size_t end = text.find('\n') + 1;
   for (std::size_t next = text.find('\n', end); next != std::string::npos;
        next = text.find('\n', end)) {
     ++number;
-    auto rounds = parse_rounds(std::string_view(text).substr(end, next - end));
-    if (!rounds || rounds->first >= checks.size() || !checks[rounds->first].accept(rounds->second))
+    const auto line = log.seals.open(std::string_view(text).substr(end, next - end));
+    auto rounds = line ? parse_rounds(*line) : std::nullopt;
+    if (!rounds || rounds->first >= log.keepers.size())
       return Error{fmt::format("--resume: line {} of {} has no rounds that can be this suite's",
                                number, cited(file)),
                    "begin again without --resume"};
-    call.log->keepers[rounds->first].finished.push_back(std::move(rounds->second));
+    auto& [benchmark, kept] = *rounds;
+    const Plan& plan = call.benchmarks[benchmark].plan;
+    const std::size_t runs = plan.order == Order::Sequential ? 1 : plan.commands.size();
+    if (!kept.first.is_thrown_away()) log.rounds += kept.steps / runs;
+    log.keepers[benchmark].finished.push_back(std::move(kept));
     end = next + 1;
   }
-  for (const KeptRoundsCheck& check : checks) call.log->rounds += check.rounds();
   return end;
 }
 
 /// Continues a log; returns the number of its bytes to keep, 0 if it is empty.
 Result<std::size_t> take_up(const std::string& text, const MadeOf& all, Call& call) {
   const std::string& file = call.log->file;
-  auto found = head_of_log(text, file);
+  auto found = head_of_log(text, file, call.log->seals);
   if (!found) return found.error();
   const std::optional<KeptHead> head = *std::move(found);
   if (!head) return std::size_t{0};
@@ -246,7 +219,8 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const MadeOf& all, 
   if (!bytes) return bytes.error();
   if (auto cut = lines->cut(*bytes); !cut) return cut;
   log.lines = std::move(lines);
-  if (*bytes == 0) log.lines->append(to_line(KeptHead{all, *options.seed, call.began}));
+  if (*bytes == 0)
+    log.lines->append(log.seals.seal(to_line(KeptHead{all, *options.seed, call.began})));
   if (options.resumes)
     say_notes(options,
               {log.rounds == 0 ? fmt::format("--resume found no rounds in {}: the suite begins",
@@ -254,10 +228,81 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const MadeOf& all, 
                                : fmt::format("--resume goes on after {} kept in {}",
                                              plural(log.rounds, "round"), cited(log.file))});
   for (std::size_t i = 0; i < log.keepers.size(); ++i)
-    log.keepers[i].keep = [to = log.lines.get(), i](const KeptRounds& rounds) {
-      to->append(to_line(i, rounds));
+    log.keepers[i].keep = [&log, i](const KeptRounds& rounds) {
+      log.lines->append(log.seals.seal(to_line(i, rounds)));
     };
   return {};
+}
+
+/// With --resume, takes the seed of the log, which decides the order of the rounds.
+Result<void> take_seed(Call& call) {
+  if (!call.options.resumes) return {};
+  const auto file = log_path(call.options);
+  if (!file)
+    return Error{"--resume goes on with the rounds kept next to the file of --export-json",
+                 "add --export-json FILE, as it was when the suite was interrupted"};
+  const os::ActAs owner(call.user);
+  if (!owner.error().empty()) return Error{owner.error(), ""};
+  const auto text = os::AppendLog::read(*file, kMostOfLog);
+  if (!text) return text.error();
+  Seals seals;
+  const auto head = head_of_log(*text, *file, seals);
+  if (!head) return head.error();
+  if (*head) call.options.seed = (*head)->seed;
+  return {};
+}
+
+/// Opens the log of a suite, and has `runs` take their finished rounds from it and add others.
+Result<void> keep_rounds(Call& call, std::vector<BenchmarkRun>& runs) {
+  const auto file = call.is_suite() ? log_path(call.options) : std::nullopt;
+  if (!file) return {};
+  const MadeOf all = describe_origin(call, runs);
+  const os::ActAs owner(call.user);
+  if (!owner.error().empty()) return Error{owner.error(), ""};
+  auto lines = os::AppendLog::open(*file, kMostOfLog);
+  if (!lines && call.options.resumes) return lines.error();
+  if (!lines) {  // not read yet
+    say_notes(call.options,
+              {"the finished rounds are not kept for --resume: " + lines.error().line()});
+    return {};
+  }
+  call.log.emplace().file = *file;
+  if (auto begun = begin_log(*std::move(lines), all, call); !begun) return begun;
+  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].context.rounds = &call.log->keepers[i];
+  return {};
+}
+
+std::optional<int> measure_tuned(Call& call) {
+  const os::MonotonicClock clock;
+  const auto metric_files = open_metric_files(call);
+  if (!metric_files) return refuse(metric_files.error(), ExitStatus::Failed);
+  const auto observer = choose_observer(call);
+  call.began = os::time_of_day();
+  std::vector<BenchmarkRun> runs;
+  for (Benchmark& one : call.benchmarks)
+    runs.push_back({one.name,
+                    one.plan,
+                    {*call.launcher, *one.chosen.engine, clock, *observer, os::interrupt, call.user,
+                     metric_files->get(), one.groups, describes_session(call.options)}});
+  const auto was_throttled = throttle_watch(call);
+  const auto tune = tuning_switch(call);
+  for (BenchmarkRun& run : runs) {
+    run.context.end_background = [&] { find_labels(call); };
+    if (was_throttled) run.context.was_throttled = std::ref(was_throttled);
+    run.context.tune = tune;
+  }
+  if (auto kept = keep_rounds(call, runs); !kept) return refuse(kept.error(), ExitStatus::Usage);
+  auto measured = carry_out(runs, call.options.seed.value_or(0));
+  if (!measured) return refuse(measured.error(), ExitStatus::Failed);
+  find_labels(call);
+  for (std::size_t i = 0; i < measured->size(); ++i) {
+    Benchmark& one = call.benchmarks[i];
+    SessionResult& result = (*measured)[i];
+    one.session = std::move(result.session);
+    one.findings = std::move(result.findings);
+    one.discovered = {std::move(result.discovered), one.options.metrics != MetricSelection::Listed};
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -290,42 +335,6 @@ std::optional<int> measure(Call& call) {
   end_tuning(call);
   compare_tuning(call);
   return status;
-}
-
-Result<void> take_seed(Call& call) {
-  if (!call.options.resumes) return {};
-  const auto file = log_path(call.options);
-  if (!file)
-    return Error{"--resume goes on with the rounds kept next to the file of --export-json",
-                 "add --export-json FILE, as it was when the suite was interrupted"};
-  const os::ActAs owner(call.user);
-  if (!owner.error().empty()) return Error{owner.error(), ""};
-  const auto text = os::AppendLog::read(*file, kMostOfLog);
-  if (!text) return text.error();
-  const auto head = head_of_log(*text, *file);
-  if (!head) return head.error();
-  if (*head) call.options.seed = (*head)->seed;
-  return {};
-}
-
-Result<void> keep_rounds(Call& call, std::vector<BenchmarkRun>& runs) {
-  const auto file = call.is_suite() ? log_path(call.options) : std::nullopt;
-  if (!file) return {};
-  const MadeOf all = describe_origin(call, runs);
-  const os::ActAs owner(call.user);
-  if (!owner.error().empty()) return Error{owner.error(), ""};
-  auto lines = os::AppendLog::open(*file, kMostOfLog);
-  if (!lines && call.options.resumes) return lines.error();
-  if (!lines) {  // not read yet
-    say_notes(call.options,
-              {"the finished rounds are not kept for --resume: " + lines.error().line()});
-    return {};
-  }
-  call.log = std::make_shared<RoundLog>();
-  call.log->file = *file;
-  if (auto begun = begin_log(*std::move(lines), all, call); !begun) return begun;
-  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].context.rounds = &call.log->keepers[i];
-  return {};
 }
 
 void end_log(Call& call) {

@@ -37,8 +37,9 @@ inline std::optional<ExpectedOutput> parse_expected_output(const std::string& te
   return ExpectedOutput{ExpectedOutput::Kind::File, text};
 }
 
-/// The destination of a command's standard output and error.
-enum class OutputKind : unsigned char { Null, Pipe, Inherit, File };
+/// The destination of a command's standard output and error. Capture is for hooks: both together
+/// are kept in case one fails.
+enum class OutputKind : unsigned char { Null, Pipe, Inherit, File, Capture };
 struct OutputChoice {
   OutputKind kind = OutputKind::Null;
   std::string path{};  ///< of a file only

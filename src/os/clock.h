@@ -19,8 +19,8 @@ class Clock : NonCopyable {
   virtual std::chrono::nanoseconds now() const = 0;
 };
 
-/// Returns the smallest step of `clock` in a few: its resolution, or the time of a reading,
-/// whichever is longer. Zero if it does not move.
+/// Returns the smallest of a few steps of `clock`: its resolution, or the time of a reading if
+/// longer.
 std::chrono::nanoseconds observed_step(const Clock& clock);
 
 /// CLOCK_MONOTONIC.
@@ -28,8 +28,7 @@ class MonotonicClock final : public Clock {
  public:
   std::chrono::nanoseconds now() const override;
 
-  /// Returns the smallest difference of two readings: the system's value, or the observed one if
-  /// larger.
+  /// Returns the smallest difference of readings: the system's, or the observed one if larger.
   std::chrono::nanoseconds resolution() const;
 };
 

@@ -51,6 +51,9 @@ bool write_all(int fd, std::string_view bytes, WriteCall call = &::write);
 /// Reads as many bytes as there are at `from`.
 std::size_t read_at(int fd, std::uint64_t from, std::span<char> into);
 
+/// Reads all of a regular file of at most `most` bytes; nullopt if it is anything else.
+std::optional<std::string> read_whole(int fd, std::size_t most);
+
 /// Reads the rest of a file, at most `most` bytes of it. nullopt with errno if it cannot.
 std::optional<std::string> read_rest(int fd, std::size_t most);
 

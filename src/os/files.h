@@ -20,17 +20,16 @@ namespace lauka::os {
 
 enum class Stream : unsigned char { Output, Error };
 
-/// The canonical name of a file: absolute, without links, also of a file that does not exist yet.
+/// The name of a file that may not exist yet, absolute and without links.
 struct ResolvedPath {
   std::string path;
-  /// A link on the way that another user made in a sticky folder open to all, possibly as a trap;
-  /// empty if missing.
-  std::string foreign_link{};
+  std::string foreign_link{};  ///< on the way: another user's, in a sticky folder open to all,
+                               ///< possibly as a trap; may be empty
 };
 ResolvedPath resolve(const std::string& path);
 
-/// Reads all of a file of at most `most_bytes`, of a device at most 1 MiB. The error is a predicate
-/// of the file ("cannot be read: No such file or directory").
+/// Reads all of a file of at most `most_bytes`, of a device at most 1 MiB. The error is a
+/// predicate.
 Result<std::string> read_file(const std::string& path, std::size_t most_bytes);
 
 /// That a system call failed with `error`: `what`, a colon and the system's words.
@@ -49,8 +48,7 @@ bool is_there(const std::string& path);
 /// True if a file with contents of its own is there: no folder, pipe or device.
 bool is_regular_file(const std::string& path);
 
-/// Refuses a file that commands could not read as their input, or could not write their output to;
-/// nothing is changed.
+/// Refuses a file that commands could not read their input from, or write their output to.
 Result<void> check_input(const std::string& path);
 Result<void> check_output(const std::string& path);
 
@@ -63,43 +61,38 @@ Result<void> say(Stream stream, std::string_view text);
 /// Returns false for a pipe whose reader has gone.
 bool has_reader(Stream stream);
 
-/// Returns a variable of lauka's own environment; nullopt if not set.
+/// Returns a variable of lauka's own environment.
 std::optional<std::string> variable(const char* name);
 
-/// True once for each `mark` and home: it leaves an empty file of that name in lauka's folder for
-/// state ($XDG_STATE_HOME/lauka, else ~/.local/state/lauka). False if it cannot be made.
+/// True if it can leave a new file `mark` in lauka's folder for state ($XDG_STATE_HOME/lauka, else
+/// ~/.local/state/lauka): once.
 bool is_first_time(const char* mark);
 
 /// A text that is not held in lauka's own memory.
-class TextFile : NonCopyable {
+class TextFile {
  public:
-  virtual ~TextFile() = default;
+  /// Opens a file that is there, to be read, with the rights of `user`, if given. The error is a
+  /// predicate ("cannot be read: ...").
+  static Result<TextFile> open(const std::string& path, const std::optional<User>& user);
 
-  virtual std::uint64_t bytes() const = 0;
+  /// Makes a new one without a name, empty.
+  static Result<TextFile> make();
 
-  /// A part of it, as many bytes as there are.
-  virtual std::size_t read(std::uint64_t from, std::span<char> into) const = 0;
+  /// Reads a part of it, as many bytes as there are.
+  std::size_t read(std::uint64_t from, std::span<char> into) const {
+    return read_at(file_.get(), from, into);
+  }
 
   /// Adds to its end. False if there is no room.
-  virtual bool append(std::string_view bytes) = 0;
-};
-
-/// The source of such texts: files are opened with the rights of `user`, if given.
-class TextFiles {
- public:
-  explicit TextFiles(std::optional<User> user) : user_(std::move(user)) {}
-
-  /// A file that is there, to be read. The error is a predicate ("cannot be read: ...").
-  Result<std::unique_ptr<TextFile>> open(const std::string& path) const;
-
-  /// A new one without a name, empty.
-  static Result<std::unique_ptr<TextFile>> make();
+  bool append(std::string_view bytes) { return write_all(file_.get(), bytes); }
 
  private:
-  std::optional<User> user_;
+  explicit TextFile(Descriptor file) : file_(std::move(file)) {}
+
+  Descriptor file_;
 };
 
-/// Files whose names runs get to append to, one each. They do not exist until a run writes to them.
+/// Files whose names runs get to append to, one each; they exist once a run has written.
 class MetricFiles : NonCopyable {
  public:
   /// The output of runs to one of them.
@@ -111,40 +104,39 @@ class MetricFiles : NonCopyable {
 
   virtual ~MetricFiles() = default;
 
-  /// Returns the path for the run at `place` of a batch; all are equally long, as the size of an
+  /// Returns the path for the run at `place` of a batch. All are equally long: the size of an
   /// environment shifts times.
   virtual std::string path(std::size_t place) const = 0;
 
-  /// Returns the output of the latest batch; afterwards the files are gone.
+  /// Returns the output of the latest batch, and removes the files.
   virtual std::vector<Written> collect() = 0;
 };
 
-/// In a folder of their own, which belongs to `user`, if given.
+/// Makes a folder for them, which belongs to `user`, if given.
 Result<std::unique_ptr<MetricFiles>> open_metric_files(const std::optional<User>& user);
 
-/// A folder of this process's own for the files of another program, below TMPDIR (default: in
-/// memory, else in /tmp), closed to other users; it goes with its contents. If the process is
-/// killed first, the next one that makes such a folder removes it, unless all may rename folders
-/// there. It is held open: a link put in its place is neither read nor emptied.
+/// A folder for another program's files below TMPDIR (default: in memory, else in /tmp), closed to
+/// other users; it goes with its contents. If the process is killed first, the next one that makes
+/// such a folder removes it, unless all may rename folders there. It is held open, so that a link
+/// put in its place is neither read nor emptied.
 class PrivateFolder {
  public:
-  /// Belongs to `user`, if given, as does the program that writes into it.
+  /// Makes one that belongs to `user`, if given.
   static Result<PrivateFolder> create(const std::optional<User>& user = std::nullopt);
 
-  PrivateFolder(PrivateFolder&& other) noexcept;
-  PrivateFolder& operator=(PrivateFolder&& other) noexcept;
+  PrivateFolder(PrivateFolder&& other) noexcept = default;
+  PrivateFolder& operator=(PrivateFolder&& other) = delete;
   PrivateFolder(const PrivateFolder&) = delete;
   PrivateFolder& operator=(const PrivateFolder&) = delete;
   ~PrivateFolder();
 
-  /// Absolute.
   const std::string& path() const { return path_; }
 
-  /// Returns the names of the files in it, sorted; empty if it cannot be read.
+  /// Returns the names of the files in it, sorted.
   std::vector<std::string> names() const;
 
-  /// Opens one of them, never through a link and without waiting for the other end of a pipe; no
-  /// descriptor, with errno, if it fails.
+  /// Opens one of them, never through a link and without waiting for the other end of a pipe; none
+  /// with errno.
   Descriptor open_file(const std::string& name) const;
 
   /// Reads one of them.
@@ -157,43 +149,38 @@ class PrivateFolder {
   PrivateFolder(std::string path, Descriptor lock, std::optional<User> user)
       : path_(std::move(path)), lock_(std::move(lock)), user_(std::move(user)) {}
 
-  std::string path_;  ///< empty: given to another one
-  Descriptor lock_;   ///< held while the folder is in use
+  std::string path_;
+  Descriptor lock_;  // held while the folder is in use; none: given to another one
   std::optional<User> user_;
 };
 
-/// A file of lines that only grows: lines survive this process's death, and all but the last
-/// second's survive a power cut.
+/// A file of lines that only grows. Lines survive this process, all but the last second's also a
+/// power cut.
 class AppendLog {
  public:
-  /// Opens `path`, makes it if missing, and reads its contents. Refuses links, special files, files
-  /// of another user or with a second name, and one that another process has open as a log.
+  /// Opens or makes `path`, and reads it. Refuses links, special files, files of another user or
+  /// with a second name, and one that another process has open as a log.
   static Result<std::unique_ptr<AppendLog>> open(const std::string& path, std::size_t most_bytes);
 
-  /// Reads what is in `path`, with the same refusals; empty if it is not there.
+  /// Reads `path`, with the same refusals; empty if it is not there.
   static Result<std::string> read(const std::string& path, std::size_t most_bytes);
-
-  /// True if a log may be next to `target`: not next to a device or a pipe.
-  static bool may_be_next_to(const std::string& target);
 
   AppendLog(Descriptor file, std::string path, std::string text)
       : file_(std::move(file)), path_(std::move(path)), text_(std::move(text)) {}
 
-  /// Returns the text that was there when it was opened.
+  /// The text when it was opened.
   const std::string& text() const { return text_; }
 
-  /// Leaves the first `bytes` only.
+  /// Keeps the first `bytes` only.
   Result<void> cut(std::size_t bytes);
 
-  /// Adds a line. If it cannot be written, as on a full disk, it waits for the next line or
-  /// flush().
+  /// Adds a line, which waits while it cannot be written (full disk).
   void append(std::string_view line);
 
   /// Writes the waiting lines; false if they still cannot be written.
   bool flush();
 
-  /// Removes the file.
-  void remove();
+  void remove() { unlink(path_.c_str()); }
 
  private:
   Descriptor file_;
@@ -205,58 +192,56 @@ class AppendLog {
 
 bool is_terminal(Stream stream);
 
-/// Returns the columns of the terminal; `otherwise` if unknown, or not a terminal.
+/// Returns the columns of the terminal; `otherwise` if unknown.
 std::size_t terminal_width(Stream stream, std::size_t otherwise);
 
 /// True if lines may be drawn and erased there: a terminal that can, and no NO_COLOR.
 bool wants_drawing(Stream stream);
 
-/// True if the locale's characters are UTF-8: unless LC_ALL, else LC_CTYPE, else LANG names another
-/// charset (or C, which is ASCII). If none of them is set, they most likely are.
+/// True unless the locale (LC_ALL, else LC_CTYPE, else LANG) names another charset than UTF-8, or
+/// C, which is ASCII.
 bool speaks_utf8();
 
-/// True if colours are wanted by default: by NO_COLOR, then CLICOLOR_FORCE, then whether it is a
-/// terminal that can (TERM is not "dumb").
+/// True if colours are wanted by default: by NO_COLOR, then CLICOLOR_FORCE, then as
+/// wants_drawing.
 bool wants_color(Stream stream);
 
 /// The system calls that exports are made with.
 struct FileCalls {
-  /// Opens an unnamed file that `name` can name later, for reading and writing; -1 if the folder's
-  /// file system has no such files. A killed lauka leaves nothing of it.
+  /// Opens a file without a name, which `name` can give; a killed lauka leaves nothing of it. -1 if
+  /// the folder's file system has no such files.
   int (*open_unnamed)(const char* folder);
-  /// 0; -1 with EEXIST where something has that name.
+  /// -1 with EEXIST if something has that name.
   int (*name)(int fd, const char* path);
   ssize_t (*write)(int fd, const void* bytes, std::size_t count);
   int (*close)(int fd);
   int (*rename)(const char* from, const char* to);
-  /// Something is mounted on it, so that no other file can take its name.
+  /// True if no other file can take its name.
   bool (*is_mount_point)(const char* path);
 };
 
 const FileCalls& file_calls();
 
-/// A file that is written whole or not at all: the old contents stay until the new ones are
-/// complete.
+/// A file that is written whole or not at all: the old contents stay until the new are complete.
 class ExportFile : NonCopyable {
  public:
-  /// Makes a temporary file next to `target`, and removes those of a killed lauka. "-" is standard
-  /// output; that and other special files (/dev/null) are written directly. Refuses a target that
-  /// cannot be written, or is reached through another user's link in a folder open to all; nothing
-  /// is changed yet.
+  /// Makes a temporary file next to `target`, and removes those of a killed lauka. "-" (standard
+  /// output) and special files are written directly. Refuses a target that cannot be written, or is
+  /// reached through ResolvedPath::foreign_link; it is not changed yet.
   static Result<std::unique_ptr<ExportFile>> open(const std::string& target,
                                                   const FileCalls& calls = file_calls());
 
   ~ExportFile() { discard(); }
 
-  /// Returns why no other file can replace the target, so that its bytes will be replaced instead,
-  /// as a line for the user; empty if one can.
+  /// Returns a line for the user if no file can replace the target, so that its bytes will be
+  /// replaced instead; else empty.
   const std::string& note() const { return note_; }
 
   /// Adds `bytes`. Failures are reported by commit.
   void write(std::string_view bytes);
 
-  /// Puts the file in its place. An error names the target, and where a complete file is kept that
-  /// could not get there; an incomplete one is removed, to free its space.
+  /// Puts the file in its place. An error names the target, and where a complete file is kept; an
+  /// incomplete one is removed, to free its space.
   Result<void> commit();
 
  private:
@@ -276,11 +261,11 @@ class ExportFile : NonCopyable {
   std::string target_;
   Descriptor file_;
   bool is_temporary_ = false;
-  std::string temporary_{};  ///< its name; empty if it has none
-  Descriptor place_{};       ///< the target itself, if only its bytes can be replaced
+  std::string temporary_{};  // its name; empty if it has none
+  Descriptor place_{};       // the target itself, if only its bytes can be replaced
   std::string note_{};
-  std::string waiting_{};  ///< bytes to write; there are many small pieces
-  int error_ = 0;          ///< errno of the first write that failed
+  std::string waiting_{};  // bytes to write; there are many small pieces
+  int error_ = 0;          // errno of the first write that failed
 };
 
 /// An export that can be written.
@@ -289,8 +274,8 @@ struct OpenExport {
   std::unique_ptr<ExportFile> file;
 };
 
-/// Opens `targets`, in the order of writing. Refused if two of them, or one and one of the
-/// `outputs` of commands, are the same file.
+/// Opens `targets`, in the order of writing. Refuses one that is another's file, or one of the
+/// commands' `outputs`.
 Result<std::vector<OpenExport>> open_exports(std::span<const ExportTarget> targets,
                                              std::span<const std::string> outputs);
 

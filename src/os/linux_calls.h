@@ -10,9 +10,9 @@
 
 namespace lauka::os {
 
-/// perf_event_attr in the kernel's layout, so that code for it is compiled on every system. Source:
-/// include/uapi/linux/perf_event.h of Linux 6.3 (PERF_ATTR_SIZE_VER8); linux_calls.cc asserts that
-/// the system's header agrees.
+/// perf_event_attr, so that code for it is compiled on every system. Source:
+/// include/uapi/linux/perf_event.h of Linux 6.3 (PERF_ATTR_SIZE_VER8); linux_platform.cc asserts
+/// that the system's header agrees.
 struct PerfEventAttr {
   std::uint32_t type = 0;
   std::uint32_t size = 0;

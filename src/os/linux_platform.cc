@@ -5,6 +5,7 @@
 #include "os/linux_calls.h"
 #include "os/machine.h"
 #include "os/platform.h"
+#include "os/process.h"
 #include "os/setting_files.h"
 #include "os/users.h"
 
@@ -17,20 +18,19 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
+#include <initializer_list>
 #include <limits>
 #include <sstream>
 
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/perf_event.h>
-#include <spawn.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace lauka::os {
@@ -320,28 +320,12 @@ namespace {
 
 /// Returns the output of a program; empty if it cannot be run or fails. It gets no variable of
 /// ours.
-std::string run_for_output(std::vector<std::string> words) {
-  std::array ends = {-1, -1};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return "";
-  const Descriptor read_end(ends[0]);
-  Descriptor write_end(ends[1]);
-  posix_spawn_file_actions_t actions{};
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, write_end.get(), STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  const std::vector<char*> argv = pointers_to(words);
-  std::string path = "PATH=/usr/bin:/bin";
-  std::array<char*, 2> environment = {path.data(), nullptr};
-  pid_t pid = 0;
-  const int failed = posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environment.data());
-  posix_spawn_file_actions_destroy(&actions);
-  write_end = Descriptor();
-  if (failed != 0) return "";
-  std::string text = read_rest(read_end.get(), std::string::npos).value_or("");
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? text : "";
+std::string run_for_output(std::initializer_list<std::string> words) {
+  ProgramSpec spec{.words = {"/usr/bin/env", "-i", "PATH=/usr/bin:/bin"}};
+  spec.words.insert(spec.words.end(), words);
+  ProgramAside program;
+  program.begin(spec, std::chrono::hours(1));
+  return program.wait_for_output(std::string::npos);
 }
 
 /// The account in a line of passwd(5), if it is that user's.

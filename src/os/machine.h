@@ -26,8 +26,8 @@ Machine this_machine_whole();
 std::string cpu_model();
 std::string os_name();
 
-/// Returns the processor by the text of /proc/cpuinfo: its model's name, else (ARM) the numbers of
-/// its maker and part; empty if it has neither.
+/// Returns the processor in /proc/cpuinfo: its model's name, else (ARM) the numbers of its maker
+/// and part.
 std::string parse_cpu_model(std::string_view cpuinfo);
 
 /// PRETTY_NAME of the text of /etc/os-release, without its quotes; empty if missing.
@@ -36,8 +36,7 @@ std::string parse_os_name(std::string_view os_release);
 /// Returns the facts in Linux's /proc and /sys; changes and runs nothing.
 MachineFacts linux_facts(const LinuxCalls& calls);
 
-/// Adds only the facts that make a machine's class: governors and hypervisor; on Linux also the
-/// CPU's model, which is in the same file.
+/// Add the facts of a machine's class: governors, hypervisor, and on Linux the CPU's model.
 void add_linux_class(const LinuxCalls& calls, MachineFacts& facts);
 void add_darwin_class(const DarwinCalls& calls, MachineFacts& facts);
 

@@ -26,29 +26,24 @@ std::string read_text(SettingFiles& files, const std::string& path) {
   return files.read(path).value_or("");
 }
 
-std::string cgroup_file(SettingFiles& files) {
-  return "/proc/" + std::to_string(files.own_pid()) + "/cgroup";
-}
+/// The control groups of lauka's process.
+struct OwnGroups {
+  std::optional<std::string> group{};   ///< of version 2, below the root of the hierarchy
+  bool is_memory_in_version_1 = false;  ///< the memory controller, which version 2 lacks then
+};
 
-/// lauka's own group, below the root of the hierarchy.
-std::optional<std::string> own_group(SettingFiles& files) {
-  const std::string text = read_text(files, cgroup_file(files));
-  for (const std::string_view line : split(text, '\n'))
-    if (line.starts_with("0::/")) return std::string(line.substr(3));
-  return std::nullopt;
-}
-
-/// True if a hierarchy of version 1 has the memory controller ("4:memory:/x"), which version 2
-/// lacks then.
-bool is_memory_in_version_1(SettingFiles& files) {
-  const std::string text = read_text(files, cgroup_file(files));
+/// "0::/x", and with version 1 "4:memory:/x".
+OwnGroups find_own(SettingFiles& files) {
+  OwnGroups own;
+  const std::string text = read_text(files, "/proc/" + std::to_string(files.own_pid()) + "/cgroup");
   for (const std::string_view line : split(text, '\n')) {
+    if (line.starts_with("0::/") && !own.group) own.group = line.substr(3);
     const auto fields = split(line, ':');
     if (fields.size() < 2) continue;
     const auto controllers = split(fields[1], ',');
-    if (std::ranges::find(controllers, "memory") != controllers.end()) return true;
+    own.is_memory_in_version_1 |= std::ranges::find(controllers, "memory") != controllers.end();
   }
-  return false;
+  return own;
 }
 
 struct Mount {
@@ -168,8 +163,8 @@ std::optional<Error> why_not_in(SettingFiles& files, const std::string& folder, 
 Result<std::unique_ptr<MemoryGroups>> open_memory_groups(SettingFiles* files) {
   if (files == nullptr) return missing({"this system has no control groups", kNewKernel});
   const auto mount = mount_of_groups(*files);
-  const auto own = own_group(*files);
-  if (is_memory_in_version_1(*files))
+  const auto [own, is_memory_in_version_1] = find_own(*files);
+  if (is_memory_in_version_1)
     return missing({"the memory controller belongs to cgroup v1 here", kUseVersion2});
   if (!mount || !own) return missing({"cgroup v2 is not in use here", kUseVersion2});
   const bool is_below =

@@ -86,25 +86,6 @@ Result<std::string> if_runnable(const std::string& word, const std::string& path
   return path;
 }
 
-class OpenText final : public TextFile {
- public:
-  explicit OpenText(Descriptor file) : file_(std::move(file)) {}
-
-  std::uint64_t bytes() const override {
-    struct stat about {};
-    return fstat(file_.get(), &about) == 0 ? static_cast<std::uint64_t>(about.st_size) : 0;
-  }
-
-  std::size_t read(std::uint64_t from, std::span<char> into) const override {
-    return read_at(file_.get(), from, into);
-  }
-
-  bool append(std::string_view bytes) override { return write_all(file_.get(), bytes); }
-
- private:
-  Descriptor file_;
-};
-
 constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
 constexpr std::size_t kDigits = 2;  // of a number: a batch has 64 runs at most
 
@@ -112,16 +93,6 @@ std::string file_name(std::size_t place) {
   std::string digits = std::to_string(place);
   digits.insert(0, kDigits - std::min(digits.size(), kDigits), '0');
   return "run-" + digits;
-}
-
-/// False if it is not a file, or too large.
-bool read_whole(const Descriptor& file, std::string& text) {
-  struct stat about {};
-  if (!file || fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode)) return false;
-  if (about.st_size > static_cast<off_t>(kMostBytes)) return false;
-  text.resize(static_cast<std::size_t>(about.st_size));
-  text.resize(read_at(file.get(), 0, text));
-  return true;
 }
 
 class FilesInFolder final : public MetricFiles {
@@ -141,9 +112,8 @@ class FilesInFolder final : public MetricFiles {
       const ActAs owner(user_);
       for (std::size_t place = 0; place < 100; ++place) {
         if (!std::ranges::binary_search(names, file_name(place))) continue;
-        Written& written = all.emplace_back();
-        written.place = place;
-        written.is_whole = read_whole(folder_.open_file(file_name(place)), written.text);
+        auto text = read_whole(folder_.open_file(file_name(place)).get(), kMostBytes);
+        all.push_back({place, text.value_or(""), text.has_value()});
       }
     }
     folder_.clear();
@@ -247,13 +217,9 @@ Result<Descriptor> open_own_log(const std::string& path, int flags) {
 
 Result<std::string> text_of_log(const Descriptor& file, const std::string& path,
                                 std::size_t most_bytes) {
-  struct stat about {};
-  if (fstat(file.get(), &about) != 0) return cannot_write(path, errno);
-  if (static_cast<std::uint64_t>(about.st_size) > most_bytes)
-    return Error{cited(path) + " is too large", "remove it"};
-  std::string text(static_cast<std::size_t>(about.st_size), '\0');
-  text.resize(read_at(file.get(), 0, text));
-  return text;
+  auto text = read_whole(file.get(), most_bytes);
+  if (!text) return Error{cited(path) + " is too large", "remove it"};
+  return *std::move(text);
 }
 
 int descriptor_of(Stream stream) {
@@ -305,6 +271,15 @@ std::size_t read_at(int fd, std::uint64_t from, std::span<char> into) {
     filled += static_cast<std::size_t>(got);
   }
   return filled;
+}
+
+std::optional<std::string> read_whole(int fd, std::size_t most) {
+  struct stat about {};
+  if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) return std::nullopt;
+  if (static_cast<std::uint64_t>(about.st_size) > most) return std::nullopt;
+  std::string text(static_cast<std::size_t>(about.st_size), '\0');
+  text.resize(read_at(fd, 0, text));
+  return text;
 }
 
 std::optional<std::string> read_rest(int fd, std::size_t most) {
@@ -493,21 +468,21 @@ bool is_first_time(const char* mark) {
   return static_cast<bool>(Descriptor(open((folder / mark).c_str(), new_file, 0644)));
 }
 
-Result<std::unique_ptr<TextFile>> TextFiles::open(const std::string& path) const {
-  const ActAs reader(user_);
+Result<TextFile> TextFile::open(const std::string& path, const std::optional<User>& user) {
+  const ActAs reader(user);
   if (!reader.error().empty()) return Error{reader.error(), "use --as-root to keep root"};
   // A named pipe is not waited for.
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat about {};
   if (!file || fstat(file.get(), &about) != 0) return system_error("cannot be read", errno);
   if (!S_ISREG(about.st_mode)) return Error{"is no regular file", "write its text to one"};
-  return std::unique_ptr<TextFile>(std::make_unique<OpenText>(std::move(file)));
+  return TextFile(std::move(file));
 }
 
-Result<std::unique_ptr<TextFile>> TextFiles::make() {
+Result<TextFile> TextFile::make() {
   Descriptor file(open_anonymous_file());
   if (!file) return system_error("no file without a name can be made", errno);
-  return std::unique_ptr<TextFile>(std::make_unique<OpenText>(std::move(file)));
+  return TextFile(std::move(file));
 }
 
 Result<std::unique_ptr<MetricFiles>> open_metric_files(const std::optional<User>& user) {
@@ -531,20 +506,8 @@ Result<PrivateFolder> PrivateFolder::create(const std::optional<User>& user) {
                       "set TMPDIR to a folder that can be written");
 }
 
-PrivateFolder::PrivateFolder(PrivateFolder&& other) noexcept
-    : path_(std::exchange(other.path_, {})),
-      lock_(std::move(other.lock_)),
-      user_(std::move(other.user_)) {}
-
-PrivateFolder& PrivateFolder::operator=(PrivateFolder&& other) noexcept {
-  std::swap(path_, other.path_);
-  std::swap(lock_, other.lock_);
-  std::swap(user_, other.user_);
-  return *this;
-}
-
 PrivateFolder::~PrivateFolder() {
-  if (path_.empty()) return;
+  if (!lock_) return;
   const ActAs owner(user_);
   // Most often it is empty. rmdir does not follow a link that someone has put in its place.
   if (rmdir(path_.c_str()) == 0) return;
@@ -592,11 +555,6 @@ Result<std::string> AppendLog::read(const std::string& path, std::size_t most_by
   return text_of_log(*file, path, most_bytes);
 }
 
-bool AppendLog::may_be_next_to(const std::string& target) {
-  struct stat about {};
-  return stat(target.c_str(), &about) != 0 || S_ISREG(about.st_mode);
-}
-
 Result<void> AppendLog::cut(std::size_t bytes) {
   if (ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0) return cannot_write(path_, errno);
   return {};
@@ -622,10 +580,6 @@ bool AppendLog::flush() {
   if (now - synced_ < std::chrono::seconds(1)) return true;
   synced_ = now;
   return fsync(file_.get()) == 0;
-}
-
-void AppendLog::remove() {
-  unlink(path_.c_str());
 }
 
 bool is_terminal(Stream stream) {

@@ -24,7 +24,9 @@ namespace lauka::os {
 
 namespace {
 
-Machine machine_without_cpu() {
+/// Describes this machine. `facts`: those of its class, or none; the class may have been found
+/// where the CPU's name is, too.
+Machine describe(const MachineFacts& facts) {
   Machine machine;
   utsname names{};
   if (uname(&names) == 0) {
@@ -36,12 +38,6 @@ Machine machine_without_cpu() {
   machine.os = os_name();
   const long online = sysconf(_SC_NPROCESSORS_ONLN);
   machine.cpus = online > 0 ? static_cast<unsigned>(online) : 0;
-  return machine;
-}
-
-/// The class may have been found where the CPU's name is, too.
-Machine with_class(const MachineFacts& facts) {
-  Machine machine = machine_without_cpu();
   machine.cpu_model = facts.machine.cpu_model.empty() ? cpu_model() : facts.machine.cpu_model;
   for (const NamedCpus& governor : facts.governors)
     machine.governor += (machine.governor.empty() ? "" : ", ") + governor.name;
@@ -53,9 +49,7 @@ Machine with_class(const MachineFacts& facts) {
 }  // namespace
 
 Machine this_machine() {
-  Machine machine = machine_without_cpu();
-  machine.cpu_model = cpu_model();
-  return machine;
+  return describe({});
 }
 
 std::string parse_cpu_model(std::string_view cpuinfo) {
@@ -92,7 +86,7 @@ Machine this_machine_whole() {
   } else if (const LinuxCalls* linux_system = linux_calls()) {
     add_linux_class(*linux_system, facts);
   }
-  return with_class(facts);
+  return describe(facts);
 }
 
 MachineFacts machine_facts() {
@@ -102,7 +96,7 @@ MachineFacts machine_facts() {
   } else if (const LinuxCalls* linux_system = linux_calls()) {
     facts = linux_facts(*linux_system);
   }
-  facts.machine = with_class(facts);
+  facts.machine = describe(facts);
   facts.clock_step = MonotonicClock().resolution();
   return facts;
 }
@@ -308,12 +302,8 @@ void probe_hypervisor(const LinuxCalls& calls, const std::string& cpuinfo, Machi
 
 void probe_container(const LinuxCalls& calls, MachineFacts& facts) {
   for (const auto& [path, name] :
-       {std::pair("/.dockerenv", "Docker"), std::pair("/run/.containerenv", "Podman")}) {
-    const std::string whole(path);
-    const std::size_t slash = whole.rfind('/');
-    const auto names = calls.list_folder(slash == 0 ? "/" : whole.substr(0, slash));
-    if (std::ranges::find(names, whole.substr(slash + 1)) != names.end()) facts.container = name;
-  }
+       {std::pair("/.dockerenv", "Docker"), std::pair("/run/.containerenv", "Podman")})
+    if (calls.read_file(path)) facts.container = name;
   if (const auto systemd = line_in(calls, "/run/systemd/container"); systemd && !facts.container)
     facts.container = systemd;
 }

@@ -27,18 +27,15 @@ struct Input {
   std::optional<std::string> path;
 };
 
-/// Capture: both together are kept for error_output_end.
-enum class Sink : unsigned char { Null, Pipe, Inherit, File, Capture };
+using Sink = OutputKind;
 
 /// The destination of standard output and error.
 struct Output {
   Sink sink = Sink::Null;
   std::string path{};  ///< of Sink::File: emptied before each run
-  bool kept = false;   ///< output goes to unnamed files first, so that no reader slows the run
-                       ///< (Launcher::kept_bytes), and to its destination when the run has
-                       ///< ended
-  bool has_listener = false;  ///< Launch::listener receives the output through pipes, before it
-                              ///< goes to its destination; not with `kept`
+  bool kept = false;   ///< unnamed files take output (Launcher::kept_bytes), so that no reader
+                       ///< slows the run, and pass it on at the end
+  bool has_listener = false;  ///< Launch::listener gets output first; not with `kept`
 };
 
 /// The kept parts of a run.
@@ -52,35 +49,30 @@ struct ProgramSpec {
   std::vector<std::string> words;  ///< argv, at least one
   Input input{};
   Output output{};
-  std::string folder{};  ///< where it is run, as by cd: with PWD, and paths in its words begin
-                         ///< there; empty: where lauka is
+  std::string folder{};  ///< to run in, as by cd; empty: lauka's
   std::optional<std::chrono::nanoseconds> timeout{};
-  std::vector<std::string> environment{};  ///< NAME=VALUE, besides what lauka was started with, or
-                                           ///< instead; its PATH is where the program is looked for
-  std::uint32_t jobs = 1;  ///< copies that are run at once, as one run; each finds its number, from
-                           ///< 0, in LAUKA_JOB. Where one fails, the others are killed
-  bool jobs_outlive_failure = false;  ///< they are not
+  std::vector<std::string> environment{};  ///< NAME=VALUE, added to lauka's own or instead of it;
+                                           ///< its PATH finds the program
+  std::uint32_t jobs = 1;             ///< copies that are one run, numbered from 0 in LAUKA_JOB
+  bool jobs_outlive_failure = false;  ///< of one of them; else they are killed
   std::string launch_variable{};      ///< NAME that each launch gives a value; empty: none
   bool has_region = false;            ///< it gets memory for its region (lauka/region.h)
-  std::optional<User> user{};  ///< the user it runs as, whose rights open its files: lauka must
-                               ///< be root; nullopt: lauka's own
-  std::vector<std::uint32_t>
-      cpus{};  ///< Linux: it may run on these only; empty: on all that lauka may
+  std::optional<User> user{};         ///< runs it and opens its files; nullopt: lauka's own
+  std::vector<std::uint32_t> cpus{};  ///< Linux: it runs on these only; empty: on any
   CorePreference prefer = CorePreference::Any;  ///< macOS: by its quality-of-service class
 };
 
-/// One kernel counter to be opened on the launcher just before a run: inherited by the command and
-/// started by its execve. The bytes are the engine's business (Linux: a perf_event_attr).
+/// A kernel counter that the launcher opens just before a run: the command inherits it, and its
+/// execve starts it. The bytes are the engine's business (Linux: a perf_event_attr).
 struct CounterRequest {
   std::array<std::byte, 136> attributes{};
-  std::size_t leader = 0;  ///< index of its group's leader in the same set; its own index: it leads
-  int cpu = -1;  ///< counts on that CPU only, and nothing while that is switched off; -1: on all.
-                 ///< One of the same type in its set counts on all: this one has no guard
+  std::size_t leader = 0;  ///< index of its group's leader in the set; its own index: it leads
+  int cpu = -1;  ///< counts on that CPU only (0 while it is off), as another one of its type in the
+                 ///< set counts on all: so it has no guard; -1: on all
   bool system_wide = false;  ///< counts whatever runs on `cpu`, from its opening to its reading
-  bool of_region = false;    ///< of a program with a region: its execve does not start it, the
-                             ///< program switches it on and off
-  bool optional = false;     ///< where one of these cannot be opened, none is, and the run goes on
-                             ///< without them. They stand behind the others
+  bool of_region = false;    ///< a program with a region switches it, not execve
+  bool optional = false;     ///< follows the others; if one cannot be opened, the run goes on
+                             ///< without all of these
 };
 
 /// The value of a counter when the run had ended.
@@ -98,18 +90,15 @@ using ProgramId = std::uint32_t;
 using CounterSetId = std::uint32_t;
 inline constexpr CounterSetId kNoCounters = ~CounterSetId{0};
 
-/// Follows one run from lauka's side, if lauka itself is the launcher (macOS). A launcher with a
-/// process of its own (Linux) does not call it.
+/// Follows a run from lauka's side. Called only if lauka itself is the launcher (macOS).
 class RunWatch : NonCopyable {
  public:
   virtual ~RunWatch() = default;
 
-  /// Called just before the process is made. Counters switched on here are on when its first thread
-  /// is born.
+  /// Called just before the process is made: counters switched on here count its first thread.
   virtual void before_start() = 0;
 
-  /// Called when the process exists, suspended, before it has run anything. Not called if it could
-  /// not be made.
+  /// Called when the process exists, suspended, before it has run anything.
   virtual void made(int pid) = 0;
 
   /// About every `interval()` while it runs.
@@ -122,9 +111,9 @@ class OutputListener : NonCopyable {
  public:
   virtual ~OutputListener() = default;
 
-  /// Takes a piece of standard output or error that has just been read; some may come after the
-  /// run's end. Returns false when it has enough: then the run is ended, by SIGTERM to its process
-  /// group and two seconds later by SIGKILL, and has succeeded; its wall time is up to now.
+  /// Takes a piece of standard output or error; some may come after the run's end. Returns false
+  /// when it has enough: the run has succeeded, its wall time is up to now, and its process group
+  /// gets SIGTERM and two seconds later SIGKILL.
   virtual bool receive(Kept which, std::string_view bytes) = 0;
 };
 
@@ -133,18 +122,16 @@ struct Launch {
   ProgramId program = 0;
   CounterSetId counters = kNoCounters;
   std::vector<RunWatch*> watches{};     ///< not null; they outlive the run
-  bool counts_calling_threads = false;  ///< of a program with a region, on macOS: threads that
-                                        ///< call in count themselves (RegionUse::instructions)
+  bool counts_calling_threads = false;  ///< macOS: threads that enter its region count themselves
   std::string value{};                  ///< of the program's launch_variable
-  OutputListener* listener = nullptr;   ///< of a program whose output it receives; it is alone in
-                                        ///< its request; it outlives the run
-  std::string group{};  ///< file by which its processes join a control group (setting_files.h);
-                        ///< empty: none. Such a launch is alone in its request
+  OutputListener* listener = nullptr;   ///< of Output::has_listener; outlives the run, which is
+                                        ///< alone in its request
+  std::string group{};  ///< file by which it joins a control group (setting_files.h), alone in its
+                        ///< request; empty: none
   bool despite_interrupt = false;  ///< runs to its end when lauka is asked to end (a cleanup)
 };
 
-/// The kernel's accounts of the command's own process, without its descendants: final, read when it
-/// had ended and before it was reaped (macOS).
+/// The kernel's final accounts of the command's own process, without its descendants (macOS).
 struct KernelTotals {
   std::uint64_t instructions = 0;  ///< user and kernel; 0 on a virtual machine, as are cycles
   std::uint64_t cycles = 0;
@@ -168,8 +155,8 @@ struct RegionUse {
   std::uint64_t uncounted_threads = 0;  ///< of which these are not known
 };
 
-/// The position in the file that was a run's standard input when the run ended. Mapping a file into
-/// memory does not move it. Unknown: it was not a regular file.
+/// How far a run moved the position in its standard input; mapping a file does not move it.
+/// Unknown: it was not a regular file.
 enum class InputRead : unsigned char { Unknown, Nothing, Part, All };
 
 /// One run that has ended. Times, rusage and counters belong to it alone.
@@ -177,13 +164,10 @@ struct Ended {
   Outcome outcome;
   Usage usage;
   std::chrono::nanoseconds whole{};  ///< with everything the launcher did for this run
-  std::vector<Reading>
-      readings{};           ///< one per counter of its set; empty where counter_error is not 0
-  int counter_error = 0;    ///< errno of the counter that could not be opened or read
-  int optional_error = 0;   ///< errno of the optional counter that could not be opened: their
-                            ///< readings are all 0
-  std::size_t orphans = 0;  ///< orphans of the run that ended before it did: in the
-                            ///< counters, and not in rusage
+  std::vector<Reading> readings{};   ///< one per counter of its set; empty with a counter_error
+  int counter_error = 0;             ///< errno of the counter that could not be opened or read
+  int optional_error = 0;   ///< errno of the optional counter that could not be opened; all read 0
+  std::size_t orphans = 0;  ///< that ended before the run: in the counters, and not in rusage
   InputRead input = InputRead::Unknown;
   bool was_enough = false;               ///< its listener ended it
   std::optional<RegionUse> region{};     ///< of a program that has one
@@ -196,8 +180,7 @@ inline constexpr std::chrono::nanoseconds kGrace = std::chrono::seconds(2);
 /// Called about five times a second while runs go on.
 using Tick = std::function<void()>;
 
-/// Runs programs one after the other, so that neither lauka's size nor its work shows in a number:
-/// on Linux from a small process of its own, on macOS from lauka itself (start_spawning_launcher).
+/// Runs programs one after the other, so that neither lauka's size nor its work shows in a number.
 /// A failed, stopped, timed out or cancelled run is an outcome, never an error.
 class Launcher : NonCopyable {
  public:
@@ -210,42 +193,38 @@ class Launcher : NonCopyable {
   /// Registers a set of counters of at most kMaxCounters.
   virtual Result<CounterSetId> add_counters(std::span<const CounterRequest> requests) = 0;
 
-  /// Runs `launches` in order, at most kMaxBatch of them, and gives one Ended for each that was
-  /// begun. Ends early after a run that did not exit with 0 (unless `go_on_after_failure`), that
-  /// took too long, that could not be counted, or when a signal to end lauka came (then the last
-  /// outcome is Cancelled).
+  /// Runs `launches` in order, 1 to kMaxBatch of them, and gives an Ended for each that was begun,
+  /// at least one. Ends early after a run that failed (unless `go_on_after_failure`), took too long
+  /// or could not be counted, and when a signal asks lauka to end (the last outcome is Cancelled).
   virtual Result<std::vector<Ended>> run(std::span<const Launch> launches, bool go_on_after_failure,
                                          const Tick& tick) = 0;
 
-  /// Returns the last lines that the latest run wrote to standard error, at most 20 and about 4 KB;
-  /// empty if it was not captured.
+  /// Returns the last lines of the latest run's standard error (OutputTail); empty if not captured.
   virtual std::string error_output_end() const = 0;
 
-  /// Returns how much the latest run wrote, if that is kept (Output::kept); and a part of it, as
-  /// many bytes as there are. Bytes before the last kMostKept may read as 0.
+  /// Returns how much the latest run wrote, if that is kept, and reads a part of it, as many bytes
+  /// as there are. Bytes before the last kMostKept may read as 0.
   virtual std::uint64_t kept_bytes(Kept /*which*/) const { return 0; }
   virtual std::size_t read_kept(Kept /*which*/, std::uint64_t /*from*/,
                                 std::span<char> /*into*/) const {
     return 0;
   }
 
-  /// Has programs with CPUs of their own run there and join a control group (Launch::group), unless
-  /// it is empty or they are in another one. With `are_used` false they run anywhere.
+  /// Has programs with CPUs of their own run there (else anywhere), and join a control group if
+  /// `group` is not empty and they have no other.
   virtual void use_own_cpus(bool /*are_used*/, const std::string& /*group*/) {}
 
   /// True if programs can be run in several copies (ProgramSpec::jobs).
   virtual bool runs_copies() const { return true; }
 
-  /// Lets the launcher end while lauka goes on: nothing runs after this. The destructor waits for
-  /// its end.
+  /// Lets the launcher end while lauka goes on: nothing runs after this.
   virtual void dismiss() {}
 
   /// Runs that one request may hold.
   static constexpr std::size_t kMaxBatch = 64;
 };
 
-/// The last act of a launcher process when lauka has ended, with lauka's process id: by then it may
-/// be killed. Its other work is done.
+/// The last act of a launcher process when lauka, whose process id it gets, has ended.
 using AfterLauka = void (*)(int lauka);
 
 /// The launcher of this system. To be called first in main, before anything else makes lauka larger
@@ -254,18 +233,15 @@ Result<std::unique_ptr<Launcher>> start_launcher(AfterLauka after_lauka = nullpt
 
 struct DarwinCalls;
 
-/// The launcher of macOS: runs are started by lauka's own process, with posix_spawn. To be called
-/// first in main, before anything changes lauka's signals. Unlike Linux, macOS needs no process of
-/// its own for this: a spawned process does not inherit lauka's size, the kernel's totals of a run
-/// are the run's alone, and wall time ends when the kernel reports the end. A run is spawned
-/// suspended, so that counters know it before it has run anything; it has a process group of its
-/// own. `calls` outlives the launcher.
+/// Starts the launcher of macOS: lauka itself starts runs with posix_spawn, suspended, so that
+/// counters know a run before it has run anything. It needs no process of its own: a spawned
+/// process does not inherit lauka's size, and the kernel's totals of a run are the run's alone. To
+/// be called first in main, before anything changes lauka's signals. `calls` outlives the launcher.
 Result<std::unique_ptr<Launcher>> start_spawning_launcher(const DarwinCalls& calls);
 
-/// Returns the file that execve gets for `word`, found as a shell does: itself if it has a slash,
-/// else in `path` (none: lauka's own PATH), by a process in `folder` (empty: lauka's own). The
-/// error reads as a shell's: "nosuch: command not found", "./x: Permission denied", "/tmp: Is a
-/// directory".
+/// Finds the file for `word` as a shell does: itself if it has a slash, else in `path` (none:
+/// lauka's own PATH), by a process in `folder` (empty: lauka's own). The error reads as a shell's:
+/// "nosuch: command not found".
 Result<std::string> find_program(const std::string& word,
                                  const std::optional<std::string>& path = std::nullopt,
                                  const std::string& folder = {});
@@ -285,24 +261,22 @@ inline constexpr std::string_view kJobVariable = "LAUKA_JOB=";
 /// The variable with the descriptor of a program's RegionPage.
 inline constexpr const char* kRegionVariable = "LAUKA_REGION";
 
-/// Returns NAME=VALUE for a launch's whole environment: lauka's original one, HOME, USER and
-/// LOGNAME of its user, PWD of its folder, its own variables, `value` of its launch_variable, and
-/// an empty kRegionVariable if it has a region.
+/// Returns a launch's whole environment: lauka's original one with the user's HOME, USER and
+/// LOGNAME, PWD, the program's own variables, `value` of launch_variable, and an empty
+/// kRegionVariable if it has a region.
 std::vector<std::string> program_environment(const ProgramSpec& spec, const std::string& value);
 
-/// A program that runs while lauka does something else: lauka's own child, not the launcher's, and
-/// not measured.
+/// A program that lauka itself runs aside, not measured.
 class ProgramAside : NonCopyable {
  public:
   ~ProgramAside() { kill_it(); }
 
-  /// Starts `spec` as its user; it has `timeout` from now on. Standard input and error are
-  /// /dev/null. Where it cannot be started, there is nothing to take.
+  /// Starts `spec` as its user, if possible; it has `timeout` from now on. Standard input and error
+  /// are /dev/null.
   void begin(const ProgramSpec& spec, std::chrono::nanoseconds timeout);
 
-  /// Waits until it has ended and returns its standard output, up to `most_bytes`; empty if it
-  /// failed, took too long, or was not begun. It is killed when its time is over, or soon after
-  /// lauka was asked to end; it has ended when this returns.
+  /// Waits for its end and returns its standard output, up to `most_bytes`; empty if it failed or
+  /// was not begun. It is killed when its time is over, or soon after lauka was asked to end.
   std::string wait_for_output(std::size_t most_bytes);
 
  private:

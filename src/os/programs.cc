@@ -200,11 +200,9 @@ std::string ProgramAside::wait_for_output(std::size_t most_bytes) {
   int status = 0;
   const bool has_succeeded = waitpid(std::exchange(pid_, 0), &status, 0) > 0 && WIFEXITED(status) &&
                              WEXITSTATUS(status) == 0;
-  const off_t size = lseek(output_.get(), 0, SEEK_END);
-  if (!has_succeeded || size <= 0) return {};
-  std::string written(std::min(static_cast<std::size_t>(size), most_bytes), '\0');
-  written.resize(read_at(output_.get(), 0, written));
-  return written;
+  if (!has_succeeded) return {};
+  lseek(output_.get(), 0, SEEK_SET);
+  return read_rest(output_.get(), most_bytes).value_or("");
 }
 
 void ProgramAside::kill_it() {

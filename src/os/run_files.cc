@@ -45,6 +45,55 @@ T read(const T& shared) {
   return __atomic_load_n(&shared, __ATOMIC_RELAXED);
 }
 
+/// Opens files for a run. A named pipe opens when its other end does; that wait ends with EINTR
+/// when the run is no longer wanted, and with ETIMEDOUT when `limit` is over, counted from here.
+/// While it lives, a repeated alarm ends waits, as one may come just before a wait.
+class OpensPatiently : NonCopyable {
+ public:
+  OpensPatiently(nanoseconds limit, const std::function<bool()>& is_unwanted)
+      : is_unwanted_(is_unwanted) {
+    const auto now = std::chrono::steady_clock::now();
+    deadline_ = now + std::min<nanoseconds>(limit, nanoseconds::max() - now.time_since_epoch());
+    struct sigaction action {};
+    action.sa_handler = [](int) {};  // without SA_RESTART
+    sigfillset(&action.sa_mask);
+    sigaction(SIGALRM, &action, &handled_);
+    sigset_t alarm;
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
+    sigprocmask(SIG_UNBLOCK, &alarm, &blocked_);
+    const itimerval timer{to_timeval(kAlarm), to_timeval(std::clamp(limit, kSoon, kAlarm))};
+    setitimer(ITIMER_REAL, &timer, nullptr);
+  }
+  ~OpensPatiently() {
+    const int saved = errno;
+    const itimerval none{};
+    setitimer(ITIMER_REAL, &none, nullptr);
+    sigprocmask(SIG_SETMASK, &blocked_, nullptr);
+    sigaction(SIGALRM, &handled_, nullptr);
+    errno = saved;
+  }
+
+  /// The descriptor, closed by exec; -1 with errno.
+  int open(const char* path, int flags) const {
+    while (!is_unwanted_()) {
+      const int fd = ::open(path, flags | O_CLOEXEC, 0666);
+      if (fd >= 0 || errno != EINTR) return fd;
+      if (std::chrono::steady_clock::now() < deadline_) continue;
+      errno = ETIMEDOUT;
+      return -1;
+    }
+    errno = EINTR;
+    return -1;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point deadline_;
+  const std::function<bool()>& is_unwanted_;
+  struct sigaction handled_ {};
+  sigset_t blocked_{};
+};
+
 /// The last lines of a file, as OutputTail's.
 std::string last_lines_of_file(int fd) {
   struct stat file {};
@@ -59,46 +108,9 @@ std::string last_lines_of_file(int fd) {
 
 }  // namespace
 
-OpensPatiently::OpensPatiently(nanoseconds limit, std::function<bool()> is_unwanted)
-    : is_unwanted_(std::move(is_unwanted)) {
-  const auto now = std::chrono::steady_clock::now();
-  deadline_ = now + std::min<nanoseconds>(limit, nanoseconds::max() - now.time_since_epoch());
-  struct sigaction action {};
-  action.sa_handler = [](int) {};  // without SA_RESTART
-  sigfillset(&action.sa_mask);
-  sigaction(SIGALRM, &action, &handled_);
-  sigset_t alarm;
-  sigemptyset(&alarm);
-  sigaddset(&alarm, SIGALRM);
-  sigprocmask(SIG_UNBLOCK, &alarm, &blocked_);
-  const itimerval timer{to_timeval(kAlarm), to_timeval(std::clamp(limit, kSoon, kAlarm))};
-  setitimer(ITIMER_REAL, &timer, nullptr);
-}
-
-OpensPatiently::~OpensPatiently() {
-  const int saved = errno;
-  const itimerval none{};
-  setitimer(ITIMER_REAL, &none, nullptr);
-  sigprocmask(SIG_SETMASK, &blocked_, nullptr);
-  sigaction(SIGALRM, &handled_, nullptr);
-  errno = saved;
-}
-
-int OpensPatiently::open(const char* path, int flags) const {
-  while (!is_unwanted_()) {
-    const int fd = ::open(path, flags | O_CLOEXEC, 0666);
-    if (fd >= 0 || errno != EINTR) return fd;
-    if (std::chrono::steady_clock::now() < deadline_) continue;
-    errno = ETIMEDOUT;
-    return -1;
-  }
-  errno = EINTR;
-  return -1;
-}
-
-std::optional<Outcome> open_named(const NamedFiles& named, std::function<bool()> is_unwanted,
+std::optional<Outcome> open_named(const NamedFiles& named, const std::function<bool()>& is_unwanted,
                                   OwnFiles& own) {
-  const OpensPatiently opens(named.timeout, std::move(is_unwanted));
+  const OpensPatiently opens(named.timeout, is_unwanted);
   const auto why_not = [&](LaunchStep step) -> Outcome {
     if (errno == EINTR) return Cancelled{};
     if (errno == ETIMEDOUT) return TimedOut{named.timeout, false};
@@ -116,14 +128,14 @@ std::optional<Outcome> open_named(const NamedFiles& named, std::function<bool()>
 }
 
 std::optional<Outcome> open_named(const ProgramSpec& spec, bool output_only,
-                                  std::function<bool()> is_unwanted, OwnFiles& own) {
+                                  const std::function<bool()>& is_unwanted, OwnFiles& own) {
   NamedFiles named{.timeout = spec.timeout.value_or(nanoseconds::max())};
   if (spec.input.path && !output_only) named.input = spec.input.path->c_str();
   if (spec.output.sink == Sink::File) named.output = spec.output.path.c_str();
   if (named.input == nullptr && named.output == nullptr) return std::nullopt;
   const ActAs user(spec.user);  // see Rights in launcher_process.cc
   if (!user.error().empty()) return NotStarted{LaunchStep::BecomeUser, EPERM};
-  return open_named(named, std::move(is_unwanted), own);
+  return open_named(named, is_unwanted, own);
 }
 
 InputRead input_read(int fd) {

@@ -46,12 +46,12 @@ struct OwnFiles {
 
 /// Opens them with the rights of this process. Returns why the run cannot be started; nullopt if
 /// all are open.
-std::optional<Outcome> open_named(const NamedFiles& named, std::function<bool()> is_unwanted,
+std::optional<Outcome> open_named(const NamedFiles& named, const std::function<bool()>& is_unwanted,
                                   OwnFiles& own);
 
 /// The same for a program's input (unless `output_only`) and output, with its user's rights.
 std::optional<Outcome> open_named(const ProgramSpec& spec, bool output_only,
-                                  std::function<bool()> is_unwanted, OwnFiles& own);
+                                  const std::function<bool()>& is_unwanted, OwnFiles& own);
 
 /// True if no other run of a request may follow this one.
 inline bool must_stop_after(const Outcome& outcome, bool go_on_after_failure) {
@@ -60,24 +60,6 @@ inline bool must_stop_after(const Outcome& outcome, bool go_on_after_failure) {
 
 /// Reads the position of a run's standard input.
 InputRead input_read(int fd);
-
-/// Opens files for a run. A named pipe opens when its other end does; that wait ends with EINTR
-/// when the run is no longer wanted, and with ETIMEDOUT when `limit` is over, counted from here.
-/// While it lives, a repeated alarm ends waits, as one may come just before a wait.
-class OpensPatiently : NonCopyable {
- public:
-  OpensPatiently(std::chrono::nanoseconds limit, std::function<bool()> is_unwanted);
-  ~OpensPatiently();
-
-  /// The descriptor, closed by exec; -1 with errno.
-  int open(const char* path, int flags) const;
-
- private:
-  std::chrono::steady_clock::time_point deadline_;
-  std::function<bool()> is_unwanted_;
-  struct sigaction handled_ {};
-  sigset_t blocked_{};
-};
 
 /// The listener to a run's pipes, and the destination of its output; -1: none.
 struct Listening {
@@ -129,7 +111,7 @@ class RunFiles {
     enough_ns_.reset();
   }
 
-  /// Takes the contents of the pipes; if a program writes faster than that, a part.
+  /// Takes the contents of the pipes, or a part if a program writes faster.
   void drain() { drain_at_most(kMostPieces); }
 
   /// The same while a run goes on: at most one piece if there is a listener, since its work may
@@ -175,8 +157,8 @@ class RunFiles {
 /// stay unwritable, so that an export to them is an error and not lost.
 void fill_standard_descriptors();
 
-/// The memory in which a run notes its region (lauka/region.h), new for each run, so that an orphan
-/// of an earlier run writes to no other's. Internal to os/.
+/// The memory in which a run notes its region (lauka/region.h); each run has its own, as an orphan
+/// may go on writing. Internal to os/.
 class RegionPage : NonCopyable {
  public:
   ~RegionPage();

@@ -12,9 +12,8 @@
 namespace lauka::os {
 
 /// The files through which Linux shows and takes its settings, and the journal of their changes.
-/// Each call is one step that either happens or not, so that tests can stop after any of them; none
-/// makes decisions. Paths are absolute; one with a symbolic link anywhere in it is refused (ELOOP
-/// or ENOTDIR).
+/// Each call is one step that happens or not, so that tests can stop after any. Paths are absolute;
+/// one with a symbolic link in it is refused (ELOOP or ENOTDIR).
 class SettingFiles : NonCopyable {
  public:
   virtual ~SettingFiles() = default;
@@ -41,8 +40,7 @@ class SettingFiles : NonCopyable {
   virtual int remove(const std::string& path) = 0;
 
   /// Locks a folder until unlock() or the end of this process. EWOULDBLOCK if another process holds
-  /// it; ENOENT if it is not there, or was removed meanwhile; EPERM if it belongs to another user
-  /// or others may write to it.
+  /// it; ENOENT if it has gone; EPERM if others own it or may write to it.
   virtual int lock(const std::string& folder) = 0;
   virtual void unlock() = 0;
 

@@ -11,11 +11,10 @@
 
 namespace lauka::os {
 
-/// Ctrl-C, Ctrl-\, SIGTERM and SIGHUP end a session in good order: they are noted here and looked
-/// at between runs. A second one, half a second later or more, ends lauka at once. Signals that
-/// were ignored when lauka was started stay ignored. A reader that goes away and a file that grows
-/// too large are errors of the write from here on, not lauka's end: what was measured is still to
-/// be exported.
+/// Has Ctrl-C, Ctrl-\, SIGTERM and SIGHUP noted, to be looked at between runs. A second one, half a
+/// second later or more, ends lauka at once. Signals that were ignored from the start stay ignored.
+/// A reader that goes away and a file that grows too large become errors of the write: what was
+/// measured is still to be exported.
 void watch_for_interrupts();
 
 /// Calls `give_back` before a second signal ends lauka: it may use only system calls.
@@ -24,9 +23,8 @@ void on_sudden_end(void (*give_back)());
 /// Returns the signal that asked lauka to end; 0 if none.
 int interrupt();
 
-/// True if a process that was killed by `signal_number` got a signal that was sent to lauka:
-/// killall and similar programs reach commands too, which is no failure of theirs. Waits a moment
-/// for lauka's own if that may still be on its way.
+/// True if the signal that killed a process was sent to lauka, too (killall), so that the process
+/// did not fail. Waits a moment for lauka's own if that may still be on its way.
 bool was_meant_for_lauka(int signal_number, bool may_wait);
 
 /// True if the process was started with that signal ignored.
@@ -35,8 +33,8 @@ bool is_ignored(int signal_number);
 /// Returns "SIGSEGV"; "signal 64" for one without a name of its own.
 std::string signal_name(int signal_number);
 
-/// While it lives, signals that ask lauka to end come only in waits, and suspension (Ctrl-Z) is
-/// delayed: a command's time goes on while it is stopped.
+/// While it lives, signals that ask lauka to end come only in waits, and suspension (Ctrl-Z),
+/// during which a command's time would go on, is delayed.
 class HoldSignals : NonCopyable {
  public:
   HoldSignals();
@@ -62,10 +60,9 @@ class HoldSignals : NonCopyable {
 /// Lets the others go on; returns when it is one's turn again.
 using Yield = std::function<void()>;
 
-/// Carries out activities that take turns, each in a thread of its own, of which one goes on at a
-/// time: what they share needs no lock. Each has its first turn in order; then `next` chooses among
-/// those that are not over (ascending), until all are. Signals come to whose turn it is. What one
-/// throws comes out when the others are over.
+/// Carries out activities in a thread each, of which one goes on at a time: what they share needs
+/// no lock. Each has its first turn in order; then `next` chooses among those that are not over
+/// (ascending). Signals come to whose turn it is. What one throws comes out when all are over.
 void take_turns(const std::vector<std::function<void(const Yield&)>>& activities,
                 const std::function<std::size_t(std::span<const std::size_t>)>& next);
 

@@ -44,23 +44,18 @@ constexpr std::uint64_t low_bits(unsigned width) {
   return ~std::uint64_t{0} >> (64U - width);
 }
 
-std::uint64_t& word_of(Code& code, unsigned word) {
-  switch (word) {
-    case 1:
-      return code.config1;
-    case 2:
-      return code.config2;
-    case 3:
-      return code.config3;
-    default:
-      return code.config;
-  }
-}
+/// The words of a code, by Format::word.
+struct Word {
+  std::string_view name;
+  std::uint64_t Code::*value;
+};
+constexpr auto kWords = std::to_array<Word>({{"config", &Code::config},
+                                             {"config1", &Code::config1},
+                                             {"config2", &Code::config2},
+                                             {"config3", &Code::config3}});
 
 std::optional<unsigned> parse_word(std::string_view name) {
-  static constexpr std::array<std::string_view, 4> kWords = {"config", "config1", "config2",
-                                                             "config3"};
-  const auto* const found = std::ranges::find(kWords, name);
+  const auto* const found = std::ranges::find(kWords, name, &Word::name);
   if (found == kWords.end()) return std::nullopt;
   return static_cast<unsigned>(found - kWords.begin());
 }
@@ -75,9 +70,8 @@ void set_term(std::vector<Term>& terms, Term term) {
     terms.push_back(std::move(term));
 }
 
-/// Splits "event=0x3c,edge,param=?".
-Result<std::vector<Term>> parse_terms(std::string_view text) {
-  std::vector<Term> terms;
+/// Adds the terms of "event=0x3c,edge,param=?".
+Result<void> add_terms(std::string_view text, std::vector<Term>& terms) {
   for (const std::string_view part : split(text, ',')) {
     const std::string_view item = trimmed(part);
     const std::size_t equals = item.find('=');
@@ -93,7 +87,7 @@ Result<std::vector<Term>> parse_terms(std::string_view text) {
     }
     set_term(terms, std::move(term));
   }
-  return terms;
+  return {};
 }
 
 unsigned width_of(const Format& format) {
@@ -122,7 +116,7 @@ std::optional<Format> parse_format(std::string_view text) {
 bool put(Code& code, const Format& format, std::uint64_t value) {
   const unsigned total = width_of(format);
   if (total < 64 && (value >> total) != 0) return false;
-  std::uint64_t& word = word_of(code, format.word);
+  std::uint64_t& word = code.*kWords.at(format.word).value;
   for (const Format::Bits& bits : format.bits) {
     const unsigned width = bits.high - bits.low + 1;
     const std::uint64_t mask = low_bits(width);
@@ -208,9 +202,8 @@ Result<std::vector<Sysfs::Term>> Sysfs::expand(const Pmu& pmu, std::string_view 
         continue;
       }
     }
-    auto parsed = parse_terms(event ? std::string_view(*event) : item);
-    if (!parsed) return parsed.error();
-    for (Term& term : *parsed) set_term(terms, std::move(term));
+    if (auto added = add_terms(event ? std::string_view(*event) : item, terms); !added)
+      return added.error();
   }
   return terms;
 }

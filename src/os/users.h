@@ -36,9 +36,9 @@ struct IdentityCalls {
 
 const IdentityCalls& identity_calls();
 
-/// While it lives, files are looked for, opened and made with the rights of `user` (nullopt:
-/// nothing is changed), so that root cannot be led into places that the user could not reach. lauka
-/// stays root by its real and saved ids. If a part of it is refused, nothing is changed.
+/// While it lives, files are found, opened and made with the rights of `user` (nullopt: lauka's
+/// own), so that root cannot be led into places that the user could not reach. lauka stays root by
+/// its real and saved ids.
 class ActAs : NonCopyable {
  public:
   explicit ActAs(const std::optional<User>& user, const IdentityCalls& calls = identity_calls());
@@ -60,9 +60,8 @@ class ActAs : NonCopyable {
 /// True if this process has root's rights.
 bool has_root_rights();
 
-/// Returns the user who called sudo, with that user's groups and home; nullopt if root is kept, if
-/// lauka is not root or was not started by sudo, or if root itself called it. Refused if SUDO_UID
-/// or SUDO_GID is not a user's.
+/// Returns the user who called sudo, with groups and home; nullopt if root is kept or called it, or
+/// without sudo. Refused if SUDO_UID or SUDO_GID is not a user's.
 Result<std::optional<User>> user_behind_sudo(bool keep_root);
 
 }  // namespace lauka::os

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -66,34 +65,24 @@ struct KeptHead {
   std::uint64_t seed = 0;
   TimeOfDay began{};
 
-  static constexpr std::string_view kBegin = "[\"lauka-rounds-3\",";
+  static constexpr std::string_view kBegin = "[\"lauka-rounds-4\",";
 };
 
 std::string to_line(const KeptHead& head);
 std::optional<KeptHead> parse_head(std::string_view line);
 
-/// Checks that rounds can be those of `plan`, which must outlive it: the log may have been edited.
-class KeptRoundsCheck {
+/// The seals at the ends of a log's lines. Each depends on all lines up to its own, so that an
+/// edited log is noticed.
+class Seals {
  public:
-  explicit KeptRoundsCheck(const Plan& plan) : plan_(plan) {}
+  /// Returns the next line with its seal.
+  std::string seal(std::string line);
 
-  /// True if `next` can follow the rounds before it: its steps are the plan's next ones, each has
-  /// its one run (or no run, if it is thrown away), and all sizes and times are possible.
-  bool accept(const KeptRounds& next);
-
-  /// Rounds so far that are not thrown away.
-  std::uint64_t rounds() const { return rounds_; }
+  /// Returns the next line without its seal; nullopt if that is not its own.
+  std::optional<std::string_view> open(std::string_view sealed);
 
  private:
-  bool has_possible_steps(const KeptRounds& next);
-  bool is_possible(const RunRecord& run, const KeptRounds& next) const;
-  bool has_possible_state(const KeptRounds& next);
-
-  const Plan& plan_;
-  std::map<std::pair<RoundKind, std::uint32_t>, std::uint64_t> next_round_;  // by first command
-  std::uint64_t rounds_ = 0;
-  std::chrono::nanoseconds time_{};
-  std::size_t discovered_ = 0;
+  std::string latest_;
 };
 
 /// The rounds of one plan that an earlier process finished, and the place for this one's.

@@ -38,8 +38,6 @@ bool was_made_alike(const Command& reference, const Command& command) {
   });
 }
 
-using std::chrono::steady_clock;
-
 // A .* takes a step for each byte, so a longer one would take more than are allowed. Most matches
 // are in the last.
 constexpr std::size_t kWindow = std::size_t{64} << 10U;
@@ -80,11 +78,9 @@ bool AwaitedLine::receive(os::Kept which, std::string_view bytes) {
   std::string& begun = begun_.at(static_cast<std::size_t>(which));
   for (;;) {
     const std::size_t end = bytes.find('\n');
-    const std::string_view part = bytes.substr(0, end);
-    const bool is_in_pieces = !begun.empty() || end == std::string_view::npos;
-    if (is_in_pieces) begun += part.substr(0, kLongestLine - std::min(begun.size(), kLongestLine));
+    begun += bytes.substr(0, std::min(end, kLongestLine - begun.size()));
     if (end == std::string_view::npos) return true;
-    const bool is_last = is_awaited(is_in_pieces ? std::string_view(begun) : part);
+    const bool is_last = is_awaited(begun);
     begun.clear();
     if (is_last) return false;
     bytes.remove_prefix(end + 1);
@@ -92,7 +88,6 @@ bool AwaitedLine::receive(os::Kept which, std::string_view bytes) {
 }
 
 bool AwaitedLine::is_awaited(std::string_view line) {
-  line = line.substr(0, kLongestLine);
   if (line.ends_with('\r')) line.remove_suffix(1);
   const auto deadline = steady_clock::now() + kMostTimeOfLine;
   const auto found = pattern_.matches(line, [&] { return steady_clock::now() < deadline; });
@@ -102,92 +97,57 @@ bool AwaitedLine::is_awaited(std::string_view line) {
 
 bool OutputStore::receive(os::Kept which, std::string_view bytes) {
   if (which != os::Kept::Output) return true;
-  const std::uint64_t most = stored_.text ? kMostStored : 0;
-  const std::uint64_t room = most - std::min(stored_.bytes, most);
+  const std::uint64_t room = kMostStored - std::min(stored_.bytes, kMostStored);
   const std::string_view kept = bytes.substr(0, static_cast<std::size_t>(room));
-  has_room_ = has_room_ && (kept.empty() || stored_.text->append(kept));
-  rest_.add(bytes.substr(kept.size()));
+  has_room_ = has_room_ && (kept.empty() || stored_.text.append(kept));
+  hash_.add(bytes);
   stored_.bytes += bytes.size();
   return true;
 }
 
 Result<StoredOutput> OutputStore::take() {
   if (!has_room_) return Error{"--expect-output has no room for an output to compare with", ""};
-  if (!stored_.text || stored_.bytes > kMostStored) stored_.rest = rest_.digest();
+  stored_.hash = hash_.digest();
   return std::move(stored_);
 }
 
-OutputComparison::OutputComparison(const StoredOutput& expected)
-    : expected_(expected), room_(kPiece) {}
-
-bool OutputComparison::receive(os::Kept which, std::string_view bytes) {
-  if (which != os::Kept::Output) return true;
-  received_ += bytes.size();
-  if (differs_) {
-    add_to_got(bytes);
-  } else {
-    compare(bytes);
-  }
-  return true;
-}
-
-void OutputComparison::compare(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const std::size_t wanted = std::min(bytes.size(), room_.size());
-    const std::size_t there = expected_.text->read(at_, {room_.data(), wanted});
-    if (there == 0 && !expected_.rest.empty()) return rest_.add(bytes);
-    const std::string_view expected(room_.data(), there);
-    const auto same =
-        static_cast<std::size_t>(std::ranges::mismatch(expected, bytes).in1 - expected.begin());
-    pass(bytes.substr(0, same));
-    bytes.remove_prefix(same);
-    if (same < there || there == 0) return note_difference(bytes);
-  }
-}
-
-void OutputComparison::pass(std::string_view equal) {
-  const auto breaks = std::ranges::count(equal, '\n');
-  if (breaks > 0) line_begin_ = at_ + equal.rfind('\n') + 1;
-  line_ += static_cast<std::uint64_t>(breaks);
-  at_ += equal.size();
-}
-
-std::uint64_t OutputComparison::shown_from() const {
-  return std::max(line_begin_, at_ - std::min(at_, kShownBefore));
-}
-
-void OutputComparison::note_difference(std::string_view bytes) {
-  differs_ = true;
-  got_.resize(static_cast<std::size_t>(at_ - shown_from()));
-  got_.resize(expected_.text->read(shown_from(), got_));
-  add_to_got(bytes);
-}
-
-void OutputComparison::add_to_got(std::string_view bytes) {
-  if (got_is_whole_) return;
-  const std::size_t most = static_cast<std::size_t>(kShownBefore + kShownBehind);
-  got_ += bytes.substr(0, most - std::min(got_.size(), most));
-  got_is_whole_ = got_.size() == most || got_.find('\n') != std::string::npos;
-}
-
-std::optional<std::string> OutputComparison::difference() {
+std::optional<std::string> difference(const StoredOutput& expected, const StoredOutput& got) {
   const std::string sizes =
-      fmt::format("{} expected, {} written", plural(expected_.bytes, "byte"), received_);
-  if (!differs_ && received_ == at_ && at_ < expected_.text->bytes()) note_difference({});
-  if (!differs_) {
-    const bool is_same = received_ == expected_.bytes &&
-                         (expected_.rest.empty() || expected_.rest == rest_.digest());
-    if (is_same) return std::nullopt;
-    return fmt::format("beyond the first 64 MB ({})", sizes);
+      fmt::format("{} expected, {} written", plural(expected.bytes, "byte"), got.bytes);
+  std::vector<char> expected_room(kPiece);
+  std::vector<char> got_room(kPiece);
+  std::uint64_t at = 0;  // up to here both are the same
+  std::uint64_t line = 1;
+  std::uint64_t line_begin = 0;
+  for (bool differs = false; !differs;) {
+    const std::string_view one(expected_room.data(), expected.text.read(at, expected_room));
+    const std::string_view other(got_room.data(), got.text.read(at, got_room));
+    const auto same = static_cast<std::size_t>(std::ranges::mismatch(one, other).in1 - one.begin());
+    if (one.empty() && other.empty()) {
+      if (got.hash == expected.hash) return std::nullopt;
+      return "beyond the first 64 MB (" + sizes + ")";
+    }
+    const std::string_view equal = one.substr(0, same);
+    const auto breaks = std::ranges::count(equal, '\n');
+    if (breaks > 0) line_begin = at + equal.rfind('\n') + 1;
+    line += static_cast<std::uint64_t>(breaks);
+    at += same;
+    differs = same < std::max(one.size(), other.size());
   }
-  std::string expected(static_cast<std::size_t>(kShownBefore + kShownBehind), '\0');
-  expected.resize(expected_.text->read(shown_from(), expected));
-  const auto text_of = [](std::string_view line) { return line.substr(0, line.find('\n')); };
+  const std::uint64_t from = std::max(line_begin, at - std::min(at, kShownBefore));
+  const auto text_from = [&](const os::TextFile& file) {
+    std::string text(static_cast<std::size_t>(kShownBefore + kShownBehind), '\0');
+    text.resize(file.read(from, text));
+    return text;
+  };
+  const std::string wanted = text_from(expected.text);
+  const std::string written = text_from(got.text);
+  const auto without_break = [](std::string_view text) { return text.substr(0, text.find('\n')); };
   // One has a line break at the other's end.
-  const bool with_break = text_of(expected) == text_of(got_);
-  const bool from_begin = shown_from() == line_begin_;
-  return fmt::format("line {}: expected {}, got {} ({})", line_,
-                     shown(expected, from_begin, with_break), shown(got_, from_begin, with_break),
+  const bool with_break = without_break(wanted) == without_break(written);
+  const bool from_begin = from == line_begin;
+  return fmt::format("line {}: expected {}, got {} ({})", line,
+                     shown(wanted, from_begin, with_break), shown(written, from_begin, with_break),
                      sizes);
 }
 
@@ -214,10 +174,11 @@ std::optional<std::size_t> OutputCheck::source_of(std::size_t command) const {
   return static_cast<std::size_t>(found - commands.begin());
 }
 
+bool OutputCheck::is_source(std::size_t command) const {
+  return std::ranges::find(sources_, std::optional(command)) != sources_.end();
+}
+
 std::vector<std::uint32_t> OutputCheck::due(std::uint32_t first, std::uint32_t count) const {
-  const auto is_source = [&](std::size_t command) {
-    return std::ranges::find(sources_, std::optional(command)) != sources_.end();
-  };
   // Each after its counterpart, so that few outputs are stored at a time.
   std::vector<std::uint32_t> all;
   for (std::uint32_t command = first; command < first + count; ++command) {
@@ -240,65 +201,53 @@ Result<os::Launch> OutputCheck::make_launch(std::uint32_t command) {
   spec.jobs = 1;
   const auto program = context_.launcher.add_program(spec);
   if (!program) return program.error();
-  if (auto begun = begin(command); !begun) return begun.error();
-  os::Launch launch{.program = *program};
-  if (comparison_)
-    launch.listener = comparison_.get();
-  else
-    launch.listener = store_.get();
-  return launch;
+  const ExpectedOutput& expected = plan_.commands[command].expected.value_or(ExpectedOutput{});
+  auto text = os::TextFile::make();
+  if (!text) return text.error().prefixed("--expect-output " + text_of(expected));
+  store_.emplace(*std::move(text));
+  return os::Launch{.program = *program, .listener = &*store_};
 }
 
-/// Makes the listener of the run.
-Result<void> OutputCheck::begin(std::uint32_t command) {
-  store_.reset();
-  comparison_.reset();
-  const ExpectedOutput& expected = plan_.commands[command].expected.value_or(ExpectedOutput{});
-  if (expected.kind == ExpectedOutput::Kind::Hash) {
-    store_ = std::make_unique<OutputStore>(nullptr);
-    return {};
+Result<StoredOutput> OutputCheck::read_file(const std::string& path) const {
+  const auto file = os::TextFile::open(path, context_.user);
+  if (!file) return file.error().about("--expect-output " + cited(path));
+  auto text = os::TextFile::make();
+  if (!text) return text.error().prefixed("--expect-output " + cited(path));
+  OutputStore store(*std::move(text));
+  std::vector<char> room(kPiece);
+  std::uint64_t at = 0;
+  while (const std::size_t got = file->read(at, room)) {
+    store.receive(os::Kept::Output, {room.data(), got});
+    at += got;
   }
-  if (expected.kind == ExpectedOutput::Kind::File) {
-    auto text = context_.texts->open(expected.text);
-    if (!text) return text.error().about("--expect-output " + cited(expected.text));
-    file_ = {*std::move(text), 0};
-    file_.bytes = file_.text->bytes();
-    comparison_ = std::make_unique<OutputComparison>(file_);
-    return {};
-  }
-  if (const auto source = sources_[command]) {
-    // Later places are not compared with anything before its source.
-    stored_.erase(stored_.begin(), stored_.lower_bound(*source));
-    comparison_ = std::make_unique<OutputComparison>(stored_.at(*source));
-    return {};
-  }
-  auto text = os::TextFiles::make();
-  if (!text) return text.error().prefixed("--expect-output same");
-  store_ = std::make_unique<OutputStore>(*std::move(text));
-  return {};
+  return store.take();
 }
 
 std::optional<Error> OutputCheck::verdict() {
   const std::string name = cited(plan_.commands[command_].name);
   const ExpectedOutput& expected = plan_.commands[command_].expected.value_or(ExpectedOutput{});
-  if (store_) {
-    auto stored = store_->take();
-    if (!stored) return stored.error();
-    if (expected.kind != ExpectedOutput::Kind::Hash) {
-      stored_.emplace(command_, *std::move(stored));
-      return std::nullopt;
-    }
-    if (stored->rest == expected.text) return std::nullopt;
+  auto stored = store_->take();
+  if (!stored) return stored.error();
+  if (expected.kind == ExpectedOutput::Kind::Hash && stored->hash != expected.text)
     return Error{fmt::format("--expect-output: {} writes {} bytes with sha256:{}, not sha256:{}",
-                             name, stored->bytes, stored->rest, expected.text),
+                             name, stored->bytes, stored->hash, expected.text),
                  kRemedy};
-  }
-  const auto difference = comparison_->difference();
-  if (!difference) return std::nullopt;
   const auto source = sources_[command_];
+  std::optional<std::string> found;
+  if (expected.kind == ExpectedOutput::Kind::File) {
+    const auto file = read_file(expected.text);
+    if (!file) return file.error();
+    found = difference(*file, *stored);
+  } else if (source) {
+    // Later places are not compared with anything before its source.
+    stored_.erase(stored_.begin(), stored_.lower_bound(*source));
+    found = difference(stored_.at(*source), *stored);
+  }
+  if (!found && is_source(command_)) stored_.emplace(command_, *std::move(stored));
+  if (!found) return std::nullopt;
   return Error{fmt::format("--expect-output: {} does not write what {} {}: {}", name,
                            source ? cited(plan_.commands[*source].name) : cited(expected.text),
-                           source ? "writes" : "has", *difference),
+                           source ? "writes" : "has", *found),
                kRemedy};
 }
 
@@ -322,10 +271,6 @@ bool ReportedValues::by_file() const {
   return !discovered_.empty() || std::ranges::any_of(plan_.reported, [](const OwnMetric& metric) {
     return metric.is_written();
   });
-}
-
-void ReportedValues::collect() {
-  if (files_ != nullptr) batch_ = files_->collect();
 }
 
 Result<std::vector<std::optional<double>>> ReportedValues::read_values(const Step& step,

@@ -17,7 +17,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,8 +25,8 @@
 
 namespace lauka {
 
-/// Waits for a line, of standard output or error, in which an expression matches. A line counts
-/// when its line break has been read; of a very long one the first 16 KB are looked at.
+/// Waits for a whole line, of standard output or error, in which an expression matches; of a very
+/// long one the first 16 KB are looked at.
 class AwaitedLine final : public os::OutputListener {
  public:
   explicit AwaitedLine(Pattern pattern) : pattern_(std::move(pattern)) {}
@@ -52,17 +51,17 @@ class AwaitedLine final : public os::OutputListener {
   std::optional<Error> error_;
 };
 
-/// A reference output: of a very long one the beginning, and the hash of the rest.
+/// Standard output of a run.
 struct StoredOutput {
-  std::unique_ptr<os::TextFile> text;
+  os::TextFile text;        ///< of a very long one the beginning
   std::uint64_t bytes = 0;  ///< of all of it
-  std::string rest{};       ///< hash of the part after the text; empty: none
+  std::string hash{};       ///< likewise
 };
 
-/// Stores standard output; without a text, only its hash.
+/// Stores standard output.
 class OutputStore final : public os::OutputListener {
  public:
-  explicit OutputStore(std::unique_ptr<os::TextFile> text) { stored_.text = std::move(text); }
+  explicit OutputStore(os::TextFile text) : stored_{std::move(text)} {}
 
   bool receive(os::Kept which, std::string_view bytes) override;
 
@@ -71,44 +70,15 @@ class OutputStore final : public os::OutputListener {
 
  private:
   StoredOutput stored_;
-  Sha256 rest_;
+  Sha256 hash_;
   bool has_room_ = true;
 };
 
-/// Compares standard output with a stored one.
-class OutputComparison final : public os::OutputListener {
- public:
-  /// `expected` outlives it.
-  explicit OutputComparison(const StoredOutput& expected);
+/// Returns the first difference of two outputs, in words; nullopt if they are the same.
+std::optional<std::string> difference(const StoredOutput& expected, const StoredOutput& got);
 
-  bool receive(os::Kept which, std::string_view bytes) override;
-
-  /// Returns the first difference, in words, now that all has been read; nullopt if they are the
-  /// same.
-  std::optional<std::string> difference();
-
- private:
-  void compare(std::string_view bytes);
-  void note_difference(std::string_view bytes);
-  void pass(std::string_view equal);
-
-  const StoredOutput& expected_;
-  std::vector<char> room_;
-  Sha256 rest_;
-  std::uint64_t received_ = 0;
-  std::uint64_t at_ = 0;          // up to here both are the same
-  std::uint64_t line_ = 1;        // that this is in
-  std::uint64_t line_begin_ = 0;  // where that begins
-  bool differs_ = false;
-  std::string got_{};  // of its line, from shown_from() on
-  bool got_is_whole_ = false;
-
-  std::uint64_t shown_from() const;
-  void add_to_got(std::string_view bytes);
-};
-
-/// Decides --expect-output: a run of each command, whose standard output is compared as it comes.
-/// It launches nothing itself.
+/// Decides --expect-output: a run of each command, whose standard output is stored and compared. It
+/// launches nothing itself.
 class OutputCheck {
  public:
   /// Both must outlive it.
@@ -126,7 +96,8 @@ class OutputCheck {
 
  private:
   std::optional<std::size_t> source_of(std::size_t command) const;
-  Result<void> begin(std::uint32_t command);
+  bool is_source(std::size_t command) const;
+  Result<StoredOutput> read_file(const std::string& path) const;
 
   const Plan& plan_;
   const RunContext& context_;
@@ -134,9 +105,7 @@ class OutputCheck {
       sources_;  // by command: the command whose output it must equal
   std::map<std::size_t, StoredOutput> stored_;  // of those
   std::uint32_t command_ = 0;                   // that is being run
-  StoredOutput file_;                           // that it is compared with
-  std::unique_ptr<OutputStore> store_;
-  std::unique_ptr<OutputComparison> comparison_;
+  std::optional<OutputStore> store_;            // of its output
 };
 
 /// The variable that names the file to which a run may write its metrics.
@@ -163,11 +132,12 @@ class ReportedValues {
   bool by_file() const;
 
   /// Takes the files of the batch that has ended.
-  void collect();
+  void collect() {
+    if (files_ != nullptr) batch_ = files_->collect();
+  }
 
-  /// Returns the values of the run at `place` of that batch, by the places of Plan::reported,
-  /// followed by discovered()'s. If its output is scraped it is the only run of its batch.
-  /// An error, in one line: a value cannot be read or is missing.
+  /// Returns the values of the run at `place` of that batch, by the places of Plan::reported and
+  /// then discovered(). A scraped run is the only one of its batch.
   Result<std::vector<std::optional<double>>> read_values(const Step& step, std::size_t place);
 
   /// Returns the values that were not announced.
@@ -192,8 +162,7 @@ class ReportedValues {
   std::vector<os::MetricFiles::Written> batch_;
 };
 
-/// Returns why a run has no values of its region: none was marked, or not correctly. A program may
-/// note anything.
+/// Returns why a run has no values of its region: none was marked, or not correctly.
 std::optional<Error> why_no_region(const os::Ended& ended);
 
 /// Adds a run's notes about its region at the places of Plan::reported.

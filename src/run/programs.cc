@@ -13,20 +13,6 @@ namespace {
 
 constexpr std::int64_t kSlowdownAllowed = 100;  // of a simulated run, for --timeout
 
-os::Sink to_sink(OutputKind kind) {
-  switch (kind) {
-    case OutputKind::Pipe:
-      return os::Sink::Pipe;
-    case OutputKind::Inherit:
-      return os::Sink::Inherit;
-    case OutputKind::File:
-      return os::Sink::File;
-    case OutputKind::Null:
-      break;
-  }
-  return os::Sink::Null;
-}
-
 /// The same as another program runs it.
 os::ProgramSpec simulated(os::ProgramSpec spec, const engine::Counting& counting) {
   spec.words = counting.launched_as(spec.words);
@@ -34,6 +20,19 @@ os::ProgramSpec simulated(os::ProgramSpec spec, const engine::Counting& counting
     const auto limit = std::chrono::nanoseconds::max() / kSlowdownAllowed;
     spec.timeout = std::min(*spec.timeout, limit) * kSlowdownAllowed;
   }
+  return spec;
+}
+
+os::ProgramSpec make_hook(const HookRow& row, const Command& command,
+                          const std::optional<User>& user) {
+  os::ProgramSpec spec;
+  spec.words = {"/bin/sh", "-c", *command.hooks[row.kind]};
+  const bool inherits = command.output.kind == OutputKind::Inherit;
+  spec.output.sink = inherits ? os::Sink::Inherit : os::Sink::Capture;
+  spec.environment = command.environment;
+  spec.folder = command.folder;
+  if (row.is_of_a_run()) spec.launch_variable = "LAUKA_ITERATION";
+  spec.user = user;
   return spec;
 }
 
@@ -99,7 +98,7 @@ Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& 
   while (runs.size() < kFewestRuns || (runs.size() < most && spent < kEnoughTime)) {
     const auto all = launcher.run(launches, false, {});
     if (!all) return all.error();
-    if (interrupt() != 0 || all->empty()) return std::vector<Usage>{};
+    if (interrupt() != 0) return std::vector<Usage>{};
     for (const os::Ended& ended : *all) {
       if (std::holds_alternative<Cancelled>(ended.outcome)) return std::vector<Usage>{};
       if (std::holds_alternative<TimedOut>(ended.outcome))
@@ -123,8 +122,7 @@ os::ProgramSpec make_program(const Plan& plan, const Command& command,
   os::ProgramSpec spec;
   spec.words = command.words;
   if (!command.input.empty()) spec.input.path = command.input;
-  spec.output = {to_sink(command.output.kind), command.output.path, scrapes(plan),
-                 plan.until.has_value()};
+  spec.output = {command.output.kind, command.output.path, scrapes(plan), plan.until.has_value()};
   spec.timeout = plan.timeout;
   spec.cpus = plan.cores.cpus;
   spec.prefer = plan.cores.prefer;
@@ -177,31 +175,14 @@ Result<void> HookRunner::prepare(const std::optional<User>& user) {
   for (const Command& command : plan_.commands) {
     Programs& programs = programs_.emplace_back();
     for (const HookRow& row : kHookKinds) {
-      const auto id = add(row, command, user);
+      if (!command.hooks[row.kind]) continue;
+      const auto id = launcher_.add_program(make_hook(row, command, user));
       if (!id) return id.error();
       programs[row.kind] = *id;
-      if (!*id) continue;
       (row.is_of_a_run() ? between_runs_ : around_commands_) = true;
     }
   }
   return {};
-}
-
-Result<std::optional<os::ProgramId>> HookRunner::add(const HookRow& row, const Command& command,
-                                                     const std::optional<User>& user) {
-  const std::optional<std::string>& text = command.hooks[row.kind];
-  if (!text) return std::optional<os::ProgramId>{};
-  os::ProgramSpec spec;
-  spec.words = {"/bin/sh", "-c", *text};
-  const bool inherits = command.output.kind == OutputKind::Inherit;
-  spec.output.sink = inherits ? os::Sink::Inherit : os::Sink::Capture;
-  spec.environment = command.environment;
-  spec.folder = command.folder;
-  if (row.is_of_a_run()) spec.launch_variable = "LAUKA_ITERATION";
-  spec.user = user;
-  const auto id = launcher_.add_program(spec);
-  if (!id) return id.error();
-  return std::optional<os::ProgramId>{*id};
 }
 
 std::optional<HookFailed> HookRunner::run(Moment moment, std::uint32_t command,
@@ -221,9 +202,9 @@ std::optional<HookFailed> HookRunner::run(const HookRow& row, std::uint32_t comm
                           .despite_interrupt = row.undoes()};
   const auto all = launcher_.run({&launch, 1}, false, {});
   HookFailed failed{row.kind, command, step, {}, {}};
-  if (!all || all->empty()) {
+  if (!all) {
     failed.outcome = NotStarted{LaunchStep::Ask, 0};
-    failed.output_end = all ? "the launcher ran nothing" : all.error().line();
+    failed.output_end = all.error().line();
     return failed;
   }
   if (row.is_of_a_run()) time_ += all->front().whole;
@@ -231,10 +212,6 @@ std::optional<HookFailed> HookRunner::run(const HookRow& row, std::uint32_t comm
   if (succeeded(failed.outcome)) return std::nullopt;
   failed.output_end = launcher_.error_output_end();
   return failed;
-}
-
-std::chrono::nanoseconds HookRunner::take_time() {
-  return std::exchange(time_, {});
 }
 
 std::optional<HookFailed> HookRunner::set_up(std::uint32_t first, std::uint32_t count) {

@@ -210,12 +210,8 @@ class Runner final : NonCopyable {
     // If timed runs follow at once, the comparison of outputs is the first warm-up run.
     const bool is_begun = steps_.has_checked_output() && groups_.size() == 1 &&
                           simulated_rounds_ == 0 && plan_.jobs == 1;
-    for (std::uint64_t done = is_begun ? 1 : 0; done < plan_.warmup;) {
-      const std::uint64_t rounds = std::min(plan_.warmup - done, rounds_at_once());
-      if (!run_rounds(RoundKind::Warmup, done, rounds, untimed_)) return false;
-      done += rounds;
-    }
-    return true;
+    std::uint64_t done = is_begun ? 1 : 0;
+    return run_up_to(plan_.warmup, RoundKind::Warmup, done);
   }
 
   /// The machine of a continued session is cold. Not kept: the next --resume does it again.
@@ -236,16 +232,10 @@ class Runner final : NonCopyable {
 
   /// Untuned rounds up to number `due`, of --tune=compare.
   bool run_untuned(std::uint64_t due) {
-    std::uint64_t& done = group_->untuned;
-    if (!context_.tune || done >= due) return true;
+    if (!context_.tune || group_->untuned >= due) return true;
     wants_tuned_ = false;
     group_->is_settled = false;
-    bool goes_on = settle();
-    while (goes_on && done < due) {
-      const std::uint64_t rounds = std::min(due - done, rounds_at_once());
-      goes_on = run_rounds(RoundKind::Untuned, done, rounds, untimed_);
-      done += rounds;
-    }
+    const bool goes_on = settle() && run_up_to(due, RoundKind::Untuned, group_->untuned);
     wants_tuned_ = true;
     group_->is_settled = false;
     return goes_on;
@@ -393,7 +383,8 @@ class Runner final : NonCopyable {
     if (counting_.passes > 0)
       rounds = std::min(rounds, rounds_to_next_block(spent.rounds, timed_rounds_left()));
     if (context_.tune)
-      rounds = std::min(rounds, rounds_to_next_untuned(spent.rounds, timed_rounds_left()));
+      rounds =
+          std::min(rounds, rounds_to_next_block(spent.rounds, timed_rounds_left(), kUntunedEarly));
     if (!run_rounds(RoundKind::Timed, spent.rounds, rounds, spent.time)) return false;
     spent.rounds += rounds;
     return true;
@@ -498,6 +489,16 @@ class Runner final : NonCopyable {
     if (kind == RoundKind::Timed && !steps.empty() && !warm_up_again()) return false;
     if (!steps.empty()) follow_tuning();
     return steps_.run(std::move(steps), time);
+  }
+
+  /// Runs untimed rounds until `wanted` are `done`.
+  bool run_up_to(std::uint64_t wanted, RoundKind kind, std::uint64_t& done) {
+    while (done < wanted) {
+      const std::uint64_t rounds = std::min(wanted - done, rounds_at_once());
+      if (!run_rounds(kind, done, rounds, untimed_)) return false;
+      done += rounds;
+    }
+    return true;
   }
 
   double seconds_of_timed(const Group& group) const {
@@ -612,14 +613,13 @@ Fingerprint make_fingerprint(const Plan& plan, const Command& command, const Run
   if (plan.shell || command.words.empty()) return {};
   const auto path = os::find_program(make_program(plan, command, context.user));
   if (!path) return {};
-  const auto file = context.texts->open(*path);
+  const auto file = os::TextFile::open(*path, context.user);
   if (!file) return {};
   Sha256 hash;
   std::array<char, 16384> bytes;
-  for (std::uint64_t from = 0; from < (*file)->bytes();) {
+  std::uint64_t from = 0;
+  while (const std::size_t got = file->read(from, bytes)) {
     if (context.interrupt() != 0) return {};
-    const std::size_t got = (*file)->read(from, bytes);
-    if (got == 0) return {};
     hash.add({bytes.data(), got});
     from += got;
   }

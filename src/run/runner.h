@@ -31,28 +31,24 @@ struct RunContext {
   std::reference_wrapper<Observer> observer;
   std::function<int()> interrupt;           ///< returns the signal that asked lauka to end, or 0
   std::optional<User> user{};               ///< the commands' user; nullopt: lauka's own
-  os::MetricFiles* metric_files = nullptr;  ///< files of LAUKA_METRICS, or null
-  os::MemoryGroups* groups = nullptr;    ///< measure tree_peak_memory; null if it is not measured
-  const os::TextFiles* texts = nullptr;  ///< files that are compared or hashed; may be null
-  bool identifies = false;               ///< Session::programs is needed
-  RoundKeeper* rounds = nullptr;         ///< keeps rounds for --resume; null if it does not apply
-  std::function<void()> let_others{};    ///< called before timed rounds, so that other plans
-                                         ///< with the same launcher can go on; may be empty
-  std::uint32_t* order = nullptr;  ///< number of the latest run of all benchmarks; null if alone
-  std::function<void()> end_background{};  ///< ends background work; called before anything is
-                                           ///< measured, and before hooks; may be empty
-  std::function<bool()>
-      was_throttled{};                  ///< true if it was since the last call; empty if not known
-  std::function<void(bool on)> tune{};  ///< of --tune=compare: tunes the machine, or restores it
-                                        ///< for a block of untuned rounds; empty: no such rounds
+  os::MetricFiles* metric_files = nullptr;  ///< of LAUKA_METRICS, or null
+  os::MemoryGroups* groups = nullptr;  ///< measure tree_peak_memory; null if it is not measured
+  bool identifies = false;             ///< Session::programs is needed
+  RoundKeeper* rounds = nullptr;       ///< keeps rounds for --resume; null if it does not apply
+  std::uint32_t* order = nullptr;      ///< number of the latest run of all; null if alone
+
+  // These may be empty.
+  std::function<void()> let_others{};      ///< lets other plans go on; called before timed rounds
+  std::function<void()> end_background{};  ///< called before hooks, and before measurements
+  std::function<bool()> was_throttled{};   ///< true if the processor was since the last call
+  std::function<void(bool on)> tune{};     ///< tunes the machine, or restores it (--tune=compare)
 };
 
 /// The runs of a plan, and the findings made while they came in.
 struct SessionResult {
   Session session;
   gate::Findings findings;
-  std::vector<OwnMetric> discovered{};  ///< metrics that runs reported unannounced; their values
-                                        ///< follow Plan::reported's
+  std::vector<OwnMetric> discovered{};  ///< reported unannounced; values follow Plan::reported's
 };
 
 /// A benchmark to measure. The context's objects are shared by all benchmarks, except the engine,
@@ -65,24 +61,22 @@ struct BenchmarkRun {
 
 /// Carries out one plan: warm-up rounds, then counted rounds until its stop rule is satisfied or
 /// the precision it wants is reached, a run fails or the user interrupts. Gates look there first;
-/// without an exact number of runs, rounds go on to each further one of gate::look_rounds, until
-/// every gate is decided or four times the budget is used. In sequential order each look first
-/// continues with the reference, then with the other commands, without new warm-up runs; with
-/// setups or cleanups, which surround all runs of a command, none continues. Once its setup has
-/// begun, a command's cleanup is run, whatever happens.
+/// without an exact number of runs, rounds go on to each of gate::look_rounds, until every gate is
+/// decided or four times the budget is used. In sequential order each look continues with the
+/// reference, then with the other commands, without new warm-up runs; setups and cleanups, which
+/// surround all runs of a command, forbid that. A command's cleanup always follows its setup.
 ///
-/// Several plans are carried out with their rounds interleaved: they take turns of a batch of timed
-/// rounds each, in an order that is shuffled in each lap by `seed`, so that a drift of the machine
-/// hits all alike. Each keeps its own stop rule, gates and precision. One in sequential order has
-/// its one turn from its first run to its last. If one ends because a run failed, the others go on.
+/// Several plans take turns of a batch of timed rounds each, in an order that `seed` shuffles in
+/// each lap, so that a drift of the machine hits all alike. One in sequential order has its one
+/// turn from its first run to its last. If a run fails, the other plans go on.
 ///
-/// Prints nothing. An error means that no run of any was begun: a command or a hook cannot be
-/// started, or the counters cannot be armed.
+/// An error means that no run was begun: a command or a hook cannot be started, or the counters
+/// cannot be armed.
 Result<std::vector<SessionResult>> carry_out(std::span<BenchmarkRun> runs, std::uint64_t seed);
 
-/// Adds fingerprints of the programs of `count` commands from `first` on, as their setup has left
-/// them, to `programs`, one per command of the plan. Empty with a shell, whose file is not the
-/// program, and if the file cannot be read or the user interrupts.
+/// Sets the fingerprints of the programs of `count` commands from `first` on in `programs`, one per
+/// command of the plan. Empty with a shell, whose file is not the program, if the file cannot be
+/// read, or if the user interrupts.
 void identify(const Plan& plan, const RunContext& context, std::size_t first, std::size_t count,
               std::vector<Fingerprint>& programs);
 

@@ -140,12 +140,6 @@ std::size_t StepRunner::between_hooks(const Step& step,
   return done;
 }
 
-/// Ends the session; 0 runs were made.
-std::size_t StepRunner::ended(CutShort why) {
-  cut_short(std::move(why));
-  return 0;
-}
-
 Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> steps) {
   std::vector<os::Launch> launches;
   launches.reserve(steps.size());
@@ -171,24 +165,28 @@ Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> 
   return launches;
 }
 
+/// Has the launcher run them, and reports the progress of `step`.
+Result<std::vector<os::Ended>> StepRunner::ask(std::span<const os::Launch> launches,
+                                               const Step& step, bool go_on_after_failure) {
+  batch_began_ = context_.clock.now();
+  callbacks_.under_way(step);
+  os::Tick tick;
+  if (context_.observer.get().wants_progress()) tick = [&] { callbacks_.under_way(step); };
+  return context_.launcher.run(launches, go_on_after_failure, tick);
+}
+
 std::size_t StepRunner::launch(std::span<const Step> steps) {
   const auto launches = make_launches(steps);
   if (!launches) return ended(launches.error());
-  batch_began_ = context_.clock.now();
-  callbacks_.under_way(steps.front());
-  os::Tick tick;
-  if (context_.observer.get().wants_progress()) tick = [&] { callbacks_.under_way(steps.front()); };
-  const bool go_on = plan_.ignore_failure && plan_.ignore_failure->any;
-  auto all = context_.launcher.run(*launches, go_on, tick);
+  auto all = ask(*launches, steps.front(), plan_.ignore_failure && plan_.ignore_failure->any);
   const auto tree_peak = context_.groups != nullptr ? context_.groups->end() : std::nullopt;
   if (!all) return ended(all.error());
-  if (tree_peak && !all->empty()) all->front().usage.tree_peak_bytes = *tree_peak;
+  if (tree_peak) all->front().usage.tree_peak_bytes = *tree_peak;
   reported_.collect();
   was_throttled_ = context_.was_throttled && context_.was_throttled();
   for (std::size_t i = 0; i < all->size(); ++i) {
     if (!keep_run(steps[i], (*all)[i], i)) return 0;
   }
-  if (all->empty()) return ended(Error{"the launcher ran nothing", ""});
   // These runs are whole: rounds that they complete are kept.
   if (const int signal = context_.interrupt(); signal != 0) cut_short(Interrupted{signal});
   return all->size();
@@ -208,13 +206,8 @@ bool StepRunner::check_output(std::uint32_t first, std::uint32_t count) {
 std::size_t StepRunner::launch_check(const Step& step) {
   const auto launch = check_.make_launch(step.command);
   if (!launch) return ended(launch.error());
-  batch_began_ = context_.clock.now();
-  callbacks_.under_way(step);
-  os::Tick tick;
-  if (context_.observer.get().wants_progress()) tick = [&] { callbacks_.under_way(step); };
-  const auto all = context_.launcher.run({&*launch, 1}, true, tick);
+  const auto all = ask({&*launch, 1}, step, true);
   if (!all) return ended(all.error());
-  if (all->empty()) return ended(Error{"the launcher ran nothing", ""});
   if (!may_go_on(step, all->front())) return 0;
   if (auto wrong = check_.verdict()) return ended(*std::move(wrong));
   if (const int signal = context_.interrupt(); signal != 0) return ended(Interrupted{signal});

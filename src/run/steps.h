@@ -38,11 +38,11 @@ class StepRunner {
   Result<void> prepare();
 
   /// Adds the steps that an earlier process finished, and leaves the others. Returns false if the
-  /// session must end, with the reason noted.
+  /// session must end.
   bool take_finished(std::vector<Step>& steps, std::chrono::nanoseconds& time);
 
-  /// Runs the steps, then repeats those whose runs must not count; the time of the counted ones,
-  /// hooks included, is added to `time`. Returns false if the session must end.
+  /// Runs the steps, then repeats those whose runs must not count; adds the time, hooks included,
+  /// to `time`. Returns false if the session must end.
   bool run(std::vector<Step> steps, std::chrono::nanoseconds& time);
 
   /// Sets whether rounds are kept for --resume.
@@ -55,12 +55,11 @@ class StepRunner {
   /// Returns true once after the last of these was read.
   bool has_just_read() { return !is_reading() && std::exchange(has_read_, false); }
 
-  /// Adds all remaining rounds of an earlier process, so that the exports of a session that was cut
-  /// short have them.
+  /// Adds all remaining rounds of an earlier process, for the exports of a session cut short.
   void take_all_finished();
 
-  /// Runs those of the `count` commands from `first` on whose output must be compared, once each,
-  /// and checks their output. Returns false if the session must end.
+  /// Runs those of `count` commands from `first` on whose output must be compared, and checks it.
+  /// Returns false if the session must end.
   bool check_output(std::uint32_t first, std::uint32_t count);
   bool has_checked_output() const { return has_checked_output_; }
 
@@ -100,10 +99,16 @@ class StepRunner {
   bool run_live(std::vector<Step>& steps, std::chrono::nanoseconds& time);
   void enter(KeptRounds rounds);
   void keep(KeptRounds rounds, std::size_t runs, std::size_t redone);
-  std::size_t ended(CutShort why);
+  /// Ends the session; 0 runs were made.
+  std::size_t ended(CutShort why) {
+    cut_short(std::move(why));
+    return 0;
+  }
   bool run_steps(std::span<const Step> left);
   std::size_t batch_size(std::span<const Step> steps) const;
   std::size_t launch(std::span<const Step> steps);
+  Result<std::vector<os::Ended>> ask(std::span<const os::Launch> launches, const Step& step,
+                                     bool go_on_after_failure);
   Result<std::vector<os::Launch>> make_launches(std::span<const Step> steps);
   void note_counting(const RunRecord& run, const os::Ended& ended, engine::Counted counted);
   void add(RunRecord run);

@@ -19,12 +19,6 @@ std::chrono::nanoseconds budget_of(const StopRule& rule, const Spent& spent) {
   return std::min(rule.budget_per_command, limit) * static_cast<std::int64_t>(spent.commands);
 }
 
-/// The number of blocks of untuned rounds that are due.
-std::uint64_t untuned_blocks_due(std::uint64_t done, double all) {
-  const double blocks = static_cast<double>(done) * static_cast<double>(kBlocks) / all;
-  return static_cast<std::uint64_t>(blocks + 0.5);
-}
-
 gate::WatchSchedule schedule_looks(const Plan& plan, RoundKind kind) {
   if (plan.stop.exact_runs) return gate::WatchSchedule::Once;
   // Early looks need an order within rounds that was decided by a coin.
@@ -129,33 +123,26 @@ bool belongs_to_block(const CountingRule& rule, const Spent& counted, std::uint6
   return taken + a_turn <= allowed;
 }
 
-std::uint64_t blocks_due(std::uint64_t done, std::uint64_t left) {
+std::uint64_t blocks_due(std::uint64_t done, std::uint64_t left, double early) {
   if (done == 0) return 0;
   const auto all = static_cast<double>(done) + static_cast<double>(left);
-  return static_cast<std::uint64_t>(static_cast<double>(done) * static_cast<double>(kBlocks) / all);
+  const double ended = static_cast<double>(done) * static_cast<double>(kBlocks) / all;
+  return static_cast<std::uint64_t>(ended + early);
 }
 
-std::uint64_t rounds_to_next_block(std::uint64_t done, std::uint64_t left) {
+std::uint64_t rounds_to_next_block(std::uint64_t done, std::uint64_t left, double early) {
   const auto all = static_cast<double>(done) + static_cast<double>(left);
-  const auto next = static_cast<double>(blocks_due(done, left) + 1);
+  const double next = static_cast<double>(blocks_due(done, left, early) + 1) - early;
   const double at = std::ceil(all * next / static_cast<double>(kBlocks));
   return std::max(static_cast<std::uint64_t>(at), done + 1) - done;
 }
 
 std::uint64_t untuned_rounds_due(std::uint64_t done, std::uint64_t left) {
   constexpr double timed_for_one = 3.0;
-  if (done == 0) return 0;
   const auto all = static_cast<double>(done) + static_cast<double>(left);
-  const auto blocks = static_cast<double>(untuned_blocks_due(done, all));
+  const auto blocks = static_cast<double>(blocks_due(done, left, kUntunedEarly));
   return static_cast<std::uint64_t>(
       std::ceil(all * blocks / (timed_for_one * static_cast<double>(kBlocks))));
-}
-
-std::uint64_t rounds_to_next_untuned(std::uint64_t done, std::uint64_t left) {
-  const auto all = std::max(static_cast<double>(done) + static_cast<double>(left), 1.0);
-  const double next = static_cast<double>(untuned_blocks_due(done, all)) + 0.5;
-  const double at = std::ceil(all * next / static_cast<double>(kBlocks));
-  return std::max(static_cast<std::uint64_t>(at), done + 1) - done;
 }
 
 GateWatch::GateWatch(const Plan& plan) : plan_(plan) {
@@ -180,10 +167,6 @@ std::size_t GateWatch::find_series(std::size_t metric) {
     series_.emplace_back(plan_.metrics[metric], plan_.events, plan_.commands.size());
   }
   return place;
-}
-
-void GateWatch::add_run(const RunRecord& run) {
-  for (MetricSeries& series : series_) series.add_run(run);
 }
 
 bool GateWatch::asks_for(RoundKind kind) const {
@@ -272,12 +255,9 @@ std::optional<gate::Verdict> GateWatch::decide(const Question& question, const g
 }
 
 PrecisionWatch::PrecisionWatch(const Plan& plan, const GateWatch& gates)
-    : wanted_(plan.precision), plan_(plan), gates_(gates), commands_(plan.commands.size()) {
-  if (wanted_) series_.emplace(plan.metrics[wanted_->metric], plan.events, commands_);
-}
-
-void PrecisionWatch::add_run(const RunRecord& run) {
-  if (series_) series_->add_run(run);
+    : plan_(plan), gates_(gates) {
+  if (plan.precision)
+    series_.emplace(plan.metrics[plan.precision->metric], plan.events, plan.commands.size());
 }
 
 bool PrecisionWatch::is_enough(std::size_t first, std::size_t count, std::uint64_t rounds) {
@@ -287,9 +267,9 @@ bool PrecisionWatch::is_enough(std::size_t first, std::size_t count, std::uint64
   looked_at_ = rounds;
   looked_first_ = first;
   if (!plan_.reference.is_candidate(first) && count == 1) {
-    const double share = commands_ == 1 ? 1.0 : 1.0 / std::numbers::sqrt2;
+    const double share = plan_.commands.size() == 1 ? 1.0 : 1.0 / std::numbers::sqrt2;
     const auto half_width = half_width_of_mean(first);
-    return half_width && *half_width <= share * wanted_->half_width;
+    return half_width && *half_width <= share * plan_.precision->half_width;
   }
   const bool is_alone = count == 1 && !plan_.reference.baseline;
   for (std::size_t c = first; c < first + count; ++c) {
@@ -302,7 +282,7 @@ bool PrecisionWatch::is_enough(std::size_t first, std::size_t count, std::uint64
 bool PrecisionWatch::needs_more_runs(std::size_t command) const {
   if (!series_ || plan_.reference.baseline) return false;
   const bool is_candidate = plan_.reference.is_candidate(command);
-  for (std::size_t c = 0; c < commands_; ++c) {
+  for (std::size_t c = 0; c < plan_.commands.size(); ++c) {
     if (!plan_.reference.is_candidate(c) || (is_candidate && c != command) || !is_too_wide(c))
       continue;
     if (!has_its_share(command, c) || has_its_share(is_candidate ? plan_.reference.command : c, c))
@@ -317,30 +297,31 @@ bool PrecisionWatch::has_its_share(std::size_t command, std::size_t candidate) c
   if (!own || series_->of_command(candidate).values.empty() || reference.empty()) return false;
   const double ratio =
       stats::moments(series_->of_command(candidate).values).mean / stats::moments(reference).mean;
-  return *own * ratio <= wanted_->half_width / std::numbers::sqrt2;
+  return *own * ratio <= plan_.precision->half_width / std::numbers::sqrt2;
 }
 
 bool PrecisionWatch::is_too_wide(std::size_t candidate) const {
   const auto half_width = half_width_of_delta(candidate);
-  return !half_width || *half_width > wanted_->half_width;
+  return !half_width || *half_width > plan_.precision->half_width;
 }
 
 std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
   if (!series_) return std::nullopt;
-  Precision result{.wanted = wanted_->half_width,
+  Precision result{.wanted = plan_.precision->half_width,
                    .half_width = 0.0,
                    .runs = 0,
                    .end = end,
-                   .metric = plan_.metrics[wanted_->metric].name};
+                   .metric = plan_.metrics[plan_.precision->metric].name};
   std::size_t fewest = std::numeric_limits<std::size_t>::max();
-  for (std::size_t c = 0; c < commands_; ++c)
+  for (std::size_t c = 0; c < plan_.commands.size(); ++c)
     fewest = std::min(fewest, series_->of_command(c).values.size());
   result.runs = fewest;
-  if (commands_ == 1 && !plan_.reference.baseline) result.half_width = half_width_of_mean(0);
-  for (std::size_t c = 0; c < commands_; ++c)
+  if (plan_.commands.size() == 1 && !plan_.reference.baseline)
+    result.half_width = half_width_of_mean(0);
+  for (std::size_t c = 0; c < plan_.commands.size(); ++c)
     if (plan_.reference.is_candidate(c))
       result.half_width = wider(result.half_width, half_width_of_delta(c));
-  const bool is_reached = result.half_width && *result.half_width <= wanted_->half_width;
+  const bool is_reached = result.half_width && *result.half_width <= plan_.precision->half_width;
   if (is_reached) result.end = PrecisionEnd::Reached;
   if (!is_reached && end == PrecisionEnd::Reached) result.end = PrecisionEnd::Gates;
   return result;
@@ -349,8 +330,8 @@ std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
 std::optional<double> PrecisionWatch::half_width_of_mean(std::size_t command) const {
   const std::vector<double>& values = series_->of_command(command).values;
   if (values.empty()) return std::nullopt;
-  const double tail = gates_.tails_of(wanted_->metric).tail;
-  if (const auto share = plan_.metrics[wanted_->metric].share()) {
+  const double tail = gates_.tails_of(plan_.precision->metric).tail;
+  if (const auto share = plan_.metrics[plan_.precision->metric].share()) {
     const auto found = stats::quantile_estimate(stats::sorted(values), *share, tail);
     if (!found || found->value <= 0.0) return std::nullopt;
     return std::max(found->value - found->low, found->high - found->value) / found->value;
@@ -364,11 +345,11 @@ std::optional<double> PrecisionWatch::half_width_of_mean(std::size_t command) co
 std::optional<double> PrecisionWatch::half_width_of_delta(std::size_t candidate) const {
   const Comparison samples =
       collect_samples(plan_.reference, compares_within_rounds(plan_.order, plan_.reference),
-                      wanted_->metric, series_->all(), candidate);
+                      plan_.precision->metric, series_->all(), candidate);
   if (samples.is_empty()) return std::nullopt;
   return stats::estimate_delta(samples.reference, samples.candidate, samples.paired,
-                               gates_.tails_of(wanted_->metric),
-                               plan_.metrics[wanted_->metric].share())
+                               gates_.tails_of(plan_.precision->metric),
+                               plan_.metrics[plan_.precision->metric].share())
       .half_width();
 }
 

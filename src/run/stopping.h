@@ -15,8 +15,8 @@
 
 namespace lauka {
 
-/// Runs that are launched with one request, so that talking to the launcher costs nothing per run;
-/// short enough that interrupts, progress and the stop rule are looked at often.
+/// The length of one request, so that talking to the launcher costs nothing per run; short enough
+/// that interrupts, progress and the stop rule are looked at often.
 inline constexpr std::chrono::nanoseconds kBatchTime = std::chrono::milliseconds(25);
 
 /// The length of a turn between other plans' turns, so that a drift of the machine hits all alike:
@@ -25,18 +25,15 @@ inline constexpr std::chrono::nanoseconds kTurnTime = std::chrono::milliseconds(
 
 /// Progress of the commands that take turns.
 struct Spent {
-  std::uint64_t rounds = 0;  ///< complete ones
-  std::chrono::nanoseconds
-      time{};  ///< spent on their runs, with all that starting and ending them takes
+  std::uint64_t rounds = 0;         ///< complete ones
+  std::chrono::nanoseconds time{};  ///< of their runs, with starting and ending them
   std::size_t commands = 1;
 };
 
-/// Returns true if enough was measured. Commands that take turns share their budgets: together they
-/// may use the sum.
+/// Returns true if enough was measured. Commands that take turns may use the sum of their budgets.
 bool is_enough(const StopRule& rule, const Spent& spent);
 
-/// Computes how long `rounds` take, at most half of what nanoseconds hold: kept paces may be
-/// absurd.
+/// Computes how long `rounds` take, at most half of what nanoseconds hold.
 std::chrono::nanoseconds time_of_rounds(std::uint64_t rounds, std::chrono::duration<double> one);
 
 /// Estimates how many rounds are left if one takes `round_time`; at least 1 while it is not enough.
@@ -46,12 +43,12 @@ std::uint64_t rounds_left(const StopRule& rule, const Spent& spent,
 /// Budgets that undecided gates may use.
 inline constexpr std::int64_t kBudgetsOfGates = 4;
 
-/// Returns the rule for runs after those of `rule`: up to `rounds`, or until four times the budget
-/// is used. An exact number of runs is never exceeded.
+/// Returns the rule for runs after those of `rule`: up to `rounds` or kBudgetsOfGates. An exact
+/// number of runs is never exceeded.
 StopRule extended_to(const StopRule& rule, std::uint64_t rounds);
 
-/// The number of blocks of counting rounds, spread over the session, so that a drift of the machine
-/// hits counts and times alike.
+/// Blocks of counting rounds, spread over the session, so that a drift of the machine hits counts
+/// and times alike.
 inline constexpr std::uint64_t kBlocks = 4;
 
 /// Rounds that are thrown away between a block and the next timed round: the first run after a
@@ -63,7 +60,7 @@ inline constexpr std::uint64_t kSettlingRounds = 2;
 /// exactly gain nothing from more, and a run takes 20 to 100 times as long as a timed one.
 inline constexpr std::uint64_t kSimulatedRounds = 3;
 
-/// The amount of counting in addition to the timed runs.
+/// The amount of counting besides the timed runs.
 struct CountingRule {
   std::uint64_t passes = 0;  ///< that take turns; 0: nothing is counted apart
   std::uint64_t fewest = 5;  ///< rounds of each pass
@@ -71,10 +68,10 @@ struct CountingRule {
   double share = 0.2;        ///< of the whole time that counting rounds may take
 };
 
-/// The rule of a plan. A gate on an event needs as many counts as one on times needs times.
+/// Returns a plan's rule. A gate on an event needs as many counts as one on times needs times.
 CountingRule make_counting_rule(const Plan& plan, bool is_gated);
 
-/// The timed rounds' part of the stop rule, which leaves counting its share of the time.
+/// Returns the timed rounds' part of the stop rule, which leaves counting its share of the time.
 StopRule timed_rule(const StopRule& rule, const CountingRule& counting);
 
 /// True if one more round belongs to the blocks up to number `block` (from 0). `timed_time`: the
@@ -82,19 +79,20 @@ StopRule timed_rule(const StopRule& rule, const CountingRule& counting);
 bool belongs_to_block(const CountingRule& rule, const Spent& counted, std::uint64_t block,
                       std::chrono::nanoseconds timed_time);
 
-/// Returns the number of blocks due after `done` timed rounds if `left` follow.
-std::uint64_t blocks_due(std::uint64_t done, std::uint64_t left);
+/// Returns the number of blocks due after `done` timed rounds if `left` follow: one at the end of
+/// each of kBlocks equal parts, or `early` parts before it.
+std::uint64_t blocks_due(std::uint64_t done, std::uint64_t left, double early = 0.0);
 
 /// Returns the number of timed rounds until the next block is due; at least 1.
-std::uint64_t rounds_to_next_block(std::uint64_t done, std::uint64_t left);
+std::uint64_t rounds_to_next_block(std::uint64_t done, std::uint64_t left, double early = 0.0);
 
-/// Returns the number of untuned rounds (--tune=compare) due after `done` timed rounds if `left`
-/// follow: one for three timed ones, in kBlocks blocks, each in the middle of its part
-/// of the timed rounds, so that a drift of the machine hits both alike.
+/// Blocks of untuned rounds (--tune=compare) come in the middle of their part of the timed rounds,
+/// so that a drift of the machine hits both alike.
+inline constexpr double kUntunedEarly = 0.5;
+
+/// Returns the number of untuned rounds due after `done` timed rounds if `left` follow: one for
+/// three timed ones.
 std::uint64_t untuned_rounds_due(std::uint64_t done, std::uint64_t left);
-
-/// Returns the number of timed rounds until the next block of untuned ones; at least 1.
-std::uint64_t rounds_to_next_untuned(std::uint64_t done, std::uint64_t left);
 
 /// Commands that take turns: all of them, or one under sequential order.
 struct Group {
@@ -115,50 +113,50 @@ std::vector<Group> make_groups(const Plan& plan);
 /// Watches the gates of a plan while its runs come in. A gate's metric has values in one kind of
 /// rounds, and each kind has a schedule of its own (gate::Schedule), which the runner follows.
 ///
-/// It is the rounds of the kind that make the schedule, also for a metric that only the runs of
-/// some passes have, or that failed runs under --ignore-failure leave out: the gate then judges the
-/// values there are. The boundary asks for looks at given fractions of the last one's samples, and
-/// passes take turns, so that a metric's values grow in the same proportion as the rounds.
+/// Rounds make the schedule, also for a metric that only some passes or runs have: the boundary
+/// asks for looks at given fractions of the last one's samples, and as passes take turns, a
+/// metric's values grow in proportion to the rounds.
 class GateWatch {
  public:
   /// `plan` must outlive it.
   explicit GateWatch(const Plan& plan);
 
   /// Enters a counted run.
-  void add_run(const RunRecord& run);
+  void add_run(const RunRecord& run) {
+    for (MetricSeries& series : series_) series.add_run(run);
+  }
 
-  /// True if there is a gate on a metric of that kind; if one is still open.
+  /// True if there is a gate on a metric of that kind, or an open one.
   bool asks_for(RoundKind kind) const;
   bool waits_for(RoundKind kind) const;
 
   /// True if every gate has its answer, or there are no gates.
   bool is_decided() const;
 
-  /// Takes the early look after `rounds` of a kind, if there is one and counting goes on.
-  /// `planned`: about how many rounds there would be without gates, for the verdict.
+  /// Takes the early look after `rounds` of a kind, if there is one. `planned`: about how many
+  /// rounds there would be without gates, for the verdict.
   void after_round(RoundKind kind, std::size_t rounds, std::size_t planned = 0);
 
   /// Returns the rounds of the next early look; nullopt if there are no more.
   std::optional<std::size_t> next_early(RoundKind kind) const;
 
-  /// Takes a planned look: the first when counting would stop without gates, later ones at
-  /// next_planned or when the rounds end. `last` answers all open gates.
+  /// Takes a planned look, when counting would stop without gates, at next_planned, or when the
+  /// rounds end; the `last` one answers all open gates.
   void look_as_planned(RoundKind kind, std::size_t rounds, bool last);
 
   /// Returns the planned looks taken, and the rounds of the next one.
   std::size_t planned_looks(RoundKind kind) const { return schedules_.at(kind).planned_looks(); }
   std::size_t next_planned(RoundKind kind) const { return schedules_.at(kind).next_planned(); }
 
-  /// Returns the fewest rounds after which a metric that never varies is decided; 0 without a gate
-  /// on a metric of that kind.
+  /// Returns the fewest rounds that decide a metric that never varies; 0 without a gate.
   std::size_t rounds_of_constants(RoundKind kind) const;
 
-  /// Returns the tails of an interval of `metric` (its index in the plan) if the rounds end now:
-  /// the plan's, or smaller if a gate on it may have chosen the moment.
+  /// Returns the tails of an interval of `metric` if the rounds end now: the plan's, or smaller if
+  /// a gate on it may have chosen the moment.
   stats::IntervalTails tails_of(std::size_t metric) const;
 
-  /// Returns the answers, and the intervals of the gated metrics. A gate that an early end left
-  /// open is inconclusive.
+  /// Returns the answers (inconclusive if an early end left a gate open), and the intervals of the
+  /// gated metrics.
   gate::Findings close();
 
  private:
@@ -190,19 +188,20 @@ class PrecisionWatch {
   PrecisionWatch(const Plan& plan, const GateWatch& gates);
 
   /// Enters a kept run.
-  void add_run(const RunRecord& run);
+  void add_run(const RunRecord& run) {
+    if (series_) series_->add_run(run);
+  }
 
-  /// True if the commands from `first` on, `count` of them, have run often enough after `rounds`
-  /// rounds. In sequential order they come alone, and each has its half of a delta's variance: the
-  /// reference before it is known how much slower a candidate is; needs_more_runs knows that later.
+  /// True if `count` commands from `first` on have run often enough after `rounds`. In sequential
+  /// order each has half of a delta's variance, as the reference runs before it is known how much
+  /// slower a candidate is; needs_more_runs knows that later.
   bool is_enough(std::size_t first, std::size_t count, std::uint64_t rounds);
 
-  /// In sequential order: whether more runs of `command` would narrow an interval that is still too
-  /// wide.
+  /// True if more runs of `command`, in sequential order, would narrow an interval that is still
+  /// too wide.
   bool needs_more_runs(std::size_t command) const;
 
-  /// Returns the result, by the present samples; `end` is what ended the runs if it is not reached.
-  /// nullopt if no precision is wanted.
+  /// Returns the result, with the `end` if it is not reached; nullopt if none is wanted.
   std::optional<Precision> close(PrecisionEnd end) const;
 
  private:
@@ -213,10 +212,8 @@ class PrecisionWatch {
   std::optional<double> half_width_of_mean(std::size_t command) const;
   std::optional<double> half_width_of_delta(std::size_t candidate) const;
 
-  std::optional<PrecisionGoal> wanted_;
   const Plan& plan_;
   const GateWatch& gates_;
-  std::size_t commands_;
   std::optional<MetricSeries> series_;
   std::uint64_t looked_at_ = 0;  // rounds
   std::size_t looked_first_ = 0;

@@ -143,10 +143,10 @@ TEST_CASE("one round in four is not tuned, in four blocks amid their part of the
   CHECK(untuned_rounds_due(105, 15) == 40);
   CHECK(untuned_rounds_due(120, 0) == 40);
   CHECK(untuned_rounds_due(1, 0) == 1);
-  CHECK(rounds_to_next_untuned(0, 120) == 15);
-  CHECK(rounds_to_next_untuned(14, 106) == 1);
-  CHECK(rounds_to_next_untuned(15, 105) == 30);
-  CHECK(rounds_to_next_untuned(0, 1) == 1);
+  CHECK(rounds_to_next_block(0, 120, kUntunedEarly) == 15);
+  CHECK(rounds_to_next_block(14, 106, kUntunedEarly) == 1);
+  CHECK(rounds_to_next_block(15, 105, kUntunedEarly) == 30);
+  CHECK(rounds_to_next_block(0, 1, kUntunedEarly) == 1);
 }
 
 }  // namespace lauka

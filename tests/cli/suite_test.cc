@@ -1,5 +1,6 @@
-#include "cli/parsed.h"
 #include "cli/suite.h"
+
+#include "cli/parsed.h"
 #include "has.h"
 
 #include <string>

@@ -54,9 +54,9 @@ TEST_CASE("output is compared with a file or a hash, for all commands or each it
   CHECK(lauka("-r1 --expect-output " + file, {"echo one", "printf one"})
             .err_has("line 1: expected 'one\\n', got 'one' (4 bytes expected, 3 written)"));
   for (const std::string& own : {file, hash})
-    CHECK(has(failure("-r1 --expect-output " + own + " --expect-output same",
-                      {"echo one", "echo two"}),
-              "'echo two' does not write what 'echo one' writes: line 1"));
+    CHECK(has(
+        failure("-r1 --expect-output " + own + " --expect-output same", {"echo one", "echo two"}),
+        "'echo two' does not write what 'echo one' writes: line 1"));
 }
 
 TEST_CASE("each combination of parameters is compared with its own reference") {

@@ -1,4 +1,5 @@
 #include "cli/suite.h"
+
 #include "core/text.h"
 #include "fuzz/targets.h"
 

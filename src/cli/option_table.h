@@ -132,7 +132,7 @@ bool is_value_optional(const OptionInfo& option);
 bool begins_value(const OptionInfo& option, std::string_view rest);
 
 /// Decides what depends on several options: contradictions, names, the number of commands. Of a
-/// suite, each benchmark is settled separately.
+/// suite, only the exports are settled: each benchmark is settled separately.
 Result<Options> settle(Draft draft);
 
 /// The command line as options: `argv` holds `argc` words, the program's own name first. Refuses

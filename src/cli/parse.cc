@@ -92,7 +92,7 @@ bool is_short_option(std::string_view word) {
 struct OptionWord {
   std::vector<const OptionInfo*> options{};  ///< up to the first that is unknown
   std::optional<std::string_view> value{};   ///< of the last one, in the same word
-  std::optional<char> unknown{};             ///< a letter
+  std::optional<char> unknown{};             ///< the letter that is no option
   std::size_t words_after = 0;               ///< taken as values
 
   bool is_whole() const { return !value && !unknown && words_after == 0; }
@@ -291,7 +291,7 @@ po::option found(std::string key, const std::string& word) {
   return option;
 }
 
-/// Returns the options of a word of letters, or of a long one without a value.
+/// Returns the options of a word of letters ("-iqr10"), or of a long option without a value.
 std::vector<po::option> make_options(const std::string& word) {
   const std::string_view long_name = std::string_view(word).substr(1, word.find('=') - 1);
   if (long_name.size() > 1 && find_option(long_name) != nullptr)
@@ -685,7 +685,7 @@ Result<void> settle_inquiry(Draft& draft) {
   return inquiry.kind == InquiryKind::Threads ? settle_threads(draft) : Result<void>();
 }
 
-/// Decides what a suite leaves to its benchmarks: all but the exports.
+/// Settles all but the exports. A suite's benchmarks are settled so, the suite itself is not.
 Result<void> settle_call(Draft& draft) {
   const bool watches = draft.inquiry && draft.inquiry->kind == InquiryKind::Threads;
   if (draft.interval && !watches)

@@ -83,8 +83,8 @@ std::size_t line_number(const toml::node& node) {
   return node.source().begin.line;
 }
 
-/// Returns the entries in the order in which options are applied, as they are written: the library
-/// sorts them by name.
+/// Returns the entries in the order in which they are written, since options are applied in it; the
+/// library sorts them by name.
 std::vector<Entry> entries_of(const toml::table& table) {
   std::vector<Entry> entries;
   for (const auto& [key, node] : table) entries.push_back({key.str(), line_number(node), &node});
@@ -131,8 +131,8 @@ std::size_t end_of_string(std::string_view text, std::size_t at) {
   return text.size();
 }
 
-/// Line of the first key with more dots than toml++ can take, which makes a table of each and calls
-/// itself for each to destroy them; 0 if missing.
+/// Returns the line of the first key with more dots than toml++ can take, which makes a table for
+/// each dot and destroys them by recursion; 0 if no key has so many.
 std::size_t line_of_deep_key(std::string_view text) {
   constexpr std::size_t most_dots = 16;
   std::size_t dots = 0;

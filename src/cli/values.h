@@ -43,7 +43,7 @@ Result<Condition> condition(const Given& given);
 /// Returns the value as it is; refuses an empty one.
 Result<std::string> text(const Given& given);
 
-/// Reads a list of exit statuses (1 to 255) with commas; no text is any status.
+/// Reads a list of exit statuses (1 to 255) with commas; an empty text means any status but 0.
 Result<IgnoreFailure> ignored_failures(const Given& given);
 
 /// Reads a list of events with commas; a comma between slashes belongs to the event

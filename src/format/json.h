@@ -14,10 +14,11 @@
 namespace lauka {
 
 /// --export-json: one document for readers of hyperfine 1.x and of its schema 2, with all that
-/// lauka knows under the keys "lauka" (of the document, and of each result); docs/schema.json. Base
-/// units; numbers read back as the same double; what is undefined is null, or has no key in
-/// hyperfine's part. Of a suite, "results" has the commands of all benchmarks; "lauka.benchmarks"
-/// has for each what "lauka" has of a plain call, indices being within the benchmark.
+/// lauka knows under the keys "lauka" (of the document, and of each result). docs/schema.json
+/// describes it. Values are in base units; numbers read back as the same double; what is undefined
+/// is null, or has no key in hyperfine's part. Of a suite, "results" has the commands of all
+/// benchmarks; "lauka.benchmarks" has for each benchmark what "lauka" has of a plain call, with
+/// indices within the benchmark.
 void write_json(const Report& report, const Sink& sink);
 
 /// --export-bmf: Bencher's JSON: the mean (or percentile) of every metric with its interval.
@@ -58,8 +59,8 @@ constexpr report::Exporter exporter_of(ExportKind kind) {
   return &write_json;
 }
 
-/// The "format" of lauka's JSON, which rises when a key changes its meaning or goes; format 1
-/// differed only in unread parts.
+/// The "format" of lauka's JSON, which is raised when a key changes its meaning or goes. Format 1
+/// differed only in parts that are not read.
 inline constexpr int kNewestFormat = 2;
 
 /// A session that was read from a file, or a benchmark of one.
@@ -75,11 +76,11 @@ struct ReadFile {
   gate::Risk risk = gate::Risk::Any;
 };
 
-/// Reads the sessions that `text` holds: what lauka's --export-json wrote, whole; of files of an
-/// older lauka and of hyperfine (1.x or schema 2, wall time only), the part they have. A benchmark
-/// is read as if it were a session alone: its results, and below "lauka" the suite's values,
-/// overridden by its own. The error is a predicate of the file: not such a JSON, has no command or
-/// no sample, or has an impossible value.
+/// Reads the sessions that `text` holds: all that lauka's --export-json wrote; of files of an older
+/// lauka and of hyperfine (1.x or schema 2, wall time only), the part they have. A benchmark of a
+/// suite is read as if it were a session alone: its results, and below "lauka" its own values, or
+/// the suite's where it has none. The error is a predicate of the file: is not such a JSON, has no
+/// command or no sample, or has an impossible value.
 Result<ReadFile> read_sessions(std::string_view text);
 
 }  // namespace lauka

@@ -146,7 +146,7 @@ Setting read_setting(const JsonIn& there);
 /// origin.
 std::vector<Origin> read_origins(const JsonIn& there, std::size_t commands);
 
-/// Reads the findings made while it ran, by the commands and metrics of `session`.
+/// Reads the findings made while `session` ran; its commands and metrics must have been read.
 gate::Findings read_findings(const JsonIn& there, const Recording& session);
 
 /// A delta in percent.
@@ -155,8 +155,9 @@ Json to_json(const stats::Delta& delta);
 /// Writes lauka's own part of `command`.
 void put_lauka_result(JsonWriter& json, const Results& results, std::size_t command);
 
-/// Writes lauka's own part of the session: which it was (in a suite once), and its measurements.
+/// Writes which session it was: a suite has this once.
 void put_lauka_identity(JsonWriter& json, const Results& results, bool complete);
+/// Writes what was measured: a suite has this for each benchmark.
 void put_lauka_measured(JsonWriter& json, const Results& results);
 
 }  // namespace lauka

@@ -299,7 +299,7 @@ Json json_item(const Metric& metric) {
           {"shown_in", metric.shown_in ? Json(metric.shown_in->name) : Json(nullptr)}};
 }
 
-/// With its values, so that deltas can be taken again.
+/// Writes the baseline with its values, so that deltas can be taken again.
 void put_baseline(JsonWriter& json, const Results& results) {
   if (!results.reference.baseline) {
     json.put("baseline", nullptr);

@@ -78,7 +78,7 @@ struct Verdict {
   double p_pass = 1.0;     ///< that so much within it is
   double level = 0.0;      ///< the error allowed at this look to the answer on the mean's side
   double p_of_fail = 1.0;  ///< as p_fail, over all looks up to this one: of a job's gates
-  std::optional<double> times_as_many{};  ///< the rounds that would decide: inconclusive, 1..50
+  std::optional<double> times_as_many{};  ///< multiple of the rounds that would decide, 1..50
   std::size_t look = 1;                   ///< the look at which it was given, from 1
   DecidedBy decided_by = DecidedBy::Nothing;
   DecisionBounds bounds{};                 ///< of a pass or a fail, by what decided it

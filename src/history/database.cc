@@ -23,7 +23,7 @@
 #include <soci/soci.h>
 #include <soci/sqlite3/soci-sqlite3.h>
 
-// Only this file knows SOCI's exceptions and the differences of the two databases.
+// Only this file knows SOCI's exceptions, and what differs between the two databases.
 //
 // SOCI splits a connection string at white space and the first '=' and joins it again: 4.0 adds a
 // '=' to an address without one, 4.1 puts the value in quotes. So the query of the address that it
@@ -458,7 +458,8 @@ Result<Database> open_history(const std::string& where, Access access) {
     return named(is_missing ? Error{"holds no history", "lauka-history add FILE... makes one"}
                             : version.error());
   }
-  // Readers, too, expect the newest tables; but to read a newer database changes nothing.
+  // A newer database is refused before anything is written. An older one is migrated for readers,
+  // too, since they expect the newest tables.
   if (version)
     if (auto known = check_version(*version); !known) return named(known.error());
   if (auto done = database->in_transaction([&] { return migrate(*database); }); !done)

@@ -20,7 +20,7 @@ struct Address {
 };
 
 /// Reads postgresql://user:password@host:port/database?key=value. Refuses what libpq would refuse
-/// in a message that repeats it; the error is a predicate of the database and cites nothing.
+/// with a message that repeats it: this error, a predicate of the database, cites nothing of it.
 Result<Address> parse_address(const std::string& where);
 
 /// Returns the name of a database at `where` for messages.
@@ -48,9 +48,9 @@ class Database {
   Database& operator=(Database&& other) noexcept;
   ~Database();
 
-  /// Executes one statement; `texts` are bound to :t0, :t1 and so on. Passes on each row, of so
-  /// many `columns`, or returns them all.
+  /// Executes one statement; `texts` are bound to :t0, :t1 and so on.
   Result<void> run(const std::string& statement, std::span<const std::string> texts = {});
+  /// The same for a query: passes each row of `columns` values to `visit`, or returns all rows.
   Result<void> each(const std::string& statement, std::size_t columns,
                     std::span<const std::string> texts,
                     const std::function<void(const Row&)>& visit);

@@ -208,7 +208,7 @@ std::string newest_of_several(const std::vector<Series>& series) {
   return newest.second;
 }
 
-/// Writes commits as links to `url`.
+/// Writes commits as links to `url`, in which the commit replaces {}.
 struct Commits {
   const std::string& url;
 
@@ -226,7 +226,7 @@ struct Commits {
                        shown);
   }
 
-  /// Without a commit, when it was measured.
+  /// Returns the link of its commit; without a commit, the time of its measurement.
   std::string link_or_time(const Observation& one) const {
     return one.commit.empty() ? html_text(minute_text(one.began)) : link(one.commit);
   }
@@ -281,7 +281,7 @@ struct Entry {
   Rank rank{3, 0.0};
 };
 
-/// Adds its changes to `changes`.
+/// Makes the entry of a series, and adds its changes to `changes`.
 Entry make_entry(const SteppedSeries& stepped, std::size_t number, const Commits& commits,
                  std::vector<Change>& changes) {
   Entry entry{&stepped, fmt::format("s{}", number), html_text(title_of(stepped.series)),

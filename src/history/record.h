@@ -73,10 +73,11 @@ Result<SessionRecord> read_record(std::string_view text);
 /// Returns the id of `text` in every database: 63 bits of its SHA-256; 0 if it is empty.
 std::int64_t text_id(std::string_view text);
 
-/// Encodes names, units and directions of a command's metrics, which all sessions of a benchmark
-/// share; and their values, in that order, in characters that need no quotes: each number reads
-/// back as the same double.
+/// Encodes names, units and directions of a command's metrics: the same text in all sessions of a
+/// benchmark.
 std::string encode_layout(const std::vector<MetricRecord>& metrics);
+/// Encodes their values, in that order, in digits, letters, points, signs and blanks. Each number
+/// reads back as the same double.
 std::string encode_values(const std::vector<MetricRecord>& metrics);
 
 /// Returns the metrics of a layout, without values; empty if it is not a layout.

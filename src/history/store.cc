@@ -25,7 +25,7 @@
 
 // Few statements of many rows, because round trips to the database take the time. Rows are written
 // in ascending order, and tables in one order: two writers that add the same wait for each other in
-// turn, without a deadlock. Names are queried apart from points: a join might read all names.
+// turn, without a deadlock. Names of points are queried separately: a join might read all names.
 
 namespace lauka::history {
 
@@ -37,8 +37,8 @@ std::int64_t id_in(const std::string& text) {
   return std::strtoll(text.c_str(), nullptr, 10);
 }
 
-/// The text of an id in a column of few rows. Points are many: Loader asks for each of their names
-/// once.
+/// Returns SQL for the text whose id is in `column`. It is for few rows: points are many, so Loader
+/// asks for each of their names once.
 std::string name_in(std::string_view column) {
   return fmt::format("(SELECT text FROM lauka_name WHERE id = {})", column);
 }
@@ -258,7 +258,7 @@ struct Batch {
   std::map<std::int64_t, std::string> names{};
   std::map<std::int64_t, std::pair<std::string, std::int64_t>> machines{};  // class and parts
   std::map<std::int64_t, std::string> variants{};                           // rows
-  std::map<std::int64_t, std::size_t> sessions{};  // places in `records`; at last of new ones only
+  std::map<std::int64_t, std::size_t> sessions{};  // places in `records`; old ones are dropped
   std::vector<std::int64_t> ids{};                 // of the records
   std::vector<PointRow> points{};
 

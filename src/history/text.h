@@ -40,7 +40,7 @@ std::string machine_line(const Variant& variant);
 /// Returns the value of a commit with its 95% interval: "591ms ± 5.1ms"; a ratio as "−2.1% ± 0.3%".
 std::string value_text(const SteppedSeries& stepped, const Observation& commit);
 
-/// Returns the change at a commit (its index, not 0) from the one before, likewise.
+/// Returns the change to the commit at index `commit` (1 or more) from the one before, likewise.
 std::string change_text(const SteppedSeries& stepped, std::size_t commit);
 
 /// Returns the size of a step: "+10.0% ± 0.2%".
@@ -49,7 +49,7 @@ std::string step_change_text(const SteppedSeries& stepped, const stats::Step& st
 /// Returns ", acknowledged: new parser"; empty for an alarm.
 std::string state_words(const KnownStep& step);
 
-/// Describes the steps, and a clear change in a series too short for them; empty if it has neither.
+/// Describes the steps; of a series too short for steps, a clear last change. Empty without either.
 std::string steps_text(const SteppedSeries& stepped, const report::Style& style);
 
 /// Returns what `list` shows.

@@ -23,14 +23,15 @@ double reach95(double error, double degrees);
 /// Returns the degrees of freedom of the sum of two independent errors (Welch & Satterthwaite).
 double degrees_of_sum(double error, double degrees, double other, double other_degrees);
 
-/// Links between anchors measured in one session: a ratio to one becomes a ratio to another.
+/// Links between anchors that one session measured, by which a ratio to one becomes a ratio to the
+/// other.
 class AnchorLinks {
  public:
   /// Adds the ratio of one anchor to another, as a session measured it.
   void add(const std::string& of, const std::string& to, const LogRatio& ratio);
 
-  /// Returns what to add to a ratio to each other anchor that is linked with `newest`, directly or
-  /// through others; errors add up as variances.
+  /// Returns, for each other anchor that is linked with `newest` (directly or through others), what
+  /// turns a ratio to it into one to `newest` if added. Errors add up as variances.
   std::map<std::string, LogRatio> to(const std::string& newest) const;
 
  private:
@@ -121,10 +122,12 @@ struct FleetEffect {
   std::size_t left_out = 0;  ///< sessions that have no standard error, or no reference
 };
 
-/// Combines series of the sessions of one commit, each of one class of machines; ordered by title.
+/// Combines the series of one commit's sessions, each of one class of machines, to an effect for
+/// each title; ordered by title.
 std::vector<FleetEffect> fleet_effects(std::span<const Series> all);
 
-/// True if the combined change is, with confidence, worse than `percent`; `each`: any machine's.
+/// True if the combined change is, with confidence, worse than `percent`; with `each`, if that of
+/// any class of machines is.
 bool is_worse_than(const FleetEffect& effect, double percent, bool each);
 
 }  // namespace lauka::history

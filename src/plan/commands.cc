@@ -245,9 +245,9 @@ class CommandMaker {
     return found;
   }
 
-  /// Returns all combinations of the values, for each typed command with the variables that it
-  /// uses: without one it is measured once. The commands vary fastest, then the first variable.
-  /// Refuses more than kMostCommands.
+  /// Returns, for each typed command, all combinations of the values of the variables that it uses;
+  /// a command without variables is measured once. The commands vary fastest, then the first
+  /// variable. Refuses more than kMostCommands.
   Result<std::vector<Combination>> make_combinations(const std::vector<Variable>& variables) const {
     std::size_t all = typed_;
     for (const Variable& variable : variables) {

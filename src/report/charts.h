@@ -14,13 +14,14 @@
 #include <vector>
 
 // The drawings of --export-html's page: SVG inside HTML. Horizontal positions are percentages, so
-// that a drawing fills any width while its text keeps its size. Only naming runs needs a script.
+// that a drawing fills any width while its text keeps its size. A script is needed only to name the
+// run under the pointer.
 
 namespace lauka::report {
 
 inline constexpr std::size_t kAcross = 1000;  ///< units of a stretched picture
 
-/// The range of values; none at first.
+/// The range of the values included so far; at first empty: `low` is above `high`.
 struct Extent {
   double low = std::numeric_limits<double>::infinity();
   double high = -low;
@@ -49,7 +50,7 @@ Axis axis_over(double low, double high);
 /// The same for values above 0 whose logarithms are drawn.
 Axis logarithmic_axis(double low, double high);
 
-/// True if a linear axis would draw the smallest values as one: a factor of more than 50.
+/// True if a linear axis would draw the smallest values as one: `high` is over 50 times `low`.
 bool spans_decades(double low, double high);
 
 /// One label of an axis and its place, in percent from the left.
@@ -78,16 +79,16 @@ struct Spot {
   std::size_t y = 0;
 };
 
-/// Draws points as one path, a tenth of the bytes of circles: round ends of lines of no length,
-/// which stay round however the picture is stretched.
+/// Draws points as one path, which takes a tenth of the bytes of circles. Each point is the round
+/// end of a line of no length, so it stays round however the picture is stretched.
 std::string svg_spots(const std::vector<Spot>& spots, std::string_view css_class,
                       std::string_view attributes);
 
 /// Draws the labels below an axis, those at its ends kept inside the drawing.
 std::string svg_axis(const std::vector<TickLabel>& labels);
 
-/// Returns a picture, `height` pixels high, of values from bottom to top along `count` places:
-/// `content`, `count` wide and `kAcross` high, with the labels of `axis`.
+/// Returns a picture `height` pixels high with the labels of `axis`. Values go from bottom to top,
+/// places from left to right: `content` is drawn `count` units wide and `kAcross` units high.
 std::string svg_along(std::size_t height, const Axis& axis, const Metric& metric, std::size_t count,
                       std::string_view title, std::string_view content);
 
@@ -138,8 +139,8 @@ void overview_chart(const Results& results, std::size_t metric, const Sink& sink
 /// logarithmic axes; with the power law, if one fits. Empty unless a parameter has three numbers.
 std::string scan_chart(const Results& results, std::size_t metric);
 
-/// "wall time grows as n^1.02 (0.98 … 1.06); fastest at n = 10 (mean 12.3ms)": a scan of one
-/// command; empty for other sessions.
+/// Returns the result of a scan of one command, empty for other sessions: "wall time grows as
+/// n^1.02 (0.98 … 1.06); fastest at n = 10 (mean 12.3ms)".
 std::string scan_headline(const Results& results, std::size_t metric);
 
 /// A change that is drawn.

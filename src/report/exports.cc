@@ -14,8 +14,9 @@
 
 #include <fmt/format.h>
 
-// Go's benchmark format (https://go.dev/design/14313-benchmark-format) as benchstat reads it, which
-// takes each line for a sample; Markdown as GitHub does, AsciiDoc as Asciidoctor, Org as Emacs.
+// Go's benchmark format (https://go.dev/design/14313-benchmark-format) is written a line for each
+// run, since benchstat takes each line for a sample. Markdown is as GitHub reads it, AsciiDoc as
+// Asciidoctor does, and Org as Emacs does.
 
 namespace lauka::report {
 

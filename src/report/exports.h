@@ -14,16 +14,16 @@ namespace lauka::report {
 
 /// --export-csv: one row per command and metric, hidden ones included. Base units, named in the
 /// column `unit` (s, B, 1, ratio); shortest digits that read back as the same double; undefined
-/// fields are empty. A bound has `max` only. Variables have columns at the end, parameter_NAME.
-/// Ends of lines are RFC 4180's, fields are as csv_field makes them.
+/// fields are empty. A bound has `max` only. Each variable has a column at the end, parameter_NAME.
+/// Lines end as RFC 4180 has it; csv_field() writes the fields.
 void write_summary_csv(const Report& report, const Sink& sink);
 
 /// --export-runs: one row per kept run, in the order run; run, round and pass count from 1.
 /// `status` is the exit status, or 128 + signal.
 void write_runs_csv(const Report& report, const Sink& sink);
 
-/// --export-markdown: for a pull request. One table of the rows that the terminal shows too (of a
-/// suite, its table), a line for each candidate and gate, and the warnings. Names are code.
+/// --export-markdown: for a pull request. One table of the rows that the terminal shows, or the
+/// table of a suite; a line for each candidate and gate; and the warnings. Names are code.
 void write_markdown(const Report& report, const Sink& sink);
 
 /// --export-asciidoc, --export-orgmode: the same in these languages.
@@ -31,8 +31,9 @@ void write_asciidoc(const Report& report, const Sink& sink);
 void write_orgmode(const Report& report, const Sink& sink);
 
 /// --export-html: one self-contained page: the verdict, an overview of all commands, each metric
-/// drawn (distribution, deltas, runs over time), and the tables; of a suite, its table, with the
-/// drawings and tables of each benchmark, folded. Its size does not grow with the number of runs.
+/// drawn (distribution, deltas, runs over time), and the tables. A suite's page has its table, and
+/// folded below it the drawings and tables of each benchmark. The size of a page does not grow with
+/// the number of runs.
 void write_html(const Report& report, const Sink& sink);
 
 /// --export-benchfmt: Go's benchmark format, a line for each run. Of a plain call, names have a key
@@ -70,9 +71,10 @@ std::string benchfmt_word(std::string_view text);
 /// A metric as a unit of that format: "sec/op" of the wall time, "cpu_time-sec", "peak_rss-B".
 std::string benchfmt_unit(std::string_view metric, Unit unit);
 
-/// Writes a page up to its heading, and its end with the script that names the run under the
-/// pointer; `style` and `script` are added to those of all pages.
+/// Writes a page up to its heading; `style` is added to the CSS of all pages.
 void write_page_begin(const std::string& title, std::string_view style, const Sink& sink);
+/// Writes its end; `script` is added to the script of all pages, which names the run under the
+/// pointer.
 void write_page_end(std::string_view script, const Sink& sink);
 
 }  // namespace lauka::report

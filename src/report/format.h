@@ -28,9 +28,9 @@ std::string time_text(double seconds, const DisplayUnit* unit);
 /// seven, and σ two significant ones. Without σ, the mean alone.
 std::string mean_text(double mean, std::optional<double> stddev, const Metric& metric);
 
-/// Formats both ends of a range, with the fewest digits (3 to 6; 3 if none do) that distinguish
-/// them: "136.6MB" and "137.4MB". With the values' `stddev`, no fewer than the mean has: "148.3s"
-/// and "148.6s" next to "148.4s ± 0.1s".
+/// Formats both ends of a range, "136.6MB" and "137.4MB", with the fewest digits that distinguish
+/// them: 3 to 6, or 3 if six do not. With the values' `stddev`, uses no fewer digits than the mean
+/// has: "148.3s" and "148.6s" next to "148.4s ± 0.1s".
 std::pair<std::string, std::string> range(double low, double high, const Metric& metric,
                                           std::optional<double> stddev = {});
 
@@ -71,7 +71,7 @@ bool has_values(const CommandResult& command);
 /// "591ms ± 7.6ms"; without "± σ" for one run; a bound as "≤ 451kB"; "n/a" if no run has a value.
 std::string mean_cell(const MetricResult& row, const Metric& metric);
 
-/// The same without σ or an interval, if it has a value.
+/// Returns the same without σ; of a percentile, its value without the interval.
 std::string short_mean_cell(const MetricResult& row, const Metric& metric);
 
 /// A percentile with its interval, as "12.3ms (11.9ms … 12.8ms)", or the runs that it needs.

@@ -104,7 +104,7 @@ summary { cursor: pointer; font-size: 1.05rem; font-weight: 600; padding: .3rem 
 )css";
 }
 
-/// Names the run under the pointer.
+/// Returns the script of all pages: it names the run under the pointer.
 std::string_view html_script() {
   return R"js(
 "use strict";

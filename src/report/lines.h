@@ -26,17 +26,17 @@ std::pair<std::string_view, Ink> verdict_word(gate::Answer answer);
 std::string gate_figures(const Results& results, const gate::Verdict& verdict);
 
 /// Returns one line per verdict: condition, answer ("pass", "fail" or "inconclusive"), the delta
-/// (of a bound, the value) and the rounds it rests on, and what would decide; the mean first, if it
-/// decided or contradicts the typical round. With several candidates each line begins with the
-/// candidate's name. Never cut: programs read these lines too.
+/// (of a bound, the value) and the rounds it rests on, and what would decide. The mean's change is
+/// first if it decided or contradicts the typical round. With several candidates each line begins
+/// with the candidate's name. Never cut: programs read these lines too.
 std::string gate_lines(const Results& results, bool color);
 
 /// Returns one of them, with `answer` in words; without it if that is empty.
 std::string gate_line(const Results& results, const gate::Verdict& verdict,
                       const std::string& answer);
 
-/// Returns a line: the precision reached, or how far it came and what ended it; empty if
-/// unrequested.
+/// Returns in one line the precision reached, or how far it came and what ended it. Empty if no
+/// precision was requested.
 std::string precision_line(const Results& results);
 
 /// Returns a change found by --tune=compare, for display.
@@ -69,8 +69,8 @@ std::string why_text(const Results& results, const Why& why);
 /// Returns a line for each candidate, with its name if there are several; empty without factors.
 std::string why_lines(const Results& results);
 
-/// The same of several candidates, a row for each and a column for each factor; without counts only
-/// a remark.
+/// The explanations of several candidates: a row for each, and a column for each factor. Without
+/// counts there is no table, only a remark.
 struct WhyTable {
   Table table{};
   std::vector<std::string> remarks{};  ///< what limits the meaning of the counts, each once
@@ -92,8 +92,8 @@ struct WordedWarning {
 /// All of them, in the order of Results::warnings; also those of rows that the table leaves out.
 std::vector<WordedWarning> worded_warnings(const Results& results);
 
-/// A line about all commands that have a kind of warning, and its part that does not depend on
-/// them, which other benchmarks may share.
+/// A line about all commands that have the same kind of warning. `general` is its part that does
+/// not name them, which other benchmarks may share.
 struct WarningLine {
   std::string text;
   std::string general;

@@ -18,9 +18,9 @@
 
 namespace lauka::report {
 
-/// Everything shown of results, in two parts, since warnings come between them. Quiet: gates alone.
-/// Of a suite: its table, with Style::verbose after each benchmark's own tables; and the gates that
-/// do not pass (Style::verbose or quiet: all). Empty if nothing was counted.
+/// Everything shown of results, in two parts, since warnings come between them. Quiet: only gates.
+/// A suite has one table, and the gates that do not pass; if quiet, all gates. With Style::verbose
+/// each benchmark's own tables come first, and all gates last. Empty if nothing was counted.
 struct ScreenSections {
   std::string tables;
   std::string verdicts;
@@ -28,8 +28,8 @@ struct ScreenSections {
 ScreenSections screen_sections(const Report& report, const Style& style, bool quiet);
 ScreenSections screen_sections(const Results& results, const Style& style, bool quiet);
 
-/// Returns the shortest median of the wall times shown that are below 1 ms, mostly the start of a
-/// process; nullopt if all are longer, or there is a shell.
+/// Returns the shortest median of the wall times shown, in seconds, if it is below 1 ms: such a run
+/// is mostly the start of a process. nullopt if all are longer, or there is a shell.
 std::optional<double> shortest_run(const Results& results);
 
 /// --histogram: the wall times of each command, below its name; else empty.
@@ -82,9 +82,9 @@ struct Bin {
   std::size_t count = 0;
 };
 
-/// Makes 1 to `most` bins of one width over `values` (any order; `summary` describes them): 2 IQR /
-/// cbrt(n) (Freedman & Diaconis 1981), or wider. Values beyond 3 IQR of the quartiles fall into the
-/// first or the last bin, which reaches that far. One bin if all are equal.
+/// Divides `values` (any order; `summary` describes them) into 1 to `most` bins of one width, which
+/// is 2 IQR / cbrt(n) (Freedman & Diaconis 1981) or wider. Values beyond 3 IQR of the quartiles
+/// fall into the first or the last bin, which reaches that far. One bin if all are equal.
 std::vector<Bin> make_bins(std::span<const double> values, const stats::Summary& summary,
                            std::size_t most);
 

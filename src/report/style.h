@@ -26,9 +26,9 @@ std::string inked(std::string_view text, Ink ink, bool color);
 /// combining and invisible ones, 1 for a byte that is not UTF-8 and for "ambiguous" ones (… ± σ).
 std::size_t display_width(std::string_view text);
 
-/// Returns `text` in at most `width` cells; if wider, its end is replaced by …; or its middle,
-/// since two long command lines differ at their ends.
+/// Returns `text` in at most `width` cells; if it is wider, … replaces its end.
 std::string cut_end(std::string_view text, std::size_t width);
+/// The same, but … replaces its middle, since two long command lines differ at their ends.
 std::string cut_middle(std::string_view text, std::size_t width);
 
 /// Breaks `text` between words into lines of at most `width` cells (0: no limit), those after the

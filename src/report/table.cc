@@ -317,7 +317,7 @@ struct GridColumn {
   std::string title;
 };
 
-/// Commands by the value of a variable, and by a second one or the command typed.
+/// Commands in rows by the value of a variable, and in columns by a second one or as typed.
 struct Grid {
   std::vector<std::string> rows{};  // each once, in the order of the commands
   std::vector<GridColumn> columns{};
@@ -332,7 +332,7 @@ struct Grid {
 template <typename ColumnOf>
 Grid make_grid(const Results& results, const std::string& variable, ColumnOf column_of) {
   Grid grid;
-  std::set<std::string> known;  // there may be ten thousand
+  std::set<std::string> known;  // rows; there may be ten thousand
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const Parameter* value = find_parameter(results.commands[c], variable);
     if (value == nullptr) continue;

@@ -103,9 +103,9 @@ Fitted fit(std::span<const Table> tables, const Style& style);
 std::string terminal_text(const Table& table, const Fitted& fitted, const Style& style);
 std::string terminal_text(const Table& table, const Style& style);
 
-/// Returns a note if deltas have lost their intervals to a narrow terminal, else nothing; and a
-/// table with that note.
+/// Returns a note if deltas have lost their intervals to a narrow terminal; else an empty text.
 std::string_view interval_note(std::span<const Table> tables, const Fitted& fitted);
+/// Returns a table with that note below it.
 std::string noted_text(const Table& table, const Style& style);
 
 /// Returns a line below a table, broken between words; empty without a note.
@@ -175,7 +175,7 @@ std::vector<std::size_t> compact_metrics(const Results& results, bool verbose);
 std::string compact_title(const Results& results, std::size_t metric);
 
 /// Returns a row for each metric of a command; without columns if no run of it was timed.
-/// `for_page`: what a phone shows comes first.
+/// `for_page`: the columns that a phone has room for come first.
 Table full_table(const Results& results, std::size_t command, bool verbose, bool for_page = false);
 
 /// The same of all commands, one below the other.
@@ -187,9 +187,9 @@ Table compact_table(const Results& results, std::size_t metric);
 /// Returns a matrix of the values, if one command was typed with two parameters.
 std::optional<Table> matrix_table(const Results& results, std::size_t metric);
 
-/// Returns a table of the mean wall times, by the value of the only variable and by the command
-/// typed; of a single command also the difference from the first value. Empty with several
-/// variables or a single value.
+/// Returns a table of mean wall times with a row for each value of the only variable, and a column
+/// for each typed command; of a single one also the difference from the first value. Empty with
+/// several variables, or a single value.
 std::string scan_table(const Results& results, const Style& style);
 
 /// Returns the deltas of all metrics shown, of all commands, as HTML; empty without deltas.

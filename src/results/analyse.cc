@@ -195,7 +195,7 @@ TunedChange tuned_change(const stats::Change& change) {
   return {change.change, change.bounds->low, change.bounds->high};
 }
 
-/// The delta of a benchmark's candidate at a place; null if missing that a mean could be made of.
+/// Returns the delta of a benchmark's candidate at a place; null unless a mean can be made of it.
 const stats::Delta* delta_at(const Results& results, std::size_t place) {
   const auto metric = primary_metric(results.metrics);
   const auto candidates = find_candidates(results);
@@ -232,8 +232,9 @@ Geomean geomean_at(const std::vector<Results>& benchmarks, std::size_t place) {
 
 // Times and counts are of different runs, so no run has all factors. The logarithms of the rows'
 // deltas are added up, and two factors close the sum, so that the product is the wall time's delta:
-// clock = instructions - ipc - cpu_time, and utilisation = cpu_time - wall_time. Their intervals:
-// of independent estimates (Zou & Donner 2008), and of the quotient within runs.
+// clock = instructions - ipc - cpu_time, and utilisation = cpu_time - wall_time. The clock's
+// interval is that of independent estimates (Zou & Donner 2008), the utilisation's is that of the
+// quotient within runs.
 
 /// A delta by logarithms, without bounds that reach -100%.
 struct LogChange {
@@ -388,7 +389,8 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu, Why& 
   why.factors.push_back(clock);
 }
 
-/// Returns one for each candidate whose wall and CPU time changed by a ratio.
+/// Explains each candidate whose wall and CPU times have deltas. Factors that are rows of their own
+/// take the rows' deltas.
 std::vector<Why> make_explanations(const Results& results, std::span<const std::uint32_t> rounds) {
   std::vector<Why> explanations;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {

@@ -64,8 +64,8 @@ struct AgainstBaseline {
   bool is_joined = false;  ///< no baseline, but sessions that were joined
 };
 
-/// The baseline, or a joined session, was measured on another machine than this or the reference's,
-/// or an unknown one.
+/// The baseline was measured on another machine than this session, or a joined session on another
+/// one than the reference; or the machine is unknown.
 struct ForeignBaseline {
   bool names_machine = true;  ///< the file names its machine
   std::string file{};         ///< the session's file; empty for the baseline
@@ -292,7 +292,8 @@ Report make_report(std::vector<Results> benchmarks, gate::Risk risk);
 /// runs and rows without values. A run that failed under `--ignore-failure` counts as any other.
 Results analyse(Recording session, gate::Findings findings);
 
-/// Does so for a session that was just run, which must outlive Results::runs.
+/// Analyses a session that was just run on the machine of `timers`. It must outlive Results::runs.
+/// `circumstances` go with the numbers.
 Results analyse(const Plan& plan, const Session& session, const gate::Findings& findings,
                 const Timers& timers = {}, Circumstances circumstances = {});
 
@@ -301,12 +302,13 @@ Results analyse(const Plan& plan, const Session& session, const gate::Findings& 
 std::optional<stats::LogRatio> log_ratio(const Recording& session, std::size_t metric,
                                          std::size_t of, std::size_t to);
 
-/// Judges the gates of a session whose number of runs did not depend on them: one look, and the
-/// rate of false fails divided among all of them, or among so many of a job's.
+/// Judges the gates of a session in one look: its number of runs must not have depended on them.
+/// The rate of false fails is divided among them, or among `gates_of_job` if there are more.
 gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
                      std::size_t gates_of_job = 0);
 
-/// Returns how the tuned runs of a session differ from the untuned ones (--tune=compare), if any.
+/// Returns how the tuned runs of a session differ from the untuned ones; empty if there are none
+/// (they are made by --tune=compare).
 std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& session);
 
 /// Returns lauka's exit status by the gates; `if_inconclusive`: the status if one is inconclusive
@@ -317,9 +319,9 @@ int exit_status_of(const std::vector<gate::Verdict>& verdicts, std::optional<int
 int exit_status_of(const Session& session, const std::vector<gate::Verdict>& verdicts,
                    std::optional<int> if_inconclusive);
 
-/// Finds unsteady wall times of `command`, `series` in the order run: at most a slow first run and
-/// one finding about the rest, as one cause shows as several: drift, unless there are outliers and
-/// it is small against the spread; else two modes, outliers or slow noise, in this order.
+/// Finds unsteady wall times of `command`; `series` is in the order run. Returns at most a slow
+/// first run and one finding about the rest, since one cause shows as several: drift (unless there
+/// are outliers and it is small against the spread), else two modes, outliers or slow noise.
 std::vector<Warning> warnings_of_series(std::size_t command, std::span<const double> series,
                                         std::uint64_t warmup);
 

@@ -252,8 +252,9 @@ void locate(const Series& series, Window around, double confidence, Step& step) 
   }
 }
 
-/// Returns the step that the points from `begin`, where the level begins, up to `last` confirm: the
-/// one of the most certainty, which is `certainty(at, most)`, if it is more than `most`.
+/// Returns the most certain step that the points up to `last` confirm on the level that begins at
+/// `begin`; nullopt if none is more certain than `most`. `certainty(at, best)` rates a step at
+/// `at`; it may return 0 if that is not above `best`, the best so far.
 template <typename Certainty>
 std::optional<Step> most_certain_step(std::size_t begin, std::size_t last,
                                       std::size_t fewest_before, double most,

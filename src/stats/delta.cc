@@ -161,10 +161,10 @@ bool is_clearly_outside(const Change& mean, const Change& sure, const Change& ty
 }
 
 // Hodges & Lehmann 1963. The k-th smallest of n(n+1)/2 Walsh averages, or of n*m differences, is
-// found without listing them: how many are at most x takes one walk over the sorted values with two
-// places, so x is bisected until the doubles between its ends run out. The count uses the values as
-// they would be computed, so what is found is one of them, except where it is 0: that is only
-// approached.
+// found without listing them. One walk over the sorted values with two places counts how many are
+// at most x, so x is bisected until no double is left between its ends. The count uses the values
+// as they would be computed, so the result is exactly one of them. Only 0 is not reached, but
+// approached: value_at() rounds it.
 
 constexpr int kHalvingsOfShift = 200;  // a range of doubles about 1 runs out after some 60
 
@@ -187,7 +187,9 @@ std::vector<double> sorted_logs(std::span<const double> samples) {
 std::vector<double> sorted_log_ratios(std::span<const double> reference,
                                       std::span<const double> candidate) {
   std::vector<double> ratios(reference.size());
-  std::ranges::transform(candidate, reference, ratios.begin(), std::divides());
+  // Two negative values would have a positive ratio: 0 makes sorted_logs() refuse them.
+  std::ranges::transform(candidate, reference, ratios.begin(),
+                         [](double of, double to) { return to > 0.0 ? of / to : 0.0; });
   return sorted_logs(std::move(ratios));
 }
 

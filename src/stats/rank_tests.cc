@@ -35,8 +35,8 @@ double magnitude(double value) {
   return std::abs(value);
 }
 
-/// Doubled mid-ranks by magnitude, in the order of which the values are: neighbours closer than
-/// kSame are tied.
+/// Returns the doubled mid-ranks of values that ascend by magnitude. Neighbours whose magnitudes
+/// differ by less than kSame are tied.
 std::vector<std::size_t> doubled_ranks(std::span<const double> ascending) {
   std::vector<std::size_t> ranks(ascending.size());
   for (std::size_t first = 0; first < ascending.size();) {

@@ -15,7 +15,7 @@ inline constexpr std::size_t kMostCountedRanks = 50;
 /// Wilcoxon's signed-rank test of the relative differences from the threshold.
 struct SignedRank {
   std::size_t kept = 0;       ///< rounds that differ from the threshold at all
-  double positive_sum = 0.0;  ///< W: the (mid-)ranks of the rounds above the threshold
+  double positive_sum = 0.0;  ///< W: sum of the mid-ranks of the rounds above the threshold
   Tails tails{};
 };
 

@@ -124,7 +124,7 @@ std::optional<SlowNoise> slow_noise(std::span<const double> series);
 /// Trend from the first run to the last.
 struct Drift {
   double rank_correlation = 0.0;  ///< Spearman's, of sample and place, -1..1; 0 for equal samples
-  double change = 0.0;            ///< of the last third's median from the first's; 0 if that is 0
+  double change = 0.0;            ///< first third's median to last third's; 0 if the first is 0
   bool drifting = false;          ///< beyond 3.29 standard errors, and by more than 2%
 };
 
@@ -135,7 +135,7 @@ std::optional<Drift> drift(std::span<const double> series);
 struct TwoModes {
   double low_mean = 0.0;
   double high_mean = 0.0;
-  double separation = 0.0;     ///< of the means, in pooled standard deviations; may be infinite
+  double separation = 0.0;     ///< of the means, in pooled standard deviations; or infinite
   double smaller_share = 0.0;  ///< fraction of the runs
   bool two = false;            ///< over 4.5 apart, and 20% of the runs or more in either
 };

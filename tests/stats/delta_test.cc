@@ -351,14 +351,16 @@ TEST_CASE("the bounds cover the typical round as often as promised") {
   CHECK(covered <= 0.97 * kTypicalTrials);
 }
 
-TEST_CASE("there is no typical round where a value is zero, or with five rounds at 95%") {
+TEST_CASE("there is no typical round where a value is not positive, or with five rounds at 95%") {
   const std::vector<double> ones(7, 1.0);
+  const std::vector<double> below_zero(7, -1.0);
   std::vector<double> with_zero = ones;
   with_zero[3] = 0.0;
   for (const bool paired : {true, false}) {
     CHECK(typical_change(ones, ones, paired, 0.025));
     CHECK_FALSE(typical_change(ones, with_zero, paired, 0.025));
     CHECK_FALSE(typical_change(with_zero, ones, paired, 0.025));
+    CHECK_FALSE(typical_change(below_zero, below_zero, paired, 0.025));
     CHECK_FALSE(typical_change({}, {}, paired, 0.025));
   }
   const std::vector<double> five(5, 1.0);

@@ -137,10 +137,10 @@ TEST_CASE("the manual page has every option with its text") {
     CHECK(has(page, "\n" + dashes_escaped(first_word)));
   }
   for (const Meaning& one : lauka_description().statuses)
-    CHECK(has(page, "\\fB" + dashes_escaped(std::string(one.name)) + "\\fR\n"));
+    CHECK_MESSAGE(has(page, "\\fB" + dashes_escaped(std::string(one.name)) + "\\fR\n"), one.name);
   for (const char* section : {"NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS",
                               "ENVIRONMENT", "EXAMPLES", "SEE ALSO"})
-    CHECK(has(page, std::string("\n.SH ") + section + "\n"));
+    CHECK_MESSAGE(has(page, std::string("\n.SH ") + section + "\n"), section);
 }
 
 TEST_CASE("the manual page is roff: no line is a request by accident, no dash is a hyphen") {

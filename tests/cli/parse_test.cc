@@ -173,6 +173,7 @@ TEST_CASE("--explain-events runs nothing, with or without commands, and takes a 
   for (const Words& words :
        {Words{"--explain-events", "-e", "a,b", "--kpep", "f.plist"},
         Words{"--kpep", "f.plist", "--explain-events", "-e", "a,b", "./old"}}) {
+    CAPTURE(words.front());
     const Options options = with(words);
     REQUIRE(options.inquiry.has_value());
     CHECK(options.inquiry->kind == InquiryKind::ExplainEvents);
@@ -187,7 +188,7 @@ TEST_CASE("-l takes its text in the same word or the next one") {
   for (const Words& words :
        {Words{"-l", "cache"}, Words{"-lcache"}, Words{"-l=cache"}, Words{"--list-events=cache"},
         Words{"--list-events", "cache"}, Words{"-l", "-q", "cache"}, Words{"-ql", "cache"}})
-    CHECK(filter_of(words) == "cache");
+    CHECK_MESSAGE(filter_of(words) == "cache", words.front());
 }
 
 TEST_CASE("--fail-if-slower is a gate on wall time, with a percentage in its own word or without") {
@@ -403,6 +404,7 @@ TEST_CASE("help and version are answered without a command, whatever follows") {
 
 TEST_CASE("letters combine, and the last one's value may follow with or without =") {
   for (const Words& words : {Words{"-iqr10"}, Words{"-iqr", "10"}, Words{"-iqr=10"}}) {
+    CAPTURE(words.front());
     const Options o = with(words);
     CHECK(o.ignore_failure.value().any);
     CHECK(o.verbosity == Verbosity::Quiet);
@@ -428,7 +430,7 @@ TEST_CASE("--tune takes switches and CPUs in one list") {
   CHECK_FALSE(request.choices[1].on);
   CHECK(request.cpus == std::vector<std::uint32_t>{1, 2, 5});
   for (const char* const wrong : {"smt", "+", "+smt,,", "5", "cpus=", "cpus=1,1", "cpus=5-1"})
-    CHECK_FALSE(parsed({std::string("--tune=") + wrong, "./old"}));
+    CHECK_MESSAGE(!parsed({std::string("--tune=") + wrong, "./old"}), wrong);
   CHECK_FALSE(request.compares);
   CHECK(with({"--tune=-turbo,compare"}).tune.value().compares);
   const auto list = parsed({"--tune=list,+smt"}).value();

@@ -210,7 +210,8 @@ TEST_CASE("an option that took the command says what it takes") {
   // Nothing was taken where the value is one.
   for (const Words& words :
        {Words{"-P", "n", "1", "8"}, Words{"-p", "sync"}, Words{"--fail-if", "ipc < 5"}})
-    CHECK(answer_to(words).starts_with("no command to measure; write lauka -- "));
+    CHECK_MESSAGE(answer_to(words).starts_with("no command to measure; write lauka -- "),
+                  words.front());
 }
 
 TEST_CASE("options of several words with fewer, steps without scans, empty lists are refused") {

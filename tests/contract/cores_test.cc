@@ -44,6 +44,7 @@ Said measured(std::vector<std::string> options, const std::string& command) {
 TEST_CASE("a known share of time on each CPU is reported within half a point, with every engine") {
   if (!has_two_kinds()) return;
   for (const char* engine : {"auto", "none"}) {
+    CAPTURE(engine);
     const Said said =
         measured({"-r2", "--engine", engine}, fixture("on_cpus") + " 0:300ms 1:100ms");
     REQUIRE(said.status == 0);

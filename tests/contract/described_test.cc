@@ -48,7 +48,7 @@ TEST_CASE("--check looks at the machine, runs nothing and exits with 0") {
   CHECK(said.err.empty());
   for (const char* topic : {"engine cachegrind", "core kinds", "clock", "CPU governor", "turbo",
                             "SMT", "load", "power", "virtual machine", "ASLR"})
-    CHECK(said.out_has(std::string("\n") + topic + " "));
+    CHECK_MESSAGE(said.out_has(std::string("\n") + topic + " "), topic);
 }
 
 TEST_CASE("--check for programs is JSON on standard output, and the text goes to standard error") {

@@ -53,10 +53,11 @@ TEST_CASE("output is compared with a file or a hash, for all commands or each it
             "'echo two' writes 4 bytes with sha256:27dd8ed44a83ff94d557f9fd0412ed5a8"));
   CHECK(lauka("-r1 --expect-output " + file, {"echo one", "printf one"})
             .err_has("line 1: expected 'one\\n', got 'one' (4 bytes expected, 3 written)"));
-  for (const std::string& own : {file, hash})
-    CHECK(has(
-        failure("-r1 --expect-output " + own + " --expect-output same", {"echo one", "echo two"}),
-        "'echo two' does not write what 'echo one' writes: line 1"));
+  for (const std::string& own : {file, hash}) {
+    const std::string said =
+        failure("-r1 --expect-output " + own + " --expect-output same", {"echo one", "echo two"});
+    CHECK_MESSAGE(has(said, "'echo two' does not write what 'echo one' writes: line 1"), said);
+  }
 }
 
 TEST_CASE("each combination of parameters is compared with its own reference") {
@@ -124,8 +125,9 @@ TEST_CASE("what the run started is ended with it, also where SIGTERM is ignored"
                                       "; trap \"\" TERM; (trap - TERM; "
                                       "exec sleep 31) & echo $! >> " +
                                       pids + "; echo ready; exit 0'"});
-  for (const std::string& pid : lines_of(text_of(pids)))
-    CHECK_FALSE(exists("/proc/" + pid + "/exe"));
+  const auto started = lines_of(text_of(pids));
+  CHECK(started.size() == 2);
+  for (const std::string& pid : started) CHECK_FALSE(exists("/proc/" + pid + "/exe"));
 }
 
 TEST_CASE("a run that ends before its line has failed, and shows what it wrote last") {

@@ -92,7 +92,7 @@ TEST_CASE("a suite's Go benchmarks have the geometric mean that lauka shows") {
   const std::string go = text_of(folder.file("go"));
   for (const char* const name :
        {"half/role=reference", "half/role=candidate", "more/role=reference", "more/role=candidate"})
-    CHECK(has(go, "\nBenchmark" + std::string(name) + " 1 "));
+    CHECK_MESSAGE(has(go, "\nBenchmark" + std::string(name) + " 1 "), name);
   CHECK(has(go, " 1.5 v"));
   const auto document = nlohmann::json::parse(text_of(folder.file("json")));
   CHECK(document.at("lauka").at("geomeans").at(0).at("percent").get<double>() ==

@@ -65,6 +65,7 @@ TEST_CASE("commands that cannot be started are reported as a shell would, before
   };
   for (const auto& [command, message] : all) {
     const std::string said = failure("-r2", {mark, command});
+    CAPTURE(said);
     CHECK(has(said, message));
     CHECK(lines_of(said).size() == 1);
     CHECK(access(folder.file("was-run").c_str(), F_OK) != 0);

@@ -56,6 +56,7 @@ TEST_CASE("a hook that fails ends the benchmark with its output and status 1") {
   for (const auto& [option, message] : all) {
     const std::string said =
         failure({"-r2", option, "echo to output; echo to error >&2; exit 3", "true"});
+    CAPTURE(said);
     CHECK(has(said, message));
     CHECK(has(said, "  | to output\n  | to error\n"));
   }

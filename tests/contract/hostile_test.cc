@@ -176,6 +176,7 @@ TEST_CASE("hostile names and values are harmless in the table and in every expor
   CHECK(said.status != 2);
   CHECK(said.out_has("x\\x1b[2J\\x0d\\nlauka: all fine\\x07\\x7f\\x9b31m\\u202e\\u2066\\u2028"));
   for (const char* name : {"a.csv", "b.csv"}) {
+    CAPTURE(name);
     const std::string csv = text_of(folder.file(name));
     CHECK(raw_in(csv, "\r\n") == "");
     CHECK(has(csv, "'=2+3x\\x1b[2J"));
@@ -224,6 +225,7 @@ TEST_CASE("a hostile baseline is shown, not obeyed") {
 TEST_CASE("a baseline nested very deep is refused in a short line") {
   const Folder folder;
   for (const std::size_t depth : {20U, 60'000U, 1'000'000U}) {
+    CAPTURE(depth);
     std::ofstream(folder.file("base.json"))
         << R"({"results":[{"command":"a","times":[)" << std::string(depth, '[')
         << std::string(depth, ']') << "]}]}";

@@ -21,7 +21,7 @@ TEST_CASE("the table has the contract's columns and rows") {
   REQUIRE(lines.size() > 8);
   CHECK(lines[0] == "Benchmark 1 (3 runs): " + burn("3ms"));
   for (const char* column : {"measurement", "mean ± σ", "min … max", "outliers"})
-    CHECK(has(lines[1], column));
+    CHECK_MESSAGE(has(lines[1], column), column);
   CHECK(lines[2].rfind("wall_time", 0) == 0);
   CHECK(lines[3].rfind("cpu_time", 0) == 0);
   CHECK(lines[4].rfind("peak_rss", 0) == 0);
@@ -33,7 +33,7 @@ TEST_CASE("--metrics chooses the rows") {
   const Said all = lauka("-r2 --metrics all", {"true"});
   for (const char* row :
        {"user_time", "system_time", "minor_faults", "voluntary_switches", "block_reads"})
-    CHECK(all.out_has(std::string("\n") + row));
+    CHECK_MESSAGE(all.out_has(std::string("\n") + row), row);
   CHECK(lauka("-r2 -v", {"true"}).out_has("\nminor_faults"));
   const Said time = lauka("-r2 --metrics time", {"true"});
   CHECK(time.out_has("\nuser_time"));
@@ -138,7 +138,7 @@ TEST_CASE("the CSV has every metric, the hidden ones included") {
   for (const char* metric : {"wall_time", "cpu_time", "user_time", "system_time", "peak_rss",
                              "minor_faults", "major_faults", "voluntary_switches",
                              "involuntary_switches", "block_reads", "block_writes"})
-    CHECK(csv_value(csv, "true", metric, "runs") == "3");
+    CHECK_MESSAGE(csv_value(csv, "true", metric, "runs") == "3", metric);
 }
 
 TEST_CASE("events that can be counted here are listed") {
@@ -221,6 +221,8 @@ TEST_CASE("a slow first run is warned of, on standard error only") {
   CHECK(warns_of_first_run(said));
   CHECK(said.err_has("; use --warmup 1, unless cold starts are what you measure\n"));
   CHECK_FALSE(said.out_has("warning"));
+  const Folder other;
+  CHECK(completed("-q -r8 -w0 -n it", {slow_at_first(other)}).err.empty());
 }
 
 TEST_CASE("in a terminal warnings are below the table") {

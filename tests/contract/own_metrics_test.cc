@@ -94,6 +94,7 @@ TEST_CASE("own metrics: loops that count by themselves (lauka/counters.h) hand t
   const Said said =
       completed("-r3 -n epochs -n loop --export-csv -", {loop + " epochs", loop + " loop"});
   for (const char* name : {"epochs", "loop"}) {
+    CAPTURE(name);
     const double seconds =
         std::strtod(csv_value(said.out, name, "turn_time", "mean").c_str(), nullptr);
     CHECK(seconds > 1e-11);

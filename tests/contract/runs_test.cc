@@ -139,7 +139,7 @@ TEST_CASE("several copies at once are one run, each with its number and its own 
     return found;
   };
   CHECK(count("hook") == 2);
-  for (const char* job : {"read 0", "read 1", "read 2"}) CHECK(count(job) == 2);
+  for (const char* job : {"read 0", "read 1", "read 2"}) CHECK_MESSAGE(count(job) == 2, job);
   CHECK(said.out_has("throughput"));
   const std::string command = "sh -c 'read word; echo $word $LAUKA_JOB >> " + log + "'";
   CHECK(has(text_of(csv), "throughput"));

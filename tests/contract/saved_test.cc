@@ -357,6 +357,7 @@ TEST_CASE("a file that is not a baseline, or lacks something, is refused before 
   };
   for (const auto& [arguments, reason] : cases) {
     const std::string said = refusal(arguments);
+    CAPTURE(said);
     CHECK(lines_of(said).size() == 1);
     CHECK(has(said, reason));
   }

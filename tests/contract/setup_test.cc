@@ -57,7 +57,7 @@ TEST_CASE("setup installs with the system's own package manager, under its own n
     CAPTURE(said.out);
     CHECK(said.status == 0);
     CHECK(said.out_has(system.command));
-    for (const char* name : system.names) CHECK(said.out_has(name));
+    for (const char* name : system.names) CHECK_MESSAGE(said.out_has(name), name);
     CHECK_FALSE(said.out_has("soci"));
   }
 }

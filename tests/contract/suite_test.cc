@@ -245,6 +245,7 @@ TEST_CASE("--suite: parts of a suite, measured apart, are one again with --from"
                     benchmark("c", {work(1), work(2)}));
   Words all = {"--from"};
   for (const char* const part : {"1/2", "2/2"}) {
+    CAPTURE(part);
     const std::string file = suite.folder.file(std::string(1, part[0]) + ".json");
     CHECK(suite.run({"-r6", "--shard", part, "--export-json", file}).status == 0);
     all.push_back(file);

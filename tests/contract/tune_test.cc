@@ -215,6 +215,7 @@ TEST_CASE("a lauka that is killed with its launcher is restored by the next one,
 TEST_CASE("a signal ends lauka, and the machine is as it was") {
   if (!can_mount()) return;
   for (const char* const signal : {"TERM", "HUP"}) {
+    CAPTURE(signal);
     const Machine machine;
     static_cast<void>(
         machine.run("$LAUKA $TUNE -d 30 'sleep 0.01' & wait_until '[ \"$(see)\" = 00 ]'\nkill -" +

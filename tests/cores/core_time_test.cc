@@ -363,8 +363,9 @@ TEST_CASE("where no clock can be opened there is no time by kind, with the reaso
   perf.set_paranoid(3);
   const Decided decided = must(decide({}, &perf.calls()));
   CHECK(decided.use.timed.empty());
-  CHECK(decided.note.starts_with(
-      "no time by kind of core: perf_event_paranoid is 3, which denies users all counters; "));
+  CHECK(decided.note ==
+        "no time by kind of core: perf_event_paranoid is 3, which denies users all counters; sudo "
+        "sysctl kernel.perf_event_paranoid=1 (2 is enough with --user-only)");
   CHECK_FALSE(decide({{}, CorePreference::Any, 0.9}, &perf.calls()).has_value());
   // A preference needs no clock.
   CHECK(decide({{}, CorePreference::Efficiency}, &perf.calls())->use.cpus ==

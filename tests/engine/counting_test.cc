@@ -71,6 +71,7 @@ TEST_CASE("a counter that was not on all the time gives no value and the reason"
 TEST_CASE("a nanosecond without counters is enough to give no value") {
   // Second reading: the counters of the core; first: the kernel's own, which must run as well.
   for (const std::size_t which : {0U, 1U}) {
+    CAPTURE(which);
     FakePerf perf(fakes::usual_pmu());
     const Armed it = armed(perf, {"task-clock", "cycles"});
     os::Ended ended = perf.run(it.requests, plain_program());

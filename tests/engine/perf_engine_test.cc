@@ -112,6 +112,7 @@ TEST_CASE("without the kernel's part faults and switches come from the kernel's 
   perf.set_paranoid(2);
   const Names four{"page-faults", "context-switches", "minor-faults", "major-faults"};
   for (const bool user_only : {false, true}) {
+    CAPTURE(user_only);
     const Armed it = armed(perf, four, user_only);
     const auto& events = it.set.events;
     CHECK(events[0].meaning == "minor and major page faults, from the kernel's accounting");
@@ -430,6 +431,7 @@ TEST_CASE("a metric alone gets its leader, which has no row") {
   FakePerf perf(fakes::usual_pmu());
   add_topdown(perf, "cpu");
   for (const char* name : {"topdown-fe-bound", "cpu/topdown-fe-bound/"}) {
+    CAPTURE(name);
     const Armed it = armed(perf, {name});
     CHECK(it.count(perf, program_on("cpu")).counts == Counts{2'000});
     CHECK(it.requests.size() == 2);
@@ -468,13 +470,15 @@ TEST_CASE("where no event leads, events of these names are plain ones, in slots"
   program.counts[{"cpu", {4, 0x3c}}] = {2'500, 0};
   program.counts[{"cpu", {4, 0x0e}}] = {700, 0};
   for (const char* name : {"topdown-total-slots", "cpu/topdown-total-slots/"}) {
+    CAPTURE(name);
     const Armed it = armed(perf, {name, "topdown-slots-issued"});
     CHECK(it.requests.size() == 2);
     CHECK(it.count(perf, program).counts == Counts{10'000, 700});
   }
   for (const char* odd : {"0", "65", "x", "-1", "4x", ""}) {
     perf.add_event("cpu", "topdown-total-slots.scale", odd);
-    CHECK(armed(perf, {"topdown-total-slots"}).count(perf, program).counts == Counts{2'500});
+    CHECK_MESSAGE(armed(perf, {"topdown-total-slots"}).count(perf, program).counts == Counts{2'500},
+                  odd);
   }
 }
 

@@ -80,6 +80,7 @@ TEST_CASE("region: the whole run's events have names and passes of their own") {
   CHECK(set.passes[1].events == std::vector<std::size_t>{2, 3});
   CHECK_FALSE(whole.requests.at(0).of_region);
   CHECK((fakes::attributes_of(whole.requests[0]).flags & os::kPerfEnableOnExec) != 0);
+  CHECK_FALSE(whole.engine->arm(2).has_value());
 }
 
 TEST_CASE("region: what the kernel accounts to whole runs is refused where it cannot be counted") {

@@ -44,6 +44,7 @@ std::string reported(const Selection& selection, std::size_t pass) {
 
 TEST_CASE("by default each chip counts cycles, instructions and lauka's four, in one pass") {
   for (const char* name : {"m1", "m2", "m3", "m4", "m5"}) {
+    CAPTURE(name);
     const Selection selection = selected(chip(name), {});
     CHECK(selection.passes.size() == 1);
     CHECK(selection.notes.empty());

@@ -210,6 +210,7 @@ TEST_CASE("lauka-history: each command has --help") {
   CHECK(history("--version").out.find("lauka-history ") == 0);
   for (const std::string command :
        {"add", "list", "show", "steps", "check", "ack", "combine", "page", "export", "forget"}) {
+    CAPTURE(command);
     const Said said = history(command + " --help");
     CHECK(said.status == 0);
     CHECK(said.out.find("Usage: lauka-history " + command) == 0);

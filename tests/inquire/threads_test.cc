@@ -161,7 +161,7 @@ TEST_CASE("a line has what a thread did, and null for what is not known") {
   CHECK(json.at("clock") == doctest::Approx(3e9));
   for (const char* unknown :
        {"user_time", "system_time", "instructions", "energy", "power", "p_share", "moves"})
-    CHECK(json.at(unknown).is_null());
+    CHECK_MESSAGE(json.at(unknown).is_null(), unknown);
   CHECK(json.at("kinds").empty());
 }
 

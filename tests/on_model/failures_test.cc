@@ -81,7 +81,7 @@ TEST_CASE("2: the holder of the tracing is named, and the whole machine is count
   const Run run = run_on({{"tracer", kInstruments}});
   run.check_ended(0);
   CHECK(run.reported.says("Instruments (process 77)"));
-  CHECK(run.reported.says("inst_all (system-wide)"));
+  CHECK(run.reported.says("inst_all (system-wide) (user)"));
   const Run background =
       run_on({{"tracer", {{"pid", 77}, {"name", "perfd"}, {"background", true}}}});
   background.check_ended(0);

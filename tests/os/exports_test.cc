@@ -367,6 +367,7 @@ TEST_CASE("a complete file that cannot get into its place is kept and named") {
   const std::string target = folder.file("out.csv");
   std::ofstream(target) << "old";
   for (const bool is_named : {false, true}) {
+    CAPTURE(is_named);
     // The temporary goes before `file` does.
     const auto file = must(ExportFile::open(target, faulty({"rename", 1, EBUSY}, false, is_named)));
     file->write("new");
@@ -397,6 +398,8 @@ TEST_CASE("of a file that cannot be written to its end nothing is left, and the 
   std::ofstream(target) << "old";
   for (const bool is_named : {false, true}) {
     for (const char* call : {"write", "close"}) {
+      CAPTURE(is_named);
+      CAPTURE(call);
       const auto file =
           must(ExportFile::open(target, faulty({call, 1, ENOSPC, true}, false, is_named)));
       file->write(std::string(200'000, 'x'));

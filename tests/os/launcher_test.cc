@@ -111,6 +111,7 @@ TEST_CASE("the end of standard error is there, from the file or through a pipe, 
   const auto launcher = must(start_launcher());
   ProgramSpec failing = program({"fail", "status", "3", "the disk is made of cheese"});
   for (const Sink sink : {Sink::Null, Sink::Pipe}) {
+    CAPTURE(sink == Sink::Pipe);
     failing.output.sink = sink;
     run_once(*launcher, failing);
     CHECK(launcher->error_output_end() == "the disk is made of cheese");

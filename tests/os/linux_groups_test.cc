@@ -32,6 +32,7 @@ TEST_CASE("a command joins its control group before it becomes the program, its 
   const TemporaryFile file;
   const auto launcher = must(start_launcher());
   for (const std::uint32_t jobs : {1U, 3U}) {
+    CAPTURE(jobs);
     ProgramSpec spec = shell("test -s " + file.name());
     spec.jobs = jobs;
     std::ofstream(file.name()).close();

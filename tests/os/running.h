@@ -45,10 +45,16 @@ inline Ended run_once(const ProgramSpec& spec, const Launch& launch = {}) {
 }
 
 /// Does `work` in a child of this process, and returns its result as an exit status; -1 if the
-/// child died by a signal.
+/// child died by a signal, 99 if a test macro failed in it, which must not go on with other cases.
 inline int status_of_child(const std::function<int()>& work) {
   const pid_t child = fork();
-  if (child == 0) _exit(work());
+  if (child == 0) {
+    try {
+      _exit(work());
+    } catch (...) {
+      _exit(99);
+    }
+  }
   int status = 0;
   waitpid(child, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;

@@ -194,6 +194,8 @@ TEST_CASE("a range keeps the digit that the deviation of its values earns") {
 }
 
 TEST_CASE("a delta has as many digits as its interval and its significance need") {
+  CHECK(delta_text(changed(3.5512, 0.2231)) == "+355% ± 22%");
+  CHECK(delta_text(changed(-0.003, 0.02)) == "−0.3% ± 2.0%");
   CHECK(delta_text(changed(0.00512, 0.00004)) == "+0.512% ± 0.004%");
   CHECK(delta_text(changed(0.1, 0.000512)) == "+10.00% ± 0.05%");
   CHECK(delta_text(changed(0.0052, 0.0051)) == "+0.52% ± 0.51%");

@@ -371,6 +371,7 @@ TEST_CASE("equal values are in the middle of their axis") {
 
 TEST_CASE("an axis never has more ticks than fit") {
   for (const double high : {1.1, 2.3, 4.9, 5.1, 9.9, 1234.5, 1e-9}) {
+    CAPTURE(high);
     CHECK(axis_over(0, high).ticks.size() <= 6);
     CHECK(axis_over(0, high).ticks.size() >= 2);
   }

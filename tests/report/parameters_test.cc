@@ -44,6 +44,7 @@ TEST_CASE("the values of one variable are compared with the first") {
         "1      100ms ± 1.0ms\n"
         "10     50.0ms ± 1.0ms    ⚡ −50.0% ± 1.0%\n"
         "100    101ms ± 2.0ms        +1.0% ± 2.0%\n");
+  CHECK(has(screen(one_scan(), {}, false), "\n" + scan_table(one_scan(), {})));
 }
 
 TEST_CASE("in a narrow terminal the deltas of a scan lose their intervals, whole") {

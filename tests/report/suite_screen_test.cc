@@ -131,7 +131,8 @@ TEST_CASE("a suite's page opens with its gates and a forest plot down to the geo
              "<b>parse</b> <span class=\"aside\">wall_time</span>", "−50.0%",
              "fail</span><br>+10.0%, limit 1%", "<path class=\"limit\"", "<b>load</b>",
              "pass</span><br>+10.0%, limit 1%", "<b>heap</b> <span class=\"aside\">peak_rss</span>",
-             "<b>geomean of 2</b>", "<h2>3 benchmarks</h2>", "<h2>Benchmarks</h2>"});
+             "<b>geomean of 2</b>", "<h2>3 benchmarks</h2>", "<th scope=\"col\">metric</th>",
+             "<td>peak_rss</td>", "<h2>Benchmarks</h2>"});
 }
 
 TEST_CASE("one caveat of many benchmarks is one sentence") {

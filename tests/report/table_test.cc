@@ -60,6 +60,7 @@ core_active_cycle           2.50G ± 31M       2.41G … 2.59G        0 (0%)    
 
 ./build-new -O2 ran 4.55 ± 0.04 times faster than ./build-old
 )");
+  CHECK(table(manual_example(), {.width = 200}) == table(manual_example(), {}));
 }
 
 TEST_CASE("at 80 columns the spacing gives way") {

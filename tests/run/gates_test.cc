@@ -124,6 +124,7 @@ TEST_CASE("a session with a gate ends, and is answered, as the golden cases say"
     CHECK(session.runs.size() == 2 * rounds);
     CHECK(tail_of_wall_time(fed) ==
           doctest::Approx(expected.at("tail").get<double>()).epsilon(1e-9));
+    CHECK_FALSE(fed.bench.findings.verdicts.empty());
     for (const gate::Verdict& verdict : fed.bench.findings.verdicts) {
       CHECK(name_of(verdict.answer) == expected.at("verdict").get<std::string>());
       CHECK(verdict.look == expected.at("trace").size());

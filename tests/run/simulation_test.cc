@@ -165,6 +165,7 @@ TEST_CASE("with several gates there are as many simulated runs as decide each of
   for (int gate = 0; gate < 10; ++gate)
     plan.gates.push_back(fakes::gates_of(plan, {{"instructions", 0.01 * gate}}).front());
   const SessionResult measured = simulation.carry_out(plan);
+  CHECK(measured.findings.verdicts.size() == 10);
   for (const gate::Verdict& verdict : measured.findings.verdicts) {
     CHECK(verdict.answer == gate::Answer::Fail);
     CHECK(verdict.look == 1);

@@ -91,9 +91,10 @@ json of_truth(const Truth& truth) {
 
 int error_named(const std::string& name) {
   static const std::map<std::string, int> kErrors = {
-      {"EPERM", EPERM},   {"ENOENT", ENOENT},   {"ESRCH", ESRCH},        {"ENOMEM", ENOMEM},
-      {"EACCES", EACCES}, {"EFAULT", EFAULT},   {"EBUSY", EBUSY},        {"EINVAL", EINVAL},
-      {"ERANGE", ERANGE}, {"ENOTSUP", ENOTSUP}, {"ECANCELED", ECANCELED}};
+      {"EPERM", EPERM},    {"ENOENT", ENOENT},   {"ESRCH", ESRCH},         {"ENOMEM", ENOMEM},
+      {"EACCES", EACCES},  {"EFAULT", EFAULT},   {"EBUSY", EBUSY},         {"EINVAL", EINVAL},
+      {"ERANGE", ERANGE},  {"ENOTSUP", ENOTSUP}, {"ECANCELED", ECANCELED}, {"EBADF", EBADF},
+      {"ENODATA", ENODATA}};
   return name.empty() ? 0 : kErrors.at(name);
 }
 

@@ -70,8 +70,7 @@ std::unique_ptr<Observer> choose_observer(const Call& call) {
 
 constexpr std::size_t kMostOfLog = std::size_t{1} << 30U;
 
-/// Returns the file that keeps a session's rounds; nullopt if no JSON is written to a file, which
-/// is no device or pipe.
+/// Returns the file that keeps a session's rounds; nullopt if no JSON is written to a regular file.
 std::optional<std::string> log_path(const Options& options) {
   for (const ExportTarget& one : options.exports)
     if (one.kind == ExportKind::Json && one.file != "-" &&

@@ -142,6 +142,11 @@ MadeOf describe_origin(const Call& call, const std::vector<BenchmarkRun>& runs) 
       hash.add(word);
     };
     for (const Metric& metric : one.plan.metrics) add(metric.name);
+    // Kept counts have no names, only places in their pass.
+    for (const Pass& pass : one.plan.events.passes) {
+      add(fmt::format("pass {}", static_cast<int>(pass.kind)));
+      for (const std::size_t event : pass.events) add(one.plan.events.events.at(event).name);
+    }
     for (const Command& command : one.plan.commands)
       for (const std::string& word : command.words) add(word);
     all.emplace_back("what is measured of benchmark " + cited(one.name), hash.digest());

@@ -250,8 +250,8 @@ std::unique_ptr<CounterEngine> separate_counting(std::unique_ptr<CounterEngine> 
 /// to each thread that calls into the region. `engine` counts the whole runs.
 std::unique_ptr<CounterEngine> count_calling_threads(std::unique_ptr<CounterEngine> engine);
 
-/// Replaces an `engine` that counts whole runs only if a region must be counted: it counts nothing,
-/// and refuses named events.
+/// Takes the place of `engine`, which can count whole runs but no region, when a region must be
+/// counted: it counts nothing, and refuses named events.
 std::unique_ptr<CounterEngine> without_regions(std::unique_ptr<CounterEngine> engine);
 
 }  // namespace lauka::engine

@@ -136,8 +136,8 @@ void compare_tuning(Call& call);
 /// Returns `error` with the name of the benchmark that it is about.
 Error named(const Error& error, const Benchmark& one);
 
-/// Prints a refusal and returns its exit status, or an interruption's (a named pipe may be waited
-/// for); nullopt if `made` is neither.
+/// Prints a refusal. Returns the exit status of the refusal, or of an interruption (it may have
+/// waited for a named pipe); nullopt if `made` is neither.
 std::optional<int> ended(const Result<void>& made, ExitStatus if_refused = ExitStatus::Usage);
 
 /// Waits for git's answer, if it was asked, and adds its labels.

@@ -70,8 +70,7 @@ std::unique_ptr<Observer> choose_observer(const Call& call) {
 
 constexpr std::size_t kMostOfLog = std::size_t{1} << 30U;
 
-/// Returns the file that keeps a session's rounds; nullopt if no JSON is written to a file, which
-/// is no device or pipe.
+/// Returns the file that keeps a session's rounds; nullopt if no JSON is written to a regular file.
 std::optional<std::string> log_path(const Options& options) {
   for (const ExportTarget& one : options.exports)
     if (one.kind == ExportKind::Json && one.file != "-" &&
@@ -143,6 +142,11 @@ MadeOf describe_origin(const Call& call, const std::vector<BenchmarkRun>& runs) 
       hash.add(word);
     };
     for (const Metric& metric : one.plan.metrics) add(metric.name);
+    // Kept counts have no names, only places in their pass.
+    for (const Pass& pass : one.plan.events.passes) {
+      add(fmt::format("pass {}", static_cast<int>(pass.kind)));
+      for (const std::size_t event : pass.events) add(one.plan.events.events.at(event).name);
+    }
     for (const Command& command : one.plan.commands)
       for (const std::string& word : command.words) add(word);
     all.emplace_back("what is measured of benchmark " + cited(one.name), hash.digest());

@@ -28,7 +28,7 @@ enum class CorePreference : unsigned char { Any, Performance, Efficiency };
 
 /// The treatment of kinds of core in a session.
 struct CoreUse {
-  std::vector<std::string> timed{};   ///< kinds to tell apart, the fastest first; may be empty
+  std::vector<std::string> timed{};   ///< kinds whose times are measured, fastest first; or empty
   std::vector<std::uint32_t> cpus{};  ///< Linux: commands run on these only; empty: on any
   bool has_unsplit = false;           ///< macOS: some time may be of an unknown kind
   bool in_counting_runs = false;      ///< the times: the clocks cost too much for timed runs

@@ -64,7 +64,8 @@ Cpus cpus_of(const CoreKinds& kinds) {
   return cpus;
 }
 
-/// Makes a kind, without a name, of each PMU of the cores, if several have all CPUs.
+/// Makes an unnamed kind of each PMU of the cores, if there are several and together they have all
+/// CPUs.
 CoreKinds kinds_of_pmus(const os::LinuxCalls& calls) {
   CoreKinds kinds;
   for (const os::Pmu& pmu : os::Sysfs(calls).core_pmus()) {
@@ -265,7 +266,8 @@ namespace perf = engine::perf;
 
 constexpr std::uint32_t kMostRedos = 3;
 
-/// The clocks' sum was equal to the nanosecond in all that was tried: a millionth is ignored.
+/// The clocks' sum was equal to the nanosecond in all that was tried. A difference of a millionth
+/// is ignored.
 constexpr std::uint64_t kApartPart = 1'000'000;
 
 os::CounterRequest request_on(int cpu, std::size_t index) {
@@ -357,7 +359,7 @@ class ClockedCounting final : public TimedCounting {
                   const Clocks& clocks, const perf::Situation& situation)
       : TimedCounting(std::move(inner), decided, false), clocks_(clocks), situation_(situation) {
     const std::vector<std::string> pmus = inner_pmus();
-    // The kinds' PMUs; none unless all are there.
+    // The places of the kinds' PMUs among those of the inner counters; none unless all are there.
     for (const CoreKind& kind : kinds()) {
       const auto place = std::ranges::find(pmus, kind.pmu);
       if (!kind.pmu.empty() && place != pmus.end())

@@ -36,7 +36,8 @@ FoundKinds find_kinds(const os::LinuxCalls& calls);
 /// every CPU that is switched on and no CPU that does not exist.
 Result<CoreKinds> check_kinds(const CoreKinds& by_hand, const os::LinuxCalls& calls);
 
-/// Returns the allowed CPUs of the wanted kind: P is the first, E the one called so, else the last.
+/// Returns the CPUs of the wanted kind that this program may run on. P is the first kind, E the one
+/// called so, else the last.
 Result<std::vector<std::uint32_t>> choose_cpus(CorePreference prefer, const CoreKinds& kinds,
                                                const os::LinuxCalls& calls);
 
@@ -59,11 +60,12 @@ struct Decided {
 Result<Decided> decide(const CoreRequest& wanted, const os::LinuxCalls* linux,
                        const os::DarwinCalls* darwin = nullptr);
 
-/// Adds the time that a run spent on each kind of core (EventSet::core_times) after the counts of
-/// `engine` in each pass that is not simulated. On Linux exactly: the time of the counters of all
-/// kinds of core if they are in use anyway, else of Clocks. On macOS by mac_times, then the time on
-/// unknown kinds (CoreUse::has_unsplit). A run with too little time on the first kind
-/// (CoreUse::min_share) is repeated, at most three times. Returns `engine` if no times are wanted.
+/// Adds the time that a run spent on each kind of core (EventSet::core_times) to the counts of
+/// `engine`, after them, in each pass that is not simulated. On Linux it is exact: the time that
+/// the counters of all kinds of core ran, if they are in use anyway, else the time of Clocks. On
+/// macOS it is that of mac_times, followed by the time on unknown kinds (CoreUse::has_unsplit). A
+/// run with too little time on the first kind (CoreUse::min_share) is repeated, at most three
+/// times. Returns `engine` itself if no times are wanted.
 std::unique_ptr<engine::CounterEngine> with_core_time(std::unique_ptr<engine::CounterEngine> engine,
                                                       const Decided& decided,
                                                       const os::LinuxCalls* linux,
@@ -77,8 +79,9 @@ struct CoreTimes {
 };
 
 /// Task-clock counters that show a run's time by kind of core: one for all CPUs, and one for each
-/// CPU of all kinds but the largest, which gets what is left. They count threads and descendants
-/// too, and need no more than perf_event_paranoid 2: a clock goes on in an excluded kernel.
+/// CPU of all kinds but the largest, which gets what is left. They count threads and descendants,
+/// too. They need no more than perf_event_paranoid 2, as a clock goes on in the kernel even if that
+/// is excluded.
 class Clocks {
  public:
   explicit Clocks(const CoreKinds& kinds);
@@ -110,10 +113,11 @@ struct Polled {
   std::uint64_t of_reaped_ns = 0;  ///< the part of `descendants` that has ended
 };
 
-/// Looks about every 10 ms, or at a hundredth of one core, at a running command and its descendants
-/// for what the kernel's totals of the ended command leave out: the kinds of core of descendants.
-/// With two kinds one call gives the times of a whole process, threads that have ended included;
-/// with more, and before macOS 13, each thread is asked.
+/// Looks at a running command and its descendants about every 10 ms, or less often, so that it
+/// never takes more than a hundredth of one core. It finds what the kernel's totals of the ended
+/// command leave out: the kinds of core on which its descendants ran. With two kinds one call gives
+/// the times of a whole process, threads that have ended included; with more, and before macOS 13,
+/// each thread is asked.
 class RunPoll final : public os::RunWatch {
  public:
   RunPoll(const os::DarwinCalls& calls, std::size_t levels);

@@ -122,7 +122,7 @@ class MacStream final : public ThreadStream {
     return threads.error == 0;
   }
 
-  /// Ends threads that have gone, and their counts with them: their last part is unknown.
+  /// Ends threads that have gone. Their counts have gone, too, so their last part is unknown.
   void end_unseen(Watched& process, nanoseconds now, std::vector<ThreadSample>& samples) const {
     for (auto thread = process.threads.begin(); thread != process.threads.end();) {
       if (thread->second.was_seen) {

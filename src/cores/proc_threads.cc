@@ -65,7 +65,7 @@ struct ThreadCounting {
   struct OnPmu {
     os::PerfEventAttr cycles;
     std::optional<os::PerfEventAttr> instructions{};
-    std::ptrdiff_t kind = 0;  ///< of core; their number if it is none
+    std::ptrdiff_t kind = 0;  ///< index of its kind of core; their number if it has none
   };
 
   const os::LinuxCalls& calls;
@@ -81,7 +81,8 @@ struct ThreadCounting {
 /// Counters on one thread, from now on until this goes.
 class AttachedThread {
  public:
-  /// Refused if the kernel refuses; a thread that has gone has no counters. `counting` outlives it.
+  /// Refused if the kernel refuses; a thread that has gone has no counters. `counting` must outlive
+  /// it.
   static Result<AttachedThread> attach(const ThreadCounting& counting, int thread) {
     AttachedThread it(counting);
     int error = it.open_pmus(thread);
@@ -98,7 +99,7 @@ class AttachedThread {
 
   struct Counted {
     std::vector<ThreadPart> parts;  ///< one per column group, without what /proc shows
-    bool was_shared = false;        ///< others had its counters at times: no cycles, instructions
+    bool was_shared = false;        ///< by other programs at times: no cycles and instructions
   };
 
   Counted read() const {
@@ -158,7 +159,7 @@ class AttachedThread {
   void read_pmus(Counted& counted) const {
     std::vector<Words> groups;
     std::uint64_t running = 0;
-    std::uint64_t enabled = ~std::uint64_t{0};  // of the last that was opened: the least
+    std::uint64_t enabled = ~std::uint64_t{0};  // the last one opened was on for the least time
     for (const std::size_t leader : leaders_) {
       const Words& words = groups.emplace_back(read_words(leader));
       running += words[2];

@@ -66,8 +66,8 @@ struct Threads {
 /// Waits; may return earlier, when the user wants an end.
 using Wait = std::function<void(std::chrono::nanoseconds)>;
 
-/// Reads the threads of a process, `during` a time or since their births. Refused if there is no
-/// such process, if it is another user's, and if both `linux` and `darwin` are null.
+/// Reads the work of a process's threads: `during` a time, or (nullopt) since their births. Refused
+/// if there is no such process, if it is another user's, and if both `linux` and `darwin` are null.
 ///
 /// On Linux user and system time come from /proc, in hundredths of a second; cycles, instructions
 /// and time by kind of core from counters attached to all existing threads, with `during` only. On
@@ -144,13 +144,15 @@ class ThreadStream : NonCopyable {
 /// Watches the threads of processes; refused as sample_threads is. `linux` and `darwin` outlive it.
 ///
 /// On Linux CPU time and waiting come from the scheduler's own clock, cycles and instructions from
-/// counters attached to each thread as it is first seen; on macOS, with energy, all as above.
+/// counters attached to each thread as it is first seen. On macOS all of it, and energy, comes from
+/// the kernel's accounting, as above.
 Result<std::unique_ptr<ThreadStream>> stream_threads(const std::vector<std::int32_t>& processes,
                                                      const CoreKinds& kinds,
                                                      const os::LinuxCalls* linux,
                                                      const os::DarwinCalls* darwin);
 
-/// Counts a thread's moves between kinds of core: the fewest that explain where it was seen.
+/// Counts a thread's moves between kinds of core: the fewest that explain where it was seen. One
+/// that leaves and comes back between two looks is taken for one that stayed.
 class SeenMoves {
  public:
   /// Returns the moves that explain `kinds`: a bit for each that it was on since the last call.
@@ -171,7 +173,8 @@ class SeenMoves {
 
 // The threads of a process on macOS. Source: XNU bsd/kern/proc_info.c, osfmk/kern/recount.c.
 
-/// Names the performance levels, the fastest first ("Performance", "Efficiency"); may be empty.
+/// Returns the names of the performance levels, the fastest first ("Performance", "Efficiency");
+/// empty if the system does not report them.
 std::vector<std::string> level_names(const os::DarwinCalls& calls);
 
 /// Lists the threads of a process. Not the ids of PROC_PIDLISTTHREADS, which are addresses.

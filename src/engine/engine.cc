@@ -224,7 +224,8 @@ class EnergyCounting final : public Counting {
   }
 
  private:
-  /// The count has 64 bits: the kernel follows the register's 32, which wrap within minutes.
+  /// The count does not wrap: the kernel follows the register's 32 bits, which wrap within minutes,
+  /// and counts with 64.
   std::optional<std::uint64_t> nanojoules(std::size_t event, const os::Ended& ended) const {
     double joules = 0.0;
     for (std::size_t i = 0; i < cpus_.size(); ++i) {
@@ -470,7 +471,7 @@ Result<Chosen> choose_on_macos(Choice choice, bool user_only, const OnMacos& her
     why = database.error();
   } else {
     auto engine = kperf::make_kperf_engine(here, user_only, *database);
-    // If counters fail later on, the totals will do for a user who named neither them nor a way.
+    // If counters fail later, a user who named neither an engine nor a strategy gets the totals.
     const bool may_do_without =
         choice == Choice::Auto && here.launcher != nullptr && here.strategy == StrategyChoice::Auto;
     if (engine && may_do_without)

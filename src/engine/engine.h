@@ -67,7 +67,7 @@ class Counting : NonCopyable {
     return words;
   }
 
-  /// As os::Launch::counts_calling_threads.
+  /// True if the runs need os::Launch::counts_calling_threads.
   virtual bool counts_calling_threads() const { return false; }
 
   /// Returns the PMUs of the kinds of core whose time each run shows (Counted::pmu_ns).
@@ -150,8 +150,8 @@ class EngineAround : public CounterEngine {
   std::unique_ptr<CounterEngine> inner_;
 };
 
-/// Shown next to accounted events: other than counters they include execve, with a fault for each
-/// page of arguments and environment, and a switch if it changes the CPU.
+/// Shown next to accounted events. Unlike counters, they include execve: a fault for each page of
+/// arguments and environment, and a switch if it changes the CPU.
 inline constexpr const char* kWithExec = "(with exec)";
 
 /// Shown only to users who asked for counts, or for everything (--verbose).
@@ -160,12 +160,14 @@ inline constexpr std::string_view kNoCounters = "no hardware counters here; lauk
 /// Returns the notes of a session without hardware counters: one line if --check has a remedy.
 std::vector<std::string> notes_without_counters(const Error& why);
 
-/// Returns all accounted events, and the one of a name (either of its two, in any case), or null.
+/// Returns all accounted events.
 std::span<const AccountedEvent> accounted_events();
+
+/// Finds the event of that name (either of its two, ignoring case); null if missing.
 const AccountedEvent* find_accounted(std::string_view name);
 
-/// Adds an event to the first pass of `set`, as the user calls it, unless it is among `taken`;
-/// returns it if it is new, else null.
+/// Adds an event to the first pass of `set`, under the user's `name` for it, and to `taken`.
+/// Returns null, and adds nothing, if it is in `taken` already.
 Event* add_accounted(const AccountedEvent& event, std::string_view name,
                      std::vector<const AccountedEvent*>& taken, EventSet& set);
 
@@ -173,12 +175,13 @@ Event* add_accounted(const AccountedEvent& event, std::string_view name,
 CatalogEntry make_catalog_entry(const AccountedEvent& event);
 
 /// Makes a pass of accounted events. `also` is called after each run, with its counts.
-/// `counts_calling_threads`: as Counting's.
+/// `counts_calling_threads`: as in Counting.
 std::unique_ptr<Counting> count_free(std::vector<const AccountedEvent*> events,
                                      std::function<void(const os::Ended&, Counted&)> also = {},
                                      bool counts_calling_threads = false);
 
-/// Counts accounted events on request. `why`: why no other engine works; nullopt: it is wanted.
+/// Counts accounted events on request. `why`: why no other engine works; nullopt: the user wants
+/// this one.
 std::unique_ptr<CounterEngine> make_none_engine(std::optional<Error> why);
 
 /// Adds the events of Linux's power PMU (RAPL), energy-pkg and others, which cover whole processor
@@ -195,10 +198,10 @@ using Fits = std::function<Result<bool>(const EventIndices&)>;
 /// Divides the events 0..count-1 into the fewest sets that fit. Two events of `together` share a
 /// set if that needs no further one; earlier pairs are served first. Refused if `fits` refuses.
 ///
-/// Fewest is proven if each event needs one of certain counters (a transversal matroid, whose
-/// partition by augmenting paths is optimal: Edmonds, "Minimum partition of a matroid into
-/// independent subsets", 1965), and for up to ten events, whatever the rules, by trying all
-/// divisions; else the sets always fit, but may not be the fewest.
+/// The number is proven to be the fewest if each event needs one of certain counters (a transversal
+/// matroid, whose partition by augmenting paths is optimal: Edmonds, "Minimum partition of a
+/// matroid into independent subsets", 1965), and for up to ten events, where all divisions are
+/// tried. Otherwise all sets fit, but fewer might do.
 Result<std::vector<EventIndices>> partition(
     std::size_t count, const Fits& fits,
     const std::vector<std::pair<std::size_t, std::size_t>>& together);
@@ -239,15 +242,16 @@ std::vector<EngineFacts> try_engines(bool user_only,
                                      const os::LinuxCalls* calls = os::linux_calls(),
                                      const OnMacos& macos = OnMacos{});
 
-/// Keeps the counting of `engine` out of the timed runs: passes in which something is counted
-/// become counting passes, after a timed one without counters, which has the accounted events.
+/// Keeps the counting of `engine` out of the timed runs: passes that count become counting passes.
+/// Before them comes a timed pass without counters, which has the accounted events.
 std::unique_ptr<CounterEngine> separate_counting(std::unique_ptr<CounterEngine> engine);
 
-/// Counts in a region (lauka/region.h) what macOS shows each thread that calls into it: cycles and
-/// instructions, without root. `engine` counts the whole runs.
+/// Counts cycles and instructions in a region (lauka/region.h), without root: macOS shows its own
+/// to each thread that calls into the region. `engine` counts the whole runs.
 std::unique_ptr<CounterEngine> count_calling_threads(std::unique_ptr<CounterEngine> engine);
 
-/// Counts nothing of a region, and refuses named events: `engine` counts whole runs only.
+/// Takes the place of `engine`, which can count whole runs but no region, when a region must be
+/// counted: it counts nothing, and refuses named events.
 std::unique_ptr<CounterEngine> without_regions(std::unique_ptr<CounterEngine> engine);
 
 }  // namespace lauka::engine

@@ -19,8 +19,8 @@ class Clock : NonCopyable {
   virtual std::chrono::nanoseconds now() const = 0;
 };
 
-/// Returns the smallest of a few steps of `clock`: its resolution, or the time of a reading if
-/// longer.
+/// Returns the smallest of a few steps of `clock`: its resolution, or the time that a reading takes
+/// if that is longer. Zero if it does not move.
 std::chrono::nanoseconds observed_step(const Clock& clock);
 
 /// CLOCK_MONOTONIC.

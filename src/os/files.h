@@ -23,13 +23,14 @@ enum class Stream : unsigned char { Output, Error };
 /// The name of a file that may not exist yet, absolute and without links.
 struct ResolvedPath {
   std::string path;
-  std::string foreign_link{};  ///< on the way: another user's, in a sticky folder open to all,
-                               ///< possibly as a trap; may be empty
+  /// A link on the way that another user made in a sticky folder open to all, possibly as a trap;
+  /// may be empty.
+  std::string foreign_link{};
 };
 ResolvedPath resolve(const std::string& path);
 
-/// Reads all of a file of at most `most_bytes`, of a device at most 1 MiB. The error is a
-/// predicate.
+/// Reads all of a file of at most `most_bytes`, of a device at most 1 MiB. The error is a predicate
+/// of the file ("cannot be read: No such file or directory").
 Result<std::string> read_file(const std::string& path, std::size_t most_bytes);
 
 /// That a system call failed with `error`: `what`, a colon and the system's words.
@@ -64,8 +65,8 @@ bool has_reader(Stream stream);
 /// Returns a variable of lauka's own environment.
 std::optional<std::string> variable(const char* name);
 
-/// True if it can leave a new file `mark` in lauka's folder for state ($XDG_STATE_HOME/lauka, else
-/// ~/.local/state/lauka): once.
+/// Makes the empty file `mark` in lauka's folder for state ($XDG_STATE_HOME/lauka, else
+/// ~/.local/state/lauka). True if it is new: once for each `mark` and home.
 bool is_first_time(const char* mark);
 
 /// A text that is not held in lauka's own memory.
@@ -104,8 +105,8 @@ class MetricFiles : NonCopyable {
 
   virtual ~MetricFiles() = default;
 
-  /// Returns the path for the run at `place` of a batch. All are equally long: the size of an
-  /// environment shifts times.
+  /// Returns the path for the run at `place` of a batch. All are equally long, since the size of
+  /// the environment shifts times.
   virtual std::string path(std::size_t place) const = 0;
 
   /// Returns the output of the latest batch, and removes the files.
@@ -135,8 +136,8 @@ class PrivateFolder {
   /// Returns the names of the files in it, sorted.
   std::vector<std::string> names() const;
 
-  /// Opens one of them, never through a link and without waiting for the other end of a pipe; none
-  /// with errno.
+  /// Opens one of them, never through a link and without waiting for the other end of a pipe.
+  /// Returns no descriptor, with errno, if it fails.
   Descriptor open_file(const std::string& name) const;
 
   /// Reads one of them.
@@ -154,8 +155,8 @@ class PrivateFolder {
   std::optional<User> user_;
 };
 
-/// A file of lines that only grows. Lines survive this process, all but the last second's also a
-/// power cut.
+/// A file of lines that only grows. Lines survive the end of this process; all but the last
+/// second's survive a power cut, too.
 class AppendLog {
  public:
   /// Opens or makes `path`, and reads it. Refuses links, special files, files of another user or
@@ -174,7 +175,8 @@ class AppendLog {
   /// Keeps the first `bytes` only.
   Result<void> cut(std::size_t bytes);
 
-  /// Adds a line, which waits while it cannot be written (full disk).
+  /// Adds a line. If it cannot be written, as on a full disk, it waits for the next line or
+  /// flush().
   void append(std::string_view line);
 
   /// Writes the waiting lines; false if they still cannot be written.
@@ -216,7 +218,7 @@ struct FileCalls {
   ssize_t (*write)(int fd, const void* bytes, std::size_t count);
   int (*close)(int fd);
   int (*rename)(const char* from, const char* to);
-  /// True if no other file can take its name.
+  /// True if something is mounted on it, so that no other file can take its name.
   bool (*is_mount_point)(const char* path);
 };
 
@@ -274,8 +276,8 @@ struct OpenExport {
   std::unique_ptr<ExportFile> file;
 };
 
-/// Opens `targets`, in the order of writing. Refuses one that is another's file, or one of the
-/// commands' `outputs`.
+/// Opens `targets`, in the order of writing. Refused if two of them, or one of them and one of the
+/// commands' `outputs`, are the same file.
 Result<std::vector<OpenExport>> open_exports(std::span<const ExportTarget> targets,
                                              std::span<const std::string> outputs);
 

@@ -318,8 +318,8 @@ void when_parent_dies(int signal_number) {
 
 namespace {
 
-/// Returns the output of a program; empty if it cannot be run or fails. It gets no variable of
-/// ours.
+/// Returns the output of a program, which gets none of our variables; empty if it cannot be run or
+/// fails.
 std::string run_for_output(std::initializer_list<std::string> words) {
   ProgramSpec spec{.words = {"/usr/bin/env", "-i", "PATH=/usr/bin:/bin"}};
   spec.words.insert(spec.words.end(), words);

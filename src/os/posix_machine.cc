@@ -24,8 +24,8 @@ namespace lauka::os {
 
 namespace {
 
-/// Describes this machine. `facts`: those of its class, or none; the class may have been found
-/// where the CPU's name is, too.
+/// Describes this machine. `facts`: those of its class, or none. They may have the CPU's model
+/// already, as it can be found in the same place.
 Machine describe(const MachineFacts& facts) {
   Machine machine;
   utsname names{};

@@ -33,8 +33,8 @@ using Sink = OutputKind;
 struct Output {
   Sink sink = Sink::Null;
   std::string path{};  ///< of Sink::File: emptied before each run
-  bool kept = false;   ///< unnamed files take output (Launcher::kept_bytes), so that no reader
-                       ///< slows the run, and pass it on at the end
+  bool kept = false;   ///< output goes to unnamed files first (Launcher::kept_bytes), so that no
+                       ///< reader slows the run, and to its destination at the end
   bool has_listener = false;  ///< Launch::listener gets output first; not with `kept`
 };
 
@@ -49,12 +49,12 @@ struct ProgramSpec {
   std::vector<std::string> words;  ///< argv, at least one
   Input input{};
   Output output{};
-  std::string folder{};  ///< to run in, as by cd; empty: lauka's
+  std::string folder{};  ///< it runs in this one, as after cd; empty: lauka's own
   std::optional<std::chrono::nanoseconds> timeout{};
   std::vector<std::string> environment{};  ///< NAME=VALUE, added to lauka's own or instead of it;
                                            ///< its PATH finds the program
   std::uint32_t jobs = 1;             ///< copies that are one run, numbered from 0 in LAUKA_JOB
-  bool jobs_outlive_failure = false;  ///< of one of them; else they are killed
+  bool jobs_outlive_failure = false;  ///< if one fails, the others go on; else they are killed
   std::string launch_variable{};      ///< NAME that each launch gives a value; empty: none
   bool has_region = false;            ///< it gets memory for its region (lauka/region.h)
   std::optional<User> user{};         ///< runs it and opens its files; nullopt: lauka's own
@@ -67,12 +67,12 @@ struct ProgramSpec {
 struct CounterRequest {
   std::array<std::byte, 136> attributes{};
   std::size_t leader = 0;  ///< index of its group's leader in the set; its own index: it leads
-  int cpu = -1;  ///< counts on that CPU only (0 while it is off), as another one of its type in the
-                 ///< set counts on all: so it has no guard; -1: on all
+  int cpu = -1;  ///< -1: counts on all CPUs; else on this one only, and 0 while that is off. It
+                 ///< has no guard of its own, as its set has another of its type on all CPUs
   bool system_wide = false;  ///< counts whatever runs on `cpu`, from its opening to its reading
-  bool of_region = false;    ///< a program with a region switches it, not execve
-  bool optional = false;     ///< follows the others; if one cannot be opened, the run goes on
-                             ///< without all of these
+  bool of_region = false;    ///< the program switches it on in its region; execve does not start it
+  bool optional = false;     ///< comes after all others; if one of these cannot be opened, the
+                             ///< run goes on without any of them
 };
 
 /// The value of a counter when the run had ended.
@@ -166,8 +166,8 @@ struct Ended {
   std::chrono::nanoseconds whole{};  ///< with everything the launcher did for this run
   std::vector<Reading> readings{};   ///< one per counter of its set; empty with a counter_error
   int counter_error = 0;             ///< errno of the counter that could not be opened or read
-  int optional_error = 0;   ///< errno of the optional counter that could not be opened; all read 0
-  std::size_t orphans = 0;  ///< that ended before the run: in the counters, and not in rusage
+  int optional_error = 0;   ///< errno of an optional counter that could not be opened: all read 0
+  std::size_t orphans = 0;  ///< of the run, ended before it: in the counters, but not in rusage
   InputRead input = InputRead::Unknown;
   bool was_enough = false;               ///< its listener ended it
   std::optional<RegionUse> region{};     ///< of a program that has one
@@ -210,8 +210,8 @@ class Launcher : NonCopyable {
     return 0;
   }
 
-  /// Has programs with CPUs of their own run there (else anywhere), and join a control group if
-  /// `group` is not empty and they have no other.
+  /// Has programs with CPUs of their own run there, and join the control group of `group`, unless
+  /// it is empty or they are in another one. If not `are_used`, they run anywhere.
   virtual void use_own_cpus(bool /*are_used*/, const std::string& /*group*/) {}
 
   /// True if programs can be run in several copies (ProgramSpec::jobs).

@@ -11,10 +11,10 @@
 
 namespace lauka::os {
 
-/// Has Ctrl-C, Ctrl-\, SIGTERM and SIGHUP noted, to be looked at between runs. A second one, half a
-/// second later or more, ends lauka at once. Signals that were ignored from the start stay ignored.
-/// A reader that goes away and a file that grows too large become errors of the write: what was
-/// measured is still to be exported.
+/// Notes Ctrl-C, Ctrl-\, SIGTERM and SIGHUP from now on, to be looked at between runs. A second
+/// one, half a second later or more, ends lauka at once. Signals that were ignored from the start
+/// stay ignored. A reader that goes away and a file that grows too large become errors of the
+/// write: what was measured must still be exported.
 void watch_for_interrupts();
 
 /// Calls `give_back` before a second signal ends lauka: it may use only system calls.
@@ -60,9 +60,10 @@ class HoldSignals : NonCopyable {
 /// Lets the others go on; returns when it is one's turn again.
 using Yield = std::function<void()>;
 
-/// Carries out activities in a thread each, of which one goes on at a time: what they share needs
-/// no lock. Each has its first turn in order; then `next` chooses among those that are not over
-/// (ascending). Signals come to whose turn it is. What one throws comes out when all are over.
+/// Carries out activities, each in a thread of its own, of which only one goes on at a time: what
+/// they share needs no lock. Each has its first turn in order; then `next` chooses among those that
+/// are not over (ascending). Signals come to the thread whose turn it is. An exception of one is
+/// rethrown when all are over.
 void take_turns(const std::vector<std::function<void(const Yield&)>>& activities,
                 const std::function<std::size_t(std::span<const std::size_t>)>& next);
 

@@ -60,8 +60,8 @@ class ActAs : NonCopyable {
 /// True if this process has root's rights.
 bool has_root_rights();
 
-/// Returns the user who called sudo, with groups and home; nullopt if root is kept or called it, or
-/// without sudo. Refused if SUDO_UID or SUDO_GID is not a user's.
+/// Returns the user who called sudo, with groups and home; nullopt without sudo, if root is kept,
+/// or if root itself called it. Refused if SUDO_UID or SUDO_GID is not a user's.
 Result<std::optional<User>> user_behind_sudo(bool keep_root);
 
 }  // namespace lauka::os

@@ -78,7 +78,7 @@ class Seals {
   /// Returns the next line with its seal.
   std::string seal(std::string line);
 
-  /// Returns the next line without its seal; nullopt if that is not its own.
+  /// Returns the next line without its seal; nullopt if the seal is wrong.
   std::optional<std::string_view> open(std::string_view sealed);
 
  private:

@@ -55,7 +55,7 @@ class AwaitedLine final : public os::OutputListener {
 struct StoredOutput {
   os::TextFile text;        ///< of a very long one the beginning
   std::uint64_t bytes = 0;  ///< of all of it
-  std::string hash{};       ///< likewise
+  std::string hash{};       ///< of all of it
 };
 
 /// Stores standard output.

@@ -116,9 +116,9 @@ std::optional<double> measure_start(const Plan& plan, os::Launcher& launcher,
                                     const std::optional<User>& user,
                                     const std::function<int()>& interrupt);
 
-/// Subtracts `overhead` from the times in `usage`, down to 0; user time gets as much of the
-/// remaining CPU time as it can, so that both still add up. True if wall or CPU time would have
-/// been below 0.
+/// Subtracts `overhead` from the times in `usage`, down to 0. User time gets as much of the
+/// remaining CPU time as it can, so that user and system time still add up to it. True if wall or
+/// CPU time would have been below 0.
 bool subtract(const ShellOverhead& overhead, Usage& usage);
 
 }  // namespace lauka

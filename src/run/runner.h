@@ -35,7 +35,7 @@ struct RunContext {
   os::MemoryGroups* groups = nullptr;  ///< measure tree_peak_memory; null if it is not measured
   bool identifies = false;             ///< Session::programs is needed
   RoundKeeper* rounds = nullptr;       ///< keeps rounds for --resume; null if it does not apply
-  std::uint32_t* order = nullptr;      ///< number of the latest run of all; null if alone
+  std::uint32_t* order = nullptr;  ///< number of the latest run of all benchmarks; null if alone
 
   // These may be empty.
   std::function<void()> let_others{};      ///< lets other plans go on; called before timed rounds
@@ -48,7 +48,7 @@ struct RunContext {
 struct SessionResult {
   Session session;
   gate::Findings findings;
-  std::vector<OwnMetric> discovered{};  ///< reported unannounced; values follow Plan::reported's
+  std::vector<OwnMetric> discovered{};  ///< that runs reported unannounced, after Plan::reported
 };
 
 /// A benchmark to measure. The context's objects are shared by all benchmarks, except the engine,

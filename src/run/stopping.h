@@ -15,8 +15,8 @@
 
 namespace lauka {
 
-/// The length of one request, so that talking to the launcher costs nothing per run; short enough
-/// that interrupts, progress and the stop rule are looked at often.
+/// The length of one request: long enough that talking to the launcher costs nothing per run, short
+/// enough that interrupts, progress and the stop rule are looked at often.
 inline constexpr std::chrono::nanoseconds kBatchTime = std::chrono::milliseconds(25);
 
 /// The length of a turn between other plans' turns, so that a drift of the machine hits all alike:
@@ -79,8 +79,8 @@ StopRule timed_rule(const StopRule& rule, const CountingRule& counting);
 bool belongs_to_block(const CountingRule& rule, const Spent& counted, std::uint64_t block,
                       std::chrono::nanoseconds timed_time);
 
-/// Returns the number of blocks due after `done` timed rounds if `left` follow: one at the end of
-/// each of kBlocks equal parts, or `early` parts before it.
+/// Returns the number of blocks due after `done` timed rounds if `left` follow. Of kBlocks equal
+/// parts of all rounds, each has a block at its end, or the fraction `early` of a part before that.
 std::uint64_t blocks_due(std::uint64_t done, std::uint64_t left, double early = 0.0);
 
 /// Returns the number of timed rounds until the next block is due; at least 1.
@@ -113,9 +113,9 @@ std::vector<Group> make_groups(const Plan& plan);
 /// Watches the gates of a plan while its runs come in. A gate's metric has values in one kind of
 /// rounds, and each kind has a schedule of its own (gate::Schedule), which the runner follows.
 ///
-/// Rounds make the schedule, also for a metric that only some passes or runs have: the boundary
-/// asks for looks at given fractions of the last one's samples, and as passes take turns, a
-/// metric's values grow in proportion to the rounds.
+/// The schedule goes by rounds, even if only some passes or runs have the metric. The boundary asks
+/// for looks at given fractions of the last look's samples; as passes take turns, a metric's values
+/// grow in proportion to the rounds.
 class GateWatch {
  public:
   /// `plan` must outlive it.
@@ -126,8 +126,9 @@ class GateWatch {
     for (MetricSeries& series : series_) series.add_run(run);
   }
 
-  /// True if there is a gate on a metric of that kind, or an open one.
+  /// True if there is a gate on a metric of that kind.
   bool asks_for(RoundKind kind) const;
+  /// True if one of these is still open.
   bool waits_for(RoundKind kind) const;
 
   /// True if every gate has its answer, or there are no gates.
@@ -193,15 +194,16 @@ class PrecisionWatch {
   }
 
   /// True if `count` commands from `first` on have run often enough after `rounds`. In sequential
-  /// order each has half of a delta's variance, as the reference runs before it is known how much
-  /// slower a candidate is; needs_more_runs knows that later.
+  /// order each has half of a delta's variance: while the reference runs, it is unknown how much
+  /// slower a candidate is. needs_more_runs knows that later.
   bool is_enough(std::size_t first, std::size_t count, std::uint64_t rounds);
 
   /// True if more runs of `command`, in sequential order, would narrow an interval that is still
   /// too wide.
   bool needs_more_runs(std::size_t command) const;
 
-  /// Returns the result, with the `end` if it is not reached; nullopt if none is wanted.
+  /// Returns the result by the present samples. `end`: what ended the runs, if the precision is not
+  /// reached. nullopt if none is wanted.
   std::optional<Precision> close(PrecisionEnd end) const;
 
  private:

@@ -18,9 +18,9 @@ namespace lauka::tune {
 
 namespace {
 
-// In the order in which they are tuned, which is turned round when they are restored: the energy
-// preference before the governor, under whose "performance" the kernel refuses it; SMT last, as
-// files of the CPUs that it switches off could not be written any more.
+// In the order in which they are tuned; they are restored in reverse. The energy preference comes
+// before the governor: under "performance" the kernel refuses to set it. SMT comes last, as files
+// of the CPUs that it switches off could not be written any more.
 constexpr auto kSwitches = std::to_array<Switch>({
     {"cpus", true, Form::Affinity, "", "", "the commands run on whole cores of their own"},
     {"energy", true, Form::Word,
@@ -336,7 +336,8 @@ Result<CpuChoice> given_cpus(const TuneRequest& request, const Cpus& online,
   return choice;
 }
 
-/// Returns the CPUs of whole cores except the first CPU's, or one of each.
+/// Returns the CPUs of whole cores, without the first CPU's core; one CPU of each if `are_single`,
+/// as SMT will be off.
 Cpus whole_cores(os::SettingFiles& files, const Cpus& online, const Cpus& from, bool are_single) {
   Cpus candidates;
   for (const std::uint32_t cpu : online) {
@@ -352,7 +353,8 @@ Cpus whole_cores(os::SettingFiles& files, const Cpus& online, const Cpus& from, 
   return candidates;
 }
 
-/// Returns the CPUs of the node with the most, of several the last: the first has the first CPU.
+/// Returns the CPUs of the node that has the most; of several equal ones the last is taken, as the
+/// first CPU is in the first.
 Cpus of_one_node(os::SettingFiles& files, const Cpus& candidates) {
   std::map<std::uint64_t, Cpus> nodes;
   for (const std::string& name : files.list("/sys/devices/system/node")) {

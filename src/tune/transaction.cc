@@ -98,7 +98,8 @@ bool is_foreign(os::SettingFiles& files, const std::vector<Change>& changes, con
 
 /// Restores changes, the last first.
 Restored restore_changes(os::SettingFiles& files, const std::vector<Change>& changes) {
-  // Before the first is restored: a governor may move the energy preference of its policy.
+  // All are checked before the first is restored: restoring a governor may move the energy
+  // preference of its policy.
   std::set<const Change*> foreign;
   for (const Change& change : changes)
     if (is_foreign(files, changes, change)) foreign.insert(&change);

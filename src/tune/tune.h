@@ -96,9 +96,9 @@ Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus);
 std::string list_text(const std::vector<Found>& found, const CpuChoice& cpus);
 
 // The machine is tuned as a transaction. All old values are in a journal before the first one
-// changes. Only the process that holds the lock of the journal's folder, which exists only as long
-// as the machine is tuned, changes or restores settings: lauka, its launcher process if lauka was
-// killed, the next lauka if both were.
+// changes. Only the process that holds the lock of the journal's folder changes or restores
+// settings: lauka, its launcher process if lauka was killed, the next lauka if both were. The
+// folder exists only as long as the machine is tuned.
 
 inline constexpr const char* kJournalFolder = "/run/lauka";
 
@@ -133,7 +133,8 @@ struct Restored {
   std::vector<std::string> failed{};   ///< could not be restored
 };
 
-/// Restores a killed lauka's settings, within `patience`; nullopt if there are none, or are held.
+/// Restores a killed lauka's settings; waits up to `patience` for the lock. nullopt if there are
+/// none, or a running lauka holds them.
 std::optional<Restored> restore_left(os::SettingFiles& files,
                                      std::chrono::milliseconds patience = {});
 

@@ -117,7 +117,8 @@ std::optional<std::uint64_t> value_of(const Counts& counts, const SimulatedEvent
   return sum;
 }
 
-/// Returns the most that the parent can have counted of `counts`: its total, if the same program.
+/// Returns how much of `counts` can be inherited: at most the parent's count if both ran the same
+/// program, else all of it.
 std::uint64_t inherited_at_most(const Counts& counts, const Process& process,
                                 const Processes& processes, const SimulatedEvent& event) {
   const std::uint64_t own = value_of(counts, event).value_or(0);

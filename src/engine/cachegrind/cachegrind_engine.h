@@ -43,11 +43,12 @@ struct OutputFile {
   std::string text;
 };
 
-/// Sums `events` over all processes of a run, from their files. Exact, but Cachegrind forgets a
-/// process's counts at execve, so a sum covers the programs that ended, each from its execve on.
-/// And a process that was forked and never called execve begins with its parent's counts, which are
-/// in the parent's file too: the sum is missing if they could be more than 1% of it, else a note
-/// says so. It is missing too if a process left no counts: killed, or run without Valgrind.
+/// Sums `events` over all processes of a run, from their files. The sum is exact within two limits.
+/// Cachegrind forgets a process's counts at execve, so only programs that ended are counted, each
+/// from its execve on. And a forked process that never called execve begins with its parent's
+/// counts, which are in the parent's file too: if they could be more than 1% of the sum, it is
+/// missing; if less, a note says so. The sum is also missing if a process left no counts: it was
+/// killed, or ran without Valgrind.
 Counted sum_counts(std::span<const OutputFile> files,
                    std::span<const SimulatedEvent* const> events);
 

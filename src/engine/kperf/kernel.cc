@@ -43,7 +43,7 @@ void give_back_held() {
 }  // namespace
 
 Kernel::Kernel(const os::DarwinCalls& calls) : calls_(calls) {
-  // It is in the system's shared cache, not on the disk: only dlopen knows whether it exists.
+  // The framework is in the system's shared cache, not on the disk: only dlopen can find it.
   void* library = calls_.dlopen(kFramework, os::kLoadLazily);
   if (library == nullptr) missing_ = "kperf.framework";
   KperfCalls found{};
@@ -256,8 +256,8 @@ int Trace::set_up(std::uint32_t records) {
   room_.resize(kPiece);
   std::size_t nothing = 0;
   if (const int error = remove(); error != 0) return error;
-  // Else each read waits for every coprocessor, and the filter makes them trace everything. Older
-  // kernels refuse the flag, and work without it.
+  // Without the flag, reads wait for every coprocessor, and the filter makes each of them trace
+  // everything. Older kernels refuse the flag, and work without it.
   call_with_value(os::kKdSetFlags, static_cast<int>(kKdebugNoCoprocessors));
   int error = call_with_value(os::kKdSetBuf, static_cast<int>(records));
   if (error == 0) error = call(os::kKdSetup, nullptr, &nothing);
@@ -291,7 +291,8 @@ bool Trace::is_half_full() const {
 }
 
 int Trace::read(bool& wrapped, const Reader& reader) {
-  // A busy system always has newer records: a piece that did not fill the room is the last one.
+  // A read returns only records older than its start, and a busy system always has newer ones: a
+  // piece that did not fill the room is the last one.
   for (;;) {
     wrapped = wrapped || (info().flags & kKdebugWrapped) != 0;  // each read clears it
     std::size_t length = room_.size() * sizeof(KdebugRecord);   // bytes in, records out
@@ -323,7 +324,7 @@ Claim::~Claim() {
 
 int Claim::hold() {
   if (has_counters_) return 0;
-  give_back_held();  // of another claim
+  give_back_held();  // what another claim of this process has
   const int error = kernel_.force_all_counters(true);
   has_counters_ = error == 0;
   if (has_counters_) held() = this;
@@ -388,7 +389,8 @@ bool Claim::is_as_programmed() const {
 }
 
 int Claim::start_sampling(const Sampling& sampling) {
-  // A process that may configure may reset; another's living owner refuses all of it.
+  // A process that may configure may also reset. If a living process owns the sampling, the kernel
+  // refuses all of it, and the owner keeps its state.
   if (const int error = stop_sampling(); error == EPERM || error == EBUSY) return error;
   has_tracing_ = true;
   const int error = begin_sampling(sampling);

@@ -80,7 +80,8 @@ struct KdebugFilter {
 };
 static_assert(sizeof(KdebugFilter) == 20);
 
-/// kKdSetTypefilter: a bit for each class and subclass of records; class 7, of threads, is added.
+/// kKdSetTypefilter: a bit for each class and subclass of records. The kernel adds class 7, the
+/// threads' records.
 inline constexpr std::size_t kTypefilterBytes = 8192;
 
 /// Function bits of a debugid.
@@ -93,7 +94,8 @@ inline constexpr std::uint32_t kThreadTerminatePid = 0x07000010;
 inline constexpr std::uint32_t kLostEvents = 0x07020008;
 inline constexpr std::uint32_t kThreadCountersData = 0x25060020;
 
-/// kperf.kdebug.filter: triggers of an action, four bits for each debugid, the lower ones first.
+/// kperf.kdebug.filter: the triggers of an action. `codes` has four bits for each debugid that
+/// follows, low nibble first.
 struct KdebugTrigger {
   std::array<std::uint8_t, 16> codes{};
   std::uint32_t debugid = 0;
@@ -120,9 +122,9 @@ struct KperfCalls {
 };
 
 /// The kernel's counters (kpc) and its sampling of them (kperf): through Apple's framework if all
-/// of it is there, else by the sysctls that it wraps; timers and triggers by sysctl always, since
-/// the framework's names for their arguments are misleading. An int is 0 or an errno. Source: XNU
-/// osfmk/kern/kern_kpc.c, osfmk/kperf/kperfbsd.c.
+/// of it is there, else by the sysctls that it wraps. Timers and triggers always go by sysctl,
+/// since the framework's names for their arguments are misleading. Functions that return an int
+/// return 0 or an errno. Source: XNU osfmk/kern/kern_kpc.c, osfmk/kperf/kperfbsd.c.
 class Kernel {
  public:
   explicit Kernel(const os::DarwinCalls& calls);
@@ -144,8 +146,8 @@ class Kernel {
   int machine_counters(std::size_t cpus, std::vector<std::uint64_t>& values) const;
 
   // kperf: actions are numbered from 1
-  /// Ensures that a count is at least 1. Counts of actions and timers never shrink before a
-  /// restart, so more of them, from an earlier tool, are left.
+  /// Ensures that the count `name` is at least 1. The kernel's counts of actions and timers never
+  /// shrink before a restart: larger ones, from an earlier tool, are kept.
   int set_count(const char* name) const;
   int set_action(std::uint32_t action, std::uint32_t samplers) const;  ///< for all processes
   int set_sampling(bool on) const;
@@ -158,8 +160,9 @@ class Kernel {
   // facts
   std::optional<std::uint32_t> number(const char* name) const;  ///< nullopt: no such sysctl
   std::string text(const char* name) const;
-  /// Returns the holder of the kernel's tracing, "Instruments (process 77)"; empty if it is free:
-  /// the pid of an owner that has ended stays, and one in the background gives way.
+  /// Returns the holder of the kernel's tracing, "Instruments (process 77)"; empty if it is free.
+  /// It is free, too, if its owner has ended, whose pid stays, or is in the background and gives
+  /// way.
   std::string owner_of_tracing() const;
 
   template <typename T>
@@ -184,13 +187,14 @@ enum class Asked : unsigned char {
 /// Explains why the kernel refused with `error`, and the way out.
 Error explain_refusal(Asked asked, int error, const Kernel& kernel);
 
-/// The kernel's trace (kdebug). An int is 0 or an errno. Source: XNU bsd/kern/kdebug.c.
+/// The kernel's trace (kdebug). Functions that return an int return 0 or an errno. Source: XNU
+/// bsd/kern/kdebug.c.
 class Trace {
  public:
   explicit Trace(const os::DarwinCalls& calls) : calls_(calls) {}
 
-  /// Makes a buffer for `records`, admits records of threads' ends, creation and samples, and
-  /// switches recording on, instead of an older set-up. Takes 200 ms in the kernel.
+  /// Removes an older set-up, makes a buffer for `records`, admits records of threads' ends,
+  /// creation and samples, and switches recording on. Takes 200 ms in the kernel.
   int set_up(std::uint32_t records);
 
   /// Switches recording off and frees the buffer.
@@ -198,8 +202,9 @@ class Trace {
 
   using Reader = std::function<void(std::span<const KdebugRecord>)>;
 
-  /// True if the trace must be read; waits up to a millisecond for that. It is read rarely, as a
-  /// record written meanwhile may be lost without a sign (its time is taken before its place).
+  /// True if the trace is half full and must be read; waits up to a millisecond for that. Reads are
+  /// kept rare: a record that is written during one may be lost without a sign (its time is taken
+  /// before its place).
   bool is_half_full() const;
 
   /// Passes on all present records. Sets `wrapped` if the buffer wrapped, so that some are lost.
@@ -231,7 +236,8 @@ struct Sampling {
 
 /// Holds all that counting takes of the system: the counters, their words, sampling and the trace.
 /// Gives it back when destroyed, at exit(), and when a signal ends lauka at once; after SIGKILL the
-/// next claim resets what is left. One claim of a process holds at a time.
+/// next claim resets what is left. One claim of a process holds at a time: a new one makes the
+/// other give back first.
 class Claim : NonCopyable {
  public:
   Claim(const Kernel& kernel, Trace& trace) : kernel_(kernel), trace_(trace) {}

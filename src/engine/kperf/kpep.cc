@@ -32,7 +32,7 @@ std::uint64_t line_number(XML_Parser parser) {
 constexpr std::string_view kBinaryPlist = "bplist00";
 constexpr std::size_t kDeepestPlist = 64;  // a database is six elements deep
 
-/// In a <plist>.
+/// The elements that may be in a <plist>.
 constexpr std::array<std::string_view, 10> kElements = {
     "dict", "array", "key", "string", "integer", "true", "false", "real", "date", "data"};
 
@@ -50,7 +50,7 @@ struct Open {
   PlistValue value{};
   std::optional<std::string> key{};  ///< a key of the dictionary whose value is still missing
 
-  /// A <plist> is an array of one value.
+  /// A <plist> is treated as an array of one value.
   bool is_array() const { return name == "plist" || name == "array"; }
   bool is_full() const { return name == "plist" && !std::get<PlistArray>(value.value).empty(); }
 };
@@ -271,7 +271,8 @@ class BinaryReader {
     return kind == Array ? array_at(at, *length, depth) : dict_at(at, *length, depth);
   }
 
-  /// Of 1, 2 or 4 bytes it is not negative, of 8 it has a sign, of 16 the first 8 must be 0.
+  /// An integer of 1, 2 or 4 bytes is not negative, one of 8 has a sign; of 16 bytes the first 8
+  /// must be 0.
   Result<PlistValue> integer_at(std::size_t at, std::uint64_t log) const {
     if (log > 4) return damaged();
     if (log == 4 && number(at, 8) != 0) return PlistValue{};

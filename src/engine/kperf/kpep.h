@@ -42,7 +42,8 @@ using CounterMask = std::uint32_t;
 /// More than any processor has; a database that names a higher one is damaged or foreign.
 inline constexpr unsigned kMostCounters = 16;
 
-/// Returns the place of `counter` among `counters`: of its word, and its value after fixed ones.
+/// Returns the place of `counter` among `counters`. Its word has that place among the words, and
+/// its value among the values that follow those of the fixed counters.
 std::size_t place_among(CounterMask counters, unsigned counter);
 
 /// "PMC7", "PMC5-7", "PMC2 and PMC5-7"; "no counter" if no bit is set.
@@ -71,7 +72,7 @@ struct KpepDatabase {
   std::vector<KpepEvent> events;   ///< fixed ones first, then by number, then by name
 };
 
-/// Finds an event by alias, else by name, in any case, as the framework does; null if missing.
+/// Finds an event by alias, else by name, as the framework does. Case is ignored; null if missing.
 const KpepEvent* find_event(const KpepDatabase& database, std::string_view name);
 
 /// Reads the database in a property list. Refuses what Apple's framework would not take (a version,
@@ -81,7 +82,8 @@ Result<KpepDatabase> kpep_from(const PlistValue& root);
 /// Reads the database in the file at `path`. Errors name the file.
 Result<KpepDatabase> load_kpep(const std::string& path);
 
-/// Names a processor's database ("cpu_100000c_2_1b588bb3"), by hw.cputype and its like.
+/// Returns the name of a processor's database ("cpu_100000c_2_1b588bb3"), made of hw.cputype,
+/// hw.cpusubtype and hw.cpufamily.
 std::string cpu_name(std::uint32_t type, std::uint32_t subtype, std::uint32_t family);
 
 /// Returns where a processor's database may be, in the framework's order.

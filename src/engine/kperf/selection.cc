@@ -13,11 +13,11 @@
 // Let S(e) be the counters of event e, and "greedy" the framework's rule: events in some order,
 // each on the lowest free counter of S(e).
 //
-// T1. Greedy succeeds in some order iff a matching m exists (m(e) in S(e), no counter twice): its
-//     success is one, and by T2 it follows from one.
-// T2. Greedy in ascending order of m(e) gives g(e) <= m(e): the counters taken before step j are
-//     g(ei) <= m(ei) < m(ej), so m(ej) is still free. For class Matching g(e) = m(e): it gives no
-//     event a counter above a free one of S(e), and never frees one.
+// T1. Greedy succeeds in some order iff a matching m exists (m(e) in S(e), no counter twice). A
+//     greedy success is such a matching; the other way is T2.
+// T2. Greedy in ascending order of m(e) succeeds, with g(e) <= m(e): the counters taken before step
+//     j are g(ei) <= m(ei) < m(ej), so m(ej) is still free. For a matching of class Matching even
+//     g(e) = m(e): it never gives an event a counter above a free one of S(e), nor frees a counter.
 // T3. k passes are enough iff a map f with f(e) in S(e) puts at most k events on each counter: the
 //     events of each counter are dealt to different passes.
 // T4. By Hall's theorem f exists iff, for every set X of counters, at most k|X| events have S(e)

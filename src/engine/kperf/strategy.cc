@@ -108,8 +108,8 @@ void TraceReader::new_thread(const KdebugRecord& record) {
 
 void TraceReader::thread_ended(const KdebugRecord& record) {
   Thread& thread = find_thread(record.thread);
-  // Unique ids only grow: a process younger than the target was made within these records. If that
-  // was not seen, it, or one that it created, may belong to the tree.
+  // Unique ids only grow, so a process younger than the target was made within these records. If
+  // that was not seen, the process, or one that it made, may belong to the tree.
   const bool was_seen = thread.process != kUnknown;
   thread.process = find_process(pid_of(record.arguments[0]), record.arguments[1], false);
   const bool is_younger = unique_id_.value_or(0) != 0 && record.arguments[1] > *unique_id_;

@@ -21,7 +21,7 @@
 namespace lauka::engine::kperf {
 
 // Why a run's records give no counts.
-inline constexpr const char* kLostRecords = "the trace lost records";  // and said so, or not
+inline constexpr const char* kLostRecords = "the trace lost records";  // reported or not
 inline constexpr const char* kNoThread = "the trace has no thread of the command";
 inline constexpr const char* kThreadNotEnded =
     "the end of a thread of the command is missing in the trace";
@@ -70,7 +70,7 @@ class TraceReader {
   };
 
   enum class SampleState : unsigned char {
-    None,     ///< has not begun
+    None,     ///< no sample has begun
     Filling,  ///< more records have to come
     Full,     ///< complete: nothing may follow
     Empty,    ///< all zero: the kernel had no counts for the thread; what follows is padding
@@ -118,7 +118,8 @@ class TraceReader {
 /// empty: it was not counted, and `missing` says why.
 struct RunValues {
   std::vector<std::uint64_t> values;
-  std::vector<std::uint64_t> own{};  ///< of the command's own process if known and not all
+  /// The part of the command's own process; empty if unknown, or if there was no other process.
+  std::vector<std::uint64_t> own{};
   std::optional<Error> missing{};
   std::optional<Redo> redo{};
   std::optional<double> coverage{};
@@ -175,8 +176,8 @@ class Strategy : NonCopyable {
   std::vector<std::uint64_t> words_;
 };
 
-/// Counts by thread, from the kernel's trace: AtExit exactly, Pet a lower bound; Auto as AtExit
-/// until a thread was seen to outlive a command, then both.
+/// Counts by thread, from the kernel's trace. `sampled`: AtExit is exact, Pet gives a lower bound;
+/// Auto is AtExit until a thread was seen to outlive a command, then both.
 std::unique_ptr<Strategy> make_thread_strategy(Claim& claim, Trace& trace, StrategyChoice sampled,
                                                std::chrono::nanoseconds period);
 

@@ -43,7 +43,8 @@ Error why_no_entry(const Asked& asked, const Situation& situation) {
   return {"not on this machine", "lauka --list-events shows what is"};
 }
 
-/// Returns the smallest structure with all used fields, which each kernel that knows them accepts.
+/// Returns the size of the smallest structure that holds all used fields: every kernel that can
+/// count the event accepts it.
 std::uint32_t size_for(const os::Code& code) {
   if (code.config3 != 0) return os::kPerfSizeWithConfig3;
   return code.config2 != 0 ? os::kPerfSizeWithConfig2 : os::kPerfSizeWithConfig1;
@@ -59,7 +60,8 @@ constexpr double kAtTheEdges = 10'000.0;
 
 // If the quietest other run has so many of an event, zero is no accident.
 constexpr std::uint64_t kTooManyForNone = 50;
-// A run this long has some of everything that the program causes: zeros are believed after so many.
+// A run this long has some of every event that its program causes. A count of zero is believed
+// after so many of them.
 constexpr std::uint64_t kLongNs = 1'000'000;
 constexpr unsigned kZerosBelieved = 3;
 
@@ -92,7 +94,7 @@ struct Attempt {
   os::PerfEventAttr attributes;
 };
 
-/// Opens it, in a group of its own or in one of its leader's, and closes it.
+/// Opens the counter, alone or in a group with its leader, and closes it again.
 Attempt attempt_to_open(const os::LinuxCalls& calls, const os::Code& code,
                         const std::optional<os::Code>& led_by, const Rings& rings) {
   Attempt attempt{0, make_attributes(code, rings)};
@@ -324,7 +326,8 @@ Result<Source> Prober::probe_counters(const Resolved& resolved, const Rings& rin
   return source;
 }
 
-/// Probes an event that reads wrong without the kernel's part: all of it, or the accounting.
+/// Probes an event that reads wrong without the kernel's part: by counters for all of it, or else
+/// by the kernel's accounting.
 Result<Source> Prober::probe_kernel_event(const Resolved& resolved) const {
   const AccountedEvent* accounted = find_accounted(resolved.known->name);
   if (!user_only_) {

@@ -150,8 +150,9 @@ Trial try_counters(const Counter& counter, const os::LinuxCalls& calls) {
   Trial trial;
   OpenCounters open(calls);
   os::PerfEventAttr attributes = counter.attributes;
-  // Arm's kernel finds places only for events that are enabled or will be at exec (armpmu's
-  // validate_event): without the second flag one event more than there are counters could be open.
+  // Arm's kernel looks for places only for events that are enabled or will be at exec (armpmu's
+  // validate_event): without the second flag the leader would take none, and one event more than
+  // there are counters could be opened.
   constexpr std::uint64_t of_leader = os::kPerfDisabled | os::kPerfEnableOnExec;
   attributes.flags = (attributes.flags & ~os::kPerfInherit) | of_leader;
   while (open.size() < kMostTried && open.open(attributes, 0) == 0) attributes.flags &= ~of_leader;
@@ -195,7 +196,8 @@ const PmuCounters* with_dead(const Layout& layout, std::size_t leader,
   return nullptr;
 }
 
-/// Counts a group's events for general counters: cycles and instructions may have one of their own.
+/// Counts the general counters that a group needs: its cycles and instructions may each have a
+/// counter of their own.
 std::size_t general_needed(const Layout& layout, std::size_t leader, const PmuCounters& pmu) {
   std::size_t needed = 0;
   bool has_own_cycles = pmu.own_cycles;

@@ -504,7 +504,7 @@ class PerfEngine final : public CounterEngine {
     return pmus;
   }
 
-  /// Notes that an event, unless it names its PMU, exists on one kind of core only.
+  /// Returns "(P only)" for an event that exists on one kind of core only, unless it names its PMU.
   std::string write_note(const Source& source) const {
     if (source.accounted != nullptr) return source.event.note;
     const bool on_one_kind = witnesses_.size() > 1 && source.is_on_cores() &&

@@ -31,7 +31,7 @@ struct Situation {
   bool operator==(const Situation&) const = default;
 };
 
-/// Reads it from the system. `sysfs`: of the same calls, as it keeps what it has read.
+/// Reads it from the system. `sysfs` must be of the same `calls`; it keeps what it has read.
 Situation read_situation(const os::LinuxCalls& calls, const os::Sysfs& sysfs);
 inline Situation read_situation(const os::LinuxCalls& calls) {
   return read_situation(calls, os::Sysfs(calls));
@@ -70,7 +70,8 @@ class OpenCounters {
   OpenCounters& operator=(OpenCounters&&) = delete;
   ~OpenCounters();
 
-  /// Opens one more; returns 0 or errno. `leader`: the index of its group's, or its own.
+  /// Opens one more; returns 0 or errno. `leader`: the index of its group's leader, its own for a
+  /// new group.
   int open(const os::PerfEventAttr& attributes, std::size_t leader, os::CounterPlace place = {});
 
   void close_last();
@@ -122,11 +123,13 @@ class Prober {
   const os::Sysfs& sysfs() const { return sysfs_; }
   const Situation& situation() const { return situation_; }
 
-  /// Resolves `name`, and tries its counters. The error does not name a known event.
+  /// Resolves `name` and opens its counters once. The error does not name the event if it is known
+  /// but cannot be counted.
   Result<Source> find(std::string_view name) const;
   Result<Source> probe(const Resolved& resolved) const;
 
-  /// Lists what can be counted here: with an alias, generic, of caches, of PMUs, of software.
+  /// Lists the events that can be counted here: those with an alias, generic ones, those of caches
+  /// and PMUs, and software events.
   Catalog catalog() const;
 
  private:
@@ -164,7 +167,8 @@ struct Tally {
 /// with the other runs of its command.
 class Judge {
  public:
-  /// `fastest_clock`: the most cycles in a nanosecond so far, which the passes share; 0: unknown.
+  /// `fastest_clock`: the most cycles in a nanosecond so far; 0: unknown. The passes share it, and
+  /// it outlives them.
   explicit Judge(double& fastest_clock) : fastest_clock_(fastest_clock) {}
 
   /// Returns for each event why its count is not believed; empty if it is.
@@ -198,11 +202,12 @@ std::vector<CounterFacts> counters_here(const os::LinuxCalls& calls, bool user_o
 std::unique_ptr<CounterEngine> make_perf_engine(const os::LinuxCalls& calls, bool user_only,
                                                 CoreKinds kinds = {});
 
-/// True if a group of `counters`, on for `enabled_ns`, saw too little of a run: it did not survive
-/// the exec of the command, or of a child.
+/// True if a group of counters saw too little of a run: it did not survive the exec of the command,
+/// or of a child. `enabled_ns`: how long it was on; `counters`: how many were open.
 bool was_lost(std::uint64_t enabled_ns, const Usage& usage, std::size_t counters);
 
-/// True if counters of cores held their events all the time. `running_ns`: of all kinds of core.
+/// True if counters of cores held their events all the time. `running_ns`: summed over the kinds of
+/// core.
 bool held_all_the_time(std::uint64_t running_ns, std::uint64_t enabled_ns, bool several_kinds);
 
 // Which counters the events of a pass take (layout.cc).
@@ -223,7 +228,7 @@ struct Fillers {
 struct Layout {
   std::vector<Counter> counters{};
   std::vector<std::size_t> leaders{};  ///< one per counter: the index of its group's leader
-  std::vector<std::size_t> groups{};   ///< the leader of each, which its members follow
+  std::vector<std::size_t> groups{};   ///< the index of each one's leader; its members follow it
   std::vector<Fillers> fillers{};
   std::vector<std::vector<std::size_t>> of_event{};  ///< one per event: the counters to be summed
 };

@@ -187,7 +187,7 @@ Error no_such_pmu(std::string_view text, std::string_view name, const os::Sysfs&
                cores.empty() ? std::string() : fmt::format("the cores have {}", listed(cores))};
 }
 
-/// Intel's topdown metrics are shares of the event that leads their group, the slots. PMUs without
+/// Intel's topdown metrics are shares of the slots, the event that leads their group. PMUs without
 /// that event (before Ice Lake, efficiency cores) have plain events of these names.
 std::optional<os::Code> find_leader(std::string_view event, const os::Pmu& pmu,
                                     const os::Sysfs& sysfs) {
@@ -197,7 +197,7 @@ std::optional<os::Code> find_leader(std::string_view event, const os::Pmu& pmu,
   return code ? std::optional(*code) : std::nullopt;
 }
 
-/// An event of sysfs, or terms, on a PMU of the cores.
+/// Makes the part of an event, given by its name in sysfs or by terms, on a PMU of the cores.
 Part part_of_sysfs(const os::Pmu& pmu, std::string_view event, const os::Code& code,
                    const std::string& encoding, const os::Sysfs& sysfs) {
   return {pmu.name,
@@ -253,7 +253,8 @@ Resolved resolve_raw(std::string_view text, std::uint64_t code, const os::Sysfs&
   return resolved;
 }
 
-/// Resolves an event of sysfs without its PMU, on every kind of core that has it; may be none.
+/// Resolves an event of sysfs without its PMU, on every kind of core that has it; no parts if none
+/// has it.
 Result<Resolved> resolve_bare(std::string_view text, const os::Sysfs& sysfs) {
   Resolved resolved;
   resolved.own_name = text;

@@ -28,7 +28,7 @@ struct KnownEvent {
   std::uint32_t type = 0;
   std::uint64_t config = 0;
   std::string_view description;
-  std::string_view arm_names{};  ///< what Arm's driver takes for it, in sysfs' names; by blanks
+  std::string_view arm_names{};  ///< its names in sysfs with Arm's driver, blanks between them
   WithoutKernel without_kernel = WithoutKernel::UserPart;
 
   /// Returns the name it goes by here: the alias if it has one.

@@ -12,6 +12,7 @@
 #include <iterator>
 #include <map>
 #include <random>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -301,9 +302,12 @@ void probe_hypervisor(const LinuxCalls& calls, const std::string& cpuinfo, Machi
 }
 
 void probe_container(const LinuxCalls& calls, MachineFacts& facts) {
-  for (const auto& [path, name] :
-       {std::pair("/.dockerenv", "Docker"), std::pair("/run/.containerenv", "Podman")})
-    if (calls.read_file(path)) facts.container = name;
+  // Listed, as another user may not read them.
+  for (const auto& [folder, file, name] :
+       {std::tuple("/", ".dockerenv", "Docker"), std::tuple("/run", ".containerenv", "Podman")}) {
+    const auto names = calls.list_folder(folder);
+    if (std::ranges::find(names, file) != names.end()) facts.container = name;
+  }
   if (const auto systemd = line_in(calls, "/run/systemd/container"); systemd && !facts.container)
     facts.container = systemd;
 }

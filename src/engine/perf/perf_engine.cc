@@ -327,6 +327,9 @@ class PerfEngine final : public CounterEngine {
   }
 
   Result<std::unique_ptr<Counting>> arm(std::size_t pass) override {
+    const bool has_whole = counted_in_ == CountedIn::RegionAndWhole;
+    if (pass >= passes_.size() * (has_whole ? 2 : 1))
+      return Error{fmt::format("there is no pass {}", pass), ""};
     const bool of_region = counted_in_ != CountedIn::WholeRun && pass < passes_.size();
     const EventIndices& events = passes_[pass % passes_.size()].events;
     Layout layout = place_events(events);

@@ -71,6 +71,7 @@ std::optional<Error> too_few_runs(const Options& options, std::vector<double> pe
   std::erase_if(percentiles, [&](double percent) { return fewest(percent) <= *most; });
   if (percentiles.empty()) return std::nullopt;
   std::vector<std::string> needs;
+  needs.reserve(percentiles.size());
   for (const double percent : percentiles)
     needs.push_back(fmt::format("{}{} {}", name_of_percentile(percent),
                                 needs.empty() ? " needs" : "", fewest(percent)));

@@ -186,6 +186,7 @@ Result<std::vector<Series>> series_in_files(const Request& request) {
             "combine sessions of one commit"},
            ExitStatus::Done);
   std::vector<Series> list;
+  list.reserve(all.size());
   for (auto& [key, series] : all) list.push_back(std::move(series));
   return list;
 }

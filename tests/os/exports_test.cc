@@ -309,7 +309,8 @@ TEST_CASE("files that cannot be replaced are reported first, and their bytes are
   const std::string target = folder.file("out.csv");
   std::ofstream(target) << "a much longer text of last week";
   const ino_t before = inode_of(target);
-  const auto file = must(ExportFile::open(target, faulty({}, true)));
+  const FileCalls calls = faulty({}, true);
+  const auto file = must(ExportFile::open(target, calls));
   CHECK(file->note() == "'" + target +
                             "' cannot be replaced, as it is a mount point: it will be "
                             "overwritten in place when all runs are done");
@@ -369,7 +370,8 @@ TEST_CASE("a complete file that cannot get into its place is kept and named") {
   for (const bool is_named : {false, true}) {
     CAPTURE(is_named);
     // The temporary goes before `file` does.
-    const auto file = must(ExportFile::open(target, faulty({"rename", 1, EBUSY}, false, is_named)));
+    const FileCalls calls = faulty({"rename", 1, EBUSY}, false, is_named);
+    const auto file = must(ExportFile::open(target, calls));
     file->write("new");
     const auto committed = file->commit();
     CHECK(what_of(committed) == "cannot write '" + target + "': Device or resource busy");
@@ -400,8 +402,8 @@ TEST_CASE("of a file that cannot be written to its end nothing is left, and the 
     for (const char* call : {"write", "close"}) {
       CAPTURE(is_named);
       CAPTURE(call);
-      const auto file =
-          must(ExportFile::open(target, faulty({call, 1, ENOSPC, true}, false, is_named)));
+      const FileCalls calls = faulty({call, 1, ENOSPC, true}, false, is_named);
+      const auto file = must(ExportFile::open(target, calls));
       file->write(std::string(200'000, 'x'));
       CHECK(what_of(file->commit()) == "cannot write '" + target + "': No space left on device");
       CHECK_MESSAGE(folder.names().size() == 1, "while the file is still at hand");

@@ -46,9 +46,9 @@ struct Benchmark {
 struct RoundLog {
   std::string file{};
   std::unique_ptr<os::AppendLog> lines{};
-  Seals seals{};                       ///< of its lines
+  Seals seals{};                       ///< seal its lines
   std::vector<RoundKeeper> keepers{};  ///< one for each benchmark
-  std::uint64_t rounds = 0;            ///< of an earlier process
+  std::uint64_t rounds = 0;            ///< that an earlier process finished
 };
 
 /// One call of lauka. Each member outlives those below it.

@@ -131,12 +131,12 @@ struct Options {
 
   MetricSelection metrics = MetricSelection::Default;
   std::vector<std::string> metric_list;  ///< names, with a unit after a colon; of Listed only
-  std::vector<std::string> events;       ///< of -e, in order, each once; empty: the default ones
+  std::vector<std::string> events;       ///< named by -e, each once; empty: the default ones
   bool with_default_events = false;      ///< `events` are counted with the default ones
-  std::vector<double> percentiles;       ///< of wall time, each once, above 0 and below 100
-  bool region = false;                   ///< of what the program marks, not of the whole run
-  std::vector<OwnMetric> scraped;        ///< of --scrape, with their regular expressions
-  std::vector<OwnMetric> derived;  ///< of --derive: formulas can be parsed; at most kMostDerived
+  std::vector<double> percentiles;       ///< wall time's, each once, above 0 and below 100
+  bool region = false;                   ///< measures only what the program marks
+  std::vector<OwnMetric> scraped;        ///< by --scrape, with their regular expressions
+  std::vector<OwnMetric> derived;        ///< by --derive: at most kMostDerived, all can be parsed
   EngineChoice engine = EngineChoice::Auto;
   StrategyChoice strategy = StrategyChoice::Auto;
   CountingChoice counting = CountingChoice::Apart;

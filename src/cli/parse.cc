@@ -91,7 +91,7 @@ bool is_short_option(std::string_view word) {
 /// One word of options: "-iqr10", "--runs=10".
 struct OptionWord {
   std::vector<const OptionInfo*> options{};  ///< up to the first that is unknown
-  std::optional<std::string_view> value{};   ///< of the last one, in the same word
+  std::optional<std::string_view> value{};   ///< the last one has it in the same word
   std::optional<char> unknown{};             ///< the letter that is no option
   std::size_t words_after = 0;               ///< taken as values
 

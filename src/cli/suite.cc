@@ -59,7 +59,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 constexpr std::size_t kMostBenchmarks = 1000;
-constexpr std::size_t kMostEntries = 200;  // of one table
+constexpr std::size_t kMostEntries = 200;  // in a table
 constexpr std::size_t kMostOfList = 1000;
 constexpr std::string_view kShape = "write [defaults] and [[benchmark]] tables (docs/suites.md)";
 
@@ -74,7 +74,7 @@ struct Entry {
 struct Setting {
   const OptionInfo* option = nullptr;
   std::vector<Words> repetitions{};  ///< empty: false, which cancels a weaker place
-  std::size_t line = 0;              ///< of the file; 0 if typed
+  std::size_t line = 0;              ///< in the file; 0 if typed
 };
 
 using Place = std::vector<Setting>;
@@ -461,7 +461,7 @@ class SuiteReader {
     draft->commands = std::move(commands);
     if (draft->commands.empty() && !draft->reference)
       return at(line, {"there are no commands", "write commands = [\"./old\", \"./new\"]"});
-    draft->fail_if_inconclusive.reset();  // of all: some benchmark may have no gate
+    draft->fail_if_inconclusive.reset();  // some benchmark may have no gate
     auto options = settle(*std::move(draft));
     if (!options) return at(line, options.error());
     suite_.benchmarks.push_back({benchmark_, *std::move(options)});
@@ -511,7 +511,7 @@ class SuiteReader {
   const Options& typed_;
   Place defaults_;
   Place typed_place_;
-  std::string benchmark_;  // that is being read; empty: none
+  std::string benchmark_;  // is being read; empty: none
   Suite suite_;
 };
 

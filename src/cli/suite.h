@@ -17,7 +17,7 @@ struct Benchmark {
 
 /// A suite, from its file and the command line.
 struct Suite {
-  Options session{};  ///< of all benchmarks: exports, looks, --fail-if-inconclusive
+  Options session{};                    ///< shared: exports, looks, --fail-if-inconclusive
   std::vector<Benchmark> benchmarks{};  ///< selected by --only and --shard; may be empty
 };
 

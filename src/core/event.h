@@ -102,7 +102,7 @@ struct Event {
   bool is_energy = false;         ///< counts nanojoules
   std::string note{};             ///< shown next to its row: "(P only)"; mostly empty
   std::optional<std::size_t> part_of{};  ///< index of the whole, if it is one core kind's part
-  Role role = Role::Other;               ///< of a part: the whole's
+  Role role = Role::Other;               ///< a part has the role of its whole
   std::string core_kind{};               ///< "P": of a CoreTime
 };
 

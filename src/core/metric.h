@@ -346,7 +346,7 @@ struct Precision {
 /// One metric of one command, in the order run.
 struct Series {
   std::vector<double> values;
-  std::vector<std::uint32_t> rounds;      ///< of each value, ascending
+  std::vector<std::uint32_t> rounds;      ///< one for each value, ascending
   std::optional<double> largest_bound{};  ///< some runs' values are known as bounds only
   std::size_t bounded = 0;                ///< how many
 };

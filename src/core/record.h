@@ -86,9 +86,9 @@ struct Usage {
   std::uint64_t wall_ns = 0;  ///< from just before execve to the end seen by waitid
   std::uint64_t user_ns = 0;
   std::uint64_t system_ns = 0;
-  std::uint64_t peak_rss_bytes = 0;        ///< of the largest single process
+  std::uint64_t peak_rss_bytes = 0;        ///< the most that a single process had
   std::uint64_t peak_rss_floor_bytes = 0;  ///< up to this the peak may be the launcher's
-  std::uint64_t tree_peak_bytes = 0;  ///< of all processes, with the kernel's part; 0: not measured
+  std::uint64_t tree_peak_bytes = 0;  ///< all processes', with the kernel's part; 0: not measured
   std::uint64_t minor_faults = 0;
   std::uint64_t major_faults = 0;
   std::uint64_t voluntary_switches = 0;

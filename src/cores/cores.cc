@@ -392,7 +392,7 @@ class ClockedCounting final : public TimedCounting {
 
   const Clocks& clocks_;
   perf::Situation situation_;
-  std::vector<std::size_t> places_;  ///< of each kind in Counted::pmu_ns; empty: clocks are used
+  std::vector<std::size_t> places_;  ///< by kind, in Counted::pmu_ns; empty: clocks are used
 };
 
 /// On macOS: by looks at the run.

@@ -259,7 +259,7 @@ struct Batch {
   std::map<std::int64_t, std::pair<std::string, std::int64_t>> machines{};  // class and parts
   std::map<std::int64_t, std::string> variants{};                           // rows
   std::map<std::int64_t, std::size_t> sessions{};  // places in `records`; old ones are dropped
-  std::vector<std::int64_t> ids{};                 // of the records
+  std::vector<std::int64_t> ids{};                 // one for each record
   std::vector<PointRow> points{};
 
   std::int64_t name(const std::string& text) {

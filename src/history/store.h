@@ -31,7 +31,7 @@ struct SeriesPoint {
   std::int64_t began = 0;    ///< milliseconds since 1970
   std::int64_t added = 0;    ///< its place in the order of adding
   std::int64_t session = 0;  ///< lauka_session.id
-  std::string uuid{};        ///< of the session; empty unless Wanted asks for it
+  std::string uuid{};        ///< its session's; empty unless Wanted asks for it
   std::string commit{};      ///< with "+dirty" where the tree was; empty: not known
   std::string branch{};
   std::string anchor{};  ///< that its ratio refers to; empty: none or unknown
@@ -56,7 +56,7 @@ struct Wanted {
   std::string branch{};
   std::string commit{};      ///< variants that were measured at it
   bool only_commit = false;  ///< and of these, only that commit's points
-  bool uuids = false;        ///< of the points' sessions
+  bool uuids = false;        ///< points get those of their sessions
   std::size_t last = 1000;   ///< so many sessions of each
 };
 

@@ -28,7 +28,7 @@ std::string read_text(SettingFiles& files, const std::string& path) {
 
 /// The control groups of lauka's process.
 struct OwnGroups {
-  std::optional<std::string> group{};   ///< of version 2, below the root of the hierarchy
+  std::optional<std::string> group{};   ///< in version 2, below the root of the hierarchy
   bool is_memory_in_version_1 = false;  ///< the memory controller, which version 2 lacks then
 };
 

@@ -202,6 +202,12 @@ Result<os::Launch> OutputCheck::make_launch(std::uint32_t command) {
   const auto program = context_.launcher.add_program(spec);
   if (!program) return program.error();
   const ExpectedOutput& expected = plan_.commands[command].expected.value_or(ExpectedOutput{});
+  file_.reset();
+  if (expected.kind == ExpectedOutput::Kind::File) {
+    auto file = read_file(expected.text);  // before the run, which may write to it
+    if (!file) return file.error();
+    file_ = *std::move(file);
+  }
   auto text = os::TextFile::make();
   if (!text) return text.error().prefixed("--expect-output " + text_of(expected));
   store_.emplace(*std::move(text));
@@ -234,10 +240,8 @@ std::optional<Error> OutputCheck::verdict() {
                  kRemedy};
   const auto source = sources_[command_];
   std::optional<std::string> found;
-  if (expected.kind == ExpectedOutput::Kind::File) {
-    const auto file = read_file(expected.text);
-    if (!file) return file.error();
-    found = difference(*file, *stored);
+  if (file_) {
+    found = difference(*file_, *stored);
   } else if (source) {
     // Later places are not compared with anything before its source.
     stored_.erase(stored_.begin(), stored_.lower_bound(*source));

@@ -53,9 +53,9 @@ class AwaitedLine final : public os::OutputListener {
 
 /// Standard output of a run.
 struct StoredOutput {
-  os::TextFile text;        ///< of a very long one the beginning
-  std::uint64_t bytes = 0;  ///< of all of it
-  std::string hash{};       ///< of all of it
+  os::TextFile text;        ///< the beginning, if it is very long
+  std::uint64_t bytes = 0;  ///< in all
+  std::string hash{};       ///< covers all bytes
 };
 
 /// Stores standard output.
@@ -103,9 +103,10 @@ class OutputCheck {
   const RunContext& context_;
   std::vector<std::optional<std::size_t>>
       sources_;  // by command: the command whose output it must equal
-  std::map<std::size_t, StoredOutput> stored_;  // of those
-  std::uint32_t command_ = 0;                   // that is being run
-  std::optional<OutputStore> store_;            // of its output
+  std::map<std::size_t, StoredOutput> stored_;  // what those wrote
+  std::uint32_t command_ = 0;                   // is being run
+  std::optional<OutputStore> store_;            // takes its output
+  std::optional<StoredOutput> file_;            // it must equal, if it is a file; as it was before
 };
 
 /// The variable that names the file to which a run may write its metrics.

@@ -31,7 +31,7 @@ struct RunContext {
   std::reference_wrapper<Observer> observer;
   std::function<int()> interrupt;           ///< returns the signal that asked lauka to end, or 0
   std::optional<User> user{};               ///< the commands' user; nullopt: lauka's own
-  os::MetricFiles* metric_files = nullptr;  ///< of LAUKA_METRICS, or null
+  os::MetricFiles* metric_files = nullptr;  ///< for LAUKA_METRICS; or null
   os::MemoryGroups* groups = nullptr;  ///< measure tree_peak_memory; null if it is not measured
   bool identifies = false;             ///< Session::programs is needed
   RoundKeeper* rounds = nullptr;       ///< keeps rounds for --resume; null if it does not apply

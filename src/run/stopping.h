@@ -26,7 +26,7 @@ inline constexpr std::chrono::nanoseconds kTurnTime = std::chrono::milliseconds(
 /// Progress of the commands that take turns.
 struct Spent {
   std::uint64_t rounds = 0;         ///< complete ones
-  std::chrono::nanoseconds time{};  ///< of their runs, with starting and ending them
+  std::chrono::nanoseconds time{};  ///< their runs took, with starting and ending them
   std::size_t commands = 1;
 };
 

@@ -35,7 +35,7 @@ struct RunRow {
   int status = 0;  ///< exit status, or 128 + signal
   RoundKind kind = RoundKind::Timed;
   std::optional<double> coverage{};  ///< as RunRecord's
-  std::vector<NamedCount> own{};     ///< of its own process alone, if descendants are counted, too
+  std::vector<NamedCount> own{};     ///< its own process alone, if descendants are counted too
   std::string_view why{};            ///< it was run again
   double wall_seconds = 0.0;         ///< of a run of any kind, also of one that was killed
   bool below_overhead = false;       ///< as RunRecord's

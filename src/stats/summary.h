@@ -135,7 +135,7 @@ std::optional<Drift> drift(std::span<const double> series);
 struct TwoModes {
   double low_mean = 0.0;
   double high_mean = 0.0;
-  double separation = 0.0;     ///< of the means, in pooled standard deviations; or infinite
+  double separation = 0.0;     ///< between the means, in pooled standard deviations; or infinite
   double smaller_share = 0.0;  ///< fraction of the runs
   bool two = false;            ///< over 4.5 apart, and 20% of the runs or more in either
 };

@@ -60,6 +60,15 @@ TEST_CASE("output is compared with a file or a hash, for all commands or each it
   }
 }
 
+TEST_CASE("a command that writes to its file of expected output is compared with the earlier one") {
+  const Folder folder;
+  const std::string file = folder.file("expected");
+  completed({"-r1", "--output", file, "echo one"});
+  const std::string said =
+      failure("-r1 --expect-output " + file, {"sh -c 'echo two; echo two >" + file + "'"});
+  CHECK_MESSAGE(has(said, "line 1: expected 'one', got 'two'"), said);
+}
+
 TEST_CASE("each combination of parameters is compared with its own reference") {
   completed("-r1 -w0 -L n 1,2 --expect-output same", {"echo {n}", "printf '{n}\\n'"});
   const Said said = lauka("-r1 -L n 1,2 --expect-output same", {"echo {n}", "echo 2"});

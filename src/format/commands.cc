@@ -26,6 +26,8 @@ namespace lauka {
 
 namespace {
 
+using std::string_view_literals::operator""sv;
+
 constexpr std::size_t kMostShown = 60;  // bytes of a value in a message
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
@@ -458,13 +460,15 @@ Json log_ratio_json(const Results& results, std::size_t metric, std::size_t comm
 /// Writes the ratios to the reference and to the anchor, if any, and the deviation of the typical
 /// run.
 void put_for_history(JsonWriter& json, const Results& results, std::size_t command,
-                     const MetricResult& row) {
+                     const MetricResult& row, std::span<const std::optional<double>> samples) {
   const Reference& reference = results.reference;
   std::vector<double> values;
-  for (const std::uint32_t run : results.runs->of_command(command))
-    if (const auto value = results.runs->value(run, row.metric)) values.push_back(*value);
-  json.put("mad",
-           values.empty() || !row.summary ? Json(nullptr) : Json(stats::median_deviation(values)));
+  values.reserve(samples.size());
+  for (const auto& sample : samples)
+    if (sample) values.push_back(*sample);
+  json.put("mad", values.empty() || !row.summary
+                      ? Json(nullptr)
+                      : Json(stats::median_deviation(values, row.summary->median)));
   if (!reference.baseline && command != reference.anchor)
     json.put("log_ratio_to_reference",
              log_ratio_json(results, row.metric, command, reference.command));
@@ -508,53 +512,52 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
     json.close();
     return;
   }
-  put_for_history(json, results, command, row);
-  const auto runs = results.runs->of_command(command);
-  json.list("samples", runs.size(), [&](std::size_t i) {
-    return json_sample(results.runs->value(runs[i], row.metric), unit);
-  });
+  std::vector<std::optional<double>> samples;
+  for (const std::uint32_t run : results.runs->of_command(command))
+    samples.push_back(results.runs->value(run, row.metric));
+  put_for_history(json, results, command, row, samples);
+  json.list("samples", samples.size(),
+            [&](std::size_t i, std::string& to) { add_sample(samples[i], unit, to); });
   json.close();
 }
 
-/// On one line if no run has values of its own.
-void put_fact(JsonWriter& json, std::span<const std::pair<std::string_view, std::string>> facts,
-              std::span<const NamedCount> own) {
-  if (own.empty()) {
-    std::string line;
+/// Writes a kept run's place in the session. Another fact about a run is a key here.
+void put_run(JsonWriter& json, const Results& results, std::size_t index, bool has_time) {
+  const RunRow run = results.runs->row(index);
+  const bool is_flat = run.own.empty();  // all on one line
+  std::string line;
+  const auto put = [&](std::string_view key, std::string_view text) {
+    if (is_flat)
+      line.append(line.empty() ? "{\""sv : ", \""sv).append(key).append("\": "sv).append(text);
+    else
+      json.put_with(key, [&](std::string& to) { to += text; });
+  };
+  if (is_flat)
     line.reserve(128);
-    for (const auto& [key, text] : facts)
-      line.append(line.empty() ? "{\"" : ", \"").append(key).append("\": ").append(text);
-    return json.put_text(line += '}');
-  }
-  json.open('{');
-  for (const auto& [key, text] : facts) json.put_text(key, text);
+  else
+    json.open('{');
+  put("run", fmt::to_string(index + 1));
+  put("kind", json_string(word_in(kKindWords, run.kind)));
+  put("round", fmt::to_string(run.round + 1));
+  put("pass", fmt::to_string(run.pass + 1));
+  put("exit_code", fmt::to_string(run.status));
+  put("coverage", run.coverage ? json_real(*run.coverage) : "null");
+  if (!has_time && run.wall_seconds > 0.0 && run.kind != RoundKind::Simulated)
+    put(metric_name_of(Role::WallTime), json_real(run.wall_seconds));
+  if (run.below_overhead) put("below_overhead", "true");
+  if (run.order != 0) put("order", fmt::to_string(run.order));
+  if (is_flat) return json.put_with({}, [&](std::string& to) { to.append(line) += '}'; });
   Json counts;
-  for (const NamedCount& one : own) counts[one.event] = one.count;
+  for (const NamedCount& one : run.own) counts[one.event] = one.count;
   json.put("own", counts);
   json.close();
 }
 
-/// Writes the place of each kept run of `command` in the session. Another fact about a run is a key
-/// here.
 void put_runs(JsonWriter& json, const Results& results, std::size_t command) {
   const auto wall_time = find_metric(results.metrics, Role::WallTime);
   json.open("runs", '[');
-  for (const std::size_t index : results.runs->of_command(command)) {
-    const RunRow run = results.runs->row(index);
-    std::vector<std::pair<std::string_view, std::string>> facts = {
-        {"run", fmt::to_string(index + 1)},
-        {"kind", json_string(word_in(kKindWords, run.kind))},
-        {"round", fmt::to_string(run.round + 1)},
-        {"pass", fmt::to_string(run.pass + 1)},
-        {"exit_code", fmt::to_string(run.status)},
-        {"coverage", run.coverage ? json_real(*run.coverage) : "null"}};
-    const bool has_time = wall_time && results.runs->value(index, *wall_time);
-    if (!has_time && run.wall_seconds > 0.0 && run.kind != RoundKind::Simulated)
-      facts.emplace_back(metric_name_of(Role::WallTime), json_real(run.wall_seconds));
-    if (run.below_overhead) facts.emplace_back("below_overhead", "true");
-    if (run.order != 0) facts.emplace_back("order", fmt::to_string(run.order));
-    put_fact(json, facts, run.own);
-  }
+  for (const std::size_t index : results.runs->of_command(command))
+    put_run(json, results, index, wall_time && results.runs->value(index, *wall_time));
   json.close();
 }
 
@@ -573,7 +576,8 @@ void put_redone(JsonWriter& json, const Results& results, std::size_t command) {
     for (std::size_t m = 0; m < results.metrics.size(); ++m) {
       if (const auto value = results.redone->value(index, m);
           value && !results.metrics[m].percentile)
-        json.put_text(results.metrics[m].name, json_sample(value, results.metrics[m].unit));
+        json.put_with(results.metrics[m].name,
+                      [&](std::string& to) { add_sample(value, results.metrics[m].unit, to); });
     }
     json.close();
     json.close();

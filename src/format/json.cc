@@ -27,6 +27,8 @@ namespace lauka {
 
 namespace {
 
+using std::string_view_literals::operator""sv;
+
 /// The value of a row, null if it has none, with its interval if that is known.
 Json bmf_measure(const MetricResult& row, double confidence) {
   if (row.quantile)
@@ -72,7 +74,10 @@ void write_lines(const Results& results, const Sink& sink) {
     for (std::size_t m = 0; m < results.metrics.size(); ++m) {
       const Metric& metric = results.metrics[m];
       const auto value = metric.percentile ? std::nullopt : results.runs->value(i, m);
-      if (value) line["metrics"][metric.name] = Json::parse(json_sample(value, metric.unit));
+      if (!value) continue;
+      std::string text;
+      add_sample(value, metric.unit, text);
+      line["metrics"][metric.name] = Json::parse(text);
     }
     sink(dumped(line) + "\n");
   }
@@ -117,8 +122,8 @@ std::vector<std::size_t> timed_runs(const Results& results, std::size_t command)
 void put_list(JsonWriter& json, std::string_view key, const Results& results,
               const std::vector<std::size_t>& runs, Role metric) {
   const auto index = find_metric(results.metrics, metric);
-  json.list(key, runs.size(), [&](std::size_t i) {
-    return json_sample(read_value(results, runs[i], index), results.metrics[*index].unit);
+  json.list(key, runs.size(), [&](std::size_t i, std::string& to) {
+    add_sample(read_value(results, runs[i], index), results.metrics[*index].unit, to);
   });
 }
 
@@ -148,13 +153,13 @@ void put_measurement(JsonWriter& json, const Results& results, const Places& pla
     const auto value = read_value(results, run, places[i]);
     if (!value) continue;
     const Namesake& name = kNamesakes[i];
-    std::string text;
-    text.reserve(64);
-    text.append(R"({"value": )").append(json_sample(value, results.metrics[*places[i]].unit));
-    if (!name.unit.empty()) text.append(", \"unit\": \"").append(name.unit).append("\"");
-    json.put_text(name.theirs, text += '}');
+    json.put_with(name.theirs, [&](std::string& to) {
+      add_sample(value, results.metrics[*places[i]].unit, to += R"({"value": )"sv);
+      if (!name.unit.empty()) to.append(R"(, "unit": ")"sv).append(name.unit) += '"';
+      to += '}';
+    });
   }
-  json.put_text("exit_code", fmt::to_string(results.runs->row(run).status));
+  json.put("exit_code", results.runs->row(run).status);
   json.close();
 }
 
@@ -197,8 +202,9 @@ void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t 
   const bool is_known = std::ranges::all_of(
       runs, [&](std::size_t run) { return read_value(results, run, peak_rss).has_value(); });
   if (!runs.empty() && is_known) put_list(json, "memory_usage_byte", results, runs, Role::PeakRss);
-  json.list("exit_codes", runs.size(),
-            [&](std::size_t i) { return fmt::to_string(results.runs->row(runs[i]).status); });
+  json.list("exit_codes", runs.size(), [&](std::size_t i, std::string& to) {
+    to += fmt::to_string(results.runs->row(runs[i]).status);
+  });
   Places places;
   std::ranges::transform(kNamesakes, places.begin(), [&](const Namesake& name) {
     return find_metric(results.metrics, name.ours);

@@ -284,19 +284,21 @@ Json origins_json(const Results& results) {
   });
 }
 
-Json json_item(const Metric& metric) {
-  return {{"name", metric.name},
-          {"unit", unit_symbol(metric.unit)},
-          {"better", word_in(kBetterWords, metric.better)},
-          {"note", metric.note},
-          {"role", json_word(word_in(kRoleWords, metric.role))},
-          {"kind", word_in(kKindWords, metric.kind)},
-          {"event", or_null(metric.event)},
-          {"part", metric.is_part},
-          {"percentile", metric.percentile ? Json(metric.percentile->share) : Json(nullptr)},
-          {"percentile_of", metric.percentile ? Json(metric.percentile->of) : Json(nullptr)},
-          {"shown", metric.shown == Shown::Always},
-          {"shown_in", metric.shown_in ? Json(metric.shown_in->name) : Json(nullptr)}};
+void put_metric(JsonWriter& json, const Metric& metric) {
+  json.open('{');
+  json.put("name", metric.name);
+  json.put("unit", unit_symbol(metric.unit));
+  json.put("better", word_in(kBetterWords, metric.better));
+  json.put("note", metric.note);
+  json.put("role", json_word(word_in(kRoleWords, metric.role)));
+  json.put("kind", word_in(kKindWords, metric.kind));
+  json.put("event", or_null(metric.event));
+  json.put("part", metric.is_part);
+  json.put("percentile", metric.percentile ? Json(metric.percentile->share) : Json(nullptr));
+  json.put("percentile_of", metric.percentile ? Json(metric.percentile->of) : Json(nullptr));
+  json.put("shown", metric.shown == Shown::Always);
+  json.put("shown_in", metric.shown_in ? Json(metric.shown_in->name) : Json(nullptr));
+  json.close();
 }
 
 /// Writes the baseline with its values, so that deltas can be taken again.
@@ -334,7 +336,7 @@ void put_baseline(JsonWriter& json, const Results& results) {
       json.open(results.metrics[m].name, '{');
       json.put("unit", unit_symbol(unit));
       json.list("samples", values.size(),
-                [&](std::size_t i) { return json_sample(values[i], unit); });
+                [&](std::size_t i, std::string& to) { add_sample(values[i], unit, to); });
       json.close();
     }
     json.close();
@@ -356,7 +358,9 @@ void put_metrics(JsonWriter& json, const Results& results) {
     return list_of(pass.events, [&](std::size_t event) { return events[event].name; });
   };
   const auto of_one = [](const auto& one) { return json_item(one); };
-  json.put("metrics", list_of(results.metrics, of_one));
+  json.open("metrics", '[');
+  for (const Metric& metric : results.metrics) put_metric(json, metric);
+  json.close();
   json.put("events", list_of(events, of_one));
   json.put("passes", list_of(passes, names_of));
   json.put("pass_kinds",

@@ -13,6 +13,8 @@ namespace lauka {
 
 namespace {
 
+using std::string_view_literals::operator""sv;
+
 // No session is nested so deeply: such a file is an attack, or broken.
 constexpr int kMostDepth = 16;
 constexpr std::size_t kMostValues = 50'000'000;
@@ -142,12 +144,12 @@ std::string on_one_line(const Json& json) {
 
 // as deep as the document, which is our own
 void print(const Json& json, std::size_t depth, std::string& text) {
-  const bool is_flat = std::none_of(json.begin(), json.end(),
-                                    [](const Json& member) { return member.is_structured(); });
   if (!json.is_structured()) {
     text += dumped(json);
     return;
   }
+  const bool is_flat = std::none_of(json.begin(), json.end(),
+                                    [](const Json& member) { return member.is_structured(); });
   // An object of many keys is read by people: one line for each.
   constexpr std::size_t most_keys_of_a_line = 8;
   if (is_flat && (json.is_array() || json.size() <= most_keys_of_a_line)) {
@@ -257,17 +259,22 @@ std::string dumped(const Json& json, int indent) {
   return dumped_whole(json, indent);
 }
 
-std::string json_sample(std::optional<double> value, Unit unit) {
-  if (!value || !std::isfinite(*value)) return "null";
+void add_sample(std::optional<double> value, Unit unit, std::string& to) {
+  if (!value || !std::isfinite(*value)) {
+    to += "null"sv;
+    return;
+  }
   constexpr double largest_exact = 9007199254740992.0;  // 2^53
   const bool is_whole = *value == std::floor(*value) && std::fabs(*value) <= largest_exact;
   const bool counts = unit == Unit::Bytes || unit == Unit::Count;
   // Most samples are whole numbers, and an integer is written much faster.
-  std::string text = is_whole && !std::signbit(*value)
-                         ? fmt::to_string(static_cast<std::uint64_t>(*value))
-                         : report::full_precision(*value);
-  if (is_whole && !counts) text += ".0";
-  return text;
+  if (is_whole && !std::signbit(*value)) {
+    const fmt::format_int digits(static_cast<std::uint64_t>(*value));
+    to.append(digits.data(), digits.size());
+  } else {
+    to += report::full_precision(*value);
+  }
+  if (is_whole && !counts) to += ".0"sv;
 }
 
 Json json_number(std::optional<double> value) {
@@ -280,13 +287,12 @@ Json json_word(std::string_view word) {
 
 void JsonWriter::begin_member(std::string_view key) {
   if (open_.empty()) return;
-  if (!is_first_) text_ += ',';
-  text_ += '\n';
+  text_ += is_first_ ? "\n"sv : ",\n"sv;
   is_first_ = false;
   text_.append(2 * open_.size(), ' ');
   if (open_.back() != '}') return;
   add_string(key, text_);
-  text_ += ": ";
+  text_ += ": "sv;
 }
 
 void JsonWriter::pass_on() {
@@ -316,25 +322,6 @@ void JsonWriter::close() {
 void JsonWriter::put(std::string_view key, const Json& value) {
   begin_member(key);
   print(value, open_.size(), text_);
-  pass_on();
-}
-
-void JsonWriter::put_text(std::string_view key, std::string_view text) {
-  begin_member(key);
-  text_ += text;
-  pass_on();
-}
-
-void JsonWriter::list(std::string_view key, std::size_t count,
-                      const std::function<std::string(std::size_t)>& text_of) {
-  begin_member(key);
-  text_ += '[';
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i > 0) text_ += ", ";
-    text_ += text_of(i);
-    pass_on();
-  }
-  text_ += ']';
   pass_on();
 }
 

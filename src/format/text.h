@@ -55,8 +55,8 @@ std::string json_string(std::string_view text);
 /// The same of a number: the fewest digits that read back as it; null if it is not finite.
 std::string json_real(double value);
 
-/// A sample as JSON, as a whole number where it counts something; null if missing.
-std::string json_sample(std::optional<double> value, Unit unit);
+/// Appends a sample as JSON: a whole number where it counts something; null if missing.
+void add_sample(std::optional<double> value, Unit unit, std::string& to);
 
 /// null if missing.
 Json json_number(std::optional<double> value);
@@ -78,13 +78,27 @@ class JsonWriter {
 
   void put(std::string_view key, const Json& value);
 
-  /// The same of a value that is JSON already.
-  void put_text(std::string_view text) { put_text({}, text); }
-  void put_text(std::string_view key, std::string_view text);
+  /// The same of a value that `add` appends as JSON.
+  template <typename Add>
+  void put_with(std::string_view key, const Add& add) {
+    begin_member(key);
+    add(text_);
+    pass_on();
+  }
 
-  /// A list on one line: the texts of 0 … `count` - 1.
-  void list(std::string_view key, std::size_t count,
-            const std::function<std::string(std::size_t)>& text_of);
+  /// A list on one line, to which `add` appends the values of 0 … `count` - 1.
+  template <typename Add>
+  void list(std::string_view key, std::size_t count, const Add& add) {
+    begin_member(key);
+    text_ += '[';
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i > 0) text_ += std::string_view(", ");
+      add(i, text_);
+      pass_on();
+    }
+    text_ += ']';
+    pass_on();
+  }
 
  private:
   void begin_member(std::string_view key);

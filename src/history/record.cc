@@ -253,7 +253,7 @@ class RecordReader {
       if (sample.is_number()) values.push_back(sample.get<double>());
     if (values.empty() || !std::ranges::all_of(values, is_measurable)) return;
     metric.median = stats::median(stats::sorted(values));
-    metric.mad = stats::median_deviation(values);
+    metric.mad = stats::median_deviation(values, *metric.median);
   }
 
   std::optional<LogRatio> ratio(std::size_t of, std::size_t to, const std::string& metric,

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <span>
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 namespace lauka::report {
@@ -372,7 +373,8 @@ std::string ratio_text(const stats::RelativeSpeed& speed) {
 }
 
 std::string full_precision(double value) {
-  return fmt::to_string(value);
+  std::array<char, 32> text{};  // "-2.2250738585072014e-308" is among the longest
+  return {text.data(), fmt::format_to(text.data(), FMT_COMPILE("{}"), value)};
 }
 
 std::string quantile_cell(const MetricResult& row, const Metric& metric, bool with_interval) {

@@ -6,6 +6,8 @@
 #include "session/baseline.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -35,7 +37,8 @@ class SessionRuns final : public RunTable {
         redone_(redone),
         ends_(plan.commands.size() + 1),
         by_command_(size()),
-        unpacked_(std::min(size(), kMostUnpacked)) {
+        unpacked_(std::min(size(), kMostUnpacked)),
+        values_(metrics.size() * unpacked_.size()) {
     readers_.reserve(metrics.size());
     for (const Metric& metric : metrics) readers_.emplace_back(metric, plan.events);
     // Counting sort: ends_[c] is where the runs of `c` begin, and once they are in, where they end.
@@ -67,8 +70,12 @@ class SessionRuns final : public RunTable {
     return row;
   }
 
+  /// Each value is read several times, for the statistics and for each part of an export.
   std::optional<double> value(std::size_t index, std::size_t metric) const override {
-    return readers_[metric].value(run(index));
+    const RunRecord& run = this->run(index);
+    double& value = value_at(index, metric);
+    if (value == kUnread) value = readers_[metric].value(run).value_or(kNone);
+    return std::isnan(value) ? std::nullopt : std::optional(value);
   }
 
   std::optional<double> bound(std::size_t index, std::size_t metric) const override {
@@ -88,11 +95,21 @@ class SessionRuns final : public RunTable {
 
   /// Caches unpacked runs: all of a short session, the last ones of a long one.
   const RunRecord& run(std::size_t index) const {
-    Unpacked& kept = unpacked_[index % unpacked_.size()];
-    if (kept.index != index) runs_->read(index, kept.run);
+    Unpacked& kept = unpacked_[index % kMostUnpacked];
+    if (kept.index == index) return kept.run;
+    runs_->read(index, kept.run);
+    for (std::size_t m = 0; m < readers_.size(); ++m) value_at(index, m) = kUnread;
     kept.index = index;
     return kept.run;
   }
+
+  double& value_at(std::size_t index, std::size_t metric) const {
+    return values_[metric * unpacked_.size() + index % kMostUnpacked];
+  }
+
+  // Neither is a value: those are finite.
+  static constexpr double kUnread = std::numeric_limits<double>::infinity();
+  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
   static constexpr std::size_t kMostUnpacked = 256;
 
@@ -102,7 +119,8 @@ class SessionRuns final : public RunTable {
   std::vector<MetricReader> readers_;
   std::vector<std::size_t> ends_;
   std::vector<std::uint32_t> by_command_;
-  mutable std::vector<Unpacked> unpacked_;
+  mutable std::vector<Unpacked> unpacked_;  // kMostUnpacked, or as many as there are runs
+  mutable std::vector<double> values_;  // of the unpacked runs; kUnread, or kNone if they have none
 };
 
 /// Each once.

@@ -117,8 +117,7 @@ double median(std::span<const double> ascending) {
   return quantile(ascending, 0.5);
 }
 
-double median_deviation(std::span<const double> samples) {
-  const double middle = median(sorted(samples));
+double median_deviation(std::span<const double> samples, double middle) {
   std::vector<double> deviations;
   deviations.reserve(samples.size());
   for (const double sample : samples) deviations.push_back(std::fabs(sample - middle));

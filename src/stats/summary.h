@@ -38,8 +38,8 @@ double quantile(std::span<const double> ascending, double p);
 /// The middle one of `ascending`, or the mean of the two in the middle.
 double median(std::span<const double> ascending);
 
-/// Returns the median absolute deviation of `samples` (at least one) from their median.
-double median_deviation(std::span<const double> samples);
+/// Returns the median absolute deviation of `samples` (at least one) from `middle`, their median.
+double median_deviation(std::span<const double> samples, double middle);
 
 /// Tukey's fences are so many interquartile ranges beyond the quartiles.
 inline constexpr double kOutlierReach = 1.5;

@@ -166,6 +166,11 @@ TEST_CASE("a single run has no deviation") {
 }
 
 TEST_CASE("a whole sample has all its digits, and the sign of a zero") {
+  const auto json_sample = [](std::optional<double> value, Unit unit) {
+    std::string text;
+    add_sample(value, unit, text);
+    return text;
+  };
   CHECK(json_sample(3.0, Unit::Seconds) == "3.0");
   CHECK(json_sample(0.0, Unit::Seconds) == "0.0");
   CHECK(json_sample(-0.0, Unit::Seconds) == "-0.0");

@@ -64,7 +64,7 @@ TEST_CASE("a summary agrees with the golden cases") {
     CHECK(summary.count == expected.at("n").get<std::size_t>());
     CHECK_GOLDEN(summary.mean, expected.at("mean"));
     CHECK_GOLDEN(summary.median, expected.at("median"));
-    CHECK_GOLDEN(median_deviation(values), expected.at("mad"));
+    CHECK_GOLDEN(median_deviation(values, median(sorted(values))), expected.at("mad"));
     CHECK_GOLDEN(summary.min, expected.at("min"));
     CHECK_GOLDEN(summary.max, expected.at("max"));
     CHECK_GOLDEN(summary.q1, expected.at("q1"));

@@ -1,9 +1,17 @@
 #include "core/sha256.h"
 
 #include <algorithm>
+#include <utility>
+
+#ifdef __x86_64__
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
 
 namespace lauka {
 namespace {
+
+constexpr std::size_t kBlock = 64;
 
 // The first 32 bits of the fractional parts of the cube roots of the first 64 primes: FIPS 180-4,
 // 4.2.2. The initial state, of the square roots of the first eight, is 5.3.3.
@@ -28,7 +36,106 @@ std::uint32_t word_at(std::string_view block, std::size_t at) {
   return byte(0) << 24U | byte(1) << 16U | byte(2) << 8U | byte(3);
 }
 
+void mix_block(std::array<std::uint32_t, 8>& state, std::string_view block) {
+  std::array<std::uint32_t, 64> words{};
+  for (std::size_t t = 0; t < 16; ++t) words[t] = word_at(block, t);
+  for (std::size_t t = 16; t < words.size(); ++t) {
+    const std::uint32_t a = words[t - 15];
+    const std::uint32_t b = words[t - 2];
+    words[t] = words[t - 16] + (rotated(a, 7) ^ rotated(a, 18) ^ a >> 3U) + words[t - 7] +
+               (rotated(b, 17) ^ rotated(b, 19) ^ b >> 10U);
+  }
+  auto [a, b, c, d, e, f, g, h] = state;
+  // Each round makes two new words in the places of d and h: the names rotate, not the words.
+  const auto round = [&words](std::size_t t, auto a0, auto b0, auto c0, auto& d0, auto e0, auto f0,
+                              auto g0, auto& h0) {
+    const std::uint32_t first = h0 + (rotated(e0, 6) ^ rotated(e0, 11) ^ rotated(e0, 25)) +
+                                ((e0 & f0) ^ (~e0 & g0)) + kRound[t] + words[t];
+    d0 += first;
+    h0 = first + (rotated(a0, 2) ^ rotated(a0, 13) ^ rotated(a0, 22)) +
+         ((a0 & b0) ^ (a0 & c0) ^ (b0 & c0));
+  };
+  for (std::size_t t = 0; t < words.size(); t += 8) {
+    round(t, a, b, c, d, e, f, g, h);
+    round(t + 1, h, a, b, c, d, e, f, g);
+    round(t + 2, g, h, a, b, c, d, e, f);
+    round(t + 3, f, g, h, a, b, c, d, e);
+    round(t + 4, e, f, g, h, a, b, c, d);
+    round(t + 5, d, e, f, g, h, a, b, c);
+    round(t + 6, c, d, e, f, g, h, a, b);
+    round(t + 7, b, c, d, e, f, g, h, a);
+  }
+  const std::array<std::uint32_t, 8> mixed = {a, b, c, d, e, f, g, h};
+  for (std::size_t i = 0; i < state.size(); ++i) state[i] += mixed[i];
+}
+
+void compress(std::array<std::uint32_t, 8>& state, std::string_view blocks) {
+  for (; !blocks.empty(); blocks.remove_prefix(kBlock)) mix_block(state, blocks.substr(0, kBlock));
+}
+
+#ifdef __x86_64__
+bool has_instructions() {
+  constexpr unsigned leaf = 7;
+  constexpr unsigned sha = 1U << 29U;  // of ebx: Intel's manual, volume 2A, CPUID
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  return __get_cpuid_count(leaf, 0, &eax, &ebx, &ecx, &edx) != 0 && (ebx & sha) != 0;
+}
+
+/// Four rounds at a time, a fifth of the time of compress. The instructions want a, b, e and f in
+/// one register, c, d, g and h in the other, and exchange the two every second round.
+[[gnu::target("sha,sse4.1")]] void compress_with_instructions(std::array<std::uint32_t, 8>& state,
+                                                              std::string_view blocks) {
+  // NOLINTBEGIN(portability-simd-intrinsics, *-reinterpret-cast): there is no portable way
+  const auto both = [&state](std::size_t first) {
+    const auto word = [&](std::size_t i) { return static_cast<int>(state[i]); };
+    return _mm_set_epi32(word(first), word(first + 1), word(first + 4), word(first + 5));
+  };
+  const __m128i big_endian = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
+  __m128i abef = both(0);
+  __m128i cdgh = both(2);
+  for (; !blocks.empty(); blocks.remove_prefix(kBlock)) {
+    const auto load = [&](std::size_t words) {
+      return _mm_loadu_si128(reinterpret_cast<const __m128i*>(blocks.data() + 4 * words));
+    };
+    __m128i oldest = _mm_shuffle_epi8(load(0), big_endian);
+    __m128i second = _mm_shuffle_epi8(load(4), big_endian);
+    __m128i third = _mm_shuffle_epi8(load(8), big_endian);
+    __m128i newest = _mm_shuffle_epi8(load(12), big_endian);
+    const __m128i abef_before = abef;
+    const __m128i cdgh_before = cdgh;
+    for (std::size_t t = 0; t < kRound.size(); t += 4) {
+      const auto* constants = reinterpret_cast<const __m128i*>(kRound.data() + t);
+      const __m128i sum = _mm_add_epi32(oldest, _mm_loadu_si128(constants));
+      cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
+      abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0e));
+      const __m128i next = _mm_sha256msg2_epu32(
+          _mm_add_epi32(_mm_sha256msg1_epu32(oldest, second), _mm_alignr_epi8(newest, third, 4)),
+          newest);
+      oldest = std::exchange(second, std::exchange(third, std::exchange(newest, next)));
+    }
+    abef = _mm_add_epi32(abef, abef_before);
+    cdgh = _mm_add_epi32(cdgh, cdgh_before);
+  }
+  std::array<std::uint32_t, 4> fe_ba{};
+  std::array<std::uint32_t, 4> hg_dc{};
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(fe_ba.data()), abef);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(hg_dc.data()), cdgh);
+  state = {fe_ba[3], fe_ba[2], hg_dc[3], hg_dc[2], fe_ba[1], fe_ba[0], hg_dc[1], hg_dc[0]};
+  // NOLINTEND(portability-simd-intrinsics, *-reinterpret-cast)
+}
+#endif
+
 }  // namespace
+
+Sha256::Sha256([[maybe_unused]] bool is_portable) : compress_(&compress) {
+#ifdef __x86_64__
+  static const bool kHasInstructions = has_instructions();
+  if (!is_portable && kHasInstructions) compress_ = &compress_with_instructions;
+#endif
+}
 
 void Sha256::add(std::string_view bytes) {
   bytes_ += bytes.size();
@@ -37,11 +144,12 @@ void Sha256::add(std::string_view bytes) {
     rest_ += bytes.substr(0, missing);
     bytes.remove_prefix(missing);
     if (rest_.size() < kBlock) return;
-    compress(rest_);
+    compress_(state_, rest_);
     rest_.clear();
   }
-  for (; bytes.size() >= kBlock; bytes.remove_prefix(kBlock)) compress(bytes.substr(0, kBlock));
-  rest_ = bytes;
+  const std::size_t whole = bytes.size() / kBlock * kBlock;
+  compress_(state_, bytes.substr(0, whole));
+  rest_ = bytes.substr(whole);
 }
 
 std::string Sha256::digest() const {
@@ -64,39 +172,6 @@ void Sha256::pad() {
   for (std::size_t i = length_bytes; i > 0; --i, bits >>= 8U)
     length[i - 1] = static_cast<char>(bits & 0xffU);
   add(padding + length);
-}
-
-void Sha256::compress(std::string_view block) {
-  std::array<std::uint32_t, 64> words{};
-  for (std::size_t t = 0; t < 16; ++t) words[t] = word_at(block, t);
-  for (std::size_t t = 16; t < words.size(); ++t) {
-    const std::uint32_t a = words[t - 15];
-    const std::uint32_t b = words[t - 2];
-    words[t] = words[t - 16] + (rotated(a, 7) ^ rotated(a, 18) ^ a >> 3U) + words[t - 7] +
-               (rotated(b, 17) ^ rotated(b, 19) ^ b >> 10U);
-  }
-  auto [a, b, c, d, e, f, g, h] = state_;
-  // Each round makes two new words in the places of d and h: the names rotate, not the words.
-  const auto round = [&words](std::size_t t, auto a0, auto b0, auto c0, auto& d0, auto e0, auto f0,
-                              auto g0, auto& h0) {
-    const std::uint32_t first = h0 + (rotated(e0, 6) ^ rotated(e0, 11) ^ rotated(e0, 25)) +
-                                ((e0 & f0) ^ (~e0 & g0)) + kRound[t] + words[t];
-    d0 += first;
-    h0 = first + (rotated(a0, 2) ^ rotated(a0, 13) ^ rotated(a0, 22)) +
-         ((a0 & b0) ^ (a0 & c0) ^ (b0 & c0));
-  };
-  for (std::size_t t = 0; t < words.size(); t += 8) {
-    round(t, a, b, c, d, e, f, g, h);
-    round(t + 1, h, a, b, c, d, e, f, g);
-    round(t + 2, g, h, a, b, c, d, e, f);
-    round(t + 3, f, g, h, a, b, c, d, e);
-    round(t + 4, e, f, g, h, a, b, c, d);
-    round(t + 5, d, e, f, g, h, a, b, c);
-    round(t + 6, c, d, e, f, g, h, a, b);
-    round(t + 7, b, c, d, e, f, g, h, a);
-  }
-  const std::array<std::uint32_t, 8> mixed = {a, b, c, d, e, f, g, h};
-  for (std::size_t i = 0; i < state_.size(); ++i) state_[i] += mixed[i];
 }
 
 }  // namespace lauka

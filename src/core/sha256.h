@@ -11,19 +11,22 @@ namespace lauka {
 /// SHA-256 (FIPS 180-4) of a text that is added in pieces.
 class Sha256 {
  public:
+  /// `is_portable`: without the instructions that this processor has for it.
+  explicit Sha256(bool is_portable = false);
+
   void add(std::string_view bytes);
 
   /// Returns the hash of all bytes added, as 64 hexadecimal digits.
   std::string digest() const;
 
  private:
-  static constexpr std::size_t kBlock = 64;
+  using State = std::array<std::uint32_t, 8>;
 
   void pad();
-  void compress(std::string_view block);
 
-  std::array<std::uint32_t, 8> state_ = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                         0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  void (*compress_)(State& state, std::string_view blocks);
+  State state_ = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                  0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   std::string rest_;  // less than a block
   std::uint64_t bytes_ = 0;
 };

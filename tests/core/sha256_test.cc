@@ -10,6 +10,9 @@ namespace {
 std::string hash(const std::string& text) {
   Sha256 sum;
   sum.add(text);
+  Sha256 portable(true);
+  portable.add(text);
+  CHECK(portable.digest() == sum.digest());
   return sum.digest();
 }
 

@@ -79,7 +79,9 @@ struct OnlyIn {
   std::string_view file;
 };
 
-inline constexpr std::array<OnlyIn, 6> kOnlyIn{{{"boost/program_options", "cli/parse.cc"},
+inline constexpr std::array<OnlyIn, 8> kOnlyIn{{{"cpuid.h", "core/sha256.cc"},
+                                                {"immintrin.h", "core/sha256.cc"},
+                                                {"boost/program_options", "cli/parse.cc"},
                                                 {"boost/accumulators/", "stats/summary.cc"},
                                                 {"expat.h", "engine/kperf/kpep.cc"},
                                                 {"pcre2.h", "core/pattern.cc"},
@@ -129,8 +131,9 @@ inline std::string wrong_with_foreign(std::string_view header, std::string_view 
   const bool of_package = header.starts_with("boost/") || header == "expat.h" ||
                           header == "pcre2.h" || header.starts_with("nlohmann/") ||
                           header.starts_with("toml++/") || header.starts_with("soci/");
-  const bool of_system =
-      !of_package && (header.find('/') != std::string_view::npos || header.ends_with(".h"));
+  const bool of_compiler = header == "cpuid.h" || header == "immintrin.h";
+  const bool of_system = !of_package && !of_compiler &&
+                         (header.find('/') != std::string_view::npos || header.ends_with(".h"));
   if (of_system && room != "os") return "is a system header: those are for os";
   if (holds(kPure, room) && holds(kOutsideWorld, header))
     return "reaches outside the program, and " + std::string(room) + " is pure";

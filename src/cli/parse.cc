@@ -531,8 +531,9 @@ std::string slower_metric(const Options& options) {
 
 Result<void> settle_contradictions(Draft& draft) {
   for (const OptionInfo& option : option_table()) {
+    if (option.traits.contradicts.empty() || !is_given(draft, option.name)) continue;
     const OptionInfo* other = find_option(option.traits.contradicts);
-    if (other != nullptr && is_given(draft, option.name) && is_given(draft, other->name))
+    if (other != nullptr && is_given(draft, other->name))
       return contradiction(other->spelling(), option.spelling());
   }
   return {};

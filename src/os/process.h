@@ -221,7 +221,7 @@ class Launcher : NonCopyable {
   virtual void dismiss() {}
 
   /// Runs that one request may hold.
-  static constexpr std::size_t kMaxBatch = 64;
+  static constexpr std::size_t kMaxBatch = 128;
 };
 
 /// The last act of a launcher process when lauka, whose process id it gets, has ended.

@@ -26,9 +26,9 @@ constexpr off_t kErrorFileKept = 1 << 16;
 constexpr nanoseconds kAlarm = std::chrono::milliseconds(100);
 constexpr nanoseconds kSoon = std::chrono::microseconds(100);  // 0 would be no alarm
 
+/// Programs append, wherever the file's position is.
 off_t size_of(int fd) {
-  struct stat file {};
-  return fstat(fd, &file) == 0 ? file.st_size : 0;
+  return std::max<off_t>(lseek(fd, 0, SEEK_END), 0);
 }
 
 timeval to_timeval(nanoseconds time) {
@@ -63,12 +63,11 @@ class OpensPatiently : NonCopyable {
     sigaddset(&alarm, SIGALRM);
     sigprocmask(SIG_UNBLOCK, &alarm, &blocked_);
     const itimerval timer{to_timeval(kAlarm), to_timeval(std::clamp(limit, kSoon, kAlarm))};
-    setitimer(ITIMER_REAL, &timer, nullptr);
+    setitimer(ITIMER_REAL, &timer, &set_before_);
   }
   ~OpensPatiently() {
     const int saved = errno;
-    const itimerval none{};
-    setitimer(ITIMER_REAL, &none, nullptr);
+    setitimer(ITIMER_REAL, &set_before_, nullptr);
     sigprocmask(SIG_SETMASK, &blocked_, nullptr);
     sigaction(SIGALRM, &handled_, nullptr);
     errno = saved;
@@ -90,6 +89,7 @@ class OpensPatiently : NonCopyable {
  private:
   std::chrono::steady_clock::time_point deadline_;
   const std::function<bool()>& is_unwanted_;
+  itimerval set_before_{};
   struct sigaction handled_ {};
   sigset_t blocked_{};
 };

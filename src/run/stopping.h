@@ -19,6 +19,9 @@ namespace lauka {
 /// enough that interrupts, progress and the stop rule are looked at often.
 inline constexpr std::chrono::nanoseconds kBatchTime = std::chrono::milliseconds(25);
 
+/// The same where the number of runs is given, so that nothing can end them earlier.
+inline constexpr std::chrono::nanoseconds kExactBatchTime = std::chrono::milliseconds(100);
+
 /// The length of a turn between other plans' turns, so that a drift of the machine hits all alike:
 /// one round, or several very short ones.
 inline constexpr std::chrono::nanoseconds kTurnTime = std::chrono::milliseconds(2);

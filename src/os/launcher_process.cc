@@ -72,6 +72,7 @@ std::optional<Outcome> open_files(const SharedProgram& program, const LauncherSe
 }
 
 constexpr timeval kHousekeepingTime{0, 100'000};
+constexpr std::int64_t kTimerRenewedNs = 10'000'000;
 constexpr std::int64_t kDyingNs = 2'000'000'000;  // at most, for a process that has been killed
 
 std::uint64_t rss_bytes(long ru_maxrss) {
@@ -308,12 +309,10 @@ class LauncherProcess {
   }
 
   void run_batch() {
-    // One timer for all waits: a limit to each of them costs a run 2 us more.
-    const itimerval housekeeping{kHousekeepingTime, kHousekeepingTime};
-    setitimer(ITIMER_REAL, &housekeeping, nullptr);
     run_launches();
     const itimerval none{};
     setitimer(ITIMER_REAL, &none, nullptr);
+    renew_timer_ns_ = 0;
     note_floor();
   }
 
@@ -332,7 +331,7 @@ class LauncherProcess {
     for (std::size_t i = 0; i < state_.launch_count; ++i) {
       SharedEnded& ended = state_.ended[i];
       ended = SharedEnded{};
-      if (state_.cancel) {
+      if (is_run_unwanted(setup_)) {
         ended.outcome = Cancelled{};
       } else {
         run(state_.launches[i], ended);
@@ -381,6 +380,7 @@ class LauncherProcess {
   }
 
   void execute(ChildPlan& plan, SharedEnded& ended) {
+    renew_timer(*plan.program, ended.began_ns);
     const bool has_jobs = plan.program->jobs > 1;
     if (has_jobs) plan.exec_ns = now_ns();
     const pid_t pid = has_jobs ? start_jobs(plan, state_.jobs) : start_patiently(plan);
@@ -482,6 +482,16 @@ class LauncherProcess {
     }
   }
 
+  /// Sets the timer of housekeeping, so that it disturbs no run of less than 90 ms. It serves many
+  /// short runs, as a limit to each wait would cost each of them 2 us more.
+  void renew_timer(const SharedProgram& program, std::int64_t at_ns) {
+    const bool was_stopped = program.input_path != nullptr || program.output_path != nullptr;
+    if (at_ns < renew_timer_ns_ && !was_stopped) return;  // by OpensPatiently
+    const itimerval housekeeping{kHousekeepingTime, kHousekeepingTime};
+    setitimer(ITIMER_REAL, &housekeeping, nullptr);
+    renew_timer_ns_ = at_ns + kTimerRenewedNs;
+  }
+
   /// Waits until that time, until a child ends or stops, until lauka wakes it or dies, or until
   /// SIGALRM, which it returns then.
   int wait_until(std::int64_t then_ns, std::int64_t at_ns) const {
@@ -503,6 +513,7 @@ class LauncherProcess {
   const LauncherSetup& setup_;
   SharedState& state_;
   std::size_t used_readings_ = 0;
+  std::int64_t renew_timer_ns_ = 0;
   LauncherCounters counters_;
   sigset_t all_signals_{};
   sigset_t awaited_{};

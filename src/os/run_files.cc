@@ -63,11 +63,12 @@ class OpensPatiently : NonCopyable {
     sigaddset(&alarm, SIGALRM);
     sigprocmask(SIG_UNBLOCK, &alarm, &blocked_);
     const itimerval timer{to_timeval(kAlarm), to_timeval(std::clamp(limit, kSoon, kAlarm))};
-    setitimer(ITIMER_REAL, &timer, &set_before_);
+    setitimer(ITIMER_REAL, &timer, nullptr);
   }
   ~OpensPatiently() {
     const int saved = errno;
-    setitimer(ITIMER_REAL, &set_before_, nullptr);
+    const itimerval none{};
+    setitimer(ITIMER_REAL, &none, nullptr);
     sigprocmask(SIG_SETMASK, &blocked_, nullptr);
     sigaction(SIGALRM, &handled_, nullptr);
     errno = saved;
@@ -89,7 +90,6 @@ class OpensPatiently : NonCopyable {
  private:
   std::chrono::steady_clock::time_point deadline_;
   const std::function<bool()>& is_unwanted_;
-  itimerval set_before_{};
   struct sigaction handled_ {};
   sigset_t blocked_{};
 };

@@ -463,8 +463,11 @@ class Runner final : NonCopyable {
 
   std::uint64_t rounds_at_once() const {
     if (steps_.pace(group_->first).whole.count == 0) return 1;
-    const nanoseconds alone = plan_.stop.exact_runs ? kExactBatchTime : kBatchTime;
-    const nanoseconds most = context_.let_others ? kTurnTime : alone;
+    const bool is_watched =
+        !plan_.stop.exact_runs || context_.was_throttled || context_.rounds != nullptr;
+    const nanoseconds most = context_.let_others ? kTurnTime
+                             : is_watched        ? kBatchTime
+                                                 : kLongBatchTime;
     const auto in_time = most / std::max(round_time(*group_), nanoseconds(1));
     return std::clamp<std::uint64_t>(
         static_cast<std::uint64_t>(in_time), 1,

@@ -19,8 +19,8 @@ namespace lauka {
 /// enough that interrupts, progress and the stop rule are looked at often.
 inline constexpr std::chrono::nanoseconds kBatchTime = std::chrono::milliseconds(25);
 
-/// The same where the number of runs is given, so that nothing can end them earlier.
-inline constexpr std::chrono::nanoseconds kExactBatchTime = std::chrono::milliseconds(100);
+/// The same where nothing looks at the runs in between.
+inline constexpr std::chrono::nanoseconds kLongBatchTime = std::chrono::milliseconds(100);
 
 /// The length of a turn between other plans' turns, so that a drift of the machine hits all alike:
 /// one round, or several very short ones.

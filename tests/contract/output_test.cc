@@ -199,6 +199,20 @@ TEST_CASE("without hardware counters, one short line says so with everything on"
   CHECK_FALSE(in_terminal("-w1"));
 }
 
+TEST_CASE("what a run writes to standard error takes little memory while it goes on") {
+  if (!is_linux()) return;
+  // The last run looks at its own standard error, a file in memory. Those before are so short that
+  // they are one request with it. An input that each opens anew must not end the watch.
+  for (const char* input : {"", "--input /dev/zero "}) {
+    CAPTURE(input);
+    const Folder folder;
+    completed(input + std::string("-q -w0 -r5"),
+              {"sh -c 'echo >> " + folder.file("runs") + "; test $(wc -l < " + folder.file("runs") +
+               ") -lt 5 || { head -c 30000000 /dev/zero >&2; sleep 0.3; "
+               "test $(stat -L -c %b /proc/self/fd/2) -lt 20000; }'"});
+  }
+}
+
 // Warnings go to standard error, and only for a reason.
 
 namespace {

@@ -187,7 +187,7 @@ TEST_CASE("a round whose conclude the signal cancels is not kept") {
 TEST_CASE("a session goes on a second time, however long the warm-up of the first took") {
   Plan plan = plan_of_two();
   plan.warmup = 1;
-  plan.stop.exact_runs = 100;
+  plan.stop.exact_runs = 40;
   std::vector<KeptRounds> kept;
   RoundKeeper keeper{{}, [&](const KeptRounds& rounds) { kept.push_back(rounds); }};
   std::size_t ran = 0;
@@ -201,7 +201,7 @@ TEST_CASE("a session goes on a second time, however long the warm-up of the firs
   ran = 0;
   const Session session = session_of(third, ran, kNever, kNever, plan);
   CHECK_FALSE(session.cut_short);
-  CHECK(session.runs.size() == 200);
+  CHECK(session.runs.size() == 80);
 }
 
 TEST_CASE("a session that is interrupted before it goes on has all rounds that were finished") {

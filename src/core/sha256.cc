@@ -94,6 +94,7 @@ bool has_instructions() {
     return _mm_set_epi32(word(first), word(first + 1), word(first + 4), word(first + 5));
   };
   const __m128i big_endian = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
+  const __m128i rotation = _mm_set_epi32(0x03020100, 0x0f0e0d0c, 0x0b0a0908, 0x07060504);
   __m128i abef = both(0);
   __m128i cdgh = both(2);
   for (; !blocks.empty(); blocks.remove_prefix(kBlock)) {
@@ -110,10 +111,14 @@ bool has_instructions() {
       const auto* constants = reinterpret_cast<const __m128i*>(kRound.data() + t);
       const __m128i sum = _mm_add_epi32(oldest, _mm_loadu_si128(constants));
       cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
-      abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0e));
+      abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_unpackhi_epi64(sum, sum));
+      // From the second word of one to the first of the other: without an instruction that takes a
+      // constant, which gcc's headers refuse after a precompiled one without optimization.
+      const __m128i joined =
+          _mm_castps_si128(_mm_move_ss(_mm_castsi128_ps(third), _mm_castsi128_ps(newest)));
+      const __m128i shifted = _mm_shuffle_epi8(joined, rotation);
       const __m128i next = _mm_sha256msg2_epu32(
-          _mm_add_epi32(_mm_sha256msg1_epu32(oldest, second), _mm_alignr_epi8(newest, third, 4)),
-          newest);
+          _mm_add_epi32(_mm_sha256msg1_epu32(oldest, second), shifted), newest);
       oldest = std::exchange(second, std::exchange(third, std::exchange(newest, next)));
     }
     abef = _mm_add_epi32(abef, abef_before);

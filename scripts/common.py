@@ -60,10 +60,10 @@ def output_of(words):
     return ended.stdout
 
 
-def elapsed_of(words, folder=None):
+def elapsed_of(words):
     """Seconds from the start to the end of a program that must succeed."""
     begin = time.perf_counter()
-    ended = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=folder)
+    ended = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     elapsed = time.perf_counter() - begin
     require_success(ended)
     return elapsed

@@ -77,8 +77,8 @@ MetricReader::MetricReader(const Metric& metric, const EventSet& events)
 }
 
 std::optional<double> MetricReader::value(const RunRecord& run) const {
-  if (run.step.kind != kind_ || std::holds_alternative<TimedOut>(run.outcome)) return std::nullopt;
-  if (may_be_bound_ && !run.usage.peak_rss_is_known()) return std::nullopt;
+  if (run.step.kind != kind_ || std::holds_alternative<TimedOut>(run.outcome) || bound(run))
+    return std::nullopt;
   return result(run);
 }
 

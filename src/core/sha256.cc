@@ -76,7 +76,7 @@ void compress(std::array<std::uint32_t, 8>& state, std::string_view blocks) {
 #ifdef __x86_64__
 bool has_instructions() {
   constexpr unsigned leaf = 7;
-  constexpr unsigned sha = 1U << 29U;  // of ebx: Intel's manual, volume 2A, CPUID
+  constexpr unsigned sha = 1U << 29U;  // in EBX (Intel SDM, volume 2A, CPUID)
   unsigned eax = 0;
   unsigned ebx = 0;
   unsigned ecx = 0;
@@ -84,8 +84,8 @@ bool has_instructions() {
   return __get_cpuid_count(leaf, 0, &eax, &ebx, &ecx, &edx) != 0 && (ebx & sha) != 0;
 }
 
-/// Four rounds at a time, a fifth of the time of compress. The instructions want a, b, e and f in
-/// one register, c, d, g and h in the other, and exchange the two every second round.
+/// Runs four rounds at a time, in a fifth of the time of `compress`. The instructions take a, b, e
+/// and f in one register, c, d, g and h in the other, and exchange the two every second round.
 [[gnu::target("sha,sse4.1")]] void compress_with_instructions(std::array<std::uint32_t, 8>& state,
                                                               std::string_view blocks) {
   // NOLINTBEGIN(portability-simd-intrinsics, *-reinterpret-cast): there is no portable way
@@ -112,8 +112,8 @@ bool has_instructions() {
       const __m128i sum = _mm_add_epi32(oldest, _mm_loadu_si128(constants));
       cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
       abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_unpackhi_epi64(sum, sum));
-      // From the second word of one to the first of the other: without an instruction that takes a
-      // constant, which gcc's headers refuse after a precompiled one without optimization.
+      // Words 1, 2 and 3 of `third` and word 0 of `newest`. _mm_alignr_epi8 would do it, but gcc 12
+      // rejects its constant in a build without optimization and with precompiled headers.
       const __m128i joined =
           _mm_castps_si128(_mm_move_ss(_mm_castsi128_ps(third), _mm_castsi128_ps(newest)));
       const __m128i shifted = _mm_shuffle_epi8(joined, rotation);

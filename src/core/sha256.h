@@ -11,7 +11,7 @@ namespace lauka {
 /// SHA-256 (FIPS 180-4) of a text that is added in pieces.
 class Sha256 {
  public:
-  /// `is_portable`: without the instructions that this processor has for it.
+  /// `is_portable`: do not use the SHA instructions of this processor.
   explicit Sha256(bool is_portable = false);
 
   void add(std::string_view bytes);

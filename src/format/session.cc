@@ -284,7 +284,7 @@ Json origins_json(const Results& results) {
   });
 }
 
-void put_metric(JsonWriter& json, const Metric& metric) {
+void put_description(JsonWriter& json, const Metric& metric) {
   json.open('{');
   json.put("name", metric.name);
   json.put("unit", unit_symbol(metric.unit));
@@ -359,7 +359,7 @@ void put_metrics(JsonWriter& json, const Results& results) {
   };
   const auto of_one = [](const auto& one) { return json_item(one); };
   json.open("metrics", '[');
-  for (const Metric& metric : results.metrics) put_metric(json, metric);
+  for (const Metric& metric : results.metrics) put_description(json, metric);
   json.close();
   json.put("events", list_of(events, of_one));
   json.put("passes", list_of(passes, names_of));

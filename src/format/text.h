@@ -78,7 +78,7 @@ class JsonWriter {
 
   void put(std::string_view key, const Json& value);
 
-  /// The same of a value that `add` appends as JSON.
+  /// Writes a value that `add` appends as JSON.
   template <typename Add>
   void put_with(std::string_view key, const Add& add) {
     begin_member(key);
@@ -86,7 +86,7 @@ class JsonWriter {
     pass_on();
   }
 
-  /// A list on one line, to which `add` appends the values of 0 … `count` - 1.
+  /// Writes a list on one line; `add` appends the JSON of each index below `count`.
   template <typename Add>
   void list(std::string_view key, std::size_t count, const Add& add) {
     begin_member(key);

@@ -56,7 +56,7 @@ struct Wanted {
   std::string branch{};
   std::string commit{};      ///< variants that were measured at it
   bool only_commit = false;  ///< and of these, only that commit's points
-  bool uuids = false;        ///< points get those of their sessions
+  bool uuids = false;        ///< each point has the UUID of its session
   std::size_t last = 1000;   ///< so many sessions of each
 };
 

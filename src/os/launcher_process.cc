@@ -72,7 +72,7 @@ std::optional<Outcome> open_files(const SharedProgram& program, const LauncherSe
 }
 
 constexpr timeval kHousekeepingTime{0, 100'000};
-constexpr std::int64_t kTimerRenewedNs = 10'000'000;
+constexpr std::int64_t kTimerKeptNs = 10'000'000;
 constexpr std::int64_t kDyingNs = 2'000'000'000;  // at most, for a process that has been killed
 
 std::uint64_t rss_bytes(long ru_maxrss) {
@@ -482,14 +482,15 @@ class LauncherProcess {
     }
   }
 
-  /// Sets the timer of housekeeping, so that it disturbs no run of less than 90 ms. It serves many
-  /// short runs, as a limit to each wait would cost each of them 2 us more.
+  /// Sets the housekeeping timer again if it has run for 10 ms, so that it disturbs no run of less
+  /// than 90 ms. A time limit for each wait would make each run take 2 us longer.
   void renew_timer(const SharedProgram& program, std::int64_t at_ns) {
-    const bool was_stopped = program.input_path != nullptr || program.output_path != nullptr;
-    if (at_ns < renew_timer_ns_ && !was_stopped) return;  // by OpensPatiently
+    // Opening a file uses the same timer and stops it.
+    const bool is_stopped = program.input_path != nullptr || program.output_path != nullptr;
+    if (at_ns < renew_timer_ns_ && !is_stopped) return;
     const itimerval housekeeping{kHousekeepingTime, kHousekeepingTime};
     setitimer(ITIMER_REAL, &housekeeping, nullptr);
-    renew_timer_ns_ = at_ns + kTimerRenewedNs;
+    renew_timer_ns_ = at_ns + kTimerKeptNs;
   }
 
   /// Waits until that time, until a child ends or stops, until lauka wakes it or dies, or until

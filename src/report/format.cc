@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <span>
 
-#include <fmt/compile.h>
 #include <fmt/format.h>
 
 namespace lauka::report {
@@ -373,8 +372,7 @@ std::string ratio_text(const stats::RelativeSpeed& speed) {
 }
 
 std::string full_precision(double value) {
-  std::array<char, 32> text{};  // "-2.2250738585072014e-308" is among the longest
-  return {text.data(), fmt::format_to(text.data(), FMT_COMPILE("{}"), value)};
+  return fmt::to_string(value);
 }
 
 std::string quantile_cell(const MetricResult& row, const Metric& metric, bool with_interval) {

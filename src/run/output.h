@@ -103,7 +103,7 @@ class OutputCheck {
   const RunContext& context_;
   std::vector<std::optional<std::size_t>>
       sources_;  // by command: the command whose output it must equal
-  std::map<std::size_t, StoredOutput> stored_;  // what those wrote
+  std::map<std::size_t, StoredOutput> stored_;  // by command: output to compare with
   std::uint32_t command_ = 0;                   // is being run
   std::optional<OutputStore> store_;            // takes its output
   std::optional<StoredOutput> file_;            // it must equal, if it is a file; as it was before

@@ -19,7 +19,7 @@ namespace lauka {
 /// enough that interrupts, progress and the stop rule are looked at often.
 inline constexpr std::chrono::nanoseconds kBatchTime = std::chrono::milliseconds(25);
 
-/// The same where nothing looks at the runs in between.
+/// The length of one request if no stop rule, --tune or log of rounds needs to see runs sooner.
 inline constexpr std::chrono::nanoseconds kLongBatchTime = std::chrono::milliseconds(100);
 
 /// The length of a turn between other plans' turns, so that a drift of the machine hits all alike:

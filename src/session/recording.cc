@@ -107,7 +107,7 @@ class SessionRuns final : public RunTable {
     return values_[metric * unpacked_.size() + index % kMostUnpacked];
   }
 
-  // Neither is a value: those are finite.
+  // Values are finite, so neither of these is one.
   static constexpr double kUnread = std::numeric_limits<double>::infinity();
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
@@ -120,7 +120,7 @@ class SessionRuns final : public RunTable {
   std::vector<std::size_t> ends_;
   std::vector<std::uint32_t> by_command_;
   mutable std::vector<Unpacked> unpacked_;  // kMostUnpacked, or as many as there are runs
-  mutable std::vector<double> values_;  // of the unpacked runs; kUnread, or kNone if they have none
+  mutable std::vector<double> values_;      // by metric, then as unpacked_; or kUnread, kNone
 };
 
 /// Each once.

@@ -37,7 +37,7 @@ struct Switch {
   Form form;
   std::string_view path;        ///< with a '*' for a number
   std::string_view wanted;      ///< empty: depends on the commands' CPUs
-  std::string_view help{};      ///< what it is; only in the first row of its name
+  std::string_view help{};      ///< empty except in the first row of its name
   std::string_view values{};    ///< file in the same folder that must list `wanted`; may be empty
   bool is_alternative = false;  ///< used only if earlier rows of its name are missing here
 };

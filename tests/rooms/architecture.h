@@ -128,11 +128,10 @@ inline std::string wrong_with_foreign(std::string_view header, std::string_view 
   }
   if (header.starts_with("fmt/") || header == "nlohmann/json.hpp")
     return path.ends_with(".h") ? "in a header: whoever includes that pays for it" : "";
-  const bool of_package = header.starts_with("boost/") || header == "expat.h" ||
-                          header == "pcre2.h" || header.starts_with("nlohmann/") ||
-                          header.starts_with("toml++/") || header.starts_with("soci/");
-  const bool of_compiler = header == "cpuid.h" || header == "immintrin.h";
-  const bool of_system = !of_package && !of_compiler &&
+  const bool has_rule = std::ranges::any_of(
+      kOnlyIn, [&](const OnlyIn& rule) { return header.starts_with(rule.header); });
+  const bool of_package = header.starts_with("boost/") || header.starts_with("nlohmann/");
+  const bool of_system = !has_rule && !of_package &&
                          (header.find('/') != std::string_view::npos || header.ends_with(".h"));
   if (of_system && room != "os") return "is a system header: those are for os";
   if (holds(kPure, room) && holds(kOutsideWorld, header))

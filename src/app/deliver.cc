@@ -50,10 +50,13 @@ bool must_show_lack_of_counters(const Options& options) {
 Result<void> show_tables(const Options& options, const Report& report) {
   const bool quiet = options.verbosity == Verbosity::Quiet;
   const report::Style style = choose_style(options);
-  std::vector<std::string> notes = report::note_lines(report);
-  const bool lacks_counters = std::ranges::find(notes, engine::kNoCounters) != notes.end();
-  if (lacks_counters && !must_show_lack_of_counters(options))
-    std::erase(notes, engine::kNoCounters);
+  const bool lacks_counters = std::ranges::any_of(report.benchmarks, [](const Results& results) {
+    return std::ranges::find(results.notes, NoteKind::NoCounters, &Note::kind) !=
+           results.notes.end();
+  });
+  const bool hides_lack = lacks_counters && !must_show_lack_of_counters(options);
+  const std::vector<std::string> notes =
+      report::note_lines(report, hides_lack ? std::optional(NoteKind::NoCounters) : std::nullopt);
   const report::ScreenSections text = report::screen_sections(report, style, quiet);
   std::string warnings;
   const std::size_t width = os::terminal_width(Stream::Error, 0);

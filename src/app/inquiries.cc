@@ -51,7 +51,7 @@ int list_metrics(Call& call) {
 }
 
 int show_help(const std::string& topic) {
-  if (topic.empty()) return show(cli::help(os::darwin_calls() != nullptr ? "Linux:" : "macOS:"));
+  if (topic.empty()) return show(cli::help(os::darwin_calls() != nullptr));
   const auto text = cli::help_on(topic);
   return text ? show(*text) : refuse(text.error(), ExitStatus::Usage);
 }

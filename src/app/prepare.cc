@@ -70,8 +70,9 @@ Result<void> plan_measured(Call& call, Benchmark& one) {
   if (one.plan.jobs > 1 && !call.launcher->runs_copies())
     return Error{"--jobs runs copies of a command on Linux only",
                  "start them from a shell: lauka -S './a & ./a & wait'"};
-  for (const std::string& note : {*grouped, one.cores.note})
-    if (!note.empty()) one.plan.events.notes.push_back(note);
+  for (const Note& note :
+       {Note{NoteKind::NoTreeMemory, *grouped}, Note{NoteKind::NoCoreTimes, one.cores.note}})
+    if (!note.text.empty()) one.plan.events.notes.push_back(note);
   return {};
 }
 
@@ -126,10 +127,11 @@ Result<void> plan_saved(const Call& call, Benchmark& one) {
   if (!plan) return plan.error();
   one.plan = *std::move(plan);
   if (call.was_watched && !one.plan.gates.empty())
-    one.plan.events.notes.emplace_back(
-        "a session that ended when its own gates or --precision were content is judged again: a "
-        "gate then fails falsely more often than --confidence says; -r fixes the runs "
-        "beforehand");
+    one.plan.events.notes.push_back(
+        {NoteKind::JudgedAgain,
+         "a session that ended when its own gates or --precision were content is judged again: a "
+         "gate then fails falsely more often than --confidence says; -r fixes the runs "
+         "beforehand"});
   return {};
 }
 

@@ -25,6 +25,7 @@ OptionDescription described(const OptionInfo& option) {
           .value = std::string(option.value),
           .value_is_optional = is_value_optional(option),
           .help = std::string(option.help),
+          .needs_macos = option.traits.needs_macos,
           .words = value_words(option.value)};
 }
 
@@ -483,12 +484,11 @@ Result<std::string> help_on(std::string_view topic) {
   return out;
 }
 
-std::string help(std::string_view other_system) {
+std::string help(bool on_macos) {
   ProgramDescription lauka = lauka_description();
   for (OptionGroup& group : lauka.commands.front().groups)
-    std::erase_if(group.options, [&](const OptionDescription& option) {
-      return !other_system.empty() && option.help.starts_with(other_system);
-    });
+    std::erase_if(group.options,
+                  [&](const OptionDescription& option) { return option.needs_macos && !on_macos; });
   std::string out = fmt::format("lauka {}.\n\nUsage: lauka [options] [--] COMMAND [COMMAND ...]\n",
                                 lauka.purpose);
   for (const std::string_view text : lauka.paragraphs) out += "\n" + paragraph(text);

@@ -17,6 +17,7 @@ struct OptionDescription {
   std::string value{};   ///< as shown: "FILE"; empty: it takes none
   bool value_is_optional = false;
   std::string help{};
+  bool needs_macos = false;        ///< it does nothing on other systems
   std::vector<ValueWord> words{};  ///< of the value
 
   /// Returns "--runs", or "-S" if it has no name.
@@ -62,9 +63,9 @@ struct ProgramDescription {
 /// Describes lauka itself.
 ProgramDescription lauka_description();
 
-/// Returns what --help shows, at most 80 columns wide. Options whose help begins with
-/// `other_system` ("macOS:") are left out, as they do nothing here; empty: all are shown.
-std::string help(std::string_view other_system = {});
+/// Returns what --help shows, at most 80 columns wide. `on_macos` false: options that do nothing on
+/// other systems are left out.
+std::string help(bool on_macos = true);
 
 /// Returns the help on one topic: a group of options, suites, or one option. Refuses an unknown
 /// topic.

@@ -400,15 +400,23 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
     {"single-pass", '\0', Takes::Nothing, "",
      "refuse events that do not fit the counters at once (default: runs take turns)",
      set<&Options::single_pass, true>},
-    {"strategy", '\0', Takes::Value, "auto|exit|pet|cpu",
+    {"strategy",
+     '\0',
+     Takes::Value,
+     "auto|exit|pet|cpu",
      "macOS: sample each thread as it ends (exit), sample running threads (pet), or count the "
      "whole machine (cpu); auto (default) takes the first that counts a known command completely",
      set_choice<&Options::strategy, StrategyChoice::Auto, StrategyChoice::AtExit,
-                StrategyChoice::Pet, StrategyChoice::Machine>},
-    {"period", '\0', Takes::Value, "TIME",
+                StrategyChoice::Pet, StrategyChoice::Machine>,
+     {.needs_macos = true}},
+    {"period",
+     '\0',
+     Takes::Value,
+     "TIME",
      "macOS: how often running threads are sampled (default 1ms, the shortest that the kernel "
      "allows)",
-     put<duration, &Options::period>},
+     put<duration, &Options::period>,
+     {.needs_macos = true}},
     {"metrics", '\0', Takes::Value, "LIST",
      "rows of the table: default, time, all, or names in the order wanted, each with a unit if you "
      "like (wall_time:ms,peak_rss:MiB,instructions). Exports always have everything that is "

@@ -59,6 +59,7 @@ struct Traits {
   Scope scope = Scope::Benchmark;
   bool fits_saved = false;         ///< has an effect with --from, which runs nothing
   bool needs_suite = false;        ///< has an effect with --suite only
+  bool needs_macos = false;        ///< does nothing on other systems
   std::string_view sets{};         ///< name of the option that it sets; empty: its own
   std::string_view contradicts{};  ///< name of an option; in a suite one place decides about both
   std::string_view brief{};        ///< its help in -h; empty: not in -h

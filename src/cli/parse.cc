@@ -374,7 +374,7 @@ Error unknown_option(const po::option& typed) {
   const std::size_t dashes = std::min(spelled.find_first_not_of('-'), spelled.size());
   const std::string_view meant = nearest(std::string_view(spelled).substr(dashes), names);
   if (spelled.size() <= 2 || meant.empty()) return Error{what, std::string(kSeeHelp)};
-  return Error{what, fmt::format("did you mean --{}? {}", meant, kSeeHelp)};
+  return Error{what, fmt::format("did you mean --{}? {}", meant, kSeeHelp), spelled, true};
 }
 
 /// Explains what Boost found wrong with an option that it knows.
@@ -726,8 +726,7 @@ Result<Options> parse(int argc, const char* const* argv) {
     return options;
   }
   const Error& error = options.error();
-  return Error{error.what,
-               error.remedy.starts_with("did you mean") ? error.remedy : forgotten->quotes.tip};
+  return error.has_similar ? error : Error{error.what, forgotten->quotes.tip};
 }
 
 Result<Options> settle(Draft draft) {

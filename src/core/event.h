@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/record.h"
+#include "core/result.h"
 
 #include <algorithm>
 #include <array>
@@ -38,6 +39,8 @@ enum class Role : unsigned char {
   Ipc,
   // of --jobs
   Throughput,
+  // computed by a built-in formula
+  Clock,
 };
 
 /// An event that has the same name on every machine.
@@ -77,6 +80,16 @@ enum class CountedIn : unsigned char {
   RegionAndWhole,  ///< the region, and in passes of their own the whole run
 };
 
+/// The part of a program's work that is in a count, by the processor's privilege levels. Times have
+/// user space and kernel in them.
+enum class CountedLevels : unsigned char {
+  Unknown,  ///< of a file that does not tell; or it is no count of a program's work
+  UserAndKernel,
+  UserOnly,
+  KernelOnly,
+  Neither,  ///< the hypervisor's alone
+};
+
 /// Appended to an event of the whole run if the region has one of that name.
 inline constexpr std::string_view kOfWholeRun = " (whole run)";
 
@@ -95,12 +108,15 @@ struct EventRequest {
 /// A thing that is counted in this session, as the engine resolved it.
 struct Event {
   std::string name;        ///< as shown and exported: what the user typed, or the portable alias
-  std::string meaning;     ///< what is really counted ("perf LLC-load-misses, user space only")
+  std::string meaning;     ///< what is really counted ("perf LLC-load-misses, user space only"),
+                           ///< for users
   bool is_time = false;    ///< counts nanoseconds
   bool simulated = false;  ///< counted in runs of a simulated pass
   bool zero_is_doubtful = false;  ///< 0 in every run may mean that its counter cannot count it
   bool is_energy = false;         ///< counts nanojoules
-  std::string note{};             ///< shown next to its row: "(P only)"; mostly empty
+  CountedLevels levels = CountedLevels::Unknown;
+  bool of_region = false;                ///< counted in the program's region (lauka/region.h)
+  std::string note{};                    ///< shown next to its row: "(P only)"; mostly empty
   std::optional<std::size_t> part_of{};  ///< index of the whole, if it is one core kind's part
   Role role = Role::Other;               ///< a part has the role of its whole
   std::string core_kind{};               ///< "P": of a CoreTime
@@ -117,8 +133,9 @@ struct Pass {
 /// The events of a session and their division into the fewest passes.
 struct EventSet {
   std::vector<Event> events;
-  std::vector<Pass> passes;        ///< the timed ones first, then counting, then simulated ones
-  std::vector<std::string> notes;  ///< one line each: default events left out, user space only
+  std::vector<Pass> passes;  ///< the timed ones first, then counting, then simulated ones
+  std::vector<Note> notes;
+  std::optional<Error> why_empty{};  ///< why no default event can be counted, if that is known
 
   RoundKind kind_of(std::size_t pass) const {
     return pass < passes.size() ? passes[pass].kind : RoundKind::Timed;
@@ -149,7 +166,7 @@ struct ExplainedCounter {
 struct Explanation {
   std::vector<std::vector<ExplainedCounter>> passes;
   std::optional<std::string> competition{};  ///< why one pass is not enough: one line
-  std::vector<std::string> notes{};          ///< as EventSet's
+  std::vector<Note> notes{};                 ///< as EventSet's
 };
 
 /// An event that can be counted here, as --list-events shows it.

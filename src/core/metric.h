@@ -124,8 +124,10 @@ struct Metric {
   Better better = Better::Less;
   Shown shown = Shown::Always;
   Formula source;
-  RoundKind kind = RoundKind::Timed;  ///< of the rounds whose runs have values of it
-  std::string note{};  ///< shown next to the row: "(user)", "(simulated)"; mostly empty
+  RoundKind kind = RoundKind::Timed;              ///< of the rounds whose runs have values of it
+  CountedLevels levels = CountedLevels::Unknown;  ///< of its event, or of its formula's first one
+  bool of_region = false;  ///< its events are counted in the program's region (lauka/region.h)
+  std::string note{};      ///< shown next to the row: "(user)", "(simulated)"; mostly empty
   const DisplayUnit* shown_in = nullptr;  ///< by the table; null: the unit that fits each value
   Role role = Role::Other;
   std::optional<std::size_t> event{};  ///< the one that it counts; nullopt if it is not one
@@ -138,12 +140,6 @@ struct Metric {
   /// Returns the metric that provides its values: itself, as a rule.
   const std::string& measured_as() const { return percentile ? percentile->of : name; }
 };
-
-/// The note of a metric that only simulated runs have.
-inline constexpr std::string_view kSimulatedNote = "(simulated)";
-
-/// Beginning of the note of a metric of the program's region (lauka/region.h).
-inline constexpr std::string_view kRegionNote = "(region)";
 
 /// The row that --region is for.
 inline constexpr std::string_view kRegionTime = "region_time";
@@ -317,7 +313,7 @@ struct Condition {
   double limit_percent = 0.0;  ///< above -100; 0 if it has a bound
   bool below = false;
   std::optional<double> bound{};  ///< in base units of bound_unit
-  std::string bound_text{};       ///< as typed: "200ms"
+  std::string bound_text{};       ///< as typed: "200ms"; empty: of a file that lacks it
   Unit bound_unit = Unit::Seconds;
 
   bool operator==(const Condition&) const = default;

@@ -194,10 +194,19 @@ class RunList {
   std::map<std::size_t, Outcome> outcomes_;  // except of runs that have exited
 };
 
+/// Why a run was run again.
+enum class RedoReason : unsigned char {
+  Other,      ///< of a file that does not tell
+  Counting,   ///< its counts were lost or are doubtful
+  CoreShare,  ///< too little of it was on the fast cores
+  Throttled,  ///< the processor was
+};
+
 /// A run that was run again, and does not count.
 struct RedoneRun {
   RunRecord run;
-  std::string why;
+  RedoReason reason = RedoReason::Other;
+  std::string why;  ///< for users: completes "was repeated because"
 };
 
 /// A run that ended the benchmark.
@@ -242,8 +251,8 @@ struct Session {
   std::optional<CutShort> cut_short;
   std::vector<HookFailed> also_failed{};   ///< after the session was cut short
   std::vector<ShellOverhead> overheads{};  ///< one per command, subtracted; empty without a shell
-  std::vector<std::string> notes;          ///< one line each, for the user
-  std::vector<Fingerprint> programs{};     ///< one per command; empty if not needed
+  std::vector<Note> notes;
+  std::vector<Fingerprint> programs{};  ///< one per command; empty if not needed
 };
 
 /// The difference of a candidate from the reference so far, a fraction with a 95% interval.

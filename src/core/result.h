@@ -22,18 +22,66 @@ class NonCopyable {
 /// without a full stop.
 struct Error {
   std::string what;
-  std::string remedy;  ///< empty if nothing can be done
+  std::string remedy;          ///< empty if nothing can be done
+  std::string unknown_name{};  ///< what the user typed, if nothing here has that name; else empty
+  bool has_similar = false;    ///< the remedy has the name that was most likely meant
 
   /// Returns "what" or "what; remedy".
   std::string line() const { return remedy.empty() ? what : what + "; " + remedy; }
 
   /// Returns it with `subject` and a colon before it.
-  Error prefixed(const std::string& subject) const { return {subject + ": " + what, remedy}; }
+  Error prefixed(const std::string& subject) const {
+    return {subject + ": " + what, remedy, unknown_name, has_similar};
+  }
 
   /// Returns it as a sentence on `subject`, of which it is the predicate.
-  Error about(const std::string& subject) const { return {subject + " " + what, remedy}; }
+  Error about(const std::string& subject) const {
+    return {subject + " " + what, remedy, unknown_name, has_similar};
+  }
 
   bool operator==(const Error&) const = default;
+};
+
+/// What a note is about, for programs and tests.
+enum class NoteKind : unsigned char {
+  Other,  ///< of a file that does not tell
+  // what is counted
+  NoCounters,          ///< there are no hardware counters here
+  EventsLeftOut,       ///< default events, or events that the kernel refused
+  OtherEvent,          ///< an event is counted in place of another one
+  SameEvent,           ///< two names of one event
+  UserSpaceOnly,       ///< the kernel's part is not counted
+  KernelNotLeftOut,    ///< the kernel's part is counted although it was to be left out
+  WholeRunsOnly,       ///< the engine cannot count in a region
+  OneProcessOnly,      ///< children are not counted
+  CallingThreadsOnly,  ///< of a region: other threads are not counted
+  WholeMachine,        ///< other programs are counted, too
+  CountersInUse,       ///< other programs have counters
+  Sampled,             ///< counts of threads that are sampled while they run
+  PeriodRaised,        ///< they are sampled less often than was asked for
+  OtherStrategy,       ///< a better way to count does not work here
+  NoCoreTimes,
+  NoTreeMemory,
+  // what was asked for
+  ImprovementFails,  ///< a gate fails when its metric improves
+  JudgedAgain,       ///< a gate of a session that an earlier gate may have ended
+  MatchedByPlace,    ///< a command of the baseline has another name
+  WasCutShort,       ///< a joined session was
+  // what happened in the runs
+  RunsRepeated,
+  RunsUncounted,
+  Throttled,  ///< in repeated runs, too
+  Orphans,    ///< processes outlived their command
+  InputUnread,
+  SimulationInexact,
+};
+
+/// A remark on a session: one line for the user.
+struct Note {
+  NoteKind kind = NoteKind::Other;
+  std::string text{};
+
+  bool operator==(const Note&) const = default;
 };
 
 /// A value or an error, with the members of std::expected (C++23).

@@ -341,7 +341,8 @@ class TimedCounting : public engine::Counting {
     const auto least = decided_.use.min_share;
     if (counted.redo || !least || all == 0) return;
     if (static_cast<double>(ns.front()) < *least * static_cast<double>(all))
-      counted.redo = engine::Redo{fmt::format("less than {}% of the CPU time was spent on {} cores",
+      counted.redo = engine::Redo{RedoReason::CoreShare,
+                                  fmt::format("less than {}% of the CPU time was spent on {} cores",
                                               100 * *least, kinds().front().name),
                                   kMostRedos};
   }

@@ -96,7 +96,7 @@ class NoneEngine final : public CounterEngine {
                      "leave out --engine none"};
       if (Event* added = add_accounted(*event, name, events_, set)) added->note = kWithExec;
     }
-    if (why_ && wanted.names.empty()) set.notes = notes_without_counters(*why_);
+    if (why_ && wanted.names.empty()) return nothing_to_count(*why_);
     if (events_.empty()) set.passes.clear();
     return set;
   }
@@ -165,7 +165,7 @@ class WithoutRegions final : public EngineAround {
     if (set->events.empty())
       none.notes = std::move(set->notes);
     else
-      none.notes.push_back(fmt::format("no events: {}", reason));
+      none.notes.push_back({NoteKind::WholeRunsOnly, fmt::format("no events: {}", reason)});
     return none;
   }
 };
@@ -388,9 +388,17 @@ Result<Explanation> CounterEngine::explain(const EventRequest& wanted) {
   return explanation;
 }
 
-std::vector<std::string> notes_without_counters(const Error& why) {
-  if (why.remedy.empty()) return {};
-  return {std::string(kNoCounters)};
+void mark_of_region(Event& event) {
+  event.of_region = true;
+  event.note = event.note.empty() ? "(region)" : "(region) " + event.note;
+}
+
+EventSet nothing_to_count(const Error& why) {
+  EventSet set{.why_empty = why};
+  if (!why.remedy.empty())
+    set.notes.push_back(
+        {NoteKind::NoCounters, "no hardware counters here; lauka --check says why"});
+  return set;
 }
 
 std::span<const AccountedEvent> accounted_events() {
@@ -412,6 +420,7 @@ Event* add_accounted(const AccountedEvent& event, std::string_view name,
   set.passes.front().events.push_back(set.events.size());
   set.events.push_back({.name = lower_case(name),
                         .meaning = std::string(event.meaning),
+                        .levels = CountedLevels::UserAndKernel,
                         .role = role_of_event(lower_case(name))});
   return &set.events.back();
 }
@@ -507,16 +516,10 @@ EngineFacts missing(Choice engine, const Error& error) {
 EngineFacts make_facts(Choice choice, CounterEngine& engine) {
   const auto set = engine.select({});
   if (!set) return missing(choice, set.error());
-  if (set->events.empty()) {
-    // A refusal by name has the reason and its remedy separately.
-    const auto one = engine.select({{"instructions"}, false});
-    if (one) return missing(choice, Error{"counts nothing by default", ""});
-    Error why = one.error();
-    if (const std::size_t colon = why.what.find(": "); why.what.starts_with("'instructions'"))
-      why.what.erase(0, colon + 2);
-    return missing(choice, why);
-  }
-  EngineFacts facts{.engine = choice, .notes = set->notes};
+  if (set->events.empty())
+    return missing(choice, set->why_empty.value_or(Error{"counts nothing by default", ""}));
+  EngineFacts facts{.engine = choice};
+  for (const Note& note : set->notes) facts.notes.push_back(note.text);
   for (const Event& event : set->events) facts.events.push_back(event.name);
   return facts;
 }

@@ -25,6 +25,7 @@ namespace lauka::engine {
 
 /// A run that must be run again instead of entering the statistics.
 struct Redo {
+  RedoReason reason = RedoReason::Counting;
   std::string why;            ///< "the trace lost records"; the same words each time
   std::uint32_t at_most = 1;  ///< a run that was repeated this often is kept as it is
 };
@@ -38,7 +39,7 @@ struct Counted {
   std::optional<Redo> redo{};
   std::optional<double> coverage{};                 ///< RunRecord::coverage
   std::vector<std::optional<std::uint64_t>> own{};  ///< RunRecord::own
-  std::optional<std::string> note{};                ///< one line for users of these counts
+  std::optional<Note> note{};                       ///< for users of these counts
   /// CPU time on the cores of each of Counting::timed_pmus; empty: unknown.
   std::vector<std::uint64_t> pmu_ns{};
 };
@@ -116,8 +117,8 @@ class CounterEngine : NonCopyable {
   /// Switches off everything that would slow runs, until the next run of a pass that counts.
   virtual void pause() {}
 
-  /// Returns notes for users about the counts so far, one line each.
-  virtual std::vector<std::string> notes() const { return {}; }
+  /// Returns notes for users about the counts so far.
+  virtual std::vector<Note> notes() const { return {}; }
 };
 
 /// An engine around another, which does all that is not overridden.
@@ -138,7 +139,7 @@ class EngineAround : public CounterEngine {
   bool counts_regions() const override { return inner_->counts_regions(); }
   std::optional<Error> held_by_others() override { return inner_->held_by_others(); }
   void pause() override { inner_->pause(); }
-  std::vector<std::string> notes() const override { return inner_->notes(); }
+  std::vector<Note> notes() const override { return inner_->notes(); }
 
  protected:
   CounterEngine& other() const { return *inner_; }
@@ -154,11 +155,11 @@ class EngineAround : public CounterEngine {
 /// arguments and environment, and a switch if it changes the CPU.
 inline constexpr const char* kWithExec = "(with exec)";
 
-/// Shown only to users who asked for counts, or for everything (--verbose).
-inline constexpr std::string_view kNoCounters = "no hardware counters here; lauka --check says why";
+/// Makes an event one of the program's region; its row shows that.
+void mark_of_region(Event& event);
 
-/// Returns the notes of a session without hardware counters: one line if --check has a remedy.
-std::vector<std::string> notes_without_counters(const Error& why);
+/// Makes the selection of a session without hardware counters, with a note if --check has a remedy.
+EventSet nothing_to_count(const Error& why);
 
 /// Returns all accounted events.
 std::span<const AccountedEvent> accounted_events();

@@ -44,6 +44,11 @@ std::optional<double> measured(const JsonIn& value) {
   return is_measurable(number) ? std::optional(number) : std::nullopt;
 }
 
+/// True for the note that metrics of a region have in files without the key "region".
+bool is_old_note_of_region(std::string_view note) {
+  return note.starts_with("(region)");
+}
+
 bool is_user_metric(const Metric& metric) {
   return metric.role == Role::Other && !metric.event && built_in_metric(metric.name) == nullptr;
 }
@@ -223,6 +228,8 @@ class SessionReader {
     metric.unit = *unit;
     metric.better = value_in(kBetterWords, text_in(there, "better"));
     metric.note = text_in(there, "note");
+    metric.levels = value_in(kLevelsWords, text_in(there, "levels"));
+    metric.of_region = flag_in(there, "region", is_old_note_of_region(metric.note));
     metric.shown = flag_in(there, "shown", true) ? Shown::Always : Shown::Verbose;
     metric.shown_in = find_display_unit(text_in(there, "shown_in"));
     metric.kind = value_in(kKindWords, text_in(there, "kind"));
@@ -368,9 +375,22 @@ class SessionReader {
     return {};
   }
 
+  static std::vector<Note> read_notes(const JsonIn& there) {
+    std::vector<Note> notes;
+    const JsonIn& kinds = items_in(there, "note_kinds");
+    for (std::string& text : texts_in(there, "notes")) {
+      const bool has_kind = notes.size() < kinds.size() && kinds[notes.size()].is_string();
+      const NoteKind kind =
+          has_kind ? value_in(kNoteWords, kinds[notes.size()].get<std::string>()) : NoteKind::Other;
+      notes.push_back({kind, std::move(text)});
+    }
+    return notes;
+  }
+
   void read_redone(const JsonIn& ours, std::size_t command) {
     for (const JsonIn& there : items_in(ours, "redone_runs")) {
       Run run = read_run(there, command, redone_.size());
+      run.row.reason = value_in(kRedoWords, text_in(there, "reason"));
       run.why = text_in(there, "why");
       if (const JsonIn* values = object_in(there, "values")) {
         for (const auto& [metric, value] : values->items()) {
@@ -398,7 +418,7 @@ class SessionReader {
     to.complete = flag_in(there, "complete", true);
     const double confidence = number_in(there, "confidence").value_or(0.0);
     if (confidence > 0.0 && confidence < 1.0) to.confidence = confidence;
-    to.notes = texts_in(there, "notes");
+    to.notes = read_notes(there);
     if (auto shell = split_words(text_in(there, "shell"))) to.shell = *std::move(shell);
     to.reference.command =
         std::min<std::size_t>(count_in(there, "reference").value_or(0), to.measured.size() - 1);
@@ -571,6 +591,7 @@ void put_redone(JsonWriter& json, const Results& results, std::size_t command) {
     json.put("round", run.round + 1);
     json.put("pass", run.pass + 1);
     json.put("exit_code", run.status);
+    json.put("reason", json_word(word_in(kRedoWords, run.reason)));
     json.put("why", run.why);
     json.open("values", '{');
     for (std::size_t m = 0; m < results.metrics.size(); ++m) {

@@ -79,6 +79,48 @@ inline constexpr auto kPrecisionEndWords = std::to_array<Word<PrecisionEnd>>({
     {PrecisionEnd::Gates, "gates"},
     {PrecisionEnd::Unfinished, "cut_short"},
 });
+inline constexpr auto kLevelsWords = std::to_array<Word<CountedLevels>>({
+    {CountedLevels::Unknown, ""},  // null
+    {CountedLevels::UserAndKernel, "user_and_kernel"},
+    {CountedLevels::UserOnly, "user"},
+    {CountedLevels::KernelOnly, "kernel"},
+    {CountedLevels::Neither, "neither"},
+});
+inline constexpr auto kRedoWords = std::to_array<Word<RedoReason>>({
+    {RedoReason::Other, ""},  // null
+    {RedoReason::Counting, "counting"},
+    {RedoReason::CoreShare, "core_share"},
+    {RedoReason::Throttled, "throttled"},
+});
+inline constexpr auto kNoteWords = std::to_array<Word<NoteKind>>({
+    {NoteKind::Other, ""},  // null
+    {NoteKind::NoCounters, "no_counters"},
+    {NoteKind::EventsLeftOut, "events_left_out"},
+    {NoteKind::OtherEvent, "other_event"},
+    {NoteKind::SameEvent, "same_event"},
+    {NoteKind::UserSpaceOnly, "user_space_only"},
+    {NoteKind::KernelNotLeftOut, "kernel_not_left_out"},
+    {NoteKind::WholeRunsOnly, "whole_runs_only"},
+    {NoteKind::OneProcessOnly, "one_process_only"},
+    {NoteKind::CallingThreadsOnly, "calling_threads_only"},
+    {NoteKind::WholeMachine, "whole_machine"},
+    {NoteKind::CountersInUse, "counters_in_use"},
+    {NoteKind::Sampled, "sampled"},
+    {NoteKind::PeriodRaised, "period_raised"},
+    {NoteKind::OtherStrategy, "other_strategy"},
+    {NoteKind::NoCoreTimes, "no_core_times"},
+    {NoteKind::NoTreeMemory, "no_tree_memory"},
+    {NoteKind::ImprovementFails, "improvement_fails"},
+    {NoteKind::JudgedAgain, "judged_again"},
+    {NoteKind::MatchedByPlace, "matched_by_place"},
+    {NoteKind::WasCutShort, "was_cut_short"},
+    {NoteKind::RunsRepeated, "runs_repeated"},
+    {NoteKind::RunsUncounted, "runs_uncounted"},
+    {NoteKind::Throttled, "throttled"},
+    {NoteKind::Orphans, "orphans"},
+    {NoteKind::InputUnread, "input_unread"},
+    {NoteKind::SimulationInexact, "simulation_inexact"},
+});
 inline constexpr auto kRoleWords = std::to_array<Word<Role>>({
     {Role::Other, ""},  // null
     {Role::WallTime, metric_name_of(Role::WallTime)},
@@ -98,6 +140,7 @@ inline constexpr auto kRoleWords = std::to_array<Word<Role>>({
     {Role::CoreShare, "core_share"},
     {Role::Ipc, "ipc"},
     {Role::Throughput, "throughput"},
+    {Role::Clock, "clock"},
 });
 
 inline constexpr auto kWallPartWords = std::to_array<Word<WallPart>>({

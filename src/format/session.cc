@@ -76,9 +76,7 @@ std::optional<gate::Verdict> read_verdict(const JsonIn& there, const Recording& 
   condition.limit_percent = number_in(there, "percent").value_or(0.0);
   condition.bound = number_in(there, "bound");
   condition.bound_unit = session.metrics[*metric].unit;
-  const std::string text = text_in(there, "condition");  // "wall_time > 200ms"
-  if (condition.bound && text.size() > condition.metric.size() + 3)
-    condition.bound_text = text.substr(condition.metric.size() + 3);
+  condition.bound_text = text_in(there, "bound_text");
   verdict.answer = value_in(kAnswerWords, text_in(there, "verdict"));
   verdict.delta = read_delta(there);
   const JsonIn& bounds = items_in(there, "decision_bounds");
@@ -163,6 +161,7 @@ Json gate_json(const Results& results, const gate::Verdict& verdict) {
   gate["below"] = condition.below;
   gate["percent"] = condition.bound ? Json(nullptr) : Json(condition.limit_percent);
   gate["bound"] = json_number(condition.bound);
+  gate["bound_text"] = json_word(condition.bound_text);
   gate["command"] = verdict.candidate;
   gate["name"] = results.commands[verdict.candidate].name;
   gate["rounds"] = verdict.rounds;
@@ -290,6 +289,8 @@ void put_description(JsonWriter& json, const Metric& metric) {
   json.put("unit", unit_symbol(metric.unit));
   json.put("better", word_in(kBetterWords, metric.better));
   json.put("note", metric.note);
+  json.put("levels", json_word(word_in(kLevelsWords, metric.levels)));
+  json.put("region", metric.of_region);
   json.put("role", json_word(word_in(kRoleWords, metric.role)));
   json.put("kind", word_in(kKindWords, metric.kind));
   json.put("event", or_null(metric.event));
@@ -606,7 +607,10 @@ void put_lauka_measured(JsonWriter& json, const Results& results) {
   json.put("intervals", intervals_json(results));
   json.put("precision", precision_json(results.precision));
   json.put("warnings", warnings_json(results));
-  json.put("notes", results.notes);
+  json.put("notes", list_of(results.notes, [](const Note& note) { return Json(note.text); }));
+  json.put("note_kinds", list_of(results.notes, [](const Note& note) {
+             return json_word(word_in(kNoteWords, note.kind));
+           }));
 }
 
 }  // namespace lauka

@@ -441,6 +441,16 @@ Result<void> Database::lock_schema() {
               [](const Row& /*row*/) {});
 }
 
+Result<bool> Database::has_history() {
+  const auto rows =
+      ask(connection_->is_server
+              ? "SELECT count(*) FROM pg_class WHERE oid = to_regclass('lauka_history')"
+              : "SELECT count(*) FROM sqlite_master WHERE name = 'lauka_history'",
+          1);
+  if (!rows) return rows.error();
+  return rows->front().front() != "0";
+}
+
 std::span<const std::span<const std::string_view>> migrations() {
   return kMigrations;
 }
@@ -454,9 +464,10 @@ Result<Database> open_history(const std::string& where, Access access) {
   const auto version = read_version(*database);
   if (version && *version == kMigrations.size()) return database;
   if (!version && access == Access::Read) {
-    const bool is_missing = version.error().what.find("lauka_history") != std::string::npos;
-    return named(is_missing ? Error{"holds no history", "lauka-history add FILE... makes one"}
-                            : version.error());
+    const auto has_history = database->has_history();
+    return named(has_history && !*has_history
+                     ? Error{"holds no history", "lauka-history add FILE... makes one"}
+                     : version.error());
   }
   // A newer database is refused before anything is written. An older one is migrated for readers,
   // too, since they expect the newest tables.

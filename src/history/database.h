@@ -64,6 +64,9 @@ class Database {
   /// Inside a transaction: keeps others from changing the tables' definitions until it ends.
   Result<void> lock_schema();
 
+  /// Returns true if it has a history's tables.
+  Result<bool> has_history();
+
   /// Returns its name for messages: without a password.
   const std::string& name() const;
 

@@ -160,7 +160,7 @@ std::string explain_events(Explanation explanation) {
     }
   }
   std::string text;
-  for (const std::string& note : explanation.notes) text += one_line(note) + '\n';
+  for (const Note& note : explanation.notes) text += one_line(note.text) + '\n';
   const std::size_t passes = explanation.passes.size();
   if (passes == 0) return text + "no events to count\n";
   if (passes == 1) {

@@ -83,8 +83,7 @@ Error refused_events(const WantedByName& by_name, const Error& by_engine) {
     return role_of_event(name) == Role::Other && !nearest(name, names).empty();
   };
   for (const std::string& name : by_name.of_gates) {
-    const bool is_unknown = by_engine.what == fmt::format("there is no event {}", cited(name));
-    if (is_unknown || is_slip(name)) return no_metric(name, names);
+    if (by_engine.unknown_name == name || is_slip(name)) return no_metric(name, names);
   }
   for (const std::string& name : by_name.formulas.events) {
     const std::string before_dash = name.substr(0, name.find('-'));
@@ -298,15 +297,18 @@ std::uint64_t seed_of_round(std::uint64_t seed, RoundKind kind, std::uint32_t ro
 }
 
 /// A gate that fails where its metric gets better is most likely a slip.
-void note_direction(const Condition& gate, const Metric& metric, std::vector<std::string>& notes) {
+void note_direction(const Condition& gate, const Metric& metric, std::vector<Note>& notes) {
   const bool gains =
       metric.better == Better::More ? !gate.below : metric.better == Better::Less && gate.below;
   if (!gains) return;
+  const std::string limit =
+      gate.bound ? gate.bound_text : fmt::format("{}", 0.0 - gate.limit_percent);
   notes.push_back(
-      fmt::format("the gate on {} fails when the metric improves ({} is better); to fail when it "
-                  "gets worse, write '{} {} {}'",
-                  gate.metric, gate.below ? "less" : "more", gate.metric, gate.below ? '>' : '<',
-                  gate.bound ? gate.bound_text : fmt::format("{}", 0.0 - gate.limit_percent)));
+      {NoteKind::ImprovementFails,
+       fmt::format("the gate on {} fails when the metric improves ({} is better); to fail when it "
+                   "gets worse, write '{} {} {}'",
+                   gate.metric, gate.below ? "less" : "more", gate.metric, gate.below ? '>' : '<',
+                   limit)});
 }
 
 /// "peak_rss > 64M", "cpu_time > 5B".

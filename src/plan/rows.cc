@@ -103,6 +103,7 @@ struct BuiltIn {
   std::string_view expression;
   bool of_one_run = false;
   std::string_view older{};  ///< of processors that lack the events of the other one
+  Role role = Role::Other;
 };
 
 constexpr auto kBuiltIns = std::to_array<BuiltIn>({
@@ -120,7 +121,7 @@ constexpr auto kBuiltIns = std::to_array<BuiltIn>({
     {"topdown_backend_bound", Unit::Fraction, Better::Less, "topdown-be-bound / slots", false,
      "1 - (topdown-slots-issued + topdown-recovery-bubbles + topdown-fetch-bubbles) / "
      "topdown-total-slots"},
-    {"clock", Unit::Ratio, Better::More, "cycles / cpu_time", true},
+    {"clock", Unit::Ratio, Better::More, "cycles / cpu_time", true, "", Role::Clock},
 });
 
 const BuiltIn* find_built_in(std::string_view name) {
@@ -161,7 +162,7 @@ class Collector {
     auto expression =
         parse_expression(older_ && !one->older.empty() ? one->older : one->expression);
     if (!expression) return;
-    OwnMetric metric{.name = std::string(name), .better = one->better};
+    OwnMetric metric{.name = std::string(name), .better = one->better, .role = one->role};
     metric.unit.unit = one->unit;
     add({.metric = std::move(metric),
          .expression = *std::move(expression),
@@ -218,12 +219,9 @@ std::string subject_of(const Formulation& formula) {
 }
 
 /// If its kernel part is not counted, it is divided by the time in user space.
-bool is_of_user_space(const std::vector<Metric>& metrics, const EventSet& events) {
+bool is_of_user_space(const std::vector<Metric>& metrics) {
   const auto cycles = find_metric(metrics, Role::Cycles);
-  if (!cycles || !metrics[*cycles].event) return false;
-  const Event& event = events.events.at(*metrics[*cycles].event);
-  return event.meaning.find("user") != std::string::npos ||
-         event.note.find("user") != std::string::npos;
+  return cycles && metrics[*cycles].levels == CountedLevels::UserOnly;
 }
 
 /// Makes the terms of one formula. Formulas used twice are not repeated: a chain of formulas that
@@ -231,9 +229,8 @@ bool is_of_user_space(const std::vector<Metric>& metrics, const EventSet& events
 class SourceMaker {
  public:
   /// `made`: the formulas of the last metrics.
-  SourceMaker(const std::vector<const Formulation*>& made, const EventSet& events,
-              const std::vector<Metric>& metrics)
-      : made_(made), events_(events), metrics_(metrics) {}
+  SourceMaker(const std::vector<const Formulation*>& made, const std::vector<Metric>& metrics)
+      : made_(made), metrics_(metrics) {}
 
   Result<Formula> make(const Formulation& formula) {
     if (auto added = add(formula); !added) return added.error();
@@ -256,8 +253,7 @@ class SourceMaker {
   }
 
   Result<void> add_part(const Formulation& formula, std::string_view name) {
-    if (formula.of_one_run && name == metric_name_of(Role::CpuTime) &&
-        is_of_user_space(metrics_, events_))
+    if (formula.of_one_run && name == metric_name_of(Role::CpuTime) && is_of_user_space(metrics_))
       name = metric_name_of(Role::UserTime);
     const Metric* part = find_part(metrics_, name);
     if (part == nullptr)
@@ -280,7 +276,6 @@ class SourceMaker {
   }
 
   const std::vector<const Formulation*>& made_;
-  const EventSet& events_;
   const std::vector<Metric>& metrics_;
   std::map<const Metric*, std::size_t> places_;  // where their values are
   Formula source_;
@@ -315,24 +310,29 @@ std::optional<Error> why_of_no_run(const Formulation& formula, const Metric& met
                "add --counting together"};
 }
 
-/// Returns the note of its first part that has one: "(simulated)".
-std::string note_of_parts(const Formula& source, const std::vector<Metric>& metrics) {
-  for (const Formula::Term& term : source.terms) {
+/// Takes over what limits the meaning of its events: the levels and the part of the run in which
+/// they were counted, and the note of the first that has one, "(simulated)".
+void limit_as_parts(Metric& formula, const std::vector<Metric>& metrics) {
+  std::string note;
+  for (const Formula::Term& term : formula.source.terms) {
     const auto* counted = std::get_if<CountedEvent>(&term);
     if (counted == nullptr) continue;
-    for (const Metric& metric : metrics)
-      if (metric.event == counted->event && !metric.note.empty()) return metric.note;
+    for (const Metric& metric : metrics) {
+      if (metric.event != counted->event) continue;
+      if (formula.levels == CountedLevels::Unknown) formula.levels = metric.levels;
+      formula.of_region = formula.of_region || metric.of_region;
+      if (note.empty()) note = metric.note;
+    }
   }
-  return "";
+  formula.note += (formula.note.empty() || note.empty() ? "" : " ") + note;
 }
 
 Result<Metric> make_row(const std::vector<const Formulation*>& made, const Formulation& formula,
                         const EventSet& events, const std::vector<Metric>& metrics) {
-  auto source = SourceMaker(made, events, metrics).make(formula);
+  auto source = SourceMaker(made, metrics).make(formula);
   if (!source) return source.error();
   Metric metric = make_metric(formula.metric, *std::move(source));
-  const std::string note = note_of_parts(metric.source, metrics);
-  metric.note += (metric.note.empty() || note.empty() ? "" : " ") + note;
+  limit_as_parts(metric, metrics);
   if (auto why = why_of_no_run(formula, metric, events)) return *std::move(why);
   metric.kind = kind_of(metric, events);
   return metric;
@@ -351,10 +351,23 @@ Shown shown_by(MetricSelection selection, const BuiltInMetric& metric) {
   return Shown::Always;
 }
 
-/// The event that is `role` as a whole.
+/// The event that is `role` as a whole: one that has the kernel's part in it, if there is one.
 std::optional<std::size_t> find_event(const EventSet& set, Role role) {
-  return find_place_if(set.events,
-                       [role](const Event& event) { return event.role == role && !event.part_of; });
+  const auto find = [&](bool with_kernel) {
+    return find_place_if(set.events, [&](const Event& event) {
+      const bool has_kernel = event.levels != CountedLevels::UserOnly;
+      return event.role == role && !event.part_of && has_kernel >= with_kernel;
+    });
+  };
+  const auto widest = find(true);
+  return widest ? widest : find(false);
+}
+
+/// Returns the role of an event's row. Of several events that could have it, one has.
+Role role_in(const EventSet& set, std::size_t event) {
+  const std::size_t whole = set.events[event].part_of.value_or(event);
+  const Role role = set.events[event].role;
+  return find_event(set, role) == whole ? role : Role::Other;
 }
 
 Unit unit_of(const Event& event) {
@@ -397,7 +410,7 @@ void add_core_metrics(const EventSet& set, MetricSelection selection,
 }
 
 std::string write_note(const Event& event) {
-  return event.simulated ? std::string(kSimulatedNote) : event.note;
+  return event.simulated ? "(simulated)" : event.note;
 }
 
 }  // namespace
@@ -444,6 +457,11 @@ std::optional<Error> why_not_derived(std::string_view name, const std::vector<Me
       return Error{fmt::format("{} needs {} and {}, which are not counted", name, below, above),
                    fmt::format("add -e {},{}; lauka --check says whether they can be counted here",
                                below, above)};
+    const auto levels_of = [&](Role role) { return metrics[*find_metric(metrics, role)].levels; };
+    if (levels_of(derived.numerator) != levels_of(derived.denominator))
+      return Error{
+          fmt::format("{} needs {} and {} of the same privilege levels", name, below, above),
+          fmt::format("write -e {},{}, both with the same modifier or without", below, above)};
     return Error{
         fmt::format("{} cannot be measured: there are counters for either {} or {}, not for "
                     "both at once",
@@ -640,8 +658,10 @@ std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selecti
                              .better = Better::Less,
                              .shown = is_part_row ? Shown::Verbose : shown,
                              .source = count_formula(events, i),
+                             .levels = event.levels,
+                             .of_region = event.of_region,
                              .note = write_note(event),
-                             .role = event.role,
+                             .role = role_in(events, i),
                              .event = i,
                              .is_part = event.part_of.has_value()});
   }
@@ -649,6 +669,8 @@ std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selecti
     const auto numerator = find_event(events, derived.numerator);
     const auto denominator = find_event(events, derived.denominator);
     if (!numerator || !denominator) continue;
+    const Event& above = events.events[*numerator];
+    if (above.levels != events.events[*denominator].levels) continue;
     const Formula source = Formula(CountedEvent{*numerator}) / CountedEvent{*denominator};
     if (!are_in_one_pass(source, events)) continue;
     metrics.push_back(Metric{.name = std::string(derived.name),
@@ -656,7 +678,9 @@ std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selecti
                              .better = derived.better,
                              .shown = shown,
                              .source = source,
-                             .note = write_note(events.events[*numerator]),
+                             .levels = above.levels,
+                             .of_region = above.of_region,
+                             .note = write_note(above),
                              .role = derived.role});
   }
   for (Metric& metric : metrics) metric.kind = kind_of(metric, events);

@@ -325,15 +325,20 @@ std::string signed_percent(double fraction, int decimals) {
   return std::string(value < 0 ? kMinus : "+") + text;
 }
 
-std::string delta_text(const stats::Change& delta) {
+std::string short_delta_text(const stats::Change& delta) {
   if (!delta.change) return "new";
   const double change = *delta.change;
   if (!are_finite(delta.bounds) || !std::isfinite(change))
     return change == 0 ? "0%" : signed_percent(change, 100 * std::fabs(change) >= 100 ? 0 : 1);
-  const Estimate estimate = to_percent(change, *delta.bounds);
-  const int decimals = decimals_of_delta(estimate);
-  const std::string text = signed_percent(change, decimals);
-  if (estimate.is_even()) return text + " ± " + percent(estimate.half(), decimals);
+  return signed_percent(change, decimals_of_delta(to_percent(change, *delta.bounds)));
+}
+
+std::string delta_text(const stats::Change& delta) {
+  const std::string text = short_delta_text(delta);
+  if (!delta.change || !are_finite(delta.bounds) || !std::isfinite(*delta.change)) return text;
+  const Estimate estimate = to_percent(*delta.change, *delta.bounds);
+  if (estimate.is_even())
+    return text + " ± " + percent(estimate.half(), decimals_of_delta(estimate));
   return text + " (" + interval_text(delta) + ")";
 }
 
@@ -357,9 +362,9 @@ std::string interval_text(const stats::Change& delta) {
          signed_percent(delta.bounds->high, decimals);
 }
 
-std::string ratio_text(const stats::RelativeSpeed& speed) {
+std::string ratio_text(const stats::RelativeSpeed& speed, const std::string& sign) {
   if (!are_finite(speed.bounds) || !(speed.ratio < kLargePercent))
-    return quantity(speed.ratio, Unit::Ratio);
+    return quantity(speed.ratio, Unit::Ratio) + sign;
   const Estimate ratio{speed.ratio, speed.bounds->low, speed.bounds->high, 1.0};
   constexpr int most_digits = 3;  // of how far it is from 1
   const double away = std::fabs(speed.ratio - 1.0);
@@ -367,8 +372,8 @@ std::string ratio_text(const stats::RelativeSpeed& speed) {
       away > 0.0 ? most_digits - 1 - static_cast<int>(std::floor(std::log10(away))) : most_digits;
   const int decimals = std::min(decimals_of_ratio(ratio), std::max(most, 0));
   const auto text = [decimals](double value) { return fixed(value, decimals).text; };
-  if (ratio.is_even()) return text(ratio.value) + " ± " + text(ratio.half());
-  return text(ratio.value) + " (" + text(ratio.low) + " … " + text(ratio.high) + ")";
+  if (ratio.is_even()) return text(ratio.value) + " ± " + text(ratio.half()) + sign;
+  return text(ratio.value) + sign + " (" + text(ratio.low) + " … " + text(ratio.high) + ")";
 }
 
 std::string full_precision(double value) {
@@ -400,7 +405,7 @@ std::string short_mean_cell(const MetricResult& row, const Metric& metric) {
 
 std::string spoken(std::string_view metric) {
   if (metric == metric_name_of(Role::PeakRss)) return "peak RSS";
-  if (metric == "cpu_time") return "CPU time";
+  if (metric == metric_name_of(Role::CpuTime)) return "CPU time";
   std::string name = one_line(metric);
   if (built_in_metric(metric) != nullptr) std::ranges::replace(name, '_', ' ');
   return name;

@@ -40,6 +40,9 @@ std::pair<std::string, std::string> range(double low, double high, const Metric&
 /// half width and, of a significant delta, that it excludes 0.
 std::string delta_text(const stats::Change& delta);
 
+/// Returns only its change, with as many decimals.
+std::string short_delta_text(const stats::Change& delta);
+
 /// Returns only its interval, with as many decimals: "+19% … +73%". Empty if it has none.
 std::string interval_text(const stats::Change& delta);
 
@@ -57,8 +60,8 @@ std::string signed_percent(double fraction, int decimals);
 
 /// Formats "4.55 ± 0.04", or "1.37 (1.19 … 1.73)": two decimals, fewer if the half width makes them
 /// noise, and as many more as it takes to show the interval well and to distinguish the ratio from
-/// 1, up to three digits.
-std::string ratio_text(const stats::RelativeSpeed& speed);
+/// 1, up to three digits. `sign` follows the value, or its half width.
+std::string ratio_text(const stats::RelativeSpeed& speed, const std::string& sign = "");
 
 /// The shortest decimal that reads back as the same double: for programs.
 std::string full_precision(double value);

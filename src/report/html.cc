@@ -202,7 +202,7 @@ std::string gate_items(const Results& results, bool all, const std::string& name
   std::string html;
   for (const gate::Verdict& verdict : results.verdicts)
     if (all || verdict.answer != gate::Answer::Pass)
-      html += fmt::format("<li>{} {}{}</li>\n", verdict_html(verdict_word(verdict.answer).first),
+      html += fmt::format("<li>{} {}{}</li>\n", verdict_html(Cell{.answer = verdict.answer}),
                           name.empty() ? "" : "<b>" + html_text(name) + "</b>: ",
                           message_html(gate_line(results, verdict, "")));
   return html;
@@ -377,7 +377,7 @@ void write_session_page(const Report& report, const Sink& sink) {
   sink(verdict_part(results));
   write_overview(results, sink);
   std::vector<std::string> notes = split_lines(shell_lines(results));
-  notes.insert(notes.end(), results.notes.begin(), results.notes.end());
+  for (const Note& note : results.notes) notes.push_back(note.text);
   sink(caveats(warning_texts(report, {}), notes));
   sink("<h2>Charts</h2>\n");
   write_drawings(results, sink);

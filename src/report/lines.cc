@@ -31,8 +31,13 @@ double limit_of(const Condition& condition) {
   return condition.bound ? 0.0 : condition.limit_percent / 100.0;
 }
 
+std::string bound_text(const Condition& condition) {
+  return condition.bound_text.empty() ? quantity(*condition.bound, condition.bound_unit)
+                                      : condition.bound_text;
+}
+
 std::string limit_text(const Condition& condition) {
-  return condition.bound ? condition.bound_text : full_precision(condition.limit_percent) + "%";
+  return condition.bound ? bound_text(condition) : full_precision(condition.limit_percent) + "%";
 }
 
 /// "5% slower": a change in words, without its direction if it is 0.
@@ -54,7 +59,7 @@ struct Claims {
 Claims make_claims(const Condition& condition) {
   const double percent = condition.limit_percent;
   const std::string limit =
-      condition.bound ? condition.bound_text : change_in_words(condition, percent);
+      condition.bound ? bound_text(condition) : change_in_words(condition, percent);
   if (!condition.bound && percent == 0) return {"not " + limit, limit};
   // A limit on the other side of 0 asks for a gain.
   const bool is_least = condition.bound ? condition.below : (percent > 0) == condition.below;
@@ -383,10 +388,7 @@ constexpr std::array<PartWords, 8> kPartWords = {{
 
 /// "1.35 ± 0.02x", "1.37x (1.19 … 1.73)".
 std::string times(const stats::RelativeSpeed& ratio) {
-  std::string text = ratio_text(ratio);
-  const std::size_t bracket = text.find(" (");
-  text.insert(bracket == std::string::npos ? text.size() : bracket, "x");
-  return text;
+  return ratio_text(ratio, "x");
 }
 
 bool is_factor_shown(const WallFactor& factor) {
@@ -450,14 +452,20 @@ Cell factor_cell(const WallFactor& factor) {
 /// Returns limits on the meaning of the counts; mostly empty.
 std::vector<std::string> list_remarks(const Why& why) {
   std::vector<std::string> remarks;
+  const std::string where = why.counted_kernel ? " of user space" : "";
   if (why.lacks_instructions && why.lacks_cycles)
-    remarks.emplace_back("instructions and cycles were not counted");
+    remarks.push_back("instructions and cycles" + where + " were not counted");
   else if (why.lacks_instructions)
-    remarks.emplace_back("instructions were not counted");
+    remarks.push_back("instructions" + where + " were not counted");
+  else if (why.has_other_levels)
+    remarks.emplace_back("cycles were not counted at the same privilege levels");
   else if (why.lacks_cycles)
-    remarks.emplace_back("cycles were not counted");
+    remarks.push_back("cycles" + where + " were not counted");
   if (why.is_simulated) remarks.emplace_back("instructions are simulated");
-  if (why.is_user_only) remarks.emplace_back("counts are of user space, times of all");
+  if (why.levels == CountedLevels::UserOnly)
+    remarks.emplace_back("counts are of user space, times of all");
+  if (why.levels == CountedLevels::Unknown)
+    remarks.emplace_back("the file does not say whether counts have the kernel's part in them");
   if (why.has_shell) remarks.emplace_back("counts have the shell in them, times have not");
   if (why.is_of_all_kinds) remarks.emplace_back("cycles are summed over all kinds of core");
   return remarks;
@@ -466,7 +474,7 @@ std::vector<std::string> list_remarks(const Why& why) {
 std::string wall_time_in_words(const Results& results, const Why& why) {
   const MetricResult* wall = row_of(results, why.command, Role::WallTime);
   const auto speed = stats::relative_speed(*wall->delta);
-  if (!wall->delta->is_significant() || !speed) return "no significant difference";
+  if (!wall->delta->is_significant() || !speed) return "no significant difference in wall time";
   return times(*speed) + (speed->faster ? " faster" : " slower");
 }
 
@@ -478,12 +486,19 @@ std::pair<std::string_view, Ink> verdict_word(gate::Answer answer) {
   return {"inconclusive", Ink::Bold};
 }
 
-std::string gate_figures(const Results& results, const gate::Verdict& verdict) {
+Cell verdict_cell(const Results& results, const gate::Verdict& verdict) {
+  const auto [text, ink] = verdict_word(verdict.answer);
+  const std::string word(text);
+  Cell cell{.text = word, .ink = ink, .narrower = {word, word}, .answer = verdict.answer};
   const stats::Change& change = is_about_mean(verdict) ? verdict.delta.mean : verdict.delta;
-  if (verdict.rounds == 0 || verdict.too_small || !change.change) return "";
-  const ChangeTexts figures =
-      make_figures(change, verdict.condition, results.metrics[verdict.metric]);
-  return fmt::format("{}, limit {}", figures.change, limit_text(verdict.condition));
+  if (verdict.rounds == 0 || verdict.too_small || !change.change) return cell;
+  const std::string measured =
+      make_figures(change, verdict.condition, results.metrics[verdict.metric]).change;
+  const std::string limit = ", limit " + limit_text(verdict.condition);
+  cell.figures = measured + limit;
+  cell.text += ": " + cell.figures;
+  cell.narrower.front() += limit;
+  return cell;
 }
 
 std::string condition_text(const Condition& condition) {
@@ -589,8 +604,7 @@ std::string why_text(const Results& results, const Why& why) {
     factors += (factors.empty() ? "" : ", ") + said;
     has_instructions = has_instructions || factor.part == WallPart::Instructions;
   }
-  const std::string wall = wall_time_in_words(results, why);
-  std::string text = wall + (wall.starts_with("no ") ? " in wall time: " : ": ") +
+  std::string text = wall_time_in_words(results, why) + ": " +
                      (factors.empty() ? "no factor differs significantly from 1" : factors);
   for (const std::string& remark : list_remarks(why)) text += "; " + remark;
   return text;
@@ -610,7 +624,7 @@ WhyTable why_table(const Results& results) {
   if (std::ranges::all_of(results.explanations, [](const Why& why) {
         return why.lacks_instructions && why.lacks_cycles;
       })) {
-    all.remarks = {"why: unknown, as instructions and cycles were not counted"};
+    all.remarks = {"why: unknown, as " + list_remarks(results.explanations.front()).front()};
     return all;
   }
   std::set<WallPart> parts;

@@ -22,8 +22,9 @@ std::string condition_text(const Condition& condition);
 /// Returns a verdict in one word, and its ink.
 std::pair<std::string_view, Ink> verdict_word(gate::Answer answer);
 
-/// "+10.6%, limit 2%": a gate's measured value and limit; empty if nothing could be measured.
-std::string gate_figures(const Results& results, const gate::Verdict& verdict);
+/// "fail: +10.6%, limit 2%": a gate's answer, measured value and limit; the answer alone if nothing
+/// could be measured.
+Cell verdict_cell(const Results& results, const gate::Verdict& verdict);
 
 /// Returns one line per verdict: condition, answer ("pass", "fail" or "inconclusive"), the delta
 /// (of a bound, the value) and the rounds it rests on, and what would decide. The mean's change is

@@ -116,7 +116,8 @@ std::vector<std::string> screen_warnings(const Report& suite, const Style& style
 /// Returns warnings in words; of a suite each once, after the names of its benchmarks.
 std::vector<std::string> warning_texts(const Report& report, const Style& style);
 
-/// Likewise notes.
-std::vector<std::string> note_lines(const Report& report);
+/// Likewise notes, except those that are `hidden`.
+std::vector<std::string> note_lines(const Report& report,
+                                    std::optional<NoteKind> hidden = std::nullopt);
 
 }  // namespace lauka::report

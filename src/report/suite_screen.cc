@@ -65,17 +65,10 @@ const gate::Verdict* worst_verdict(const SuiteRow& row) {
   return worst;
 }
 
-/// Returns "fail: +10.6%, limit 2%" of the worst gate; empty if there are none.
-Cell verdict_cell(const SuiteRow& row) {
+/// Returns the verdict of the worst gate; empty if there are none.
+Cell worst_verdict_cell(const SuiteRow& row) {
   const gate::Verdict* worst = worst_verdict(row);
-  if (worst == nullptr) return {};
-  const auto [text, ink] = verdict_word(worst->answer);
-  const std::string figures = gate_figures(*row.results, *worst);
-  return {
-      .text = std::string(text) + (figures.empty() ? "" : ": " + figures),
-      .ink = ink,
-      .narrower = {std::string(text) + figures.substr(std::min(figures.find(", "), figures.size())),
-                   std::string(text)}};
+  return worst == nullptr ? Cell{} : verdict_cell(*row.results, *worst);
 }
 
 TableColumn suite_column(const char* heading, Holds holds, Cut cut = Cut::Nothing) {
@@ -187,7 +180,7 @@ TableRow suite_cells(const SuiteRow& row, const SuiteShape& shape) {
   cells.push_back(base_cell(row));
   cells.push_back(row.candidate ? value_cell(row, *row.candidate) : Cell{});
   cells.push_back(make_delta_cell(row));
-  if (shape.has_gates) cells.push_back(verdict_cell(row));
+  if (shape.has_gates) cells.push_back(worst_verdict_cell(row));
   return cells;
 }
 
@@ -300,7 +293,7 @@ std::vector<ChangeRow> suite_changes(const Report& suite) {
                    of.benchmark, *values->delta, of.metrics[*row.metric].better));
     const gate::Verdict* worst = worst_verdict(row);
     if (worst == nullptr) continue;
-    change.value += " " + verdict_html(verdict_cell(row).text);
+    change.value += " " + verdict_html(worst_verdict_cell(row));
     if (!worst->condition.bound) change.limit = worst->condition.limit_percent / 100.0;
   }
   for (const Geomean& mean : suite.geomeans)
@@ -388,14 +381,17 @@ std::vector<std::string> screen_warnings(const Report& report, const Style& styl
   return lines;
 }
 
-std::vector<std::string> note_lines(const Report& suite) {
-  if (!suite.is_suite()) return suite.benchmarks.front().notes;
+std::vector<std::string> note_lines(const Report& suite, std::optional<NoteKind> hidden) {
   std::vector<std::vector<WarningLine>> lines;
   for (const Results& one : suite.benchmarks) {
     auto& notes = lines.emplace_back();
-    for (const std::string& note : one.notes) notes.push_back({note, note});
+    for (const Note& note : one.notes)
+      if (note.kind != hidden) notes.push_back({note.text, note.text});
   }
-  return with_names(suite, lines);
+  if (suite.is_suite()) return with_names(suite, lines);
+  std::vector<std::string> texts;
+  for (const WarningLine& line : lines.front()) texts.push_back(line.text);
+  return texts;
 }
 
 }  // namespace lauka::report

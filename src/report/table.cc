@@ -3,6 +3,7 @@
 #include "core/text.h"
 #include "report/charts.h"
 #include "report/format.h"
+#include "report/lines.h"
 
 #include <algorithm>
 #include <array>
@@ -124,7 +125,7 @@ std::string breakable(const std::string& delta) {
 
 std::string cell_html(const Cell& cell, Holds holds) {
   if (holds == Holds::Markup) return cell.text;
-  if (holds == Holds::Verdict) return verdict_html(cell.text);
+  if (holds == Holds::Verdict) return verdict_html(cell);
   if (holds == Holds::Delta) return marked_html(cell);
   const std::string text = html_text(cell.text);
   if (holds == Holds::Name && cell.ink == Ink::Bold) return "<b>" + text + "</b>";
@@ -478,18 +479,19 @@ std::string marked_html(const Cell& cell) {
   return mark + breakable(cell.text);
 }
 
-std::string verdict_html(std::string_view verdict) {
-  if (verdict.empty()) return "";
-  const std::string_view word = verdict.substr(0, verdict.find(':'));
-  const std::string_view css = word == "pass" ? "better" : word == "fail" ? "worse" : "unsure";
-  const std::string_view figures = verdict.substr(std::min(word.size() + 2, verdict.size()));
-  return fmt::format("<span class=\"mark {}\">{}</span>{}{}", css, word,
-                     figures.empty() ? "" : "<br>", html_text(figures));
+std::string verdict_html(const Cell& verdict) {
+  if (!verdict.answer) return "";
+  const std::string_view css = *verdict.answer == gate::Answer::Pass   ? "better"
+                               : *verdict.answer == gate::Answer::Fail ? "worse"
+                                                                       : "unsure";
+  return fmt::format("<span class=\"mark {}\">{}</span>{}{}", css,
+                     verdict_word(*verdict.answer).first, verdict.figures.empty() ? "" : "<br>",
+                     html_text(verdict.figures));
 }
 
 Cell delta_cell(const stats::Change& delta, Better better) {
   Cell cell{.text = delta_text(delta), .ink = Ink::Dim, .mark = Mark::Blank};
-  if (delta.change) cell.narrower = {cell.text.substr(0, cell.text.find(' '))};
+  if (delta.change) cell.narrower = {short_delta_text(delta)};
   cell.is_sure = delta.is_significant();
   constexpr double relevant = 0.001;  // counts that hardly vary make the least change significant
   if (!cell.is_sure || !delta.change || std::fabs(*delta.change) < relevant) return cell;

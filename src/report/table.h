@@ -49,8 +49,10 @@ struct Cell {
   std::string text{};
   Ink ink = Ink::Plain;
   Mark mark = Mark::None;
-  bool is_sure = false;                 ///< a significant change: bold in markup
-  std::vector<std::string> narrower{};  ///< the text after each of the column's `narrows`
+  bool is_sure = false;                  ///< a significant change: bold in markup
+  std::vector<std::string> narrower{};   ///< the text after each of the column's `narrows`
+  std::optional<gate::Answer> answer{};  ///< of a verdict; nullopt: another cell
+  std::string figures{};                 ///< of a verdict, a part of the text; may be empty
 };
 
 /// The contents of a column's cells, which decide how they are escaped and set.
@@ -131,8 +133,8 @@ std::string table_html(const Table& table, std::string_view css_class = "");
 /// A delta with its mark, drawn in HTML.
 std::string marked_html(const Cell& cell);
 
-/// A verdict in HTML; empty if missing.
-std::string verdict_html(std::string_view verdict);
+/// Draws a verdict's answer and figures in HTML; empty if there is no answer.
+std::string verdict_html(const Cell& verdict);
 
 /// `text` as code in a cell of a Markdown table: in as many backticks as it takes, each | escaped
 /// (a table is divided into cells before its code is looked for).

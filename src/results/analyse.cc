@@ -271,8 +271,7 @@ LogChange difference(const LogChange& a, const LogChange& b) {
 /// Counts of a region explain nothing of the time of the whole run.
 std::optional<LogChange> delta_of_row(const Results& results, std::size_t command, Role role) {
   const MetricResult* row = row_of(results, command, role);
-  if (row == nullptr || !row->delta || results.metrics[row->metric].note.starts_with(kRegionNote))
-    return std::nullopt;
+  if (row == nullptr || !row->delta || results.metrics[row->metric].of_region) return std::nullopt;
   return to_log_change(*row->delta);
 }
 
@@ -324,34 +323,39 @@ WallFactor utilisation_factor(const Results& results, std::size_t command, const
           median_of(candidate.values)};
 }
 
-/// True if the kernel's part is in the times, but not in the counts.
-bool is_user_only(const Results& results, const Metric& metric) {
-  if (metric.note.find("user") != std::string::npos) return true;
-  return metric.event && *metric.event < results.setting.events.events.size() &&
-         results.setting.events.events[*metric.event].meaning.find("user") != std::string::npos;
-}
-
 /// Returns cycles / CPU time of the counting runs, a metric of its own if available.
 std::optional<double> clock_of(const Results& results, std::size_t command) {
   const MetricResult* row =
-      row_of(results.commands[command], find_metric(results.metrics, "clock"));
+      row_of(results.commands[command], find_metric(results.metrics, Role::Clock));
   if (row == nullptr || !row->summary) return std::nullopt;
   return row->summary->median;
+}
+
+CountedLevels levels_of(const Results& results, Role role) {
+  return results.metrics[*find_metric(results.metrics, role)].levels;
 }
 
 void add_factors_of_cpu_time(const Results& results, const LogChange& cpu, Why& why) {
   const std::size_t c = why.command;
   const auto instructions = delta_of_row(results, c, Role::Instructions);
-  const auto cycles = delta_of_row(results, c, Role::Cycles);
+  auto cycles = delta_of_row(results, c, Role::Cycles);
+  if (instructions && cycles &&
+      levels_of(results, Role::Instructions) != levels_of(results, Role::Cycles)) {
+    cycles.reset();  // they have other parts of the run in them
+    why.has_other_levels = true;
+  }
   auto ipc = delta_of_row(results, c, Role::Ipc);
   if (!ipc && instructions && cycles) ipc = difference(*instructions, *cycles);  // from other runs
   why.lacks_instructions = !instructions;
   why.lacks_cycles = !cycles;
+  why.counted_kernel = std::ranges::any_of(results.metrics, [](const Metric& metric) {
+    return metric.levels == CountedLevels::KernelOnly;
+  });
   if (instructions || cycles) {
     const Metric& counted = results.metrics[*find_metric(
         results.metrics, instructions ? Role::Instructions : Role::Cycles)];
-    why.is_simulated = counted.note == kSimulatedNote;
-    why.is_user_only = is_user_only(results, counted);
+    why.is_simulated = counted.kind == RoundKind::Simulated;
+    why.levels = counted.levels;
     why.has_shell = !results.shell.empty();
   }
   why.is_of_all_kinds =
@@ -379,7 +383,7 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu, Why& 
   } else {
     why.factors.push_back({WallPart::Cycles, cycles->change()});
   }
-  if (why.is_user_only || why.has_shell) {
+  if (why.levels != CountedLevels::UserAndKernel || why.has_shell) {
     why.factors.push_back({WallPart::CpuTimePerCycle, difference(cpu, of_cycles).change()});
     return;
   }

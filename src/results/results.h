@@ -189,10 +189,12 @@ struct Why {
   std::vector<WallFactor> factors{};
   bool lacks_instructions = false;  ///< not counted, so that no factor speaks of them
   bool lacks_cycles = false;
-  bool is_simulated = false;     ///< instructions are
-  bool is_user_only = false;     ///< counts are of user space, times are not
-  bool has_shell = false;        ///< counts have the shell in them, times have not
-  bool is_of_all_kinds = false;  ///< cycles were counted on several kinds of core, and added up
+  bool is_simulated = false;                            ///< instructions are
+  CountedLevels levels = CountedLevels::UserAndKernel;  ///< of the counts; times have both
+  bool has_other_levels = false;  ///< cycles are left out: instructions have other levels
+  bool counted_kernel = false;    ///< an event was counted in the kernel only
+  bool has_shell = false;         ///< counts have the shell in them, times have not
+  bool is_of_all_kinds = false;   ///< cycles were counted on several kinds of core, and added up
 };
 
 /// One metric of one command.

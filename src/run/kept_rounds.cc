@@ -30,7 +30,8 @@ struct Members {
     return std::tie(one.step, one.outcome, one.usage, one.counts, one.coverage, one.own,
                     one.below_overhead, one.reported, one.order);
   }
-  static auto of(RedoneRun& one) { return std::tie(one.run, one.why); }
+  static auto of(RedoneRun& one) { return std::tie(one.run, one.reason, one.why); }
+  static auto of(Note& one) { return std::tie(one.kind, one.text); }
   static auto of(RunningMean& one) { return std::tie(one.count, one.mean); }
   static auto of(Pace& one) { return std::tie(one.whole, one.between, one.wall); }
   static auto of(Uncounted& one) {

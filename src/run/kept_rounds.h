@@ -48,7 +48,7 @@ struct KeptRounds {
   std::vector<RedoneRun> redone{};
   // The state at that time.
   std::vector<Pace> paces{};
-  std::vector<std::string> notes{};
+  std::vector<Note> notes{};
   std::vector<Uncounted> uncounted{};
   std::vector<OwnMetric> discovered{};
   std::vector<ShellOverhead> overheads{};
@@ -65,7 +65,7 @@ struct KeptHead {
   std::uint64_t seed = 0;
   TimeOfDay began{};
 
-  static constexpr std::string_view kBegin = "[\"lauka-rounds-4\",";
+  static constexpr std::string_view kBegin = "[\"lauka-rounds-5\",";
 };
 
 std::string to_line(const KeptHead& head);

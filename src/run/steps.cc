@@ -11,7 +11,6 @@ namespace lauka {
 
 namespace {
 
-constexpr std::string_view kThrottled = "the processor was throttled";
 constexpr std::uint32_t kMostThrottledRedos = 3;
 
 using std::chrono::nanoseconds;
@@ -91,7 +90,7 @@ bool StepRunner::clean_up(std::uint32_t first, std::uint32_t count) {
 Session StepRunner::close() {
   note_all_redone();
   note_all_uncounted();
-  for (std::string& note : context_.engine.notes()) session_.notes.push_back(std::move(note));
+  for (Note& note : context_.engine.notes()) session_.notes.push_back(std::move(note));
   return std::move(session_);
 }
 
@@ -280,7 +279,8 @@ bool StepRunner::keep_run(const Step& step, const os::Ended& ended, std::size_t 
     return true;
   }
   if (was_throttled_ && is_timed && !counted.redo)
-    counted.redo = engine::Redo{std::string(kThrottled), kMostThrottledRedos};
+    counted.redo =
+        engine::Redo{RedoReason::Throttled, "the processor was throttled", kMostThrottledRedos};
   if (is_made_again(run, counted.redo)) return true;
   note_counting(run, ended, std::move(counted));
   if (is_timed) {
@@ -297,21 +297,23 @@ bool StepRunner::is_made_again(RunRecord& run, std::optional<engine::Redo>& redo
   if (!redo) return false;
   if (redone_ < redo->at_most) {
     again_.push_back(run.step);
-    session_.redone.push_back({std::move(run), std::move(redo->why)});
+    session_.redone.push_back({std::move(run), redo->reason, std::move(redo->why)});
     return true;
   }
-  if (redo->why == kThrottled)
-    note_once(run.step,
-              "the processor was throttled each time that runs were repeated; let it cool down");
+  if (redo->reason == RedoReason::Throttled)
+    note_once(run.step, {NoteKind::Throttled,
+                         "the processor was throttled each time that runs were repeated; let it "
+                         "cool down"});
   return false;
 }
 
 void StepRunner::note_counting(const RunRecord& run, const os::Ended& ended,
                                engine::Counted counted) {
   if (ended.orphans > 0 && !run.counts.empty())
-    note_once(run.step, cited(plan_.commands[run.step.command].name) +
-                            " starts processes that it does not wait for: what they did is in the "
-                            "events, but not in cpu_time or peak_rss");
+    note_once(run.step, {NoteKind::Orphans,
+                         cited(plan_.commands[run.step.command].name) +
+                             " starts processes that it does not wait for: what they did is in the "
+                             "events, but not in cpu_time or peak_rss"});
   if (counted.missing) note_uncounted(run.step, *std::move(counted.missing));
   if (counted.note) note_once(run.step, *std::move(counted.note));
 }
@@ -351,7 +353,8 @@ bool StepRunner::may_lack(const Step& step, const Error& why) {
 }
 
 void StepRunner::check_counters() {
-  if (const auto held = context_.engine.held_by_others()) note_once({}, held->line());
+  if (const auto held = context_.engine.held_by_others())
+    note_once({}, {NoteKind::CountersInUse, held->line()});
 }
 
 /// Adds one note for each reason of repeated runs.
@@ -359,8 +362,9 @@ void StepRunner::note_all_redone() {
   std::map<std::string, std::size_t> reasons;
   for (const RedoneRun& redone : session_.redone) ++reasons[redone.why];
   for (const auto& [why, count] : reasons) {
-    session_.notes.push_back(plural(count, "run") + (count == 1 ? " was" : " were") +
-                             " repeated because " + why);
+    session_.notes.push_back(
+        {NoteKind::RunsRepeated,
+         plural(count, "run") + (count == 1 ? " was" : " were") + " repeated because " + why});
   }
 }
 
@@ -382,16 +386,17 @@ void StepRunner::note_all_uncounted() {
   for (const Uncounted& one : uncounted_) {
     std::string what = one.subject + one.why.what + "; " + plural(one.runs, "run") +
                        (one.runs == 1 ? " was" : " were") + " not counted";
-    session_.notes.push_back(Error{std::move(what), one.why.remedy}.line());
+    session_.notes.push_back(
+        {NoteKind::RunsUncounted, Error{std::move(what), one.why.remedy}.line()});
   }
 }
 
-void StepRunner::note_once(const Step& step, std::string line) {
+void StepRunner::note_once(const Step& step, Note note) {
   // How a command lives decides whether it can be simulated.
   if (step.kind == RoundKind::Simulated)
-    line = cited(plan_.commands[step.command].name) + ": " + line;
+    note.text.insert(0, cited(plan_.commands[step.command].name) + ": ");
   auto& notes = session_.notes;
-  if (std::ranges::find(notes, line) == notes.end()) notes.push_back(std::move(line));
+  if (std::ranges::find(notes, note) == notes.end()) notes.push_back(std::move(note));
 }
 
 /// GNU grep, for one, stops at its first match if its output is thrown away.
@@ -400,13 +405,15 @@ void StepRunner::note_input(const Step& step, os::InputRead input) {
   if (command.output.kind != OutputKind::Null) return;
   if (input == os::InputRead::Nothing) {
     note_once(step,
-              cited(command.name) +
-                  " seems not to have read its input file; check that it reads standard input");
+              {NoteKind::InputUnread,
+               cited(command.name) +
+                   " seems not to have read its input file; check that it reads standard input"});
   } else if (input == os::InputRead::Part) {
     note_once(step,
-              cited(command.name) +
-                  " did not read its input file to the end; programs may stop early when their "
-                  "output is /dev/null: --output pipe has them do all of their work");
+              {NoteKind::InputUnread,
+               cited(command.name) +
+                   " did not read its input file to the end; programs may stop early when their "
+                   "output is /dev/null: --output pipe has them do all of their work"});
   }
 }
 

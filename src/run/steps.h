@@ -123,7 +123,7 @@ class StepRunner {
   bool take_region(RunRecord& run, const os::Ended& ended, engine::Counted& counted);
   bool may_lack(const Step& step, const Error& why);
   bool note_failure(const HookFailed& failed);
-  void note_once(const Step& step, std::string line);
+  void note_once(const Step& step, Note note);
   void note_input(const Step& step, os::InputRead input);
   void note_all_redone();
   void note_uncounted(const Step& step, Error why);

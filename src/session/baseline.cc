@@ -81,15 +81,11 @@ Result<void> check_units(const Plan& plan, const Baseline& baseline) {
 
 std::optional<std::size_t> place_in(const Recording& session, const Metric& metric) {
   const auto place = find_metric(session.metrics, metric.measured_as());
-  const bool is_same = place && is_of_region(session.metrics[*place]) == is_of_region(metric);
+  const bool is_same = place && session.metrics[*place].of_region == metric.of_region;
   return is_same ? place : std::nullopt;
 }
 
 }  // namespace
-
-bool is_of_region(const Metric& metric) {
-  return metric.note.starts_with(kRegionNote);
-}
 
 std::vector<std::optional<std::size_t>> places_in(const Recording& session,
                                                   const std::vector<Metric>& metrics) {
@@ -137,9 +133,10 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
     const std::string& there = session->measured[*places[c]].name;
     if (there == plan.commands[c].name) continue;
     plan.events.notes.push_back(
-        fmt::format("{} is compared with {} of the baseline {}, by its place: no command there has "
-                    "its name",
-                    cited(plan.commands[c].name), cited(there), cited(file)));
+        {NoteKind::MatchedByPlace,
+         fmt::format("{} is compared with {} of the baseline {}, by its place: no command there "
+                     "has its name",
+                     cited(plan.commands[c].name), cited(there), cited(file))});
   }
   plan.reference.baseline = std::move(baseline);
   return {};

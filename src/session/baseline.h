@@ -16,9 +16,6 @@
 
 namespace lauka {
 
-/// True if it was counted in a region of the runs, which is another metric than in whole runs.
-bool is_of_region(const Metric& metric);
-
 /// Returns the index of each metric in `session`; nullopt if it was not measured.
 std::vector<std::optional<std::size_t>> places_in(const Recording& session,
                                                   const std::vector<Metric>& metrics);

@@ -59,6 +59,7 @@ class SessionRuns final : public RunTable {
                run.step.kind,
                run.coverage,
                {},
+               redone_ == nullptr ? RedoReason::Other : (*redone_)[index].reason,
                redone_ == nullptr ? std::string_view() : (*redone_)[index].why,
                static_cast<double>(run.usage.wall_ns) / 1e9,
                run.below_overhead,
@@ -124,10 +125,10 @@ class SessionRuns final : public RunTable {
 };
 
 /// Each once.
-std::vector<std::string> list_notes(const Plan& plan, const Session& session) {
-  std::vector<std::string> notes;
+std::vector<Note> list_notes(const Plan& plan, const Session& session) {
+  std::vector<Note> notes;
   for (const auto* some : {&plan.events.notes, &session.notes}) {
-    for (const std::string& note : *some)
+    for (const Note& note : *some)
       if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
   }
   return notes;
@@ -162,8 +163,8 @@ Result<void> add_metrics(const Recording& session, const std::string& first_file
                          const std::vector<std::size_t>& events, std::vector<Metric>& all) {
   for (Metric metric : session.metrics) {
     if (const auto known = find_metric(all, metric.name)) {
-      if (is_of_region(metric) != is_of_region(all[*known]))
-        return Error{is_of_region(metric)
+      if (metric.of_region != all[*known].of_region)
+        return Error{metric.of_region
                          ? fmt::format("{} is of a region in {}, and of whole runs before that",
                                        cited(metric.name), cited(session.file))
                          : fmt::format("{} is of whole runs in {}, and of a region before that",
@@ -403,7 +404,8 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
     redone->add(session.redone, commands, passes, places);
     joined.notes.insert(joined.notes.end(), session.notes.begin(), session.notes.end());
     if (!session.complete)
-      joined.notes.push_back(cited(session.file) + " was cut short: it has the runs before that");
+      joined.notes.push_back({NoteKind::WasCutShort,
+                              cited(session.file) + " was cut short: it has the runs before that"});
     joined.timers.clock_step = std::max(joined.timers.clock_step, session.timers.clock_step);
     joined.complete = joined.complete && session.complete;
     joined.by_lauka = joined.by_lauka && session.by_lauka;

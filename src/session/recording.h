@@ -34,12 +34,13 @@ struct RunRow {
   std::size_t pass = 0;
   int status = 0;  ///< exit status, or 128 + signal
   RoundKind kind = RoundKind::Timed;
-  std::optional<double> coverage{};  ///< as RunRecord's
-  std::vector<NamedCount> own{};     ///< its own process alone, if descendants are counted too
-  std::string_view why{};            ///< it was run again
-  double wall_seconds = 0.0;         ///< of a run of any kind, also of one that was killed
-  bool below_overhead = false;       ///< as RunRecord's
-  std::uint32_t order = 0;           ///< as RunRecord's
+  std::optional<double> coverage{};       ///< as RunRecord's
+  std::vector<NamedCount> own{};          ///< its own process alone, if descendants are counted too
+  RedoReason reason = RedoReason::Other;  ///< of a run that was run again
+  std::string_view why{};                 ///< the same for users; empty: it was not run again
+  double wall_seconds = 0.0;              ///< of a run of any kind, also of one that was killed
+  bool below_overhead = false;            ///< as RunRecord's
+  std::uint32_t order = 0;                ///< as RunRecord's
 };
 
 /// Runs in the order run, each read on request: there may be a million of them. This table is
@@ -103,10 +104,10 @@ struct Recording {
   std::shared_ptr<const RunTable> runs = std::make_shared<RunTable>();
   std::shared_ptr<const RunTable> redone = std::make_shared<RunTable>();
   double confidence = kConfidence;
-  std::vector<std::string> notes{};  ///< one line each: what was left out, and why
-  Setting setting{.warmup = 0};      ///< as the plan's; 0 warm-up runs where they are not known
-  Circumstances circumstances{};     ///< those of the first origin, if there are several
-  std::vector<Origin> origins{};     ///< the sessions that were joined; empty: it is one
+  std::vector<Note> notes{};      ///< what was left out, and why
+  Setting setting{.warmup = 0};   ///< as the plan's; 0 warm-up runs where they are not known
+  Circumstances circumstances{};  ///< those of the first origin, if there are several
+  std::vector<Origin> origins{};  ///< the sessions that were joined; empty: it is one
   Timers timers{};
   bool complete = true;                    ///< false: the session was cut short
   bool by_lauka = true;                    ///< else by hyperfine, which has little more than times

@@ -4,6 +4,7 @@
 #include "engine/kperf/kperf_engine.h"
 #include "fakes/darwin/kernel.h"
 #include "must.h"
+#include "notes.h"
 #include "os/process.h"
 
 #include <map>
@@ -140,11 +141,10 @@ struct KperfBench : Launched {
   /// Returns the work of the latest command and all its descendants.
   Truth truth() const { return tree_of(driver.host.kernel, latest().unique_id); }
 
-  /// All notes so far, one a line.
-  std::string notes() const {
-    std::string all;
-    for (const std::string& note : events.notes) all += note + "\n";
-    for (const std::string& note : engine->notes()) all += note + "\n";
+  /// All notes so far.
+  std::vector<Note> notes() const {
+    std::vector<Note> all = events.notes;
+    for (Note& note : engine->notes()) all.push_back(std::move(note));
     return all;
   }
 

@@ -3,6 +3,7 @@
 #include "engine/armed.h"
 #include "fakes/fake_perf.h"
 #include "must.h"
+#include "notes.h"
 
 #include <algorithm>
 #include <array>
@@ -63,8 +64,9 @@ TEST_CASE("default events that are not there are left out with one note for all"
   perf.add(fakes::usual_pmu()).knows = {fakes::kCycles, fakes::kInstructions, fakes::kBranchMisses};
   const EventSet set = selected(perf, {});
   CHECK(names_of(set) == Names{"cycles", "instructions", "branch-misses"});
-  CHECK(set.notes == Names{"not counted: cache-references and cache-misses (not on this machine; "
-                           "lauka --list-events shows what is)"});
+  CHECK(texts_of(set.notes) ==
+        Names{"not counted: cache-references and cache-misses (not on this machine; "
+              "lauka --list-events shows what is)"});
 }
 
 TEST_CASE("on a virtual machine without counters a short note says who knows more") {
@@ -73,7 +75,7 @@ TEST_CASE("on a virtual machine without counters a short note says who knows mor
   const EventSet set = selected(perf, {});
   CHECK(set.events.empty());
   CHECK(set.passes.empty());
-  CHECK(set.notes == Names{"no hardware counters here; lauka --check says why"});
+  CHECK(texts_of(set.notes) == Names{"no hardware counters here; lauka --check says why"});
 }
 
 TEST_CASE("where the kernel's part is forbidden counters cover user space and one note says so") {
@@ -82,9 +84,27 @@ TEST_CASE("where the kernel's part is forbidden counters cover user space and on
   const EventSet set = selected(perf, {"cycles", "branches", "task-clock"});
   CHECK(set.events[0].meaning == "perf cpu-cycles, user space only");
   CHECK(set.events[2].meaning == "perf task-clock, CPU time in nanoseconds");
-  CHECK(set.notes == Names{"counters cover user space only: perf_event_paranoid is 2, which hides "
-                           "the kernel from users; sudo sysctl "
-                           "kernel.perf_event_paranoid=1"});
+  CHECK(texts_of(set.notes) ==
+        Names{"counters cover user space only: perf_event_paranoid is 2, which hides "
+              "the kernel from users; sudo sysctl "
+              "kernel.perf_event_paranoid=1"});
+}
+
+TEST_CASE("an event knows which privilege levels are in its count, and is what its name says") {
+  FakePerf perf(fakes::usual_pmu());
+  perf.set_paranoid(1);
+  using enum CountedLevels;
+  const EventSet set = selected(
+      perf, {"cycles:uk", "instructions:u", "branches:k", "branch-misses:h", "task-clock"});
+  std::vector<CountedLevels> levels;
+  for (const Event& event : set.events) levels.push_back(event.levels);
+  CHECK(levels == std::vector{UserAndKernel, UserOnly, KernelOnly, Neither, UserAndKernel});
+  CHECK(set.events[0].role == Role::Cycles);
+  CHECK(set.events[1].role == Role::Instructions);
+  CHECK(set.events[2].role == Role::Other);
+  perf.set_paranoid(2);
+  CHECK(selected(perf, {"cycles"}).events[0].levels == UserOnly);
+  CHECK(selected(perf, {"task-clock"}).events[0].levels == UserAndKernel);
 }
 
 TEST_CASE("a clock alone is the same without the kernel's part, so there is no note") {
@@ -143,7 +163,8 @@ TEST_CASE("the same event twice is counted once") {
   FakePerf perf(fakes::usual_pmu());
   const EventSet set = selected(perf, {"cycles", "CYCLES", "cpu-cycles", "cycles:u"});
   CHECK(names_of(set) == Names{"cycles", "cycles:u"});
-  CHECK(set.notes == Names{"'cpu-cycles' is the same event as 'cycles' and counted once"});
+  CHECK(texts_of(set.notes) ==
+        Names{"'cpu-cycles' is the same event as 'cycles' and counted once"});
 }
 
 TEST_CASE("more events than counters take the fewest passes, and ratios share one") {

@@ -215,7 +215,7 @@ TEST_CASE("the session has the machine, the order and how each gate was decided"
                        .look = 3,
                        .decided_by = gate::DecidedBy::Ranks}};
   results.warnings = {{SequentialRuns{true}}};
-  results.notes = {"a note"};
+  results.notes = {{NoteKind::NoCounters, "a note"}};
   results.paired = false;
   results.complete = false;
   const json document = document_of(results);
@@ -230,6 +230,7 @@ TEST_CASE("the session has the machine, the order and how each gate was decided"
   CHECK(session.at("complete") == false);
   CHECK(session.at("passes") == json::parse(R"([["cycles"], []])"));
   CHECK(session.at("notes") == json({"a note"}));
+  CHECK(session.at("note_kinds") == json({"no_counters"}));
   CHECK(session.at("warnings").at(0).at("kind") == "sequential_order");
   const json& gate = session.at("gates").at(0);
   CHECK(gate.at("verdict") == "fail");

@@ -126,7 +126,7 @@ TEST_CASE("failures, bounds, parameters, a shell and hooks are read back as they
   change(it.session.runs, 4, [](RunRecord& run) { run.outcome = Signalled{11}; });
   change(it.session.runs, 5, [](RunRecord& run) { run.outcome = TimedOut{}; });
   change(it.session.runs, 6, [](RunRecord& run) { run.below_overhead = true; });
-  it.session.notes = {"a note", "another"};
+  it.session.notes = {{NoteKind::Orphans, "a note"}, {NoteKind::Other, "another"}};
   change(it.session.runs, [&](RunRecord& run) {
     if (run.step.command == 1) run.usage.peak_rss_floor_bytes = 4096 * 1010;
   });

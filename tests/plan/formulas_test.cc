@@ -27,6 +27,7 @@ Options with_formulas(const std::vector<std::string>& formulas) {
 struct Engine {
   RoundKind kind = RoundKind::Timed;
   bool apart = false;
+  CountedLevels levels = CountedLevels::UserAndKernel;
   std::vector<EventRequest> asked{};
 
   SelectEvents select() {
@@ -36,10 +37,14 @@ struct Engine {
       for (const std::string& name :
            wanted.names.empty() ? std::vector<std::string>{"cycles"} : wanted.names) {
         if (name == "nosuch" || name == "wal_time" || name == "wall_time-1")
-          return Error{"there is no event '" + name + "'", ""};
+          return Error{"there is no event '" + name + "'", "", name};
         if (set.passes.empty() || apart) set.passes.push_back({{}, kind});
         set.passes.back().events.push_back(set.events.size());
-        set.events.push_back({.name = name, .meaning = name, .role = role_of_event(name)});
+        // The words are for users: what decides is `levels`.
+        set.events.push_back({.name = name,
+                              .meaning = "perf, user space and kernel only",
+                              .levels = levels,
+                              .role = role_of_event(name)});
       }
       return set;
     };
@@ -129,6 +134,20 @@ TEST_CASE("--metrics all has the built-in formulas whose parts are measured, and
   CHECK(find_metric(plan.metrics, "cpu_utilization"));
   CHECK_FALSE(find_metric(plan.metrics, "mpki"));
   CHECK(*value(plan, "clock", {3'000'000'000}) == doctest::Approx(1.5e9));
+  CHECK(find_metric(plan.metrics, Role::Clock) == find_metric(plan.metrics, "clock"));
+}
+
+TEST_CASE("the clock divides cycles by the time of the levels in which they were counted") {
+  for (const auto levels : {CountedLevels::UserAndKernel, CountedLevels::UserOnly}) {
+    Engine engine{.levels = levels};
+    Options options = with_formulas({});
+    options.metrics = MetricSelection::All;
+    const auto plan = make_plan(options, engine.select(), 1).value();
+    // 1.5 s in user space, 0.5 s in the kernel.
+    CHECK(*value(plan, "clock", {3'000'000'000}) ==
+          doctest::Approx(levels == CountedLevels::UserOnly ? 2e9 : 1.5e9));
+    CHECK(plan.metrics[find_metric(plan.metrics, "clock").value()].levels == levels);
+  }
 }
 
 TEST_CASE("topdown's shares are made of the events that the processor has") {

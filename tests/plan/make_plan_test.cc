@@ -1,3 +1,4 @@
+#include "notes.h"
 #include "plan/commands.h"
 #include "plan/options_of.h"
 #include "plan/plan.h"
@@ -334,7 +335,7 @@ TEST_CASE("a gate that fails where its metric gets better says so") {
                       {Pass{{0, 1}}},
                       {}};
     };
-    return make_plan(options, counting, 1)->events.notes;
+    return texts_of(make_plan(options, counting, 1)->events.notes);
   };
   CHECK(notes_of({"ipc", 5.0}) == Words{"the gate on ipc fails when the metric improves (more is "
                                         "better); to fail when it gets worse, write 'ipc < -5'"});

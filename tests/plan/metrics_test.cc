@@ -1,5 +1,6 @@
 #include "core/metric.h"
 #include "plan/plan.h"
+#include "plan/rows.h"
 
 #include <string>
 
@@ -162,6 +163,26 @@ TEST_CASE("what an event has on one kind of core is shown under --metrics all on
   CHECK(rows(metrics, Shown::Always) == "wall_time cpu_time peak_rss cycles ref-cycles");
   CHECK(find(metrics, "ref-cycles")->note == "(P only)");
   CHECK(find(make_metrics(set, MetricSelection::All, false), "cycles (E)")->shown == Shown::Always);
+}
+
+TEST_CASE("of two events for one role the one with the kernel's part has it, and ipc is of one") {
+  EventSet set = counted({"cycles:u", "cycles", "instructions:u"}, {Pass{{0, 1, 2}}});
+  set.events[0].role = set.events[1].role = Role::Cycles;
+  set.events[2].role = Role::Instructions;
+  set.events[0].levels = set.events[2].levels = CountedLevels::UserOnly;
+  set.events[1].levels = CountedLevels::UserAndKernel;
+  auto metrics = make_metrics(set, MetricSelection::Default, false);
+  CHECK(metrics[find_metric(metrics, Role::Cycles).value()].name == "cycles");
+  CHECK(find(metrics, "ipc") == nullptr);
+  CHECK(why_not_derived("ipc", metrics)->remedy.find("modifier") != std::string::npos);
+
+  set = counted({"cycles:u", "instructions:u"}, {Pass{{0, 1}}});
+  set.events[0].role = Role::Cycles;
+  set.events[1].role = Role::Instructions;
+  set.events[0].levels = set.events[1].levels = CountedLevels::UserOnly;
+  metrics = make_metrics(set, MetricSelection::Default, false);
+  REQUIRE(find(metrics, "ipc") != nullptr);
+  CHECK(find(metrics, "ipc")->levels == CountedLevels::UserOnly);
 }
 
 }  // namespace lauka

@@ -218,7 +218,9 @@ TEST_CASE("why: what stays the same is left out, and what was not counted is sai
         "cycles were not counted\n");
   why.factors = {factor(WallPart::Instructions, 1.0, 0.02),
                  factor(WallPart::CpuTimePerInstruction, -0.5, 0.01)};
-  why.lacks_instructions = false;
+  why.counted_kernel = true;
+  CHECK(has(line_of(why), "instructions and cycles of user space were not counted"));
+  why.counted_kernel = why.lacks_instructions = false;
   why.is_simulated = true;
   CHECK(line_of(why) ==
         "why: 4.55 ± 0.11x faster: 2.00 ± 0.02x more instructions, 2.00 ± 0.04x less CPU time for "

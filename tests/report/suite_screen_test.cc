@@ -169,10 +169,12 @@ TEST_CASE("an anchor has a row in a suite's table") {
 
 TEST_CASE("a note of all benchmarks is printed once, another one after their names") {
   Report suite = suite_of_three();
-  for (Results& one : suite.benchmarks) one.notes = {"of all"};
-  suite.benchmarks[0].notes.emplace_back("of some");
-  suite.benchmarks[2].notes.emplace_back("of some");
+  for (Results& one : suite.benchmarks) one.notes = {{NoteKind::NoCounters, "of all"}};
+  suite.benchmarks[0].notes.push_back({NoteKind::Orphans, "of some"});
+  suite.benchmarks[2].notes.push_back({NoteKind::Orphans, "of some"});
   CHECK(note_lines(suite) == std::vector<std::string>{"of all", "'parse' and 'heap': of some"});
+  CHECK(note_lines(suite, NoteKind::NoCounters) ==
+        std::vector<std::string>{"'parse' and 'heap': of some"});
 }
 
 TEST_CASE("in a terminal too narrow for both a suite shows deltas without their values") {

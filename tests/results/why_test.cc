@@ -55,8 +55,9 @@ RunRecord run_of(const Program& program, std::uint32_t command, std::uint32_t ro
 struct Counted {
   bool cycles = true;
   bool instructions = true;
-  std::string meaning = "perf";
-  std::string note{};
+  CountedLevels levels = CountedLevels::UserAndKernel;
+  bool of_region = false;
+  CountedLevels of_cycles = levels;
 };
 
 Results results_of(const Program& old, const Program& now, const Counted& counted = {},
@@ -67,13 +68,18 @@ Results results_of(const Program& old, const Program& now, const Counted& counte
   plan.commands = {{.name = "old", .text = "old", .words = {"old"}},
                    {.name = "new", .text = "new", .words = {"new"}}};
   Pass pass{{}, RoundKind::Counting};
-  const auto add = [&](const char* name, Role role) {
+  const auto add = [&](const char* name, Role role, CountedLevels levels) {
     pass.events.push_back(plan.events.events.size());
-    plan.events.events.push_back(
-        {.name = name, .meaning = counted.meaning, .note = counted.note, .role = role});
+    // A meaning is for users: here it misleads whoever searches it.
+    plan.events.events.push_back({.name = name,
+                                  .meaning = "perf, user space and kernel only",
+                                  .levels = levels,
+                                  .of_region = counted.of_region,
+                                  .note = "(all users)",
+                                  .role = role});
   };
-  if (counted.cycles) add("cycles", Role::Cycles);
-  if (counted.instructions) add("instructions", Role::Instructions);
+  if (counted.cycles) add("cycles", Role::Cycles, counted.of_cycles);
+  if (counted.instructions) add("instructions", Role::Instructions, counted.levels);
   if (!pass.events.empty()) plan.events.passes = {{{}}, pass};
   plan.metrics = make_metrics(plan.events, MetricSelection::All, false);
   for (const RoundKind kind : {RoundKind::Timed, RoundKind::Counting}) {
@@ -139,7 +145,7 @@ TEST_CASE("the factors of a wall time make up its delta to the last digit") {
 }
 
 TEST_CASE("counts of a region explain nothing of the time of the whole run") {
-  const Results results = results_of(kOld, kNew, {.note = std::string(kRegionNote)});
+  const Results results = results_of(kOld, kNew, {.of_region = true});
   REQUIRE(results.explanations.size() == 1);
   const Why& why = results.explanations.front();
   CHECK(why.lacks_cycles);
@@ -179,7 +185,11 @@ TEST_CASE("what was not counted is said, and what is left makes up the wall time
        {Case{{false, false}, {CpuTime, Utilisation}},
         Case{{false, true}, {Instructions, CpuTimePerInstruction, Utilisation}},
         Case{{true, false}, {Cycles, Clock, Utilisation}},
-        Case{{true, true, "perf, user space only"},
+        Case{{true, true, CountedLevels::UserAndKernel},
+             {Instructions, InstructionsPerCycle, Clock, Utilisation}},
+        Case{{true, true, CountedLevels::UserOnly},
+             {Instructions, InstructionsPerCycle, CpuTimePerCycle, Utilisation}},
+        Case{{true, true, CountedLevels::Unknown},
              {Instructions, InstructionsPerCycle, CpuTimePerCycle, Utilisation}}}) {
     const Results results = results_of(kOld, kNew, it.counted);
     REQUIRE(results.explanations.size() == 1);
@@ -190,8 +200,18 @@ TEST_CASE("what was not counted is said, and what is left makes up the wall time
     CHECK(product_of(why) == doctest::Approx(ratio_of(results, Role::WallTime)).epsilon(1e-12));
     CHECK(why.lacks_instructions == !it.counted.instructions);
     CHECK(why.lacks_cycles == !it.counted.cycles);
-    CHECK(why.is_user_only == (it.counted.meaning != "perf"));
+    if (it.counted.instructions || it.counted.cycles) CHECK(why.levels == it.counted.levels);
   }
+}
+
+TEST_CASE("cycles and instructions of other privilege levels are not divided by each other") {
+  const Results results = results_of(
+      kOld, kNew, {.levels = CountedLevels::UserOnly, .of_cycles = CountedLevels::UserAndKernel});
+  const Why& why = results.explanations.front();
+  CHECK(why.has_other_levels);
+  CHECK(factor_of(why, WallPart::InstructionsPerCycle) == nullptr);
+  CHECK(factor_of(why, WallPart::CpuTimePerInstruction) != nullptr);
+  CHECK_FALSE(find_metric(results.metrics, Role::Ipc));
 }
 
 TEST_CASE("a program with many threads is busy for more than one CPU") {

@@ -1,4 +1,5 @@
 #include "core/metric.h"
+#include "notes.h"
 #include "run/bench.h"
 
 #include <algorithm>
@@ -140,11 +141,9 @@ TEST_CASE("what ended as an orphan is in the events and not in cpu_time, and tha
   CountingBench bench;
   bench.launcher.adjust = [](os::ProgramId, os::Ended& ended) { ended.orphans = 2; };
   const Session session = bench.run(counting_plan({"old"}));
-  const std::string note =
-      "'old' starts processes that it does not wait for: what they did is in the events, but not "
-      "in "
-      "cpu_time or peak_rss";
-  CHECK(std::count(session.notes.begin(), session.notes.end(), note) == 1);
+  CHECK(texts_of(session.notes) ==
+        std::vector<std::string>{"'old' starts processes that it does not wait for: what they did "
+                                 "is in the events, but not in cpu_time or peak_rss"});
   CountingBench clean;
   CHECK(clean.run(counting_plan({"old"})).notes.empty());
 }

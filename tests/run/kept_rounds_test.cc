@@ -77,9 +77,9 @@ TEST_CASE("rounds come back from their line as they were") {
   run.reported = {std::nullopt, 0.1};
   run.order = 12;
   rounds.runs = {run};
-  rounds.redone = {{run, "the trace lost records"}};
+  rounds.redone = {{run, RedoReason::CoreShare, "the trace lost records"}};
   rounds.paces = {{{3, 0.1}, {0, 0.0}, {2, 1.0 / 3.0}}};
-  rounds.notes = {"a note\nof two \xff lines"};
+  rounds.notes = {{NoteKind::Orphans, "a note\nof two \xff lines"}};
   rounds.uncounted = {{"", {"why", "remedy"}, 3}};
   rounds.discovered = {{.name = "rate", .unit = parse_own_unit("MiB"), .better = Better::More}};
   rounds.overheads = {{1, 2, 3}};

@@ -1,3 +1,4 @@
+#include "notes.h"
 #include "run/bench.h"
 
 #include <string>
@@ -25,7 +26,7 @@ Plan counted_plan() {
 TEST_CASE("a run that must not count is repeated, recorded apart and reported") {
   Bench bench;
   bench.engine.adjust = [](std::uint64_t run, engine::Counted& counted) {
-    if (run == 2) counted.redo = engine::Redo{"the trace lost records", 3};
+    if (run == 2) counted.redo = engine::Redo{RedoReason::Counting, "the trace lost records", 3};
   };
   const auto session = bench.carry_out(counted_plan());
   CHECK(bench.launcher.runs() == 4);
@@ -33,7 +34,8 @@ TEST_CASE("a run that must not count is repeated, recorded apart and reported") 
   REQUIRE(session->redone.size() == 1);
   CHECK(session->redone[0].run.counts.at(0) == 2);
   CHECK(session->redone[0].run.step.round == 1);
-  CHECK(session->notes ==
+  CHECK(session->redone[0].reason == RedoReason::Counting);
+  CHECK(texts_of(session->notes) ==
         std::vector<std::string>{"1 run was repeated because the trace lost records"});
 }
 
@@ -42,7 +44,7 @@ TEST_CASE("a run is run again no more often than was asked for, then it enters a
   bench.engine.runs_at_once = 1;
   bench.engine.adjust = [](std::uint64_t run, engine::Counted& counted) {
     counted.coverage = 0.9;
-    if (run < 100) counted.redo = engine::Redo{"it was not seen whole", 2};
+    if (run < 100) counted.redo = engine::Redo{RedoReason::Counting, "it was not seen whole", 2};
   };
   const auto session = bench.carry_out(counted_plan());
   CHECK(bench.launcher.runs() == 9);
@@ -58,13 +60,13 @@ TEST_CASE("a run during which the processor was throttled is repeated at most th
   bench.was_throttled = [&] { return ++batch == 2; };
   auto session = bench.carry_out(counted_plan());
   CHECK(counted_values(*session) == std::vector<std::uint64_t>{1, 3, 4});
-  CHECK(session->notes ==
-        std::vector<std::string>{"1 run was repeated because the processor was throttled"});
+  CHECK(kinds_of(session->notes) == NoteKinds{NoteKind::RunsRepeated});
+  CHECK(session->redone.front().reason == RedoReason::Throttled);
   bench.was_throttled = [] { return true; };
   session = bench.carry_out(counted_plan());
   CHECK(session->runs.size() == 3);
   CHECK(session->redone.size() == 9);
-  CHECK(session->notes ==
+  CHECK(texts_of(session->notes) ==
         std::vector<std::string>{"the processor was throttled each time that runs were repeated; "
                                  "let it cool down",
                                  "9 runs were repeated because the processor was throttled"});
@@ -77,7 +79,7 @@ TEST_CASE("with several commands only the run in question is run again, in its o
   plan.events.passes = {{{0}}, {{1}}};
   bench.engine.runs_at_once = 1;
   bench.engine.adjust = [](std::uint64_t run, engine::Counted& counted) {
-    if (run == 2) counted.redo = engine::Redo{"it was not seen whole", 1};
+    if (run == 2) counted.redo = engine::Redo{RedoReason::Counting, "it was not seen whole", 1};
   };
   const auto session = bench.carry_out(plan);
   CHECK(bench.launcher.log() == "old/0 new/0 new/0 old/1 new/1");
@@ -87,7 +89,7 @@ TEST_CASE("with several commands only the run in question is run again, in its o
 TEST_CASE("a warm-up run is not run again") {
   Bench bench;
   bench.engine.adjust = [](std::uint64_t, engine::Counted& counted) {
-    counted.redo = engine::Redo{"it was not seen whole", 1};
+    counted.redo = engine::Redo{RedoReason::Counting, "it was not seen whole", 1};
   };
   Plan plan = counted_plan();
   plan.warmup = 2;

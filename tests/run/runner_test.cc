@@ -1,6 +1,7 @@
 #include "run/runner.h"
 
 #include "core/metric.h"
+#include "notes.h"
 #include "os/setting_files.h"
 #include "run/bench.h"
 
@@ -171,7 +172,7 @@ TEST_CASE("counts that were lost are left out, with one note") {
   const auto session = bench.carry_out(plan);
   CHECK(session->runs.size() == 2);
   CHECK_FALSE(session->runs[0].counts.at(0).has_value());
-  CHECK(session->notes ==
+  CHECK(texts_of(session->notes) ==
         std::vector<std::string>{"the counts were lost; 2 runs were not counted; run it as root"});
 }
 
@@ -279,7 +280,7 @@ TEST_CASE("a command that leaves its input file unread is reported where its out
     bench.launcher.adjust = [input](os::ProgramId, os::Ended& ended) { ended.input = input; };
     Plan plan = plan_of({"old"});
     plan.commands[0].output.kind = output;
-    return bench.carry_out(plan)->notes;
+    return texts_of(bench.carry_out(plan)->notes);
   };
   CHECK(notes(os::InputRead::Nothing, OutputKind::Null) ==
         std::vector<std::string>{"'old' seems not to have read its input file; check that it reads "

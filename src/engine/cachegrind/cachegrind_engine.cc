@@ -245,6 +245,7 @@ class CachegrindEngine final : public CounterEngine {
     set.events.push_back({.name = std::string(event.name),
                           .meaning = fmt::format("{}, simulated by Cachegrind", event.meaning),
                           .simulated = true,
+                          .levels = CountedLevels::UserOnly,
                           .role = role_of_event(event.name)});
   }
 
@@ -299,9 +300,9 @@ Counted sum_counts(std::span<const OutputFile> files,
     } else {
       counted.counts[i] = sum.counted;
       if (sum.inherited > 0)
-        counted.note =
-            "simulated counts may be up to 1% too high: in forked processes Cachegrind counts "
-            "again what their parent had counted";
+        counted.note = Note{NoteKind::SimulationInexact,
+                            "simulated counts may be up to 1% too high: in forked processes "
+                            "Cachegrind counts again what their parent had counted"};
     }
   }
   return counted;

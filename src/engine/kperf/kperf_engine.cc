@@ -84,7 +84,7 @@ class DatabaseEngine : public CounterEngine {
   Result<EventSet> select(const EventRequest& wanted) override {
     const auto selection = select_events(database_, wanted, room_);
     if (!selection) return selection.error();
-    return make_event_set(*selection, "");
+    return make_event_set(*selection, false);
   }
 
   Result<Explanation> explain(const EventRequest& wanted) override {
@@ -117,10 +117,13 @@ class KperfEngine final : public DatabaseEngine {
   Result<void> claim() {
     if (auto taken = claim_.take_counters(); !taken) return taken;
     if (claim_.had_leftovers())
-      notes_.emplace_back("reset what a killed session had left switched on");
+      notes_.push_back(
+          {NoteKind::CountersInUse, "reset what a killed session had left switched on"});
     if (const auto& missing = kernel_.missing())
-      notes_.push_back(fmt::format(
-          "macOS changed its private framework ({} is missing); lauka uses sysctls", *missing));
+      notes_.push_back(
+          {NoteKind::OtherStrategy,
+           fmt::format("macOS changed its private framework ({} is missing); lauka uses sysctls",
+                       *missing)});
     const int all = std::popcount(database().config_counters);
     if (!find_available())
       return Error{fmt::format("the kernel has {} configurable counters, the database {} of this "
@@ -129,7 +132,8 @@ class KperfEngine final : public DatabaseEngine {
                    ""};
     if (const int usable = std::popcount(room().available); usable != all)
       notes_.push_back(
-          fmt::format("only {} of {} configurable counters can be used here", usable, all));
+          {NoteKind::CountersInUse,
+           fmt::format("only {} of {} configurable counters can be used here", usable, all)});
     return {};
   }
 
@@ -178,8 +182,8 @@ class KperfEngine final : public DatabaseEngine {
     return selection_.events.at(event).accounted;
   }
 
-  std::vector<std::string> notes() const override {
-    return strategy_ ? strategy_->notes() : std::vector<std::string>{};
+  std::vector<Note> notes() const override {
+    return strategy_ ? strategy_->notes() : std::vector<Note>{};
   }
 
  private:
@@ -244,20 +248,22 @@ class KperfEngine final : public DatabaseEngine {
       if (refused) {
         std::ranges::find(database().events, counted.name, &KpepEvent::name)->is_refused = true;
         notes_.push_back(
-            fmt::format("not counted: {} (this kernel does not allow its selector {:#x} here)",
-                        event.name, counted.number));
+            {NoteKind::EventsLeftOut,
+             fmt::format("not counted: {} (this kernel does not allow its selector {:#x} here)",
+                         event.name, counted.number)});
       }
       const auto other = find_wanted(database(), event.name);
       if (!refused || (other && !other->counted.is_refused)) allowed.names.push_back(event.name);
       if (refused && other && !other->counted.is_refused)
-        notes_.back() = fmt::format("{} is counted by {}: this kernel refuses {}", event.name,
-                                    other->counted.name, counted.name);
+        notes_.back() = {NoteKind::OtherEvent,
+                         fmt::format("{} is counted by {}: this kernel refuses {}", event.name,
+                                     other->counted.name, counted.name)};
     }
     if (!any)
       return Error{"the kernel refused a set of events although it allows each of them",
                    "name fewer"};
     if (std::ranges::all_of(allowed.names, [](const auto& name) { return name == kEnergy.name; }))
-      return Error{notes_.back(), "leave it out"};
+      return Error{notes_.back().text, "leave it out"};
     auto again = select_events(database(), allowed, room());
     if (again)
       again->notes.insert(again->notes.begin(), selection.notes.begin(), selection.notes.end());
@@ -268,7 +274,7 @@ class KperfEngine final : public DatabaseEngine {
     const bool user_space =
         room().user_only ||
         std::atoi(kernel_.text("kern.osproductversion").c_str()) >= kUserSpaceOnlySince;
-    EventSet set = make_event_set(selection_, user_space ? ", user space only" : "");
+    EventSet set = make_event_set(selection_, user_space);
     set.notes.insert(set.notes.end(), notes_.begin(), notes_.end());
     bool has_fixed = false;
     for (std::size_t i = 0; i < selection_.events.size(); ++i) {
@@ -277,13 +283,14 @@ class KperfEngine final : public DatabaseEngine {
       std::string& note = set.events[i].note;
       set.events[i].zero_is_doubtful = !event.counted.is_fixed;
       if (counts_machine_) note = "(system-wide)";
-      if (user_space && !event.counted.is_fixed) note += note.empty() ? "(user)" : " (user)";
+      if (set.events[i].levels == CountedLevels::UserOnly)
+        note += note.empty() ? "(user)" : " (user)";
       has_fixed = has_fixed || event.counted.is_fixed;
     }
     if (room().user_only && has_fixed)
-      set.notes.emplace_back(
-          "the counters of cycles and instructions cannot leave out the kernel; "
-          "CORE_ACTIVE_CYCLE and INST_ALL can");
+      set.notes.push_back({NoteKind::KernelNotLeftOut,
+                           "the counters of cycles and instructions cannot leave out the kernel; "
+                           "CORE_ACTIVE_CYCLE and INST_ALL can"});
     passes_ = set.passes;
     return set;
   }
@@ -296,7 +303,7 @@ class KperfEngine final : public DatabaseEngine {
   std::vector<Pass> passes_;
   bool counts_machine_ = false;
   std::unique_ptr<Strategy> strategy_;
-  std::vector<std::string> notes_;
+  std::vector<Note> notes_;
 };
 
 }  // namespace
@@ -384,7 +391,8 @@ class TotalsEngine final : public CounterEngine {
     }
     if (!by_name)
       set.notes.push_back(
-          fmt::format("only cycles, instructions and energy are counted: {}", why_.line()));
+          {NoteKind::EventsLeftOut,
+           fmt::format("only cycles, instructions and energy are counted: {}", why_.line())});
     return set;
   }
 
@@ -400,13 +408,13 @@ class TotalsEngine final : public CounterEngine {
 
   const AccountedEvent* accounted(std::size_t event) const override { return sources_.at(event); }
 
-  std::vector<std::string> notes() const override {
+  std::vector<Note> notes() const override {
     constexpr double worth_a_note = 0.02;
     if (share_of_children_ < worth_a_note) return {};
-    return {
-        fmt::format("cycles, instructions and energy are of the command's own process: "
-                    "its children, with up to {:.0f}% of the CPU time, are not in them",
-                    share_of_children_ * 100)};
+    return {{NoteKind::OneProcessOnly,
+             fmt::format("cycles, instructions and energy are of the command's own process: "
+                         "its children, with up to {:.0f}% of the CPU time, are not in them",
+                         share_of_children_ * 100)}};
   }
 
  private:
@@ -555,20 +563,22 @@ class OfCallingThreads final : public EngineAround {
     if (counts_whole_) other().pause();
   }
 
-  std::vector<std::string> notes() const override {
-    std::vector<std::string> all;
+  std::vector<Note> notes() const override {
+    std::vector<Note> all;
     if (counts_whole_) all = other().notes();
-    all.emplace_back(
-        "cycles and instructions of the region are of the threads that call "
-        "lauka_region_begin and lauka_region_end: what other threads and children do "
-        "meanwhile is not in them");
+    all.push_back({NoteKind::CallingThreadsOnly,
+                   "cycles and instructions of the region are of the threads that call "
+                   "lauka_region_begin and lauka_region_end: what other threads and children do "
+                   "meanwhile is not in them"});
     return all;
   }
 
  private:
   void add(const AccountedEvent& one, EventSet& set) {
-    if (Event* added = add_accounted(one, one.name, events_, set))
-      added->note = std::string(kRegionNote) + " (calling threads)";
+    Event* added = add_accounted(one, one.name, events_, set);
+    if (added == nullptr) return;
+    added->note = "(calling threads)";
+    mark_of_region(*added);
   }
 
   /// Adds the whole run's events after the region's. Free ones are read with the region's.

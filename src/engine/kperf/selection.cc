@@ -195,7 +195,8 @@ Result<void> add_wanted(Selection& selection, const KpepDatabase& database,
       selection.events.push_back(*std::move(event));
     else if (same->name != event->name)
       selection.notes.push_back(
-          fmt::format("'{}' is the same event as '{}' and counted once", event->name, same->name));
+          {NoteKind::SameEvent, fmt::format("'{}' is the same event as '{}' and counted once",
+                                            event->name, same->name)});
   }
   std::stable_partition(selection.events.begin(), selection.events.end(),
                         [](const SelectedEvent& one) { return one.accounted != &kEnergy; });
@@ -215,9 +216,10 @@ void add_defaults(Selection& selection, const KpepDatabase& database, CounterMas
   }
   if (!left_out.empty())
     selection.notes.push_back(
-        fmt::format("not counted: {} (the counters of {} have no such event, or it needs "
-                    "one that cannot be used)",
-                    listed(left_out), processor(database)));
+        {NoteKind::EventsLeftOut,
+         fmt::format("not counted: {} (the counters of {} have no such event, or it needs "
+                     "one that cannot be used)",
+                     listed(left_out), processor(database))});
 }
 
 /// Returns the pairs of events that are wanted in one pass, by index into `configurable`.
@@ -426,16 +428,19 @@ Result<Selection> select_events(const KpepDatabase& database, const EventRequest
   return selection;
 }
 
-EventSet make_event_set(const Selection& selection, std::string_view counted_space) {
+EventSet make_event_set(const Selection& selection, bool user_space) {
   EventSet set;
   set.notes = selection.notes;
   for (const SelectedEvent& event : selection.events) {
+    const bool is_user_only = user_space && event.accounted == nullptr && !event.counted.is_fixed;
     if (event.accounted != nullptr)
       set.events.push_back({event.name, std::string(event.accounted->meaning)});
     else
-      set.events.push_back({event.name, fmt::format("{}{}", event.counted.name,
-                                                    event.counted.is_fixed ? "" : counted_space)});
+      set.events.push_back(
+          {event.name, event.counted.name + (is_user_only ? ", user space only" : "")});
     set.events.back().is_energy = event.accounted == &kEnergy;
+    set.events.back().levels =
+        is_user_only ? CountedLevels::UserOnly : CountedLevels::UserAndKernel;
     set.events.back().role = role_of_event(event.name);
   }
   for (const PlacedPass& placed : selection.passes) {

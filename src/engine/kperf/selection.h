@@ -77,7 +77,7 @@ struct Selection {
   std::vector<PlacedPass> passes;
   /// If there are several passes: why one is not enough. By index into `events`.
   std::optional<Competition> competition{};
-  std::vector<std::string> notes{};  ///< default events left out, an event that was named twice
+  std::vector<Note> notes{};  ///< default events left out, an event that was named twice
 };
 
 /// The abilities of this session's counters.
@@ -96,9 +96,9 @@ Result<SelectedEvent> find_wanted(const KpepDatabase& database, std::string_view
 Result<Selection> select_events(const KpepDatabase& database, const EventRequest& wanted,
                                 const CounterRoom& room);
 
-/// Returns the part of a selection that the rest of lauka needs. `counted_space` is added to the
-/// meaning of events on configurable counters (", user space only"; may be empty).
-EventSet make_event_set(const Selection& selection, std::string_view counted_space);
+/// Returns the part of a selection that the rest of lauka needs. `user_space`: configurable
+/// counters leave out the kernel.
+EventSet make_event_set(const Selection& selection, bool user_space);
 
 /// Lists all events of the database that can be counted, and the kernel's own counts.
 Catalog make_catalog(const KpepDatabase& database, CounterMask available);

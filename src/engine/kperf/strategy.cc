@@ -237,7 +237,7 @@ constexpr double kLeastCoverage = 0.95;
 RunValues not_counted(const std::string& why, std::uint32_t redo) {
   RunValues run;
   run.missing = Error{"a run was not counted: " + why, ""};
-  if (redo > 0) run.redo = Redo{why, redo};
+  if (redo > 0) run.redo = Redo{RedoReason::Counting, why, redo};
   return run;
 }
 
@@ -316,21 +316,23 @@ class ThreadStrategy final : public Strategy {
     restarts_ = true;
   }
 
-  std::vector<std::string> notes() const override {
-    std::vector<std::string> notes;
+  std::vector<Note> notes() const override {
+    std::vector<Note> notes;
     if (sampling_.period_ns && period_was_raised_)
-      notes.emplace_back("--period was raised to 1 ms: the kernel samples no more often");
+      notes.push_back({NoteKind::PeriodRaised,
+                       "--period was raised to 1 ms: the kernel samples no more often"});
     if (!sampling_.at_exit)
-      notes.push_back(
-          fmt::format("counts are sampled every {:.3g} ms and lack what each thread did "
-                      "after its last sample",
-                      static_cast<double>(period_ns_) * 1e-6));
+      notes.push_back({NoteKind::Sampled,
+                       fmt::format("counts are sampled every {:.3g} ms and lack what each thread "
+                                   "did after its last sample",
+                                   static_cast<double>(period_ns_) * 1e-6)});
     if (threads_not_ended_ > 0)
-      notes.push_back(fmt::format("{} {} not ended with the command; {}", threads_not_ended_,
-                                  threads_not_ended_ == 1 ? "thread had" : "threads had",
-                                  sampling_.period_ns
-                                      ? "what they did after their last sample is not counted"
-                                      : "what they did is not counted"));
+      notes.push_back(
+          {NoteKind::Orphans,
+           fmt::format("{} {} not ended with the command; {}", threads_not_ended_,
+                       threads_not_ended_ == 1 ? "thread had" : "threads had",
+                       sampling_.period_ns ? "what they did after their last sample is not counted"
+                                           : "what they did is not counted")});
     return notes;
   }
 
@@ -376,13 +378,14 @@ class ThreadStrategy final : public Strategy {
     if (counts.threads_tree != counts.threads_command) run.own = counts.command;
     run.coverage = coverage_of(counts.command[kInstructionsValue], totals);
     if (run.coverage && *run.coverage < kLeastCoverage)
-      run.redo = Redo{"less than 95% of its instructions were counted", 1};
+      run.redo = Redo{RedoReason::Counting, "less than 95% of its instructions were counted", 1};
     if (counts.threads_not_ended_tree == 0) return run;
     if (may_add_period_ && !sampling_.period_ns) {
       sampling_.period_ns = period_ns_;
       restarts_ = true;
       run.redo =
-          Redo{"threads outlived the command; from now on they are sampled while they run", 1};
+          Redo{RedoReason::Counting,
+               "threads outlived the command; from now on they are sampled while they run", 1};
       return run;
     }
     threads_not_ended_ = std::max(threads_not_ended_, counts.threads_not_ended_tree);
@@ -436,14 +439,15 @@ class MachineStrategy final : public Strategy {
     return run;
   }
 
-  std::vector<std::string> notes() const override {
+  std::vector<Note> notes() const override {
     constexpr double quiet = 1.05;
-    std::vector<std::string> notes = {"the counts include everything else that ran on the machine"};
+    std::vector<Note> notes = {
+        {NoteKind::WholeMachine, "the counts include everything else that ran on the machine"}};
     if (most_coverage_ > quiet)
-      notes.push_back(
-          fmt::format("up to {:.2f} times as many instructions ran on the machine as "
-                      "the command's own",
-                      most_coverage_));
+      notes.push_back({NoteKind::WholeMachine,
+                       fmt::format("up to {:.2f} times as many instructions ran on the machine as "
+                                   "the command's own",
+                                   most_coverage_)});
     return notes;
   }
 
@@ -598,7 +602,8 @@ Result<Tried> try_strategies(StrategyChoice choice, std::chrono::nanoseconds per
     const auto failure = why_not(candidate, *tried.strategy, kernel, launcher);
     if (!failure) {
       for (const Failed& failed : all_failed)
-        tried.notes.push_back(Error{describe(failed), failed.reason.remedy}.line());
+        tried.notes.push_back(
+            {NoteKind::OtherStrategy, Error{describe(failed), failed.reason.remedy}.line()});
       return tried;
     }
     claim.end_sampling();  // the next strategy may have no use for sampling, and no way to end it

@@ -146,7 +146,7 @@ class Strategy : NonCopyable {
   virtual std::chrono::nanoseconds interval() const { return std::chrono::seconds(1); }
 
   /// Returns what every user of these counts must know, one line each.
-  virtual std::vector<std::string> notes() const = 0;
+  virtual std::vector<Note> notes() const = 0;
 
  protected:
   explicit Strategy(Claim& claim) : claim_(claim) {}
@@ -204,7 +204,7 @@ class StrategyWatch final : public os::RunWatch {
 struct Tried {
   std::unique_ptr<Strategy> strategy;
   bool counts_machine = false;  ///< all programs that run meanwhile, not the command alone
-  std::vector<std::string> notes;
+  std::vector<Note> notes;
 };
 
 /// Tries strategies on a command whose total the kernel knows, the best first, and takes the first

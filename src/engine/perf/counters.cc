@@ -114,6 +114,12 @@ Attempt attempt_to_open(const os::LinuxCalls& calls, const os::Code& code,
   return again.error == 0 ? again : attempt;
 }
 
+CountedLevels levels_of(const Resolved& resolved, const Rings& counted) {
+  if (is_clock(resolved) || (counted.user && counted.kernel)) return CountedLevels::UserAndKernel;
+  if (counted.user) return CountedLevels::UserOnly;
+  return counted.kernel ? CountedLevels::KernelOnly : CountedLevels::Neither;
+}
+
 /// "perf cpu-cycles (event=0x3c), sum of cpu_atom and cpu_core, user space only".
 std::string describe_meaning(const Resolved& resolved, const std::vector<Counter>& counters,
                              const Rings& rings) {
@@ -322,7 +328,9 @@ Result<Source> Prober::probe_counters(const Resolved& resolved, const Rings& rin
   source.kernel_left_out = rings.kernel && !counted.kernel && !is_clock(resolved);
   source.event = {resolved.name, describe_meaning(resolved, source.counters, counted)};
   source.event.is_time = is_clock(resolved);
-  if (!resolved.rings.asked_for) source.event.role = role_of(resolved);
+  source.event.levels = levels_of(resolved, counted);
+  source.has_modifier = resolved.rings.asked_for;
+  if (counted.user || is_clock(resolved)) source.event.role = role_of(resolved);
   return source;
 }
 
@@ -338,8 +346,10 @@ Result<Source> Prober::probe_kernel_event(const Resolved& resolved) const {
     return Error{"it happens in the kernel only, which --user-only leaves out",
                  "leave out --user-only"};
   Source source;
-  source.event = {
-      .name = resolved.name, .meaning = std::string(accounted->meaning), .note = kWithExec};
+  source.event = {.name = resolved.name,
+                  .meaning = std::string(accounted->meaning),
+                  .levels = CountedLevels::UserAndKernel,
+                  .note = kWithExec};
   source.accounted = accounted;
   return source;
 }

@@ -221,7 +221,8 @@ class PerfCounting final : public Counting {
   }
 
   void ask_again(Counted& counted, std::string why) {
-    if (bad_in_a_row_++ < kHopeless) counted.redo = Redo{std::move(why), kMostRedos};
+    if (bad_in_a_row_++ < kHopeless)
+      counted.redo = Redo{RedoReason::Counting, std::move(why), kMostRedos};
   }
 
   Layout layout_;
@@ -271,9 +272,11 @@ class PerfEngine final : public CounterEngine {
     sources_.clear();
     passes_.clear();
     counted_in_ = wanted.counted_in;
-    auto notes = wanted.names.empty() ? find_defaults() : find_wanted(wanted.names);
-    if (!notes) return notes.error();
-    EventSet set{.events = {}, .passes = {}, .notes = *std::move(notes)};
+    EventSet set;
+    if (wanted.names.empty())
+      set = find_defaults();
+    else if (auto found = find_wanted(wanted.names, set.notes); !found)
+      return found.error();
     witnesses_.clear();
     if (const auto cycles = resolve("cycles", prober_.sysfs()); cycles && cycles->parts.size() > 1)
       if (auto source = prober_.probe(*cycles)) witnesses_ = std::move(source->counters);
@@ -283,8 +286,9 @@ class PerfEngine final : public CounterEngine {
     const bool kernel_left_out =
         std::ranges::any_of(sources_, [](const Source& source) { return source.kernel_left_out; });
     if (kernel_left_out)
-      set.notes.push_back("counters cover user space only: " +
-                          why_not_opened(EACCES, {true, false}, prober_.situation()).line());
+      set.notes.push_back({NoteKind::UserSpaceOnly,
+                           "counters cover user space only: " +
+                               why_not_opened(EACCES, {true, false}, prober_.situation()).line()});
     for (const Source& source : sources_) {
       set.events.push_back(source.event);
       set.events.back().note = write_note(source);
@@ -293,10 +297,7 @@ class PerfEngine final : public CounterEngine {
     add_parts(set);
     const std::size_t of_region = counted_in_ != CountedIn::WholeRun ? set.events.size() : 0;
     if (counted_in_ == CountedIn::RegionAndWhole) add_whole_run(set, sources_.size());
-    for (std::size_t event = 0; event < of_region; ++event) {
-      std::string& note = set.events[event].note;
-      note.insert(0, note.empty() ? "" : " ").insert(0, kRegionNote);
-    }
+    for (std::size_t event = 0; event < of_region; ++event) mark_of_region(set.events[event]);
     return set;
   }
 
@@ -364,11 +365,8 @@ class PerfEngine final : public CounterEngine {
     return source;
   }
 
-  using Notes = std::vector<std::string>;
-
-  /// Fills sources_; returns notes.
-  Result<Notes> find_wanted(const std::vector<std::string>& names) {
-    Notes notes;
+  /// Fills sources_; adds notes.
+  Result<void> find_wanted(const std::vector<std::string>& names, std::vector<Note>& notes) {
     for (const std::string& name : names) {
       auto source = find(name);
       if (!source) return source.error();
@@ -377,13 +375,15 @@ class PerfEngine final : public CounterEngine {
       if (same == sources_.end())
         sources_.push_back(*std::move(source));
       else if (same->event.name != source->event.name)
-        notes.push_back(fmt::format("'{}' is the same event as '{}' and counted once",
-                                    source->event.name, same->event.name));
+        notes.push_back(
+            {NoteKind::SameEvent, fmt::format("'{}' is the same event as '{}' and counted once",
+                                              source->event.name, same->event.name)});
     }
-    return notes;
+    return {};
   }
 
-  Result<Notes> find_defaults() {
+  /// Fills sources_; returns a selection without its events.
+  EventSet find_defaults() {
     std::vector<std::string> left_out;
     Error first_reason;
     for (const std::string_view name : kDefaultEvents) {
@@ -395,9 +395,11 @@ class PerfEngine final : public CounterEngine {
       if (left_out.empty()) first_reason = source.error();
       left_out.emplace_back(name);
     }
-    if (left_out.empty()) return Notes{};
-    if (sources_.empty()) return notes_without_counters(first_reason);
-    return Notes{fmt::format("not counted: {} ({})", listed(left_out), first_reason.line())};
+    if (left_out.empty()) return {};
+    if (sources_.empty()) return nothing_to_count(first_reason);
+    const std::string which = listed(left_out);
+    return {.notes = {{NoteKind::EventsLeftOut,
+                       fmt::format("not counted: {} ({})", which, first_reason.line())}}};
   }
 
   EventIndices core_events() const {
@@ -431,7 +433,8 @@ class PerfEngine final : public CounterEngine {
       const std::string full = fmt::format("{}{}", name, modifier);
       return std::ranges::find_if(events, [&](std::size_t index) {
         const Event& event = sources_[index].event;
-        return event.name == full || (role != Role::Other && event.role == role);
+        const bool has_role = role != Role::Other && event.role == role;
+        return event.name == full || (has_role && !sources_[index].has_modifier);
       });
     };
     std::vector<std::pair<std::size_t, std::size_t>> together;
@@ -527,6 +530,7 @@ class PerfEngine final : public CounterEngine {
           Event part{.name = fmt::format("{} ({})", source.event.name, kind_of(pmu)),
                      .meaning = fmt::format("the part of {} on {}", source.event.name, pmu),
                      .is_time = source.event.is_time,
+                     .levels = source.event.levels,
                      .part_of = index,
                      .role = source.event.role};
           pass.events.push_back(set.events.size());

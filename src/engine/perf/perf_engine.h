@@ -102,6 +102,7 @@ struct Source {
   std::vector<Counter> counters{};
   const AccountedEvent* accounted = nullptr;  ///< null if there are counters
   bool kernel_left_out = false;               ///< not because the user wanted it
+  bool has_modifier = false;                  ///< ":u" after its name, or another one
 
   bool is_on_cores() const;
   bool is_of_several_kinds() const { return counters.size() > 1 && is_on_cores(); }

@@ -284,7 +284,8 @@ Error unknown(std::string_view name, std::string_view text, const os::Sysfs& sys
   const auto near = nearest_names(text, candidates);
   return Error{fmt::format("there is no event '{}'", name),
                near.empty() ? std::string("lauka --list-events lists them")
-                            : fmt::format("did you mean {}?", listed(near, "or"))};
+                            : fmt::format("did you mean {}?", listed(near, "or")),
+               std::string(name), !near.empty()};
 }
 
 Result<Resolved> resolve_event(std::string_view name, std::string_view text,

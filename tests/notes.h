@@ -1,0 +1,35 @@
+#pragma once
+
+#include "core/result.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace lauka {
+
+using NoteKinds = std::vector<NoteKind>;
+
+inline NoteKinds kinds_of(const std::vector<Note>& notes) {
+  NoteKinds kinds;
+  for (const Note& note : notes) kinds.push_back(note.kind);
+  return kinds;
+}
+
+inline std::vector<std::string> texts_of(const std::vector<Note>& notes) {
+  std::vector<std::string> texts;
+  for (const Note& note : notes) texts.push_back(note.text);
+  return texts;
+}
+
+inline bool has(const std::vector<Note>& notes, NoteKind kind) {
+  return std::ranges::find(notes, kind, &Note::kind) != notes.end();
+}
+
+/// Returns the text of the first note of that kind; empty if there is none.
+inline std::string note_of(const std::vector<Note>& notes, NoteKind kind) {
+  const auto found = std::ranges::find(notes, kind, &Note::kind);
+  return found == notes.end() ? std::string() : found->text;
+}
+
+}  // namespace lauka

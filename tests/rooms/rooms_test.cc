@@ -1,5 +1,6 @@
 #include "places.h"
 #include "rooms/architecture.h"
+#include "rooms/prose.h"
 
 #include <filesystem>
 #include <fstream>
@@ -74,6 +75,41 @@ TEST_CASE("docs/architecture.md has each room, and what it may include as src/ro
     CHECK_FALSE(row->second[2].empty());
     CHECK_FALSE(row->second[3].empty());
   }
+}
+
+TEST_CASE("no decision in src searches our own prose") {
+  const auto sources = sources_of_lauka();
+  const auto constants = text_constants(sources);
+  CHECK(constants.size() > 50);
+  for (const Source& source : sources)
+    for (const std::string& search : prose_searches(source, constants)) FAIL_CHECK(search);
+}
+
+TEST_CASE("a search of prose is found, and one of foreign text, of a key or a sign is not") {
+  const auto constants =
+      text_constants({{"core/metric.h", "constexpr std::string_view kRegionNote = \"(region)\";"}});
+  const auto count = [&](const char* path, const char* code) {
+    return prose_searches({path, code}, constants).size();
+  };
+  // As src once had them.
+  CHECK(count("results/analyse.cc", R"(metric.note.find("user") != npos)") == 2);
+  CHECK(count("plan/plan.cc", R"(event.meaning.find(words) != npos)") == 1);
+  CHECK(count("engine/engine.cc", R"(why.what.starts_with("'instructions'"))") == 2);
+  CHECK(count("session/baseline.cc", "text.starts_with(kRegionNote)") == 1);
+  CHECK(count("results/analyse.cc", "text == kRegionNote") == 1);
+  CHECK(count("report/table.cc", R"(word == "pass" ? "better" : "worse")") == 1);
+  CHECK(count("report/lines.cc", "wall\n    .starts_with( \"no significant\")") == 1);
+  CHECK(count("app/deliver.cc", R"(note == "no hardware counters here")") == 1);
+  CHECK(count("app/deliver.cc", R"(std::ranges::find(notes, "no counters here"))") == 1);
+  CHECK(count("app/deliver.cc", R"(line.contains("not counted"))") == 1);
+  CHECK(count("plan/plan.cc", R"(error.what == fmt::format("there is no {}", name))") == 1);
+  CHECK(count("os/files.cc", "error.remedy.substr(3)") == 1);
+  // A sign, a name, a kernel's word, a comment, and text that is only written.
+  CHECK(count("report/style.cc", R"(text.find(" (") + text.find('x'))") == 0);
+  CHECK(count("app/prepare.cc", R"(option->name == "resume")") == 0);
+  CHECK(count("os/sysfs.cc", R"(name.ends_with(".scale"))") == 0);
+  CHECK(count("run/steps.cc", "// note.find(\"user\")") == 0);
+  CHECK(count("run/steps.cc", R"(note_once("the processor was == \"throttled\""))") == 0);
 }
 
 TEST_CASE("a list of rooms is read as it is written") {

@@ -59,6 +59,7 @@ stats::Delta read_delta(const JsonIn& gate) {
   if (const JsonIn* there = member(gate, "delta")) {
     delta.basis = value_in(kBasisWords, text_in(*there, "basis"));
     delta.mean_differs = flag_in(*there, "mean_differs");
+    delta.widening = number_in(*there, "widening").value_or(1.0);
   }
   return delta;
 }
@@ -563,7 +564,8 @@ Json to_json(const stats::Delta& delta) {
           {"mean_percent", percent(delta.mean.change)},
           {"mean_low_percent", bound(delta.mean, low)},
           {"mean_high_percent", bound(delta.mean, high)},
-          {"mean_differs", delta.mean_differs}};
+          {"mean_differs", delta.mean_differs},
+          {"widening", delta.widening}};
 }
 
 void put_lauka_identity(JsonWriter& json, const Results& results, bool complete) {

@@ -2,6 +2,7 @@
 
 #include "stats/quantiles.h"
 #include "stats/rank_tests.h"
+#include "stats/resemblance.h"
 
 #include <numeric>
 #include <utility>
@@ -19,18 +20,25 @@ struct Tests {
   double ranks_above = 0.0;
 };
 
+/// Where neighbouring rounds resemble each other, the boundary is as much farther as an interval is
+/// wider: their probabilities are made larger instead.
 Tests look_at(const Evidence& evidence, double ratio) {
+  const auto widening = stats::widening_of(evidence.reference, evidence.candidate, evidence.paired);
+  const auto widened = [&](const stats::Tails& ranks) {
+    return stats::widened(ranks,
+                          widening.of_ranks(evidence.reference.size(), evidence.candidate.size()));
+  };
   if (!evidence.paired) {
     const auto ranks = stats::mann_whitney(evidence.reference, evidence.candidate, ratio);
     const double pairs = static_cast<double>(evidence.reference.size()) *
                          static_cast<double>(evidence.candidate.size());
-    return {stats::welch_mean_test(evidence.reference, evidence.candidate, ratio), ranks.tails,
-            ranks.u - pairs / 2.0};
+    return {stats::welch_mean_test(evidence.reference, evidence.candidate, ratio, widening),
+            widened(ranks.tails), ranks.u - pairs / 2.0};
   }
   const auto ranks = stats::signed_rank(evidence.reference, evidence.candidate, ratio);
   const auto kept = static_cast<double>(ranks.kept);
-  return {stats::paired_mean_test(evidence.reference, evidence.candidate, ratio), ranks.tails,
-          ranks.positive_sum - kept * (kept + 1.0) / 4.0};
+  return {stats::paired_mean_test(evidence.reference, evidence.candidate, ratio, widening),
+          widened(ranks.tails), ranks.positive_sum - kept * (kept + 1.0) / 4.0};
 }
 
 /// Returns them with the upper tail on the side on which the gate fails.

@@ -114,13 +114,18 @@ std::string rounds_text(const gate::Verdict& verdict) {
                          fmt::format("{:.2g}", static_cast<double>(verdict.planned_rounds)))));
 }
 
-/// ": slow runs rarer than 1 in 20 would not have shown": the blind spot of an early pass.
+/// "slow runs rarer than 1 in 20 would not have shown": the blind spot of so many runs.
+std::string not_shown(std::size_t runs, bool is_slowness, double confidence) {
+  return fmt::format("{} rarer than 1 in {:.0f} would not have shown",
+                     is_slowness ? "slow runs" : "unusual runs",
+                     1.0 / gate::rarest_shown(runs, confidence));
+}
+
+/// The blind spot of an early pass.
 std::string not_shown(const gate::Verdict& verdict, const Metric& metric, double confidence) {
   if (verdict.answer != gate::Answer::Pass || verdict.planned_rounds <= verdict.rounds) return "";
   const bool is_slowness = metric.unit == Unit::Seconds && !verdict.condition.below;
-  return fmt::format(": {} rarer than 1 in {:.0f} would not have shown",
-                     is_slowness ? "slow runs" : "unusual runs",
-                     1.0 / gate::rarest_shown(verdict.rounds, confidence));
+  return ": " + not_shown(verdict.rounds, is_slowness, confidence);
 }
 
 /// True if the mean comes first: it alone decided, or it contradicts the typical round.
@@ -478,6 +483,16 @@ std::string wall_time_in_words(const Results& results, const Why& why) {
   return times(*speed) + (speed->faster ? " faster" : " slower");
 }
 
+/// Returns the blind spot of the mean of a single command, which has no rounds to compare.
+std::string not_shown_by_mean(const Results& results) {
+  const auto metric = find_metric(results.metrics, results.precision->metric);
+  const bool is_mean = metric && !results.metrics[*metric].percentile &&
+                       results.commands.size() == 1 && !results.reference.baseline;
+  if (!is_mean || results.precision->runs == 0) return "";
+  return "; " + not_shown(results.precision->runs, results.metrics[*metric].unit == Unit::Seconds,
+                          results.confidence);
+}
+
 }  // namespace
 
 std::pair<std::string_view, Ink> verdict_word(gate::Answer answer) {
@@ -532,7 +547,7 @@ std::string precision_line(const Results& results) {
   const std::string start = fmt::format("precision of {}: {} after {}", spoken(precision.metric),
                                         reached, plural(precision.runs, "run"));
   if (precision.end == PrecisionEnd::Reached)
-    return fmt::format("{} (asked for: ±{})\n", start, wanted);
+    return fmt::format("{} (asked for: ±{}){}\n", start, wanted, not_shown_by_mean(results));
   return fmt::format("{}, short of the ±{} asked for: {}\n", start, wanted,
                      limit_of(precision.end));
 }

@@ -55,6 +55,10 @@ struct Errors {
   double degrees_of_reference = 1.0;  // decides if its mean is distinct from 0
 };
 
+double squared_error(const Moments& about, double widening) {
+  return widening * widening * about.variance.value_or(0.0) / static_cast<double>(about.count);
+}
+
 double without_rounding_error(double value) {
   return std::abs(value) <= kSame ? 0.0 : value;
 }
@@ -75,8 +79,9 @@ Change cleaned(Change change) {
 /// The change of the means before anything is known of its error.
 class MeanChange {
  public:
-  MeanChange(std::span<const double> reference, std::span<const double> candidate, bool paired)
-      : reference_(moments(reference)), candidate_(moments(candidate)) {
+  MeanChange(std::span<const double> reference, std::span<const double> candidate, bool paired,
+             const Widening& widening)
+      : reference_(moments(reference)), candidate_(moments(candidate)), widening_(widening) {
     if (reference_.mean == 0.0 || std::min(reference.size(), candidate.size()) < 2) return;
     ratio_ = candidate_.mean / reference_.mean;
     paired ? within_rounds(reference, candidate) : of_independent(reference, candidate);
@@ -93,7 +98,7 @@ class MeanChange {
       return cleaned(result);
     }
     if (!is_distinct_from_zero(tail, errors_->degrees)) return result;
-    const double t = student_t_quantile_above(tail, errors_->degrees);
+    const double t = widened_t(tail, errors_->degrees);
     const double a = reference_.mean * reference_.mean - t * t * errors_->of_reference;
     const double covariance = t * errors_->shared;
     const double shift = t * covariance;
@@ -122,10 +127,8 @@ class MeanChange {
   }
 
   void of_independent(std::span<const double> reference, std::span<const double> candidate) {
-    const auto n_r = static_cast<double>(reference.size());
-    const auto n_c = static_cast<double>(candidate.size());
-    const double v = reference_.variance.value_or(0.0) / n_r;
-    const double of_candidate = candidate_.variance.value_or(0.0) / n_c;
+    const double v = squared_error(reference_, widening_.of_reference);
+    const double of_candidate = squared_error(candidate_, widening_.of_candidate);
     const double of_threshold = ratio_ * ratio_ * v;
     const double scale = reference_.mean + candidate_.mean;
     is_constant_ = is_rounding_error(candidate_.range(), scale) &&
@@ -135,16 +138,20 @@ class MeanChange {
         .of_reference = v,
         .shared = -ratio_ * v,
         .degrees = welch_degrees(of_candidate, candidate.size(), of_threshold, reference.size()),
-        .degrees_of_reference = n_r - 1.0};
+        .degrees_of_reference = static_cast<double>(reference.size()) - 1.0};
+  }
+
+  double widened_t(double tail, double degrees) const {
+    return widening_.of_rounds * student_t_quantile_above(tail, degrees);
   }
 
   bool is_distinct_from_zero(double tail, double degrees) const {
-    return student_t_quantile_above(tail, degrees) * std::sqrt(errors_->of_reference) <
-           reference_.mean;
+    return widened_t(tail, degrees) * std::sqrt(errors_->of_reference) < reference_.mean;
   }
 
   Moments reference_;
   Moments candidate_;
+  Widening widening_;
   double ratio_ = 1.0;
   bool is_constant_ = false;
   std::optional<Errors> errors_;  // nullopt: no interval
@@ -351,6 +358,24 @@ std::optional<Estimate> log_deviation(std::span<const double> samples) {
   });
 }
 
+Delta delta_of(std::span<const double> reference, std::span<const double> candidate, bool paired,
+               const IntervalTails& tails, const Widening& widening) {
+  const MeanChange mean(reference, candidate, paired, widening);
+  const auto typical = typical_change(reference, candidate, paired, tails.tail, widening);
+  Delta delta;
+  delta.widening = widening.of_ranks(reference.size(), candidate.size());
+  if (!typical) {
+    delta.mean = mean.at(tails.tail);
+    static_cast<Change&>(delta) = delta.mean;
+    return delta;
+  }
+  delta.basis = Basis::Typical;
+  static_cast<Change&>(delta) = cleaned({typical->change, typical->bounds});
+  delta.mean = mean.at(tails.of_mean);
+  delta.mean_differs = is_clearly_outside(delta.mean, mean.at(kSureTail * tails.of_mean), delta);
+  return delta;
+}
+
 /// Returns the log width of the delta's interval, averaged over `parts` interleaved parts of the
 /// rounds.
 std::optional<Estimate> log_width(const Rounds& rounds, std::size_t parts, bool paired,
@@ -362,7 +387,7 @@ std::optional<Estimate> log_width(const Rounds& rounds, std::size_t parts, bool 
       for (std::size_t i = part; i < places.size(); i += parts) own.push_back(places[i]);
       if (own.empty()) return std::nullopt;
       const Delta delta =
-          estimate_delta(at(rounds.reference, own), at(rounds.candidate, own), paired, tails);
+          delta_of(at(rounds.reference, own), at(rounds.candidate, own), paired, tails, {});
       const auto width =
           delta.bounds ? log_of(delta.bounds->high - delta.bounds->low) : std::nullopt;
       if (!width) return std::nullopt;
@@ -387,7 +412,7 @@ double welch_degrees(double first, std::size_t first_count, double second,
 }
 
 MeanTest paired_mean_test(std::span<const double> reference, std::span<const double> candidate,
-                          double ratio) {
+                          double ratio, const Widening& widening) {
   std::vector<double> differences(reference.size());
   double sum = 0.0;
   for (std::size_t round = 0; round < reference.size(); ++round) {
@@ -402,11 +427,11 @@ MeanTest paired_mean_test(std::span<const double> reference, std::span<const dou
   if (reference.size() < 2) return {.difference = difference};
   if (is_rounding_error(about.range(), scale))
     return {.difference = difference, .tails = tails_without_noise(difference, reference.size())};
-  return with_t(difference, about.deviation() / std::sqrt(rounds), rounds - 1.0);
+  return with_t(difference, std::sqrt(squared_error(about, widening.of_rounds)), rounds - 1.0);
 }
 
 MeanTest welch_mean_test(std::span<const double> reference, std::span<const double> candidate,
-                         double ratio) {
+                         double ratio, const Widening& widening) {
   const Moments of_reference = moments(reference);
   const Moments of_candidate = moments(candidate);
   const double at_threshold = ratio * of_reference.mean;
@@ -417,10 +442,9 @@ MeanTest welch_mean_test(std::span<const double> reference, std::span<const doub
   if (is_rounding_error(of_candidate.range(), scale) &&
       is_rounding_error(ratio * of_reference.range(), scale))
     return {.difference = difference, .tails = tails_without_noise(difference, fewer)};
-  const double error_of_candidate =
-      of_candidate.variance.value_or(0.0) / static_cast<double>(candidate.size());
+  const double error_of_candidate = squared_error(of_candidate, widening.of_candidate);
   const double error_of_reference =
-      ratio * ratio * of_reference.variance.value_or(0.0) / static_cast<double>(reference.size());
+      ratio * ratio * squared_error(of_reference, widening.of_reference);
   return with_t(
       difference, std::sqrt(error_of_candidate + error_of_reference),
       welch_degrees(error_of_candidate, candidate.size(), error_of_reference, reference.size()));
@@ -445,19 +469,7 @@ Delta estimate_delta(std::span<const double> reference, std::span<const double> 
         cleaned(quantile_change(reference, candidate, paired, *share, tails.tail));
     return delta;
   }
-  const MeanChange mean(reference, candidate, paired);
-  Delta delta;
-  const auto typical = typical_change(reference, candidate, paired, tails.tail);
-  if (!typical) {
-    delta.mean = mean.at(tails.tail);
-    static_cast<Change&>(delta) = delta.mean;
-    return delta;
-  }
-  delta.basis = Basis::Typical;
-  static_cast<Change&>(delta) = cleaned({typical->change, typical->bounds});
-  delta.mean = mean.at(tails.of_mean);
-  delta.mean_differs = is_clearly_outside(delta.mean, mean.at(kSureTail * tails.of_mean), delta);
-  return delta;
+  return delta_of(reference, candidate, paired, tails, widening_of(reference, candidate, paired));
 }
 
 std::optional<RelativeSpeed> relative_speed(const Change& delta) {
@@ -504,15 +516,17 @@ Change geometric_mean(std::span<const Change> changes) {
 
 std::optional<TypicalChange> typical_change(std::span<const double> reference,
                                             std::span<const double> candidate, bool paired,
-                                            double tail) {
+                                            double tail, const Widening& widening) {
+  const double factor = widening.of_ranks(reference.size(), candidate.size());
   if (paired) {
     const WalshAverages averages{sorted_log_ratios(reference, candidate)};
     if (averages.ascending.empty()) return std::nullopt;
-    return change_at(averages, signed_rank_place(reference.size(), tail));
+    return change_at(averages, signed_rank_place(reference.size(), tail, factor));
   }
   const Differences differences{sorted_logs(reference), sorted_logs(candidate)};
   if (differences.a.empty() || differences.b.empty()) return std::nullopt;
-  return change_at(differences, mann_whitney_place(reference.size(), candidate.size(), tail));
+  return change_at(differences,
+                   mann_whitney_place(reference.size(), candidate.size(), tail, factor));
 }
 
 std::optional<LogRatio> log_ratio(std::span<const double> reference,
@@ -524,8 +538,9 @@ std::optional<LogRatio> log_ratio(std::span<const double> reference,
       !std::ranges::all_of(candidate, is_positive))
     return std::nullopt;
   const bool has_ranks = std::min(reference.size(), candidate.size()) >= fewest_for_ranks;
-  const auto typical =
-      has_ranks ? typical_change(reference, candidate, paired, tail_of_one_error) : std::nullopt;
+  const auto typical = has_ranks ? typical_change(reference, candidate, paired, tail_of_one_error,
+                                                  widening_of(reference, candidate, paired))
+                                 : std::nullopt;
   if (!typical) return log_ratio_of_few(reference, candidate, paired);
   if (typical->change <= -1.0) return std::nullopt;
   LogRatio ratio{.value = std::log1p(typical->change)};

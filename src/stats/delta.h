@@ -1,6 +1,7 @@
 #pragma once
 
 #include "stats/distributions.h"
+#include "stats/resemblance.h"
 
 #include <cstddef>
 #include <optional>
@@ -24,13 +25,14 @@ struct MeanTest {
 
 /// Computes Student's t of c - ratio * r within rounds (equal sizes, at least one, no sample
 /// negative). If all rounds differ by the same, 4^-n bounds the effect of noise of two values.
+/// `widening` divides t.
 MeanTest paired_mean_test(std::span<const double> reference, std::span<const double> candidate,
-                          double ratio);
+                          double ratio, const Widening& widening = {});
 
 /// Computes Welch's t of independent samples (at least one of each, none negative); without any
-/// noise, 4^-(the smaller number).
+/// noise, 4^-(the smaller number). `widening` multiplies each mean's standard error.
 MeanTest welch_mean_test(std::span<const double> reference, std::span<const double> candidate,
-                         double ratio);
+                         double ratio, const Widening& widening = {});
 
 /// A range of changes, as fractions.
 struct ChangeBounds {
@@ -49,11 +51,12 @@ struct TypicalChange {
 /// Returns the Hodges-Lehmann estimate of c / r - 1, with the bounds outside which the rank test
 /// rejects at `tail` on either side. `paired`: from the Walsh averages of the log ratios within
 /// rounds (equal sizes), by the signed-rank test; else from all differences of logarithms, by
-/// Mann-Whitney. nullopt if a sample is not positive, or there are too few for a decision at that
-/// tail. Needs memory for the samples, not for their pairs, and time n log n.
+/// Mann-Whitney, whose deviate `widening` multiplies. nullopt if a sample is not positive, or there
+/// are too few for a decision at that tail. Needs memory for the samples, not for their pairs, and
+/// time n log n.
 std::optional<TypicalChange> typical_change(std::span<const double> reference,
                                             std::span<const double> candidate, bool paired,
-                                            double tail);
+                                            double tail, const Widening& widening = {});
 
 /// The logarithm of a ratio of two values, and its standard error.
 struct LogRatio {
@@ -62,9 +65,9 @@ struct LogRatio {
 };
 
 /// Returns the logarithm of candidate / reference of the typical round, with half the width of its
-/// 68.3% rank interval as standard error; of fewer than six rounds the mean of the logarithms with
-/// its standard error. `paired` as in typical_change(). nullopt if there are no samples, or one is
-/// not above 0.
+/// 68.3% rank interval as standard error, widened as the delta's; of fewer than six rounds the mean
+/// of the logarithms with its standard error. `paired` as in typical_change(). nullopt if there are
+/// no samples, or one is not above 0.
 std::optional<LogRatio> log_ratio(std::span<const double> reference,
                                   std::span<const double> candidate, bool paired);
 
@@ -91,6 +94,8 @@ struct Delta : Change {
   Basis basis = Basis::Mean;
   Change mean{};              ///< the same if that is the basis
   bool mean_differs = false;  ///< clearly outside the typical round's interval
+  /// The factor by which the intervals are wider than those of independent rounds; 1: no wider.
+  double widening = 1.0;
 };
 
 /// The error on either side of the interval of a delta, and of its mean.
@@ -103,8 +108,9 @@ struct IntervalTails {
 IntervalTails tails_of(double confidence);
 
 /// Compares samples (at least one of each, none negative). `paired`: reference[i] and candidate[i]
-/// were measured in the same round (equal sizes); else they are independent. `share`: compares
-/// this quantile, without a mean.
+/// were measured in the same round (equal sizes); else they are independent. Both are in the order
+/// measured: where neighbouring rounds resemble each other, intervals are wider (Widening).
+/// `share`: compares this quantile, without a mean and as if rounds were independent.
 Delta estimate_delta(std::span<const double> reference, std::span<const double> candidate,
                      bool paired, const IntervalTails& tails,
                      std::optional<double> share = std::nullopt);
@@ -121,9 +127,9 @@ struct Rounds {
   std::span<const double> candidate{};
 };
 
-/// The change of the width of the interval that estimate_delta gives, at the same number of rounds:
-/// the set that has more is divided. Its own interval is a jackknife's. Nothing if one of the
-/// intervals is not defined, also without a twentieth of its rounds.
+/// The change of the width of the interval that estimate_delta gives for independent rounds, at the
+/// same number of rounds: the set that has more is divided. Its own interval is a jackknife's.
+/// Nothing if one of the intervals is not defined, also without a twentieth of its rounds.
 Change width_change(const Rounds& before, const Rounds& after, bool paired,
                     const IntervalTails& tails);
 

@@ -47,8 +47,8 @@ double chi_squared_above(double x, double degrees) {
   return cdf(complement(ChiSquared{degrees}, x));
 }
 
-std::uint64_t place_by_normal(double values, double variance, double tail) {
-  const double place = values / 2.0 - normal_quantile_above(tail) * std::sqrt(variance);
+std::uint64_t place_by_normal(double values, double variance, double tail, double factor) {
+  const double place = values / 2.0 - factor * normal_quantile_above(tail) * std::sqrt(variance);
   return static_cast<std::uint64_t>(std::max(0.0, std::floor(place)));
 }
 

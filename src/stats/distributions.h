@@ -26,8 +26,8 @@ double chi_squared_above(double x, double degrees);
 
 /// Returns the place, from either end, of the value that bounds a rank interval of that `tail`: of
 /// `values` in ascending order, if the count of those below the truth has that `variance`. At most
-/// the exact place; 0 if there is no bound.
-std::uint64_t place_by_normal(double values, double variance, double tail);
+/// the exact place; 0 if there is no bound. `factor` multiplies the normal deviate.
+std::uint64_t place_by_normal(double values, double variance, double tail, double factor = 1.0);
 
 /// Two results of the same arithmetic are equal up to this part of the values that went in: 1.1 *
 /// 100 is not 110 in binary, and a fused multiply-add rounds once where two operations round twice.

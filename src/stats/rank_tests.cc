@@ -110,6 +110,11 @@ std::size_t end_of_tie(const std::vector<Sample>& ascending, std::size_t first) 
   return end;
 }
 
+/// Returns the place of a widened interval: no wider than all values, no narrower than `plain`.
+std::uint64_t widened_place(std::uint64_t plain, std::uint64_t widened) {
+  return std::min(plain, std::max<std::uint64_t>(widened, 1));
+}
+
 }  // namespace
 
 SignedRank signed_rank(std::span<const double> reference, std::span<const double> candidate,
@@ -135,12 +140,15 @@ SignedRank signed_rank(std::span<const double> reference, std::span<const double
   return result;
 }
 
-std::uint64_t signed_rank_place(std::size_t count, double probability) {
-  if (count > kMostCountedRanks) {
-    const auto n = static_cast<double>(count);
-    return place_by_normal(n * (n + 1.0) / 2.0, n * (n + 1.0) * (2.0 * n + 1.0) / 24.0,
-                           probability);
-  }
+std::uint64_t signed_rank_place(std::size_t count, double probability, double widening) {
+  const auto n = static_cast<double>(count);
+  const auto by_normal = [&](double factor) {
+    return place_by_normal(n * (n + 1.0) / 2.0, n * (n + 1.0) * (2.0 * n + 1.0) / 24.0, probability,
+                           factor);
+  };
+  if (widening > 1.0)
+    return widened_place(signed_rank_place(count, probability), by_normal(widening));
+  if (count > kMostCountedRanks) return by_normal(1.0);
   std::vector<std::size_t> ranks(count);
   std::iota(ranks.begin(), ranks.end(), std::size_t{1});
   const std::size_t middle = count * (count + 1) / 4;  // where a tail below 0.5 has ended
@@ -215,10 +223,14 @@ Tails rank_sum_tails(std::span<const double> earlier, std::span<const double> la
   return {.above = tails.above / all, .below = tails.below / all};
 }
 
-std::uint64_t mann_whitney_place(std::size_t reference, std::size_t candidate, double probability) {
+std::uint64_t mann_whitney_place(std::size_t reference, std::size_t candidate, double probability,
+                                 double widening) {
   const auto n_r = static_cast<double>(reference);
   const auto n_c = static_cast<double>(candidate);
-  return place_by_normal(n_r * n_c, n_r * n_c * (n_r + n_c + 1.0) / 12.0, probability);
+  const auto place = [&](double factor) {
+    return place_by_normal(n_r * n_c, n_r * n_c * (n_r + n_c + 1.0) / 12.0, probability, factor);
+  };
+  return widening > 1.0 ? widened_place(place(1.0), place(widening)) : place(1.0);
 }
 
 }  // namespace lauka::stats

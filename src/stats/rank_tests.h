@@ -28,8 +28,9 @@ SignedRank signed_rank(std::span<const double> reference, std::span<const double
 
 /// Counts s = 0, 1, ... with P(W <= s) <= `probability` (below 0.5) for `count` untied ranks under
 /// fair signs: the place, from either end, of the Walsh average that bounds an interval of
-/// that tail.
-std::uint64_t signed_rank_place(std::size_t count, double probability);
+/// that tail. `widening` multiplies the deviate of its normal approximation; such a bound is the
+/// outermost average at worst.
+std::uint64_t signed_rank_place(std::size_t count, double probability, double widening = 1.0);
 
 /// The Mann-Whitney test of independent samples against the threshold.
 struct MannWhitney {
@@ -48,7 +49,8 @@ MannWhitney mann_whitney(std::span<const double> reference, std::span<const doub
 Tails rank_sum_tails(std::span<const double> earlier, std::span<const double> later);
 
 /// Returns the place, from either end, of the difference that bounds an interval of that tail; 0 if
-/// there are too few samples.
-std::uint64_t mann_whitney_place(std::size_t reference, std::size_t candidate, double probability);
+/// there are too few samples. `widening` as in signed_rank_place().
+std::uint64_t mann_whitney_place(std::size_t reference, std::size_t candidate, double probability,
+                                 double widening = 1.0);
 
 }  // namespace lauka::stats

@@ -1,11 +1,11 @@
 #include "stats/summary.h"
 
 #include "stats/distributions.h"
+#include "stats/resemblance.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include <boost/accumulators/accumulators.hpp>
 #include <boost/accumulators/statistics/mean.hpp>
@@ -30,26 +30,6 @@ using Deviations = ba::accumulator_set<double, ba::stats<ba::tag::sum_kahan, ba:
 constexpr std::size_t kFewestForFirstRun = 5;
 constexpr std::size_t kFewestInOrder = 20;
 constexpr std::size_t kFewestForModes = 30;
-
-/// Returns mid-ranks, from 1, of a series in its own order; values equal up to rounding are tied.
-std::vector<double> ranks_in_order(std::span<const double> series) {
-  std::vector<std::size_t> order(series.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order,
-                    [series](std::size_t a, std::size_t b) { return series[a] < series[b]; });
-  std::vector<double> ranks(series.size());
-  for (std::size_t first = 0; first < order.size();) {
-    std::size_t end = first + 1;
-    while (end < order.size() &&
-           is_rounding_error(series[order[end]] - series[order[end - 1]],
-                             std::abs(series[order[end]]) + std::abs(series[order[end - 1]])))
-      ++end;
-    for (std::size_t i = first; i < end; ++i)
-      ranks[order[i]] = static_cast<double>(first + 1 + end) / 2.0;
-    first = end;
-  }
-  return ranks;
-}
 
 /// Spearman's correlation of a series with its own order.
 double correlation_with_order(std::span<const double> series) {
@@ -153,7 +133,7 @@ Summary summarize(std::span<const double> samples) {
 std::optional<double> mean_half_width(std::span<const double> samples, double confidence) {
   const Moments about = moments(samples);
   if (!about.variance) return std::nullopt;
-  const auto count = static_cast<double>(about.count);
+  const double count = resemblance(samples).independent_values();
   return student_t_quantile_above((1.0 - confidence) / 2.0, count - 1.0) * about.deviation() /
          std::sqrt(count);
 }

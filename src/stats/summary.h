@@ -79,8 +79,9 @@ struct Summary {
 /// Describes `samples` (at least one, all finite, any order).
 Summary summarize(std::span<const double> samples);
 
-/// Returns half the width of the interval of the mean at `confidence` (a fraction): t(alpha/2, n-1)
-/// * s / sqrt(n). nullopt for one sample. It is about this session only.
+/// Returns half the width of the interval of the mean at `confidence` (a fraction): t(alpha/2, m-1)
+/// * s / sqrt(m), where m of `samples`, which are in the order measured, are independent
+/// (Resemblance): all of them, as a rule. nullopt for one sample. It is about this session only.
 std::optional<double> mean_half_width(std::span<const double> samples, double confidence);
 
 // Checks if a series, in the order run, is well described by mean and deviation: each function

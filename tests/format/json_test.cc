@@ -151,7 +151,8 @@ TEST_CASE("undefined values are null in lauka's part, and a bound is marked as o
                                                                 {"mean_percent", 150.0},
                                                                 {"mean_low_percent", 125.0},
                                                                 {"mean_high_percent", 175.0},
-                                                                {"mean_differs", false}}));
+                                                                {"mean_differs", false},
+                                                                {"widening", 1.0}}));
 }
 
 TEST_CASE("a single run has no deviation") {

@@ -67,7 +67,8 @@ TEST_CASE("a verdict's delta is the one of the table at one look, and wider at o
 
 TEST_CASE("where ranks would pass and the mean speaks against it, no more rounds are promised") {
   std::vector<double> candidate;
-  for (int i = 0; i < 40; ++i) candidate.push_back(i % 20 == 7 ? 5.0 : 0.95 + 1e-4 * i);
+  for (int i = 0; i < 40; ++i)
+    candidate.push_back(i % 20 == 7 ? 5.0 : 0.95 + 1e-4 * (7 * i % 40));  // in no order
   const std::vector<double> reference(candidate.size(), 1.0);
   const Verdict verdict = decide(kTenPercent, 1, {reference, candidate, true}, 0.95, 1);
   CHECK(verdict.answer == Answer::Inconclusive);
@@ -165,9 +166,10 @@ struct Rounds {
   std::vector<double> reference;
   std::vector<double> candidate;
 
-  Rounds(std::size_t count, double change) {
+  /// `step`: of the places, in no order if it is not 1.
+  Rounds(std::size_t count, double change, std::size_t step = 7) {
     for (std::size_t i = 0; i < count; ++i) {
-      const auto place = static_cast<double>(i);
+      const auto place = static_cast<double>(step * i % count);
       reference.push_back(1.0 + 0.01 * place);
       candidate.push_back((1.0 + change + 0.001 * (place + 1.0)) * reference.back());
     }
@@ -284,6 +286,18 @@ TEST_CASE("the bound of a decision is the limit at which it would just have been
     CHECK((is_fail ? *bounds.ranks > limit : *bounds.ranks < limit));
     CHECK((is_fail ? *bounds.ranks <= *delta.change : *bounds.ranks >= *delta.change));
     CHECK(judged(rounds.evidence(), *bounds.ranks).answer == judgement.answer);
+  }
+}
+
+TEST_CASE("the boundary is farther if neighbouring rounds resemble each other") {
+  for (const bool paired : {true, false}) {
+    const double change = paired ? 0.098 : 0.18;
+    const Judgement plain = judged(Rounds(20, change).evidence(paired), 0.1);
+    const Judgement widened = judged(Rounds(20, change, 1).evidence(paired), 0.1);
+    CHECK(widened.mean_difference == doctest::Approx(plain.mean_difference));
+    CHECK(widened.p_fail > 2.0 * plain.p_fail);
+    CHECK(plain.answer == Answer::Fail);
+    CHECK(widened.answer == Answer::Inconclusive);
   }
 }
 

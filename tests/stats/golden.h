@@ -29,6 +29,11 @@ inline Json section_2(const char* name) {
   return section(name, "statistics-golden-2.json");
 }
 
+/// The same of noise that neighbouring rounds share (scripts/make golden).
+inline Json section_3(const char* name) {
+  return section(name, "statistics-golden-3.json");
+}
+
 inline std::vector<double> series(const Json& golden, const char* key) {
   return golden.at(key).get<std::vector<double>>();
 }

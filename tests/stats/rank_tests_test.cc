@@ -142,8 +142,8 @@ TEST_CASE("the unit of the samples does not matter to any test") {
     return values;
   };
   for (const auto test : {paired_mean_test, welch_mean_test})
-    CHECK(test(nanoseconds(a), nanoseconds(b), 1.08).tails.above ==
-          doctest::Approx(test(a, b, 1.08).tails.above).epsilon(1e-9));
+    CHECK(test(nanoseconds(a), nanoseconds(b), 1.08, {}).tails.above ==
+          doctest::Approx(test(a, b, 1.08, {}).tails.above).epsilon(1e-9));
   CHECK(signed_rank(nanoseconds(a), nanoseconds(b), 1.08).tails.above ==
         signed_rank(a, b, 1.08).tails.above);
   CHECK(mann_whitney(nanoseconds(a), nanoseconds(b), 1.08).tails.above ==

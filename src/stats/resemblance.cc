@@ -1,0 +1,107 @@
+#include "stats/resemblance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace lauka::stats {
+namespace {
+
+constexpr double kChance = 1.96;  // standard errors, of which one is about 1 / sqrt(n)
+constexpr double kMostCorrelation = 0.9;
+constexpr std::size_t kFewestForClear = 20;
+
+double to_double(std::size_t count) {
+  return static_cast<double>(count);
+}
+
+}  // namespace
+
+std::vector<double> ranks_in_order(std::span<const double> series) {
+  std::vector<std::size_t> order(series.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order,
+                    [series](std::size_t a, std::size_t b) { return series[a] < series[b]; });
+  std::vector<double> ranks(series.size());
+  for (std::size_t first = 0; first < order.size();) {
+    std::size_t end = first + 1;
+    while (end < order.size() &&
+           is_rounding_error(series[order[end]] - series[order[end - 1]],
+                             std::abs(series[order[end]]) + std::abs(series[order[end - 1]])))
+      ++end;
+    for (std::size_t i = first; i < end; ++i)
+      ranks[order[i]] = static_cast<double>(first + 1 + end) / 2.0;
+    first = end;
+  }
+  return ranks;
+}
+
+double Resemblance::widening() const {
+  const double n = to_double(count);
+  if (correlation * std::sqrt(n) <= kChance) return 1.0;
+  const double corrected = std::min(kMostCorrelation, correlation + (1.0 + 3.0 * correlation) / n);
+  return std::sqrt((1.0 + corrected) / (1.0 - corrected));
+}
+
+double Resemblance::independent_values() const {
+  const double factor = widening();
+  const double n = to_double(count);
+  return std::max(n / (factor * factor), std::min(n, 2.0));
+}
+
+bool Resemblance::is_clear(double error) const {
+  return count >= kFewestForClear &&
+         correlation * std::sqrt(to_double(count)) > normal_quantile_above(error);
+}
+
+Resemblance resemblance(std::span<const double> series) {
+  const std::vector<double> ranks = ranks_in_order(series);
+  const double middle = (to_double(ranks.size()) + 1.0) / 2.0;
+  double with_next = 0.0;
+  double squares = 0.0;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    squares += (ranks[i] - middle) * (ranks[i] - middle);
+    if (i + 1 < ranks.size()) with_next += (ranks[i] - middle) * (ranks[i + 1] - middle);
+  }
+  return {squares > 0.0 ? with_next / squares : 0.0, ranks.size()};
+}
+
+std::vector<double> relative_differences(std::span<const double> reference,
+                                         std::span<const double> candidate) {
+  const auto is_negative = [](double value) { return value < 0.0; };
+  const bool are_plain =
+      std::ranges::any_of(reference, is_negative) || std::ranges::any_of(candidate, is_negative);
+  std::vector<double> differences(reference.size());
+  std::ranges::transform(reference, candidate, differences.begin(), [&](double r, double c) {
+    const double sum = are_plain ? 1.0 : c + r;
+    return sum > 0.0 ? (c - r) / sum : 0.0;
+  });
+  return differences;
+}
+
+double Widening::of_ranks(std::size_t reference, std::size_t candidate) const {
+  if (of_reference == of_candidate) return of_rounds * of_reference;
+  const double r = 1.0 / to_double(reference);
+  const double c = 1.0 / to_double(candidate);
+  return of_rounds *
+         std::sqrt((of_reference * of_reference * r + of_candidate * of_candidate * c) / (r + c));
+}
+
+Widening widening_of(std::span<const double> reference, std::span<const double> candidate,
+                     bool paired) {
+  if (paired)
+    return {.of_rounds = resemblance(relative_differences(reference, candidate)).widening()};
+  return {.of_reference = resemblance(reference).widening(),
+          .of_candidate = resemblance(candidate).widening()};
+}
+
+Tails widened(const Tails& tails, double factor) {
+  if (factor <= 1.0) return tails;
+  const auto less_extreme = [factor](double probability) {
+    if (probability <= 0.0 || probability >= 1.0) return probability;
+    return normal_above(normal_quantile_above(probability) / factor);
+  };
+  return {.above = less_extreme(tails.above), .below = less_extreme(tails.below)};
+}
+
+}  // namespace lauka::stats

@@ -72,6 +72,9 @@ endfunction()
 # Compiled alone in a unity build: what defines macros for the headers of others, what a test program puts its own in place of,
 # and what LAUKA_ALONE names, so that a missing include is found there.
 set(LAUKA_ALONE "" CACHE STRING "sources to compile alone in a unity build, relative to the project")
-foreach(source src/cli/suite.cc src/os/darwin_calls_absent.cc ${LAUKA_ALONE})
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-endforeach()
+function(lauka_compile_alone)  # those of this folder
+  foreach(source src/cli/suite.cc src/os/darwin_calls_absent.cc ${LAUKA_ALONE})
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endforeach()
+endfunction()
+lauka_compile_alone()

@@ -15,8 +15,3 @@ target_compile_options(lauka_warnings INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 15)
   target_compile_options(lauka_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread>)
 endif()
-
-# In a unity build a local variable of one file may well have the name of another file's helper. Lint and dev compile file by file.
-if(CMAKE_UNITY_BUILD)
-  target_compile_options(lauka_warnings INTERFACE -Wno-shadow)
-endif()

@@ -61,8 +61,10 @@ struct Call {
   std::unique_ptr<tune::Tuned> tuned{};          ///< while it is in force
   std::optional<User> user{};                    ///< the commands' user if that is not lauka's own
   std::unique_ptr<os::MemoryGroups> groups{};    ///< null unless tree_peak_memory is measured
-  std::unique_ptr<os::ProgramAside> git{};       ///< null if git is not asked, or has answered
-  std::vector<Label> labels{};                   ///< the session's, with git's
+  std::optional<std::string> repository{};       ///< git's; "" if a variable names it
+  std::unique_ptr<os::ProgramAside> git{};       ///< says the commit; null unless it is asked
+  std::vector<Label> head{};                     ///< commit and branch; empty: not known
+  std::vector<Label> labels{};                   ///< the session's, with git's at its end
   std::string suite_text{};                      ///< the suite's file
   bool was_watched = false;             ///< a saved session ended when its own gates were content
   std::vector<Benchmark> benchmarks{};  ///< at least one once they are added
@@ -140,7 +142,10 @@ Error named(const Error& error, const Benchmark& one);
 /// waited for a named pipe); nullopt if `made` is neither.
 std::optional<int> ended(const Result<void>& made, ExitStatus if_refused = ExitStatus::Usage);
 
-/// Waits for git's answer, if it was asked, and adds its labels.
+/// Waits until git has said commit and branch, if it was asked.
+void find_head(Call& call);
+
+/// Adds git's labels after the runs: whether files are changed takes git long in a large tree.
 void find_labels(Call& call);
 
 /// True if an export describes its session.

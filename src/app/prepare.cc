@@ -17,8 +17,10 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <system_error>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -212,29 +214,38 @@ Result<void> open_exports(Call& call) {
   return {};
 }
 
-/// Says if git may find a repository here, without starting it.
-bool may_be_in_repository() {
-  if (os::variable("GIT_DIR")) return true;
+/// Returns the folder in which git may find a repository, without starting it; "" if the user names
+/// one, nullopt if there is none.
+std::optional<std::string> find_repository() {
+  if (os::variable("GIT_DIR")) return "";
   std::error_code error;
   auto folder = std::filesystem::current_path(error);
-  if (error) return false;
+  if (error) return std::nullopt;
   while (!os::is_there(folder / ".git")) {
-    if (folder == folder.root_path()) return false;
+    if (folder == folder.root_path()) return std::nullopt;
     folder = folder.parent_path();
   }
-  return true;
+  return folder.string();
 }
 
 /// Asks git about the folder, without side effects: it writes no index and starts no monitor.
-void ask_git(Call& call) {
+std::unique_ptr<os::ProgramAside> ask_git(const Call& call, const std::vector<std::string>& words) {
   constexpr auto most = std::chrono::seconds(5);
-  call.labels = with_given(call.options.labels, {});
-  if (!call.options.asks_git || !describes_session(call.options) || !may_be_in_repository()) return;
-  os::ProgramSpec git{.words = {"git", "--no-optional-locks", "-c", "core.fsmonitor=false",
-                                "status", "--porcelain=v2", "--branch", "--untracked-files=no"}};
+  os::ProgramSpec git{.words = {"git", "--no-optional-locks", "-c", "core.fsmonitor=false"}};
+  git.words.insert(git.words.end(), words.begin(), words.end());
   git.user = call.user;
-  call.git = std::make_unique<os::ProgramAside>();
-  call.git->begin(git, most);
+  auto aside = std::make_unique<os::ProgramAside>();
+  aside->begin(git, most);
+  return aside;
+}
+
+/// Has git say commit and branch, which is quick: before the runs, as these may change them.
+void ask_for_head(Call& call) {
+  call.labels = with_given(call.options.labels, {});
+  if (!call.options.asks_git || !describes_session(call.options)) return;
+  call.repository = find_repository();
+  if (!call.repository) return;
+  call.git = ask_git(call, {"rev-parse", "--revs-only", "HEAD", "--symbolic-full-name", "HEAD"});
 }
 
 Result<void> make_plans(Call& call) {
@@ -335,18 +346,40 @@ std::optional<int> add_benchmarks(Call& call) {
 std::optional<int> prepare(Call& call) {
   if (const auto status = ended(choose_tuning(call))) return status;
   if (const auto status = ended(make_plans(call))) return status;
-  if (!call.is_saved()) ask_git(call);  // which answers meanwhile
+  if (!call.is_saved()) ask_for_head(call);  // which git says meanwhile
   if (const auto status = ended(add_baselines(call))) return status;
   share_gates(call);
   return ended(open_exports(call));
 }
 
-void find_labels(Call& call) {
-  constexpr std::size_t most_bytes = std::size_t{1} << 20U;
+void find_head(Call& call) {
+  constexpr std::size_t most_bytes = 4096;
   if (!call.git) return;
-  const std::string status = call.git->wait_for_output(most_bytes);
+  const auto answer = call.git->wait(most_bytes);
   call.git.reset();
-  call.labels = with_given(std::move(call.labels), labels_of_git(status));
+  if (succeeded(answer.outcome)) call.head = labels_of_head(answer.output);
+  const std::string& folder = *call.repository;
+  const bool is_foreign = !folder.empty() && (os::belongs_to_another(folder, call.user) ||
+                                              os::belongs_to_another(folder + "/.git", call.user));
+  if (!succeeded(answer.outcome) && std::holds_alternative<Exited>(answer.outcome) && is_foreign)
+    say_notes(call.options,
+              {fmt::format("git says neither commit nor branch: the repository {0} belongs to "
+                           "another user; 'git config --global --add safe.directory {0}' has git "
+                           "trust it, and --no-git does without",
+                           shell_quoted(folder))});
+}
+
+void find_labels(Call& call) {
+  if (call.head.empty()) return;
+  const auto git = ask_git(call, {"status", "--porcelain", "--untracked-files=no"});
+  const auto answer = git->wait(1);
+  if (!succeeded(answer.outcome)) {
+    say_notes(call.options, {"git has not said whether files are changed, so the session has "
+                             "neither commit nor branch; --label gives them"});
+    return;
+  }
+  call.head.push_back({"dirty", answer.output.empty() ? "no" : "yes"});
+  call.labels = with_given(std::move(call.labels), call.head);
 }
 
 Result<std::string> read_text(const Call& call, const std::string& file, std::string_view what,

@@ -291,14 +291,12 @@ std::optional<int> measure_tuned(Call& call) {
   const auto was_throttled = throttle_watch(call);
   const auto tune = tuning_switch(call);
   for (BenchmarkRun& run : runs) {
-    run.context.end_background = [&] { find_labels(call); };
     if (was_throttled) run.context.was_throttled = std::ref(was_throttled);
     run.context.tune = tune;
   }
   if (auto kept = keep_rounds(call, runs); !kept) return refuse(kept.error(), ExitStatus::Usage);
   auto measured = carry_out(runs, call.options.seed.value_or(0));
   if (!measured) return refuse(measured.error(), ExitStatus::Failed);
-  find_labels(call);
   for (std::size_t i = 0; i < measured->size(); ++i) {
     Benchmark& one = call.benchmarks[i];
     SessionResult& result = (*measured)[i];
@@ -334,10 +332,12 @@ Result<void> add_suite(Call& call) {
 
 std::optional<int> measure(Call& call) {
   say_hints(call);
+  find_head(call);
   if (auto begun = begin_tuning(call); !begun) return refuse(begun.error(), ExitStatus::Failed);
   const auto status = measure_tuned(call);
   end_tuning(call);
   compare_tuning(call);
+  if (!status) find_labels(call);
   return status;
 }
 

@@ -21,6 +21,7 @@
 #include <initializer_list>
 #include <limits>
 #include <sstream>
+#include <utility>
 
 #include <fcntl.h>
 #include <grp.h>
@@ -325,7 +326,8 @@ std::string run_for_output(std::initializer_list<std::string> words) {
   spec.words.insert(spec.words.end(), words);
   ProgramAside program;
   program.begin(spec, std::chrono::hours(1));
-  return program.wait_for_output(std::string::npos);
+  auto answer = program.wait(std::string::npos);
+  return succeeded(answer.outcome) ? std::move(answer.output) : std::string();
 }
 
 /// The account in a line of passwd(5), if it is that user's.

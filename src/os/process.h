@@ -275,16 +275,24 @@ class ProgramAside : NonCopyable {
   /// are /dev/null.
   void begin(const ProgramSpec& spec, std::chrono::nanoseconds timeout);
 
-  /// Waits for its end and returns its standard output, up to `most_bytes`; empty if it failed or
-  /// was not begun. It is killed when its time is over, or soon after lauka was asked to end.
-  std::string wait_for_output(std::size_t most_bytes);
+  struct Answer {
+    Outcome outcome;       ///< Exited, Signalled, TimedOut (also by an interruption) or NotStarted
+    std::string output{};  ///< the beginning of its standard output
+  };
+
+  /// Waits for its end, and takes up to `most_bytes` of its output. It is killed when its time is
+  /// over, or soon after lauka was asked to end.
+  Answer wait(std::size_t most_bytes);
 
  private:
-  bool has_ended_until(std::chrono::nanoseconds deadline) const;
+  class Patience;
+
+  bool reads(Patience& patience, std::size_t most_bytes, std::string& output) const;
+  bool has_ended(Patience& patience) const;
   void kill_it();
 
-  pid_t pid_ = 0;  // 0: not started
-  Descriptor output_;
+  pid_t pid_ = 0;      // 0: not started
+  Descriptor output_;  // the end of a pipe to read from
   std::chrono::nanoseconds deadline_{};
 };
 

@@ -7,6 +7,7 @@
 #include "os/users.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -19,6 +20,8 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,6 +94,11 @@ void ActAs::give_back() const {
   _exit(1);
 }
 
+bool belongs_to_another(const std::string& path, const std::optional<User>& user) {
+  struct stat there {};
+  return lstat(path.c_str(), &there) == 0 && there.st_uid != (user ? user->id : geteuid());
+}
+
 bool has_root_rights() {
   return geteuid() == 0;
 }
@@ -151,11 +159,34 @@ void set(std::vector<std::string>& environment, const std::string& variable) {
 
 }  // namespace
 
+/// How long it is waited for: until a deadline, which comes soon after an interruption.
+class ProgramAside::Patience {
+ public:
+  explicit Patience(nanoseconds deadline) : deadline_(deadline) {}
+
+  nanoseconds left() {
+    const nanoseconds now = MonotonicClock().now();
+    if (!is_cut_short_ && interrupt() != 0) {
+      is_cut_short_ = true;
+      deadline_ = std::min(deadline_, now + kAfterInterrupt);
+    }
+    return deadline_ - now;
+  }
+
+ private:
+  nanoseconds deadline_;
+  bool is_cut_short_ = false;
+};
+
 void ProgramAside::begin(const ProgramSpec& spec, nanoseconds timeout) {
   const auto path = find_program(spec);
   const Descriptor null(open("/dev/null", O_RDWR | O_CLOEXEC));
-  output_ = Descriptor(open_anonymous_file());
-  if (!path || !null || !output_) return;
+  std::array ends = {-1, -1};
+  if (!path || !null || pipe(ends.data()) != 0) return;
+  output_ = Descriptor(ends[0]);
+  const Descriptor written(ends[1]);
+  for (const int fd : ends) fcntl(fd, F_SETFD, FD_CLOEXEC);
+  fcntl(ends[0], F_SETFL, O_NONBLOCK);
   std::vector<std::string> words = spec.words;
   std::vector<std::string> variables;
   if (!is_own_environment(spec)) variables = program_environment(spec, "");
@@ -165,51 +196,67 @@ void ProgramAside::begin(const ProgramSpec& spec, nanoseconds timeout) {
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid == 0)
-    become_program(path->c_str(), argv.data(), given, spec.user, null.get(), output_.get(), parent);
+    become_program(path->c_str(), argv.data(), given, spec.user, null.get(), written.get(), parent);
   if (pid < 0) return;
   setpgid(pid, pid);  // by whichever of the two processes is first
   pid_ = pid;
   deadline_ = MonotonicClock().now() + timeout;
 }
 
+/// Reads until the program closes its output, at the latest by its end; false if its time is over.
+bool ProgramAside::reads(Patience& patience, std::size_t most_bytes, std::string& output) const {
+  constexpr nanoseconds until_signal = std::chrono::milliseconds(20);  // is noticed
+  std::array<char, 4096> piece;
+  for (;;) {
+    const ssize_t got = read(output_.get(), piece.data(), piece.size());
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) return true;
+    const nanoseconds left = patience.left();
+    if (left <= nanoseconds(0)) return false;
+    if (got > 0) {
+      const std::string_view bytes(piece.data(), static_cast<std::size_t>(got));
+      output += bytes.substr(0, most_bytes - output.size());
+    } else {
+      pollfd ready{output_.get(), POLLIN, 0};
+      const auto most = std::chrono::ceil<std::chrono::milliseconds>(std::min(left, until_signal));
+      poll(&ready, 1, static_cast<int>(most.count()));
+    }
+  }
+}
+
 /// It stays a zombie, so that its id is not reused.
-bool ProgramAside::has_ended_until(nanoseconds deadline) const {
+bool ProgramAside::has_ended(Patience& patience) const {
   constexpr nanoseconds pause = std::chrono::microseconds(100);
-  const MonotonicClock clock;
-  for (bool is_cut_short = false;;) {
+  for (;;) {
     siginfo_t info{};
     if (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
         info.si_pid != 0)
       return true;
-    const nanoseconds now = clock.now();
-    if (!is_cut_short && interrupt() != 0) {
-      is_cut_short = true;
-      deadline = std::min(deadline, now + kAfterInterrupt);
-    }
-    if (now >= deadline) return false;
+    if (patience.left() <= nanoseconds(0)) return false;
     sleep_for(pause);
   }
 }
 
-std::string ProgramAside::wait_for_output(std::size_t most_bytes) {
-  if (pid_ == 0) return {};
-  if (!has_ended_until(deadline_)) {
+ProgramAside::Answer ProgramAside::wait(std::size_t most_bytes) {
+  if (pid_ == 0) return {NotStarted{}};
+  Answer answer{TimedOut{}};
+  Patience patience(deadline_);
+  if (!reads(patience, most_bytes, answer.output) || !has_ended(patience)) {
     kill_it();
-    return {};
+    return answer;
   }
   int status = 0;
-  const bool has_succeeded = waitpid(std::exchange(pid_, 0), &status, 0) > 0 && WIFEXITED(status) &&
-                             WEXITSTATUS(status) == 0;
-  if (!has_succeeded) return {};
-  lseek(output_.get(), 0, SEEK_SET);
-  return read_rest(output_.get(), most_bytes).value_or("");
+  const bool is_known = waitpid(std::exchange(pid_, 0), &status, 0) > 0;
+  if (is_known && WIFEXITED(status)) answer.outcome = Exited{WEXITSTATUS(status)};
+  if (is_known && WIFSIGNALED(status)) answer.outcome = Signalled{WTERMSIG(status)};
+  return answer;
 }
 
 void ProgramAside::kill_it() {
   if (pid_ == 0) return;
   kill(-pid_, SIGKILL);
   kill(pid_, SIGKILL);
-  if (has_ended_until(MonotonicClock().now() + kDyingAside)) waitpid(pid_, nullptr, 0);
+  Patience patience(MonotonicClock().now() + kDyingAside);
+  if (has_ended(patience)) waitpid(pid_, nullptr, 0);
   pid_ = 0;
 }
 

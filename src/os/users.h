@@ -57,6 +57,9 @@ class ActAs : NonCopyable {
   std::vector<gid_t> groups_;
 };
 
+/// True if what is at `path` belongs to another than `user` (nullopt: lauka's own).
+bool belongs_to_another(const std::string& path, const std::optional<User>& user);
+
 /// True if this process has root's rights.
 bool has_root_rights();
 

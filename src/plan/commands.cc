@@ -547,20 +547,15 @@ std::vector<std::string> hints_about(const Options& options, const std::vector<C
   return hints;
 }
 
-std::vector<Label> labels_of_git(std::string_view status) {
+std::vector<Label> labels_of_head(std::string_view head) {
+  constexpr std::string_view branches = "refs/heads/";
   std::vector<Label> labels;
-  bool is_dirty = false;
-  for (const std::string_view line : split(status, '\n')) {
-    const auto words = blank_separated(line);
-    if (words.empty()) continue;
-    if (words[0] != "#") is_dirty = true;
-    if (words.size() < 3 || words[0] != "#") continue;
-    if (words[1] == "branch.oid" && words[2] != "(initial)")
-      labels.push_back({"commit", std::string(words[2])});
-    if (words[1] == "branch.head" && words[2] != "(detached)")
-      labels.push_back({"branch", std::string(words[2])});
+  for (const std::string_view line : split(head, '\n')) {
+    if (labels.empty() && !line.empty())
+      labels.push_back({"commit", std::string(line)});
+    else if (line.starts_with(branches))
+      labels.push_back({"branch", std::string(line.substr(branches.size()))});
   }
-  if (!labels.empty()) labels.push_back({"dirty", is_dirty ? "yes" : "no"});
   return labels;
 }
 

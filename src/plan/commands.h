@@ -29,9 +29,9 @@ std::vector<std::string> hints_about(const Options& options, const std::vector<C
 /// what was meant.
 Error with_suggestion(Error error, const Plan& plan, std::size_t failed);
 
-/// Returns commit, branch and dirty (yes, no) from the output of `git status --porcelain=v2
-/// --branch`: no branch if none is checked out, nothing before the first commit.
-std::vector<Label> labels_of_git(std::string_view status);
+/// Returns commit and branch from the output of `git rev-parse HEAD --symbolic-full-name HEAD`: no
+/// branch if none is checked out, nothing before the first commit.
+std::vector<Label> labels_of_head(std::string_view head);
 
 /// Joins the given labels with the others that were found. Sorted by key, like the reader of the
 /// JSON, so that an export of an export is the same.

@@ -148,9 +148,40 @@ std::size_t longest_run_of_backticks(std::string_view text) {
   return longest;
 }
 
-/// Text that is not code, with nothing in it that Markdown or HTML would act on.
-std::string markdown_text(std::string_view text) {
+enum class Inside { Cell, Text };
+
+/// In as many backticks as it takes. A table is divided into cells before its code is looked for.
+std::string markdown_code(std::string_view text, Inside inside) {
   const std::string line = one_line(text);
+  const std::string fence(longest_run_of_backticks(line) + 1, '`');
+  // A space inside the fence is removed again if there is one at both ends.
+  const bool pad = line.empty() || line.front() == '`' || line.back() == '`' ||
+                   (line.front() == ' ' && line.back() == ' ');
+  std::string code = fence + (pad ? " " : "");
+  for (const char c : line) {
+    if (c == '|' && inside == Inside::Cell) code += '\\';
+    code += c;
+  }
+  return code + (pad ? " " : "") + fence;
+}
+
+/// True if GitHub makes a link of something in `line`, or calls a user, however it is escaped.
+bool is_live(std::string_view line) {
+  constexpr auto marks = std::to_array<std::string_view>({"@", "://", "www.", "GH-", "gh-"});
+  const bool has_mark = std::ranges::any_of(
+      marks, [&](std::string_view mark) { return line.find(mark) != line.npos; });
+  const auto follows = [&](std::size_t at) {
+    return at + 1 < line.size() && is_digit(line[at + 1]);
+  };
+  for (std::size_t at = line.find('#'); at != line.npos; at = line.find('#', at + 1))
+    if (follows(at)) return true;
+  return has_mark;
+}
+
+/// Text with nothing in it that Markdown or HTML would act on: not code, unless it would be live.
+std::string markdown_words(std::string_view text, Inside inside) {
+  const std::string line = one_line(text);
+  if (is_live(line)) return markdown_code(line, inside);
   std::string escaped;
   for (std::size_t i = 0; i < line.size(); ++i) {
     if (!is_within_word(line, i) &&
@@ -161,11 +192,23 @@ std::string markdown_text(std::string_view text) {
   return escaped;
 }
 
+std::string markdown_text(std::string_view text) {
+  return markdown_words(text, Inside::Text);
+}
+
+std::string markdown_word(std::string_view text) {
+  return markdown_words(text, Inside::Cell);
+}
+
+std::string markdown_line(std::string_view text) {
+  return markdown_code(text, Inside::Text);
+}
+
 std::string markdown_head(const Table& table) {
   std::string head = "|";
   std::string rule = "|";
   for (const TableColumn& column : table.columns) {
-    head += " " + markdown_text(column.heading.text) + " |";
+    head += " " + markdown_word(column.heading.text) + " |";
     rule += column.is_left ? ":--|" : "--:|";
   }
   return head + "\n" + rule + "\n";
@@ -282,10 +325,12 @@ void write_markup_tables(const Results& results, const Markup& markup, const Sin
   }
 }
 
-std::string bullet_list(const std::vector<std::string>& texts, const Markup& markup) {
+using Writer = std::string (*)(std::string_view text);
+
+std::string bullet_list(const std::vector<std::string>& texts, const Markup& markup,
+                        Writer writer) {
   std::string list;
-  for (const std::string& text : texts)
-    list += std::string(markup.bullet) + markup.text(text) + "\n";
+  for (const std::string& text : texts) list += std::string(markup.bullet) + writer(text) + "\n";
   return list.empty() ? "" : "\n" + list;
 }
 
@@ -300,17 +345,18 @@ void write_markup(const Report& report, Markup markup, const Sink& sink) {
   if (report.is_suite()) {
     sink(markup.text(suite_title(report)) + "\n\n");
     write_table(suite_table(report), markup, sink);
-    below = bullet_list(
-        split_lines(gates_in_one_line(report) + suite_gate_lines(report, false, false)), markup);
+    below =
+        bullet_list(split_lines(gates_in_one_line(report) + suite_gate_lines(report, false, false)),
+                    markup, markup.text);
   } else {
     write_markup_tables(first, markup, sink);
-    below = bullet_list(split_lines(summary_lines(first, style)), markup) +
+    below = bullet_list(split_lines(summary_lines(first, style)), markup, markup.text) +
             bullet_list(
                 split_lines(precision_line(first) + gate_lines(first, false) + shell_lines(first)),
-                markup);
+                markup, markup.text);
   }
   const std::vector<std::string> warnings = warning_texts(report, style);
-  if (!warnings.empty()) below += "\nCaveats:\n" + bullet_list(warnings, markup);
+  if (!warnings.empty()) below += "\nCaveats:\n" + bullet_list(warnings, markup, markup.line);
   sink(below);
 }
 
@@ -429,23 +475,14 @@ std::vector<ToolName> tool_names(const Results& results) {
 }
 
 std::string code_cell(std::string_view text) {
-  const std::string line = one_line(text);
-  const std::string fence(longest_run_of_backticks(line) + 1, '`');
-  // A space inside the fence is removed again if there is one at both ends.
-  const bool pad = line.empty() || line.front() == '`' || line.back() == '`' ||
-                   (line.front() == ' ' && line.back() == ' ');
-  std::string code = fence + (pad ? " " : "");
-  for (const char c : line) {
-    if (c == '|') code += '\\';
-    code += c;
-  }
-  return code + (pad ? " " : "") + fence;
+  return markdown_code(text, Inside::Cell);
 }
 
 void write_markdown(const Report& report, const Sink& sink) {
   write_markup(report,
                {.text = markdown_text,
-                .word = markdown_text,
+                .word = markdown_word,
+                .line = markdown_line,
                 .code = code_cell,
                 .head = markdown_head,
                 .line_break = "<br>"},
@@ -456,6 +493,7 @@ void write_asciidoc(const Report& report, const Sink& sink) {
   write_markup(report,
                {.text = asciidoc_text,
                 .word = asciidoc_text,
+                .line = asciidoc_text,
                 .code = asciidoc_code,
                 .head = asciidoc_head,
                 .line_break = " +\n",
@@ -473,6 +511,7 @@ void write_orgmode(const Report& report, const Sink& sink) {
   write_markup(report,
                {.text = org_text,
                 .word = org_code,
+                .line = org_text,
                 .code = org_code,
                 .head = org_head,
                 .line_break = ", ",

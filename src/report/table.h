@@ -117,6 +117,7 @@ std::string dim_note(std::string_view note, const Style& style);
 struct Markup {
   std::string (*text)(std::string_view text);  ///< escaped
   std::string (*word)(std::string_view text);  ///< of the user, in a cell
+  std::string (*line)(std::string_view text);  ///< of a caveat, with words of the user in it
   std::string (*code)(std::string_view text);  ///< in a cell
   std::string (*head)(const Table& table);     ///< the lines above the first row
   std::string_view line_break;                 ///< within a cell
@@ -136,8 +137,7 @@ std::string marked_html(const Cell& cell);
 /// Draws a verdict's answer and figures in HTML; empty if there is no answer.
 std::string verdict_html(const Cell& verdict);
 
-/// `text` as code in a cell of a Markdown table: in as many backticks as it takes, each | escaped
-/// (a table is divided into cells before its code is looked for).
+/// `text` as code in a cell of a Markdown table.
 std::string code_cell(std::string_view text);
 
 /// Returns a delta, marked as a gain or a loss if it is significant, else dim.

@@ -136,7 +136,6 @@ class Runner final : NonCopyable {
   }
 
   SessionResult run() {
-    if (steps_.has_hooks()) end_background();  // they may change the conditions of its test
     began_ = context_.clock.now();
     if (const int signal = context_.interrupt(); signal != 0) {
       steps_.cut_short(Interrupted{signal});
@@ -474,13 +473,8 @@ class Runner final : NonCopyable {
         std::max<std::uint64_t>(os::Launcher::kMaxBatch / group_->count, 1));
   }
 
-  void end_background() const {
-    if (context_.end_background) context_.end_background();
-  }
-
   /// Runs `count` rounds from number `first` on; their time is added to `time`.
   bool run_rounds(RoundKind kind, std::uint64_t first, std::uint64_t count, nanoseconds& time) {
-    if (kind != RoundKind::Warmup) end_background();
     std::vector<Step> steps;
     for (std::uint64_t round = first; round < first + count; ++round) {
       for (const Step& step : steps_of_round(plan_, kind, static_cast<std::uint32_t>(round))) {

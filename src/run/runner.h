@@ -38,10 +38,9 @@ struct RunContext {
   std::uint32_t* order = nullptr;  ///< number of the latest run of all benchmarks; null if alone
 
   // These may be empty.
-  std::function<void()> let_others{};      ///< lets other plans go on; called before timed rounds
-  std::function<void()> end_background{};  ///< called before hooks, and before measurements
-  std::function<bool()> was_throttled{};   ///< true if the processor was since the last call
-  std::function<void(bool on)> tune{};     ///< tunes the machine, or restores it (--tune=compare)
+  std::function<void()> let_others{};     ///< lets other plans go on; called before timed rounds
+  std::function<bool()> was_throttled{};  ///< true if the processor was since the last call
+  std::function<void(bool on)> tune{};    ///< tunes the machine, or restores it (--tune=compare)
 };
 
 /// The runs of a plan, and the findings made while they came in.

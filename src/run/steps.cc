@@ -55,7 +55,6 @@ Result<void> StepRunner::prepare() {
   }
   if (auto programs = programs_.prepare(); !programs) return programs;
   if (auto hooks = hooks_.prepare(context_.user); !hooks) return hooks;
-  if (plan_.shell && context_.end_background) context_.end_background();
   auto overheads = measure_shell(plan_, context_.launcher, context_.user, context_.interrupt);
   if (!overheads) return overheads.error();
   session_.overheads = *std::move(overheads);

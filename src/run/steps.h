@@ -70,8 +70,6 @@ class StepRunner {
   /// Returns true if a command has a setup or a cleanup, so that none can go on later.
   bool hooks_surround_commands() const { return hooks_.surround_commands(); }
 
-  bool has_hooks() const { return hooks_.surround_commands() || hooks_.run_between_runs(); }
-
   const Pace& pace(std::size_t command) const { return paces_[command]; }
   std::chrono::nanoseconds batch_began() const { return batch_began_; }
 

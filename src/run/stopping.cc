@@ -115,10 +115,9 @@ bool belongs_to_block(const CountingRule& rule, const Spent& counted, std::uint6
   // Each block has its share of the fewest rounds, at least one.
   if (counted.rounds < rule.passes * ((rule.fewest * blocks + kBlocks - 1) / kBlocks)) return true;
   if (rule.exactly || counted.rounds == 0) return false;
-  using Seconds = std::chrono::duration<double>;
-  const double allowed = Seconds(timed_time).count() * rule.share / (1.0 - rule.share) *
+  const double allowed = static_cast<double>(timed_time.count()) * rule.share / (1.0 - rule.share) *
                          static_cast<double>(blocks) / static_cast<double>(kBlocks);
-  const double taken = Seconds(counted.time).count();
+  const auto taken = static_cast<double>(counted.time.count());
   const double a_turn = taken / static_cast<double>(counted.rounds);
   return taken + a_turn <= allowed;
 }

@@ -1,15 +1,19 @@
 #include "contract/program.h"
+#include "skip.h"
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
 #include <signal.h>
+#include <unistd.h>
 
 // Labels from git, which a program of that name replaces; it writes a log when it begins and ends.
 
@@ -18,7 +22,14 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kStatus = "echo '# branch.oid 1a2b'; echo '# branch.head trunk'";
+// What it is asked for, and at its end what it says.
+constexpr const char* kBegin =
+    "case \"$*\" in *rev-parse*) asked=head;; *status*) asked=status;; esac; ";
+constexpr const char* kSays =
+    "if [ $asked = head ]; then echo 1a2b; echo refs/heads/trunk; elif [ \"$CHANGED\" ]; then echo "
+    "\"$CHANGED\"; fi";
+
+enum class Notes { Hidden, Shown };
 
 /// A folder with that git, and with a program that enters its runs into the same log.
 class WithGit {
@@ -30,14 +41,16 @@ class WithGit {
     write("bin/it", "echo run >>\"$LOG\"; echo done >>\"$LOG\"");
   }
 
-  Said run(std::vector<std::string> arguments, int interrupt_after_ms = 0) const {
+  Said run(std::vector<std::string> arguments, Notes notes = Notes::Hidden,
+           const std::function<bool()>& interrupt_when = {}) const {
     Start start;
     start.folder = folder_.file("in/side");
-    start.interrupt_after_ms = interrupt_after_ms;
+    start.interrupt_when = interrupt_when;
     start.environment = environment;
     start.environment.emplace_back("LOG", log());
     start.environment.emplace_back("PATH", folder_.file("bin") + ":" + std::getenv("PATH"));
-    start.arguments = {"-q", "--engine", "none", "--export-json", folder_.file("it.json")};
+    start.arguments = {"--engine", "none", "--export-json", folder_.file("it.json")};
+    if (notes == Notes::Hidden) start.arguments.emplace_back("-q");
     start.arguments.insert(start.arguments.end(), arguments.begin(), arguments.end());
     return lauka(start);
   }
@@ -49,7 +62,8 @@ class WithGit {
   json labels() const {
     return json::parse(text_of(folder_.file("it.json"))).at("lauka").at("labels");
   }
-  void make_repository() const { std::ofstream(folder_.file("in/.git")) << "gitdir: elsewhere\n"; }
+  std::string repository() const { return folder_.file("in"); }
+  void make_repository() const { std::ofstream(repository() + "/.git") << "gitdir: elsewhere\n"; }
 
   std::vector<std::pair<std::string, std::string>> environment{};
 
@@ -62,16 +76,20 @@ class WithGit {
   Folder folder_;
 };
 
-std::string plain_git() {
-  return std::string("echo begin >>\"$LOG\"; sleep 0.05; ") + kStatus + "; echo end >>\"$LOG\"";
+/// It does `at_head` and `at_status` when it is asked for one of these.
+std::string git_script(const std::string& at_head = "", const std::string& at_status = "") {
+  return std::string(kBegin) + "echo $asked >>\"$LOG\"; if [ $asked = head ]; then :; " + at_head +
+         "\nelse :; " + at_status + "\nfi; sleep 0.05; " + kSays + "; echo end >>\"$LOG\"";
 }
 
 const json kTrunk = {{"branch", "trunk"}, {"commit", "1a2b"}, {"dirty", "no"}};
+const std::vector<std::string> kAround = {"head", "end",  "run",    "done",
+                                          "run",  "done", "status", "end"};
 
 }  // namespace
 
 TEST_CASE("outside a repository git is not started, and with --no-git nowhere") {
-  WithGit with(plain_git());
+  WithGit with(git_script());
   REQUIRE(with.run({"-w0", "-r1", "--", "true"}).status == 0);
   CHECK(with.lines().empty());
   CHECK(with.labels() == json::object());
@@ -81,53 +99,90 @@ TEST_CASE("outside a repository git is not started, and with --no-git nowhere") 
 }
 
 TEST_CASE("GIT_DIR makes any folder one of a repository") {
-  WithGit with(plain_git());
+  WithGit with(git_script());
   with.environment = {{"GIT_DIR", "/elsewhere"}};
   REQUIRE(with.run({"-w0", "-r1", "--", "true"}).status == 0);
-  CHECK(with.lines() == std::vector<std::string>{"begin", "end"});
+  CHECK(with.lines() == std::vector<std::string>{"head", "end", "status", "end"});
   CHECK(with.labels() == kTrunk);
 }
 
-TEST_CASE("git goes on during warm-up runs, once, and during no counted one") {
-  // It waits until the first run has ended: ten seconds, if lauka waits for it.
-  const WithGit with(
-      "echo begin >>\"$LOG\"; i=0; until grep -q done \"$LOG\" || [ $i = 200 ]; do sleep 0.05; "
-      "i=$((i + 1)); done; sleep 0.05; " +
-      std::string(kStatus) + "; echo end >>\"$LOG\"");
-  with.make_repository();
-  REQUIRE(with.run({"-w1", "-r3", "--", "it"}).status == 0);
-  std::vector<std::string> lines = with.lines();
-  CHECK(std::erase(lines, "begin") == 1);  // before or after "run": the two begin at once
-  CHECK(lines == std::vector<std::string>{"run", "done", "end", "run", "done", "run", "done", "run",
-                                          "done"});
-  CHECK(with.labels() == kTrunk);
-}
-
-TEST_CASE("without warm-up runs, and before hooks and a shell's start-up, git is waited for") {
-  const std::vector<std::string> first = {"begin", "end"};
+TEST_CASE("commit and branch are read before anything runs, and after it all what is changed") {
   const auto log_of = [&](const std::vector<std::string>& arguments) {
-    const WithGit with(plain_git());
+    const WithGit with(git_script());
     with.make_repository();
     REQUIRE(with.run(arguments).status == 0);
     CHECK(with.labels() == kTrunk);
     return with.lines();
   };
-  CHECK(log_of({"-w0", "-r1", "--", "it"}) ==
-        std::vector<std::string>{"begin", "end", "run", "done"});
-  CHECK(log_of({"-w1", "-r1", "--setup", "it", "--", "true"}) ==
-        std::vector<std::string>{"begin", "end", "run", "done"});
+  CHECK(log_of({"-w0", "-r2", "--", "it"}) == kAround);
+  CHECK(log_of({"-w1", "-r1", "--", "it"}) == kAround);
+  CHECK(log_of({"-w0", "-r1", "--setup", "it", "--cleanup", "it", "--", "true"}) == kAround);
   const auto shell =
       log_of({"-w0", "-r1", "--shell", "sh -c 'it; exec sh \"$@\"' sh", "--", "true"});
-  REQUIRE(shell.size() > 2);
-  CHECK(std::vector<std::string>(shell.begin(), shell.begin() + 2) == first);
+  REQUIRE(shell.size() > 4);
+  CHECK(std::vector<std::string>(shell.begin(), shell.begin() + 3) ==
+        std::vector<std::string>{"head", "end", "run"});
+  CHECK(std::vector<std::string>(shell.end() - 3, shell.end()) ==
+        std::vector<std::string>{"done", "status", "end"});
+}
+
+TEST_CASE("a file that is changed makes the session dirty, and a given label wins") {
+  WithGit with(git_script());
+  with.make_repository();
+  with.environment = {{"CHANGED", " M a.cc"}};
+  REQUIRE(with.run({"--label", "branch=mine", "-w0", "-r1", "--", "true"}).status == 0);
+  CHECK(with.labels() == json{{"branch", "mine"}, {"commit", "1a2b"}, {"dirty", "yes"}});
+}
+
+TEST_CASE("a session whose files may be changed is none of that commit") {
+  const WithGit with(git_script("", "exit 1"));
+  with.make_repository();
+  const Said said = with.run({"--label", "os=x", "-w0", "-r1", "--", "true"}, Notes::Shown);
+  CHECK(said.status == 0);
+  CHECK(has(said.err, "--label"));
+  CHECK(with.labels() == json{{"os", "x"}});
+}
+
+TEST_CASE("before the first commit there are no labels, and git is asked once") {
+  const WithGit with("echo asked >>\"$LOG\"");
+  with.make_repository();
+  const Said said = with.run({"-w0", "-r1", "--", "true"}, Notes::Shown);
+  CHECK(said.status == 0);
+  CHECK_FALSE(has(said.err, "git"));
+  CHECK(with.labels() == json::object());
+  CHECK(with.lines() == std::vector<std::string>{"asked"});
+}
+
+TEST_CASE("of a repository that git does not trust, as it is another user's, a note says so") {
+  const WithGit with("echo asked >>\"$LOG\"; exit 128");
+  with.make_repository();
+  const std::vector<std::string> arguments = {"-w0", "-r1", "--", "true"};
+  CHECK_FALSE(has(with.run(arguments, Notes::Shown).err, "git"));  // it has another reason
+  if (geteuid() != 0) return skip("only root can give a file to another user");
+  REQUIRE(chown(with.repository().c_str(), 65534, 65534) == 0);
+  const Said said = with.run(arguments, Notes::Shown);
+  CHECK(said.status == 0);
+  CHECK(has(said.err, "safe.directory"));
+  CHECK(with.labels() == json::object());
+  CHECK(with.lines() == std::vector<std::string>{"asked", "asked"});
+  const Said without = with.run({"--no-git", "-w0", "-r1", "--", "true"}, Notes::Shown);
+  CHECK_FALSE(has(without.err, "git"));
 }
 
 TEST_CASE("a session that is interrupted while git hangs ends, and git with it") {
-  const WithGit with("echo $$ >>\"$LOG\"; exec sleep 100");
-  with.make_repository();
-  CHECK(with.run({"-w0", "-r1", "--", "true"}, 500).status == 130);
-  REQUIRE(with.lines().size() == 1);
-  CHECK(kill(std::stoi(with.lines().front()), 0) != 0);
+  for (const bool at_head : {true, false}) {
+    CAPTURE(at_head);
+    const std::string hang = "echo hangs $$ >>\"$LOG\"; exec sleep 100";
+    const WithGit with(at_head ? git_script(hang) : git_script("", hang));
+    with.make_repository();
+    const auto hangs = [&] {
+      return !with.lines().empty() && with.lines().back().starts_with("hangs ");
+    };
+    const Said said = with.run({"-w0", "-r1", "--", "true"}, Notes::Hidden, hangs);
+    CHECK(said.status == (at_head ? 130 : 0));  // all runs were made
+    REQUIRE(hangs());
+    CHECK(kill(std::stoi(with.lines().back().substr(6)), 0) != 0);
+  }
 }
 
 }  // namespace lauka::contract

@@ -52,8 +52,8 @@ struct MacProcesses {
       calls.proc_pid_rusage = &write_usage;
       calls.proc_pidinfo = &pid_info;
       calls.proc_listchildpids = &children;
-      calls.mach_timebase_info = [](os::Timebase* base) {
-        *base = current()->base;
+      calls.mach_timebase_info = [](os::Timebase* target) {
+        *target = current()->base;
         return 0;
       };
       calls.mach_absolute_time = [] { return current()->now; };

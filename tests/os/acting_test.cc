@@ -16,22 +16,24 @@ namespace {
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
 int refused = 0;  // which of the calls, counted from 1; 0: no call
 int refused_with = 0;
-int calls = 0;
+int calls_made = 0;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 template <typename... Arguments>
 int unless_refused(int (*call)(Arguments...), Arguments... arguments) {
-  if (++calls != refused) return call(arguments...);
+  if (++calls_made != refused) return call(arguments...);
   errno = refused_with;
   return -1;
 }
 
 constexpr IdentityCalls kRefusing{
     [](const User& user) {
-      return ++calls == refused ? (errno = refused_with, -1) : identity_calls().join_groups(user);
+      return ++calls_made == refused ? (errno = refused_with, -1)
+                                     : identity_calls().join_groups(user);
     },
     [](const std::vector<gid_t>& groups) {
-      return ++calls == refused ? (errno = refused_with, -1) : identity_calls().setgroups(groups);
+      return ++calls_made == refused ? (errno = refused_with, -1)
+                                     : identity_calls().setgroups(groups);
     },
     [](gid_t group) { return unless_refused(identity_calls().setegid, group); },
     [](uid_t user) { return unless_refused(identity_calls().seteuid, user); },
@@ -55,7 +57,7 @@ TEST_CASE(
   for (const int error : {EPERM, EINVAL, ENOMEM, EAGAIN}) {
     for (refused = 0; refused <= 3; ++refused) {
       CAPTURE(refused);
-      calls = 0;
+      calls_made = 0;
       refused_with = error;
       {
         const ActAs acting(user, kRefusing);

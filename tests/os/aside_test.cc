@@ -3,6 +3,7 @@
 #include "os/running.h"
 
 #include <chrono>
+#include <variant>
 
 #include <doctest/doctest.h>
 
@@ -16,23 +17,40 @@ constexpr std::size_t kEnough = 1000;
 
 }  // namespace
 
-TEST_CASE("what a program aside wrote is there when it has ended well, once") {
+TEST_CASE("what a program aside wrote is there when it has ended, once") {
   ProgramAside aside;
   aside.begin(shell("echo one; echo two; echo no >&2"), seconds(5));
-  CHECK(aside.wait_for_output(kEnough) == "one\ntwo\n");
-  CHECK(aside.wait_for_output(kEnough).empty());
-  ProgramAside cut;
-  cut.begin(shell("echo one"), seconds(5));
-  CHECK(cut.wait_for_output(2) == "on");
+  const auto answer = aside.wait(kEnough);
+  CHECK(succeeded(answer.outcome));
+  CHECK(answer.output == "one\ntwo\n");
+  CHECK(std::holds_alternative<NotStarted>(aside.wait(kEnough).outcome));
 }
 
-TEST_CASE("of a program aside that fails, or is not there, nothing is taken") {
-  ProgramAside failing;
-  failing.begin(shell("echo one; exit 3"), seconds(5));
-  CHECK(failing.wait_for_output(kEnough).empty());
+TEST_CASE("a program aside may write more than is taken, and more than a pipe holds") {
+  ProgramAside aside;
+  aside.begin(shell("head -c 300000 /dev/zero | tr '\\0' x; exit 3"), seconds(50));
+  const auto answer = aside.wait(2);
+  CHECK(answer.output == "xx");
+  REQUIRE(std::holds_alternative<Exited>(answer.outcome));
+  CHECK(std::get<Exited>(answer.outcome).status == 3);
+}
+
+TEST_CASE("a program aside that closes its output is waited for, too") {
+  ProgramAside aside;
+  aside.begin(shell("echo one; exec >&-; sleep 0.05; exit 3"), seconds(50));
+  const auto answer = aside.wait(kEnough);
+  CHECK(answer.output == "one\n");
+  REQUIRE(std::holds_alternative<Exited>(answer.outcome));
+  CHECK(std::get<Exited>(answer.outcome).status == 3);
+}
+
+TEST_CASE("a program aside that is not there, and one that dies of a signal, are told apart") {
   ProgramAside missing;
   missing.begin({.words = {"no-such-program"}}, seconds(5));
-  CHECK(missing.wait_for_output(kEnough).empty());
+  CHECK(std::holds_alternative<NotStarted>(missing.wait(kEnough).outcome));
+  ProgramAside dying;
+  dying.begin(shell("kill -9 $$"), seconds(5));
+  CHECK(std::holds_alternative<Signalled>(dying.wait(kEnough).outcome));
 }
 
 TEST_CASE("a program aside is killed when its time is over, with what it started") {
@@ -40,7 +58,7 @@ TEST_CASE("a program aside is killed when its time is over, with what it started
   const auto began = clock.now();
   ProgramAside aside;
   aside.begin(shell("echo one; sleep 100 & sleep 100"), milliseconds(20));
-  CHECK(aside.wait_for_output(kEnough).empty());
+  CHECK(std::holds_alternative<TimedOut>(aside.wait(kEnough).outcome));
   CHECK(clock.now() - began < seconds(50));
 }
 

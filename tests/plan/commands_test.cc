@@ -272,17 +272,11 @@ std::string text_of(const std::vector<Label>& labels) {
 
 }  // namespace
 
-TEST_CASE("git's status says commit, branch, and whether anything was changed") {
-  const std::string head = "# branch.oid 12ab\n# branch.head main\n# branch.upstream origin/main\n";
-  CHECK(text_of(labels_of_git(head)) == "commit=12ab branch=main dirty=no ");
-  CHECK(text_of(labels_of_git(head + "1 .M N... 100644 100644 100644 1 2 a.cc\n")) ==
-        "commit=12ab branch=main dirty=yes ");
-  CHECK(text_of(labels_of_git(head + "? new.cc\n")) == "commit=12ab branch=main dirty=yes ");
-  CHECK(text_of(labels_of_git("# branch.oid 12ab\n# branch.head (detached)\n")) ==
-        "commit=12ab dirty=no ");
-  CHECK(text_of(labels_of_git("# branch.oid (initial)\n# branch.head main\n")) ==
-        "branch=main dirty=no ");
-  CHECK(labels_of_git("").empty());
+TEST_CASE("of git's HEAD come commit and branch, if there are any") {
+  CHECK(text_of(labels_of_head("12ab\nrefs/heads/main\n")) == "commit=12ab branch=main ");
+  CHECK(text_of(labels_of_head("12ab\nrefs/heads/heads/a\n")) == "commit=12ab branch=heads/a ");
+  CHECK(text_of(labels_of_head("12ab\nHEAD\n")) == "commit=12ab ");
+  CHECK(labels_of_head("").empty());
 }
 
 TEST_CASE("a given label wins over what was found, and they are sorted") {

@@ -116,6 +116,28 @@ TEST_CASE("a name below the table is text, whatever Markdown would make of it") 
             "\n- a\\*b\\* \\<i\\> \\[x\\](y) \\_\\_init\\_\\_ snake_case ran 4.55"));
 }
 
+TEST_CASE("what GitHub would make live in a name is code: users, issues, addresses") {
+  for (const std::string name : {"ask @someone", "fix #1", "GH-12", "see www.a.org", "a://b | c"}) {
+    Results results = manual_example();
+    results.commands[1].name = name;
+    const std::string text = written(write_markdown, results);
+    CHECK(has(text, "\n- `" + name + " ran 4.55"));
+    CHECK(has(text, "faster than ./build-old`\n"));
+  }
+  Results results = manual_example();
+  results.commands[1].name = "c# #x";
+  CHECK(has(written(write_markdown, results), "\n- c\\# \\#x ran 4.55"));
+}
+
+TEST_CASE("a caveat is code in Markdown") {
+  Results results = manual_example();
+  results.warnings = {{stats::Drift{0.9, 0.05, true}, 0U}};
+  const std::string text = written(write_markdown, results);
+  const std::size_t at = text.find("\nCaveats:\n\n- `");
+  REQUIRE(at != std::string::npos);
+  CHECK(text.ends_with("`\n"));
+}
+
 TEST_CASE("a command that never ran has a row of its own") {
   Results results = manual_example();
   without_values(results.commands[1]);

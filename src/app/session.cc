@@ -8,6 +8,7 @@
 #include "os/signals.h"
 #include "os/users.h"
 #include "report/screen.h"
+#include "run/programs.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -118,7 +119,8 @@ void add_typed(const Call& call, MadeOf& all) {
 void add_programs(const std::vector<BenchmarkRun>& runs, MadeOf& all) {
   for (const BenchmarkRun& run : runs) {
     std::vector<Fingerprint> programs;
-    identify(run.plan, run.context, 0, run.plan.commands.size(), programs);
+    identify(run.plan, {run.context.user, run.context.interrupt}, 0, run.plan.commands.size(),
+             programs);
     for (std::size_t c = 0; c < programs.size(); ++c)
       if (!run.plan.commands[c].hooks[HookKind::Setup])
         all.emplace_back("the program of " + cited(run.plan.commands[c].name) + " in benchmark " +

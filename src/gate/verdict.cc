@@ -251,6 +251,15 @@ std::optional<Verdict> decide_at_look(const Question& question, const Comparison
     return nothing;
   }
   const Evidence evidence{samples.reference, samples.candidate, samples.paired, question.share};
+  if (!condition.bound && !stats::has_percentages(samples.reference, samples.candidate)) {
+    if (!look.last) return std::nullopt;
+    return Verdict{.condition = condition,
+                   .candidate = question.candidate,
+                   .metric = question.metric,
+                   .rounds = evidence.rounds(),
+                   .level = levels.pass.value_or(0.0),
+                   .look = look.number};
+  }
   const Judgement judgement =
       judge(evidence, condition.limit_percent / 100.0, fails_when(condition), levels, look.last);
   if (!judgement.answer) return std::nullopt;

@@ -89,7 +89,7 @@ int side_of(const stats::Change& change, const Condition& condition) {
 /// supports the answer; else both ends.
 std::string measured(stats::Change change, std::optional<double> bound,
                      const gate::Verdict& verdict, const Metric& metric) {
-  if (!change.change) return "from 0, so there is no percentage";
+  if (!change.change) return "from 0 or values below it, so there is no percentage";
   const bool claims_above = (verdict.answer == gate::Answer::Fail) != verdict.condition.below;
   // A test may decide although the other's estimate, which is shown, is beyond it.
   const bool fits = bound && (claims_above ? *bound <= *change.change : *bound >= *change.change);
@@ -141,7 +141,7 @@ std::string more_rounds(double times) {
 }
 
 /// On a loaded machine CPU time is up to 75 times less noisy than wall time (docs/statistics.md).
-/// Below twice it is not worth mentioning.
+/// Below twice it is not worth mentioning, and in few rounds it is chance.
 std::string calmer_metric(const Results& results, const gate::Verdict& verdict) {
   if (results.metrics[verdict.metric].role != Role::WallTime || !verdict.delta.half_width())
     return "";
@@ -150,7 +150,11 @@ std::string calmer_metric(const Results& results, const gate::Verdict& verdict) 
   const double half_width = cpu->delta->half_width().value_or(0.0);
   if (half_width <= 0) return "";
   const double times = *verdict.delta.half_width() / half_width;
-  if (times < 2) return "";
+  // The logarithm of a ratio of two deviations has about this error (one of normal noise).
+  const double error =
+      1.0 / std::sqrt(static_cast<double>(std::max<std::size_t>(verdict.rounds, 2)) - 1.0);
+  constexpr double sure = 2.58;  // of 99%
+  if (times < 2 || std::log(times) < sure * error) return "";
   return fmt::format("gate on cpu_time, which is {:.0f} times less noisy here", times);
 }
 

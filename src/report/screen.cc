@@ -24,39 +24,51 @@ std::string write_header(const Results& results, std::size_t index, const Style&
   return inked(start + name, Ink::Bold, style.color) + "\n";
 }
 
-/// Explains why a shown delta has no interval. With one run that is obvious.
+/// Explains why a shown row has no delta, or a delta without an interval. With one run that is
+/// obvious.
 std::string_view why_no_interval(const Results& results, const Style& style) {
   for (const CommandResult& command : results.commands) {
     for (const MetricResult& row : command.rows) {
       if (results.metrics[row.metric].shown == Shown::Verbose && !style.verbose) continue;
+      if (row.summary && row.summary->min < 0.0 && !find_candidates(results).empty())
+        return "no delta: values below 0 have no percentages";
       const bool is_shown = row.delta && row.delta->change && *row.delta->change != 0.0;
       if (row.runs > 1 && is_shown && !row.delta->bounds)
-        return "a delta without ±: too few or too different runs for an interval";
+        return row.summary && row.summary->min == 0.0
+                   ? "a delta without ±: zeros among the values leave no interval"
+                   : "a delta without ±: too few or too different runs for an interval";
     }
   }
   return "";
 }
 
-/// True if the means shown contradict the delta: they differ the other way, or by a change outside
-/// its interval.
-bool contradicts_means(const stats::Delta& delta) {
+/// True if the means shown contradict the delta: they differ by a change outside its interval, more
+/// than the steps of coarse values explain.
+bool contradicts_means(const Results& results, std::size_t metric, std::size_t candidate) {
   constexpr double seen = 0.0005;  // half of the last digit that most deltas have
-  if (delta.basis != stats::Basis::Typical || !delta.change || !delta.mean.change) return false;
-  const double change = *delta.change;
-  const double of_mean = *delta.mean.change;
-  const bool is_outside = delta.bounds && delta.bounds->leave_out(of_mean);
-  return (is_outside || change * of_mean < 0) && std::fabs(change - of_mean) >= seen;
+  const MetricResult* row = shown_row(results.commands[candidate], metric);
+  if (row == nullptr || !row->delta) return false;
+  const stats::Delta& delta = *row->delta;
+  if (delta.basis != stats::Basis::Typical || !delta.bounds || !delta.mean.change) return false;
+  return delta.bounds->leave_out(*delta.mean.change) &&
+         std::fabs(*delta.change - *delta.mean.change) >= seen &&
+         (delta.mean_differs || mean_has_tail(results, metric, candidate));
 }
 
-std::string difference_of_means(const Results& results, const Metric& metric,
-                                const CommandResult& command, const stats::Delta& delta) {
+std::string difference_of_means(const Results& results, std::size_t index, std::size_t candidate) {
+  const Metric& metric = results.metrics[index];
+  const CommandResult& command = results.commands[candidate];
+  const stats::Delta& delta = *row_of(command, index)->delta;
   const bool is_above = *delta.mean.change > *delta.change;
-  return fmt::format(
-      "delta: change of the typical round; the means of {}{} differ by {}, because a few runs{} "
-      "took much {}",
-      one_line(metric.name), results.commands.size() > 2 ? " of " + one_line(command.name) : "",
-      delta_text({delta.mean.change, {}}), is_above ? "" : " of the reference",
-      metric.unit == Unit::Seconds ? "longer" : "more");
+  const std::string because =
+      mean_has_tail(results, index, candidate)
+          ? fmt::format(", because a few runs{} took much {}", is_above ? "" : " of the reference",
+                        metric.unit == Unit::Seconds ? "longer" : "more")
+          : "";
+  return fmt::format("delta: change of the typical round; the means of {}{} differ by {}{}",
+                     one_line(metric.name),
+                     results.commands.size() > 2 ? " of " + one_line(command.name) : "",
+                     delta_text({delta.mean.change, {}}), because);
 }
 
 std::string full_tables(const Results& results, const Style& style) {
@@ -112,9 +124,36 @@ std::string hidden_rows_line(const Results& results, const std::vector<std::size
   return more == 0 ? "" : dim_note("not shown: " + names + "; see --table full", style);
 }
 
-std::string missing_runs(const Results& results, std::size_t command) {
-  constexpr std::size_t fewest = 6;  // rounds that ranks need
-  return results.commands[command].runs < fewest ? "too few runs" : "too different runs";
+/// Returns the rows that a ranking compares, as far as they have values.
+std::vector<const stats::Summary*> summaries_of(const Results& results, const Ranking& ranking) {
+  std::vector<const stats::Summary*> all;
+  const auto add = [&](std::size_t command) {
+    const MetricResult* row = row_of(results.commands[command], ranking.metric);
+    if (row != nullptr && row->summary) all.push_back(&*row->summary);
+  };
+  add(ranking.command);
+  if (!results.reference.baseline) add(results.reference.command);
+  return all;
+}
+
+bool has_zero(const Results& results, const Ranking& ranking) {
+  return std::ranges::any_of(summaries_of(results, ranking),
+                             [](const stats::Summary* one) { return one->min == 0.0; });
+}
+
+/// True if both commands have no other value. Of a baseline the ratio says so: it would be none.
+bool is_all_zeros(const Results& results, const Ranking& ranking) {
+  const auto all = summaries_of(results, ranking);
+  return !all.empty() && ranking.speed.ratio == 1.0 &&
+         std::ranges::all_of(all, [](const stats::Summary* one) { return one->max == 0.0; });
+}
+
+/// Returns what keeps a ranking from having an interval: "too few runs".
+std::string_view missing_interval(const Results& results, const Ranking& ranking) {
+  const double tail = (1.0 - results.confidence) / 2.0;
+  const double fewest = std::ceil(-std::log2(tail));  // rounds that ranks need
+  if (static_cast<double>(results.commands[ranking.command].runs) < fewest) return "too few runs";
+  return has_zero(results, ranking) ? "too many zeros" : "too different runs";
 }
 
 /// Replaces the blanks of a name, so that no line is broken there.
@@ -155,8 +194,12 @@ std::string write_line(const Results& results, const Ranking& ranking, const Sty
   const bool faster = ranking.speed.faster;
   std::string between;
   std::string after = " in " + name;
-  if (!ranking.speed.bounds) {
-    between = ": " + missing_runs(results, ranking.command) + " to tell whether it differs from ";
+  if (!ranking.speed.bounds && is_all_zeros(results, ranking)) {
+    between = ": 0 in every run, as in ";
+    after = " (" + name + ")";
+  } else if (!ranking.speed.bounds) {
+    between =
+        fmt::format(": {} to tell whether it differs from ", missing_interval(results, ranking));
   } else if (!ranking.significant) {
     between = ": no significant difference from ";
   } else {
@@ -182,7 +225,7 @@ std::string headline(const Results& results, const std::vector<Ranking>& ranking
   if (std::ranges::none_of(rankings,
                            [](const Ranking& one) { return one.speed.bounds.has_value(); }) &&
       rankings.size() > 1 && !results.reference.baseline)
-    return in_lines(missing_runs(results, rankings[0].command) +
+    return in_lines(std::string(missing_interval(results, rankings[0])) +
                         " to tell whether a command differs from " +
                         bold(one_line(reference), style) + " in " +
                         spoken(one_line(results.metrics[rankings[0].metric].name)),
@@ -217,8 +260,7 @@ std::string about_short_runs(const Results& results, const Style& style) {
   const auto& start = results.process_start;
   if (!start)
     return dim_note(
-        "most of a run under 1 ms is the start of its process: measure true as well to see how "
-        "much",
+        "a run under 1 ms may be mostly the start of its process: measure true as well to see",
         style);
   const std::string text = quantity(*start, Unit::Seconds);
   return dim_note(
@@ -333,10 +375,9 @@ std::string why_means_differ(const Results& results, const Style& style) {
   for (std::size_t m = 0; m < results.metrics.size(); ++m) {
     const Metric& metric = results.metrics[m];
     if (metric.shown == Shown::Verbose && !style.verbose) continue;
-    for (const CommandResult& command : results.commands) {
-      const MetricResult* row = shown_row(command, m);
-      if (row == nullptr || !row->delta || !contradicts_means(*row->delta)) continue;
-      text += dim_note(difference_of_means(results, metric, command, *row->delta), style);
+    for (std::size_t c = 0; c < results.commands.size(); ++c) {
+      if (!contradicts_means(results, m, c)) continue;
+      text += dim_note(difference_of_means(results, m, c), style);
       if (!style.verbose) return text;
     }
   }

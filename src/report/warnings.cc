@@ -53,20 +53,23 @@ struct WarningWords {
 
   std::string but_deltas() const {
     if (!has_deltas) return "";
-    return paired ? "; deltas compare runs of the same round and are not affected"
+    return paired ? "; deltas compare runs of the same round, so what these share cancels"
                   : "; --order random keeps it out of deltas";
   }
 
   Words operator()(const SlowFirstRun& warning) const {
     const auto& [first, rest, slow] = warning.seen;
+    const std::string_view and_read =
+        warning.alone_read_disk ? ", and it alone read from the disk" : "";
     const std::string ratio = rest > 0.0 ? times(first / rest) : "more than";
     return {"first_run_slow",
-            fmt::format("the first run took {} the median of the rest ({}, {})", ratio,
-                        of_run(first), of_run(rest)),
+            fmt::format("the first run took {} the median of the rest ({}, {}){}", ratio,
+                        of_run(first), of_run(rest), and_read),
             warning.warmup == 0
                 ? "use --warmup 1, unless cold starts are what you measure"
                 : fmt::format("if this happens again, use --warmup {}", warning.warmup + 1),
-            "the first run took longer than the rest", ratio + " the median"};
+            fmt::format("the first run took longer than the rest{}", and_read),
+            ratio + " the median"};
   }
 
   Words operator()(const stats::Drift& seen) const {
@@ -75,8 +78,8 @@ struct WarningWords {
     const std::string start = fmt::format("wall time {} ", rises ? "rose" : "fell");
     const std::string end = "from the first third of the runs to the last";
     return {"drift", start + by + " " + end,
-            (rises ? "let the machine cool down, or stop its other work"
-                   : "raise --warmup, or stop the machine's other work") +
+            (rises ? "heat, other programs or what the runs leave behind may be the cause"
+                   : "a cold start or other programs may be the cause: raise --warmup") +
                 but_deltas(),
             start + end, by};
   }
@@ -105,11 +108,10 @@ struct WarningWords {
 
   Words operator()(const stats::SlowNoise& seen) const {
     const std::string figure = fmt::format("r = {:.2f}", seen.autocorrelation);
-    return {"slow_noise",
-            fmt::format("consecutive runs are correlated ({}): the machine drifts", figure),
+    return {"slow_noise", fmt::format("consecutive runs resemble each other ({})", figure),
             "another session's mean may differ by more than its ±: measure longer with --duration" +
                 but_deltas(),
-            "consecutive runs are correlated: the machine drifts", figure};
+            "consecutive runs resemble each other", figure};
   }
 
   Words operator()(const CoarseClock& warning) const {
@@ -200,7 +202,7 @@ struct WarningWords {
   Words operator()(const OtherCores& warning) const {
     const std::string candidate = quantity(warning.candidate, Unit::Fraction);
     const std::string reference = quantity(warning.reference, Unit::Fraction);
-    const std::string so = ", so the difference in time is not due to the code alone";
+    const std::string so = ", which may account for a part of the difference in time";
     std::string text =
         fmt::format("{} is {}, the reference's {}: they ran on different kinds of core",
                     warning.metric, candidate, reference) +
@@ -238,17 +240,33 @@ struct WarningWords {
     const stats::Delta& delta = warning.delta;
     const bool above = *delta.mean.change > *delta.change;
     const std::string both = fmt::format("{} and {}", delta_text(delta.mean), delta_text(delta));
-    return {
-        "mean_differs",
-        fmt::format("{}: the mean changed by {}, the typical round by {}, because some runs{} "
-                    "took far more than the rest",
-                    warning.metric, delta_text(delta.mean), delta_text(delta),
-                    above ? "" : " of the reference"),
-        "find them with --export-runs; a gate on such rare runs needs more rounds",
-        fmt::format("{}: the mean and the typical round changed differently, because some runs{} "
-                    "took far more than the rest",
-                    warning.metric, above ? "" : " of the reference"),
-        both};
+    const std::string because =
+        warning.has_tail ? fmt::format(", because some runs{} took far more than the rest",
+                                       above ? "" : " of the reference")
+                         : "";
+    return {"mean_differs",
+            fmt::format("{}: the mean changed by {}, the typical round by {}{}", warning.metric,
+                        delta_text(delta.mean), delta_text(delta), because),
+            warning.has_tail
+                ? "find them with --export-runs; a gate on such rare runs needs more rounds"
+                : "compare the runs of both with --export-runs or --histogram",
+            fmt::format("{}: the mean and the typical round changed differently{}", warning.metric,
+                        because),
+            both};
+  }
+
+  Words operator()(const AlikeRounds& warning) const {
+    const std::string wider = times(warning.widening) + " as wide";
+    const std::string general = fmt::format(
+        "{}: neighbouring {} resemble each other, so the interval of the change is "
+        "wider than of independent ones",
+        warning.metric, warning.is_own ? "runs" : "rounds");
+    return {"alike_rounds",
+            fmt::format("{}: neighbouring {} resemble each other, so the interval of the change is "
+                        "{} as of independent ones",
+                        warning.metric, warning.is_own ? "runs" : "rounds", wider),
+            "what a run leaves to the next may be the cause (--prepare); more rounds narrow it",
+            general, wider};
   }
 
   Words operator()(const NeverCounted& warning) const {
@@ -264,13 +282,15 @@ struct WarningWords {
   Words operator()(const BusyMachine& warning) const {
     const std::string wall = of_run(warning.median_wall_seconds);
     const std::string cpu = of_run(warning.median_cpu_seconds);
+    const std::string preemptions =
+        fmt::format("preempted {} times", quantity(warning.median_preemptions, Unit::Count));
     return {"busy_machine",
-            fmt::format("the machine is busy: a run of {} spent {} on a CPU and waited for one the "
-                        "rest of the time",
-                        wall, cpu),
-            "CPU time is the quieter metric: compare cpu_time, or stop other programs",
-            "the machine is busy: runs waited for a CPU much of the time",
-            fmt::format("{} of {} on a CPU", cpu, wall)};
+            fmt::format("the machine seems busy: a run of {} spent {} on a CPU and was {}", wall,
+                        cpu, preemptions),
+            "compare cpu_time, or stop other programs",
+            "the machine seems busy: runs were preempted, and spent much of their time without a "
+            "CPU",
+            fmt::format("{} of {} on a CPU, {}", cpu, wall, preemptions)};
   }
 
   Words operator()(const SlowedByCounting& warning) const {
@@ -334,7 +354,7 @@ std::string write_line(const Results& results, std::span<const Words> group) {
 bool is_about_deltas(const Words& words) {
   constexpr auto kinds = std::to_array<std::string_view>(
       {"few_runs", "sequential_order", "baseline", "foreign_baseline", "other_cores",
-       "mean_differs", "same_programs"});
+       "mean_differs", "alike_rounds", "same_programs"});
   return std::ranges::find(kinds, words.kind) != kinds.end();
 }
 

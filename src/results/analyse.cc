@@ -90,6 +90,37 @@ std::optional<LowShare> low_share(const Metric& metric, const std::optional<doub
   return LowShare{metric.name, *least, static_cast<std::size_t>(low), shares.size()};
 }
 
+/// Adds what a delta hides: a mean that says another thing, rounds that are not independent.
+void add_findings_of_delta(std::size_t index, std::size_t c, const Comparison& samples,
+                           const std::vector<Series>& series, Results& results) {
+  const Metric& metric = results.metrics[index];
+  const stats::Delta& delta = *results.commands[c].rows[index].delta;
+  const std::optional<std::size_t> reference =
+      results.reference.baseline ? std::nullopt : std::optional(results.reference.command);
+  // Shown if rare long runs matter most; exports have it of all metrics.
+  const bool is_time = metric.role == Role::WallTime || metric.role == Role::CpuTime;
+  if (delta.mean_differs)
+    results.warnings.push_back({MeanDiffers{metric.name, delta, mean_has_tail(results, index, c)},
+                                c, is_time ? metric.shown : Shown::Verbose});
+  const bool is_gated = std::ranges::any_of(
+      results.verdicts, [&](const gate::Verdict& verdict) { return verdict.metric == index; });
+  if (metric.role != Role::WallTime && !is_gated) return;
+  auto alike = find_alike_rounds(metric, delta, samples, series.size() - 1);
+  if (!alike) return;
+  const auto cause = find_cause(series, c, reference);
+  alike->is_own = cause.has_value();
+  const auto known = std::ranges::find_if(results.warnings, [&](const Warning& warning) {
+    const auto* other = std::get_if<AlikeRounds>(&warning.finding);
+    return other != nullptr && other->metric == metric.name && warning.command == cause;
+  });
+  if (known == results.warnings.end()) {
+    results.warnings.push_back({*std::move(alike), cause});
+  } else {
+    auto& other = std::get<AlikeRounds>(known->finding);
+    other.widening = std::max(other.widening, alike->widening);
+  }
+}
+
 void compare_commands(std::size_t index, const stats::IntervalTails& tails,
                       const std::vector<Series>& series, Results& results) {
   const Metric& metric = results.metrics[index];
@@ -101,15 +132,12 @@ void compare_commands(std::size_t index, const stats::IntervalTails& tails,
       continue;
     const Comparison samples =
         collect_samples(results.reference, compares_within_rounds(results, c), index, series, c);
-    if (samples.is_empty()) continue;
+    if (samples.is_empty() || !stats::has_percentages(samples.reference, samples.candidate))
+      continue;
     row.delta = stats::estimate_delta(samples.reference, samples.candidate, samples.paired, tails,
                                       metric.share());
     if (metric.percentile && !row.delta->bounds) row.delta.reset();
-    // Shown if rare long runs matter most; exports have it of all metrics.
-    const bool is_time = metric.role == Role::WallTime || metric.role == Role::CpuTime;
-    if (row.delta && row.delta->mean_differs)
-      results.warnings.push_back(
-          {MeanDiffers{metric.name, *row.delta}, c, is_time ? metric.shown : Shown::Verbose});
+    if (row.delta) add_findings_of_delta(index, c, samples, series, results);
   }
 }
 
@@ -117,6 +145,8 @@ void analyse_metric(std::size_t index, const stats::IntervalTails& tails,
                     const std::vector<std::uint32_t>& rounds, Results& results) {
   const Metric& metric = results.metrics[index];
   const std::vector<Series> series = make_series(results, index, rounds);
+  std::vector<FirstRunFacts> first_runs;
+  if (metric.role == Role::WallTime) first_runs = facts_of_first_runs(results, series);
   for (std::size_t c = 0; c < series.size(); ++c) {
     CommandResult& command = results.commands[c];
     command.rows.push_back(make_result(index, metric, tails.tail, series[c], command.runs));
@@ -126,7 +156,7 @@ void analyse_metric(std::size_t index, const stats::IntervalTails& tails,
       row.summary.reset();
     }
     if (metric.role == Role::WallTime)
-      std::ranges::move(warnings_of_series(c, series[c].values, results.setting.warmup),
+      std::ranges::move(warnings_of_series(c, series[c].values, first_runs[c]),
                         std::back_inserter(results.warnings));
     if (const auto low = low_share(metric, results.setting.min_share, series[c].values))
       results.warnings.push_back({*low, c});
@@ -146,16 +176,15 @@ void rank(Results& results) {
   }
 }
 
-/// Computes how much counting slows a command; beyond 5% it is reported.
+/// Computes how much counting slows a command, and reports it if it is more than chance.
 void enter_slowdown(std::size_t command, const std::vector<double>& timed,
                     const std::vector<double>& counting, Results& results) {
-  constexpr double worth_a_line = 1.05;
   if (timed.empty() || counting.empty()) return;
   const double usual = stats::median(stats::sorted(timed));
   if (usual <= 0.0) return;  // no longer than its shell
-  const double ratio = stats::median(stats::sorted(counting)) / usual;
-  results.commands[command].slowdown = ratio;
-  if (ratio > worth_a_line) results.warnings.push_back({SlowedByCounting{ratio}, command});
+  results.commands[command].slowdown = stats::median(stats::sorted(counting)) / usual;
+  if (const auto slowed = slowed_by_counting(timed, counting))
+    results.warnings.push_back({*slowed, command});
 }
 
 void analyse_runs(std::size_t c, Results& results) {

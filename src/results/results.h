@@ -26,7 +26,8 @@ namespace lauka {
 /// The first run was slower than all that came after it.
 struct SlowFirstRun {
   stats::FirstRun seen;
-  std::uint64_t warmup = 0;  ///< runs that went before it, uncounted
+  std::uint64_t warmup = 0;      ///< runs that went before it, uncounted
+  bool alone_read_disk = false;  ///< it read from the disk, and no other run did
 };
 
 /// Some runs were far slower or faster than the rest.
@@ -117,10 +118,18 @@ struct LowCoverage {
   double median = 0.0;  ///< fraction of its instructions
 };
 
-/// The mean's change is clearly outside the interval of the typical round's: rare long runs.
+/// The mean's change is clearly outside the interval of the typical round's.
 struct MeanDiffers {
   std::string metric;
   stats::Delta delta;
+  bool has_tail = false;  ///< the command whose mean is too high has runs far above its others
+};
+
+/// Neighbouring rounds resemble each other, so that the interval of a delta is wider.
+struct AlikeRounds {
+  std::string metric;
+  double widening = 1.0;  ///< as the delta's
+  bool is_own = false;    ///< the runs of the warning's command resemble each other
 };
 
 /// An event was 0 in every run, though the command ran instructions.
@@ -133,10 +142,11 @@ struct SlowedByCounting {
   double ratio = 1.0;  ///< ratio of wall times
 };
 
-/// The command had to wait for a CPU so much that its CPU time is by far the quieter metric.
+/// The command most likely had to wait for a CPU.
 struct BusyMachine {
   double median_wall_seconds = 0.0;
   double median_cpu_seconds = 0.0;
+  double median_preemptions = 0.0;
 };
 
 /// A candidate is the same program as the reference: differences are noise, or come from elsewhere.
@@ -149,7 +159,7 @@ using Finding =
     std::variant<SlowFirstRun, stats::Drift, stats::TwoModes, ManyOutliers, stats::SlowNoise,
                  CoarseClock, UncertainSplit, BelowShell, FewRuns, SequentialRuns, AgainstBaseline,
                  ForeignBaseline, OtherCores, LowShare, LowCoverage, NeverCounted, MeanDiffers,
-                 SlowedByCounting, BusyMachine, SamePrograms>;
+                 AlikeRounds, SlowedByCounting, BusyMachine, SamePrograms>;
 
 /// Caveats.
 struct Warning {
@@ -321,11 +331,45 @@ int exit_status_of(const std::vector<gate::Verdict>& verdicts, std::optional<int
 int exit_status_of(const Session& session, const std::vector<gate::Verdict>& verdicts,
                    std::optional<int> if_inconclusive);
 
+/// What is known of a command's first run besides its wall time.
+struct FirstRunFacts {
+  std::uint64_t warmup = 0;      ///< as SlowFirstRun's
+  bool alone_read_disk = false;  ///< likewise
+  /// The probability that first runs are the slowest, in as many commands as they are, if their
+  /// order is chance.
+  double chance = 1.0;
+};
+
 /// Finds unsteady wall times of `command`; `series` is in the order run. Returns at most a slow
-/// first run and one finding about the rest, since one cause shows as several: drift (unless there
-/// are outliers and it is small against the spread), else two modes, outliers or slow noise.
+/// first run (if it alone read from the disk, or chance is improbable) and one finding about the
+/// rest, since one cause shows as several: drift (unless there are outliers and it is small against
+/// the spread), else two modes, outliers or slow noise.
 std::vector<Warning> warnings_of_series(std::size_t command, std::span<const double> series,
-                                        std::uint64_t warmup);
+                                        const FirstRunFacts& first);
+
+/// Returns the facts about the first runs of all commands, whose wall times are `series`.
+std::vector<FirstRunFacts> facts_of_first_runs(const Recording& session,
+                                               std::span<const Series> series);
+
+/// Returns a finding about the delta of `metric` if more than chance makes the rounds of `samples`
+/// resemble each other. `tests`: of this kind in the session, which share the rate of false alarms.
+std::optional<AlikeRounds> find_alike_rounds(const Metric& metric, const stats::Delta& delta,
+                                             const Comparison& samples, std::size_t tests);
+
+/// Returns the command to be named in it: the only one of both whose own series shows it.
+/// `reference` is nullopt if it is not of this session.
+std::optional<std::size_t> find_cause(std::span<const Series> series, std::size_t candidate,
+                                      std::optional<std::size_t> reference);
+
+/// True if the mean that makes the mean's change other than the delta (an index into
+/// Results::metrics, a candidate with both) is of a command whose largest values are outliers. A
+/// baseline's values are not known.
+bool mean_has_tail(const Results& results, std::size_t metric, std::size_t candidate);
+
+/// Finds out if counting slowed a command's runs by more than 5%: the interval of the ratio is
+/// above that. `timed` and `counting` are wall times, in the order run.
+std::optional<SlowedByCounting> slowed_by_counting(std::span<const double> timed,
+                                                   std::span<const double> counting);
 
 /// Finds other weaknesses of `results`, whose rows, rankings and verdicts are complete: the clocks,
 /// the number of runs, the order.

@@ -1,4 +1,7 @@
 #include "results/results.h"
+#include "stats/delta.h"
+#include "stats/distributions.h"
+#include "stats/resemblance.h"
 #include "stats/summary.h"
 
 #include <algorithm>
@@ -22,6 +25,10 @@ constexpr std::size_t kFewestForOutliers = 10;
 // The longest common one (250 Hz); if the tick is unknown, better one warning too many.
 constexpr std::chrono::nanoseconds kAssumedTick = std::chrono::milliseconds(4);
 
+/// At most so many sessions without its cause get a warning, as far as noise makes them (docs/
+/// measuring.md has what scripts/bench warnings counted).
+constexpr double kFalseAlarms = 0.01;
+
 // Below this the engine has missed something: 2% is more than the kernel's work for a process after
 // its last thread was sampled.
 constexpr double kWhole = 0.98;
@@ -37,6 +44,16 @@ std::optional<double> median_of(const MetricResult* row) {
 
 std::optional<double> median_of(const Results& results, std::size_t command, Role role) {
   return median_of(row_of(results, command, role));
+}
+
+/// True if a candidate is its reference's program, as far as both are known. Another setup in the
+/// same session may have made another one in between.
+bool is_same_program(const Results& results, std::size_t candidate) {
+  const Command& ours = results.commands[candidate];
+  const Command& theirs = results.reference_of(candidate);
+  return ours.program.is_known() && ours.program == theirs.program &&
+         (results.reference.baseline ||
+          ours.hooks[HookKind::Setup] == theirs.hooks[HookKind::Setup]);
 }
 
 bool is_of_split(Role role) {
@@ -111,10 +128,12 @@ std::optional<UncertainSplit> uncertain_split(const Results& results, std::size_
 
 // Wall time over CPU time from which a command that was pushed aside waited rather than worked.
 constexpr double kMuchWaiting = 1.3;
-constexpr double kMuchQuieter = 2.0;
+/// The longest wait for another program's slice: the period of a control group's quota, and of
+/// round-robin scheduling. A longer wait has another cause.
+constexpr double kLongestSlice = 0.1;
 
 /// A program that sleeps or reads also has more wall time than CPU time, but gives up its CPU more
-/// often than it is pushed aside.
+/// often than it is pushed aside, and waits longer than a slice.
 std::optional<BusyMachine> busy_machine(const Results& results, std::size_t command) {
   const auto wall = median_of(results, command, Role::WallTime);
   const auto cpu = median_of(results, command, Role::CpuTime);
@@ -122,12 +141,26 @@ std::optional<BusyMachine> busy_machine(const Results& results, std::size_t comm
   const auto willing = median_of(results, command, Role::VoluntarySwitches);
   if (!wall || !cpu || !pushed || !willing || *cpu <= 0.0) return std::nullopt;
   if (*wall < kMuchWaiting * *cpu || *pushed < 1.0 || *pushed <= *willing) return std::nullopt;
-  const auto noise = [&](Role metric) {
-    const stats::Summary& summary = *row_of(results, command, metric)->summary;
-    return summary.stddev.value_or(0.0) / summary.mean;
-  };
-  if (noise(Role::WallTime) < kMuchQuieter * noise(Role::CpuTime)) return std::nullopt;
-  return BusyMachine{*wall, *cpu};
+  if (*wall - *cpu > *pushed * kLongestSlice) return std::nullopt;
+  return BusyMachine{*wall, *cpu, *pushed};
+}
+
+/// True if the first timed run of a command read from the disk, and no other one did.
+bool alone_read_disk(const Recording& session, std::size_t command) {
+  for (const std::string_view name : {"block_reads", "major_faults"}) {
+    const auto metric = find_metric(session.metrics, name);
+    if (!metric) continue;
+    std::optional<double> of_first;
+    double of_others = 0.0;
+    for (const std::uint32_t run : session.runs->of_command(command)) {
+      const auto value = session.runs->value(run, *metric);
+      if (!value) continue;
+      if (of_first) of_others = std::max(of_others, *value);
+      of_first = of_first.value_or(*value);
+    }
+    if (of_first.value_or(0.0) > 0.0 && of_others == 0.0) return true;
+  }
+  return false;
 }
 
 /// True if the median moved by more than half of the interquartile range: on a busy machine
@@ -205,6 +238,16 @@ std::vector<OtherCores::Cycles> cycles_by_kind(const Results& results, std::size
   return cycles;
 }
 
+/// True if chance does not explain the difference of the means of so many shares.
+bool differ_surely(const stats::Summary& a, const stats::Summary& b) {
+  if (!a.stddev || !b.stddev) return false;
+  const double of_a = *a.stddev * *a.stddev / static_cast<double>(a.count);
+  const double of_b = *b.stddev * *b.stddev / static_cast<double>(b.count);
+  const double t = stats::student_t_quantile_above(
+      kFalseAlarms / 2.0, stats::welch_degrees(of_a, a.count, of_b, b.count));
+  return std::abs(a.mean - b.mean) > t * std::sqrt(of_a + of_b);
+}
+
 /// Returns the candidate whose share of time on fast cores is furthest from the reference's.
 std::optional<Warning> other_cores(const Results& results) {
   std::optional<Warning> worst;
@@ -216,7 +259,7 @@ std::optional<Warning> other_cores(const Results& results) {
     if (candidate == nullptr || !candidate->summary || !reference->summary) continue;
     const double share = candidate->summary->mean;
     const double distance = std::abs(share - reference->summary->mean);
-    if (distance <= furthest) continue;
+    if (distance <= furthest || !differ_surely(*candidate->summary, *reference->summary)) continue;
     furthest = distance;
     worst = Warning{OtherCores{results.metrics[candidate->metric].name, share,
                                reference->summary->mean, cycles_by_kind(results, c)},
@@ -241,19 +284,83 @@ void add_warnings_of_coverage(const Results& results, std::vector<Warning>& warn
 }  // namespace
 
 std::vector<Warning> warnings_of_series(std::size_t command, std::span<const double> series,
-                                        std::uint64_t warmup) {
+                                        const FirstRunFacts& facts) {
   const auto first = stats::first_run(series);
-  const bool slow_first = first && first->slow;
+  const bool slow_first =
+      first && first->slow && (facts.alone_read_disk || facts.chance <= kFalseAlarms);
   const auto unsteady = find_unsteadiness(slow_first ? series.subspan(1) : series);
   // After a warm-up, and among many outliers, a slow first run is most likely one of them.
   const bool is_one_of_many =
-      warmup > 0 && unsteady && std::holds_alternative<ManyOutliers>(*unsteady);
+      facts.warmup > 0 && unsteady && std::holds_alternative<ManyOutliers>(*unsteady);
   std::vector<Warning> warnings;
-  if (slow_first && !is_one_of_many) {
-    warnings.push_back({SlowFirstRun{*first, warmup}, command});
-  }
+  if (slow_first && !is_one_of_many)
+    warnings.push_back({SlowFirstRun{*first, facts.warmup, facts.alone_read_disk}, command});
   if (unsteady) warnings.push_back({*unsteady, command});
   return warnings;
+}
+
+std::vector<FirstRunFacts> facts_of_first_runs(const Recording& session,
+                                               std::span<const Series> series) {
+  // One command's slowest run may well be its first; several commands agree by chance hardly ever.
+  double together = 1.0;
+  const bool do_agree = std::ranges::all_of(series, [&](const Series& one) {
+    const auto first = stats::first_run(one.values);
+    together /= static_cast<double>(std::max<std::size_t>(one.values.size(), 1));
+    return first && first->slow;
+  });
+  std::vector<FirstRunFacts> all;
+  for (std::size_t c = 0; c < series.size(); ++c) {
+    const auto runs = static_cast<double>(std::max<std::size_t>(series[c].values.size(), 1));
+    const double alone = static_cast<double>(series.size()) / runs;
+    all.push_back({session.setting.warmup, alone_read_disk(session, c),
+                   do_agree ? std::min(alone, together) : alone});
+  }
+  return all;
+}
+
+std::optional<AlikeRounds> find_alike_rounds(const Metric& metric, const stats::Delta& delta,
+                                             const Comparison& samples, std::size_t tests) {
+  if (delta.widening <= 1.0) return std::nullopt;
+  const double error = kFalseAlarms / 2.0 / static_cast<double>(std::max<std::size_t>(tests, 1));
+  const auto is_clear = [&](std::span<const double> series) {
+    return stats::resemblance(series).is_clear(error);
+  };
+  const bool is_found =
+      samples.paired ? is_clear(stats::relative_differences(samples.reference, samples.candidate))
+                     : is_clear(samples.reference) || is_clear(samples.candidate);
+  if (!is_found) return std::nullopt;
+  return AlikeRounds{metric.name, delta.widening};
+}
+
+std::optional<std::size_t> find_cause(std::span<const Series> series, std::size_t candidate,
+                                      std::optional<std::size_t> reference) {
+  const auto shows_it = [&](std::size_t command) {
+    return stats::resemblance(series[command].values).is_clear(kFalseAlarms / 2.0);
+  };
+  const bool is_candidates = shows_it(candidate);
+  const bool is_references = reference && shows_it(*reference);
+  if (is_candidates == is_references) return std::nullopt;
+  return is_candidates ? candidate : *reference;
+}
+
+bool mean_has_tail(const Results& results, std::size_t metric, std::size_t candidate) {
+  const stats::Delta& delta = *results.commands[candidate].rows[metric].delta;
+  const bool is_candidates = *delta.mean.change > *delta.change;
+  if (!is_candidates && results.reference.baseline) return false;
+  const std::size_t command = is_candidates ? candidate : results.reference.command;
+  const auto& summary = results.commands[command].rows[metric].summary;
+  if (!summary) return false;
+  const double range = std::max(summary->tick, summary->q3 - summary->q1);
+  return summary->max > summary->q3 + stats::kOutlierReach * range;
+}
+
+std::optional<SlowedByCounting> slowed_by_counting(std::span<const double> timed,
+                                                   std::span<const double> counting) {
+  constexpr double worth_a_line = 0.05;
+  const auto change = stats::typical_change(timed, counting, false, kFalseAlarms / 2.0,
+                                            stats::widening_of(timed, counting, false));
+  if (!change || change->bounds.low <= worth_a_line) return std::nullopt;
+  return SlowedByCounting{1.0 + change->change};
 }
 
 std::vector<Warning> warnings_of_results(const Results& results) {
@@ -263,9 +370,7 @@ std::vector<Warning> warnings_of_results(const Results& results) {
     if (const auto coarse = coarse_clock(results, c)) warnings.push_back({*coarse, c});
     if (const auto split = uncertain_split(results, c)) warnings.push_back({*split, c, shown});
     if (const auto busy = busy_machine(results, c)) warnings.push_back({*busy, c});
-    const Fingerprint& program = results.commands[c].program;
-    if (results.reference.is_candidate(c) && program.is_known() &&
-        program == results.reference_of(c).program)
+    if (results.reference.is_candidate(c) && is_same_program(results, c))
       warnings.push_back({SamePrograms{results.reference_of(c).name}, c});
   }
   if (const auto few = few_runs(results)) warnings.push_back({*few});

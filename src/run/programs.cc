@@ -1,9 +1,12 @@
 #include "run/programs.h"
 
+#include "core/sha256.h"
+#include "os/files.h"
 #include "plan/commands.h"
 #include "run/output.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -56,6 +59,69 @@ constexpr std::size_t kFewestRuns = 10;
 constexpr std::size_t kMostRuns = 200;
 constexpr std::size_t kBatch = 10;
 constexpr std::chrono::nanoseconds kEnoughTime = std::chrono::milliseconds(500);
+
+/// Returns a hash of all that may make another run of the same file: its name, arguments, and the
+/// hooks of each run.
+std::string hash_call(const Plan& plan, const Command& command) {
+  Sha256 hash;
+  const auto add = [&](std::string_view text) {
+    hash.add(text);
+    hash.add({"", 1});
+  };
+  const std::string_view path = command.words.front();
+  add(path.substr(path.rfind('/') + 1));
+  for (std::size_t i = 1; i < command.words.size(); ++i) add(command.words[i]);
+  add({});
+  for (const std::string& variable : command.environment) add(variable);
+  add({});
+  add(command.folder);
+  if (!command.input.empty()) add("<" + command.input);
+  for (const HookRow& row : kHookKinds)
+    if (row.is_of_a_run()) add(command.hooks[row.kind].value_or(""));
+  add(command.output.path);
+  add(std::to_string(static_cast<int>(command.output.kind)));
+  add(std::to_string(plan.jobs));
+  return hash.digest();
+}
+
+Fingerprint make_fingerprint(const Plan& plan, const Command& command,
+                             const ProgramReader& reader) {
+  if (plan.shell || command.words.empty()) return {};
+  const auto path = os::find_program(make_program(plan, command, reader.user));
+  if (!path) return {};
+  const auto file = os::TextFile::open(*path, reader.user);
+  if (!file) return {};
+  Sha256 hash;
+  std::array<char, 16384> bytes;
+  std::uint64_t from = 0;
+  while (const std::size_t got = file->read(from, bytes)) {
+    if (reader.interrupt() != 0) return {};
+    hash.add({bytes.data(), got});
+    from += got;
+  }
+  return {hash.digest(), hash_call(plan, command)};
+}
+
+/// Returns the hash of two files; empty if they differ, cannot be read, or the user interrupts.
+std::string hash_if_equal(const std::string& path, const std::string& other,
+                          const ProgramReader& reader) {
+  const auto file = os::TextFile::open(path, reader.user);
+  const auto other_file = os::TextFile::open(other, reader.user);
+  if (!file || !other_file) return {};
+  Sha256 hash;
+  std::array<char, 16384> bytes;
+  std::array<char, 16384> other_bytes;
+  for (std::uint64_t from = 0;;) {
+    const std::size_t got = file->read(from, bytes);
+    if (path != other && (other_file->read(from, other_bytes) != got ||
+                          !std::equal(bytes.begin(), bytes.begin() + got, other_bytes.begin())))
+      return {};
+    if (got == 0) return hash.digest();
+    if (reader.interrupt() != 0) return {};
+    hash.add({bytes.data(), got});
+    from += got;
+  }
+}
 
 /// True if the shell's start takes equally long for both.
 bool is_alike(const Command& a, const Command& b) {
@@ -281,6 +347,34 @@ bool subtract(const ShellOverhead& overhead, Usage& usage) {
   usage.user_ns = std::min(less(usage.user_ns, overhead.user_ns), left_ns);
   usage.system_ns = left_ns - usage.user_ns;
   return below;
+}
+
+void identify(const Plan& plan, const ProgramReader& reader, std::size_t first, std::size_t count,
+              std::vector<Fingerprint>& programs) {
+  programs.resize(plan.commands.size());
+  for (std::size_t c = first; c < first + count; ++c)
+    programs[c] = make_fingerprint(plan, plan.commands[c], reader);
+}
+
+std::vector<Fingerprint> identify_equal(const Plan& plan, const ProgramReader& reader) {
+  std::vector<Fingerprint> programs;
+  if (plan.reference.baseline || plan.commands.size() < 2) return programs;
+  const auto path_of = [&](const Command& command) {
+    return os::find_program(make_program(plan, command, reader.user));
+  };
+  const std::size_t reference = plan.reference.command;
+  const std::string call = hash_call(plan, plan.commands[reference]);
+  for (std::size_t c = 0; c < plan.commands.size(); ++c) {
+    if (!plan.reference.is_candidate(c) || hash_call(plan, plan.commands[c]) != call) continue;
+    const auto path = path_of(plan.commands[c]);
+    const auto of_reference = path_of(plan.commands[reference]);
+    if (!path || !of_reference) continue;
+    const std::string executable = hash_if_equal(*of_reference, *path, reader);
+    if (executable.empty()) continue;
+    programs.resize(plan.commands.size());
+    programs[reference] = programs[c] = {executable, call};
+  }
+  return programs;
 }
 
 }  // namespace lauka

@@ -121,4 +121,22 @@ std::optional<double> measure_start(const Plan& plan, os::Launcher& launcher,
 /// CPU time would have been below 0.
 bool subtract(const ShellOverhead& overhead, Usage& usage);
 
+/// How files of programs are read.
+struct ProgramReader {
+  const std::optional<User>& user;
+  const std::function<int()>& interrupt;  ///< as RunContext's
+};
+
+/// Sets the fingerprints of the programs of `count` commands from `first` on in `programs`, one per
+/// command of the plan. Empty with a shell, whose file is not the program, if the file cannot be
+/// read, or if the user interrupts.
+void identify(const Plan& plan, const ProgramReader& reader, std::size_t first, std::size_t count,
+              std::vector<Fingerprint>& programs);
+
+/// Returns the fingerprints of the candidates that are their reference's program, and of that one;
+/// empty if no candidate is. A call that differs is no such program, nor is a file, from its first
+/// byte that differs on: only equal files are read whole. With a shell that is the file, and the
+/// command an argument.
+std::vector<Fingerprint> identify_equal(const Plan& plan, const ProgramReader& reader);
+
 }  // namespace lauka

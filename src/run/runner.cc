@@ -1,6 +1,5 @@
 #include "run/runner.h"
 
-#include "core/sha256.h"
 #include "core/text.h"
 #include "os/signals.h"
 #include "run/programs.h"
@@ -9,7 +8,6 @@
 #include "stats/distributions.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <iterator>
@@ -156,7 +154,7 @@ class Runner final : NonCopyable {
     findings.precision = precision_.close(ended_by_);
     std::vector<OwnMetric> discovered = steps_.discovered();
     Session session = steps_.close();
-    session.programs = std::move(programs_);
+    session.programs = needs_programs() ? std::move(programs_) : identify_equal(plan_, reader_);
     return {std::move(session), std::move(findings), std::move(discovered)};
   }
 
@@ -174,7 +172,7 @@ class Runner final : NonCopyable {
 
   bool run_group() {
     if (!steps_.set_up(group_->first, group_->count)) return false;
-    if (context_.identifies) identify(plan_, context_, group_->first, group_->count, programs_);
+    if (needs_programs()) identify(plan_, reader_, group_->first, group_->count, programs_);
     if (steps_.hooks_surround_commands() && !steps_.check_output(group_->first, group_->count))
       return false;
     if (!simulate_up_to(simulated_rounds_)) return false;
@@ -183,6 +181,9 @@ class Runner final : NonCopyable {
     if (!is_only_simulated && (!warm_up() || !measure())) return false;
     return groups_.size() == 1 || steps_.clean_up(group_->first, group_->count);
   }
+
+  /// True if programs are read before their runs: setups may make other ones of the same file.
+  bool needs_programs() const { return context_.identifies || steps_.hooks_surround_commands(); }
 
   bool simulate_up_to(std::uint64_t rounds) {
     for (; group_->simulated < rounds; ++group_->simulated) {
@@ -563,6 +564,7 @@ class Runner final : NonCopyable {
 
   const Plan& plan_;
   const RunContext& context_;
+  const ProgramReader reader_{context_.user, context_.interrupt};
   bool is_timed_ = needs_timed_runs(plan_);
   std::uint64_t simulated_rounds_ = 0;  // before the first look at gates
   Spent simulating_;                    // its `rounds` are single runs
@@ -582,47 +584,6 @@ class Runner final : NonCopyable {
   PrecisionEnd ended_by_ = PrecisionEnd::Reached;
   nanoseconds began_{};
 };
-
-/// Returns a hash of all that may make another run of the same file: its name, arguments, and the
-/// hooks of each run.
-std::string hash_call(const Plan& plan, const Command& command) {
-  Sha256 hash;
-  const auto add = [&](std::string_view text) {
-    hash.add(text);
-    hash.add({"", 1});
-  };
-  const std::string_view path = command.words.front();
-  add(path.substr(path.rfind('/') + 1));
-  for (std::size_t i = 1; i < command.words.size(); ++i) add(command.words[i]);
-  add({});
-  for (const std::string& variable : command.environment) add(variable);
-  add({});
-  add(command.folder);
-  if (!command.input.empty()) add("<" + command.input);
-  for (const HookRow& row : kHookKinds)
-    if (row.is_of_a_run()) add(command.hooks[row.kind].value_or(""));
-  add(command.output.path);
-  add(std::to_string(static_cast<int>(command.output.kind)));
-  add(std::to_string(plan.jobs));
-  return hash.digest();
-}
-
-Fingerprint make_fingerprint(const Plan& plan, const Command& command, const RunContext& context) {
-  if (plan.shell || command.words.empty()) return {};
-  const auto path = os::find_program(make_program(plan, command, context.user));
-  if (!path) return {};
-  const auto file = os::TextFile::open(*path, context.user);
-  if (!file) return {};
-  Sha256 hash;
-  std::array<char, 16384> bytes;
-  std::uint64_t from = 0;
-  while (const std::size_t got = file->read(from, bytes)) {
-    if (context.interrupt() != 0) return {};
-    hash.add({bytes.data(), got});
-    from += got;
-  }
-  return {hash.digest(), hash_call(plan, command)};
-}
 
 /// The progress of a suite, of which each benchmark knows only its own part.
 struct SuiteProgress {
@@ -712,13 +673,6 @@ void take_turns(std::span<BenchmarkRun> runs, const std::vector<std::unique_ptr<
 }
 
 }  // namespace
-
-void identify(const Plan& plan, const RunContext& context, std::size_t first, std::size_t count,
-              std::vector<Fingerprint>& programs) {
-  programs.resize(plan.commands.size());
-  for (std::size_t c = first; c < first + count; ++c)
-    programs[c] = make_fingerprint(plan, plan.commands[c], context);
-}
 
 Result<std::vector<SessionResult>> carry_out(std::span<BenchmarkRun> runs, std::uint64_t seed) {
   const RunContext& any = runs.front().context;

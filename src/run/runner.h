@@ -33,7 +33,7 @@ struct RunContext {
   std::optional<User> user{};               ///< the commands' user; nullopt: lauka's own
   os::MetricFiles* metric_files = nullptr;  ///< for LAUKA_METRICS; or null
   os::MemoryGroups* groups = nullptr;  ///< measure tree_peak_memory; null if it is not measured
-  bool identifies = false;             ///< Session::programs is needed
+  bool identifies = false;             ///< Session::programs is needed, of every command
   RoundKeeper* rounds = nullptr;       ///< keeps rounds for --resume; null if it does not apply
   std::uint32_t* order = nullptr;  ///< number of the latest run of all benchmarks; null if alone
 
@@ -72,11 +72,5 @@ struct BenchmarkRun {
 /// An error means that no run was begun: a command or a hook cannot be started, or the counters
 /// cannot be armed.
 Result<std::vector<SessionResult>> carry_out(std::span<BenchmarkRun> runs, std::uint64_t seed);
-
-/// Sets the fingerprints of the programs of `count` commands from `first` on in `programs`, one per
-/// command of the plan. Empty with a shell, whose file is not the program, if the file cannot be
-/// read, or if the user interrupts.
-void identify(const Plan& plan, const RunContext& context, std::size_t first, std::size_t count,
-              std::vector<Fingerprint>& programs);
 
 }  // namespace lauka

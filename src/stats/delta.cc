@@ -460,6 +460,12 @@ IntervalTails tails_of(double confidence) {
   return {tail, tail};
 }
 
+bool has_percentages(std::span<const double> reference, std::span<const double> candidate) {
+  const auto is_negative = [](double value) { return value < 0.0; };
+  return std::ranges::none_of(reference, is_negative) &&
+         std::ranges::none_of(candidate, is_negative);
+}
+
 Delta estimate_delta(std::span<const double> reference, std::span<const double> candidate,
                      bool paired, const IntervalTails& tails, std::optional<double> share) {
   if (share) {

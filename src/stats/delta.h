@@ -107,6 +107,9 @@ struct IntervalTails {
 /// Returns the plain ones of `confidence`, a fraction.
 IntervalTails tails_of(double confidence);
 
+/// True if no sample is below 0: a change from -5 to -7 is no percentage.
+bool has_percentages(std::span<const double> reference, std::span<const double> candidate);
+
 /// Compares samples (at least one of each, none negative). `paired`: reference[i] and candidate[i]
 /// were measured in the same round (equal sizes); else they are independent. Both are in the order
 /// measured: where neighbouring rounds resemble each other, intervals are wider (Widening).

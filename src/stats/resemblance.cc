@@ -36,11 +36,15 @@ std::vector<double> ranks_in_order(std::span<const double> series) {
   return ranks;
 }
 
-double Resemblance::widening() const {
-  const double n = to_double(count);
-  if (correlation * std::sqrt(n) <= kChance) return 1.0;
-  const double corrected = std::min(kMostCorrelation, correlation + (1.0 + 3.0 * correlation) / n);
+double Resemblance::error_factor() const {
+  if (count == 0) return 1.0;
+  const double corrected =
+      std::clamp(correlation + (1.0 + 3.0 * correlation) / to_double(count), 0.0, kMostCorrelation);
   return std::sqrt((1.0 + corrected) / (1.0 - corrected));
+}
+
+double Resemblance::widening() const {
+  return correlation * std::sqrt(to_double(count)) > kChance ? error_factor() : 1.0;
 }
 
 double Resemblance::independent_values() const {

@@ -21,11 +21,14 @@ struct Resemblance {
   double correlation = 0.0;  ///< of the ranks at lag 1, -1..1; 0 for equal values
   std::size_t count = 0;     ///< values of the series
 
-  /// Returns the factor, 1 or more, by which independent values would have to be fewer: an interval
-  /// must be so much wider. It is that of a first-order autoregression, whose correlation is
-  /// corrected for its bias in short series (Marriott & Pope 1954) and at most 0.9. 1 unless the
-  /// correlation exceeds its chance value (1.96 standard errors): white noise is left alone. Below
-  /// 20 values only correlations far above 0.5 do.
+  /// Returns how many times as large a standard error is as that of independent values, at least 1.
+  /// That is a first-order autoregression's, whose correlation is corrected for its bias in short
+  /// series (Marriott & Pope 1954) and at most 0.9.
+  double error_factor() const;
+
+  /// Returns the factor by which an interval must be wider: error_factor() if the correlation
+  /// exceeds its chance value (1.96 standard errors), else 1: white noise is left alone. Below 20
+  /// values only correlations far above 0.5 do.
   double widening() const;
 
   /// Returns how many independent values say as much, at least 2 (1 of a single value).

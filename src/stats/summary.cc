@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <boost/accumulators/accumulators.hpp>
 #include <boost/accumulators/statistics/mean.hpp>
@@ -46,6 +45,22 @@ double correlation_with_order(std::span<const double> series) {
     of_order += place * place;
   }
   return of_ranks > 0.0 ? together / std::sqrt(of_ranks * of_order) : 0.0;
+}
+
+/// Returns the ranks of a series less what a steady trend (least squares) makes of them.
+std::vector<double> without_trend(std::span<const double> series) {
+  std::vector<double> ranks = ranks_in_order(series);
+  const double middle = (static_cast<double>(ranks.size()) + 1.0) / 2.0;
+  double together = 0.0;
+  double of_order = 0.0;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const double place = static_cast<double>(i) + 1.0 - middle;
+    together += place * (ranks[i] - middle);
+    of_order += place * place;
+  }
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    ranks[i] -= together / of_order * (static_cast<double>(i) + 1.0 - middle);
+  return ranks;
 }
 
 /// Returns how many of `ascending` are in the lower part of the split with the least sum of squares
@@ -109,6 +124,16 @@ Fences tukey_fences(double q1, double q3, double reach) {
   return {.low = q1 - reach * range, .high = q3 + reach * range};
 }
 
+double tick_of(std::span<const double> ascending) {
+  double least = 0.0;
+  for (std::size_t i = 1; i < ascending.size(); ++i) {
+    const double step = ascending[i] - ascending[i - 1];
+    const double scale = std::abs(ascending[i]) + std::abs(ascending[i - 1]);
+    if (!is_rounding_error(step, scale) && (least == 0.0 || step < least)) least = step;
+  }
+  return least;
+}
+
 std::size_t count_outside(std::span<const double> samples, const Fences& fences) {
   return static_cast<std::size_t>(
       std::ranges::count_if(samples, [&](double sample) { return fences.leave_out(sample); }));
@@ -124,6 +149,7 @@ Summary summarize(std::span<const double> samples) {
                   .max = about.max,
                   .q1 = quantile(ascending, 0.25),
                   .q3 = quantile(ascending, 0.75)};
+  summary.tick = tick_of(ascending);
   if (about.variance) summary.stddev = about.deviation();
   summary.outliers = count_outside(samples, tukey_fences(summary.q1, summary.q3, kOutlierReach));
   summary.severe = count_outside(samples, tukey_fences(summary.q1, summary.q3, kSevereReach));
@@ -176,8 +202,12 @@ std::optional<FirstRun> first_run(std::span<const double> series) {
 SevereOutliers severe_outliers(std::span<const double> series) {
   const std::vector<double> ascending = sorted(series);
   const double middle = median(ascending);
-  const Fences fences =
-      tukey_fences(quantile(ascending, 0.25), quantile(ascending, 0.75), kSevereReach);
+  const double q1 = quantile(ascending, 0.25);
+  const double q3 = quantile(ascending, 0.75);
+  // Coarse values may have a range of 0, beyond which any other value would be.
+  const double range = std::max(tick_of(ascending), q3 - q1);
+  const double reach = (kSevereReach + 15.0 / static_cast<double>(series.size())) * range;
+  const Fences fences{.low = q1 - reach, .high = q3 + reach};
   const auto count = std::ranges::count_if(series, [&](double sample) {
     return fences.leave_out(sample) && std::abs(sample - middle) > 0.01 * std::abs(middle);
   });
@@ -195,8 +225,13 @@ std::optional<SlowNoise> slow_noise(std::span<const double> series) {
     with_next += (series[i] - about.mean) * (series[i + 1] - about.mean);
   const double squares = sum_of_squares(about);
   SlowNoise result{.autocorrelation = squares > 0.0 ? with_next / squares : 0.0};
-  result.slow =
-      result.autocorrelation > std::max(0.3, 3.0 / std::sqrt(static_cast<double>(series.size())));
+  const double most_by_chance = std::max(0.3, 3.0 / std::sqrt(static_cast<double>(series.size())));
+  // Two long runs in a row make a correlation by themselves, but not of ranks; among coarse values,
+  // most of which are equal, any two others do.
+  const std::vector<double> ascending = sorted(series);
+  result.slow = result.autocorrelation > most_by_chance &&
+                resemblance(series).correlation > most_by_chance &&
+                quantile(ascending, 0.25) < quantile(ascending, 0.75);
   return result;
 }
 
@@ -209,7 +244,8 @@ std::optional<Drift> drift(std::span<const double> series) {
                .change = before == 0.0 ? 0.0 : (after - before) / before};
   const double errors =
       std::abs(result.rank_correlation) * std::sqrt(static_cast<double>(series.size()) - 1.0);
-  result.drifting = errors > 3.29 && std::abs(result.change) > 0.02;
+  result.drifting = errors > 3.29 * resemblance(without_trend(series)).error_factor() &&
+                    std::abs(result.change) > 0.02;
   return result;
 }
 
@@ -220,14 +256,16 @@ std::optional<TwoModes> two_modes(std::span<const double> series) {
   const Moments low = moments(std::span(ascending).first(split));
   const Moments high = moments(std::span(ascending).subspan(split));
   const auto count = static_cast<double>(series.size());
-  const double pooled = std::sqrt((sum_of_squares(low) + sum_of_squares(high)) / (count - 2.0));
+  // A value is somewhere within its tick: uniform noise, without which two ticks were two modes.
+  const double tick = tick_of(ascending);
+  const double pooled =
+      std::sqrt((sum_of_squares(low) + sum_of_squares(high)) / (count - 2.0) + tick * tick / 12.0);
   const double distance = high.mean - low.mean;
 
   TwoModes result{.low_mean = low.mean,
                   .high_mean = high.mean,
                   .smaller_share = static_cast<double>(std::min(low.count, high.count)) / count};
-  if (distance > 0.0)
-    result.separation = pooled > 0.0 ? distance / pooled : std::numeric_limits<double>::infinity();
+  if (distance > 0.0) result.separation = distance / pooled;
   result.two = result.separation > 4.5 && result.smaller_share >= 0.2;
   return result;
 }

@@ -58,6 +58,10 @@ struct Fences {
 /// (15% of the runs at 70:30), and it has no answer where more than half of the samples are equal.
 Fences tukey_fences(double q1, double q3, double reach);
 
+/// Returns the step in which values are measured, as far as they show it: the least difference of
+/// two of `ascending`; 0 if all are equal. Of values without a step it is next to nothing.
+double tick_of(std::span<const double> ascending);
+
 /// Counts the `samples` outside. They are counted and shown, never removed: dropping them raised
 /// the false alarms of a t test from 5% to as much as 12%.
 std::size_t count_outside(std::span<const double> samples, const Fences& fences);
@@ -74,6 +78,7 @@ struct Summary {
   std::optional<double> stddev{};  ///< divides by n - 1; nullopt for one sample
   std::size_t outliers = 0;        ///< outside Tukey's fences, 1.5 IQR beyond the quartiles
   std::size_t severe = 0;          ///< 3 IQR beyond them
+  double tick = 0.0;               ///< the step in which they are measured, as tick_of()
 };
 
 /// Describes `samples` (at least one, all finite, any order).
@@ -85,8 +90,8 @@ Summary summarize(std::span<const double> samples);
 std::optional<double> mean_half_width(std::span<const double> samples, double confidence);
 
 // Checks if a series, in the order run, is well described by mean and deviation: each function
-// returns the numbers of a warning and whether to warn, or nullopt if there are too few runs. On
-// quiet noise each warns of one series in a thousand.
+// returns the numbers of a warning and whether to warn, or nullopt if there are too few runs. How
+// often each errs: docs/measuring.md, by scripts/bench warnings.
 
 /// The fewest runs for a useful interval of a delta.
 inline constexpr std::size_t kFewForDelta = 5;
@@ -97,13 +102,16 @@ inline constexpr std::size_t kFewForGate = 10;
 struct FirstRun {
   double first = 0.0;
   double median_of_rest = 0.0;
-  bool slow = false;  ///< slowest, severely outside the others, over 5% above their median
+  /// Slowest, severely outside the others, over 5% above their median. The slowest of n runs is the
+  /// first one by chance in one of n series, and heavy tails leave most of these.
+  bool slow = false;
 };
 
 /// At least 5 runs.
 std::optional<FirstRun> first_run(std::span<const double> series);
 
-/// Runs far outside, three interquartile ranges beyond the quartiles and over 1% from the median.
+/// Runs far outside, over 1% from the median and 3 + 15 / n interquartile ranges (or ticks, if they
+/// are larger) beyond the quartiles: those of ten runs are themselves uncertain.
 struct SevereOutliers {
   std::size_t count = 0;
   double share = 0.0;  ///< fraction of the runs
@@ -116,7 +124,7 @@ SevereOutliers severe_outliers(std::span<const double> series);
 /// Likeness of neighbouring runs.
 struct SlowNoise {
   double autocorrelation = 0.0;  ///< at lag 1, -1..1; 0 for equal samples
-  bool slow = false;             ///< above 0.3 and three times its chance value
+  bool slow = false;             ///< it and the ranks': above 0.3 and three times the chance value
 };
 
 /// At least 20 runs.
@@ -126,7 +134,9 @@ std::optional<SlowNoise> slow_noise(std::span<const double> series);
 struct Drift {
   double rank_correlation = 0.0;  ///< Spearman's, of sample and place, -1..1; 0 for equal samples
   double change = 0.0;            ///< first third's median to last third's; 0 if the first is 0
-  bool drifting = false;          ///< beyond 3.29 standard errors, and by more than 2%
+  /// By more than 2%, and beyond 3.29 standard errors: those of values about a steady trend, which
+  /// are larger if neighbours resemble each other.
+  bool drifting = false;
 };
 
 /// At least 20 runs.
@@ -136,7 +146,7 @@ std::optional<Drift> drift(std::span<const double> series);
 struct TwoModes {
   double low_mean = 0.0;
   double high_mean = 0.0;
-  double separation = 0.0;     ///< between the means, in pooled standard deviations; or infinite
+  double separation = 0.0;     ///< between the means, in pooled standard deviations, with a tick's
   double smaller_share = 0.0;  ///< fraction of the runs
   bool two = false;            ///< over 4.5 apart, and 20% of the runs or more in either
 };

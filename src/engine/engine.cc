@@ -394,7 +394,8 @@ void mark_of_region(Event& event) {
 }
 
 EventSet nothing_to_count(const Error& why) {
-  EventSet set{.why_empty = why};
+  EventSet set;
+  set.why_empty = why;
   if (!why.remedy.empty())
     set.notes.push_back(
         {NoteKind::NoCounters, "no hardware counters here; lauka --check says why"});

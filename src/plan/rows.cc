@@ -356,7 +356,7 @@ std::optional<std::size_t> find_event(const EventSet& set, Role role) {
   const auto find = [&](bool with_kernel) {
     return find_place_if(set.events, [&](const Event& event) {
       const bool has_kernel = event.levels != CountedLevels::UserOnly;
-      return event.role == role && !event.part_of && has_kernel >= with_kernel;
+      return event.role == role && !event.part_of && (has_kernel || !with_kernel);
     });
   };
   const auto widest = find(true);

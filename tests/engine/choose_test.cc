@@ -1,6 +1,8 @@
 #include "engine/armed.h"
 #include "engine/engine.h"
+#include "engine/perf/perf_engine.h"
 #include "fakes/fake_perf.h"
+#include "has.h"
 #include "must.h"
 
 #include <doctest/doctest.h>
@@ -22,25 +24,20 @@ TEST_CASE("auto does without counters where there are none, and says what is mis
   perf.has_perf = false;
   const Chosen chosen = must(choose(Choice::Auto, false, &perf.calls()));
   CHECK(chosen.engine->name() == "none");
-  CHECK(chosen.note ==
-        "no hardware counters: this kernel has no perf_event_open; use a kernel with "
-        "CONFIG_PERF_EVENTS; or --engine cachegrind counts instructions by simulation");
-  CHECK(chosen.engine->select({{"cycles"}, false}).error().line() ==
-        "'cycles' cannot be counted: this kernel has no perf_event_open; use a kernel with "
-        "CONFIG_PERF_EVENTS");
+  const std::string why = perf::can_count(perf.calls()).error().line();
+  CHECK(chosen.note == "no hardware counters: " + why +
+                           "; or --engine cachegrind counts instructions by simulation");
+  check_order(chosen.engine->select({{"cycles"}, false}).error().line(), {"'cycles'", why});
   const Chosen elsewhere = must(choose(Choice::Auto, false, nullptr));
   CHECK(elsewhere.engine->name() == "none");
-  CHECK(elsewhere.note ==
-        "no hardware counters: there is no engine for this system; or --engine cachegrind counts "
-        "instructions by simulation");
+  check_order(elsewhere.note.value(), {"no engine for this system", "--engine cachegrind"});
 }
 
 TEST_CASE("perf asked for by name is an error where it does not work") {
   FakePerf perf;
   perf.blocked_by_container = true;
-  CHECK(choose(Choice::Perf, false, &perf.calls()).error().line() ==
-        "--engine perf: perf_event_open is blocked, as in most containers; start the container "
-        "with --cap-add PERFMON");
+  CHECK(choose(Choice::Perf, false, &perf.calls()).error() ==
+        perf::can_count(perf.calls()).error().prefixed("--engine perf"));
   CHECK_FALSE(choose(Choice::Perf, false, nullptr).has_value());
 }
 
@@ -85,15 +82,14 @@ TEST_CASE("of the engines that are meant for this system each is tried, with the
   const auto engines = try_engines(false, &perf.calls(), nowhere);
   REQUIRE(engines.size() == 2);
   CHECK(engines[0].engine == Choice::Perf);
-  CHECK(engines[0].missing.value().remedy == "use a kernel with CONFIG_PERF_EVENTS");
+  CHECK(engines[0].missing.value().remedy == perf::can_count(perf.calls()).error().remedy);
   CHECK(engines[1].engine == Choice::Cachegrind);
 
   FakePerf without_pmu;
   without_pmu.set_paranoid(2);
   const auto virtual_machine = try_engines(false, &without_pmu.calls(), nowhere);
   CHECK(virtual_machine[0].counters.empty());
-  CHECK(virtual_machine[0].missing.value().what ==
-        "there is no PMU here, as in most virtual machines");
+  CHECK(virtual_machine[0].missing.value().what.starts_with("there is no PMU"));
 
   FakePerf whole;
   whole.add(fakes::usual_pmu());

@@ -111,11 +111,11 @@ TEST_CASE("what the machine does not have is refused with what it has") {
         "root, or: sudo sysctl kernel.perf_event_paranoid=0");
   FakePower::error() = 0;
   power.files["/sys/bus/event_source/devices/power/events/energy-pkg.unit"] = "Watts\n";
-  CHECK(refusal(power, "energy-pkg") == "'energy-pkg' cannot be counted: its unit is not joules");
+  CHECK(refusal(power, "energy-pkg").ends_with(": its unit is not joules"));
   power.files.clear();
-  CHECK(refusal(power, "energy-pkg") ==
-        "'energy-pkg' cannot be counted: this machine has no power PMU (RAPL), as virtual machines "
-        "have none; leave it out");
+  CHECK(refusal(power, "energy-pkg")
+            .ends_with(": this machine has no power PMU (RAPL), as virtual machines have none; "
+                       "leave it out"));
 }
 
 TEST_CASE("energy is of whole runs") {

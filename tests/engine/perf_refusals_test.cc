@@ -1,6 +1,8 @@
 #include "engine/perf/perf_engine.h"
 #include "fakes/fake_perf.h"
+#include "has.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <set>
@@ -24,6 +26,13 @@ std::string refusal(const FakePerf& perf, const Names& names, bool user_only = f
   return set ? "no refusal" : set.error().line();
 }
 
+/// Returns the reason and remedy of the refusal of an event, which begins with its name.
+std::string reason(const FakePerf& perf, const std::string& name, bool user_only = false) {
+  const std::string line = refusal(perf, {name}, user_only);
+  CHECK(line.starts_with("'" + name + "' "));
+  return line.substr(std::min(line.find(": ", name.size()) + 2, line.size()));
+}
+
 }  // namespace
 
 TEST_CASE("an event asked for that is not there is an error") {
@@ -33,26 +42,24 @@ TEST_CASE("an event asked for that is not there is an error") {
         "the virtual PMU in the hypervisor (KVM: -cpu host,pmu=on), or count instructions with "
         "--engine cachegrind");
   perf.add(fakes::usual_pmu());
-  CHECK(refusal(perf, {"LLC-loads"}) ==
-        "'LLC-loads' cannot be counted: not on this machine; lauka --list-events shows what "
-        "is");
+  CHECK(reason(perf, "LLC-loads") == "not on this machine; lauka --list-events shows what is");
 }
 
 TEST_CASE("each way to be refused has its own reason and remedy") {
   SUBCASE("the kernel's part is forbidden and was asked for") {
     FakePerf perf(fakes::usual_pmu());
     perf.set_paranoid(2);
-    CHECK(refusal(perf, {"cycles:k"}) ==
-          "'cycles:k' cannot be counted: perf_event_paranoid is 2, which hides the kernel from "
-          "users; sudo sysctl kernel.perf_event_paranoid=1");
+    CHECK(reason(perf, "cycles:k") ==
+          "perf_event_paranoid is 2, which hides the kernel from users; sudo sysctl "
+          "kernel.perf_event_paranoid=1");
   }
   SUBCASE("Debian's level 3 and Ubuntu's 4 forbid everything") {
     for (const int level : {3, 4}) {
       FakePerf perf(fakes::usual_pmu());
       perf.is_debian = true;
       perf.set_paranoid(level);
-      CHECK(refusal(perf, {"cycles"}) ==
-            "'cycles' cannot be counted: perf_event_paranoid is " + std::to_string(level) +
+      CHECK(reason(perf, "cycles") ==
+            "perf_event_paranoid is " + std::to_string(level) +
                 ", which denies users all counters; sudo sysctl kernel.perf_event_paranoid=1 "
                 "(2 is enough with --user-only)");
     }
@@ -68,48 +75,42 @@ TEST_CASE("each way to be refused has its own reason and remedy") {
     msr.takes_exclusions = false;
     perf.add(msr);
     perf.set_paranoid(2);
-    CHECK(refusal(perf, {"msr/config=1/"}) ==
-          "'msr/config=1/' cannot be counted: perf_event_paranoid is 2, which hides the kernel "
-          "from users; sudo sysctl kernel.perf_event_paranoid=1");
-    CHECK(refusal(perf, {"msr/config=1/"}, true) ==
-          "'msr/config=1/' cannot be counted: the kernel cannot count it for a single program in "
-          "user space only; leave out --user-only or the modifier");
+    check_order(refusal(perf, {"msr/config=1/"}), {"'msr/config=1/'", "perf_event_paranoid=1"});
+    CHECK(reason(perf, "msr/config=1/", true) ==
+          "the kernel cannot count it for a single program in user space only; leave out "
+          "--user-only or the modifier");
   }
   SUBCASE("a container") {
     FakePerf perf;
     perf.blocked_by_container = true;
-    CHECK(
-        refusal(perf, {"cycles"}) ==
-        "'cycles' cannot be counted: perf_event_open is blocked, as in most containers; start the "
-        "container with --cap-add PERFMON");
+    CHECK(reason(perf, "cycles") ==
+          "perf_event_open is blocked, as in most containers; start the container with --cap-add "
+          "PERFMON");
   }
   SUBCASE("a kernel without perf") {
     FakePerf perf;
     perf.has_perf = false;
-    CHECK(refusal(perf, {"cycles"}) ==
-          "'cycles' cannot be counted: this kernel has no perf_event_open; use a kernel with "
-          "CONFIG_PERF_EVENTS");
+    CHECK(reason(perf, "cycles") ==
+          "this kernel has no perf_event_open; use a kernel with CONFIG_PERF_EVENTS");
   }
   SUBCASE("out of descriptors") {
     FakePerf perf(fakes::usual_pmu());
     perf.descriptor_limit = 0;
-    CHECK(refusal(perf, {"cycles"}) ==
-          "'cycles' cannot be counted: the limit of open files leaves no room for counters; raise "
-          "it with ulimit -n, or count fewer events");
+    CHECK(reason(perf, "cycles") ==
+          "the limit of open files leaves no room for counters; raise it with ulimit -n, or count "
+          "fewer events");
   }
   SUBCASE("out of descriptors when counters are opened together") {
     FakePerf perf(fakes::usual_pmu());
     perf.descriptor_limit = 1;
     CHECK(refusal(perf, {"cycles", "branches"}) ==
-          "the limit of open files leaves no room for counters; raise it with ulimit -n, or count "
-          "fewer events");
+          why_not_opened(EMFILE, {true, false}, {}).line());
   }
   SUBCASE("a kernel older than config3") {
     FakePerf perf(fakes::usual_pmu());
     perf.attr_size = 128;
-    CHECK(refusal(perf, {"cpu/config3=1/"}) ==
-          "'cpu/config3=1/' cannot be counted: this kernel does not support config3; Linux 6.3 and "
-          "later do");
+    CHECK(reason(perf, "cpu/config3=1/") ==
+          "this kernel does not support config3; Linux 6.3 and later do");
     CHECK(refusal(perf, {"cpu/config2=1/"}) == "no refusal");
   }
 }
@@ -117,21 +118,16 @@ TEST_CASE("each way to be refused has its own reason and remedy") {
 TEST_CASE("what happens in the kernel only is refused where the kernel is left out") {
   FakePerf perf;
   perf.set_paranoid(2);
-  CHECK(refusal(perf, {"cpu-migrations"}) ==
-        "'cpu-migrations' cannot be counted: perf_event_paranoid is 2, which hides the kernel from "
-        "users; sudo sysctl kernel.perf_event_paranoid=1");
-  CHECK(refusal(perf, {"cpu-migrations"}, true) ==
-        "'cpu-migrations' cannot be counted: it happens in the kernel only, which --user-only "
-        "leaves out; leave out --user-only");
-  CHECK(refusal(perf, {"context-switches:u"}) ==
-        "'context-switches:u' cannot be counted: it happens in the kernel only, so this would "
-        "always be 0; leave out the modifier");
-  CHECK(refusal(perf, {"task-clock:u"}) ==
-        "'task-clock:u' cannot be counted: a clock runs in user space and kernel alike; leave out "
-        "the modifier");
-  CHECK(refusal(perf, {"page-faults:k"}, true) ==
-        "'page-faults:k' cannot be counted: it asks for more than user space, which --user-only "
-        "leaves out; leave out the modifier or --user-only");
+  check_order(refusal(perf, {"cpu-migrations"}), {"'cpu-migrations'", "perf_event_paranoid=1"});
+  CHECK(reason(perf, "cpu-migrations", true) ==
+        "it happens in the kernel only, which --user-only leaves out; leave out --user-only");
+  CHECK(reason(perf, "context-switches:u") ==
+        "it happens in the kernel only, so this would always be 0; leave out the modifier");
+  CHECK(reason(perf, "task-clock:u") ==
+        "a clock runs in user space and kernel alike; leave out the modifier");
+  CHECK(reason(perf, "page-faults:k", true) ==
+        "it asks for more than user space, which --user-only leaves out; leave out the modifier or "
+        "--user-only");
 }
 
 TEST_CASE("with --single-pass a set that does not fit is refused and it is said how many fit") {

@@ -68,16 +68,13 @@ TEST_CASE("modifiers say which rings are counted") {
 TEST_CASE("an unknown event is answered with the nearest names") {
   fakes::FakePerf perf(fakes::usual_pmu());
   CHECK(refusal_of("cylces", perf) == "there is no event 'cylces'; did you mean cycles?");
-  CHECK(refusal_of("brnch-misses", perf) ==
-        "there is no event 'brnch-misses'; did you mean branch-misses?");
-  CHECK(refusal_of("tlb-misses", perf) ==
-        "there is no event 'tlb-misses'; did you mean l1d-tlb-misses or l1i-tlb-misses?");
-  CHECK(refusal_of("qqqqq", perf) == "there is no event 'qqqqq'; lauka --list-events lists them");
-  CHECK(
-      refusal_of("sched:sched_switch", perf).starts_with("there is no event 'sched:sched_switch'"));
-  CHECK(refusal_of("", perf).starts_with("there is no event ''"));
-  CHECK(refusal_of("rxyz", perf).starts_with("there is no event 'rxyz'"));
-  CHECK(refusal_of("r11112222333344445", perf).starts_with("there is no event"));
+  CHECK(refusal_of("brnch-misses", perf).ends_with(" branch-misses?"));
+  CHECK(refusal_of("tlb-misses", perf).ends_with(" l1d-tlb-misses or l1i-tlb-misses?"));
+  CHECK(refusal_of("qqqqq", perf).ends_with("; lauka --list-events lists them"));
+  for (const char* name : {"sched:sched_switch", "", "rxyz", "r11112222333344445"}) {
+    CAPTURE(name);
+    CHECK(resolve(name, os::Sysfs(perf.calls())).error().unknown_name == name);
+  }
 }
 
 TEST_CASE("events of a PMU are taken from sysfs, with the kernel's names as well") {

@@ -53,7 +53,7 @@ TEST_CASE("of an older lauka there are the samples of all metrics, and where the
 }
 
 TEST_CASE("a file without typed facts keeps its text, and what it does not tell is unknown") {
-  const auto file = read_sessions(R"({"schema_version": 2, "results": [
+  const auto file = read_sessions(R"json({"schema_version": 2, "results": [
     {"command": "old", "times": [9], "lauka": {
        "metrics": {"wall_time": {"samples": [1.5], "at_most": null},
                    "cycles": {"samples": [7], "at_most": null}},
@@ -64,23 +64,21 @@ TEST_CASE("a file without typed facts keeps its text, and what it does not tell 
                   {"name": "cycles", "unit": "1", "better": "less", "note": "(region) (user)"}],
       "gates": [{"metric": "wall_time", "condition": "wall_time > 200ms", "bound": 0.2,
                  "command": 0, "verdict": "fail"}],
-      "notes": ["no hardware counters here; lauka --check says why"]
-}
-})");
+      "notes": ["no hardware counters here; lauka --check says why"]}})json");
   REQUIRE(file);
-const Recording& recording = file->benchmarks.front().recording;
-const Metric& cycles = recording.metrics[find_metric(recording.metrics, "cycles").value()];
-CHECK(cycles.of_region);
-CHECK(cycles.levels == CountedLevels::Unknown);
-CHECK(cycles.note == "(region) (user)");
-REQUIRE(recording.notes.size() == 1);
-CHECK(recording.notes[0].kind == NoteKind::Other);
-CHECK(has(recording.notes[0].text, "--check"));
-CHECK(recording.redone->row(0).reason == RedoReason::Other);
-const auto& verdicts = file->benchmarks.front().findings.verdicts;
-REQUIRE(verdicts.size() == 1);
-CHECK(verdicts[0].condition.bound == 0.2);
-CHECK(report::condition_text(verdicts[0].condition) == "wall_time > 200ms");
+  const Recording& recording = file->benchmarks.front().recording;
+  const Metric& cycles = recording.metrics[find_metric(recording.metrics, "cycles").value()];
+  CHECK(cycles.of_region);
+  CHECK(cycles.levels == CountedLevels::Unknown);
+  CHECK(cycles.note == "(region) (user)");
+  REQUIRE(recording.notes.size() == 1);
+  CHECK(recording.notes[0].kind == NoteKind::Other);
+  CHECK(has(recording.notes[0].text, "--check"));
+  CHECK(recording.redone->row(0).reason == RedoReason::Other);
+  const auto& verdicts = file->benchmarks.front().findings.verdicts;
+  REQUIRE(verdicts.size() == 1);
+  CHECK(verdicts[0].condition.bound == 0.2);
+  CHECK(report::condition_text(verdicts[0].condition) == "wall_time > 200ms");
 }
 
 TEST_CASE("of hyperfine 1 there are the times") {

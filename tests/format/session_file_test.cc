@@ -176,7 +176,7 @@ TEST_CASE("counts, passes, kinds of core and runs that were run again are read b
       it.session.runs.push_back(run);
     }
   }
-  it.session.redone.push_back({it.session.runs[3], "the trace lost records"});
+  it.session.redone.push_back({it.session.runs[3], RedoReason::Counting, "the trace lost records"});
   const Results results = it.results();
   REQUIRE(results.commands[0].slowdown.value_or(0.0) > 1.5);
   REQUIRE(results.commands[1].redone_runs == 1);

@@ -110,7 +110,7 @@ TEST_CASE("in a suite a command is compared with its own benchmark's reference a
 TEST_CASE("a file without an identity of its own is refused with the reason") {
   const std::string good = json_of({1, "abc", "CPU", {{"it", {1.0}}}});
   CHECK(refusal(good).empty());
-  CHECK(refusal("{") == "is not JSON, or is incomplete; export it again");
+  CHECK(refusal("{").find("is not JSON") == 0);
   CHECK(refusal("[]").find("is not lauka's JSON") == 0);
   CHECK(refusal(R"({"results": [{"command": "x", "times": [1]}]})")
             .find("is hyperfine's JSON, whose sessions have no identity") == 0);

@@ -245,7 +245,7 @@ TEST_CASE(
   const Reported reported =
       mac.lauka({"--single-pass", "-r3", "-e", "INST_ALL,INST_LDST,RETIRE_UOP", work});
   reported.check_ended(2);
-  CHECK(reported.says("do not fit the counters at once"));
+  CHECK(reported.says("--single-pass"));
   CHECK(reported.says("PMC7"));
   CHECK(reported.report.at("runs").empty());
 }
@@ -270,7 +270,7 @@ TEST_CASE("a period that the kernel raises is reported") {
   const auto sampled = [&](const char* period) {
     return mac.lauka({"--strategy", "pet", "--period", period, "-r2", "-w0", work});
   };
-  CHECK(sampled("0.5ms").says("--period was raised to 1 ms"));
+  CHECK(sampled("0.5ms").says("raised to 1 ms"));
   CHECK_FALSE(sampled("1ms").says("raised"));
 }
 

@@ -72,7 +72,7 @@ TEST_CASE("--check names who has the tracing, without which only the machine can
   const Reported reported = check({{"tracer", {{"pid", 77}, {"name", "Instruments"}}}});
   const std::string line = line_about(reported, "engine kperf");
   CHECK(has(line, "note"));
-  CHECK(has(line, "Instruments (process 77) has the kernel's tracing; quit Instruments"));
+  CHECK(has(line, "; quit Instruments (process 77)"));
   const std::string tracing = line_about(reported, "left over by kperf");
   CHECK(has(tracing, "problem"));
   CHECK(has(tracing, "held by process 77"));
@@ -82,8 +82,7 @@ TEST_CASE("--check names who has the tracing, without which only the machine can
 TEST_CASE("--check finds what a killed run left switched on, and resets it") {
   const Reported reported = check({{"leftovers", true}});
   CHECK(has(line_about(reported, "left over by kperf"), "nothing"));
-  CHECK(has(line_about(reported, "engine kperf"),
-            "reset what a killed session had left switched on"));
+  CHECK(has(line_about(reported, "engine kperf"), "killed session"));
 }
 
 TEST_CASE("--check that is interrupted in any call gives back what it took") {
@@ -107,14 +106,14 @@ TEST_CASE("-l without the processor's database lists the rest, and says in one l
     const Reported damaged = filter.empty() ? mac.lauka({"-l"}) : mac.lauka({"-l", filter});
     CHECK(damaged.status == 0);
     CHECK(lines_of(damaged.err) == 1);
-    CHECK(has(damaged.err, mac.database("1b588bb3") + "' ends without </plist>"));
+    CHECK(has(damaged.err, mac.database("1b588bb3") + "' "));
     CHECK(has(damaged.out, "instructions") == filter.empty());
   }
   std::filesystem::remove(mac.database("1b588bb3"));
   const Reported missing = mac.lauka({"-l"});
   CHECK(missing.status == 0);
   CHECK(lines_of(missing.err) == 1);
-  CHECK(has(missing.err, "there is no kpep database for this processor, cpu_100000c_2_1b588bb3"));
+  CHECK(has(missing.err, "cpu_100000c_2_1b588bb3"));
   CHECK(has(missing.out, "energy"));
   CHECK(Mac().lauka({"-l"}).err.empty());
 }
@@ -127,8 +126,10 @@ TEST_CASE("-l and --explain-events mark what was tried as root and refused, and 
   list.check_ended(0);
   const Reported explained =
       mac_with(refused).lauka({"-e", "branches,INST_ALL", "--explain-events"});
-  CHECK(has(explained.out, "INST_BRANCH, which may use PMC5-7, but is refused by this kernel"));
-  CHECK_FALSE(has(explained.out, "INST_ALL, which may use PMC7, but"));
+  const std::size_t mark = explained.out.find("refused");
+  REQUIRE(mark != std::string::npos);
+  CHECK(explained.out.rfind("refused") == mark);
+  CHECK(explained.out.rfind("INST_BRANCH", mark) > explained.out.rfind('\n', mark));
   const json as_user = {{"refused_selector", 0x8d}, {"root", false}};
   CHECK_FALSE(mac_with(as_user).lauka({"-l"}).says("refused"));
 }

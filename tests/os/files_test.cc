@@ -41,7 +41,7 @@ TEST_CASE("of a device, which may have no end, a file's reader takes little") {
   constexpr std::size_t most = std::size_t{1} << 30U;
   CHECK(read_file("/dev/null", most).value().empty());
   CHECK(read_file("/dev/zero", most).error().what == "is too large to be read");
-  CHECK(read_file("/etc/passwd", 1).error().what == "is too large to be read");
+  CHECK(read_file("/etc/passwd", 1).error() == read_file("/dev/zero", most).error());
 }
 
 TEST_CASE("a folder and a device are no regular files") {

@@ -1,6 +1,7 @@
 #include "plan/rows.h"
 
 #include "core/choices.h"
+#include "has.h"
 #include "plan/options_of.h"
 #include "plan/plan.h"
 
@@ -71,9 +72,9 @@ TEST_CASE("a unit that does not fit is refused, with those that do") {
   CHECK(shown({"wall_time:MiB"}) ==
         Words{"--metrics: wall_time cannot be shown in 'MiB'; write one "
               "of ns, µs, ms, s, min"});
-  CHECK(shown({"peak_rss:mb"}) == Words{"--metrics: peak_rss cannot be shown in 'mb'; write one of "
-                                        "B, kB, MB, GB, KiB, MiB, GiB"});
-  CHECK(shown({"wall_time:"}).front().starts_with("--metrics: wall_time cannot be shown in ''"));
+  check_order(shown({"peak_rss:mb"}).front(),
+              {"peak_rss ", " 'mb'; ", " B, kB, MB, GB, KiB, MiB, GiB"});
+  check_order(shown({"wall_time:"}).front(), {"wall_time ", " ''"});
 }
 
 TEST_CASE("where only accounted metrics are listed, nothing needs to be counted") {
@@ -123,8 +124,7 @@ TEST_CASE("two metrics of one name are refused") {
   taken.scraped = {own("wall_time", "(x)")};
   CHECK(answer_to(taken) ==
         "--scrape wall_time has the name of another metric; give it a name of its own");
-  CHECK(answer_to(with_rows({"wall_time:ms:higher"})) ==
-        "--metrics wall_time has the name of another metric; give it a name of its own");
+  CHECK(answer_to(with_rows({"wall_time:ms:higher"})).starts_with("--metrics wall_time "));
   Options both = with_rows({"rate:higher"});
   both.scraped = {own("rate", "(x)")};
   CHECK(answer_to(both) ==
@@ -186,9 +186,8 @@ TEST_CASE("runs that are too few for a percentile are refused with those that it
   options.runs.reset();
   options.max_runs = 100;
   options.confidence = 0.8;  // ln 0.1 / ln 0.99
-  CHECK(rows_of(options).front().starts_with(
-      "wall_time.p99 needs 230 runs of each command for its 80% interval, more than the 100 that "
-      "--max-runs allows"));
+  check_order(rows_of(options).front(),
+              {"wall_time.p99 ", " 230 ", " 80% ", " 100 ", " --max-runs "});
 }
 
 TEST_CASE("a refusal for too few runs names all percentiles that need more") {
@@ -200,7 +199,7 @@ TEST_CASE("a refusal for too few runs names all percentiles that need more") {
               "percentiles nearer to 50"});
   options.runs = 5;
   CHECK(rows_of(options).front().starts_with(
-      "wall_time.p50 needs 6, wall_time.p90 36 and wall_time.p99 368 runs of each command for "));
+      "wall_time.p50 needs 6, wall_time.p90 36 and wall_time.p99 368 "));
 }
 
 TEST_CASE("a metric of one's own with a percentile's name is refused") {

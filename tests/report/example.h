@@ -51,7 +51,11 @@ inline std::vector<std::string> warning_texts(const Results& results, const Styl
 /// A metric of the role of its name, that needs no source: results are made by hand here.
 inline Metric metric(std::string name, Unit unit, Better better = Better::Less,
                      Shown shown = Shown::Always, std::string note = "") {
-  Metric made{std::move(name), unit, better, shown, {}, RoundKind::Timed, std::move(note)};
+  Metric made{.name = std::move(name),
+              .unit = unit,
+              .better = better,
+              .shown = shown,
+              .note = std::move(note)};
   for (const BuiltInMetric& one : kBuiltInMetrics)
     if (one.name == made.name) made.role = one.role;
   if (made.role == Role::Other) made.role = role_of_event(made.name);

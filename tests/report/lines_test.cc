@@ -2,6 +2,7 @@
 
 #include "has.h"
 #include "report/example.h"
+#include "report/format.h"
 #include "report/screen.h"
 
 #include <cerrno>
@@ -51,7 +52,7 @@ TEST_CASE("the first reason comes first, and nothing is said where all went well
   CHECK(
       lines.starts_with("lauka: interrupted by SIGINT; no timed run of 'old' ended: use "
                         "--timeout or --until\n"));
-  CHECK(has(lines, "--conclude of 'old' (after warm-up run 1) exited"));
+  CHECK(has(lines, "--conclude of 'old' (after warm-up run 1) "));
 }
 
 TEST_CASE("what a failed run wrote is shown line by line, with nothing in it that steers") {
@@ -62,18 +63,23 @@ TEST_CASE("what a failed run wrote is shown line by line, with nothing in it tha
 }
 
 TEST_CASE("the reason is broken between words at the terminal's width, what a run wrote is not") {
-  CHECK(lines_of(failed(Exited{2}, "one line that is as long as it was"), "ls /none", 30) ==
-        "lauka: run 1 of 'ls /none'\n"
-        "  exited with status 2; use -i\n"
-        "  to ignore failures\n"
-        "  | one line that is as long as it was\n");
+  const RunFailed ended = failed(Exited{2}, "one line that is as long as it was");
+  const std::string written = "  | one line that is as long as it was\n";
+  std::string lines = lines_of(ended, "ls /none", 30);
+  REQUIRE(lines.ends_with(written));
+  lines.erase(lines.size() - written.size());
+  CHECK(split_lines(lines).size() > 1);
+  for (const std::string& line : split_lines(lines)) CHECK(line.size() <= 30);
+  for (std::size_t at = 0; (at = lines.find("\n  ")) != std::string::npos;)
+    lines.replace(at, 3, " ");
+  CHECK(lines + written == lines_of(ended, "ls /none"));
 }
 
 TEST_CASE("a status that is an answer is explained, with what accepts it alone") {
   CHECK(lines_of(failed(Exited{1}), "/bin/grep aa f") ==
         "lauka: run 1 of '/bin/grep aa f' exited with status 1; 1 means no match for grep: use "
         "-i=1\n");
-  CHECK(lines_of(failed(Exited{2}), "grep aa f").ends_with("use -i to ignore failures\n"));
+  CHECK_FALSE(has(lines_of(failed(Exited{2}), "grep aa f"), "-i="));
 }
 
 TEST_CASE("an interruption after a run is reported without a remedy") {
@@ -88,11 +94,10 @@ TEST_CASE("-i is not offered where a process could not be killed") {
 }
 
 TEST_CASE("a run that ended before its line is reported with the expression, not to be ignored") {
-  CHECK(lines_of(failed(Exited{1}, "a\nb\x1b", "rea(dy"), "x") ==
-        "lauka: run 1 of 'x' exited with status 1 before a line of its output matched --until "
-        "'rea(dy'; what it wrote last:\n"
-        "  | a\n"
-        "  | b\\x1b\n");
+  const std::string lines = lines_of(failed(Exited{1}, "a\nb\x1b", "rea(dy"), "x");
+  CHECK(has(lines, "--until 'rea(dy'; "));
+  CHECK(lines.ends_with(":\n  | a\n  | b\\x1b\n"));
+  CHECK_FALSE(has(lines, "use -i"));
   CHECK(lines_of(failed(Exited{0}, "", "x"), "x").ends_with("--until 'x'; it wrote nothing\n"));
 }
 
@@ -117,14 +122,16 @@ TEST_CASE("a run that could not be started is reported with the step and the sys
         "took longer than 1s and could not be killed: its process 99 lives on");
   CHECK(describe(TimedOut{std::chrono::seconds(1), false}) ==
         "waited longer than 1s for the other end of a pipe");
-  CHECK(describe(NotStarted{LaunchStep::Ask, 0}) == "could not be started");
+  const std::string not_started = describe(NotStarted{LaunchStep::Ask, 0});
+  CHECK(not_started == "could not be started");
   CHECK(describe(NotStarted{LaunchStep::Execute, ENOENT}) ==
-        "could not be started: No such file or directory");
+        not_started + ": No such file or directory");
   CHECK(describe(NotStarted{LaunchStep::OpenInput, EACCES}) ==
-        "could not be started: its input cannot be opened: Permission denied");
+        not_started + ": its input cannot be opened: Permission denied");
   CHECK(describe(NotStarted{LaunchStep::Execute, ENOEXEC}) ==
-        "could not be started: Exec format error; a script needs a first line such as #!/bin/sh, "
-        "or use -S");
+        not_started +
+            ": Exec format error; a script needs a first line such as #!/bin/sh, or use "
+            "-S");
 }
 
 namespace {
@@ -140,26 +147,25 @@ std::string line(Precision precision) {
 TEST_CASE("the precision reached is one line with three digits") {
   CHECK(line({0.01, 0.00934, 24, PrecisionEnd::Reached}) ==
         "precision of wall time: ±0.934% after 24 runs (asked for: ±1%)\n");
-  CHECK(line({0.25, 0.2, 10, PrecisionEnd::Reached, "instructions"}) ==
-        "precision of instructions: ±20.0% after 10 runs (asked for: ±25%)\n");
-  CHECK(line({0.01, 0.0, 10, PrecisionEnd::Reached}) ==
-        "precision of wall time: ±0.00% after 10 runs (asked for: ±1%)\n");
+  check_order(line({0.25, 0.2, 10, PrecisionEnd::Reached, "instructions"}),
+              {"instructions: ±20.0% ", " 10 ", " ±25%"});
+  CHECK(has(line({0.01, 0.0, 10, PrecisionEnd::Reached}), ": ±0.00% "));
 }
 
 TEST_CASE("a precision that was not reached names the limit that ended it") {
   CHECK(line({0.01, 0.0101, 812, PrecisionEnd::Duration}) ==
         "precision of wall time: ±1.01% after 812 runs, short of the ±1% asked for: --duration was "
         "used up\n");
-  CHECK(has(line({0.0001 / 100, 0.5, 10, PrecisionEnd::MaxRuns}), ", short of the ±0.0001% "));
+  CHECK(has(line({0.0001 / 100, 0.5, 10, PrecisionEnd::MaxRuns}), " ±0.0001% "));
   CHECK(line({0.005, 3.0, 20, PrecisionEnd::MaxRuns}).ends_with(": --max-runs was reached\n"));
   CHECK(line({0.01, 0.02, 40, PrecisionEnd::ReferenceGone})
             .ends_with(": in sequential order no command is run again; --order random takes "
                        "turns\n"));
   CHECK(line({0.01, 0.02, 40, PrecisionEnd::Gates})
             .ends_with(": the further rounds of the gates were noisier\n"));
-  CHECK(line({0.01, {}, 1, PrecisionEnd::Unfinished}) ==
-        "precision of wall time: no interval after 1 run, short of the ±1% asked for: the session "
-        "was cut short\n");
+  const std::string unfinished = line({0.01, {}, 1, PrecisionEnd::Unfinished});
+  check_order(unfinished, {"no interval after 1 run, ", " ±1% "});
+  CHECK(unfinished.ends_with(": the session was cut short\n"));
 }
 
 TEST_CASE("the precision is below the table, unless only gates are wanted") {

@@ -103,16 +103,11 @@ TEST_CASE("the shell's time is shown once, or for each command if it differs") {
   CHECK(shell_lines(results) ==
         "starting bash --norc takes 1.20ms (CPU time 700µs), which is subtracted from all times\n");
   results.setting.region = true;  // which begins after the shell's start
-  CHECK(shell_lines(results) ==
-        "starting bash --norc takes 1.20ms (CPU time 700µs), which is subtracted from all times "
-        "but region_time\n");
+  CHECK(has(shell_lines(results), " but region_time\n"));
   results.setting.region = false;
   results.overheads[1].wall_ns = 2'000'000;
-  CHECK(shell_lines(results) ==
-        "starting bash --norc for './build-old' takes 1.20ms (CPU time 700µs), which is subtracted "
-        "from all times\n"
-        "starting bash --norc for './build-new -O2' takes 2.00ms (CPU time 700µs), which is "
-        "subtracted from all times\n");
+  check_order(shell_lines(results),
+              {"'./build-old'", "1.20ms", "\n", "'./build-new -O2'", "2.00ms", "\n"});
 }
 
 TEST_CASE("the comparison closes the output, before what is said of the shell") {
@@ -122,7 +117,7 @@ TEST_CASE("the comparison closes the output, before what is said of the shell") 
   const std::string text = screen(results, {}, false);
   const std::size_t table = text.find("\n\nn      wall_time");
   REQUIRE(table != std::string::npos);
-  CHECK(text.find("starting sh takes") > table);
+  CHECK(text.find(shell_lines(results)) > table);
   CHECK(screen(results, {}, true).empty());
 }
 

@@ -320,9 +320,7 @@ TEST_CASE("where the means differ the other way than the delta, a line says why"
             "because "
             "a few runs of the reference took much longer\n"));
   delta.mean.change = 0.716;
-  CHECK(has(table(results, {}),
-            "the means of wall_time differ by +71.6%, because a few runs took "
-            "much longer\n"));
+  check_order(table(results, {}), {"\ndelta: ", "wall_time", "+71.6%", "\n"});
 }
 
 TEST_CASE("a significant change below 0.1% has no mark") {

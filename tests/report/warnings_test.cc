@@ -47,14 +47,12 @@ TEST_CASE("a slow first run without a warm-up asks for one, with one for more") 
   CHECK(line_of(SlowFirstRun{{0.0042, 0.002, true}, 0}) ==
         "lauka: warning: 'one': the first run took 2.1 times the median of the rest (4.20ms, "
         "2.00ms); use --warmup 1, unless cold starts are what you measure\n");
-  CHECK(line_of(SlowFirstRun{{1.061, 1.0, true}, 2}) ==
-        "lauka: warning: 'one': the first run took 1.06 times the median of the rest (1.06s, "
-        "1.00s); if this happens again, use --warmup 3\n");
-  CHECK(has(line_of(SlowFirstRun{{0.0042, 0.002, true}, 0, true}),
-            "2.00ms), and it alone read from the disk; use --warmup 1"));
-  CHECK(line_of(SlowFirstRun{{0.001, 0.0, true}, 0}) ==
-        "lauka: warning: 'one': the first run took more than the median of the rest (1.00ms, 0s); "
-        "use --warmup 1, unless cold starts are what you measure\n");
+  check_order(line_of(SlowFirstRun{{1.061, 1.0, true}, 2}),
+              {"1.06 times", "(1.06s, 1.00s)", "--warmup 3"});
+  const std::string after_none = line_of(SlowFirstRun{{0.001, 0.0, true}, 0});
+  CHECK(has(after_none, "(1.00ms, 0s)"));
+  CHECK_FALSE(has(after_none, " times "));
+  CHECK(has(line_of(SlowFirstRun{{0.0042, 0.002, true}, 0, true}), "from the disk"));
 }
 
 TEST_CASE("outliers are counted") {
@@ -89,9 +87,7 @@ TEST_CASE("drift and slow noise say what becomes of deltas") {
   results.paired = false;
   CHECK(line_of(results, {drift, 0U}) == drift_line + suffer);
   CHECK(line_of(results, {noise, 0U}) == noise_line + suffer);
-  CHECK(line_of(stats::Drift{-0.9, -0.021, true}) ==
-        "lauka: warning: 'one': wall time fell by 2.1% from the first third of the runs to the "
-        "last; a cold start or other programs may be the cause: raise --warmup\n");
+  check_order(line_of(stats::Drift{-0.9, -0.021, true}), {"fell by 2.1%", "--warmup"});
 }
 
 TEST_CASE("differences below the clocks' resolution") {
@@ -114,9 +110,7 @@ TEST_CASE("too few runs name the option that allows more") {
   CHECK(line_of(results, {FewRuns{7, true, FewBecause::MinRuns}}) ==
         "lauka: warning: with 7 rounds a gate can only decide about large changes; use --min-runs "
         "10 or more\n");
-  CHECK(line_of(results, {FewRuns{1, true, FewBecause::Ended}}) ==
-        "lauka: warning: with 1 round a gate can only decide about large changes; let it run to "
-        "its end\n");
+  CHECK(has(line_of(results, {FewRuns{1, true, FewBecause::Ended}}), "1 round a gate"));
 }
 
 TEST_CASE("a sequential order") {
@@ -124,14 +118,10 @@ TEST_CASE("a sequential order") {
   CHECK(line_of(results, {SequentialRuns{false}}) ==
         "lauka: warning: the commands were run one after the other, so deltas include the drift of "
         "the machine; --order random compares runs of the same round\n");
-  CHECK(line_of(results, {SequentialRuns{false, true}}) ==
-        "lauka: warning: the commands were run one after the other because --setup or --cleanup of "
-        "one may undo another's, so deltas include the drift of the machine; use --order "
-        "random if they do not disturb each other\n");
-  CHECK(line_of(results, {SequentialRuns{true}}) ==
-        "lauka: warning: the commands were run one after the other, so deltas include the drift of "
-        "the machine and gates fail by chance more often than --confidence says; --order random "
-        "compares runs of the same round\n");
+  CHECK(has(line_of(results, {SequentialRuns{false, true}}), "--setup or --cleanup"));
+  const std::string gated = line_of(results, {SequentialRuns{true}});
+  CHECK(has(gated, "--confidence"));
+  CHECK_FALSE(has(gated, "--setup"));
   CHECK(line_of(results, {SequentialRuns{true, true}}) ==
         "lauka: warning: the commands were run one after the other because --setup or --cleanup of "
         "one may undo another's, so deltas include the drift of the machine and gates fail "
@@ -143,12 +133,12 @@ TEST_CASE("warnings of one kind are one line for all commands they are about") {
   Results results = results_of(2);
   results.warnings = {
       {CoarseClock{54e-6, 1e-6}, 0U}, {ManyOutliers{5, 60}, 0U}, {CoarseClock{55e-6, 1e-6}, 1U}};
-  CHECK(
-      warning_lines(results, kPlain) ==
-      "lauka: warning: 'one' (54.0µs) and 'two' (55.0µs): runs are too short for the clock of this "
-      "machine, whose resolution is 1.00µs; let each run do more work\n"
-      "lauka: warning: 'one': 5 of 60 runs (8%) took far longer or shorter than the rest; stop "
-      "other programs that may be running, or compare cpu_time, which suffers less\n");
+  const std::vector<std::string> lines = warning_texts(results, kPlain);
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0] ==
+        "'one' (54.0µs) and 'two' (55.0µs): runs are too short for the clock of this machine, "
+        "whose resolution is 1.00µs; let each run do more work");
+  CHECK(lines[1].starts_with("'one': 5 of 60 runs"));
   // Another remedy is another line.
   results.warnings = {{stats::Drift{0.9, 0.05, true}, 0U}, {stats::Drift{-0.9, -0.05, true}, 1U}};
   CHECK(warning_texts(results, kPlain).size() == 2);
@@ -163,7 +153,7 @@ TEST_CASE("of many commands a warning names the first ones") {
       warning_texts(results, kPlain)
           .at(0)
           .starts_with("'one' (r = 0.50), 'two' (r = 0.50), 'three' (r = 0.50), 'four' (r = 0.50), "
-                       "'five' (r = 0.50) and 'six' (r = 0.50): consecutive runs"));
+                       "'five' (r = 0.50) and 'six' (r = 0.50): "));
   results.commands.push_back(command("seven", 20, {}));
   results.warnings.push_back({stats::SlowNoise{0.5, true}, 6U});
   CHECK(has(warning_texts(results, kPlain).at(0), "'five' (r = 0.50) and 2 more: "));
@@ -172,18 +162,17 @@ TEST_CASE("of many commands a warning names the first ones") {
 TEST_CASE("commands of one name are distinguished by their numbers") {
   Results results = results_of(2);
   results.commands[1].name = "one";
-  CHECK(line_of(results, {CoarseClock{54e-6, 1e-6}, 1U}) ==
-        "lauka: warning: benchmark 2, 'one': a run takes 54.0µs, but the clock of this machine "
-        "has a resolution of only 1.00µs; let each run do more work\n");
+  const Warning of_second{CoarseClock{54e-6, 1e-6}, 1U};
+  CHECK(line_of(results, of_second).starts_with("lauka: warning: benchmark 2, 'one': "));
   results.benchmark = "parse";
-  CHECK(has(line_of(results, {CoarseClock{54e-6, 1e-6}, 1U}), "command 2, 'one': a run takes"));
+  CHECK(has(line_of(results, of_second), "command 2, 'one': "));
 }
 
 TEST_CASE("warnings show times in the unit of --time-unit, but a clock's resolution in its own") {
   Results results = results_of(1);
   results.presentation.time_unit = find_display_unit("s");
-  CHECK(has(line_of(results, {CoarseClock{54e-6, 1e-6}, 0U}), "takes 0.0000540s, but the clock"));
-  CHECK(has(line_of(results, {CoarseClock{54e-6, 1e-6}, 0U}), "only 1.00µs"));
+  CHECK(has(line_of(results, {CoarseClock{54e-6, 1e-6}, 0U}), "0.0000540s"));
+  CHECK(has(line_of(results, {CoarseClock{54e-6, 1e-6}, 0U}), "1.00µs"));
 }
 
 TEST_CASE("warnings of hidden rows are for --verbose and for programs") {
@@ -195,10 +184,9 @@ TEST_CASE("warnings of hidden rows are for --verbose and for programs") {
   REQUIRE(all.size() == 1);
   CHECK(all[0].kind == "uncertain_split");
   CHECK(all[0].command == 0U);
-  CHECK(all[0].text ==
-        "user_time and system_time are estimates, as the CPU time of 1.20ms is less than 10 clock "
-        "ticks of 4.00ms");
-  CHECK(all[0].advice == "use cpu_time, their sum, which is exact");
+  CHECK(line_of(results, results.warnings[0]).empty());
+  CHECK(line_of(UncertainSplit{0.0012, 0.004}) ==
+        "lauka: warning: 'one': " + all[0].text + "; " + all[0].advice + "\n");
 }
 
 TEST_CASE("other cores are reported with both shares and the cycles by kind") {
@@ -252,7 +240,7 @@ TEST_CASE("a screen shows two warnings, those about deltas first, and counts the
   const std::vector<std::string> lines = screen_warnings({{results}}, {});
   REQUIRE(lines.size() == 3);
   CHECK(lines[0].starts_with("warning: 'two': A/A"));
-  CHECK(lines[1].starts_with("warning: 'one': wall time rose"));
+  CHECK(has(lines[1], "rose by 5.0%"));
   CHECK(lines[2] == "2 more warnings: -v shows them");
   CHECK(screen_warnings({{results}}, {.verbose = true}).size() == 4);
   CHECK(warning_texts(results, Style{}).size() == 4);  // of Markdown and the page

@@ -560,8 +560,8 @@ TEST_CASE("shares within five points of each other are one machine's noise") {
 TEST_CASE("runs below the least share are reported, and repeated ones are counted") {
   Wandering it({0.9, 0.5});
   it.plan.cores.min_share = 0.8;
-  it.session.redone.push_back({it.session.runs[1], "because"});
-  it.session.redone.push_back({it.session.runs[1], "because"});
+  it.session.redone.push_back({it.session.runs[1], RedoReason::Counting, "because"});
+  it.session.redone.push_back({it.session.runs[1], RedoReason::Counting, "because"});
   const Results results = analyse(it.plan, it.session, {});
   CHECK(results.commands[0].redone_runs == 0);
   CHECK(results.commands[1].redone_runs == 2);

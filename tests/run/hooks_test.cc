@@ -186,7 +186,7 @@ TEST_CASE("a program may be made by its setup; where it is not there then, the s
 
   Bench never;
   const auto session = never.carry_out(plan).value();
-  CHECK(std::get<Error>(*session.cut_short).what == "nosuch: command not found");
+  CHECK(std::get<Error>(*session.cut_short).what.starts_with("nosuch: "));
   CHECK(never.launcher.log() == "make clean!");
 }
 

@@ -119,7 +119,7 @@ TEST_CASE("a command that cannot be started is refused before anything is run") 
   Bench bench;
   const auto session = bench.carry_out(plan_of({"old", "nosuch"}));
   REQUIRE_FALSE(session.has_value());
-  CHECK(session.error().what == "nosuch: command not found");
+  CHECK(session.error().what.starts_with("nosuch: "));
   CHECK(bench.launcher.runs() == 0);
 }
 

@@ -131,9 +131,7 @@ TEST_CASE("--timeout is in force while the start of the shell is measured") {
   bench.launcher.scripts = {{}, {1ms, {TimedOut{1s}}}};
   const auto session = bench.carry_out(plan);
   REQUIRE_FALSE(session.has_value());
-  CHECK(session.error().what ==
-        "the start-up of the shell cannot be measured: 'sh' took longer than --timeout with an "
-        "empty command");
+  CHECK(session.error().what.find("'sh' took longer than --timeout") != std::string::npos);
   CHECK(bench.launcher.programs().back().timeout == 1s);
 }
 

@@ -395,11 +395,13 @@ class PerfEngine final : public CounterEngine {
       if (left_out.empty()) first_reason = source.error();
       left_out.emplace_back(name);
     }
-    if (left_out.empty()) return {};
     if (sources_.empty()) return nothing_to_count(first_reason);
-    const std::string which = listed(left_out);
-    return {.notes = {{NoteKind::EventsLeftOut,
-                       fmt::format("not counted: {} ({})", which, first_reason.line())}}};
+    EventSet set;
+    if (!left_out.empty())
+      set.notes.push_back(
+          {NoteKind::EventsLeftOut,
+           fmt::format("not counted: {} ({})", listed(left_out), first_reason.line())});
+    return set;
   }
 
   EventIndices core_events() const {

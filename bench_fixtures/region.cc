@@ -1,9 +1,13 @@
 // Does a known amount of work in a region of lauka/region.h, and twice as much before it and behind
-// it: turns of a loop, pages touched, or sleeps.
+// it: turns of a loop, pages touched, or sleeps. Prints the time that it reads just inside and just
+// outside of the region, of the entries of its own process.
 #include "arguments.h"
 
+#include <atomic>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <functional>
 #include <string_view>
 #include <thread>
@@ -62,10 +66,31 @@ void in_child(const std::function<void()>& work) {
   }
 }
 
+std::int64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+struct Readings {
+  std::atomic<std::int64_t> inside_ns{0};
+  std::atomic<std::int64_t> outside_ns{0};
+};
+
+Readings& readings() {
+  static Readings of_all_entries;
+  return of_all_entries;
+}
+
 void in_region(const std::function<void()>& work) {
+  const std::int64_t before = now_ns();
   lauka_region_begin();
+  const std::int64_t begun = now_ns();
   work();
+  const std::int64_t ending = now_ns();
   lauka_region_end();
+  readings().outside_ns += now_ns() - before;
+  readings().inside_ns += ending - begun;
 }
 
 /// A thread that was there before the region works in it.
@@ -134,5 +159,7 @@ int main(int argc, char** argv) {
   const std::string_view how = arguments.size() == 3 ? arguments[2] : "once";
   if (!enter(how, [&] { work(*amount); })) fixture::refuse(usage);
   work(2 * *amount);
+  std::printf("inside %lld ns, outside %lld ns\n", static_cast<long long>(readings().inside_ns),
+              static_cast<long long>(readings().outside_ns));
   return 0;
 }

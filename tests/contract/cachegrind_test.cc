@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <sstream>
 #include <string>
@@ -131,26 +132,26 @@ TEST_CASE("a gate on simulated counts is decided") {
   const Said worse = judged("sh -c 'for i in 1 2 3 4 5 6 7 8 9; do :; done'");
   CHECK(worse.status == 3);
   CHECK(worse.out_has("instructions > 0.5%: fail: "));
-  CHECK(worse.out_has("; 3 rounds)"));
   CHECK(judged("sh -c 'exit 0'").status == 0);
 }
 
 TEST_CASE("nothing is left of a simulation, whether it ends well, fails or is interrupted") {
   if (!has_valgrind()) return;
   const Folder folder;
-  const auto run = [&](const std::string& command, int interrupt_after_ms) {
+  const auto run = [&](const std::string& command, const std::function<bool()>& interrupt_when) {
     return lauka({.arguments = words("-r1 -w0 --engine cachegrind -e instructions", {command}),
                   .environment = {{"TMPDIR", folder.path()}},
-                  .interrupt_after_ms = interrupt_after_ms});
+                  .interrupt_when = interrupt_when});
   };
-  CHECK(run("true", 0).status == 0);
+  CHECK(run("true", {}).status == 0);
   CHECK(std::filesystem::is_empty(folder.path()));
-  const Said failed = run("sh -c 'echo why >&2; exit 7'", 0);
+  const Said failed = run("sh -c 'echo why >&2; exit 7'", {});
   CHECK(failed.status == 1);
-  CHECK(failed.err_has("exited with status 7 under Valgrind"));
+  CHECK(failed.err_has("status 7"));
   CHECK(failed.err_has("| why"));
   CHECK(std::filesystem::is_empty(folder.path()));
-  CHECK(run("sleep 100", 700).status == 130);
+  const Folder log;  // the first run is a simulated one
+  CHECK(run(blocks_at(1, log), [&] { return has_lines(log.file("log"), 1); }).status == 130);
   CHECK(std::filesystem::is_empty(folder.path()));
 }
 
@@ -159,8 +160,7 @@ TEST_CASE("without a folder for what Valgrind writes nothing is run") {
   const Said said = lauka({.arguments = words("--engine cachegrind", {"true"}),
                            .environment = {{"TMPDIR", "/nonexistent"}}});
   CHECK(said.status == 1);
-  CHECK(
-      said.err_has("cannot make a temporary folder in '/nonexistent': No such file or directory"));
+  CHECK(said.err_has("'/nonexistent'"));
 }
 
 TEST_CASE("without Valgrind the package to install is named") {

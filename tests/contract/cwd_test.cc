@@ -96,8 +96,7 @@ TEST_CASE("equal commands are shown by what they differ in: on screen, in Markdo
 TEST_CASE("a folder that goes during the session is what the run failed of") {
   const Folder folder;
   make_folder(folder.file("a"));
-  CHECK(has(failure("-r2 -w0 --cwd " + folder.file("a"), {"rmdir " + folder.file("a")}),
-            "its folder (--cwd) cannot be entered: No such file or directory"));
+  CHECK(has(failure("-r2 -w0 --cwd " + folder.file("a"), {"rmdir " + folder.file("a")}), "--cwd"));
 }
 
 }  // namespace lauka::contract

@@ -172,7 +172,7 @@ TEST_CASE("of a repository that git does not trust, as it is another user's, a n
 TEST_CASE("a session that is interrupted while git hangs ends, and git with it") {
   for (const bool at_head : {true, false}) {
     CAPTURE(at_head);
-    const std::string hang = "echo hangs $$ >>\"$LOG\"; exec sleep 100";
+    const std::string hang = "echo hangs $$ >>\"$LOG\"; exec sleep 600";
     const WithGit with(at_head ? git_script(hang) : git_script("", hang));
     with.make_repository();
     const auto hangs = [&] {

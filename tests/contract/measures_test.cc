@@ -1,9 +1,11 @@
 #include "contract/program.h"
 #include "skip.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -30,20 +32,29 @@ double value(const std::string& csv, const std::string& metric,
   return std::stod(csv_value(csv, "it", metric, column));
 }
 
+/// The scheduler's clock, which has the CPU time, and the one of wall time are not set by each
+/// other.
+constexpr double kClocksDiffer = 1.01;
+
 bool can_count_software_events() {
   return lauka("-q -r1 -w0 -e task-clock", {fixture("tiny")}).status == 0;
 }
 
 }  // namespace
 
-TEST_CASE("CPU time is the sum over all threads and descendants") {
-  const std::string threads = csv_measured({"-r5"}, fixture("burn") + " 40ms 2");
-  CHECK(value(threads, "cpu_time") == doctest::Approx(0.040).epsilon(0.15));
-  const std::string tree = csv_measured({"-r5"}, fixture("family") + " 3 5ms");
-  CHECK(value(tree, "cpu_time") >= 0.030);
-  CHECK(value(tree, "cpu_time") < 0.060);
-  CHECK(value(tree, "cpu_time") ==
-        doctest::Approx(value(tree, "user_time") + value(tree, "system_time")).epsilon(1e-9));
+TEST_CASE("CPU time is the sum over all threads and descendants, once each") {
+  const auto check = [](const std::string& program, double known, double cpus) {
+    CAPTURE(program);
+    const std::string csv = csv_measured({"-r5"}, fixture(program));
+    CHECK(value(csv, "cpu_time", "min") >= known);
+    CHECK(value(csv, "cpu_time") <= cpus * kClocksDiffer * value(csv, "wall_time"));
+    CHECK(value(csv, "cpu_time") ==
+          doctest::Approx(value(csv, "user_time") + value(csv, "system_time")).epsilon(1e-9));
+  };
+  check("burn 40ms", 0.040, 1);
+  const double all = std::thread::hardware_concurrency();
+  check("burn 40ms 2", 0.040, std::min(all, 2.0));
+  check("family 3 5ms", 0.030, all);
 }
 
 TEST_CASE("wall time is at least one thread's CPU time, and all runs fit the time lauka took") {
@@ -52,7 +63,6 @@ TEST_CASE("wall time is at least one thread's CPU time, and all runs fit the tim
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
   CHECK(value(csv, "wall_time", "min") >= 0.030);
   CHECK(10 * value(csv, "wall_time") <= elapsed.count());
-  CHECK(10 * value(csv, "wall_time") >= 0.5 * elapsed.count());
 }
 
 TEST_CASE("peak memory is the command's") {
@@ -82,16 +92,19 @@ TEST_CASE("software events count every thread and descendant, in every run") {
   }
   const std::string csv =
       csv_measured({"-r200", "-e", "task-clock"}, fixture("short_threads") + " 5");
-  // A start that the machine holds up, the sanitizers' slow one above all, is taken for a loss and
-  // left out.
-  CHECK(std::stoi(csv_value(csv, "it", "task-clock", "runs")) >= 190);
-  CHECK(value(csv, "task-clock", "min") > 0);
-  const std::string tree =
-      csv_measured({"-r10", "-e", "task-clock,page-faults"}, fixture("family") + " 3 5ms");
+  CHECK(csv_value(csv, "it", "task-clock", "runs") == "200");
+  CHECK(value(csv, "task-clock", "min") >= 5 * 300e-6);
+  // What is before the exec and after the last instruction is in the kernel's accounts alone.
+  const std::vector<std::string> options = {"-r10", "-e", "task-clock,page-faults", "--counting",
+                                            "together"};
+  const std::string tree = csv_measured(options, fixture("family") + " 3 5ms");
   CHECK(csv_value(tree, "it", "task-clock", "unit") == "s");
-  CHECK(value(tree, "task-clock") == doctest::Approx(value(tree, "cpu_time")).epsilon(0.1));
-  CHECK(value(tree, "page-faults") ==
-        doctest::Approx(value(tree, "minor_faults") + value(tree, "major_faults")).epsilon(0.05));
+  CHECK(value(tree, "task-clock", "min") >= 6 * 5e-3);
+  CHECK(value(tree, "task-clock") <= kClocksDiffer * value(tree, "cpu_time"));
+  const std::string pages = csv_measured(options, "sh -c '" + fixture("touch_memory") + " 8M & " +
+                                                      fixture("touch_memory") + " 8M; wait'");
+  CHECK(value(pages, "page-faults", "min") >= 2 * 2048);
+  CHECK(value(pages, "page-faults") <= value(pages, "minor_faults") + value(pages, "major_faults"));
 }
 
 TEST_CASE("counts that the kernel drops for a set-user-ID program are left out and reported") {
@@ -118,10 +131,10 @@ TEST_CASE("counts that the kernel drops for a set-user-ID program are left out a
   CHECK(said.err_has("setuid"));
 }
 
-TEST_CASE("two forms of one computation are distinguished") {
+TEST_CASE("the change between two forms of one computation is one of their runs' changes") {
   const Folder folder;
-  const Said said = completed("-r8 -n old -n new --export-csv " + folder.file("out.csv"),
-                              {fixture("old"), fixture("new") + " -O2"});
+  completed("-r8 -n old -n new --export-csv " + folder.file("out.csv"),
+            {fixture("old"), fixture("new") + " -O2"});
   const std::string csv = text_of(folder.file("out.csv"));
   const double change = std::stod(csv_value(csv, "new", "wall_time", "delta_percent"));
   // The typical round's change is between the changes of the fastest and the slowest pairing.
@@ -130,12 +143,19 @@ TEST_CASE("two forms of one computation are distinguished") {
   };
   CHECK(change >= 100 * (value("new", "min") / value("old", "max") - 1));
   CHECK(change <= 100 * (value("new", "max") / value("old", "min") - 1));
-  CHECK(change < -30);
-  CHECK(std::stod(csv_value(csv, "new", "wall_time", "delta_high_percent")) < 0);
   CHECK(csv_value(csv, "old", "wall_time", "delta_percent").empty());
+}
+
+TEST_CASE("two commands of known times are distinguished") {
+  const Folder folder;
+  save(folder.file("it.json"),
+       {{"old", {8.0, 8.2, 8.1, 8.0, 8.3, 8.1}}, {"new", {2.0, 2.1, 2.0, 2.2, 2.0, 2.1}}});
+  const Said said =
+      completed({"--from", folder.file("it.json"), "--export-csv", folder.file("out.csv")});
+  const std::string csv = text_of(folder.file("out.csv"));
+  CHECK(std::stod(csv_value(csv, "new", "wall_time", "delta_high_percent")) < -70);
   CHECK(said.out_has("⚡ −"));
   CHECK(said.out_has("new ran "));
-  CHECK(said.out_has("times faster than old"));
 }
 
 }  // namespace lauka::contract

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +16,7 @@
 #include <utility>
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -27,8 +27,6 @@
 
 namespace lauka::contract {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// Removes variables of the test's own environment that would decide results.
 void clean_environment() {
@@ -60,22 +58,14 @@ int status_of(pid_t pid) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// Reads both to their ends, and interrupts the program's group when its time has come.
+/// Reads both to their ends, and interrupts the program's group once `interrupt_when` holds.
 void read_all(std::array<pollfd, 2> fds, std::array<std::string*, 2> texts, const Start& start,
               pid_t pid) {
   constexpr int between_looks_ms = 5;
-  const auto interrupt_at = Clock::now() + std::chrono::milliseconds(start.interrupt_after_ms);
-  bool to_interrupt = start.interrupt_after_ms > 0 || start.interrupt_when;
-  const auto wait_ms = [&] {
-    if (!to_interrupt) return -1;
-    if (start.interrupt_when) return between_looks_ms;
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(interrupt_at - Clock::now());
-    return std::max(static_cast<int>(left.count()), 0);
-  };
+  auto to_interrupt = static_cast<bool>(start.interrupt_when);
   while (fds[0].fd >= 0 || fds[1].fd >= 0) {
-    const int ready = poll(fds.data(), fds.size(), wait_ms());
-    if (ready == 0 && to_interrupt && (!start.interrupt_when || start.interrupt_when())) {
+    const int ready = poll(fds.data(), fds.size(), to_interrupt ? between_looks_ms : -1);
+    if (to_interrupt && start.interrupt_when()) {
       kill(-pid, start.interrupt_signal);
       to_interrupt = false;
     }
@@ -218,6 +208,37 @@ std::string work(int units) {
   return fixture("work") + " " + std::to_string(units);
 }
 
+std::string blocks_at(int n, const Folder& folder) {
+  return "sh -c 'echo run >> " + folder.file("log") + "; test $(wc -l < " + folder.file("log") +
+         ") -lt " + std::to_string(n) + " || test -e " + folder.file("go") +
+         " || exec sleep 600; sleep 0.02'";
+}
+
+void save(const std::string& file,
+          const std::vector<std::pair<std::string, std::vector<double>>>& commands,
+          const std::string& machine, const std::string& more) {
+  using nlohmann::json;
+  json document = {{"schema_version", 2}, {"results", json::array()}};
+  for (const auto& [name, times] : commands) {
+    json runs = json::array();
+    for (std::size_t i = 0; i < times.size(); ++i)
+      runs.push_back(
+          {{"run", i + 1}, {"round", i + 1}, {"kind", "timed"}, {"wall_time", times[i]}});
+    document["results"].push_back(
+        {{"command", name},
+         {"times", times},
+         {"lauka",
+          {{"metrics", {{"wall_time", {{"unit", "s"}, {"samples", times}}}}}, {"runs", runs}}}});
+  }
+  document["lauka"] = {{"format", 2},
+                       {"version", "1.0"},
+                       {"order", "random"},
+                       {"stop", {{"runs", 10}}},
+                       {"machine", {{"name", machine}}}};
+  if (!more.empty()) document["lauka"].update(json::parse(more));
+  std::ofstream(file) << document;
+}
+
 std::string data(const std::string& name) {
   return std::string(places::kRepository) + "/tests/data/" + name;
 }
@@ -246,6 +267,19 @@ std::string text_of(const std::string& path) {
   std::stringstream all;
   all << file.rdbuf();
   return all.str();
+}
+
+bool has_ended(const std::string& pid) {
+  constexpr int looks = 3000;  // a minute
+  for (int i = 0; i < looks; ++i) {
+    if (!exists("/proc/" + pid + "/exe")) return true;  // a zombie has none
+    usleep(20'000);
+  }
+  return false;
+}
+
+bool has_lines(const std::string& path, std::size_t lines) {
+  return exists(path) && lines_of(text_of(path)).size() >= lines;
 }
 
 std::vector<std::string> lines_of(const std::string& text) {

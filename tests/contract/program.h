@@ -4,12 +4,15 @@
 #include "places.h"
 #include "scratch.h"
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace lauka::contract {
+
+using Folder = Scratch;
 
 /// The output and exit status of the built program.
 struct Said {
@@ -27,8 +30,7 @@ struct Start {
   std::vector<std::string> arguments{};
   std::vector<std::pair<std::string, std::string>> environment{};  ///< set besides the test's own
   std::string folder{};                                            ///< to start in
-  int interrupt_after_ms = 0;  ///< 0: never; else `interrupt_signal` goes to its process group
-  std::function<bool()> interrupt_when{};  ///< it is interrupted once this holds, not after a time
+  std::function<bool()> interrupt_when{};  ///< `interrupt_signal` goes to its group once this holds
   int interrupt_signal = 2;
   unsigned as_user = 0;  ///< 0: the test's own user
   std::string program{places::kProgram};
@@ -71,10 +73,22 @@ std::string fixture(const std::string& name);
 /// The fixture `work`, with so many units to do.
 std::string work(int units);
 
+/// Option that makes a metric v of the first number that a command prints, such as `echo 50`: what
+/// is said of it is the same on any machine, however fast and busy.
+inline const std::string kScrape = "--scrape=v=([0-9.]+)";
+
+/// A command whose runs enter a line each into the file `log` of `folder`. From the `n`th on they
+/// do not end, unless there is a file `go`. A run takes long enough to be launched and kept singly.
+std::string blocks_at(int n, const Folder& folder);
+
+/// A session of lauka in `file` with these wall times, in the rounds from 1 on. `more` is JSON that
+/// is added to its own part.
+void save(const std::string& file,
+          const std::vector<std::pair<std::string, std::vector<double>>>& commands,
+          const std::string& machine = "here", const std::string& more = "");
+
 /// Path of a file of tests/data.
 std::string data(const std::string& name);
-
-using Folder = Scratch;
 
 /// Has another user run a copy of the program in `folder`, which is opened to that user: the
 /// checkout may be where that user cannot go.
@@ -88,6 +102,13 @@ bool exists(const std::string& path);
 
 /// Reads a file, which must exist.
 std::string text_of(const std::string& path);
+
+/// True if a process that lauka has killed is gone, for which this waits: a busy machine takes
+/// time.
+bool has_ended(const std::string& pid);
+
+/// True if there is a file of so many lines; what is still written has as many as it has now.
+bool has_lines(const std::string& path, std::size_t lines);
 
 /// The lines of a text, without their ends.
 std::vector<std::string> lines_of(const std::string& text);

@@ -2,6 +2,8 @@
 #include "places.h"
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
 #include <set>
 #include <string>
 
@@ -42,7 +44,10 @@ TEST_CASE("without a number of runs the least number and the time are both satis
   CHECK(times_run("-d 1ms -w 0") == 10);
   CHECK(times_run("-d 1ms -m 4 -w 0") >= 4);
   CHECK(times_run("-d 1h -M 13 -w 0") == 13);
-  CHECK(times_run("-d 300ms -m 1 -w 0") > 20);
+  // As long as a run takes, however many fit.
+  const auto began = std::chrono::steady_clock::now();
+  CHECK(times_run("-d 300ms -m 1 -w 0") >= 1);
+  CHECK(std::chrono::steady_clock::now() - began >= std::chrono::milliseconds(300));
 }
 
 TEST_CASE("every order runs each command once per round, sequential one command after the other") {
@@ -118,7 +123,7 @@ TEST_CASE("output is shown where it is asked for") {
 
 TEST_CASE("options may follow commands, and what follows -- is a command") {
   CHECK(lauka({"true", "-r", "2"}).out_has("(2 runs): true"));
-  CHECK(has(failure("-r2", {"--nosuch"}), "--nosuch: command not found"));
+  CHECK(has(failure("-r2", {"--nosuch"}), "--nosuch"));
 }
 
 // --jobs.
@@ -163,32 +168,38 @@ TEST_CASE("wall time is until all have ended, CPU time is of all, throughput of 
 
 TEST_CASE("a copy that fails fails the run, and ends the others; with -i they go on") {
   const std::string command = "sh -c 'if [ $LAUKA_JOB = 1 ]; then exit 3; fi; exec sleep ";
-  CHECK(has(failure("-r2 -w0 --jobs 3", {command + "30'"}),
-            "exited with status 3; use -i to ignore failures"));
+  CHECK(has(failure("-r2 -w0 --jobs 3", {command + "600'"}), "status 3"));
   const Folder folder;
   const std::string csv = folder.file("r.csv");
   completed("-r1 -w0 -i --jobs 3 -n x --export-csv " + csv, {command + "0.1'"});
   CHECK(std::stod(csv_value(text_of(csv), "x", "wall_time", "min")) >= 0.1);
   CHECK(lauka("-r1 -w0 --jobs 2", {"/nosuch"}).err_has("/nosuch"));
-  CHECK(lauka("-r1 -w0 --jobs 2", {"sh -c 'kill -9 $$'"}).err_has("was killed by SIGKILL"));
+  CHECK(lauka("-r1 -w0 --jobs 2", {"sh -c 'kill -9 $$'"}).err_has("SIGKILL"));
 }
 
 TEST_CASE("a run of several copies that takes too long is killed whole, as by an interrupt") {
   const Folder folder;
   const std::string pids = folder.file("pids");
-  const std::string command = "sh -c 'echo $$ >> " + pids + "; exec sleep 30'";
-  CHECK(has(failure("-r1 -w0 --jobs 3 --timeout 200ms", {command}),
-            "took longer than 200ms and was killed"));
+  const std::string command = "sh -c 'echo $$ >> " + pids + "; exec sleep 600'";
+  const auto check_ended = [&] {
+    for (const std::string& pid : lines_of(text_of(pids))) CHECK_MESSAGE(has_ended(pid), pid);
+    std::filesystem::remove(pids);
+  };
+  CHECK(has(failure("-r1 -w0 --jobs 3 --timeout 200ms", {command}), "200ms"));
+  if (exists(pids)) check_ended();  // on a slow machine none has begun by then
   const auto endless = words("-r1 -w0 --jobs 3", {command});
-  CHECK(lauka({.arguments = endless, .interrupt_after_ms = 300}).status == 130);
-  for (const std::string& pid : lines_of(text_of(pids)))
-    CHECK_FALSE(exists("/proc/" + pid + "/exe"));
+  CHECK(
+      lauka({.arguments = endless, .interrupt_when = [&] { return has_lines(pids, 3); }}).status ==
+      130);
+  check_ended();
 }
 
 TEST_CASE("what --jobs cannot be is refused") {
   CHECK(lauka("--jobs 0", {"true"}).status == 2);
   CHECK(lauka("--jobs 1001", {"true"}).status == 2);
-  CHECK(lauka("--jobs 2 --until x", {"true"}).err_has("use only one of them"));
+  const std::string said = refusal("--jobs 2 --until x", {"true"});
+  CHECK(has(said, "--jobs"));
+  CHECK(has(said, "--until"));
   completed("-r1 --jobs 1", {"sh -c 'test -z \"$LAUKA_JOB\"'"});
 }
 

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,31 +18,6 @@ namespace {
 
 using nlohmann::json;
 
-/// A session of lauka with these wall times, in the rounds from 1 on.
-void save(const std::string& file,
-          const std::vector<std::pair<std::string, std::vector<double>>>& commands,
-          const std::string& machine = "here", const std::string& more = "") {
-  json document = {{"schema_version", 2}, {"results", json::array()}};
-  for (const auto& [name, times] : commands) {
-    json runs = json::array();
-    for (std::size_t i = 0; i < times.size(); ++i)
-      runs.push_back(
-          {{"run", i + 1}, {"round", i + 1}, {"kind", "timed"}, {"wall_time", times[i]}});
-    document["results"].push_back(
-        {{"command", name},
-         {"times", times},
-         {"lauka",
-          {{"metrics", {{"wall_time", {{"unit", "s"}, {"samples", times}}}}}, {"runs", runs}}}});
-  }
-  document["lauka"] = {{"format", 2},
-                       {"version", "1.0"},
-                       {"order", "random"},
-                       {"stop", {{"runs", 10}}},
-                       {"machine", {{"name", machine}}}};
-  if (!more.empty()) document["lauka"].update(json::parse(more));
-  std::ofstream(file) << document;
-}
-
 /// Ten times around `middle` that drift alike in every session.
 std::vector<double> times_of(double middle) {
   std::vector<double> times;
@@ -49,18 +25,24 @@ std::vector<double> times_of(double middle) {
   return times;
 }
 
+std::set<std::string> kinds_of_warnings(const json& document) {
+  std::set<std::string> kinds;
+  for (const json& warning : document.at("lauka").at("warnings")) kinds.insert(warning.at("kind"));
+  return kinds;
+}
+
 }  // namespace
 
 TEST_CASE("--from: a saved session shows and exports what it did itself") {
   const Folder folder;
   const std::vector<std::string> kinds = {"csv", "runs", "json", "markdown", "html"};
-  std::vector<std::string> measure = {"-r6", "--metrics", "all", "--fail-if", "cpu_time > 20"};
+  std::vector<std::string> measure = {"-r6", kScrape, "--metrics", "all", "--fail-if", "v > 20"};
   std::vector<std::string> again = {"--from", folder.file("a.json"), "--metrics", "all"};
   for (const std::string& kind : kinds) {
     measure.insert(measure.end(), {"--export-" + kind, folder.file("a." + kind)});
     again.insert(again.end(), {"--export-" + kind, folder.file("b." + kind)});
   }
-  measure.insert(measure.end(), {"-L", "n", "20,60", "--", fixture("work") + " {n}"});
+  measure.insert(measure.end(), {"-L", "n", "20,60", "--", "echo {n}"});
   const Said once = lauka(measure);
   REQUIRE(once.status == 3);
   const Said twice = lauka(again);
@@ -80,10 +62,10 @@ TEST_CASE("--from: deltas are paired within a session, and across sessions they 
   const Said said =
       completed({"--from", folder.file("a.json"), folder.file("b.json"), "--export-json",
                  folder.file("all.json"), "--export-runs", folder.file("all.csv")});
-  CHECK(said.err_has("deltas between sessions include whatever else was different then"));
-  CHECK_FALSE(said.err_has("under other conditions"));
   const json document = json::parse(text_of(folder.file("all.json")));
   check_schema(document);
+  CHECK(kinds_of_warnings(document).contains("baseline"));
+  CHECK_FALSE(kinds_of_warnings(document).contains("foreign_baseline"));
   const auto delta = [&](std::size_t command) {
     return document.at("results").at(command).at("lauka").at("metrics").at("wall_time").at("delta");
   };
@@ -106,9 +88,7 @@ TEST_CASE("--from: namesakes are distinguished by their files, other machines ar
   save(folder.file("b.json"), {{"it", times_of(2.0)}}, "there");
   const Said said = lauka({"--from", folder.file("a.json"), "--from", folder.file("b.json")});
   CHECK(said.out_has("Benchmark 2 (10 runs): it (" + folder.file("b.json") + ")"));
-  CHECK(
-      said.err_has("was measured under other conditions than the reference: machine 'there', not "
-                   "'here'"));
+  CHECK(said.err_has("machine 'there', not 'here'"));
   const Said named = lauka({"--from", folder.file("a.json"), folder.file("b.json"), "-n", "one",
                             "-n", "two", "--reference", "two", "-q", "--export-csv", "-"});
   CHECK(named.out_has("one,wall_time,s,10,"));
@@ -120,7 +100,7 @@ TEST_CASE("--from: a session that was cut short says so, and a region is no whol
   save(folder.file("a.json"), {{"old", times_of(1.0)}}, "here", R"({"complete": false})");
   save(folder.file("b.json"), {{"new", times_of(1.1)}});
   CHECK(lauka({"--from", folder.file("a.json")})
-            .err_has("'" + folder.file("a.json") + "' was cut short: it has the runs before that"));
+            .err_has("'" + folder.file("a.json") + "' was cut short"));
   CHECK_FALSE(lauka({"--from", folder.file("b.json")}).err_has("cut short"));
   // The same event, of the region in one and of the whole run in the other.
   const auto add_faults = [&](const std::string& name, const std::string& note) {
@@ -133,7 +113,7 @@ TEST_CASE("--from: a session that was cut short says so, and a region is no whol
   add_faults("region.json", "(region)");
   add_faults("whole.json", "");
   CHECK(has(refusal({"--from", folder.file("region.json"), folder.file("whole.json")}),
-            "is of whole runs in "));
+            "whole runs"));
 }
 
 TEST_CASE("--from: gates typed now are judged at one look, and saved ones are reported again") {
@@ -152,16 +132,15 @@ TEST_CASE("--from: gates typed now are judged at one look, and saved ones are re
   const Said baseline = lauka(
       {"--from", folder.file("b.json"), "--baseline", folder.file("a.json"), "--fail-if-slower=5"});
   CHECK(baseline.status == 3);
-  CHECK(baseline.out_has("Deltas are against " + folder.file("a.json") + ", measured earlier.\n"));
+  CHECK(baseline.out_has(folder.file("a.json")));
   CHECK(baseline.out_has("new: wall_time > 5%: fail"));
 }
 
 TEST_CASE("--from: gates on a session that its own gates ended are said to err more often") {
   const Folder folder;
-  completed("-q -d10ms --fail-if 'cpu_time > 100' --export-json " + folder.file("a.json"),
-            {work(5), work(5)});
-  CHECK(lauka({"--from", folder.file("a.json"), "--fail-if", "cpu_time > 90"})
-            .err_has("judged again"));
+  completed("-q -d10ms " + kScrape + " --fail-if 'v > 100' --export-json " + folder.file("a.json"),
+            {"echo 5", "echo 5"});
+  CHECK(lauka({"--from", folder.file("a.json"), "--fail-if", "v > 90"}).err_has("judged again"));
   CHECK_FALSE(lauka({"--from", folder.file("a.json")}).err_has("judged again"));
 }
 
@@ -199,6 +178,7 @@ TEST_CASE("a session has an identity, and labels from git and from the command l
 }
 
 TEST_CASE("A/A: a candidate that is the reference's program is reported, in any folder") {
+  const std::string alike = "A/A: ";
   const Folder folder;
   const std::string program = text_of(fixture("burn"));
   for (const char* name : {"a", "b", "c"}) {
@@ -218,7 +198,7 @@ TEST_CASE("A/A: a candidate that is the reference's program is reported, in any 
   for (const json& warning : document.at("lauka").at("warnings"))
     if (warning.at("kind") == "same_programs") same.push_back(warning.at("command"));
   CHECK(same == std::vector<std::size_t>{1});
-  CHECK(has(text_of(folder.file("it.html")), "A/A: the programs are identical"));
+  CHECK(has(text_of(folder.file("it.html")), alike));
   const auto hash_of = [&](std::size_t command, const char* what) {
     return document.at("results").at(command).at("lauka").at(what);
   };
@@ -231,12 +211,12 @@ TEST_CASE("A/A: a candidate that is the reference's program is reported, in any 
   CHECK(text_of(folder.file("a") + "/it.sum").substr(0, 64) ==
         hash_of(0, "executable_sha256").get<std::string>());
   // Read again, and as a baseline's.
-  CHECK(lauka({"--from", file}).err_has("A/A: the programs are identical"));
+  CHECK(lauka({"--from", file}).err_has(alike));
   const std::string against = folder.file("against.json");
   REQUIRE(lauka({"-v", "-r3", "--baseline", file, "--export-json", against, "-n", it("a", "1ms"),
                  "--", it("b", "1ms")})
-              .err_has("A/A: the programs are identical"));
-  CHECK(lauka({"-v", "--from", against}).err_has("A/A: the programs are identical"));
+              .err_has(alike));
+  CHECK(lauka({"-v", "--from", against}).err_has(alike));
   // A shell's file is not the program; a setup's product is hashed after it.
   const Said built =
       lauka({"-r3", "-q", "--setup", "cp " + folder.file("{of}") + "/it " + folder.file("made"),
@@ -274,18 +254,20 @@ TEST_CASE("--from: what has no effect or does not fit is one line and status 2")
     return said;
   };
   CHECK(refused({"-r3"}) == "lauka: --from runs nothing, so --runs has no effect; leave it out\n");
-  CHECK(refused({"--label", "a=b"}) ==
-        "lauka: --from runs nothing, so --label has no effect; leave it out\n");
-  CHECK(refused({"--engine", "none"}) ==
-        "lauka: --from runs nothing, so --engine has no effect; leave it out\n");
-  CHECK(refused({folder.file("no.json")}) == "lauka: --from '" + folder.file("no.json") +
-                                                 "' cannot be read: No such file or directory\n");
-  CHECK(refused({"--reference", "x"}).starts_with("lauka: --reference 'x' is no command of "));
-  CHECK(refused({"-n", "a", "-n", "b"}).starts_with("lauka: 2 names (-n) for 1 command;"));
-  CHECK(refused({"--metrics", "cycles"}).starts_with("lauka: --metrics 'cycles' is not measured"));
-  CHECK(refused({"--fail-if-slower=5"}).starts_with("lauka: a gate (--fail-if-slower, --fail-if)"));
-  CHECK(refused({"--reference", "old", "--baseline", folder.file("a.json")})
-            .starts_with("lauka: --reference and --baseline contradict each other"));
+  for (const auto& [words, culprit] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"--label", "a=b"}, "--label"},
+           {{"--engine", "none"}, "--engine"},
+           {{folder.file("no.json")}, folder.file("no.json")},
+           {{"--reference", "x"}, "--reference 'x'"},
+           {{"-n", "a", "-n", "b"}, "(-n)"},
+           {{"--metrics", "cycles"}, "'cycles'"},
+           {{"--fail-if-slower=5"}, "--fail-if-slower"},
+           {{"--reference", "old", "--baseline", folder.file("a.json")}, "--baseline"}}) {
+    const std::string said = refused(words);
+    CAPTURE(said);
+    CHECK(has(said, culprit));
+    CHECK(lines_of(said).size() == 1);
+  }
 }
 
 // --baseline, with files of lauka and of both versions of hyperfine.
@@ -295,24 +277,24 @@ using nlohmann::json;
 TEST_CASE("a candidate is compared with the runs of an earlier file, and gated against them") {
   const Folder folder;
   const std::string old = folder.file("old.json");
-  completed("-q -r10 -n it --export-json " + old, {work(50)});
-  const Said worse =
-      lauka("-r10 -n it --baseline " + old + " --fail-if 'cpu_time > 20' --export-json " +
-                folder.file("new.json"),
-            {work(100)});
+  completed("-q -r10 -n it " + kScrape + " --export-json " + old, {"echo 50"});
+  const Said worse = lauka("-r10 -n it " + kScrape + " --baseline " + old +
+                               " --fail-if 'v > 20' --export-json " + folder.file("new.json"),
+                           {"echo 100"});
   CHECK(worse.status == 3);
   CHECK(worse.out_has("Deltas are against " + old + ", measured earlier.\n"));
-  CHECK(worse.out_has("cpu_time > 20%: fail: more than 20% higher, with confidence (measured "));
-  CHECK(worse.err_has("deltas against a baseline include"));
-  CHECK_FALSE(worse.err_has("under other conditions"));
+  CHECK(worse.out_has("v > 20%: fail: "));
   const json document = json::parse(text_of(folder.file("new.json")));
   check_schema(document);
+  const auto warnings = kinds_of_warnings(document);
+  CHECK(warnings.contains("baseline"));
+  CHECK_FALSE(warnings.contains("foreign_baseline"));
   CHECK(document.at("lauka").at("paired") == false);
   CHECK(document.at("lauka").at("baseline").at("commands") == json({"it"}));
   CHECK(document.at("lauka").at("gates").at(0).at("command") == 0);
-  const Said better = completed(
-      {"-q", "-r10", "-n", "it", "--baseline", old, "--fail-if", "cpu_time > 20", "--", work(30)});
-  CHECK(better.out_has("cpu_time > 20%: pass: at most 20% higher, with confidence (measured "));
+  const Said better = completed({"-q", "-r10", "-n", "it", kScrape, "--baseline", old, "--fail-if",
+                                 "v > 20", "--", "echo 30"});
+  CHECK(better.out_has("v > 20%: pass: "));
 }
 
 TEST_CASE("what is another machine, kernel, processor or lauka than the baseline's is named") {
@@ -333,11 +315,14 @@ TEST_CASE("what is another machine, kernel, processor or lauka than the baseline
 TEST_CASE("hyperfine's files are baselines of wall time, of either version") {
   for (const char* file : {"hyperfine-1.json", "hyperfine-2.json"}) {
     CAPTURE(file);
-    const Said said = completed({"-r5", "-n", "old", "-n", "new", "--baseline", data(file),
-                                 "--fail-if-slower=1000", "--", "true", "true"});
-    CHECK(said.out_has("old: wall_time > 1000%: pass: "));
-    CHECK(said.out_has("new: wall_time > 1000%: pass: "));
-    CHECK(said.err_has("does not say which machine"));
+    const Folder folder;
+    const std::string now = folder.file("now.json");
+    const Said said = lauka({"-r5", "-n", "old", "-n", "new", "--baseline", data(file),
+                             "--fail-if-slower=1000", "--export-json", now, "--", "true", "true"});
+    // Which answer depends on how long a start of a program takes here.
+    CHECK(said.out_has("old: wall_time > 1000%: "));
+    CHECK(said.out_has("new: wall_time > 1000%: "));
+    CHECK(kinds_of_warnings(json::parse(text_of(now))).contains("foreign_baseline"));
   }
 }
 
@@ -347,13 +332,12 @@ TEST_CASE("a file that is not a baseline, or lacks something, is refused before 
   std::ofstream(folder.file("foreign")) << "{\"benchmarks\": []}";
   const std::string touch = "touch " + mark;
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
-      {{"--baseline", "/nosuch", "--", touch}, "'/nosuch' cannot be read"},
-      {{"--baseline", folder.file("foreign"), "--", touch}, "neither lauka's nor hyperfine's"},
+      {{"--baseline", "/nosuch", "--", touch}, "'/nosuch'"},
+      {{"--baseline", folder.file("foreign"), "--", touch}, folder.file("foreign")},
       {{"--baseline", data("hyperfine-1.json"), "--", touch, touch, "third"}, "lacks 'third'"},
       {{"--baseline", data("hyperfine-1.json"), "--fail-if", "cpu_time > 1", "--", touch},
-       "has no cpu_time of 'old'"},
-      {{"--baseline", data("hyperfine-1.json"), "--reference", "true", "--", touch},
-       "contradict each other"},
+       "cpu_time of 'old'"},
+      {{"--baseline", data("hyperfine-1.json"), "--reference", "true", "--", touch}, "--reference"},
   };
   for (const auto& [arguments, reason] : cases) {
     const std::string said = refusal(arguments);

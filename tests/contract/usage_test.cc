@@ -35,7 +35,7 @@ TEST_CASE("bad input gets one line that names the culprit, status 2, and nothing
       {{"-e", "nosuchevent", "--", command}, "nosuchevent"},
       {{"--fail-if", "nosuch > 5", "--", command, command}, "nosuch"},
       {{"--core-kinds", "P=0,E=60000", "--", command}, "60000"},
-      {{"-P", "n", "4", "1", "--", command + " {n}"}, "'4' is above '1'"},
+      {{"-P", "n", "4", "1", "--", command + " {n}"}, "'4'"},
       {{"-n", "a", "-n", "b", "--", command}, "-n"},
       {{"--", "'unterminated"}, "unterminated"},
       {{"--", command, "   "}, "command"},

@@ -46,10 +46,13 @@ class Counted {
   explicit Counted(std::vector<os::CounterRequest> requests)
       : launcher_(must(os::start_launcher())), counters_(must(launcher_->add_counters(requests))) {}
 
-  std::vector<os::Ended> runs(std::vector<std::string> words, std::size_t count) {
+  /// Runs a fixture `count` times, on `cpus` only unless that is empty.
+  std::vector<os::Ended> runs(std::vector<std::string> words, std::size_t count,
+                              std::vector<std::uint32_t> cpus = {}) {
     words.front() = std::string(places::kFixtures) + "/" + words.front();
     os::ProgramSpec spec;
     spec.words = std::move(words);
+    spec.cpus = std::move(cpus);
     const os::ProgramId program = must(launcher_->add_program(spec));
     std::vector<os::Ended> all;
     while (all.size() < count) {
@@ -106,25 +109,33 @@ TEST_CASE("time spent on one CPU, the other or both in turn is reported as it is
   const Clocks clocks(kinds);
   Counted counted(clocks.requests(0));
   const auto situation = engine::perf::read_situation(*os::linux_calls());
-  const std::string p = std::to_string(kinds[0].cpus.front()) + ":";
-  const std::string e = std::to_string(os::linux_calls()->allowed_cpus().back()) + ":";
+  const std::uint32_t p = kinds[0].cpus.front();
+  const std::uint32_t e = os::linux_calls()->allowed_cpus().back();
   struct Case {
-    std::vector<std::string> words;
-    double share;
+    std::vector<std::string> words;  // the program starts on the CPU of the first
+    std::uint64_t fast_ms;
+    std::uint64_t slow_ms;
   };
+  const std::string on_p = std::to_string(p) + ":";
+  const std::string on_e = std::to_string(e) + ":";
   const std::vector<Case> cases = {
-      {{"on_cpus", p + "800ms"}, 1.0},
-      {{"on_cpus", e + "800ms"}, 0.0},
-      {{"on_cpus", p + "360ms", e + "120ms", p + "240ms", e + "80ms"}, 0.75}};
+      {{"on_cpus", on_p + "40ms"}, 40, 0},
+      {{"on_cpus", on_e + "40ms"}, 0, 40},
+      {{"on_cpus", on_p + "36ms", on_e + "12ms", on_p + "24ms", on_e + "8ms"}, 60, 20},
+      {{"on_cpus", on_e + "36ms", on_p + "12ms", on_e + "24ms", on_p + "8ms"}, 20, 60}};
   for (const Case& one : cases) {
     CAPTURE(one.words);
-    const auto ended = counted.runs(one.words, 1);
-    const CoreTimes times = clocks.times(ended.front().readings, ended.front().usage, 0, situation);
+    const std::uint32_t first = one.words[1].starts_with(on_p) ? p : e;
+    const os::Ended ended = counted.runs(one.words, 1, {first}).front();
+    REQUIRE(succeeded(ended.outcome));
+    const CoreTimes times = clocks.times(ended.readings, ended.usage, 0, situation);
     REQUIRE(times.ns.size() == 2);
-    const auto fast = static_cast<double>(times.ns[0]);
-    const auto slow = static_cast<double>(times.ns[1]);
-    // Half a point: the start of the program may be on either CPU.
-    CHECK(std::abs(fast / (fast + slow) - one.share) < 0.005);
+    // The fixture's clock includes more of each switch to another program.
+    CHECK(times.ns[0] >= one.fast_ms * 900'000);
+    CHECK(times.ns[1] >= one.slow_ms * 900'000);
+    CHECK(times.ns[0] + times.ns[1] <= static_cast<std::uint64_t>(ended.whole.count()));
+    if (one.fast_ms == 0) CHECK(times.ns[0] == 0);
+    if (one.slow_ms == 0) CHECK(times.ns[1] == 0);
   }
 }
 
@@ -140,7 +151,8 @@ TEST_CASE("leftovers of a run never add to a later run, and a run without times 
     // command's went with the child, and no time is better than too little.
     REQUIRE(times.ns.empty() == times.missing.has_value());
     if (times.ns.empty()) continue;
-    CHECK(times.ns[0] + times.ns[1] < 30'000'000);
+    // The command and its child are two at once, at most.
+    CHECK(times.ns[0] + times.ns[1] <= 2 * static_cast<std::uint64_t>(ended.whole.count()));
   }
 }
 

@@ -199,7 +199,7 @@ Session session_of(std::uint64_t seed) {
 
 namespace {
 
-constexpr unsigned kMostSeconds = 20;  ///< a session takes a twentieth of one
+constexpr unsigned kMostSeconds = 600;  ///< a session takes a twentieth of one
 /// The longest end of a thread after its last record: a periodic sample may come even then.
 constexpr std::uint64_t kEndOfThread = 100'000;
 constexpr int kMostTries = 5;  ///< of a run that must be made again

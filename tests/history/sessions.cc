@@ -98,7 +98,7 @@ class Server {
 
   std::string control(const std::string& what) const {
     return fmt::format(
-        "{}{}/pg_ctl -D {}/data -w -t 60 -o \"-k {} -p {} -c listen_addresses=127.0.0.1 -c "
+        "{}{}/pg_ctl -D {}/data -w -t 600 -o \"-k {} -p {} -c listen_addresses=127.0.0.1 -c "
         "fsync=off\" {} >/dev/null 2>&1",
         as_, programs_, folder_.path(), folder_.path(), port_, what);
   }

@@ -1,8 +1,8 @@
-#include "os/clock.h"
 #include "os/process.h"
 #include "os/running.h"
 
 #include <chrono>
+#include <sstream>
 #include <variant>
 
 #include <doctest/doctest.h>
@@ -11,7 +11,6 @@ namespace lauka::os {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::seconds;
 
 constexpr std::size_t kEnough = 1000;
 
@@ -19,7 +18,7 @@ constexpr std::size_t kEnough = 1000;
 
 TEST_CASE("what a program aside wrote is there when it has ended, once") {
   ProgramAside aside;
-  aside.begin(shell("echo one; echo two; echo no >&2"), seconds(5));
+  aside.begin(shell("echo one; echo two; echo no >&2"), kPatience);
   const auto answer = aside.wait(kEnough);
   CHECK(succeeded(answer.outcome));
   CHECK(answer.output == "one\ntwo\n");
@@ -28,7 +27,7 @@ TEST_CASE("what a program aside wrote is there when it has ended, once") {
 
 TEST_CASE("a program aside may write more than is taken, and more than a pipe holds") {
   ProgramAside aside;
-  aside.begin(shell("head -c 300000 /dev/zero | tr '\\0' x; exit 3"), seconds(50));
+  aside.begin(shell("head -c 300000 /dev/zero | tr '\\0' x; exit 3"), kPatience);
   const auto answer = aside.wait(2);
   CHECK(answer.output == "xx");
   REQUIRE(std::holds_alternative<Exited>(answer.outcome));
@@ -37,7 +36,7 @@ TEST_CASE("a program aside may write more than is taken, and more than a pipe ho
 
 TEST_CASE("a program aside that closes its output is waited for, too") {
   ProgramAside aside;
-  aside.begin(shell("echo one; exec >&-; sleep 0.05; exit 3"), seconds(50));
+  aside.begin(shell("echo one; exec >&-; sleep 0.05; exit 3"), kPatience);
   const auto answer = aside.wait(kEnough);
   CHECK(answer.output == "one\n");
   REQUIRE(std::holds_alternative<Exited>(answer.outcome));
@@ -46,20 +45,24 @@ TEST_CASE("a program aside that closes its output is waited for, too") {
 
 TEST_CASE("a program aside that is not there, and one that dies of a signal, are told apart") {
   ProgramAside missing;
-  missing.begin({.words = {"no-such-program"}}, seconds(5));
+  missing.begin({.words = {"no-such-program"}}, kPatience);
   CHECK(std::holds_alternative<NotStarted>(missing.wait(kEnough).outcome));
   ProgramAside dying;
-  dying.begin(shell("kill -9 $$"), seconds(5));
+  dying.begin(shell("kill -9 $$"), kPatience);
   CHECK(std::holds_alternative<Signalled>(dying.wait(kEnough).outcome));
 }
 
 TEST_CASE("a program aside is killed when its time is over, with what it started") {
-  const MonotonicClock clock;
-  const auto began = clock.now();
-  ProgramAside aside;
-  aside.begin(shell("echo one; sleep 100 & sleep 100"), milliseconds(20));
-  CHECK(std::holds_alternative<TimedOut>(aside.wait(kEnough).outcome));
-  CHECK(clock.now() - began < seconds(50));
+  const TemporaryFile file;
+  time_that_suffices(milliseconds(20), [&](std::chrono::nanoseconds limit) {
+    ProgramAside aside;
+    aside.begin(shell("sleep 600 & echo $! >" + file.name() + "; echo one; sleep 600"), limit);
+    CHECK(std::holds_alternative<TimedOut>(aside.wait(kEnough).outcome));
+    pid_t started = 0;
+    if (!(std::istringstream(file.text()) >> started)) return false;
+    CHECK(comes_true([started] { return !is_alive(started); }));
+    return true;
+  });
 }
 
 }  // namespace lauka::os

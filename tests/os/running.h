@@ -4,11 +4,14 @@
 #include "os/process.h"
 #include "places.h"
 
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <functional>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -20,6 +23,31 @@
 // Programs that the tests of os run by a launcher, and children of the test itself.
 
 namespace lauka::os {
+
+/// Limit for what must happen at some time, however slow the machine is.
+inline constexpr std::chrono::minutes kPatience{10};
+
+/// Waits until `has_happened`; false if it has not within kPatience.
+inline bool comes_true(const std::function<bool()>& has_happened) {
+  const auto give_up = std::chrono::steady_clock::now() + kPatience;
+  while (!has_happened()) {
+    if (std::chrono::steady_clock::now() > give_up) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
+/// Calls `is_long_enough` with longer and longer times, from `first` on, until it returns true, and
+/// returns that time: what has to happen within a time takes longer on a slow machine.
+inline std::chrono::nanoseconds time_that_suffices(
+    std::chrono::nanoseconds first,
+    const std::function<bool(std::chrono::nanoseconds)>& is_long_enough) {
+  while (!is_long_enough(first)) {
+    REQUIRE(first < kPatience);
+    first *= 2;
+  }
+  return first;
+}
 
 /// Returns a program by its words; a first one without a slash is a fixture.
 inline ProgramSpec program(std::vector<std::string> words) {
@@ -58,6 +86,21 @@ inline int status_of_child(const std::function<int()>& work) {
   int status = 0;
   waitpid(child, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/// Returns the state of a process, and its parent; of one that is gone: 'X'.
+inline std::pair<char, pid_t> state_and_parent_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  std::pair<char, pid_t> found{'X', 0};
+  std::istringstream(text.substr(text.rfind(')') + 1)) >> found.first >> found.second;
+  return found;
+}
+
+inline bool is_alive(pid_t pid) {
+  const char state = state_and_parent_of(pid).first;
+  return state != 'Z' && state != 'X';
 }
 
 /// A file that goes when the test ends.

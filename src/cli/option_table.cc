@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -602,46 +604,72 @@ constexpr auto kOutput = std::to_array<OptionInfo>({
     {"version", 'V', Takes::Nothing, "", "show the version", ask<InquiryKind::Version>, kOfCall},
 });
 
-/// The texts of the row of --engine, from the table of engines.
-struct EngineWords {
-  std::string names;
-  std::string help = "what counts events";
+/// A text that is put together while this is compiled.
+struct BuiltText {
+  std::array<char, 200> bytes{};
+  std::size_t size = 0;
+
+  constexpr void add(std::string_view text) {
+    for (const char c : text) bytes.at(size++) = c;
+  }
+  constexpr std::string_view text() const { return {bytes.data(), size}; }
 };
 
-EngineWords engine_words() {
-  EngineWords words;
+constexpr BuiltText kEngineNames = [] {
+  BuiltText names;
   for (const EngineRow& row : kEngines) {
-    words.names.append(words.names.empty() ? "" : "|").append(row.name);
-    if (!row.help.empty()) words.help += fmt::format("; {} {}", row.name, row.help);
+    if (names.size > 0) names.add("|");
+    names.add(row.name);
   }
-  return words;
-}
+  return names;
+}();
 
-std::vector<OptionInfo> make_table() {
-  static const EngineWords kWords = engine_words();
-  std::vector<OptionInfo> table;
-  table.reserve(kRuns.size() + kCommands.size() + kHookKinds.size() + kAroundCommands.size() +
-                kMeasured.size() + kGate.size() + kExports.size() + kOutput.size());
-  const auto append = [&table](Group group, std::span<const OptionInfo> rows) {
-    for (const OptionInfo& row : rows) table.emplace_back(row).group = group;
+constexpr BuiltText kEngineHelp = [] {
+  BuiltText help;
+  help.add("what counts events");
+  for (const EngineRow& row : kEngines) {
+    if (row.help.empty()) continue;
+    for (const std::string_view part :
+         {std::string_view("; "), row.name, std::string_view(" "), row.help})
+      help.add(part);
+  }
+  return help;
+}();
+
+constexpr std::size_t kRows = kRuns.size() + kCommands.size() + kHookKinds.size() +
+                              kAroundCommands.size() + kMeasured.size() + kGate.size() +
+                              kExports.size() + kOutput.size();
+
+/// Made while this is compiled: a start needs no memory for it.
+constexpr std::array<OptionInfo, kRows> make_table() {
+  std::array<OptionInfo, kRows> table{};
+  std::size_t size = 0;
+  const auto add = [&](Group group, const OptionInfo& row) {
+    table.at(size) = row;
+    table.at(size++).group = group;
+  };
+  const auto append = [&](Group group, const auto& rows) {
+    for (const OptionInfo& row : rows) add(group, row);
   };
   append(Group::Runs, kRuns);
   append(Group::Commands, kCommands);
   for (const HookRow& row : kHookKinds)
-    table.push_back({row.name, row.letter, Takes::Value, "CMD", row.help, add_hook,
-                     brief(row.brief), Group::Commands});
+    add(Group::Commands,
+        {row.name, row.letter, Takes::Value, "CMD", row.help, add_hook, brief(row.brief)});
   append(Group::Commands, kAroundCommands);
   append(Group::Measured, kMeasured);
   append(Group::Gate, kGate);
   for (const ExportRow& row : kExports)
-    table.push_back({row.option, '\0', Takes::Value, "FILE", row.help, add_export,
-                     brief(row.brief, kOfSession), Group::Output});
+    add(Group::Output, {row.option, '\0', Takes::Value, "FILE", row.help, add_export,
+                        brief(row.brief, kOfSession)});
   append(Group::Output, kOutput);
   OptionInfo& engine = *std::ranges::find(table, "engine", &OptionInfo::name);
-  engine.value = kWords.names;
-  engine.help = kWords.help;
+  engine.value = kEngineNames.text();
+  engine.help = kEngineHelp.text();
   return table;
 }
+
+constexpr std::array<OptionInfo, kRows> kTable = make_table();
 
 template <typename Is>
 const OptionInfo* row_where(const Is& is) {
@@ -671,7 +699,6 @@ ValueWord find_value_word(std::string_view name) {
 }  // namespace
 
 std::span<const OptionInfo> option_table() {
-  static const std::vector<OptionInfo> kTable = make_table();
   return kTable;
 }
 

@@ -4,6 +4,7 @@
 #include "os/files.h"
 #include "plan/commands.h"
 #include "run/output.h"
+#include "session/baseline.h"
 
 #include <algorithm>
 #include <array>
@@ -356,9 +357,25 @@ void identify(const Plan& plan, const ProgramReader& reader, std::size_t first, 
     programs[c] = make_fingerprint(plan, plan.commands[c], reader);
 }
 
+namespace {
+
+/// Only commands that a baseline, which names its programs, called in the same way.
+std::vector<Fingerprint> identify_as_baseline(const Plan& plan, const ProgramReader& reader) {
+  std::vector<Fingerprint> programs(plan.commands.size());
+  const Baseline& baseline = *plan.reference.baseline;
+  for (std::size_t c = 0; c < plan.commands.size(); ++c) {
+    const Fingerprint& there = baseline.session->measured[baseline.commands[c]].program;
+    if (there.is_known() && there.call == hash_call(plan, plan.commands[c]))
+      programs[c] = make_fingerprint(plan, plan.commands[c], reader);
+  }
+  return programs;
+}
+
+}  // namespace
+
 std::vector<Fingerprint> identify_equal(const Plan& plan, const ProgramReader& reader) {
   std::vector<Fingerprint> programs;
-  if (plan.reference.baseline || plan.commands.size() < 2) return programs;
+  if (plan.reference.baseline) return identify_as_baseline(plan, reader);
   const auto path_of = [&](const Command& command) {
     return os::find_program(make_program(plan, command, reader.user));
   };

@@ -134,9 +134,9 @@ void identify(const Plan& plan, const ProgramReader& reader, std::size_t first, 
               std::vector<Fingerprint>& programs);
 
 /// Returns the fingerprints of the candidates that are their reference's program, and of that one;
-/// empty if no candidate is. A call that differs is no such program, nor is a file, from its first
-/// byte that differs on: only equal files are read whole. With a shell that is the file, and the
-/// command an argument.
+/// empty if no candidate is. With a baseline: of those that may be its program. A call that differs
+/// is no such program, nor is a file, from its first byte that differs on: only equal files are
+/// read whole. With a shell that is the file, and the command an argument.
 std::vector<Fingerprint> identify_equal(const Plan& plan, const ProgramReader& reader);
 
 }  // namespace lauka

@@ -177,6 +177,26 @@ TEST_CASE("a session has an identity, and labels from git and from the command l
   CHECK(session_of({"--no-git", "--label", "x="}).at("labels") == json{{"x", ""}});
 }
 
+TEST_CASE("A/A: the same file with the same arguments is reported without an export, too") {
+  const Folder folder;
+  const std::string burn = fixture("burn");
+  const std::string copy = folder.file("burn");
+  std::filesystem::copy_file(burn, copy);
+  const auto is_reported = [](const std::vector<std::string>& words) {
+    std::vector<std::string> all{"-v", "-r3"};
+    all.insert(all.end(), words.begin(), words.end());
+    return lauka(all).err_has("A/A: the programs are identical");
+  };
+  CHECK(is_reported({burn + " 1ms", burn + " 1ms"}));
+  CHECK(is_reported({burn + " 1ms", copy + " 1ms"}));
+  CHECK(is_reported({"-S", burn + " 1ms", burn + " 1ms"}));
+  CHECK_FALSE(is_reported({burn + " 1ms", burn + " 2ms"}));
+  std::ofstream(copy, std::ios::app) << '\n';
+  CHECK_FALSE(is_reported({burn + " 1ms", copy + " 1ms"}));
+  CHECK_FALSE(
+      is_reported({"-L", "of", "a,b", "--setup", "echo {of} >" + folder.file("x"), burn + " 1ms"}));
+}
+
 TEST_CASE("A/A: a candidate that is the reference's program is reported, in any folder") {
   const std::string alike = "A/A: ";
   const Folder folder;

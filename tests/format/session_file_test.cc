@@ -224,6 +224,7 @@ TEST_CASE("findings of gates and a precision are read back, not made again") {
   verdict.delta.basis = stats::Basis::Typical;
   verdict.delta.mean = {0.29, stats::ChangeBounds{-0.07, 0.57}};
   verdict.delta.mean_differs = true;
+  verdict.delta.widening = 2.25;
   verdict.rounds = 19;
   verdict.planned_rounds = 250;
   verdict.p_fail = 0.07;

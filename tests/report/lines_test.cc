@@ -152,6 +152,20 @@ TEST_CASE("the precision reached is one line with three digits") {
   CHECK(has(line({0.01, 0.0, 10, PrecisionEnd::Reached}), ": ±0.00% "));
 }
 
+TEST_CASE("the precision of a mean says how rare a slow run it may have missed") {
+  Results results;
+  results.metrics = {metric("wall_time", Unit::Seconds), metric("instructions", Unit::Count)};
+  results.commands = {command("a", 57, {})};
+  results.precision = {0.01, 0.00934, 57, PrecisionEnd::Reached};
+  CHECK(precision_line(results) ==
+        "precision of wall time: ±0.934% after 57 runs (asked for: ±1%); slow runs rarer than 1 in "
+        "20 would not have shown\n");
+  results.precision->metric = "instructions";
+  CHECK(has(precision_line(results), "unusual runs rarer"));
+  results.commands.push_back(command("b", 57, {}));
+  CHECK_FALSE(has(precision_line(results), "rarer"));
+}
+
 TEST_CASE("a precision that was not reached names the limit that ended it") {
   CHECK(line({0.01, 0.0101, 812, PrecisionEnd::Duration}) ==
         "precision of wall time: ±1.01% after 812 runs, short of the ±1% asked for: --duration was "

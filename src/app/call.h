@@ -65,6 +65,8 @@ struct Call {
   std::unique_ptr<os::ProgramAside> git{};       ///< says the commit; null unless it is asked
   std::vector<Label> head{};                     ///< commit and branch; empty: not known
   std::vector<Label> labels{};                   ///< the session's, with git's at its end
+  std::optional<Allowance> allowance{};          ///< before --tune; nullopt: unknown or not needed
+  std::optional<Throttling> throttling{};        ///< during the session; nullopt: no quota
   std::string suite_text{};                      ///< the suite's file
   bool was_watched = false;             ///< a saved session ended when its own gates were content
   std::vector<Benchmark> benchmarks{};  ///< at least one once they are added
@@ -147,6 +149,9 @@ void find_head(Call& call);
 
 /// Adds git's labels after the runs: whether files are changed takes git long in a large tree.
 void find_labels(Call& call);
+
+/// True if an export or a baseline needs a description of the machine.
+bool needs_machine(const Call& call);
 
 /// True if an export describes its session.
 bool describes_session(const Options& options);

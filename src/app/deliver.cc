@@ -99,22 +99,21 @@ gate::Findings findings_of_saved(const Benchmark& one, const Recording& joined) 
 /// Returns where and when the numbers were taken of a session that has just ended.
 Circumstances make_circumstances(const Call& call) {
   // Describing the machine takes a look at some files, its class at many.
-  const bool is_needed = !call.options.exports.empty() ||
-                         std::ranges::any_of(call.benchmarks, [](const Benchmark& one) {
-                           return one.options.baseline.has_value();
-                         });
+  const bool is_needed = needs_machine(call);
   const bool is_described = describes_session(call.options);
   Machine machine = is_described ? os::this_machine_whole()
                     : is_needed  ? os::this_machine()
                                  : Machine{};
   if (call.tuning) machine.tuning = settings_in_force(*call.tuning);
+  machine.allowance = call.allowance;
   return {std::string(cli::version()),
           call.began,
           std::move(machine),
           os::time_of_day(),
           is_described ? os::new_session_id() : "",
           call.labels,
-          call.tuning};
+          call.tuning,
+          call.throttling};
 }
 
 /// Makes the report: gates settled, analysed, geometric means. The runs stay in `call`.

@@ -5,8 +5,11 @@
 #include "core/sha256.h"
 #include "core/text.h"
 #include "os/clock.h"
+#include "os/linux_calls.h"
+#include "os/machine.h"
 #include "os/signals.h"
 #include "os/users.h"
+#include "report/lines.h"
 #include "report/screen.h"
 #include "run/programs.h"
 
@@ -278,6 +281,16 @@ Result<void> keep_rounds(Call& call, std::vector<BenchmarkRun>& runs) {
   return {};
 }
 
+/// Reports commands that lose their counters. `observer` may have drawn on the same terminal.
+std::function<void(std::size_t, const UncountedFile&)> counts_lost(const Call& call,
+                                                                   const Plan& plan,
+                                                                   Observer& observer) {
+  return [&](std::size_t command, const UncountedFile& file) {
+    observer.finished();
+    say_notes(call.options, {report::uncounted_line(plan.commands[command], file)});
+  };
+}
+
 std::optional<int> measure_tuned(Call& call) {
   const os::MonotonicClock clock;
   const auto metric_files = open_metric_files(call);
@@ -293,6 +306,7 @@ std::optional<int> measure_tuned(Call& call) {
   const auto was_throttled = throttle_watch(call);
   const auto tune = tuning_switch(call);
   for (BenchmarkRun& run : runs) {
+    run.context.counts_lost = counts_lost(call, run.plan, *observer);
     if (was_throttled) run.context.was_throttled = std::ref(was_throttled);
     run.context.tune = tune;
   }
@@ -332,11 +346,27 @@ Result<void> add_suite(Call& call) {
   return {};
 }
 
+bool needs_machine(const Call& call) {
+  return !call.options.exports.empty() ||
+         std::ranges::any_of(call.benchmarks,
+                             [](const Benchmark& one) { return one.options.baseline.has_value(); });
+}
+
 std::optional<int> measure(Call& call) {
   say_hints(call);
   find_head(call);
+  const os::LinuxCalls* linux_system = os::linux_calls();
+  std::vector<Throttling> throttling;
+  if (linux_system != nullptr) {
+    if (needs_machine(call)) call.allowance = os::read_allowance(*linux_system);
+    // To find the groups takes 50 us, which nobody waits for who sees no warnings.
+    if (call.options.verbosity != Verbosity::Quiet || describes_session(call.options))
+      throttling = os::read_throttling(*linux_system);
+  }
   if (auto begun = begin_tuning(call); !begun) return refuse(begun.error(), ExitStatus::Failed);
   const auto status = measure_tuned(call);
+  if (!throttling.empty())
+    call.throttling = throttled_between(throttling, os::read_throttling(*linux_system));
   end_tuning(call);
   compare_tuning(call);
   if (!status) find_labels(call);

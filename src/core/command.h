@@ -119,6 +119,24 @@ struct Fingerprint {
   bool operator==(const Fingerprint&) const = default;
 };
 
+/// Why Linux takes a process's counters away when it executes a file.
+enum class CounterLoss : unsigned char {
+  SetUser,   ///< the file is setuid to another user
+  SetGroup,  ///< the file is setgid to a group that is not the process's
+  Capabilities,
+  Unreadable,
+};
+
+/// The file at whose start a command loses its counters.
+struct UncountedFile {
+  CounterLoss loss = CounterLoss::SetUser;
+  std::string file{};  ///< that execve runs: of a script, its interpreter
+  bool is_counted_as_root =
+      false;  ///< root would keep the counters, and the command's user is not root
+
+  bool operator==(const UncountedFile&) const = default;
+};
+
 /// A command: one argument of the command line, with one combination of parameters.
 struct Command {
   std::string name;                ///< as shown: --command-name, else the text
@@ -131,9 +149,10 @@ struct Command {
   std::optional<ExpectedOutput> expected{};
   std::string folder{};  ///< in which it and its hooks run; empty: lauka's
   Hooks hooks{};
-  std::size_t typed = 0;  ///< index of the command typed that it was made from
-  std::string pattern{};  ///< that one's name, with the variables in braces
-  Fingerprint program{};  ///< unknown unless the session needs it
+  std::size_t typed = 0;                     ///< index of the command typed that it was made from
+  std::string pattern{};                     ///< that one's name, with the variables in braces
+  Fingerprint program{};                     ///< unknown unless the session needs it
+  std::optional<UncountedFile> uncounted{};  ///< nullopt: its counters stay, or there are none
 };
 
 /// The user that runs the commands, if not lauka's own.

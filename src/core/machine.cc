@@ -77,6 +77,22 @@ bool is_by_kind_of_core(std::string_view name, const CoreUse& cores) {
          std::ranges::any_of(cores.timed, is_of);
 }
 
+std::optional<Throttling> throttled_between(const std::vector<Throttling>& before,
+                                            const std::vector<Throttling>& after) {
+  std::optional<Throttling> most;
+  for (std::size_t i = 0; i < after.size() && before.size() == after.size(); ++i) {
+    const Throttling grown{after[i].periods - before[i].periods,
+                           after[i].throttled - before[i].throttled,
+                           after[i].waited_ns - before[i].waited_ns};
+    if (!most || grown.waited_ns > most->waited_ns) most = grown;
+  }
+  return most;
+}
+
+bool has_fewer_cpus(const Machine& machine) {
+  return machine.allowance && machine.allowance->cpus.size() < machine.cpus;
+}
+
 std::string class_of(const Machine& machine) {
   constexpr std::size_t digits = 16;
   Sha256 hash;
@@ -88,6 +104,13 @@ std::string class_of(const Machine& machine) {
     hash.add(fmt::format("{}={}\n", name, part));
   hash.add(fmt::format("cpus={}\n", machine.cpus));
   if (!machine.tuning.empty()) hash.add(fmt::format("tuning={}\n", machine.tuning));
+  // Only limits are in it: without any, the class is the one of sessions that do not know them.
+  if (const auto& allowance = machine.allowance) {
+    if (has_fewer_cpus(machine)) hash.add(fmt::format("allowed_cpus={}\n", allowance->cpus.size()));
+    if (allowance->cpu_quota) hash.add(fmt::format("cpu_quota={:.4g}\n", *allowance->cpu_quota));
+    if (allowance->memory_limit)
+      hash.add(fmt::format("memory_limit={}\n", *allowance->memory_limit));
+  }
   return hash.digest().substr(0, digits);
 }
 

@@ -65,6 +65,31 @@ std::vector<std::uint32_t> cpus_also_in(const std::vector<std::uint32_t>& others
 std::vector<std::uint32_t> cpus_not_in(const std::vector<std::uint32_t>& others,
                                        const std::vector<std::uint32_t>& all);
 
+/// The part of its machine that the system lets a process use.
+struct Allowance {
+  std::vector<std::uint32_t> cpus{};  ///< numbers of the CPUs it may run on, ascending
+  std::optional<double>
+      cpu_quota{};  ///< CPUs' worth of time that control groups grant; nullopt: all
+  std::optional<std::uint64_t> memory_limit{};  ///< bytes that control groups grant; nullopt: all
+
+  bool operator==(const Allowance&) const = default;
+};
+
+/// The work of a control group's CPU quota.
+struct Throttling {
+  std::uint64_t periods = 0;  ///< of the quota, in which the group had something to run
+  std::uint64_t throttled =
+      0;  ///< periods in which the quota was used up, so that processes waited
+  std::uint64_t waited_ns = 0;  ///< time in which they waited, summed over CPUs
+
+  bool operator==(const Throttling&) const = default;
+};
+
+/// Returns the growth of the group that waited most; nullopt if no group has a quota. Both have one
+/// entry for each group with a quota, in the same order.
+std::optional<Throttling> throttled_between(const std::vector<Throttling>& before,
+                                            const std::vector<Throttling>& after);
+
 /// The machine of a session. What the system does not report is empty, or 0.
 struct Machine {
   std::string name{};          ///< the host's
@@ -77,11 +102,15 @@ struct Machine {
   std::string governor{};    ///< of the clock frequency; several where CPUs differ in it
   std::string hypervisor{};  ///< its name, or "unknown"; empty: none was found
   std::string tuning{};      ///< settings_in_force of --tune; empty: not tuned
+  std::optional<Allowance> allowance{};  ///< nullopt: unknown
 };
 
+/// True if the process may run on some of the machine's CPUs only.
+bool has_fewer_cpus(const Machine& machine);
+
 /// Returns the class of machines with comparable times: a hash of processor, number of CPUs,
-/// system, kernel, governor, hypervisor and tuning, as 16 hexadecimal digits. The same on every
-/// system.
+/// system, kernel, governor, hypervisor, tuning, and what limits the process (number of CPUs, CPU
+/// quota, memory), as 16 hexadecimal digits. The same on every system.
 std::string class_of(const Machine& machine);
 
 /// CPUs of one speed, or with one frequency governor (Linux).
@@ -120,8 +149,7 @@ struct MachineFacts {
   std::optional<SwitchFacts> turbo{};
   std::optional<SwitchFacts> smt{};
 
-  std::optional<double> load{};       ///< of the last minute
-  std::optional<double> cpu_quota{};  ///< CPUs that the control group may use; nullopt: all
+  std::optional<double> load{};  ///< of the last minute
   std::optional<bool> on_battery{};
   std::optional<std::string> power_saving{};  ///< the profile in force, where it saves power
 

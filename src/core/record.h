@@ -253,6 +253,7 @@ struct Session {
   std::vector<ShellOverhead> overheads{};  ///< one per command, subtracted; empty without a shell
   std::vector<Note> notes;
   std::vector<Fingerprint> programs{};  ///< one per command; empty if not needed
+  std::vector<std::optional<UncountedFile>> uncounted{};  ///< one per command: Command::uncounted
 };
 
 /// The difference of a candidate from the reference so far, a fraction with a 95% interval.

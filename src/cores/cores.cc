@@ -300,10 +300,12 @@ void add(LevelTimes& sum, const LevelCounts& counts) {
 /// One pass, with the times by kind of core after its counts.
 class TimedCounting : public engine::Counting {
  public:
-  /// `has_unsplit`: as CoreUse's.
-  TimedCounting(std::unique_ptr<engine::Counting> inner, const Decided& decided, bool has_unsplit)
+  /// `has_unsplit`: as CoreUse's. `uncounted`: the commands without counters, so without times.
+  TimedCounting(std::unique_ptr<engine::Counting> inner, const Decided& decided,
+                const std::set<std::size_t>& uncounted, bool has_unsplit)
       : inner_(std::move(inner)),
         decided_(decided),
+        uncounted_(uncounted),
         columns_(kinds().size() + (has_unsplit ? 1 : 0)),
         inner_counters_(inner_->requests().size()) {}
 
@@ -317,7 +319,8 @@ class TimedCounting : public engine::Counting {
     of_inner.readings.resize(std::min(of_inner.readings.size(), inner_counters_));
     engine::Counted counted = inner_->finish(of_inner, command);
     CoreTimes times;
-    if (!std::holds_alternative<NotStarted>(ended.outcome)) times = core_times(ended, counted);
+    if (!std::holds_alternative<NotStarted>(ended.outcome) && !uncounted_.contains(command))
+      times = core_times(ended, counted);
     const std::size_t first = counted.counts.size();
     counted.counts.resize(first + columns_);
     for (std::size_t i = 0; !times.ns.empty() && i < columns_; ++i)
@@ -349,6 +352,7 @@ class TimedCounting : public engine::Counting {
 
   std::unique_ptr<engine::Counting> inner_;
   const Decided& decided_;
+  const std::set<std::size_t>& uncounted_;
   std::size_t columns_;
   std::size_t inner_counters_;
 };
@@ -357,8 +361,11 @@ class TimedCounting : public engine::Counting {
 class ClockedCounting final : public TimedCounting {
  public:
   ClockedCounting(std::unique_ptr<engine::Counting> inner, const Decided& decided,
-                  const Clocks& clocks, const perf::Situation& situation)
-      : TimedCounting(std::move(inner), decided, false), clocks_(clocks), situation_(situation) {
+                  const std::set<std::size_t>& uncounted, const Clocks& clocks,
+                  const perf::Situation& situation)
+      : TimedCounting(std::move(inner), decided, uncounted, false),
+        clocks_(clocks),
+        situation_(situation) {
     const std::vector<std::string> pmus = inner_pmus();
     // The places of the kinds' PMUs among those of the inner counters; none unless all are there.
     for (const CoreKind& kind : kinds()) {
@@ -382,7 +389,7 @@ class ClockedCounting final : public TimedCounting {
   CoreTimes core_times(const os::Ended& ended, const engine::Counted& counted) override {
     if (places_.empty()) {
       const std::span<const os::Reading> all = ended.readings;
-      return clocks_.times(all.subspan(std::min(all.size(), inner_counters())), ended.usage,
+      return clocks_.times(all.subspan(std::min(all.size(), inner_counters())),
                            ended.optional_error, situation_);
     }
     CoreTimes times;  // empty if the counts are missing as well, with their reason
@@ -400,8 +407,8 @@ class ClockedCounting final : public TimedCounting {
 class PolledCounting final : public TimedCounting {
  public:
   PolledCounting(std::unique_ptr<engine::Counting> inner, const Decided& decided,
-                 const os::DarwinCalls& calls)
-      : TimedCounting(std::move(inner), decided, true), poll_(calls, kinds().size()) {}
+                 const std::set<std::size_t>& uncounted, const os::DarwinCalls& calls)
+      : TimedCounting(std::move(inner), decided, uncounted, true), poll_(calls, kinds().size()) {}
 
   std::vector<os::RunWatch*> watches() override {
     std::vector<os::RunWatch*> all = TimedCounting::watches();
@@ -431,6 +438,7 @@ class CoreTimeEngine final : public engine::EngineAround {
                  const os::DarwinCalls* darwin)
       : EngineAround(std::move(inner)),
         decided_(std::move(decided)),
+        linux_(linux),
         darwin_(darwin),
         clocks_(decided_.kinds),
         situation_(linux != nullptr ? perf::read_situation(*linux) : perf::Situation{}) {}
@@ -452,14 +460,24 @@ class CoreTimeEngine final : public engine::EngineAround {
     if (!is_for_times) return inner;
     if (darwin_ != nullptr)
       return std::unique_ptr<engine::Counting>(
-          std::make_unique<PolledCounting>(*std::move(inner), decided_, *darwin_));
-    return std::unique_ptr<engine::Counting>(
-        std::make_unique<ClockedCounting>(*std::move(inner), decided_, clocks_, situation_));
+          std::make_unique<PolledCounting>(*std::move(inner), decided_, uncounted_, *darwin_));
+    return std::unique_ptr<engine::Counting>(std::make_unique<ClockedCounting>(
+        *std::move(inner), decided_, uncounted_, clocks_, situation_));
+  }
+
+  std::optional<UncountedFile> find_uncounted(std::size_t command,
+                                              const os::ProgramSpec& program) override {
+    auto found = other().find_uncounted(command, program);
+    if (!found && linux_ != nullptr) found = os::find_uncounted(program, *linux_);
+    if (found) uncounted_.insert(command);
+    return found;
   }
 
  private:
   Decided decided_;
+  const os::LinuxCalls* linux_;
   const os::DarwinCalls* darwin_;
+  std::set<std::size_t> uncounted_;  // commands that lose their counters at exec
   Clocks clocks_;
   perf::Situation situation_;
   std::vector<Pass> passes_{};  // what the other engine selected last
@@ -487,7 +505,7 @@ std::vector<os::CounterRequest> Clocks::requests(std::size_t others) const {
   return requests;
 }
 
-CoreTimes Clocks::times(std::span<const os::Reading> readings, const Usage& usage, int error,
+CoreTimes Clocks::times(std::span<const os::Reading> readings, int error,
                         const perf::Situation& situation) const {
   if (error != 0) return no_times(perf::why_not_opened(error, {}, situation));
   if (readings.size() != clocks_.size() + 1)
@@ -495,7 +513,6 @@ CoreTimes Clocks::times(std::span<const os::Reading> readings, const Usage& usag
                                  clocks_.size() + 1, os::kMaxCounters),
                      "count fewer events"});
   const os::Reading& all = readings.front();
-  if (perf::was_lost(all.enabled_ns, usage, readings.size())) return no_times(perf::why_lost());
   CoreTimes times{std::vector<std::uint64_t>(kinds_)};
   std::uint64_t split = 0;
   for (std::size_t i = 0; i < clocks_.size(); ++i) {

@@ -90,7 +90,7 @@ class Clocks {
   std::vector<os::CounterRequest> requests(std::size_t others) const;
 
   /// Returns their values for one run. `readings`: one per request, in their order.
-  CoreTimes times(std::span<const os::Reading> readings, const Usage& usage, int error,
+  CoreTimes times(std::span<const os::Reading> readings, int error,
                   const engine::perf::Situation& situation) const;
 
  private:

@@ -191,7 +191,7 @@ class AttachedThread {
     CoreTimes times{std::vector<std::uint64_t>(counting_->kinds.size())};
     // A clock that was never on belongs to a thread that slept all the time.
     if (readings.front().enabled_ns > 0)
-      times = counting_->clocks->times(readings, Usage{}, 0, counting_->situation);
+      times = counting_->clocks->times(readings, 0, counting_->situation);
     for (std::size_t kind = 0; kind < times.ns.size(); ++kind)
       parts[kind + 1].cpu_seconds = static_cast<double>(times.ns[kind]) / kNs;
   }

@@ -107,6 +107,14 @@ class CounterEngine : NonCopyable {
   /// Prepares one pass of the last selection. Called once for each pass, before its first run.
   virtual Result<std::unique_ptr<Counting>> arm(std::size_t pass) = 0;
 
+  /// Looks up, before the first run of a command, whether the system takes its counters away when
+  /// `program` starts. Runs of the command then have no counts, and no reason why. nullopt: the
+  /// counters stay, or there are none.
+  virtual std::optional<UncountedFile> find_uncounted(std::size_t /*command*/,
+                                                      const os::ProgramSpec& /*program*/) {
+    return std::nullopt;
+  }
+
   /// True if it can count in a region alone (EventRequest::counted_in).
   virtual bool counts_regions() const { return false; }
 
@@ -136,6 +144,10 @@ class EngineAround : public CounterEngine {
     return inner_->explain(wanted);
   }
   Result<std::unique_ptr<Counting>> arm(std::size_t pass) override { return inner_->arm(pass); }
+  std::optional<UncountedFile> find_uncounted(std::size_t command,
+                                              const os::ProgramSpec& program) override {
+    return inner_->find_uncounted(command, program);
+  }
   bool counts_regions() const override { return inner_->counts_regions(); }
   std::optional<Error> held_by_others() override { return inner_->held_by_others(); }
   void pause() override { inner_->pause(); }

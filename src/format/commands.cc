@@ -305,6 +305,10 @@ class SessionReader {
     made.expected = parse_expected_output(text_in(*ours, "expected_output"));
     made.pattern = text_in(*ours, "pattern");
     made.program = {text_in(*ours, "executable_sha256"), text_in(*ours, "call_sha256")};
+    if (const JsonIn* lost = object_in(*ours, "lost_counts"))
+      made.uncounted =
+          UncountedFile{value_in(kLossWords, text_in(*lost, "why")), text_in(*lost, "file"),
+                        flag_in(*lost, "counted_as_root", false)};
     for (const JsonIn& one : items_in(*ours, "parameters"))
       made.parameters.push_back({text_in(one, "name"), text_in(one, "value")});
     if (const JsonIn* overhead = member(*ours, "shell_overhead")) read_overhead(*overhead);
@@ -653,6 +657,10 @@ void put_lauka_result(JsonWriter& json, const Results& results, std::size_t comm
     json.put("call_sha256", of_command.program.call);
   }
   if (of_command.expected) json.put("expected_output", text_of(*of_command.expected));
+  if (const auto& lost = of_command.uncounted)
+    json.put("lost_counts", {{"why", word_in(kLossWords, lost->loss)},
+                             {"file", lost->file},
+                             {"counted_as_root", lost->is_counted_as_root}});
   if (!of_command.parameters.empty()) {
     Json parameters = Json::array();
     for (const Parameter& one : of_command.parameters)

@@ -33,6 +33,12 @@ inline constexpr auto kOrderWords = std::to_array<Word<Order>>({
     {Order::Interleaved, "interleaved"},
     {Order::Sequential, "sequential"},
 });
+inline constexpr auto kLossWords = std::to_array<Word<CounterLoss>>({
+    {CounterLoss::SetUser, "setuid"},
+    {CounterLoss::SetGroup, "setgid"},
+    {CounterLoss::Capabilities, "capabilities"},
+    {CounterLoss::Unreadable, "unreadable"},
+});
 inline constexpr auto kBetterWords = std::to_array<Word<Better>>({
     {Better::Less, "less"},
     {Better::More, "more"},

@@ -236,6 +236,10 @@ Json vitals_json(const Vitals& vitals) {
   return json;
 }
 
+Json json_item(const Throttling& one) {
+  return {{"periods", one.periods}, {"throttled", one.throttled}, {"waited_ns", one.waited_ns}};
+}
+
 Json json_item(const TunedChange& one) {
   return {{"change", or_null(one.change)}, {"low", or_null(one.low)}, {"high", or_null(one.high)}};
 }
@@ -272,15 +276,18 @@ Json json_item(const Tuning& tuning) {
 
 Json origins_json(const Results& results) {
   return list_of(results.origins, [](const Origin& origin) -> Json {
-    return {{"file", origin.file},
-            {"commands", origin.commands},
-            {"order", word_in(kOrderWords, origin.order)},
-            {"version", json_word(origin.circumstances.version)},
-            {"session_id", origin.circumstances.session_id},
-            {"start_time", rfc3339(origin.circumstances.began)},
-            {"end_time", rfc3339(origin.circumstances.ended)},
-            {"labels", labels_json(origin.circumstances)},
-            {"machine", to_json(origin.circumstances.machine)}};
+    Json json{{"file", origin.file},
+              {"commands", origin.commands},
+              {"order", word_in(kOrderWords, origin.order)},
+              {"version", json_word(origin.circumstances.version)},
+              {"session_id", origin.circumstances.session_id},
+              {"start_time", rfc3339(origin.circumstances.began)},
+              {"end_time", rfc3339(origin.circumstances.ended)},
+              {"labels", labels_json(origin.circumstances)},
+              {"machine", to_json(origin.circumstances.machine)}};
+    if (const auto& throttling = origin.circumstances.throttling)
+      json["throttling"] = json_item(*throttling);
+    return json;
   });
 }
 
@@ -371,6 +378,15 @@ void put_metrics(JsonWriter& json, const Results& results) {
 
 }  // namespace
 
+std::optional<Allowance> read_allowance(const JsonIn& there) {
+  const JsonIn* allowance = object_in(there, "allowance");
+  if (allowance == nullptr) return std::nullopt;
+  auto cpus = parse_cpu_list(text_in(*allowance, "cpus"));
+  if (!cpus) return std::nullopt;
+  return Allowance{*std::move(cpus), number_in(*allowance, "cpu_quota"),
+                   count_in(*allowance, "memory_limit")};
+}
+
 Machine read_machine(const JsonIn& there) {
   return {text_in(there, "name"),
           text_in(there, "system"),
@@ -381,7 +397,8 @@ Machine read_machine(const JsonIn& there) {
           static_cast<unsigned>(count_in(there, "cpus").value_or(0)),
           text_in(there, "governor"),
           text_in(there, "hypervisor"),
-          text_in(there, "tuning")};
+          text_in(there, "tuning"),
+          read_allowance(there)};
 }
 
 Vitals read_vitals(const JsonIn& there, const char* key) {
@@ -465,6 +482,10 @@ Circumstances read_circumstances(const JsonIn& there) {
       if (value.is_string()) circumstances.labels.push_back({key, value.get<std::string>()});
   if (const JsonIn* tuning = object_in(there, "tuning"))
     circumstances.tuning = read_tuning(*tuning);
+  if (const JsonIn* quota = object_in(there, "throttling"))
+    circumstances.throttling = Throttling{count_in(*quota, "periods").value_or(0),
+                                          count_in(*quota, "throttled").value_or(0),
+                                          count_in(*quota, "waited_ns").value_or(0)};
   return circumstances;
 }
 
@@ -546,6 +567,10 @@ nlohmann::ordered_json to_json(const Machine& machine) {
                                  {"hypervisor", machine.hypervisor},
                                  {"class", class_of(machine)}};
   if (!machine.tuning.empty()) json["tuning"] = machine.tuning;
+  if (const auto& allowance = machine.allowance)
+    json["allowance"] = {{"cpus", cpu_list_text(allowance->cpus)},
+                         {"cpu_quota", json_number(allowance->cpu_quota)},
+                         {"memory_limit", or_null(allowance->memory_limit)}};
   return json;
 }
 
@@ -578,6 +603,8 @@ void put_lauka_identity(JsonWriter& json, const Results& results, bool complete)
   json.put("complete", complete);
   json.put("machine", to_json(results.circumstances.machine));
   if (const auto& tuning = results.circumstances.tuning) json.put("tuning", json_item(*tuning));
+  if (const auto& throttling = results.circumstances.throttling)
+    json.put("throttling", json_item(*throttling));
   json.put("timers", {{"clock_step_ns", results.timers.clock_step.count()},
                       {"tick_ns", tick ? Json(tick->count()) : Json(nullptr)}});
 }

@@ -284,7 +284,16 @@ report::Table table_with_drawing(std::initializer_list<std::string_view> heading
 /// Returns a machine in a few words: "AMD EPYC 7B13, 8 CPUs, Linux 6.1.0".
 std::string machine_text(const Machine& machine) {
   std::string text = machine.cpu_model.empty() ? machine.architecture : machine.cpu_model;
-  if (machine.cpus > 0) text += fmt::format(", {} CPUs", machine.cpus);
+  if (has_fewer_cpus(machine))
+    text += fmt::format(", {} of {} CPUs", machine.allowance->cpus.size(), machine.cpus);
+  else if (machine.cpus > 0)
+    text += fmt::format(", {} CPUs", machine.cpus);
+  if (const auto& allowance = machine.allowance) {
+    if (allowance->cpu_quota) text += fmt::format(", CPU quota {:.3g}", *allowance->cpu_quota);
+    if (allowance->memory_limit)
+      text += ", memory limit " +
+              report::quantity(static_cast<double>(*allowance->memory_limit), Unit::Bytes);
+  }
   for (const std::string& part :
        {machine.system + (machine.kernel.empty() ? "" : " " + machine.kernel), machine.governor,
         machine.hypervisor == "unknown" ? std::string("virtual") : machine.hypervisor})

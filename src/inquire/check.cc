@@ -2,6 +2,7 @@
 #include "core/text.h"
 #include "format/text.h"
 #include "inquire/answers.h"
+#include "report/format.h"
 
 #include <algorithm>
 #include <array>
@@ -85,6 +86,30 @@ CheckLine cores_line(const MachineFacts& facts) {
       fmt::format("{} of several kinds ({}): the times of a run depend on where it happens to be",
                   cpus, comma_separated(kinds)),
       "lauka --cores p ... keeps the commands on the fast ones"};
+}
+
+/// Adds what lauka and its commands may use of the machine, if that is not all.
+void add_limits(const Machine& machine, std::vector<CheckLine>& lines) {
+  const Allowance& allowance = *machine.allowance;
+  if (has_fewer_cpus(machine))
+    lines.push_back({"allowed CPUs", Severity::Note,
+                     fmt::format("{} of {}: commands run on CPU {} only", allowance.cpus.size(),
+                                 machine.cpus, cpu_list_text(allowance.cpus)),
+                     "start lauka without taskset, or in a container without a cpuset"});
+  if (allowance.cpu_quota)
+    lines.push_back(
+        {"CPU quota", Severity::Problem,
+         fmt::format("the control group may use {:.2f} CPUs and is throttled beyond "
+                     "that",
+                     *allowance.cpu_quota),
+         "raise or remove it: docker run without --cpus, systemd's CPUQuota=, cpu.max"});
+  if (allowance.memory_limit)
+    lines.push_back(
+        {"memory limit", Severity::Note,
+         fmt::format("the control group may use {}: beyond that its caches shrink, and "
+                     "then commands are killed",
+                     report::quantity(static_cast<double>(*allowance.memory_limit), Unit::Bytes)),
+         "raise or remove it: docker run without --memory, systemd's MemoryMax="});
 }
 
 CheckLine clock_line(const MachineFacts& facts) {
@@ -280,12 +305,7 @@ std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFa
   if (std::ranges::any_of(facts.tunable, [](const auto& name) { return !name.starts_with('+'); }))
     lines.push_back(tune_line(facts));
   lines.push_back(load_line(facts));
-  if (facts.cpu_quota)
-    lines.push_back({"CPU quota", Severity::Problem,
-                     fmt::format("the control group may use {:.2f} CPUs and is throttled beyond "
-                                 "that",
-                                 *facts.cpu_quota),
-                     "start the container without a CPU limit (docker run without --cpus)"});
+  if (facts.machine.allowance) add_limits(facts.machine, lines);
   lines.push_back(power_line(facts));
   lines.push_back(virtual_line(facts));
   if (facts.container)

@@ -65,8 +65,22 @@ struct CounterPlace {
   int cpu = -1;    ///< on that CPU only; -1: on all
 };
 
-/// The part of Linux that the perf engine uses. Each call is one system call or reads one file,
-/// without decisions.
+/// The facts about a program's file that decide whether a process that executes it keeps its
+/// counters.
+struct ProgramFile {
+  std::uint32_t user = 0;
+  std::uint32_t group = 0;
+  std::uint32_t mode = 0;             ///< st_mode of stat(2)
+  bool is_on_nosuid = false;          ///< its mount ignores setuid, setgid and capabilities
+  std::string capabilities{};         ///< bytes of the attribute security.capability; empty: none
+  std::optional<std::string> head{};  ///< its first bytes, at most kMostOfHead; nullopt: unreadable
+};
+
+/// The bytes of a script in which Linux looks for its interpreter.
+inline constexpr std::size_t kMostOfHead = 256;
+
+/// The part of Linux that the perf engine uses. Each call is one system call, reads one file or
+/// describes one, without decisions.
 struct LinuxCalls {
   /// perf_event_open, closed by exec. `group`: the leader's descriptor, or -1. Gives the
   /// descriptor, or minus errno.
@@ -105,6 +119,10 @@ struct LinuxCalls {
 
   /// Reads its first bytes, as they are now. Returns their number, or minus errno.
   long (*read_again)(int descriptor, char* bytes, std::size_t capacity);
+
+  /// Describes a program's file, with the rights of this process; nullopt if there is no such
+  /// regular file.
+  std::optional<ProgramFile> (*describe_program)(const std::string& path);
 };
 
 /// The calls of this system; null if it is not Linux.

@@ -31,7 +31,9 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 namespace lauka::os {
@@ -130,9 +132,25 @@ long read_again(int descriptor, char* bytes, std::size_t capacity) {
   return got < 0 ? -errno : got;
 }
 
-constexpr LinuxCalls kLinuxCalls{&open_counter,  &enable_group, &disable_group, &read_counter,
-                                 &close_counter, &allowed_cpus, &run_on,        &read_file,
-                                 &list_folder,   &count_folder, &open_file,     &read_again};
+std::optional<ProgramFile> describe_program(const std::string& path) {
+  struct stat about {};
+  if (stat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode)) return std::nullopt;
+  ProgramFile file{about.st_uid, about.st_gid, about.st_mode};
+  struct statvfs mount {};
+  file.is_on_nosuid = statvfs(path.c_str(), &mount) == 0 && (mount.f_flag & ST_NOSUID) != 0;
+  std::array<char, 64> attribute{};
+  const ssize_t size =
+      getxattr(path.c_str(), "security.capability", attribute.data(), attribute.size());
+  if (size > 0) file.capabilities.assign(attribute.data(), static_cast<std::size_t>(size));
+  const Descriptor opened(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (opened) file.head = read_rest(opened.get(), kMostOfHead);
+  return file;
+}
+
+constexpr LinuxCalls kLinuxCalls{&open_counter,    &enable_group, &disable_group, &read_counter,
+                                 &close_counter,   &allowed_cpus, &run_on,        &read_file,
+                                 &list_folder,     &count_folder, &open_file,     &read_again,
+                                 &describe_program};
 
 }  // namespace
 

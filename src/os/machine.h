@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <sys/types.h>
 
@@ -39,6 +40,13 @@ MachineFacts linux_facts(const LinuxCalls& calls);
 /// Add the facts of a machine's class: governors, hypervisor, and on Linux the CPU's model.
 void add_linux_class(const LinuxCalls& calls, MachineFacts& facts);
 void add_darwin_class(const DarwinCalls& calls, MachineFacts& facts);
+
+/// Returns the limits of this process: its affinity, and the smallest that its control groups and
+/// those above them set (cgroup v1 and v2). A memory limit beyond the machine's memory is none.
+Allowance read_allowance(const LinuxCalls& calls);
+
+/// Returns the work so far of the CPU quotas of its control groups, the innermost first.
+std::vector<Throttling> read_throttling(const LinuxCalls& calls);
 
 /// Returns macOS's facts about its machine.
 MachineFacts darwin_facts(const DarwinCalls& calls);

@@ -1,7 +1,9 @@
+#include "core/numbers.h"
 #include "core/text.h"
 #include "os/clock.h"
 #include "os/descriptor.h"
 #include "os/files.h"
+#include "os/linux_calls.h"
 #include "os/platform.h"
 #include "os/process.h"
 #include "os/users.h"
@@ -9,8 +11,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <limits>
 #include <system_error>
 #include <utility>
 
@@ -56,16 +61,22 @@ std::string remedy_of_right(const std::string& path) {
                                       : "let this user run it (chmod o+x)";
 }
 
+/// Returns the interpreter in the first bytes of a script; empty if it is no script.
+std::string interpreter_in(std::string_view head) {
+  if (!head.starts_with("#!")) return "";
+  head.remove_prefix(2);
+  head = head.substr(0, head.find('\n'));
+  head.remove_prefix(std::min(head.find_first_not_of(" \t"), head.size()));
+  return std::string(head.substr(0, head.find_first_of(" \t\r")));
+}
+
 /// execve says "no such file" also when only the interpreter of a script is missing: name it.
 std::string missing_interpreter(const std::string& path) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  std::array<char, 256> head{};
+  std::array<char, kMostOfHead> head{};
   const ssize_t got = file ? read(file.get(), head.data(), head.size()) : 0;
-  if (got < 3 || head[0] != '#' || head[1] != '!') return "";
-  std::string line(head.data() + 2, static_cast<std::size_t>(got) - 2);
-  line.erase(std::min(line.find('\n'), line.size()));
-  line.erase(0, line.find_first_not_of(" \t"));
-  const std::string interpreter = line.substr(0, line.find_first_of(" \t\r"));
+  std::string interpreter =
+      interpreter_in({head.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))});
   return !interpreter.empty() && may(interpreter, F_OK) != 0 ? interpreter : "";
 }
 
@@ -348,6 +359,111 @@ Result<std::string> find_program(const std::string& word, const std::optional<st
                  "write " + shell_quoted("./" + word) + " for the file in this folder"};
   return Error{word + ": command not found",
                "name a program in PATH, or use -S for the shell's own commands"};
+}
+
+// Linux takes counters away from a process that becomes more than its user, or whose memory its
+// user may not read (begin_new_exec in fs/exec.c): the counters would tell that user about it.
+
+namespace {
+
+constexpr int kMostInterpreters = 5;  // of one script, as the kernel takes
+
+/// The rights of a process before it executes a program.
+struct Rights {
+  std::uint32_t user = 0;
+  std::uint32_t group = 0;
+  std::uint64_t permitted = 0;  ///< capabilities, as are the next two
+  std::uint64_t inheritable = 0;
+  std::uint64_t bounding = 0;
+  bool gains_nothing = false;  ///< no_new_privs: files give it no rights
+};
+
+std::uint64_t capabilities_in(const std::string& status, std::string_view name) {
+  return parse_hex(find_value(status, name, ':').value_or("")).value_or(0);
+}
+
+/// Returns the second number of a line of /proc/PID/status, which is of the effective id.
+std::uint32_t effective_id_in(const std::string& status, std::string_view name) {
+  const std::string ids = find_value(status, name, ':').value_or("");
+  const auto words = blank_separated(ids);
+  if (words.size() < 2) return 0;
+  const auto id = parse_whole_number(words[1], 0, std::numeric_limits<std::uint32_t>::max());
+  return id ? static_cast<std::uint32_t>(*id) : 0;
+}
+
+/// Returns the rights of `spec`'s process. Another user's process begins without capabilities.
+Rights rights_of(const ProgramSpec& spec, const LinuxCalls& calls) {
+  const std::string status = calls.read_file("/proc/self/status").value_or("");
+  Rights rights{effective_id_in(status, "Uid"),    effective_id_in(status, "Gid"),
+                capabilities_in(status, "CapPrm"), capabilities_in(status, "CapInh"),
+                capabilities_in(status, "CapBnd"), find_value(status, "NoNewPrivs", ':') == "1"};
+  if (spec.user) {
+    rights.user = spec.user->id;
+    rights.group = spec.user->group;
+    rights.permitted = 0;
+  }
+  return rights;
+}
+
+/// struct vfs_cap_data of the kernel: a revision, then permitted and inheritable capabilities, the
+/// lower 32 bits of both first. Revision 3 is shown to those only whom it gives nothing.
+bool gives_capabilities(const std::string& attribute, const Rights& rights) {
+  const auto word = [&](std::size_t index) {
+    std::uint32_t value = 0;
+    if (attribute.size() >= (index + 1) * sizeof value)
+      std::memcpy(&value, attribute.data() + index * sizeof value, sizeof value);
+    return std::uint64_t{value};
+  };
+  constexpr unsigned revision_bits = 24;
+  if (word(0) >> revision_bits > 2) return false;
+  const std::uint64_t permitted = word(1) | word(3) << 32U;
+  const std::uint64_t inheritable = word(2) | word(4) << 32U;
+  const std::uint64_t given = (permitted & rights.bounding) | (inheritable & rights.inheritable);
+  return (given & ~rights.permitted) != 0;
+}
+
+std::optional<CounterLoss> loss_at(const ProgramFile& file, const Rights& rights) {
+  if (!file.is_on_nosuid && !rights.gains_nothing) {
+    constexpr std::uint32_t setgid = S_ISGID | S_IXGRP;  // without the latter it means nothing
+    if ((file.mode & S_ISUID) != 0 && file.user != rights.user) return CounterLoss::SetUser;
+    if ((file.mode & setgid) == setgid && file.group != rights.group) return CounterLoss::SetGroup;
+    if (rights.user != 0 && gives_capabilities(file.capabilities, rights))
+      return CounterLoss::Capabilities;
+  }
+  return file.head ? std::nullopt : std::optional(CounterLoss::Unreadable);
+}
+
+bool is_lost_by_root(ProgramFile file, const Rights& rights) {
+  file.head = "";
+  return loss_at(file, {.gains_nothing = rights.gains_nothing}).has_value();
+}
+
+}  // namespace
+
+std::optional<UncountedFile> find_uncounted(const ProgramSpec& spec, const LinuxCalls& calls) {
+  // Where such processes may be dumped by their user, the kernel leaves them their counters.
+  if (calls.read_file("/proc/sys/fs/suid_dumpable").value_or("").starts_with('1'))
+    return std::nullopt;
+  const auto found = find_program(spec);
+  const ActAs user(spec.user);
+  if (!found || !user.error().empty()) return std::nullopt;
+  std::string path = *found;
+  for (int i = 0; i <= kMostInterpreters; ++i) {
+    const auto file = calls.describe_program(seen_from(spec.folder, path));
+    if (!file) return std::nullopt;
+    std::string interpreter = interpreter_in(file->head.value_or(""));
+    if (!interpreter.empty()) {  // whose rights decide, not the script's
+      path = std::move(interpreter);
+      continue;
+    }
+    // Of other formats an interpreter runs that only the kernel knows (binfmt_misc).
+    if (file->head && !file->head->starts_with("\177ELF")) return std::nullopt;
+    const Rights rights = rights_of(spec, calls);
+    const auto loss = loss_at(*file, rights);
+    if (!loss) return std::nullopt;
+    return UncountedFile{*loss, path, rights.user != 0 && !is_lost_by_root(*file, rights)};
+  }
+  return std::nullopt;
 }
 
 ResolvedPath resolve(const std::string& path) {

@@ -25,10 +25,10 @@ namespace lauka::os {
 
 namespace {
 
-/// Describes this machine. `facts`: those of its class, or none. They may have the CPU's model
-/// already, as it can be found in the same place.
+/// Describes this machine. `facts`: those of its class, or none. They may have parts of the machine
+/// already, as these can be found in the same places.
 Machine describe(const MachineFacts& facts) {
-  Machine machine;
+  Machine machine = facts.machine;
   utsname names{};
   if (uname(&names) == 0) {
     machine.name = std::data(names.nodename);
@@ -39,7 +39,7 @@ Machine describe(const MachineFacts& facts) {
   machine.os = os_name();
   const long online = sysconf(_SC_NPROCESSORS_ONLN);
   machine.cpus = online > 0 ? static_cast<unsigned>(online) : 0;
-  machine.cpu_model = facts.machine.cpu_model.empty() ? cpu_model() : facts.machine.cpu_model;
+  if (machine.cpu_model.empty()) machine.cpu_model = cpu_model();
   for (const NamedCpus& governor : facts.governors)
     machine.governor += (machine.governor.empty() ? "" : ", ") + governor.name;
   if (facts.hypervisor)
@@ -224,13 +224,6 @@ void probe_load(const LinuxCalls& calls, MachineFacts& facts) {
   const std::string load_text = read_text(calls, "/proc/loadavg");
   const auto load = blank_separated(load_text);
   if (!load.empty()) facts.load = to_number(load.front());
-  // Version 2 of control groups, as a container sees its own.
-  const std::string quota_text = read_text(calls, "/sys/fs/cgroup/cpu.max");
-  const auto quota = blank_separated(quota_text);
-  if (quota.size() == 2 && quota[0] != "max") {
-    const double period = to_number(quota[1]);
-    if (period > 0) facts.cpu_quota = to_number(quota[0]) / period;
-  }
 }
 
 void probe_power(const LinuxCalls& calls, MachineFacts& facts) {
@@ -331,6 +324,7 @@ MachineFacts linux_facts(const LinuxCalls& calls) {
   add_linux_class(calls, facts);
   if (facts.hypervisor) facts.stolen = parse_stolen(read_text(calls, "/proc/stat"));
   probe_container(calls, facts);
+  facts.machine.allowance = read_allowance(calls);
   if (const auto aslr = line_in(calls, "/proc/sys/kernel/randomize_va_space"))
     facts.aslr = *aslr != "0";
   return facts;

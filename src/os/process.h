@@ -249,6 +249,13 @@ Result<std::string> find_program(const std::string& word,
 /// Finds the file of a program, with the rights of its user, in its own PATH if it has one.
 Result<std::string> find_program(const ProgramSpec& spec);
 
+struct LinuxCalls;
+
+/// Finds the file at whose start Linux would take the counters of `spec`'s process away; nullopt if
+/// they stay, or if the program cannot be found. It is the program's file, or of a script its
+/// interpreter. A child's program is not looked at.
+std::optional<UncountedFile> find_uncounted(const ProgramSpec& spec, const LinuxCalls& calls);
+
 /// True if a launch of `spec` gets exactly the environment that lauka was started with.
 inline bool is_own_environment(const ProgramSpec& spec) {
   return spec.environment.empty() && spec.launch_variable.empty() && spec.folder.empty() &&

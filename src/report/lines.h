@@ -55,6 +55,9 @@ std::string shell_lines(const Results& results);
 std::string ending_lines(const Session& session, const std::vector<std::string>& names,
                          std::size_t width = 0);
 
+/// Explains in one line, before its first run, why a command will have no counts.
+std::string uncounted_line(const Command& command, const UncountedFile& file);
+
 /// Describes how a run ended, as a predicate of the run: "exited with status 3", "was killed by
 /// SIGSEGV (core dumped)".
 std::string describe(const Outcome& outcome);

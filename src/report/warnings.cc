@@ -42,6 +42,32 @@ std::string_view option_for_more(FewBecause because) {
   return because == FewBecause::MinRuns ? "use --min-runs 10 or more" : "let it run to its end";
 }
 
+std::string_view loss_text(CounterLoss loss) {
+  switch (loss) {
+    case CounterLoss::SetUser:
+      return "which is setuid to another user";
+    case CounterLoss::SetGroup:
+      return "which is setgid to another group";
+    case CounterLoss::Capabilities:
+      return "which has file capabilities";
+    case CounterLoss::Unreadable:
+      break;
+  }
+  return "which its user may not read";
+}
+
+Words words_of(const UncountedFile& lost) {
+  const std::string file = shell_quoted(lost.file);
+  std::string advice = lost.loss == CounterLoss::Unreadable
+                           ? fmt::format("chmod a+r {} lets every user read it", file)
+                           : std::string("measure a copy made with cp, which leaves that out");
+  if (lost.is_counted_as_root) advice += ", or run it as root (sudo lauka --as-root ...)";
+  return {"lost_counts",
+          fmt::format("no event is counted: Linux stops counters at the start of {}, {}", file,
+                      loss_text(lost.loss)),
+          std::move(advice)};
+}
+
 /// Findings over time always weaken mean and deviation, deltas only if they were not taken within
 /// rounds.
 struct WarningWords {
@@ -293,6 +319,18 @@ struct WarningWords {
             fmt::format("{} of {} on a CPU, {}", cpu, wall, preemptions)};
   }
 
+  Words operator()(const LostCounts& warning) const { return words_of(warning.file); }
+
+  Words operator()(const Throttled& warning) const {
+    const auto& [periods, throttled, waited_ns] = warning.seen;
+    return {"throttled",
+            fmt::format("the CPU quota of the control group was used up in {} of {} periods, in "
+                        "which processes waited {} altogether",
+                        throttled, periods, seconds(static_cast<double>(waited_ns) * 1e-9)),
+            "raise the quota or remove it (docker --cpus, systemd CPUQuota=, cpu.max), or compare "
+            "cpu_time"};
+  }
+
   Words operator()(const SlowedByCounting& warning) const {
     return {"slowed_by_counting",
             fmt::format("counting slowed the runs down: they took {} as long as the timed ones",
@@ -359,6 +397,11 @@ bool is_about_deltas(const Words& words) {
 }
 
 }  // namespace
+
+std::string uncounted_line(const Command& command, const UncountedFile& file) {
+  const Words words = words_of(file);
+  return cited(command.name) + ": " + words.text + "; " + words.advice;
+}
 
 std::vector<WordedWarning> worded_warnings(const Results& results) {
   std::vector<WordedWarning> all;

@@ -142,6 +142,16 @@ struct SlowedByCounting {
   double ratio = 1.0;  ///< ratio of wall times
 };
 
+/// A command has no counts, as its program loses the counters when it starts.
+struct LostCounts {
+  UncountedFile file;
+};
+
+/// The quota of a control group kept processes of the session from running.
+struct Throttled {
+  Throttling seen;
+};
+
 /// The command most likely had to wait for a CPU.
 struct BusyMachine {
   double median_wall_seconds = 0.0;
@@ -159,7 +169,7 @@ using Finding =
     std::variant<SlowFirstRun, stats::Drift, stats::TwoModes, ManyOutliers, stats::SlowNoise,
                  CoarseClock, UncertainSplit, BelowShell, FewRuns, SequentialRuns, AgainstBaseline,
                  ForeignBaseline, OtherCores, LowShare, LowCoverage, NeverCounted, MeanDiffers,
-                 AlikeRounds, SlowedByCounting, BusyMachine, SamePrograms>;
+                 AlikeRounds, SlowedByCounting, BusyMachine, SamePrograms, LostCounts, Throttled>;
 
 /// Caveats.
 struct Warning {

@@ -10,6 +10,8 @@
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
+
 namespace lauka {
 
 namespace {
@@ -132,6 +134,16 @@ constexpr double kMuchWaiting = 1.3;
 /// round-robin scheduling. A longer wait has another cause.
 constexpr double kLongestSlice = 0.1;
 
+/// Returns the throttling of the session, or of the joined session that waited most.
+Throttling worst_throttling(const Results& results) {
+  Throttling worst = results.circumstances.throttling.value_or(Throttling{});
+  for (const Origin& origin : results.origins) {
+    const auto& seen = origin.circumstances.throttling;
+    if (seen && seen->waited_ns > worst.waited_ns) worst = *seen;
+  }
+  return worst;
+}
+
 /// A program that sleeps or reads also has more wall time than CPU time, but gives up its CPU more
 /// often than it is pushed aside, and waits longer than a slice.
 std::optional<BusyMachine> busy_machine(const Results& results, std::size_t command) {
@@ -163,6 +175,14 @@ bool alone_read_disk(const Recording& session, std::size_t command) {
   return false;
 }
 
+/// True if the quota's waiting is at least half of that of the runs, which an idle machine would
+/// not end.
+bool is_wait_of_quota(const Throttling& throttling, const BusyMachine& busy, std::size_t runs) {
+  const double waited =
+      (busy.median_wall_seconds - busy.median_cpu_seconds) * static_cast<double>(runs);
+  return static_cast<double>(throttling.waited_ns) * 1e-9 >= waited / 2.0;
+}
+
 /// True if the median moved by more than half of the interquartile range: on a busy machine
 /// thousands of runs show a drift of a few percent, which is the least of their troubles.
 bool is_most_of_the_spread(const stats::Drift& drift, std::span<const double> series) {
@@ -188,6 +208,26 @@ std::optional<Finding> find_unsteadiness(std::span<const double> series) {
   return std::nullopt;
 }
 
+/// Compares what the system let the two sessions use, if both know it.
+template <typename Compare>
+void add_limits(const Machine& then, const Machine& now, const Compare& compare) {
+  if (!then.allowance || !now.allowance) return;
+  const auto cpus = [](const Machine& machine) {
+    return fmt::format("{} of {}", machine.allowance->cpus.size(), machine.cpus);
+  };
+  const auto quota = [](const Machine& machine) {
+    const auto& cpu_quota = machine.allowance->cpu_quota;
+    return cpu_quota ? fmt::format("{:.4g}", *cpu_quota) : std::string("none");
+  };
+  const auto memory = [](const Machine& machine) {
+    const auto& limit = machine.allowance->memory_limit;
+    return limit ? fmt::format("{} bytes", *limit) : std::string("none");
+  };
+  compare("allowed CPUs", cpus(then), cpus(now));
+  compare("CPU quota", quota(then), quota(now));
+  compare("memory limit", memory(then), memory(now));
+}
+
 /// Adds a warning about conditions that numbers depend on and that have changed. If unknown on one
 /// side, they count as equal.
 void add_if_foreign(bool names_machine, const Circumstances& then, const Circumstances& now,
@@ -206,6 +246,7 @@ void add_if_foreign(bool names_machine, const Circumstances& then, const Circums
     return at.machine.tuning.empty() ? "none" : at.machine.tuning;
   };
   compare("tuning", tuning_of(then), tuning_of(now));
+  add_limits(then.machine, now.machine, compare);
   if (!names_machine || !found.differences.empty()) warnings.push_back({std::move(found)});
 }
 
@@ -366,10 +407,18 @@ std::optional<SlowedByCounting> slowed_by_counting(std::span<const double> timed
 std::vector<Warning> warnings_of_results(const Results& results) {
   std::vector<Warning> warnings;
   const Shown shown = shown_of_split(results);
+  const Throttling throttling = worst_throttling(results);
+  if (throttling.throttled > 0) warnings.push_back({Throttled{throttling}});
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     if (const auto coarse = coarse_clock(results, c)) warnings.push_back({*coarse, c});
     if (const auto split = uncertain_split(results, c)) warnings.push_back({*split, c, shown});
-    if (const auto busy = busy_machine(results, c)) warnings.push_back({*busy, c});
+    if (const auto busy = busy_machine(results, c);
+        busy && !is_wait_of_quota(throttling, *busy, results.commands[c].runs))
+      warnings.push_back({*busy, c});
+    // Of a session that was just run it was reported before the first run.
+    if (const auto& lost = results.commands[c].uncounted)
+      warnings.push_back(
+          {LostCounts{*lost}, c, results.file.empty() ? Shown::Verbose : Shown::Always});
     if (results.reference.is_candidate(c) && is_same_program(results, c))
       warnings.push_back({SamePrograms{results.reference_of(c).name}, c});
   }

@@ -39,6 +39,8 @@ struct RunContext {
 
   // These may be empty.
   std::function<void()> let_others{};     ///< lets other plans go on; called before timed rounds
+  /// Called before the first run of a command that loses its counters (Command::uncounted).
+  std::function<void(std::size_t command, const UncountedFile&)> counts_lost{};
   std::function<bool()> was_throttled{};  ///< true if the processor was since the last call
   std::function<void(bool on)> tune{};    ///< tunes the machine, or restores it (--tune=compare)
 };

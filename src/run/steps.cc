@@ -33,7 +33,10 @@ StepRunner::StepRunner(const Plan& plan, const RunContext& context, Callbacks ca
       hooks_(plan, context.launcher),
       reported_(plan, context.launcher, context.metric_files),
       check_(plan, context),
-      paces_(plan.commands.size()) {}
+      is_looked_up_(plan.commands.size()),
+      paces_(plan.commands.size()) {
+  session_.uncounted.resize(plan.commands.size());
+}
 
 Result<void> StepRunner::prepare() {
   for (std::size_t pass = 0; pass < plan_.events.passes.size(); ++pass) {
@@ -54,6 +57,11 @@ Result<void> StepRunner::prepare() {
     awaited_.emplace(*std::move(pattern));
   }
   if (auto programs = programs_.prepare(); !programs) return programs;
+  for (std::size_t c = 0; c < plan_.commands.size(); ++c) {
+    const Hooks& hooks = plan_.commands[c].hooks;
+    // These may make the program, or another one.
+    if (!hooks[HookKind::Setup] && !hooks[HookKind::Prepare]) look_up(c);
+  }
   if (auto hooks = hooks_.prepare(context_.user); !hooks) return hooks;
   auto overheads = measure_shell(plan_, context_.launcher, context_.user, context_.interrupt);
   if (!overheads) return overheads.error();
@@ -104,6 +112,16 @@ bool StepRunner::run_steps(std::span<const Step> left) {
   return true;
 }
 
+/// Finds out whether the command's runs will have counts, once and before its first run.
+void StepRunner::look_up(std::size_t command) {
+  if (is_looked_up_[command]) return;
+  is_looked_up_[command] = true;
+  auto found = context_.engine.find_uncounted(
+      command, make_program(plan_, plan_.commands[command], context_.user));
+  if (found && context_.counts_lost) context_.counts_lost(command, *found);
+  session_.uncounted[command] = std::move(found);
+}
+
 std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
   std::size_t size = std::min(steps.size(), os::Launcher::kMaxBatch);
   if (!armed_.empty()) size = std::min(size, armed_[steps.front().pass]->runs_at_once());
@@ -142,6 +160,7 @@ Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> 
   std::vector<os::Launch> launches;
   launches.reserve(steps.size());
   for (const Step& step : steps) {
+    look_up(step.command);
     const auto program = programs_.program(step, reported_.by_file());
     if (!program) return program.error();
     launches.push_back({.program = *program});

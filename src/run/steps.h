@@ -115,6 +115,7 @@ class StepRunner {
   bool may_go_on(const Step& step, const os::Ended& ended);
   bool until_matched(const Step& step, const os::Ended& ended);
   std::size_t launch_check(const Step& step);
+  void look_up(std::size_t command);
   std::size_t between_hooks(const Step& step, const std::function<std::size_t()>& launch_them);
   bool is_made_again(RunRecord& run, std::optional<engine::Redo>& redo);
   bool take_reported(RunRecord& run, std::size_t place);
@@ -137,6 +138,7 @@ class StepRunner {
   ReportedValues reported_;
   std::optional<AwaitedLine> awaited_;
   OutputCheck check_;
+  std::vector<bool> is_looked_up_;  // by command
   bool has_checked_output_ = false;
   bool keeps_ = true;
   bool has_read_ = false;    // rounds of an earlier process

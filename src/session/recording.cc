@@ -337,6 +337,8 @@ Recording make_recording(const Plan& plan, const Session& session, const Timers&
   recording.measured = plan.commands;
   for (std::size_t c = 0; c < session.programs.size(); ++c)
     recording.measured[c].program = session.programs[c];
+  for (std::size_t c = 0; c < session.uncounted.size(); ++c)
+    recording.measured[c].uncounted = session.uncounted[c];
   recording.reference = plan.reference;
   add_discovered(plan, discovered, recording);
   const std::shared_ptr<const RunList> runs(std::shared_ptr<void>(), &session.runs);  // not owned

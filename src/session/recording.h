@@ -73,9 +73,10 @@ struct Circumstances {
   TimeOfDay began{};
   Machine machine{};
   TimeOfDay ended{};
-  std::string session_id{};        ///< of this session alone; empty: not known
-  std::vector<Label> labels{};     ///< each key once
-  std::optional<Tuning> tuning{};  ///< of --tune; nullopt without
+  std::string session_id{};                ///< of this session alone; empty: not known
+  std::vector<Label> labels{};             ///< each key once
+  std::optional<Tuning> tuning{};          ///< of --tune; nullopt without
+  std::optional<Throttling> throttling{};  ///< during the session; nullopt: no quota, or unknown
 };
 
 /// The resolution of the clocks.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,16 @@ class FakeEngine final : public engine::CounterEngine {
   os::RunWatch* watch = nullptr;
   std::size_t first_counting_pass = 0;  ///< passes before it have no counters
   int asked_for_holders = 0;
+  std::optional<UncountedFile> uncounted{};  ///< of every command
 
   std::string_view name() const override { return "fake"; }
   Catalog catalog() const override { return {}; }
   Result<EventSet> select(const EventRequest&) override { return EventSet{}; }
+
+  std::optional<UncountedFile> find_uncounted(std::size_t /*command*/,
+                                              const os::ProgramSpec& /*program*/) override {
+    return uncounted;
+  }
 
   std::optional<Error> held_by_others() override {
     ++asked_for_holders;

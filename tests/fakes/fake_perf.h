@@ -50,8 +50,9 @@ class FakePerf : public FakeKernel {
   /// The calls that lead here.
   const os::LinuxCalls& calls() const {
     static constexpr os::LinuxCalls kCalls{
-        &open_counter, &enable_group, &disable_group, &read_words,   &close_counter, &allowed_cpus,
-        &run_on,       &read_file,    &list_folder,   &count_folder, &open_file,     &read_again};
+        &open_counter, &enable_group, &disable_group,   &read_words,  &close_counter,
+        &allowed_cpus, &run_on,       &read_file,       &list_folder, &count_folder,
+        &open_file,    &read_again,   &describe_program};
     return kCalls;
   }
 
@@ -384,6 +385,11 @@ class FakePerf : public FakeKernel {
     open_.at(descriptor).thread = place.thread;
     open_.at(descriptor).cpu = place.cpu;
     return descriptor;
+  }
+
+  static std::optional<os::ProgramFile> describe_program(const std::string& path) {
+    const auto found = current()->programs.find(path);
+    return found == current()->programs.end() ? std::nullopt : std::optional(found->second);
   }
 
   static int open_counter(const os::PerfEventAttr& attributes, const os::CounterPlace& place,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/record.h"
+#include "os/linux_calls.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -82,9 +83,10 @@ struct FakeProgram {
 /// The properties of the model's kernel; to be set before its use.
 struct FakeKernel {
   std::map<std::string, std::string> files;
-  bool has_perf = true;               ///< false: ENOSYS
-  bool is_debian = false;             ///< levels 3 and above refuse everything
-  bool blocked_by_container = false;  ///< EPERM
+  std::map<std::string, os::ProgramFile> programs;  ///< by path
+  bool has_perf = true;                             ///< false: ENOSYS
+  bool is_debian = false;                           ///< levels 3 and above refuse everything
+  bool blocked_by_container = false;                ///< EPERM
   bool refuses_hypervisor_bit = false;
   bool validates_like_arm = false;  ///< see FakePerf::is_validated
   bool knows_extended_type = true;  ///< the PMU's number in config: Arm since 6.6

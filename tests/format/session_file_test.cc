@@ -127,6 +127,9 @@ TEST_CASE("failures, bounds, parameters, a shell and hooks are read back as they
   change(it.session.runs, 5, [](RunRecord& run) { run.outcome = TimedOut{}; });
   change(it.session.runs, 6, [](RunRecord& run) { run.below_overhead = true; });
   it.session.notes = {{NoteKind::Orphans, "a note"}, {NoteKind::Other, "another"}};
+  it.session.uncounted = {UncountedFile{CounterLoss::Unreadable, "./old", true}, std::nullopt};
+  it.circumstances.machine.allowance = Allowance{{0, 2}, 0.5, 1'000'000};
+  it.circumstances.throttling = Throttling{12, 5, 7'000'000};
   change(it.session.runs, [&](RunRecord& run) {
     if (run.step.command == 1) run.usage.peak_rss_floor_bytes = 4096 * 1010;
   });

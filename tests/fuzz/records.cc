@@ -104,7 +104,7 @@ void records(std::string_view bytes) {
   check(counts, std::clamp<std::size_t>(head.values, 1, kMaxUserCounters));
   require(same(counts, one_by_one.counts()));
   // A complete trace has no end missing.
-  if (at_once.target_is_complete()) require(counts.fault != kThreadNotEnded);
+  if (at_once.target_is_complete()) require(counts.fault != TraceFault::ThreadNotEnded);
 }
 
 }  // namespace lauka::fuzz

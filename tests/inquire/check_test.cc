@@ -162,6 +162,22 @@ TEST_CASE("time that the hypervisor gave to others is a problem from 1% on") {
         "KVM: 3.2% of the CPU time since the start went to other machines");
 }
 
+TEST_CASE("what lauka may use of the machine is shown if it is not all") {
+  MachineFacts facts = quiet();
+  facts.machine.cpus = 2;
+  facts.machine.allowance = Allowance{{0, 1}};
+  const auto has = [&](const char* topic) {
+    return std::ranges::any_of(check(facts, {}),
+                               [&](const CheckLine& line) { return line.topic == topic; });
+  };
+  CHECK_FALSE((has("allowed CPUs") || has("CPU quota") || has("memory limit")));
+  facts.machine.allowance = Allowance{{1}, 0.5, std::uint64_t{512} << 20U};
+  CHECK(line_of(facts, "allowed CPUs").finding == "1 of 2: commands run on CPU 1 only");
+  CHECK(line_of(facts, "CPU quota").finding.find("0.50") != std::string::npos);
+  CHECK(line_of(facts, "memory limit").standing == Severity::Note);
+  CHECK(check_json(facts, {}, {}).find("\"memory_limit\": 536870912") != std::string::npos);
+}
+
 TEST_CASE("what cannot be known is a note, never ok") {
   MachineFacts nothing;
   for (const char* topic : {"CPU governor", "turbo", "SMT", "load", "virtual machine", "ASLR"}) {
@@ -174,7 +190,7 @@ TEST_CASE("battery, quota and what kperf left over are problems with their remed
   MachineFacts facts = quiet();
   facts.on_battery = true;
   CHECK(line_of(facts, "power").remedy == "plug it in");
-  facts.cpu_quota = 1.5;
+  facts.machine.allowance = Allowance{{0, 1}, 1.5};
   CHECK(line_of(facts, "CPU quota").standing == Severity::Problem);
   facts.tracing = TracingFacts{true, true, 0, ""};
   CHECK(line_of(facts, "left over by kperf").standing == Severity::Problem);

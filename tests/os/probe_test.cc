@@ -28,9 +28,11 @@ MachineFacts linux_with(const Files& all) {
   calls.list_folder = [](const std::string& path) {
     return fakes::names_in(files(), path == "/" ? "" : path);
   };
+  calls.allowed_cpus = [] { return std::vector<std::uint32_t>{0, 1}; };
   return linux_facts(calls);
 }
 
+constexpr const char* kCgroup2 = "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n";
 const std::string kCpu = "/sys/devices/system/cpu/";
 
 Files laptop() {
@@ -164,10 +166,12 @@ TEST_CASE("a virtual machine is known by the flag, or else by its vendor") {
 TEST_CASE("a container without /sys leaves out what it does not know") {
   const MachineFacts facts = linux_with({{"/.dockerenv", ""},
                                          {"/proc/loadavg", "1.50 1 1 1/1 1\n"},
+                                         {"/proc/self/cgroup", "0::/\n"},
+                                         {"/proc/self/mountinfo", kCgroup2},
                                          {"/sys/fs/cgroup/cpu.max", "150000 100000\n"},
                                          {"/proc/sys/kernel/randomize_va_space", "0\n"}});
   CHECK(facts.container == "Docker");
-  CHECK(facts.cpu_quota == 1.5);
+  CHECK(facts.machine.allowance.value().cpu_quota == 1.5);
   CHECK(facts.aslr == false);
   CHECK(facts.governors.empty());
   CHECK_FALSE(facts.turbo.has_value());
@@ -175,7 +179,6 @@ TEST_CASE("a container without /sys leaves out what it does not know") {
   CHECK_FALSE(facts.on_battery.has_value());
   CHECK_FALSE(facts.clock_source.has_value());
   CHECK_FALSE(facts.knows_hypervisor);
-  CHECK_FALSE(linux_with({{"/sys/fs/cgroup/cpu.max", "max 100000\n"}}).cpu_quota.has_value());
 }
 
 TEST_CASE("a Mac shows its kinds of core, its load and leftovers of kperf") {

@@ -205,6 +205,28 @@ TEST_CASE("runs with too small a share on P are reported with the limit") {
         "repeated; use --cores p to keep runs on performance cores, or lower --min-p-share\n");
 }
 
+TEST_CASE("lost counts name the file, the reason and what helps") {
+  const UncountedFile setuid{CounterLoss::SetUser, "/bin/x", true};
+  CHECK(line_of(LostCounts{setuid}) ==
+        "lauka: warning: 'one': no event is counted: Linux stops counters at the start of /bin/x, "
+        "which is setuid to another user; measure a copy made with cp, which leaves that out, or "
+        "run it as root (sudo lauka --as-root ...)\n");
+  CHECK("lauka: warning: " + uncounted_line({.name = "one"}, setuid) + "\n" ==
+        line_of(LostCounts{setuid}));
+  const auto line = [](CounterLoss loss) { return line_of(LostCounts{{loss, "/bin/x", false}}); };
+  CHECK(line(CounterLoss::SetGroup).find("setgid") != std::string::npos);
+  CHECK(line(CounterLoss::Capabilities).find("capabilities") != std::string::npos);
+  CHECK(line(CounterLoss::Unreadable).find("chmod a+r /bin/x") != std::string::npos);
+  CHECK(line(CounterLoss::Unreadable).find("root") == std::string::npos);
+}
+
+TEST_CASE("a quota that was used up is to be raised; other programs are not blamed") {
+  CHECK(line_of(results_of(1), {Throttled{{120, 37, 1'200'000'000}}}) ==
+        "lauka: warning: the CPU quota of the control group was used up in 37 of 120 periods, in "
+        "which processes waited 1.20s altogether; raise the quota or remove it (docker --cpus, "
+        "systemd CPUQuota=, cpu.max), or compare cpu_time\n");
+}
+
 TEST_CASE("a machine that seems busy is reported with what was seen") {
   CHECK(line_of(BusyMachine{1.2, 0.4, 100}) ==
         "lauka: warning: 'one': the machine seems busy: a run of 1.20s spent 400ms on a CPU and "

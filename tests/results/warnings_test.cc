@@ -43,6 +43,8 @@ std::string kinds(const std::vector<Warning>& warnings) {
     const char* operator()(const SlowedByCounting&) const { return "slowed"; }
     const char* operator()(const BusyMachine&) const { return "busy"; }
     const char* operator()(const SamePrograms&) const { return "same programs"; }
+    const char* operator()(const LostCounts&) const { return "lost"; }
+    const char* operator()(const Throttled&) const { return "throttled"; }
   };
   std::string all;
   for (const Warning& warning : warnings) {
@@ -477,6 +479,54 @@ TEST_CASE("a baseline is always warned of, and what differs is named once more")
   CHECK(class_of(results.circumstances.machine) != class_of(session->circumstances.machine));
   session->by_lauka = false;
   CHECK_FALSE(std::get<ForeignBaseline>(warnings_of_results(results).back().finding).names_machine);
+}
+
+TEST_CASE("a baseline made with other CPUs, another quota or memory limit is pointed out") {
+  const Machine whole{.name = "a", .cpus = 2, .allowance = Allowance{{0, 1}}};
+  Results results;
+  const auto session = std::make_shared<Recording>();
+  session->circumstances = {"1", {}, whole};
+  results.reference.baseline = Baseline{.file = "b.json", .session = session};
+  results.paired = false;
+  for (const Allowance& other :
+       {Allowance{{1}}, Allowance{{0, 1}, 0.5}, Allowance{{0, 1}, std::nullopt, 1000}}) {
+    results.circumstances = session->circumstances;
+    CHECK(kinds(warnings_of_results(results)) == "baseline");
+    results.circumstances.machine.allowance = other;
+    const auto warnings = warnings_of_results(results);
+    REQUIRE(kinds(warnings) == "baseline foreign");
+    CHECK(std::get<ForeignBaseline>(warnings.back().finding).differences.size() == 1);
+    CHECK(class_of(results.circumstances.machine) != class_of(whole));
+    results.circumstances.machine.allowance.reset();  // as of an older lauka
+    CHECK(kinds(warnings_of_results(results)) == "baseline");
+  }
+  Machine unknown = whole;
+  unknown.allowance.reset();
+  CHECK(class_of(unknown) == class_of(whole));
+}
+
+TEST_CASE("a quota that kept processes from running is warned of, also of a joined session's") {
+  Results results;
+  results.commands.resize(1);
+  CHECK(kinds(warnings_of_results(results)).empty());
+  results.circumstances.throttling = Throttling{9, 0, 0};
+  CHECK(kinds(warnings_of_results(results)).empty());
+  results.circumstances.throttling = Throttling{9, 2, 1'000'000};
+  CHECK(kinds(warnings_of_results(results)) == "throttled");
+  results.origins.resize(1);
+  results.origins[0].commands = 1;
+  results.origins[0].circumstances.throttling = Throttling{5, 3, 2'000'000};
+  const auto warnings = warnings_of_results(results);
+  CHECK(std::get<Throttled>(warnings.front().finding).seen.throttled == 3);
+}
+
+TEST_CASE("lost counts were reported before the first run; of a saved session they are shown") {
+  Results results;
+  results.commands.resize(1);
+  results.commands[0].uncounted = UncountedFile{CounterLoss::SetUser, "/x"};
+  CHECK(kinds(warnings_of_results(results)) == "lost(verbose)");
+  results.file = "saved.json";
+  CHECK(kinds(warnings_of_results(results)) == "lost");
 }
 
 namespace {

@@ -61,6 +61,7 @@ struct Bench {
   os::MetricFiles* metric_files = nullptr;
   os::MemoryGroups* groups = nullptr;
   std::function<bool()> was_throttled{};
+  std::function<void(std::size_t, const UncountedFile&)> counts_lost{};
   std::function<void(bool)> tune{};
   std::vector<OwnMetric> discovered{};  // of the last session
 
@@ -68,6 +69,7 @@ struct Bench {
     RunContext context{launcher, engine,       clock, listener, [this] { return interrupted_by; },
                        user,     metric_files, groups};
     context.was_throttled = was_throttled;
+    context.counts_lost = counts_lost;
     context.tune = tune;
     auto measured = lauka::carry_out(plan, context);
     if (!measured) return measured.error();

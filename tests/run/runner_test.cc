@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 namespace lauka {
 namespace {
@@ -174,6 +175,40 @@ TEST_CASE("counts that were lost are left out, with one note") {
   CHECK_FALSE(session->runs[0].counts.at(0).has_value());
   CHECK(texts_of(session->notes) ==
         std::vector<std::string>{"the counts were lost; 2 runs were not counted; run it as root"});
+}
+
+TEST_CASE("a command without counts is reported once, before the first run of all") {
+  Bench bench;
+  bench.engine.uncounted = UncountedFile{CounterLoss::SetGroup, "/x"};
+  std::string reported;
+  bench.counts_lost = [&](std::size_t command, const UncountedFile& file) {
+    reported += fmt::format("{} {} after {} runs; ", command, file.file, bench.launcher.runs());
+  };
+  Plan plan = plan_of({"old", "new"}, 3);
+  plan.warmup = 1;
+  const auto session = bench.carry_out(plan);
+  CHECK(reported == "0 /x after 0 runs; 1 /x after 0 runs; ");
+  CHECK(session->uncounted[1] == bench.engine.uncounted);
+  CHECK(session->notes.empty());
+}
+
+TEST_CASE("a command that a setup or prepare may make is looked up after it, before its run") {
+  for (const HookKind kind : {HookKind::Setup, HookKind::Prepare}) {
+    Bench bench;
+    bench.engine.uncounted = UncountedFile{CounterLoss::SetUser, "/x"};
+    std::string log_then;
+    int times = 0;
+    bench.counts_lost = [&](std::size_t, const UncountedFile&) {
+      log_then = bench.launcher.log();
+      ++times;
+    };
+    Plan plan = plan_of({"old"}, 3);
+    plan.commands[0].hooks[kind] = "make";
+    REQUIRE(bench.carry_out(plan).has_value());
+    CHECK(times == 1);
+    CHECK(log_then.starts_with("make"));
+    CHECK(log_then.find("old") == std::string::npos);
+  }
 }
 
 TEST_CASE("a counter that cannot be opened ends the session and keeps the runs before it") {

@@ -111,7 +111,9 @@ void TraceReader::thread_ended(const KdebugRecord& record) {
   // Unique ids only grow, so a process younger than the target was made within these records. If
   // that was not seen, the process, or one that it made, may belong to the tree.
   const bool was_seen = thread.process != kUnknown;
-  thread.process = find_process(pid_of(record.arguments[0]), record.arguments[1], false);
+  const std::int32_t pid = pid_of(record.arguments[0]);
+  began_before_ = began_before_ || (!was_seen && !unique_id_ && pid == processes_.front().pid);
+  thread.process = find_process(pid, record.arguments[1], false);
   const bool is_younger = unique_id_.value_or(0) != 0 && record.arguments[1] > *unique_id_;
   lost_ = lost_ || (!was_seen && (in_tree(thread) ? thread.has_made_outsiders : is_younger));
   thread.is_copy = false;
@@ -191,6 +193,24 @@ void TraceReader::add(const Thread& thread, TraceCounts& counts) const {
   }
 }
 
+std::string_view text_of(TraceFault fault) {
+  switch (fault) {
+    case TraceFault::LostRecords:
+      return "the trace lost records";
+    case TraceFault::NoThread:
+      return "the trace has no thread of the command";
+    case TraceFault::BeganBefore:
+      return "the threads of the command that the trace has began before it";
+    case TraceFault::ThreadNotEnded:
+      return "the end of a thread of the command is missing in the trace";
+    case TraceFault::EndedWithoutCounts:
+      return "the counts of a thread that ended are missing in the trace";
+    case TraceFault::MalformedSample:
+      break;
+  }
+  return "a sample in the trace has another number of values than was programmed";
+}
+
 TraceCounts TraceReader::counts() const {
   TraceCounts counts;
   counts.command.resize(value_count_);
@@ -205,15 +225,15 @@ TraceCounts TraceReader::counts() const {
   }
   for (const Process& process : processes_) counts.processes_tree += process.in_tree ? 1U : 0U;
   if (lost_)
-    counts.fault = kLostRecords;
+    counts.fault = TraceFault::LostRecords;
   else if (counts.threads_command == 0)
-    counts.fault = kNoThread;
+    counts.fault = began_before_ ? TraceFault::BeganBefore : TraceFault::NoThread;
   else if (counts.threads_not_ended_command != 0)
-    counts.fault = kThreadNotEnded;
+    counts.fault = TraceFault::ThreadNotEnded;
   else if (malformed)
-    counts.fault = kMalformedSample;
+    counts.fault = TraceFault::MalformedSample;
   else if (without_counts)
-    counts.fault = kEndedWithoutCounts;
+    counts.fault = TraceFault::EndedWithoutCounts;
   return counts;
 }
 
@@ -305,9 +325,9 @@ class ThreadStrategy final : public Strategy {
     }
     const TraceCounts counts = reader_->counts();
     reader_.reset();
-    if (wrapped_ || counts.fault) return lost(wrapped_ ? kLostRecords : *counts.fault);
+    if (wrapped_ || counts.fault) return lost(wrapped_ ? TraceFault::LostRecords : *counts.fault);
     // The kernel accounts a child's time to it, and no child was seen being made.
-    if (counts.processes_tree == 1 && has_children(ended)) return lost(kLostRecords);
+    if (counts.processes_tree == 1 && has_children(ended)) return lost(TraceFault::LostRecords);
     return counted(counts, ended.totals);
   }
 
@@ -366,10 +386,10 @@ class ThreadStrategy final : public Strategy {
                                ended.totals->user_ns + ended.totals->system_ns;
   }
 
-  RunValues lost(const std::string& why) {
+  RunValues lost(TraceFault why) {
     if (sampling_.records < kMostRecords) sampling_.records *= kGrowth;
     restarts_ = true;
-    return not_counted(why, kRedoAfterLoss);
+    return not_counted(std::string(text_of(why)), kRedoAfterLoss);
   }
 
   RunValues counted(const TraceCounts& counts, const std::optional<os::KernelTotals>& totals) {

@@ -14,26 +14,30 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace lauka::engine::kperf {
 
-// Why a run's records give no counts.
-inline constexpr const char* kLostRecords = "the trace lost records";  // reported or not
-inline constexpr const char* kNoThread = "the trace has no thread of the command";
-inline constexpr const char* kThreadNotEnded =
-    "the end of a thread of the command is missing in the trace";
-inline constexpr const char* kEndedWithoutCounts =
-    "the counts of a thread that ended are missing in the trace";
-inline constexpr const char* kMalformedSample =
-    "a sample in the trace has another number of values than was programmed";
+/// Why a run's records give no counts.
+enum class TraceFault : unsigned char {
+  LostRecords,         ///< reported by the kernel, or not
+  NoThread,            ///< of the command
+  BeganBefore,         ///< threads of the command ended that were not seen being made
+  ThreadNotEnded,      ///< of the command: the end is missing
+  EndedWithoutCounts,  ///< a thread of the tree, although threads are sampled as they end
+  MalformedSample,     ///< with another number of values than was programmed
+};
+
+/// Returns it as a sentence without a full stop.
+std::string_view text_of(TraceFault fault);
 
 /// The contents of a run's records. Values are sums over threads, one for each value of a sample; a
 /// thread's is its last sample that is not all zero, which counts from the thread's birth.
 struct TraceCounts {
-  std::optional<std::string> fault{};  ///< with one, nothing below may be used
+  std::optional<TraceFault> fault{};   ///< with one, nothing below may be used
   std::vector<std::uint64_t> command;  ///< the target's own threads
   std::vector<std::uint64_t> tree;     ///< with all descendants
   std::size_t threads_command = 0;
@@ -104,6 +108,7 @@ class TraceReader {
 
   std::size_t value_count_;
   bool at_exit_;
+  bool began_before_ = false;       ///< a thread of the target's pid ended that was not seen before
   std::vector<Process> processes_;  ///< the target first
   std::unordered_map<std::uint64_t, ProcessIndex> by_key_;
   std::unordered_map<std::uint64_t, Thread> threads_;

@@ -210,11 +210,6 @@ Error why_not_opened(int error, const Asked& asked, const Situation& situation) 
   }
 }
 
-Error why_lost() {
-  return {"the counters stopped where a program began, as at one that is setuid or unreadable",
-          "measure a readable copy without setuid, or run lauka as root"};
-}
-
 OpenCounters::~OpenCounters() {
   // Members before their leaders: closing a leader first would make groups of its members.
   while (!descriptors_.empty()) close_last();

@@ -8,24 +8,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <set>
 #include <variant>
 
 #include <fmt/format.h>
 
 namespace lauka::engine::perf {
 namespace {
-
-/// CPU time of a run before its exec and after its counters' end: 25 to 75 microseconds were seen,
-/// more on a busy machine.
-constexpr std::uint64_t kOutsideExecNs = 200'000;
-
-/// The cost of a counter at a switch on a virtual machine, up to 9 microseconds, which is in the
-/// run's CPU time and only in part in the counter's.
-constexpr std::uint64_t kPerSwitchNs = 10'000;
-
-/// For very short runs: counters that stopped at exec had seen 4 of 119 microseconds, of the
-/// smallest program 41 of 123.
-constexpr std::uint64_t kLostPart = 10;
 
 /// A run is made again in the hope of better luck, unless this many in a row failed.
 constexpr unsigned kHopeless = 8;
@@ -59,15 +48,17 @@ class PerfCounting final : public Counting {
   /// `sources`: the events of the pass. `parts`: counters (indices into the layout's) whose own
   /// counts follow those of the events. `fastest_clock`: as Judge's. `of_region`: counted
   /// between lauka_region_begin and lauka_region_end. `situation`: as the counters were chosen.
+  /// `uncounted`: the commands without counters, which the engine keeps.
   PerfCounting(Layout layout, std::vector<Source> sources, std::vector<std::size_t> parts,
                const os::LinuxCalls& calls, Situation situation, double& fastest_clock,
-               bool of_region)
+               const std::set<std::size_t>& uncounted, bool of_region)
       : layout_(std::move(layout)),
         sources_(std::move(sources)),
         parts_(std::move(parts)),
         calls_(calls),
         situation_(situation),
         judge_(fastest_clock),
+        uncounted_(uncounted),
         of_region_(of_region) {}
 
   /// Counters that execve starts, or of a region, which the program switches.
@@ -100,6 +91,7 @@ class PerfCounting final : public Counting {
     for (std::size_t event = 0; event < sources_.size(); ++event)
       if (sources_[event].accounted != nullptr)
         counted.counts[event] = sources_[event].accounted->read(ended);
+    if (uncounted_.contains(command)) return counted;
     if (auto absent = why_none(ended)) {
       counted.missing = std::move(absent->why);
       if (!absent->redo.empty()) ask_again(counted, std::move(absent->redo));
@@ -142,15 +134,11 @@ class PerfCounting final : public Counting {
     std::uint64_t core_running = 0;
     std::uint64_t core_enabled = 0;
     std::size_t core_groups = 0;
-    bool lost = false;
     bool shared = false;
     for (const std::size_t leader : layout_.groups) {
       const os::Reading& reading = ended.readings[leader];
-      // A setuid program keeps counts up to its exec; an event that was never scheduled has none.
       if (of_region_ && reading.enabled_ns == 0) return Absent{why_region_not_counted()};
       shared = shared || reading.enabled_ns == 0;
-      lost = lost ||
-             (!of_region_ && was_lost(reading.enabled_ns, ended.usage, layout_.counters.size()));
       if (layout_.counters[leader].core) {
         ++core_groups;
         core_running += reading.running_ns;
@@ -162,12 +150,10 @@ class PerfCounting final : public Counting {
     // The group of one kind of core is stopped while the run is on another kind: only the sum of
     // all shows that each had its counters when it needed them.
     shared = shared || !held_all_the_time(core_running, core_enabled, core_groups > 1);
-    // First: counters that are taken away stop at exec as well.
     if (shared) {
       Error why = why_not_all_the_time(situation_, read_situation(calls_));
       return Absent{why, why.what};
     }
-    if (lost) return Absent{why_lost()};
     for (const Fillers& fillers : layout_.fillers) {
       std::vector<std::uint64_t> values;
       for (const std::size_t filler : fillers.counters)
@@ -231,6 +217,7 @@ class PerfCounting final : public Counting {
   const os::LinuxCalls& calls_;
   Situation situation_;
   Judge judge_;
+  const std::set<std::size_t>& uncounted_;
   unsigned bad_in_a_row_ = 0;  ///< runs whose counts were not good
   bool of_region_;
 };
@@ -338,9 +325,18 @@ class PerfEngine final : public CounterEngine {
     for (const std::size_t index : events) sources.push_back(sources_[index]);
     const bool has_parts = of_region || counted_in_ != CountedIn::RegionAndWhole;
     EventIndices parts = has_parts ? list_counters(layout, events) : EventIndices{};
-    return std::unique_ptr<Counting>(
-        std::make_unique<PerfCounting>(std::move(layout), std::move(sources), std::move(parts),
-                                       calls_, prober_.situation(), fastest_clock_, of_region));
+    return std::unique_ptr<Counting>(std::make_unique<PerfCounting>(
+        std::move(layout), std::move(sources), std::move(parts), calls_, prober_.situation(),
+        fastest_clock_, uncounted_, of_region));
+  }
+
+  std::optional<UncountedFile> find_uncounted(std::size_t command,
+                                              const os::ProgramSpec& program) override {
+    const bool has_counters = std::ranges::any_of(
+        sources_, [](const Source& source) { return source.accounted == nullptr; });
+    auto found = has_counters ? os::find_uncounted(program, calls_) : std::nullopt;
+    if (found) uncounted_.insert(command);
+    return found;
   }
 
   std::optional<Error> held_by_others() override {
@@ -558,25 +554,16 @@ class PerfEngine final : public CounterEngine {
   const os::LinuxCalls& calls_;
   CoreKinds kinds_;
   Prober prober_;
-  std::vector<Source> sources_;     ///< of the last selection
-  std::vector<Counter> witnesses_;  ///< one for each kind of core, if there are several
-  std::vector<PmuCounters> pmus_;   ///< empty if no event needs a core's counter
-  double fastest_clock_ = 0.0;      ///< cycles in a nanosecond, of the runs so far
+  std::vector<Source> sources_;      ///< of the last selection
+  std::vector<Counter> witnesses_;   ///< one for each kind of core, if there are several
+  std::vector<PmuCounters> pmus_;    ///< empty if no event needs a core's counter
+  double fastest_clock_ = 0.0;       ///< cycles in a nanosecond, of the runs so far
+  std::set<std::size_t> uncounted_;  ///< commands that lose their counters at exec
   std::vector<Pass> passes_;
   CountedIn counted_in_ = CountedIn::WholeRun;
 };
 
 }  // namespace
-
-bool was_lost(std::uint64_t enabled_ns, const Usage& usage, std::size_t counters) {
-  const std::uint64_t cpu_ns = usage.user_ns + usage.system_ns;
-  if (enabled_ns == 0 || enabled_ns < cpu_ns / kLostPart) return true;
-  const std::uint64_t switches = usage.voluntary_switches + usage.involuntary_switches;
-  const std::uint64_t unseen = kOutsideExecNs + kPerSwitchNs * counters * switches;
-  // Four fifths: descendants that were never scheduled on time, and rusage's own rounding, cost
-  // some 15% at most.
-  return cpu_ns > unseen && enabled_ns < (cpu_ns - unseen) / 5 * 4;
-}
 
 bool held_all_the_time(std::uint64_t running_ns, std::uint64_t enabled_ns, bool several_kinds) {
   const std::uint64_t slack =

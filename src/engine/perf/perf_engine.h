@@ -46,9 +46,6 @@ struct Asked {
 /// Explains why perf_event_open answered `error` (an errno), and what would help.
 Error why_not_opened(int error, const Asked& asked, const Situation& situation);
 
-/// Explains why a run's counters stopped at exec.
-Error why_lost();
-
 /// One event on one PMU, in the form for opening.
 struct Counter {
   std::string pmu;
@@ -202,10 +199,6 @@ std::vector<CounterFacts> counters_here(const os::LinuxCalls& calls, bool user_o
 /// called; a kind that is not in it goes by its PMU's name.
 std::unique_ptr<CounterEngine> make_perf_engine(const os::LinuxCalls& calls, bool user_only,
                                                 CoreKinds kinds = {});
-
-/// True if a group of counters saw too little of a run: it did not survive the exec of the command,
-/// or of a child. `enabled_ns`: how long it was on; `counters`: how many were open.
-bool was_lost(std::uint64_t enabled_ns, const Usage& usage, std::size_t counters);
 
 /// True if counters of cores held their events all the time. `running_ns`: summed over the kinds of
 /// core.

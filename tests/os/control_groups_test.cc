@@ -1,5 +1,7 @@
 #include "fakes/fake_files.h"
 #include "must.h"
+#include "os/linux_calls.h"
+#include "os/machine.h"
 #include "os/setting_files.h"
 
 #include <cerrno>
@@ -169,6 +171,90 @@ TEST_CASE("if no group can be made the reason is reported, with its remedy") {
         "(systemd.unified_cgroup_hierarchy=1), Linux 5.19 or later");
   fake.files["/proc/42/cgroup"] = "0::/\n";
   CHECK(refusal(&fake).starts_with(no_memory));
+}
+
+namespace {
+
+fakes::Files& tree() {
+  static fakes::Files all;
+  return all;
+}
+
+LinuxCalls calls_with(const fakes::Files& all) {
+  tree() = all;
+  LinuxCalls calls{};
+  calls.read_file = [](const std::string& path) { return fakes::text_in(tree(), path); };
+  calls.allowed_cpus = [] { return std::vector<std::uint32_t>{1, 3}; };
+  return calls;
+}
+
+const std::string kRoot = "/sys/fs/cgroup";
+
+/// Version 2: a service in a slice.
+fakes::Files version_2() {
+  return {{"/proc/self/cgroup", "0::/a.slice/b.service\n"},
+          {"/proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"},
+          {"/proc/meminfo", "MemTotal:        8000000 kB\nMemFree:   1 kB\n"},
+          {kRoot + "/a.slice/cpu.max", "max 100000\n"},
+          {kRoot + "/a.slice/memory.max", "max\n"},
+          {kRoot + "/a.slice/b.service/cpu.max", "150000 100000\n"},
+          {kRoot + "/a.slice/b.service/memory.max", "2000000000\n"}};
+}
+
+/// Version 1: a container, whose hierarchies begin at its own group.
+fakes::Files version_1() {
+  return {{"/proc/self/cgroup", "9:memory:/docker/c\n4:cpu,cpuacct:/docker/c/in\n0::/\n"},
+          {"/proc/self/mountinfo",
+           "31 23 0:27 /docker/c /sys/fs/cgroup/memory ro shared:7 - cgroup cgroup rw,memory\n"
+           "32 23 0:28 /docker/c /sys/fs/cgroup/cpu,cpuacct ro - cgroup cgroup rw,cpu,cpuacct\n"
+           "33 23 0:29 / /sys/fs/cgroup/unified ro - cgroup2 cgroup2 rw\n"},
+          {"/proc/meminfo", "MemTotal:        8000000 kB\n"},
+          {kRoot + "/memory/memory.limit_in_bytes", "1000000000\n"},
+          {kRoot + "/cpu,cpuacct/cpu.cfs_quota_us", "50000\n"},
+          {kRoot + "/cpu,cpuacct/cpu.cfs_period_us", "100000\n"},
+          {kRoot + "/cpu,cpuacct/cpu.stat",
+           "nr_periods 40\nnr_throttled 7\nthrottled_time 123456789\n"},
+          {kRoot + "/cpu,cpuacct/in/cpu.cfs_quota_us", "-1\n"},
+          {kRoot + "/cpu,cpuacct/in/cpu.cfs_period_us", "100000\n"}};
+}
+
+}  // namespace
+
+TEST_CASE("the smallest quota and memory limit of lauka's group and those above it hold") {
+  fakes::Files files = version_2();
+  CHECK(read_allowance(calls_with(files)) == Allowance{{1, 3}, 1.5, 2'000'000'000});
+  files[kRoot + "/a.slice/cpu.max"] = "20000 50000\n";
+  files[kRoot + "/a.slice/memory.max"] = "1000000000\n";
+  CHECK(read_allowance(calls_with(files)) == Allowance{{1, 3}, 0.4, 1'000'000'000});
+  CHECK(read_allowance(calls_with(version_1())) == Allowance{{1, 3}, 0.5, 1'000'000'000});
+}
+
+TEST_CASE("a limit that grants all, or a group that is not visible, limits nothing") {
+  fakes::Files files = version_2();
+  files[kRoot + "/a.slice/b.service/cpu.max"] = "max 100000\n";
+  files[kRoot + "/a.slice/b.service/memory.max"] = "8192000000\n";  // all of MemTotal
+  CHECK(read_allowance(calls_with(files)) == Allowance{{1, 3}});
+  files = version_2();
+  files["/proc/self/cgroup"] = "0::/../other\n";
+  CHECK(read_allowance(calls_with(files)) == Allowance{{1, 3}});
+  CHECK(read_allowance(calls_with({})) == Allowance{{1, 3}});
+  CHECK(read_throttling(calls_with({})).empty());
+}
+
+TEST_CASE("throttling is read of each group with a quota, and compared with what it was before") {
+  const std::vector<Throttling> before = read_throttling(calls_with(version_1()));
+  CHECK(before == std::vector<Throttling>{{40, 7, 123'456'789}});
+  fakes::Files files = version_2();
+  files[kRoot + "/a.slice/cpu.max"] = "200000 100000\n";
+  files[kRoot + "/a.slice/cpu.stat"] =
+      "usage_usec 9\nnr_periods 5\nnr_throttled 1\nthrottled_usec 10\n";
+  files[kRoot + "/a.slice/b.service/cpu.stat"] =
+      "nr_periods 3\nnr_throttled 2\nthrottled_usec 70\n";
+  const std::vector<Throttling> now = read_throttling(calls_with(files));
+  CHECK(now == std::vector<Throttling>{{3, 2, 70'000}, {5, 1, 10'000}});
+  CHECK(throttled_between({{1, 1, 20'000}, {1, 0, 0}}, now) == Throttling{2, 1, 50'000});
+  CHECK_FALSE(throttled_between(before, now).has_value());  // a quota came or went meanwhile
+  CHECK_FALSE(throttled_between({}, {}).has_value());
 }
 
 }  // namespace lauka::os

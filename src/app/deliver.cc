@@ -127,6 +127,7 @@ Report make_report(const Call& call) {
                              ? join(one.saved, one.plan)
                              : make_recording(one.plan, one.session, timers, now, one.discovered));
     findings.push_back(call.is_saved() ? findings_of_saved(one, recordings.back()) : one.findings);
+    hold_back_verdicts(recordings.back(), findings.back());
   }
   // A saved session's own gates were settled when it was measured.
   if (call.is_suite() && call.benchmarks.front().plan.gates_of_job > 0) {
@@ -139,14 +140,16 @@ Report make_report(const Call& call) {
     results.push_back(analyse(std::move(recordings[i]), std::move(findings[i])));
     results.back().benchmark = call.benchmarks[i].name;
     results.back().presentation = call.benchmarks[i].plan.presentation;
+    results.back().is_inconclusive_ok = !call.options.fail_if_inconclusive;
   }
   return make_report(std::move(results), call.risk);
 }
 
-/// Returns the exit status: of the first signal that ended a benchmark, else of a failure, else of
-/// the gates.
+/// Returns the exit status: of the first signal that ended a benchmark, else of a failure (also of
+/// each run of a gated command), else of the gates.
 int status_of(const Call& call, const Report& report) {
   int status = exit_status_of(report.verdicts(), call.options.fail_if_inconclusive);
+  if (has_failed_throughout(report)) status = static_cast<int>(ExitStatus::Failed);
   for (const Benchmark& one : call.benchmarks) {
     if (!one.session.cut_short) continue;
     status = exit_status_of(one.session, {}, std::nullopt);
@@ -200,6 +203,8 @@ int show_and_export(Call& call) {
       call.benchmarks, [](const Benchmark& one) { return one.session.cut_short.has_value(); });
   const int status = put_out(call, report, status_of(call, report), is_cut_short);
   say_endings(call);
+  for (const std::string& line : report::ruined_lines(report))
+    say_on_error(report::wrapped_message(line, os::terminal_width(Stream::Error, 0)));
   return status;
 }
 

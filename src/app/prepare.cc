@@ -153,6 +153,22 @@ Result<void> use_file(const std::string& file, const ReadFile& read, Benchmark& 
   return use_baseline(one.plan, file, std::make_shared<Recording>(found->recording));
 }
 
+/// Notes which benchmarks of a suite's baseline the suite has no longer; a part of it lacks others
+/// on purpose.
+void note_gone(const std::string& file, const ReadFile& read, Call& call) {
+  if (!call.is_suite() || call.options.only || call.options.shard) return;
+  std::vector<std::string> gone;
+  for (const ReadSession& there : read.benchmarks)
+    if (!there.benchmark.empty() && std::ranges::find(call.benchmarks, there.benchmark,
+                                                      &Benchmark::name) == call.benchmarks.end())
+      gone.push_back(cited(there.benchmark));
+  if (gone.empty()) return;
+  for (Benchmark& one : call.benchmarks)
+    if (one.options.baseline == file)
+      one.plan.events.notes.push_back(
+          fmt::format("the baseline {} has {}, which the suite lacks", cited(file), listed(gone)));
+}
+
 /// Adds the baselines. Each file is read once: it may be a pipe.
 Result<void> add_baselines(Call& call) {
   std::map<std::string, ReadFile> files;
@@ -166,6 +182,7 @@ Result<void> add_baselines(Call& call) {
     }
     if (auto used = use_file(file, files.at(file), one); !used) return named(used.error(), one);
   }
+  for (const auto& [file, read] : files) note_gone(file, read, call);
   return {};
 }
 

@@ -27,12 +27,6 @@ struct Shell {
   std::vector<std::string> words;  ///< the shell and its own arguments
 };
 
-/// The failing runs that do not end the benchmark.
-struct IgnoreFailure {
-  bool any = false;
-  std::vector<int> statuses{};  ///< where not any
-};
-
 /// A variable with all its values: as typed (-L), or the ends of a range (-P).
 struct ParameterOption {
   std::string name;

@@ -164,4 +164,10 @@ struct User {
   std::string home{};
 };
 
+/// The failing runs that do not end the benchmark.
+struct IgnoreFailure {
+  bool any = false;
+  std::vector<int> statuses{};  ///< that count as success, 128 + N for signal N; empty if any
+};
+
 }  // namespace lauka

@@ -84,11 +84,35 @@ Bytes encode(const RunRecord& run) {
   put(to, run.own);
   put(to, std::uint64_t{run.below_overhead});
   put(to, std::uint64_t{run.order});
+  put(to, std::uint64_t{run.outlived});
   put(to, run.reported);
   return to;
 }
 
 }  // namespace
+
+std::optional<int> shell_status(const Outcome& outcome) {
+  constexpr int signalled = 128;
+  constexpr int kill = 9;  // the same on every system
+  if (std::holds_alternative<NotStarted>(outcome)) return std::nullopt;
+  if (const auto* end = std::get_if<Exited>(&outcome)) return end->status;
+  if (const auto* end = std::get_if<Signalled>(&outcome)) return signalled + end->signal;
+  if (const auto* end = std::get_if<Stopped>(&outcome)) return signalled + end->signal;
+  return signalled + kill;
+}
+
+bool is_named(const Outcome& outcome, const std::optional<IgnoreFailure>& ignored) {
+  return ignored && ended_by_itself(outcome) &&
+         std::ranges::find(ignored->statuses, *shell_status(outcome)) != ignored->statuses.end();
+}
+
+Ending ending_of(const Outcome& outcome, const std::optional<IgnoreFailure>& ignored) {
+  if (succeeded(outcome) || is_named(outcome, ignored)) return Ending::Succeeded;
+  if (std::holds_alternative<Exited>(outcome)) return Ending::Failed;
+  if (std::holds_alternative<TimedOut>(outcome)) return Ending::TimedOut;
+  if (std::holds_alternative<Stopped>(outcome)) return Ending::Stopped;
+  return std::holds_alternative<NotStarted>(outcome) ? Ending::NotStarted : Ending::Signalled;
+}
 
 void RunList::push_back(const RunRecord& run) {
   const Bytes bytes = encode(run);
@@ -118,6 +142,7 @@ void RunList::read(std::size_t index, RunRecord& run) const {
   from.list(run.own);
   run.below_overhead = from.number() != 0;
   run.order = from.number_as<std::uint32_t>();
+  run.outlived = from.number_as<std::uint32_t>();
   from.list(run.reported);
 }
 

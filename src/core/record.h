@@ -74,6 +74,46 @@ inline bool ended_by_itself(const Outcome& outcome) {
   return std::holds_alternative<Exited>(outcome) || std::holds_alternative<Signalled>(outcome);
 }
 
+/// Returns the exit status of a run as a shell reports it: 128 + N if signal N ended it, lauka's
+/// own included. nullopt if it was not started.
+std::optional<int> shell_status(const Outcome& outcome);
+
+/// The ending of a run, in one word.
+enum class Ending : unsigned char {
+  Unknown,    ///< of a session that does not say it
+  Succeeded,  ///< with status 0, or one that counts as success
+  Failed,     ///< with another exit status
+  Signalled,
+  TimedOut,
+  Stopped,
+  NotStarted,
+};
+
+/// The words of exports, in the order of Ending.
+inline constexpr auto kEndingWords = std::to_array<std::string_view>(
+    {"unknown", "succeeded", "failed", "signalled", "timed_out", "stopped", "not_started"});
+
+constexpr std::string_view ending_word(Ending ending) {
+  return kEndingWords.at(static_cast<std::size_t>(ending));
+}
+
+/// Returns the ending of a word; Unknown for another text.
+constexpr Ending parse_ending(std::string_view word) {
+  for (std::size_t i = 0; i < kEndingWords.size(); ++i)
+    if (kEndingWords.at(i) == word) return static_cast<Ending>(i);
+  return Ending::Unknown;
+}
+
+constexpr bool is_failure(Ending ending) {
+  return ending != Ending::Unknown && ending != Ending::Succeeded;
+}
+
+/// Returns it. `ignored`: the statuses that count as success, if it has any.
+Ending ending_of(const Outcome& outcome, const std::optional<IgnoreFailure>& ignored);
+
+/// True if `ignored` names the status of a run that ended by itself or by a signal.
+bool is_named(const Outcome& outcome, const std::optional<IgnoreFailure>& ignored);
+
 /// True if -i may go on after it: not after a run that never began or would never end, nor while a
 /// process that could not be killed goes on.
 inline bool can_be_ignored(const Outcome& outcome) {
@@ -148,6 +188,7 @@ struct RunRecord {
   std::vector<std::optional<std::uint64_t>> own{};
   bool below_overhead = false;  ///< took no longer than its shell alone: a time became 0
   std::uint32_t order = 0;      ///< among the runs of all benchmarks of a suite, from 1; 0: alone
+  std::uint32_t outlived = 0;   ///< its processes that went on after it; 0 where it is not known
   /// Values that the program reported, in the order of Plan::reported; may be shorter.
   std::vector<std::optional<double>> reported{};
 };

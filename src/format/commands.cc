@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -136,6 +137,12 @@ class StoredRuns : public RunTable {
   std::vector<std::size_t> source_;  // by metric: the metric whose values it shows
 };
 
+/// Returns the ending by the exit status alone, as hyperfine and an older lauka wrote it.
+Ending ending_of_status(const std::optional<int>& status) {
+  if (!status) return Ending::Unknown;
+  return *status == 0 ? Ending::Succeeded : Ending::Failed;
+}
+
 /// Returns the list of wall times in either of hyperfine's shapes; nullopt if missing.
 std::optional<JsonIn> wall_times(const JsonIn& result) {
   if (const JsonIn* times = list_in(result, "times")) return *times;
@@ -169,6 +176,7 @@ class SessionReader {
       if (!added) return added.error();
     }
     if (recording().measured.empty()) return Error{"has no commands", "export it again"};
+    if (session_ == nullptr) relate_commands(recording().measured);
     recording().runs = std::make_shared<StoredRuns>(std::move(runs_), recording().measured.size(),
                                                     recording().metrics, std::move(at_most_));
     recording().redone = std::make_shared<StoredRuns>(
@@ -196,10 +204,7 @@ class SessionReader {
 
   /// Reads the session's metrics; of an older session, its commands'.
   void read_metrics(const JsonIn& results) {
-    if (session_ == nullptr) {
-      add_metric(JsonIn{{"name", metric_name_of(Role::WallTime)}, {"unit", "s"}});
-      return;
-    }
+    if (session_ == nullptr) return add_foreign_metrics(results);
     for (const JsonIn& metric : items_in(*session_, "metrics")) add_metric(metric);
     for (const JsonIn& result : results) {
       const JsonIn* ours = member(result, "lauka");
@@ -208,6 +213,22 @@ class SessionReader {
       for (const auto& [name, metric] : metrics->items())
         if (!find_metric(recording().metrics, name))
           add_metric(JsonIn{{"name", name}, {"unit", text_in(metric, "unit")}});
+    }
+  }
+
+  /// Adds those that hyperfine has of any command, in the order of kNamesakes.
+  void add_foreign_metrics(const JsonIn& results) {
+    std::set<Role> roles = {Role::WallTime};
+    for (const JsonIn& result : results)
+      for (const ForeignMetric& metric :
+           read_foreign(result, wall_times(result).value_or(JsonIn::array()).size()).metrics)
+        roles.insert(metric.role);
+    for (const Namesake& name : kNamesakes) {
+      if (!roles.contains(name.ours)) continue;
+      const std::string word(word_in(kRoleWords, name.ours));
+      const BuiltInMetric* built_in = built_in_metric(word);
+      const bool is_shown = built_in == nullptr || built_in->shown == Shown::Always;
+      add_metric(JsonIn{{"name", word}, {"shown", is_shown}});
     }
   }
 
@@ -270,24 +291,43 @@ class SessionReader {
     run.number = count_in(there, "run").value_or(number + 1) - 1;
     run.row.pass = count_in(there, "pass").value_or(1) - 1;
     run.row.order = static_cast<std::uint32_t>(count_in(there, "order").value_or(0));
-    run.row.status = static_cast<int>(count_in(there, "exit_code").value_or(0) & 0xffU);
+    read_ending(there, run.row);
     return run;
+  }
+
+  /// Reads `exit_code`, and `outcome` where that says more; unknown if the file lacks both.
+  static void read_ending(const JsonIn& there, RunRow& row) {
+    if (const auto status = count_in(there, "exit_code"))
+      row.status = static_cast<int>(*status & 0xffU);
+    row.ending = ending_of_status(row.status);
+    if (const std::string word = text_in(there, "outcome"); !word.empty())
+      row.ending = parse_ending(word);
   }
 
   Result<void> add_command_of_hyperfine(const JsonIn& result) {
     const auto command = add_name(result);
     if (!command) return command.error();
-    const std::string& name = recording().measured[*command].name;
+    Command& made = recording().measured[*command];
     const auto times = wall_times(result);
-    if (!times) return foreign("no times of " + cited(name));
-    const auto values = read_values(*times, name);
+    if (!times) return foreign("no times of " + cited(made.name));
+    const auto values = read_values(*times, made.name);
     if (!values) return values.error();
-    for (const double value : *values) {
-      Run run = empty_run(*command, runs_.size());
-      run.values[0] = value;
-      run.row.wall_seconds = value;
-      runs_.push_back(std::move(run));
+    ForeignResult there = read_foreign(result, values->size());
+    made.parameters = std::move(there.parameters);
+    std::vector<Run> runs;
+    for (std::size_t i = 0; i < values->size(); ++i) {
+      Run& run = runs.emplace_back(empty_run(*command, i));
+      run.number = runs_.size() + i;
+      run.row.status = there.statuses[i];
+      run.row.ending = ending_of_status(run.row.status);
     }
+    enter(*values, 0, runs);
+    for (const ForeignMetric& metric : there.metrics) {
+      const std::size_t place = *find_metric(recording().metrics, metric.role);
+      if (metric.mean) recording().means.push_back({*command, place, *metric.mean});
+      if (!metric.mean) enter(metric.values, place, runs);
+    }
+    for (Run& run : runs) runs_.push_back(std::move(run));
     return {};
   }
 
@@ -337,6 +377,7 @@ class SessionReader {
       run.row.coverage = number_in(there, "coverage");
       run.row.wall_seconds = number_in(there, metric_name_of(Role::WallTime)).value_or(0.0);
       run.row.below_overhead = flag_in(there, "below_overhead");
+      run.row.outlived = static_cast<std::uint32_t>(count_in(there, "outlived").value_or(0));
       if (const JsonIn* own = object_in(there, "own"))
         for (const Event& event : recording().setting.events.events)
           if (const auto count = count_in(*own, event.name))
@@ -372,6 +413,9 @@ class SessionReader {
       if (auto fits = check_unit(of, text_in(there, "unit"), name); !fits) return fits;
       while (runs.size() < values->size()) runs.push_back(empty_run(command, runs.size()));
       enter(*values, *place, runs);
+      const auto mean = number_in(there, "mean");
+      if (mean && std::ranges::all_of(*values, [](double value) { return std::isnan(value); }))
+        recording().means.push_back({command, *place, *mean});
       const JsonIn* bound = member(there, "at_most");
       if (const auto value = bound != nullptr ? measured(*bound) : std::nullopt)
         at_most_[{command, *place}] = *value;
@@ -420,6 +464,7 @@ class SessionReader {
     }
     to.origins = read_origins(there, to.measured.size());
     to.complete = flag_in(there, "complete", true);
+    read_ended_by(there);
     const double confidence = number_in(there, "confidence").value_or(0.0);
     if (confidence > 0.0 && confidence < 1.0) to.confidence = confidence;
     to.notes = read_notes(there);
@@ -428,6 +473,15 @@ class SessionReader {
         std::min<std::size_t>(count_in(there, "reference").value_or(0), to.measured.size() - 1);
     read_.findings = read_findings(there, to);
     return read_baseline(there);
+  }
+
+  void read_ended_by(const JsonIn& there) {
+    const JsonIn* failed = object_in(there, "failed_run");
+    const auto command = failed != nullptr ? count_in(*failed, "command") : std::nullopt;
+    if (!command || *command >= recording().measured.size()) return;
+    RunRow row = read_run(*failed, *command, 0).row;
+    row.kind = value_in(kKindWords, text_in(*failed, "kind"));
+    recording().ended_by = row;
   }
 
   Result<void> read_baseline(const JsonIn& there) {
@@ -511,7 +565,7 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
   const auto part = [&](double stats::Summary::*member) {
     return summary != nullptr ? Json(summary->*member) : Json(nullptr);
   };
-  json.put("mean", part(&stats::Summary::mean));
+  json.put("mean", row.only_mean ? Json(*row.only_mean) : part(&stats::Summary::mean));
   json.put("stddev", json_number(summary != nullptr ? summary->stddev : std::nullopt));
   json.put("median", part(&stats::Summary::median));
   json.put("q1", part(&stats::Summary::q1));
@@ -564,12 +618,14 @@ void put_run(JsonWriter& json, const Results& results, std::size_t index, bool h
   put("kind", json_string(word_in(kKindWords, run.kind)));
   put("round", fmt::to_string(run.round + 1));
   put("pass", fmt::to_string(run.pass + 1));
-  put("exit_code", fmt::to_string(run.status));
+  put("exit_code", status_json(run.status));
+  if (run.status != 0) put("outcome", json_string(ending_word(run.ending)));
   put("coverage", run.coverage ? json_real(*run.coverage) : "null");
   if (!has_time && run.wall_seconds > 0.0 && run.kind != RoundKind::Simulated)
     put(metric_name_of(Role::WallTime), json_real(run.wall_seconds));
   if (run.below_overhead) put("below_overhead", "true");
   if (run.order != 0) put("order", fmt::to_string(run.order));
+  if (run.outlived != 0) put("outlived", fmt::to_string(run.outlived));
   if (is_flat) return json.put_with({}, [&](std::string& to) { to.append(line) += '}'; });
   Json counts;
   for (const NamedCount& one : run.own) counts[one.event] = one.count;
@@ -594,7 +650,8 @@ void put_redone(JsonWriter& json, const Results& results, std::size_t command) {
     json.put("run", index + 1);
     json.put("round", run.round + 1);
     json.put("pass", run.pass + 1);
-    json.put("exit_code", run.status);
+    json.put_with("exit_code", [&](std::string& to) { to += status_json(run.status); });
+    if (run.status != 0) json.put("outcome", ending_word(run.ending));
     json.put("reason", json_word(word_in(kRedoWords, run.reason)));
     json.put("why", run.why);
     json.open("values", '{');
@@ -642,6 +699,10 @@ Json why_json(const Results& results, std::size_t command) {
 
 }  // namespace
 
+std::string status_json(const std::optional<int>& status) {
+  return status ? fmt::to_string(*status) : "null";
+}
+
 Result<ReadSession> read_session_document(const JsonIn& document) {
   return SessionReader(document).read();
 }
@@ -668,7 +729,15 @@ void put_lauka_result(JsonWriter& json, const Results& results, std::size_t comm
     json.put("parameters", parameters);
   }
   json.put("shell_overhead", overhead_json(results, command));
-  json.put("failed_runs", of_command.failed_runs);
+  json.put("failed_runs", of_command.endings.failed_runs());
+  json.put("runs_in_all", of_command.endings.runs);
+  if (!of_command.endings.failed.empty()) {
+    Json failures = Json::array();
+    for (const FailedRuns& one : of_command.endings.failed)
+      failures.push_back(
+          {{"outcome", ending_word(one.ending)}, {"exit_code", one.status}, {"runs", one.runs}});
+    json.put("failures", failures);
+  }
   json.open("metrics", '{');
   for (const MetricResult& row : of_command.rows) put_metric(json, results, command, row);
   json.close();

@@ -35,6 +35,7 @@ Json bmf_measure(const MetricResult& row, double confidence) {
     return {{"value", row.quantile->value},
             {"lower_value", row.quantile->low},
             {"upper_value", row.quantile->high}};
+  if (row.only_mean) return {{"value", *row.only_mean}};
   if (!row.summary) return nullptr;
   const stats::Summary& summary = *row.summary;
   Json measure = {{"value", summary.mean}};
@@ -47,7 +48,8 @@ Json bmf_measure(const MetricResult& row, double confidence) {
   return measure;
 }
 
-Json github_entry(const MetricResult& row, const Metric& metric, const std::string& command) {
+Json github_entry(const MetricResult& row, const Metric& metric, const std::string& command,
+                  const Endings& endings) {
   const bool is_wanted = metric.shown == Shown::Always && metric.better == Better::Less;
   if (!is_wanted || (!row.summary && !row.quantile)) return nullptr;
   Json entry = {{"name", command + " " + metric.name},
@@ -55,7 +57,8 @@ Json github_entry(const MetricResult& row, const Metric& metric, const std::stri
                 {"value", row.quantile ? row.quantile->value : row.summary->mean}};
   if (row.summary && row.summary->stddev)
     entry["range"] = fmt::format("± {:.3g}", *row.summary->stddev);
-  entry["extra"] = fmt::format("{} runs", row.runs);
+  entry["extra"] = fmt::format("{} runs", row.runs) +
+                   (endings.failed.empty() ? "" : "; " + report::failures_text(endings));
   return entry;
 }
 
@@ -69,7 +72,8 @@ void write_lines(const Results& results, const Sink& sink) {
                  {"run", i + 1},
                  {"round", run.round + 1},
                  {"pass", run.pass + 1},
-                 {"status", run.status},
+                 {"status", run.status ? Json(*run.status) : Json(nullptr)},
+                 {"outcome", ending_word(run.ending)},
                  {"metrics", Json::object()}});
     for (std::size_t m = 0; m < results.metrics.size(); ++m) {
       const Metric& metric = results.metrics[m];
@@ -82,26 +86,6 @@ void write_lines(const Results& results, const Sink& sink) {
     sink(dumped(line) + "\n");
   }
 }
-
-/// A metric under the name that hyperfine has for it.
-struct Namesake {
-  Role ours;
-  std::string_view theirs;
-  std::string_view unit;  ///< of schema 2; empty: a count, without a unit next to single values
-};
-
-constexpr auto kNamesakes = std::to_array<Namesake>({
-    {Role::WallTime, "time_wall_clock", "second"},
-    {Role::CpuTime, "time_cpu", "second"},
-    {Role::UserTime, "time_user", "second"},
-    {Role::SystemTime, "time_system", "second"},
-    {Role::PeakRss, "memory_peak_resident", "byte"},
-    {Role::Cycles, "cpu_cycles", ""},
-    {Role::Instructions, "instructions", ""},
-    {Role::CacheReferences, "cache_references", ""},
-    {Role::CacheMisses, "cache_misses", ""},
-    {Role::BranchMisses, "branch_misses", ""},
-});
 
 /// The places of these metrics, in the order of kNamesakes; nullopt if not measured.
 using Places = std::array<std::optional<std::size_t>, kNamesakes.size()>;
@@ -140,8 +124,12 @@ void put_statistics(JsonWriter& json, const Results& results, const CommandResul
   put("mean", wall_time, &stats::Summary::mean);
   json.put("stddev", json_number(wall_time != nullptr ? wall_time->summary->stddev : std::nullopt));
   put("median", wall_time, &stats::Summary::median);
-  put("user", row_of_role(Role::UserTime), &stats::Summary::mean);
-  put("system", row_of_role(Role::SystemTime), &stats::Summary::mean);
+  const auto put_mean = [&](std::string_view key, Role role) {
+    const MetricResult* row = row_of(command, find_metric(results.metrics, role));
+    json.put(key, json_number(row != nullptr ? row->mean() : std::nullopt));
+  };
+  put_mean("user", Role::UserTime);
+  put_mean("system", Role::SystemTime);
   put("min", wall_time, &stats::Summary::min);
   put("max", wall_time, &stats::Summary::max);
 }
@@ -159,7 +147,8 @@ void put_measurement(JsonWriter& json, const Results& results, const Places& pla
       to += '}';
     });
   }
-  json.put("exit_code", results.runs->row(run).status);
+  json.put_with("exit_code",
+                [&](std::string& to) { to += status_json(results.runs->row(run).status); });
   json.close();
 }
 
@@ -203,7 +192,7 @@ void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t 
       runs, [&](std::size_t run) { return read_value(results, run, peak_rss).has_value(); });
   if (!runs.empty() && is_known) put_list(json, "memory_usage_byte", results, runs, Role::PeakRss);
   json.list("exit_codes", runs.size(), [&](std::size_t i, std::string& to) {
-    to += fmt::to_string(results.runs->row(runs[i]).status);
+    to += status_json(results.runs->row(runs[i]).status);
   });
   Places places;
   std::ranges::transform(kNamesakes, places.begin(), [&](const Namesake& name) {
@@ -299,6 +288,8 @@ void write_bmf(const Report& report, const Sink& sink) {
       for (const MetricResult& row : one.commands[c].rows)
         if (const Json measure = bmf_measure(row, one.confidence); !measure.is_null())
           json.put(one.metrics[row.metric].name, measure);
+      if (const std::size_t failed = one.commands[c].endings.failed_runs(); failed > 0)
+        json.put("failed_runs", {{"value", failed}});
       json.close();
     }
   }
@@ -312,7 +303,8 @@ void write_github_benchmark(const Report& report, const Sink& sink) {
     const std::vector<report::ToolName> names = report::tool_names(one);
     for (std::size_t c = 0; c < one.commands.size(); ++c)
       for (const MetricResult& row : one.commands[c].rows)
-        if (const Json entry = github_entry(row, one.metrics[row.metric], names[c].text());
+        if (const Json entry = github_entry(row, one.metrics[row.metric], names[c].text(),
+                                            one.commands[c].endings);
             !entry.is_null())
           json.put({}, entry);
   }

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,6 +57,9 @@ inline constexpr auto kKindWords = std::to_array<Word<RoundKind>>({
     {RoundKind::Timed, "timed"},
     {RoundKind::Counting, "counting"},
     {RoundKind::Simulated, "simulated"},
+    {RoundKind::Warmup, "warmup"},
+    {RoundKind::Settling, "settling"},
+    {RoundKind::Untuned, "untuned"},
 });
 inline constexpr auto kAnswerWords = std::to_array<Word<gate::Answer>>({
     {gate::Answer::Inconclusive, "inconclusive"},
@@ -71,6 +75,10 @@ inline constexpr auto kDecidedByWords = std::to_array<Word<gate::DecidedBy>>({
     {gate::DecidedBy::Ranks, "ranks"},
     {gate::DecidedBy::Mean, "mean"},
     {gate::DecidedBy::Both, "both"},
+});
+inline constexpr auto kObstacleWords = std::to_array<Word<gate::Obstacle>>({
+    {gate::Obstacle::None, ""},  // null
+    {gate::Obstacle::FailureRates, "failure_rates"},
 });
 inline constexpr auto kBasisWords = std::to_array<Word<stats::Basis>>({
     {stats::Basis::Mean, "mean"},
@@ -149,6 +157,26 @@ inline constexpr auto kRoleWords = std::to_array<Word<Role>>({
     {Role::Clock, "clock"},
 });
 
+/// A metric under the name that hyperfine has for it.
+struct Namesake {
+  Role ours;
+  std::string_view theirs;
+  std::string_view unit;  ///< of schema 2; empty: a count, without a unit next to single values
+};
+
+inline constexpr auto kNamesakes = std::to_array<Namesake>({
+    {Role::WallTime, "time_wall_clock", "second"},
+    {Role::CpuTime, "time_cpu", "second"},
+    {Role::UserTime, "time_user", "second"},
+    {Role::SystemTime, "time_system", "second"},
+    {Role::PeakRss, "memory_peak_resident", "byte"},
+    {Role::Cycles, "cpu_cycles", ""},
+    {Role::Instructions, "instructions", ""},
+    {Role::CacheReferences, "cache_references", ""},
+    {Role::CacheMisses, "cache_misses", ""},
+    {Role::BranchMisses, "branch_misses", ""},
+});
+
 inline constexpr auto kWallPartWords = std::to_array<Word<WallPart>>({
     {WallPart::Instructions, "instructions"},
     {WallPart::InstructionsPerCycle, "ipc"},
@@ -176,6 +204,27 @@ constexpr auto value_in(const Words& words, std::string_view word) {
   return words.front().value;
 }
 
+/// A metric of a command of hyperfine's: a value for each run, NaN where it has none; or only their
+/// mean, as of 1.x's user and system time.
+struct ForeignMetric {
+  Role role = Role::Other;
+  std::vector<double> values{};
+  std::optional<double> mean{};
+};
+
+/// A command of hyperfine's JSON, of 1.x or schema 2, besides its wall times.
+struct ForeignResult {
+  std::vector<ForeignMetric> metrics{};
+  std::vector<std::optional<int>> statuses{};  ///< by run; nullopt: not known
+  std::vector<Parameter> parameters{};
+};
+
+/// Reads one that has `runs` wall times. A value that cannot be one counts as missing.
+ForeignResult read_foreign(const JsonIn& result, std::size_t runs);
+
+/// Finds out which commands were made of one with parameters, and tells apart those of one name.
+void relate_commands(std::vector<Command>& commands);
+
 Machine read_machine(const JsonIn& there);
 
 /// Reads all but the beginning, which is in another section.
@@ -200,6 +249,9 @@ gate::Findings read_findings(const JsonIn& there, const Recording& session);
 
 /// A delta in percent.
 Json to_json(const stats::Delta& delta);
+
+/// An exit status as JSON.
+std::string status_json(const std::optional<int>& status);
 
 /// Writes lauka's own part of `command`.
 void put_lauka_result(JsonWriter& json, const Results& results, std::size_t command);

@@ -90,6 +90,7 @@ std::optional<gate::Verdict> read_verdict(const JsonIn& there, const Recording& 
   verdict.times_as_many = number_in(there, "times_as_many");
   verdict.look = count_in(there, "look").value_or(1);
   verdict.decided_by = value_in(kDecidedByWords, text_in(there, "decided_by"));
+  verdict.obstacle = value_in(kObstacleWords, text_in(there, "obstacle"));
   if (const auto command = count_in(there, "too_small");
       command && *command < session.measured.size())
     verdict.too_small = *command;
@@ -178,6 +179,7 @@ Json gate_json(const Results& results, const gate::Verdict& verdict) {
   gate["times_as_many"] = json_number(verdict.times_as_many);
   gate["planned_rounds"] = verdict.planned_rounds;
   gate["too_small"] = or_null(verdict.too_small);
+  gate["obstacle"] = json_word(word_in(kObstacleWords, verdict.obstacle));
   return gate;
 }
 
@@ -238,6 +240,18 @@ Json vitals_json(const Vitals& vitals) {
 
 Json json_item(const Throttling& one) {
   return {{"periods", one.periods}, {"throttled", one.throttled}, {"waited_ns", one.waited_ns}};
+}
+
+Json failed_run_json(const Results& results) {
+  if (!results.ended_by) return nullptr;
+  const RunRow& run = *results.ended_by;
+  return {{"command", run.command},
+          {"name", results.commands[run.command].name},
+          {"kind", word_in(kKindWords, run.kind)},
+          {"round", run.round + 1},
+          {"pass", run.pass + 1},
+          {"exit_code", or_null(run.status)},
+          {"outcome", ending_word(run.ending)}};
 }
 
 Json json_item(const TunedChange& one) {
@@ -635,6 +649,7 @@ void put_lauka_measured(JsonWriter& json, const Results& results) {
            list_of(results.verdicts, [&](const auto& one) { return gate_json(results, one); }));
   json.put("intervals", intervals_json(results));
   json.put("precision", precision_json(results.precision));
+  json.put("failed_run", failed_run_json(results));
   json.put("warnings", warnings_json(results));
   json.put("notes", list_of(results.notes, [](const Note& note) { return Json(note.text); }));
   json.put("note_kinds", list_of(results.notes, [](const Note& note) {

@@ -277,6 +277,25 @@ Comparison against_bound(const Condition& condition, const Series& series) {
   return samples;
 }
 
+bool failures_differ(const FailureCount& reference, const FailureCount& candidate) {
+  constexpr double level = 0.01;
+  if (reference.runs == 0 || candidate.runs == 0) return false;
+  const bool has_one_failed_throughout =
+      (reference.failed == reference.runs) != (candidate.failed == candidate.runs);
+  return has_one_failed_throughout ||
+         stats::fisher_exact({reference.failed, reference.runs},
+                             {candidate.failed, candidate.runs}) <= level;
+}
+
+void hold_back(Verdict& verdict, Obstacle obstacle) {
+  verdict.answer = Answer::Inconclusive;
+  verdict.obstacle = obstacle;
+  verdict.decided_by = DecidedBy::Nothing;
+  verdict.bounds = {};
+  verdict.times_as_many.reset();
+  verdict.p_of_fail = 1.0;  // no discovery for settle_job
+}
+
 std::vector<bool> holm(std::span<const double> p, double error) {
   const auto places = ascending(p);
   std::size_t count = 0;

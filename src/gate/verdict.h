@@ -26,6 +26,12 @@ struct Evidence {
   std::size_t rounds() const { return candidate.size(); }
 };
 
+/// The reason why samples decide nothing, however clear they are.
+enum class Obstacle : unsigned char {
+  None,
+  FailureRates,  ///< one of the two commands fails more often: they do not do the same work
+};
+
 /// The test that decided an answer.
 enum class DecidedBy : unsigned char { Nothing, Ranks, Mean, Both };
 
@@ -81,6 +87,7 @@ struct Verdict {
   std::optional<double> times_as_many{};  ///< multiple of the rounds that would decide, 1..50
   std::size_t look = 1;                   ///< the look at which it was given, from 1
   DecidedBy decided_by = DecidedBy::Nothing;
+  Obstacle obstacle = Obstacle::None;      ///< of an inconclusive one
   DecisionBounds bounds{};                 ///< of a pass or a fail, by what decided it
   std::optional<std::size_t> too_small{};  ///< a command of which the metric is only known to be at
                                            ///< most some value, so that nothing can be compared
@@ -112,6 +119,19 @@ std::optional<Verdict> decide_at_look(const Question& question, const Comparison
 /// that is only known as "at most x" counts as x where the bound must not be exceeded and is above
 /// x.
 Comparison against_bound(const Condition& condition, const Series& series);
+
+/// The failures of a command, among its runs.
+struct FailureCount {
+  std::size_t failed = 0;
+  std::size_t runs = 0;
+};
+
+/// True if a gate between two commands says nothing: their failure rates differ (Fisher's exact
+/// test, 1%), or one alone failed in every run.
+bool failures_differ(const FailureCount& reference, const FailureCount& candidate);
+
+/// Makes a verdict inconclusive, whatever its samples say.
+void hold_back(Verdict& verdict, Obstacle obstacle);
 
 /// The intervals of a gated metric: wide enough for a moment that a gate chose.
 struct GatedInterval {

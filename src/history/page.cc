@@ -3,6 +3,7 @@
 #include "history/trend.h"
 #include "report/charts.h"
 #include "report/exports.h"
+#include "report/format.h"
 
 #include <algorithm>
 #include <array>
@@ -241,6 +242,8 @@ std::string steps_list(const SteppedSeries& stepped, const Commits& commits) {
                         html_text(step_change_text(stepped, known.step)), commits.link_or_time(at),
                         html_text(state_words(known)));
   }
+  if (const std::string pending = pending_text(stepped); !pending.empty())
+    list += "<li>" + html_text(pending) + "</li>\n";
   return list.empty() ? list : "<ul>\n" + list + "</ul>\n";
 }
 
@@ -257,6 +260,8 @@ std::string commit_rows(const SteppedSeries& stepped, const Commits& commits) {
                           {minute_text(one.began)},
                           {value_text(stepped, one)},
                           {i > 1 ? change_text(stepped, i - 1) : std::string()}});
+    const std::string failures = report::failures_text(one.endings);
+    if (!failures.empty()) table.rows.back()[3].text += " " + failures;
   }
   return fmt::format("<details><summary>The last {}</summary>\n{}</details>\n",
                      std::min(count, kMostRows), report::table_html(table));

@@ -84,15 +84,17 @@ bool is_among(const Keys& keys, std::string_view key) {
 bool is_wanted(std::string_view top, int depth, std::string_view key) {
   constexpr int of_result = 3;         // results[]
   constexpr int of_lauka = 4;          // results[].lauka
-  constexpr int of_metric_or_run = 6;  // results[].lauka.metrics.NAME, results[].lauka.runs[]
+  constexpr int of_metric_or_run = 6;  // results[].lauka.metrics.NAME, .runs[] and .failures[]
   if (depth == 1) return is_among(std::array{"results"sv, "lauka"sv, "metadata"sv}, key);
   if (top != "results") return true;
   if (depth == of_result) return is_among(std::array{"command"sv, "name"sv, "lauka"sv}, key);
   if (depth == of_lauka)
-    return is_among(std::array{"benchmark"sv, "role"sv, "metrics"sv, "runs"sv}, key);
+    return is_among(
+        std::array{"benchmark"sv, "role"sv, "metrics"sv, "runs"sv, "runs_in_all"sv, "failures"sv},
+        key);
   constexpr auto values = std::to_array<std::string_view>(
-      {"unit", "runs", "mean", "stddev", "median", "mad", "percentile", "samples", "round",
-       "log_ratio_to_reference", "log_ratio_to_anchor"});
+      {"outcome", "exit_code", "unit", "runs", "mean", "stddev", "median", "mad", "percentile",
+       "samples", "round", "log_ratio_to_reference", "log_ratio_to_anchor"});
   return depth != of_metric_or_run || is_among(values, key);
 }
 
@@ -194,6 +196,7 @@ class RecordReader {
   Result<void> add_result(std::size_t place) {
     const auto reference = beside(place, "reference");
     const auto anchor = beside(place, "anchor");
+    record_.results[place].endings = read_endings(*places_[place].ours);
     if (anchor) {
       record_.results[place].name = places_[place].name;
       record_.results[place].anchor = places_[*anchor].name;
@@ -208,6 +211,15 @@ class RecordReader {
       record_.results[place].metrics.push_back(**std::move(metric));
     }
     return {};
+  }
+
+  static Endings read_endings(const Json& ours) {
+    Endings endings{count_in(ours, "runs_in_all").value_or(0), {}};
+    for (const Json& one : items_in(ours, "failures"))
+      endings.failed.push_back({parse_ending(text_in(one, "outcome")),
+                                static_cast<int>(count_in(one, "exit_code").value_or(0)),
+                                count_in(one, "runs").value_or(0)});
+    return endings;
   }
 
   /// Returns nullopt if it has no value in this session.
@@ -299,6 +311,7 @@ class RecordReader {
 };
 
 constexpr char kBetweenMetrics = ';';
+constexpr std::string_view kFailures = ";f";  // before the failures
 constexpr char kBetweenNumbers = ' ';
 constexpr std::string_view kNothing = "-";
 
@@ -345,7 +358,7 @@ std::string encode_layout(const std::vector<MetricRecord>& metrics) {
   return dumped(list, -1);
 }
 
-std::string encode_values(const std::vector<MetricRecord>& metrics) {
+std::string encode_values(const std::vector<MetricRecord>& metrics, const Endings& endings) {
   std::string text;
   for (const MetricRecord& metric : metrics) {
     if (!text.empty()) text += kBetweenMetrics;
@@ -357,7 +370,24 @@ std::string encode_values(const std::vector<MetricRecord>& metrics) {
     }
     text += kBetweenNumbers + shortest(metric.median) + kBetweenNumbers + shortest(metric.mad);
   }
+  if (endings.failed.empty()) return text;
+  text += fmt::format("{} {}", kFailures, endings.runs);
+  for (const FailedRuns& one : endings.failed)
+    text += fmt::format(" {} {} {}", ending_word(one.ending), one.status, one.runs);
   return text;
+}
+
+Endings decode_endings(std::string_view numbers) {
+  Endings endings;
+  const std::size_t place = numbers.find(kFailures);
+  if (place == std::string_view::npos) return endings;
+  const auto words = split(numbers.substr(place), kBetweenNumbers);
+  endings.runs = words.size() > 1 ? parse_number(words[1]).value_or(0) : 0;
+  for (std::size_t i = 2; i + 2 < words.size(); i += 3)
+    endings.failed.push_back({parse_ending(words[i]),
+                              static_cast<int>(parse_number(words[i + 1]).value_or(0)),
+                              parse_number(words[i + 2]).value_or(0)});
+  return endings;
 }
 
 std::vector<MetricRecord> decode_layout(std::string_view layout) {

@@ -5,6 +5,7 @@
 #include "core/metric.h"
 #include "core/numbers.h"
 #include "core/result.h"
+#include "session/recording.h"
 #include "stats/delta.h"
 
 #include <cstddef>
@@ -43,6 +44,7 @@ struct BenchmarkRecord {
   std::string command{};    ///< where several of that benchmark have that role; else empty
   std::string name{};       ///< of the command, if it was measured with an anchor
   std::string anchor{};     ///< the name of that anchor
+  Endings endings{};        ///< of its runs
   std::vector<MetricRecord> metrics{};
 };
 
@@ -76,15 +78,18 @@ std::int64_t text_id(std::string_view text);
 /// Encodes names, units and directions of a command's metrics: the same text in all sessions of a
 /// benchmark.
 std::string encode_layout(const std::vector<MetricRecord>& metrics);
-/// Encodes their values, in that order, in digits, letters, points, signs and blanks. Each number
-/// reads back as the same double.
-std::string encode_values(const std::vector<MetricRecord>& metrics);
+/// Encodes their values, in that order, in digits, letters, points, signs and blanks, and after
+/// them the failures. Each number reads back as the same double.
+std::string encode_values(const std::vector<MetricRecord>& metrics, const Endings& endings);
 
 /// Returns the metrics of a layout, without values; empty if it is not a layout.
 std::vector<MetricRecord> decode_layout(std::string_view layout);
 
 /// Reads the values of the metric at `place` of its layout; false if they are missing.
 bool decode_values(MetricRecord& metric, std::size_t place, std::string_view numbers);
+
+/// Reads the endings behind the values; none if no run failed.
+Endings decode_endings(std::string_view numbers);
 
 /// Encodes the properties of a machine's class as JSON; and decodes them.
 std::string encode_machine(const Machine& machine);

@@ -366,11 +366,11 @@ Result<void> add_own(Database& database, const Batch& batch) {
   for (const PointRow& point : batch.points) {
     if (!batch.sessions.contains(batch.ids[point.session])) continue;
     const SessionRecord& session = batch.records[point.session];
-    points.add(fmt::format("({},{},{},{},{},{},'{}',{},{},{})", point.variant,
-                           to_milliseconds(session.began), batch.ids[point.session],
-                           text_id(commit_of(session)), text_id(session.label("branch")),
-                           point.layout, encode_values(point.result->metrics), point.name,
-                           point.anchor, batch.added(point.session)));
+    points.add(fmt::format(
+        "({},{},{},{},{},{},'{}',{},{},{})", point.variant, to_milliseconds(session.began),
+        batch.ids[point.session], text_id(commit_of(session)), text_id(session.label("branch")),
+        point.layout, encode_values(point.result->metrics, point.result->endings), point.name,
+        point.anchor, batch.added(point.session)));
   }
   return points.end();
 }
@@ -401,7 +401,8 @@ std::vector<Series> make_series(const SessionRecord& session, const Wanted& want
                                .commit = commit_of(session),
                                .branch = session.label("branch"),
                                .anchor = session.results[i].anchor,
-                               .values = metrics[metric]});
+                               .values = metrics[metric],
+                               .endings = session.results[i].endings});
       all.push_back(std::move(series));
     }
   }
@@ -546,6 +547,7 @@ Result<std::vector<Series>> Loader::series(const Variant& variant, const Wanted&
                         .anchor = name(id_in(row[5])),
                         .values = layout[metric]};
       if (!decode_values(point.values, metric, row[7])) continue;
+      point.endings = decode_endings(row[7]);
       const auto [place, is_new] =
           places.emplace(std::pair(point.values.name, point.values.unit), all.size());
       if (is_new) all.push_back({.variant = variant});

@@ -116,7 +116,8 @@ nlohmann::ordered_json fields(const Series& series, const SeriesPoint& point) {
                                 {"branch", point.branch},
                                 {"mean", point.values.mean},
                                 {"stddev", optional(point.values.stddev)},
-                                {"runs", point.values.runs}};
+                                {"runs", point.values.runs},
+                                {"failed_runs", point.endings.failed_runs()}};
   for (const auto& [name, ratio] : {std::pair("reference", &point.values.to_reference),
                                     std::pair("anchor", &point.values.to_anchor)}) {
     all[fmt::format("log_ratio_to_{}", name)] = *ratio ? optional((*ratio)->value) : optional({});
@@ -400,6 +401,12 @@ std::string state_words(const KnownStep& step) {
   return {};
 }
 
+std::string pending_text(const SteppedSeries& stepped) {
+  if (!stepped.pending) return "";
+  return fmt::format("a step may be at {}; one more commit decides",
+                     commit_name(stepped.trend.commits[*stepped.pending]));
+}
+
 std::string steps_text(const SteppedSeries& stepped, const report::Style& style) {
   const auto& commits = stepped.trend.commits;
   std::string text;
@@ -407,6 +414,8 @@ std::string steps_text(const SteppedSeries& stepped, const report::Style& style)
     const stats::Step& step = known.step;
     std::string line = fmt::format("  {}  {} at {}{}", known.id, step_change_text(stepped, step),
                                    commit_name(commits[step.at]), state_words(known));
+    if (const Endings& endings = commits[step.at].endings; !endings.failed.empty())
+      line += ", where " + report::failures_text(endings);
     if (step.earliest != step.latest)
       line += fmt::format(" (the commit is one of {} to {})", commit_name(commits[step.earliest]),
                           commit_name(commits[step.latest]));
@@ -421,7 +430,9 @@ std::string steps_text(const SteppedSeries& stepped, const report::Style& style)
                     change_text(stepped, last), commits.size(), stats::kFewestForSteps);
     if (is_sure) text += style.ascii ? report::to_ascii(line) : line;
   }
-  if (stepped.is_last_suspected && !commits.empty())
+  if (stepped.pending)
+    text += "  " + pending_text(stepped) + "\n";
+  else if (stepped.is_last_suspected && !commits.empty())
     text += fmt::format("  the last, {}, may be a step: a later one must confirm it\n",
                         commit_name(commits.back()));
   if (text.empty()) return {};
@@ -485,7 +496,12 @@ std::string series_text(const SteppedSeries& stepped, const report::Style& style
   }
   for (const KnownStep& known : stepped.steps)
     table.rows[known.step.at][3].text += "  step " + known.id + state_words(known);
+  for (std::size_t i = 0; i < trend.commits.size(); ++i) {
+    const std::string failures = report::failures_text(trend.commits[i].endings);
+    if (!failures.empty()) table.rows[i][3].text += "  " + failures;
+  }
   text += report::terminal_text(table, style);
+  if (stepped.pending) text += report::dim_note(pending_text(stepped), style);
   if (series.unchained > 0 && trend.against == Against::Anchor)
     text +=
         report::dim_note(fmt::format("{} of another anchor left out: no session has measured both",

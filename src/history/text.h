@@ -49,6 +49,9 @@ std::string step_change_text(const SteppedSeries& stepped, const stats::Step& st
 /// Returns ", acknowledged: new parser"; empty for an alarm.
 std::string state_words(const KnownStep& step);
 
+/// Returns "a step may be at 5793c096; one more commit decides"; empty if that is not so.
+std::string pending_text(const SteppedSeries& stepped);
+
 /// Describes the steps; of a series too short for steps, a clear last change. Empty without either.
 std::string steps_text(const SteppedSeries& stepped, const report::Style& style);
 

@@ -99,6 +99,15 @@ void allow_for_links(const Trend& trend, std::vector<stats::Step>& steps) {
   steps = std::move(kept);
 }
 
+/// True if a step at commit `at` is neither the arithmetic's nor that of another anchor.
+bool may_be_step(const Trend& trend, std::size_t at) {
+  const Observation& before = trend.commits[at - 1];
+  const Observation& last = trend.commits.back();
+  const double level = trend.is_logarithm ? 1.0 : std::abs(before.value);
+  return before.link_error == last.link_error &&
+         std::abs(last.value - before.value) > kRounding * level;
+}
+
 /// Returns the mean, weighted by the inverse variances if all errors are known and positive.
 LogRatio weighted_mean(std::span<const LogRatio> ratios) {
   const bool has_weights =
@@ -233,6 +242,7 @@ Trend make_trend(const Series& series, Against against) {
       trend.commits.push_back({.began = point.began, .commit = point.commit});
     all.push_back({*part, point.values.runs});
     place_of.push_back(place);
+    trend.commits[place].endings.add(point.endings);
     if (trend.against == Against::Anchor)
       trend.commits[place].link_error = std::max(trend.commits[place].link_error, point.link_error);
   }
@@ -299,6 +309,7 @@ Result<SteppedSeries> with_steps(Loader& loader, Series series, Against against)
   stats::SeriesSteps found = stats::find_steps(points, kConfidence95);
   allow_for_links(stepped.trend, found.steps);
   stepped.is_last_suspected = found.is_last_suspected;
+  if (found.pending && may_be_step(stepped.trend, *found.pending)) stepped.pending = found.pending;
   if (found.steps.empty()) return stepped;
   const auto notes = loader.acknowledged(stepped.series.variant.id, stepped.series.metric.name);
   if (!notes) return notes.error();

@@ -54,6 +54,7 @@ struct Observation {
   std::optional<double> error{};  ///< standard error of the value, from within sessions
   double link_error = 0.0;        ///< and of linked anchors, which neighbours share
   double degrees = 1.0;           ///< degrees of freedom of `error`
+  Endings endings{};              ///< of the runs of sessions in which some failed
 
   /// Returns the standard error from both sources.
   std::optional<double> whole_error() const;
@@ -94,6 +95,8 @@ struct SteppedSeries {
   Trend trend{};
   std::vector<KnownStep> steps{};
   bool is_last_suspected = false;
+  /// Index of the commit of a step that one more commit like the last would confirm.
+  std::optional<std::size_t> pending{};
 };
 
 /// Finds the steps of a series, and their acknowledgements in the database.

@@ -5,11 +5,14 @@
 #include "os/platform.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <ctime>
+#include <string_view>
+#include <utility>
 
 #include <fcntl.h>
 #include <grp.h>
@@ -375,7 +378,10 @@ class LauncherProcess {
     if (launch.program->is_kept) setup_.files->pass_on(launch.program->sink, own.output.get());
     own = OwnFiles{};
     if (plan.control_group >= 0) close(plan.control_group);
-    while (waitpid(-1, nullptr, WNOHANG) > 0) ++ended.orphans;  // left to us, the reaper
+    pid_t left = 0;
+    while ((left = waitpid(-1, nullptr, WNOHANG)) > 0) ++ended.orphans;  // left to us, the reaper
+    const bool had_children = std::exchange(has_children_, left == 0);
+    if (has_children_) ended.outlived = count_outlived(had_children);
     ended.whole_ns = now_ns() - ended.began_ns;
   }
 
@@ -388,6 +394,7 @@ class LauncherProcess {
       ended.outcome = NotStarted{LaunchStep::Fork, errno};
       return;
     }
+    leader_ = pid;
     await_end(pid, plan, ended);
     ended.exec_ns = plan.exec_ns;
     if (has_jobs) note_jobs(ended);
@@ -464,6 +471,27 @@ class LauncherProcess {
     }
   }
 
+  /// Counts the children that the latest run left to this process. If a run before it or a hook has
+  /// left some, too (`had_children`), only those in the run's group are known to be its own.
+  std::size_t count_outlived(bool had_children) const {
+    std::array<char, 4096> text{};
+    const int file = ::open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+    const ssize_t size = file < 0 ? 0 : read(file, text.data(), text.size() - 1);
+    if (file >= 0) close(file);
+    if (size <= 0) return had_children ? 0 : 1;  // a kernel without that file
+    std::size_t count = 0;
+    pid_t child = 0;
+    for (const char c : std::string_view(text.data(), static_cast<std::size_t>(size))) {
+      if (c >= '0' && c <= '9') {
+        child = child * 10 + (c - '0');
+        continue;
+      }
+      if (child != 0 && (!had_children || getpgid(child) == leader_)) ++count;
+      child = 0;
+    }
+    return count;
+  }
+
   static void ask_to_end(pid_t leader) {
     kill(-leader, SIGTERM);
     kill(leader, SIGTERM);  // it may have left its group
@@ -515,6 +543,8 @@ class LauncherProcess {
   SharedState& state_;
   std::size_t used_readings_ = 0;
   std::int64_t renew_timer_ns_ = 0;
+  pid_t leader_ = 0;           // of the latest run's group
+  bool has_children_ = false;  // that a run or a hook has left to this process
   LauncherCounters counters_;
   sigset_t all_signals_{};
   sigset_t awaited_{};

@@ -90,8 +90,9 @@ struct SharedEnded {
   std::size_t reading_count = 0;
   int counter_error = 0;
   int optional_error = 0;
-  int survivor = 0;         ///< the process that could not be killed; 0 if none
-  std::size_t orphans = 0;  ///< that ended before the run did, or with it
+  int survivor = 0;          ///< the process that could not be killed; 0 if none
+  std::size_t orphans = 0;   ///< that ended before the run did, or with it
+  std::size_t outlived = 0;  ///< processes of the run, also of a killed one, that went on after it
   InputRead input = InputRead::Unknown;
   RegionUse region;
 };

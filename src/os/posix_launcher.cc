@@ -400,6 +400,7 @@ class PosixLauncher final : public Launcher {
                   .counter_error = shared.counter_error,
                   .optional_error = shared.optional_error,
                   .orphans = shared.orphans,
+                  .outlived = killed ? 0 : shared.outlived,
                   .input = shared.input};
       const int survivor = std::max(shared.survivor, left);
       if (auto* late = std::get_if<TimedOut>(&ended.outcome)) late->survivor = survivor;

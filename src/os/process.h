@@ -168,6 +168,9 @@ struct Ended {
   int counter_error = 0;             ///< errno of the counter that could not be opened or read
   int optional_error = 0;   ///< errno of an optional counter that could not be opened: all read 0
   std::size_t orphans = 0;  ///< of the run, ended before it: in the counters, but not in rusage
+  /// Processes of a run that ended by itself that went on after it; 0 where it is not known
+  /// (macOS).
+  std::size_t outlived = 0;
   InputRead input = InputRead::Unknown;
   bool was_enough = false;               ///< its listener ended it
   std::optional<RegionUse> region{};     ///< of a program that has one

@@ -37,7 +37,7 @@ std::string number(std::optional<double> value) {
 std::string summary_fields(const MetricResult& row) {
   // A percentile has only a value: its interval is no minimum and maximum.
   if (row.quantile) return fmt::format("{},,,,,", number(row.quantile->value));
-  if (!row.summary) return fmt::format(",,,,{},", number(row.at_most));
+  if (!row.summary) return fmt::format("{},,,,{},", number(row.only_mean), number(row.at_most));
   const stats::Summary& s = *row.summary;
   return fmt::format("{},{},{},{},{},{}", number(s.mean), number(s.stddev), number(s.median),
                      number(s.min), number(s.max), s.outliers);
@@ -84,8 +84,9 @@ void write_run_rows(const Results& results, const std::string& first,
     const RunRow run = results.runs->row(i);
     sink(first);
     if (!first.empty()) sink((run.order != 0 ? fmt::to_string(run.order) : "") + ",");
-    sink(fmt::format("{},{},{},{},{}", csv_field(results.commands[run.command].name), i + 1,
-                     run.round + 1, run.pass + 1, run.status));
+    sink(fmt::format("{},{},{},{},{},{}", csv_field(results.commands[run.command].name), i + 1,
+                     run.round + 1, run.pass + 1, run.status ? fmt::to_string(*run.status) : "",
+                     ending_word(run.ending)));
     for (const auto& place : places)
       sink("," + (place ? number(results.runs->value(i, *place)) : ""));
     sink(kLineEnd);
@@ -127,7 +128,10 @@ void write_runs(const Results& results, const Sink& sink) {
       values +=
           fmt::format(" {} {}", full_precision(*value), benchfmt_unit(metric.name, metric.unit));
     }
-    if (!values.empty()) sink(names[results.runs->row(run).command] + " 1" + values + "\n");
+    const RunRow row = results.runs->row(run);
+    if (!results.commands[row.command].endings.failed.empty())
+      values += fmt::format(" {} failed/op", is_failure(row.ending) ? 1 : 0);
+    if (!values.empty()) sink(names[row.command] + " 1" + values + "\n");
   }
 }
 
@@ -378,17 +382,18 @@ void write_summary_csv(const Report& report, const Sink& sink) {
   for (const Results& one : report.benchmarks) add_missing(parameter_names(one), parameters);
   std::string heading =
       "command,metric,unit,runs,mean,stddev,median,min,max,outliers,"
-      "delta_percent,delta_low_percent,delta_high_percent";
+      "delta_percent,delta_low_percent,delta_high_percent,failed_runs";
   for (const std::string& name : parameters) heading += "," + csv_field("parameter_" + name);
   sink(first_heading(report) + heading + kLineEnd);
   for (const Results& one : report.benchmarks) {
     for (const CommandResult& command : one.commands) {
       for (const MetricResult& row : command.rows) {
         const Metric& metric = one.metrics[row.metric];
-        sink(fmt::format("{}{},{},{},{},{},{}{}{}", first_field(one), csv_field(command.name),
+        sink(fmt::format("{}{},{},{},{},{},{},{}{}{}", first_field(one), csv_field(command.name),
                          csv_field(metric.name), unit_symbol(metric.unit), row.runs,
                          summary_fields(row), delta_fields(row.delta),
-                         parameter_fields(command, parameters), kLineEnd));
+                         command.endings.failed_runs(), parameter_fields(command, parameters),
+                         kLineEnd));
       }
     }
   }
@@ -399,8 +404,8 @@ void write_runs_csv(const Report& report, const Sink& sink) {
   for (const Results& one : report.benchmarks)
     for (const Metric& metric : one.metrics)
       if (!metric.percentile) add_missing({metric.name}, metrics);
-  std::string heading =
-      first_heading(report) + (report.is_suite() ? "order," : "") + "command,run,round,pass,status";
+  std::string heading = first_heading(report) + (report.is_suite() ? "order," : "") +
+                        "command,run,round,pass,status,outcome";
   for (const std::string& name : metrics) heading += "," + csv_field(name);
   sink(heading + kLineEnd);
   for (const Results& one : report.benchmarks) write_run_rows(one, first_field(one), metrics, sink);

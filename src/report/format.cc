@@ -2,6 +2,7 @@
 
 #include "core/choices.h"
 #include "core/text.h"
+#include "os/signals.h"
 
 #include <algorithm>
 #include <array>
@@ -390,8 +391,50 @@ std::string quantile_cell(const MetricResult& row, const Metric& metric, bool wi
   return fmt::format("{} ({} … {})", text, ends.first, ends.second);
 }
 
+namespace {
+
+/// "status 9", "SIGSEGV", "timed out": how a run failed, and the words before it after a number.
+struct Reason {
+  std::string_view before;
+  std::string text;
+};
+
+Reason reason_of(const FailedRuns& one) {
+  constexpr int signalled = 128;
+  switch (one.ending) {
+    case Ending::TimedOut:
+      return {"", "timed out"};
+    case Ending::Signalled:
+      return {"by ", os::signal_name(one.status - signalled)};
+    case Ending::Stopped:
+      return {"", "stopped by " + os::signal_name(one.status - signalled)};
+    case Ending::NotStarted:
+      return {"", "not started"};
+    case Ending::Failed:
+    case Ending::Succeeded:
+    case Ending::Unknown:
+      break;
+  }
+  return {"with ", fmt::format("status {}", one.status)};
+}
+
+/// "status 9"; of several kinds "2 with status 9, 1 by SIGSEGV".
+std::string reasons_text(const Endings& endings) {
+  if (endings.failed.size() == 1) return reason_of(endings.failed.front()).text;
+  std::string text;
+  for (const FailedRuns& one : endings.failed) {
+    const Reason reason = reason_of(one);
+    text +=
+        fmt::format("{}{} {}{}", text.empty() ? "" : ", ", one.runs, reason.before, reason.text);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string mean_cell(const MetricResult& row, const Metric& metric) {
   if (row.at_most) return "≤ " + quantity(*row.at_most, metric);
+  if (row.only_mean) return quantity(*row.only_mean, metric);
   if (row.is_doubtful) return "0 (not counted?)";
   if (metric.percentile) return quantile_cell(row, metric, true);
   if (!row.summary) return "n/a";
@@ -423,9 +466,26 @@ bool has_values(const CommandResult& command) {
          std::ranges::any_of(command.rows, [](const MetricResult& row) { return row.runs > 0; });
 }
 
+std::string failed_share(const Endings& endings, bool with_reasons) {
+  if (endings.failed.empty()) return "";
+  return fmt::format("{} of {}", endings.failed_runs(), endings.runs) +
+         (with_reasons ? fmt::format(" ({})", reasons_text(endings)) : "");
+}
+
+std::string failures_text(const Endings& endings, std::string_view whose) {
+  if (endings.failed.empty()) return "";
+  return fmt::format("{} of {}{} failed ({})", endings.failed_runs(), plural(endings.runs, "run"),
+                     whose, reasons_text(endings));
+}
+
 std::string failed_and_redone(const CommandResult& command) {
   std::string text;
-  if (command.failed_runs > 0) text += fmt::format(", {} failed", command.failed_runs);
+  const Endings& endings = command.endings;
+  if (!endings.failed.empty()) {
+    const bool are_timed = endings.runs == command.runs;
+    text = fmt::format(", {}{} failed: {}", endings.failed_runs(),
+                       are_timed ? "" : fmt::format(" of {}", endings.runs), reasons_text(endings));
+  }
   if (command.redone_runs > 0) text += fmt::format(", {} redone", command.redone_runs);
   return text;
 }

@@ -86,10 +86,17 @@ std::string spoken(std::string_view metric);
 /// The lines of a text, without those that are empty.
 std::vector<std::string> split_lines(std::string_view text);
 
-/// ", 2 failed, 1 redone": the text after a number of runs; mostly empty.
+/// "12 of 12 (status 9)": failed runs; empty if all runs succeeded.
+std::string failed_share(const Endings& endings, bool with_reasons = true);
+
+/// "12 of 12 runs failed (status 9)", or "... runs of 'old' failed ..." with `whose`, " of 'old'".
+/// Empty if all runs succeeded.
+std::string failures_text(const Endings& endings, std::string_view whose = "");
+
+/// ", 2 failed: SIGSEGV, 1 redone": the text after a number of runs; mostly empty.
 std::string failed_and_redone(const CommandResult& command);
 
-/// "Benchmark 1 (9 runs, 2 failed)".
+/// "Benchmark 1 (9 runs, 2 failed: SIGSEGV)".
 std::string benchmark_title(const Results& results, std::size_t command);
 
 }  // namespace lauka::report

@@ -175,8 +175,32 @@ std::string grounds_text(const gate::Verdict& verdict, const Metric& metric, dou
                      measured(verdict.delta.mean, bounds.mean, verdict, metric), typical, rounds);
 }
 
+/// "3 of 12 runs of 'new' failed (status 9)", "none of 12 runs of 'old'"; empty if it is not known.
+std::string failures_of(const Endings& endings, const Command& command) {
+  const std::string whose = " of " + cited(command.name);
+  if (endings.runs == 0 || !endings.failed.empty()) return failures_text(endings, whose);
+  return fmt::format("none of {}{}", plural(endings.runs, "run"), whose);
+}
+
+/// Returns the failures of the commands that a gate is about, each after a sign; empty if there are
+/// none.
+std::string failures_of_both(const Results& results, const gate::Verdict& verdict) {
+  const CommandResult& own = results.commands[verdict.candidate];
+  const Endings other =
+      verdict.condition.bound ? Endings() : results.endings_of_reference(verdict.candidate);
+  if (own.endings.failed.empty() && other.failed.empty()) return "";
+  std::string text;
+  for (const std::string& one :
+       {failures_of(own.endings, own),
+        verdict.condition.bound ? std::string()
+                                : failures_of(other, results.reference_of(verdict.candidate))})
+    if (!one.empty()) text += (text.empty() ? "; " : ", ") + one;
+  return text;
+}
+
 /// Returns what a gate's line says after its condition and answer.
 std::string reason_text(const Results& results, const gate::Verdict& verdict) {
+  if (verdict.obstacle == gate::Obstacle::FailureRates) return "the failure rates differ";
   if (verdict.too_small)
     return fmt::format("{} of {} is below what can be measured here",
                        spoken(verdict.condition.metric),
@@ -509,13 +533,20 @@ Cell verdict_cell(const Results& results, const gate::Verdict& verdict) {
   const auto [text, ink] = verdict_word(verdict.answer);
   const std::string word(text);
   Cell cell{.text = word, .ink = ink, .narrower = {word, word}, .answer = verdict.answer};
+  const auto add_figures = [&](std::string figures) {
+    cell.figures = std::move(figures);
+    cell.text += ": " + cell.figures;
+  };
+  if (verdict.obstacle == gate::Obstacle::FailureRates) {
+    add_figures("failure rates differ");
+    return cell;
+  }
   const stats::Change& change = is_about_mean(verdict) ? verdict.delta.mean : verdict.delta;
   if (verdict.rounds == 0 || verdict.too_small || !change.change) return cell;
   const std::string measured =
       make_figures(change, verdict.condition, results.metrics[verdict.metric]).change;
   const std::string limit = ", limit " + limit_text(verdict.condition);
-  cell.figures = measured + limit;
-  cell.text += ": " + cell.figures;
+  add_figures(measured + limit);
   cell.narrower.front() += limit;
   return cell;
 }
@@ -527,18 +558,55 @@ std::string condition_text(const Condition& condition) {
 
 std::string gate_line(const Results& results, const gate::Verdict& verdict,
                       const std::string& answer) {
-  return fmt::format("{}{}: {}{}", named_if_several(results, verdict.candidate),
+  return fmt::format("{}{}: {}{}{}", named_if_several(results, verdict.candidate),
                      condition_text(verdict.condition), answer.empty() ? "" : answer + ": ",
-                     reason_text(results, verdict));
+                     reason_text(results, verdict), failures_of_both(results, verdict));
 }
 
 std::string gate_lines(const Results& results, bool color) {
   std::string text;
+  const gate::Verdict* passed_over = last_passed_over({&results, 1});
   for (const gate::Verdict& verdict : results.verdicts) {
     const auto [word, ink] = verdict_word(verdict.answer);
-    text += gate_line(results, verdict, inked(word, ink, color)) + "\n";
+    text += gate_line(results, verdict, inked(word, ink, color));
+    if (&verdict == passed_over) text += kPassedOver;
+    text += "\n";
   }
   return text;
+}
+
+const gate::Verdict* last_passed_over(std::span<const Results> benchmarks) {
+  const gate::Verdict* last = nullptr;
+  for (const Results& one : benchmarks) {
+    if (!one.is_inconclusive_ok || !one.complete) return nullptr;
+    for (const gate::Verdict& verdict : one.verdicts) {
+      if (verdict.answer == gate::Answer::Fail || has_failed_throughout(one, verdict))
+        return nullptr;
+      if (verdict.answer == gate::Answer::Inconclusive) last = &verdict;
+    }
+  }
+  return last;
+}
+
+std::vector<std::string> ruined_lines(const Report& report) {
+  std::vector<std::string> lines;
+  for (const Results& one : report.benchmarks) {
+    std::set<std::size_t> commands;
+    for (const gate::Verdict& verdict : one.verdicts)
+      if (has_failed_throughout(one, verdict)) commands.insert(verdict.candidate);
+    for (const std::size_t c : commands) {
+      const CommandResult& command = one.commands[c];
+      const FailedRuns& first = command.endings.failed.front();
+      const Error why{fmt::format("{}{}: its gate decides nothing",
+                                  one.benchmark.empty() ? "" : one.benchmark + ": ",
+                                  failures_text(command.endings, " of " + cited(command.name))),
+                      first.ending == Ending::TimedOut
+                          ? std::string("raise --timeout")
+                          : fmt::format("-i={} makes this status a success", first.status)};
+      lines.push_back(why.line());
+    }
+  }
+  return lines;
 }
 
 std::string precision_line(const Results& results) {

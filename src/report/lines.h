@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,8 +23,8 @@ std::string condition_text(const Condition& condition);
 /// Returns a verdict in one word, and its ink.
 std::pair<std::string_view, Ink> verdict_word(gate::Answer answer);
 
-/// "fail: +10.6%, limit 2%": a gate's answer, measured value and limit; the answer alone if nothing
-/// could be measured.
+/// "fail: +10.6%, limit 2%": a gate's answer, measured value and limit, or what keeps it from
+/// deciding; the answer alone if nothing could be measured.
 Cell verdict_cell(const Results& results, const gate::Verdict& verdict);
 
 /// Returns one line per verdict: condition, answer ("pass", "fail" or "inconclusive"), the delta
@@ -31,6 +32,16 @@ Cell verdict_cell(const Results& results, const gate::Verdict& verdict);
 /// first if it decided or contradicts the typical round. With several candidates each line begins
 /// with the candidate's name. Never cut: programs read these lines too.
 std::string gate_lines(const Results& results, bool color);
+
+/// Returns the last inconclusive verdict if the exit status is 0 in spite of it; null if not.
+const gate::Verdict* last_passed_over(std::span<const Results> benchmarks);
+
+/// The end of that one's line.
+inline constexpr std::string_view kPassedOver =
+    " (exit status 0; --fail-if-inconclusive makes it 4)";
+
+/// Returns a line for each gated command whose every run failed: why the exit status is 1.
+std::vector<std::string> ruined_lines(const Report& report);
 
 /// Returns one of them, with `answer` in words; without it if that is empty.
 std::string gate_line(const Results& results, const gate::Verdict& verdict,

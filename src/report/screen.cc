@@ -246,6 +246,16 @@ std::string headline(const Results& results, const std::vector<Ranking>& ranking
   return in_lines(start + bold(one_line(reference), style) + end, style);
 }
 
+/// Returns a line for each command that failed: a difference from it may be less work.
+std::string failure_lines(const Results& results, const Style& style) {
+  std::string lines;
+  for (const CommandResult& command : results.commands)
+    if (!command.endings.failed.empty())
+      lines += in_lines(
+          failures_text(command.endings, " of " + bold(one_line(command.name), style)), style);
+  return lines;
+}
+
 std::string wrapped_lines(const std::string& text, const Style& style) {
   std::string lines;
   for (const std::string& line : split_lines(text))
@@ -398,10 +408,11 @@ std::string summary_lines(const Results& results, const Style& style) {
   std::ranges::stable_sort(
       rankings, [](const Ranking& a, const Ranking& b) { return gain_of(a) > gain_of(b); });
   if (rankings.empty()) return "";
-  if (is_compact(results)) return headline(results, rankings, style);
+  const std::string failures = failure_lines(results, style);
+  if (is_compact(results)) return headline(results, rankings, style) + failures;
   std::string text;
   for (const Ranking& ranking : rankings) text += write_line(results, ranking, style);
-  return text;
+  return text + failures;
 }
 
 std::optional<double> shortest_run(const Results& results) {

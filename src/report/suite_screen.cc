@@ -26,21 +26,26 @@ struct SuiteRow {
   bool is_anchor() const { return candidate && candidate == results->reference.anchor; }
 };
 
+Cell value_cell(const MetricResult& values, const Metric& metric) {
+  const std::string mean = short_mean_cell(values, metric);
+  return {.text = values.quantile ? mean : mean_cell(values, metric), .narrower = {mean}};
+}
+
 Cell value_cell(const SuiteRow& row, std::size_t command) {
   const Results& results = *row.results;
   const MetricResult* values =
       row.metric ? shown_row(results.commands[command], *row.metric) : nullptr;
   if (values == nullptr) return {"n/a"};
-  const Metric& metric = results.metrics[*row.metric];
-  const std::string mean = short_mean_cell(*values, metric);
-  return {.text = values->quantile ? mean : mean_cell(*values, metric), .narrower = {mean}};
+  return value_cell(*values, results.metrics[*row.metric]);
 }
 
 Cell base_cell(const SuiteRow& row) {
   if (row.is_anchor()) return {};
   const Results& results = *row.results;
   if (!results.reference.baseline) return value_cell(row, results.reference.command);
-  return {row.candidate ? results.reference_of(*row.candidate).name : ""};
+  if (!row.candidate || !row.metric) return {};
+  return value_cell(row_of_reference(results, *row.candidate, *row.metric),
+                    results.metrics[*row.metric]);
 }
 
 Cell make_delta_cell(const SuiteRow& row) {
@@ -69,6 +74,28 @@ const gate::Verdict* worst_verdict(const SuiteRow& row) {
 Cell worst_verdict_cell(const SuiteRow& row) {
   const gate::Verdict* worst = worst_verdict(row);
   return worst == nullptr ? Cell{} : verdict_cell(*row.results, *worst);
+}
+
+/// Returns "base 3 of 12 (status 1), candidate 12 of 12 (SIGSEGV)"; empty if no run failed.
+Cell failed_cell(const SuiteRow& row) {
+  const Results& results = *row.results;
+  const auto text = [&](bool with_reasons) {
+    std::string all;
+    const auto add = [&](std::string_view who, const Endings& endings) {
+      const std::string share = failed_share(endings, with_reasons);
+      if (!share.empty()) all += fmt::format("{}{} {}", all.empty() ? "" : ", ", who, share);
+    };
+    if (!row.candidate) {
+      add("base", results.commands[results.reference.command].endings);
+    } else if (row.is_anchor()) {
+      add("anchor", results.commands[*row.candidate].endings);
+    } else {
+      add("base", results.endings_of_reference(*row.candidate));
+      add("candidate", results.commands[*row.candidate].endings);
+    }
+    return all;
+  };
+  return {.text = text(true), .ink = Ink::Red, .narrower = {text(false)}};
 }
 
 TableColumn suite_column(const char* heading, Holds holds, Cut cut = Cut::Nothing) {
@@ -143,6 +170,7 @@ struct SuiteShape {
   bool has_metrics = false;
   bool has_gates = false;
   bool has_deltas = false;  ///< each row
+  bool has_failures = false;
 };
 
 SuiteShape suite_shape(const Report& suite, const std::vector<SuiteRow>& rows) {
@@ -152,7 +180,9 @@ SuiteShape suite_shape(const Report& suite, const std::vector<SuiteRow>& rows) {
                               }),
           has_metrics(suite, rows), !suite.verdicts().empty(),
           std::ranges::all_of(
-              rows, [](const SuiteRow& row) { return row.candidate && !row.is_anchor(); })};
+              rows, [](const SuiteRow& row) { return row.candidate && !row.is_anchor(); }),
+          std::ranges::any_of(rows,
+                              [](const SuiteRow& row) { return !failed_cell(row).text.empty(); })};
 }
 
 std::vector<TableColumn> suite_columns(const SuiteShape& shape) {
@@ -169,6 +199,10 @@ std::vector<TableColumn> suite_columns(const SuiteShape& shape) {
     columns.push_back(suite_column("verdict", Holds::Verdict));
     columns.back().narrows = {Less::Deviation, Less::Interval};
   }
+  if (shape.has_failures) {
+    columns.push_back(suite_column("failed runs", Holds::Number));
+    columns.back().narrows = {Less::Deviation};
+  }
   return columns;
 }
 
@@ -181,6 +215,7 @@ TableRow suite_cells(const SuiteRow& row, const SuiteShape& shape) {
   cells.push_back(row.candidate ? value_cell(row, *row.candidate) : Cell{});
   cells.push_back(make_delta_cell(row));
   if (shape.has_gates) cells.push_back(worst_verdict_cell(row));
+  if (shape.has_failures) cells.push_back(failed_cell(row));
   return cells;
 }
 
@@ -304,12 +339,14 @@ std::vector<ChangeRow> suite_changes(const Report& suite) {
 
 std::string suite_gate_lines(const Report& suite, bool all, bool color) {
   std::string text;
+  const gate::Verdict* passed_over = last_passed_over(suite.benchmarks);
   for (const Results& one : suite.benchmarks) {
     for (const gate::Verdict& verdict : one.verdicts) {
       const auto [word, ink] = verdict_word(verdict.answer);
-      if (all || verdict.answer != gate::Answer::Pass)
-        text += one_line(one.benchmark) + ": " + gate_line(one, verdict, inked(word, ink, color)) +
-                "\n";
+      if (!all && verdict.answer == gate::Answer::Pass) continue;
+      text += one_line(one.benchmark) + ": " + gate_line(one, verdict, inked(word, ink, color));
+      if (&verdict == passed_over) text += kPassedOver;
+      text += "\n";
     }
   }
   return text;

@@ -307,7 +307,7 @@ bool parameters_name_commands(const Results& results) {
 /// True if the commands differ in their number of runs, or some failed: a column shows it.
 bool has_runs_column(const Results& results) {
   return std::ranges::any_of(results.commands, [&](const CommandResult& command) {
-    return command.runs != results.commands[0].runs || command.failed_runs > 0 ||
+    return command.runs != results.commands[0].runs || !command.endings.failed.empty() ||
            command.redone_runs > 0;
   });
 }
@@ -352,8 +352,10 @@ Cell matrix_cell(const Results& results, std::size_t metric, const CommandResult
   const MetricResult* row = shown_row(command, metric);
   if (row == nullptr) return {"n/a"};
   const Metric& of = results.metrics[metric];
-  const std::string mean = short_mean_cell(*row, of);
-  Cell cell{.text = mean_cell(*row, of), .narrower = {mean_cell(*row, of), mean, mean}};
+  const std::string failed = failed_and_redone(command);
+  const std::string mean = short_mean_cell(*row, of) + failed;
+  const std::string whole = mean_cell(*row, of) + failed;
+  Cell cell{.text = whole, .narrower = {whole, mean, mean}};
   if (!row->delta) return cell;
   const Cell delta = delta_cell(*row->delta, of.better);
   cell.ink = delta.ink;
@@ -380,7 +382,8 @@ TableRow scan_row(const Results& results, const Grid& grid, const std::string& v
       continue;
     }
     const Metric& metric = results.metrics[wall->metric];
-    row.push_back({mean_cell(*wall, metric)});
+    row.push_back(
+        {mean_cell(*wall, metric) + failed_and_redone(results.commands[commands->front()])});
     // With one command typed the reference is its first value.
     const Command& reference = results.commands[results.reference.command];
     if (grid.columns.size() == 1 && wall->delta &&

@@ -331,6 +331,22 @@ struct WarningWords {
             "cpu_time"};
   }
 
+  Words operator()(const OutlivedRuns& warning) const {
+    const bool one = warning.most == 1;
+    const std::string processes =
+        one ? "a process"
+        : warning.fewest == warning.most
+            ? fmt::format("{} processes", warning.most)
+            : fmt::format("{} to {} processes", warning.fewest, warning.most);
+    const std::string figure = fmt::format("{} of {} runs", warning.runs, warning.of);
+    return {"outlived",
+            fmt::format("{} outlived the run in {}: what {} did after it is in no number",
+                        processes, figure, one ? "it" : "they"),
+            "have the command wait for what it starts",
+            "processes outlived the run: what they did after it is in no number",
+            fmt::format("{}, in {}", processes, figure)};
+  }
+
   Words operator()(const SlowedByCounting& warning) const {
     return {"slowed_by_counting",
             fmt::format("counting slowed the runs down: they took {} as long as the timed ones",
@@ -392,7 +408,7 @@ std::string write_line(const Results& results, std::span<const Words> group) {
 bool is_about_deltas(const Words& words) {
   constexpr auto kinds = std::to_array<std::string_view>(
       {"few_runs", "sequential_order", "baseline", "foreign_baseline", "other_cores",
-       "mean_differs", "alike_rounds", "same_programs"});
+       "mean_differs", "alike_rounds", "same_programs", "outlived"});
   return std::ranges::find(kinds, words.kind) != kinds.end();
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <string>
 #include <utility>
 #include <variant>
@@ -141,6 +142,16 @@ void compare_commands(std::size_t index, const stats::IntervalTails& tails,
   }
 }
 
+/// Enters the mean of a row without values, if that is known.
+void enter_mean(const Results& results, std::size_t command, MetricResult& row) {
+  if (row.summary || row.at_most) return;
+  for (const KnownMean& mean : results.means) {
+    if (mean.command != command || mean.metric != row.metric) continue;
+    row.only_mean = mean.value;
+    row.runs = results.commands[command].runs;
+  }
+}
+
 void analyse_metric(std::size_t index, const stats::IntervalTails& tails,
                     const std::vector<std::uint32_t>& rounds, Results& results) {
   const Metric& metric = results.metrics[index];
@@ -151,6 +162,7 @@ void analyse_metric(std::size_t index, const stats::IntervalTails& tails,
     CommandResult& command = results.commands[c];
     command.rows.push_back(make_result(index, metric, tails.tail, series[c], command.runs));
     MetricResult& row = command.rows.back();
+    enter_mean(results, c, row);
     if (is_doubtful(metric, results, command, series[c].values)) {
       row.is_doubtful = true;
       row.summary.reset();
@@ -187,25 +199,37 @@ void enter_slowdown(std::size_t command, const std::vector<double>& timed,
     results.warnings.push_back({*slowed, command});
 }
 
+void add(const RunRow& run, OutlivedRuns& outlived) {
+  ++outlived.of;
+  if (run.outlived == 0) return;
+  outlived.fewest =
+      outlived.runs == 0 ? run.outlived : std::min<std::size_t>(outlived.fewest, run.outlived);
+  outlived.most = std::max<std::size_t>(outlived.most, run.outlived);
+  ++outlived.runs;
+}
+
 void analyse_runs(std::size_t c, Results& results) {
   CommandResult& command = results.commands[c];
+  OutlivedRuns outlived;
   std::vector<double> timed;
   std::vector<double> counting;
   std::vector<double> coverage;
   std::size_t below = 0;
   for (const std::uint32_t index : results.runs->of_command(c)) {
     const RunRow run = results.runs->row(index);
+    command.endings.add(run);
+    add(run, outlived);
     if (run.coverage) coverage.push_back(*run.coverage);
     below += run.below_overhead ? 1 : 0;
     if (run.kind == RoundKind::Counting) counting.push_back(run.wall_seconds);
     if (run.kind != RoundKind::Timed) continue;
     timed.push_back(run.wall_seconds);
-    if (run.status != 0) ++command.failed_runs;
   }
   command.runs = timed.size();
   command.redone_runs = results.redone->of_command(c).size();
   if (!coverage.empty()) command.coverage = stats::median(stats::sorted(coverage));
   enter_slowdown(c, timed, counting, results);
+  if (outlived.runs > 0) results.warnings.push_back({outlived, c});
   if (below > 0) results.warnings.push_back({BelowShell{command.runs, below}, c});
 }
 
@@ -441,6 +465,14 @@ std::vector<Why> make_explanations(const Results& results, std::span<const std::
 
 }  // namespace
 
+MetricResult row_of_reference(const Results& results, std::size_t command, std::size_t metric) {
+  const auto& baseline = results.reference.baseline;
+  if (!baseline) return results.commands[results.reference.command].rows[metric];
+  const Series series{baseline_values(*baseline, command, metric), {}, std::nullopt};
+  return make_result(metric, results.metrics[metric], stats::tails_of(results.confidence).tail,
+                     series, series.values.size());
+}
+
 Results analyse(Recording session, gate::Findings findings) {
   Results results{std::move(session), std::move(findings)};
   for (std::size_t c = 0; c < results.measured.size(); ++c)
@@ -510,6 +542,39 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
     findings.intervals.push_back({question.metric, levels.tails});
   }
   return findings;
+}
+
+void hold_back_verdicts(const Recording& session, gate::Findings& findings) {
+  std::map<std::pair<const RunTable*, std::size_t>, gate::FailureCount> known;
+  const auto failures = [&](const RunTable& runs, std::size_t command) {
+    const auto [place, is_new] = known.try_emplace({&runs, command});
+    if (is_new) {
+      const Endings endings = count_endings(runs, command);
+      place->second = {endings.failed_runs(), endings.runs};
+    }
+    return place->second;
+  };
+  for (gate::Verdict& verdict : findings.verdicts) {
+    if (verdict.condition.bound) continue;
+    const auto& baseline = session.reference.baseline;
+    const auto of_reference =
+        baseline ? failures(*baseline->session->runs, baseline->commands[verdict.candidate])
+                 : failures(*session.runs, session.reference.command);
+    if (gate::failures_differ(of_reference, failures(*session.runs, verdict.candidate)))
+      gate::hold_back(verdict, gate::Obstacle::FailureRates);
+  }
+}
+
+bool has_failed_throughout(const Results& results, const gate::Verdict& verdict) {
+  return results.commands[verdict.candidate].endings.all_failed();
+}
+
+bool has_failed_throughout(const Report& report) {
+  return std::ranges::any_of(report.benchmarks, [](const Results& one) {
+    return std::ranges::any_of(one.verdicts, [&](const gate::Verdict& verdict) {
+      return has_failed_throughout(one, verdict);
+    });
+  });
 }
 
 std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& session) {

@@ -164,12 +164,21 @@ struct SamePrograms {
   std::string reference;  ///< its name
 };
 
+/// Processes that runs left behind went on when these had ended.
+struct OutlivedRuns {
+  std::size_t runs = 0;    ///< that left some
+  std::size_t of = 0;      ///< all kept runs of the command
+  std::size_t fewest = 0;  ///< processes of one of `runs`
+  std::size_t most = 0;
+};
+
 /// An observation with its numbers; report/ has the words.
 using Finding =
     std::variant<SlowFirstRun, stats::Drift, stats::TwoModes, ManyOutliers, stats::SlowNoise,
                  CoarseClock, UncertainSplit, BelowShell, FewRuns, SequentialRuns, AgainstBaseline,
                  ForeignBaseline, OtherCores, LowShare, LowCoverage, NeverCounted, MeanDiffers,
-                 AlikeRounds, SlowedByCounting, BusyMachine, SamePrograms, LostCounts, Throttled>;
+                 AlikeRounds, SlowedByCounting, BusyMachine, SamePrograms, LostCounts, Throttled,
+                 OutlivedRuns>;
 
 /// Caveats.
 struct Warning {
@@ -226,14 +235,18 @@ struct MetricResult {
   bool is_doubtful = false;  ///< 0 in every run, and most likely not counted; without a summary
   std::optional<stats::QuantileEstimate> quantile{};  ///< nullopt: no percentile, or too few runs
   std::size_t fewest_runs = 0;                        ///< that a percentile needs
+  std::optional<double> only_mean{};                  ///< of runs whose single values are not known
   std::optional<double> at_most{};      ///< a bound of every run's value, if none is known
   std::optional<stats::Delta> delta{};  ///< nullopt: the reference, or nothing to compare
+
+  /// Returns the mean of the runs; nullopt if it is not known.
+  std::optional<double> mean() const { return summary ? std::optional(summary->mean) : only_mean; }
 };
 
 /// A command and its results.
 struct CommandResult : Command {
   std::size_t runs = 0;              ///< timed runs
-  std::size_t failed_runs = 0;       ///< timed runs that failed, under --ignore-failure
+  Endings endings{};                 ///< of its runs of all kinds
   std::size_t redone_runs = 0;       ///< run again and not counted
   std::optional<double> coverage{};  ///< median of RunRecord::coverage; nullopt: unknown
   std::optional<double> slowdown{};  ///< by counting: median wall time of the counting runs over
@@ -258,6 +271,7 @@ struct Results : Recording, gate::Findings {
   std::vector<Why> explanations{};        ///< one per candidate whose wall time can be taken apart
   bool paired = true;                     ///< deltas were taken within rounds
   Presentation presentation{};
+  bool is_inconclusive_ok = false;  ///< an inconclusive gate alone leaves the exit status 0
   /// Seconds that running `true` takes; nullopt: not measured.
   std::optional<double> process_start{};
   std::vector<Warning> warnings{};  ///< in the order of Finding's kinds, then of the commands
@@ -267,6 +281,13 @@ struct Results : Recording, gate::Findings {
     const auto& baseline = reference.baseline;
     return baseline ? baseline->session->measured[baseline->commands[command]]
                     : commands[reference.command];
+  }
+
+  /// Returns the endings of the runs of what `command` is compared with.
+  Endings endings_of_reference(std::size_t command) const {
+    const auto& baseline = reference.baseline;
+    return baseline ? count_endings(*baseline->session->runs, baseline->commands[command])
+                    : commands[reference.command].endings;
   }
 };
 
@@ -280,6 +301,9 @@ inline const MetricResult* row_of(const CommandResult& command, std::optional<st
 inline const MetricResult* row_of(const Results& results, std::size_t command, Role role) {
   return row_of(results.commands[command], find_metric(results.metrics, role));
 }
+
+/// Returns the row of what `command` is compared with, be it in the session or in the baseline.
+MetricResult row_of_reference(const Results& results, std::size_t command, std::size_t metric);
 
 /// The overall change of a suite's candidates from their references.
 struct Geomean {
@@ -309,6 +333,14 @@ std::vector<std::size_t> find_candidates(const Results& results);
 /// Adds the geometric means of the first metric shown. A benchmark that shows another one first, or
 /// has no delta, is left out.
 Report make_report(std::vector<Results> benchmarks, gate::Risk risk);
+
+/// Makes verdicts inconclusive whose two commands differ in their failure rates. To be called
+/// before a job is settled.
+void hold_back_verdicts(const Recording& session, gate::Findings& findings);
+
+/// True if a gate is on a command whose every run failed: its numbers mean nothing.
+bool has_failed_throughout(const Results& results, const gate::Verdict& verdict);
+bool has_failed_throughout(const Report& report);
 
 /// Analyses the commands of a session, whole or cut short. Commands without a counted run have 0
 /// runs and rows without values. A run that failed under `--ignore-failure` counts as any other.

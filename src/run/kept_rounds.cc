@@ -28,7 +28,7 @@ struct Members {
   }
   static auto of(RunRecord& one) {
     return std::tie(one.step, one.outcome, one.usage, one.counts, one.coverage, one.own,
-                    one.below_overhead, one.reported, one.order);
+                    one.below_overhead, one.reported, one.order, one.outlived);
   }
   static auto of(RedoneRun& one) { return std::tie(one.run, one.reason, one.why); }
   static auto of(Note& one) { return std::tie(one.kind, one.text); }

@@ -17,10 +17,7 @@ using std::chrono::nanoseconds;
 
 bool may_fail_with(const std::optional<IgnoreFailure>& ignore, const Outcome& outcome) {
   if (!ignore) return false;
-  if (ignore->any) return can_be_ignored(outcome);
-  const auto* exited = std::get_if<Exited>(&outcome);
-  return exited != nullptr &&
-         std::ranges::find(ignore->statuses, exited->status) != ignore->statuses.end();
+  return ignore->any ? can_be_ignored(outcome) : is_named(outcome, ignore);
 }
 
 }  // namespace
@@ -280,6 +277,7 @@ bool StepRunner::keep_run(const Step& step, const os::Ended& ended, std::size_t 
   if (is_timed) paces_[step.command].whole.add(std::chrono::duration<double>(ended.whole).count());
   *time_ += ended.whole;
   RunRecord run{step, ended.outcome, ended.usage, {}};
+  run.outlived = static_cast<std::uint32_t>(ended.outlived);
   if (!take_reported(run, place) || !take_region(run, ended, counted)) return false;
   if (step.is_thrown_away()) {
     ++taken_;

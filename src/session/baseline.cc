@@ -58,8 +58,8 @@ Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
                                plan.metrics[metric].name, cited(there), by),
                    baseline.session->by_lauka
                        ? "measure the baseline again with it"
-                       : "make the baseline with lauka --export-json: hyperfine's files are read "
-                         "for wall_time only"};
+                       : "make the baseline with lauka --export-json: hyperfine's files have the "
+                         "values of few metrics"};
     }
   }
   return {};
@@ -116,8 +116,17 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
   Baseline baseline{file, session, {}, {}};
   for (std::size_t c = 0; c < places.size(); ++c) {
     if (!places[c]) {
-      return Error{fmt::format("the baseline {} lacks {}: it has {}", cited(file),
-                               cited(plan.commands[c].name), list_names(session->measured)),
+      const std::string& name = plan.commands[c].name;
+      const auto there = std::ranges::count(session->measured, name, &Command::name);
+      if (there > 0)
+        return Error{fmt::format("the baseline {} has {} {}, not for each command of that name "
+                                 "here: it has {}",
+                                 cited(file), cited(name),
+                                 there == 1 ? std::string("once") : fmt::format("{} times", there),
+                                 list_names(session->measured)),
+                     "tell the commands apart with -n, by names that are there"};
+      return Error{fmt::format("the baseline {} lacks {}: it has {}", cited(file), cited(name),
+                               list_names(session->measured)),
                    "give the command one of these names with -n, or leave it out"};
     }
     baseline.commands.push_back(*places[c]);

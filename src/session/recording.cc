@@ -16,16 +16,6 @@ namespace lauka {
 
 namespace {
 
-/// Returns the status of a run that was ended from outside, as a shell reports it.
-int status_of(const Outcome& outcome) {
-  constexpr int signalled = 128;
-  constexpr int kill = 9;  // the same on every system
-  if (const auto* end = std::get_if<Exited>(&outcome)) return end->status;
-  if (const auto* end = std::get_if<Signalled>(&outcome)) return signalled + end->signal;
-  if (const auto* end = std::get_if<Stopped>(&outcome)) return signalled + end->signal;
-  return signalled + kill;
-}
-
 /// The runs of a session, or those that it ran again.
 class SessionRuns final : public RunTable {
  public:
@@ -33,6 +23,7 @@ class SessionRuns final : public RunTable {
   SessionRuns(const Plan& plan, const std::vector<Metric>& metrics,
               std::shared_ptr<const RunList> runs, const std::deque<RedoneRun>* redone)
       : events_(plan.events),
+        ignored_(plan.ignore_failure),
         runs_(std::move(runs)),
         redone_(redone),
         ends_(plan.commands.size() + 1),
@@ -55,7 +46,8 @@ class SessionRuns final : public RunTable {
     RunRow row{run.step.command,
                run.step.round,
                run.step.pass,
-               status_of(run.outcome),
+               shell_status(run.outcome),
+               ending_of(run.outcome, ignored_),
                run.step.kind,
                run.coverage,
                {},
@@ -63,7 +55,8 @@ class SessionRuns final : public RunTable {
                redone_ == nullptr ? std::string_view() : (*redone_)[index].why,
                static_cast<double>(run.usage.wall_ns) / 1e9,
                run.below_overhead,
-               run.order};
+               run.order,
+               run.outlived};
     for (std::size_t i = 0; i < run.own.size(); ++i) {
       const std::size_t event = events_.passes.at(run.step.pass).events.at(i);
       if (run.own[i]) row.own.push_back({events_.events.at(event).name, *run.own[i]});
@@ -115,6 +108,7 @@ class SessionRuns final : public RunTable {
   static constexpr std::size_t kMostUnpacked = 256;
 
   EventSet events_;
+  std::optional<IgnoreFailure> ignored_;
   std::shared_ptr<const RunList> runs_;
   const std::deque<RedoneRun>* redone_;  // null: the runs were not repeated
   std::vector<MetricReader> readers_;
@@ -218,6 +212,18 @@ Result<std::vector<Command>> named_commands(const Options& options,
   for (std::size_t c = 0; c < options.names.size(); ++c)
     if (!options.names[c].empty()) commands[c].name = options.names[c];
   return commands;
+}
+
+/// Refuses gates on metrics of which a session has only means.
+Result<void> check_values(const std::vector<Recording>& sessions, const Plan& plan) {
+  for (const Gate& gate : plan.gates)
+    for (const Recording& session : sessions)
+      for (const KnownMean& one : session.means)
+        if (session.metrics[one.metric].name == plan.metrics[gate.metric].name)
+          return Error{fmt::format("{} has only the mean of {}, on which a gate is",
+                                   cited(session.file), plan.metrics[gate.metric].name),
+                       "gate on wall_time, or measure with lauka --export-json"};
+  return {};
 }
 
 /// The session's own reference stays unless another is named.
@@ -352,9 +358,49 @@ Recording make_recording(const Plan& plan, const Session& session, const Timers&
   recording.circumstances = std::move(circumstances);
   recording.timers = timers;
   recording.complete = !session.cut_short.has_value();
+  const auto* failed = session.cut_short ? std::get_if<RunFailed>(&*session.cut_short) : nullptr;
+  if (failed != nullptr)
+    recording.ended_by = RunRow{.command = failed->step.command,
+                                .round = failed->step.round,
+                                .pass = failed->step.pass,
+                                .status = shell_status(failed->outcome),
+                                .ending = ending_of(failed->outcome, {}),
+                                .kind = failed->step.kind};
   if (plan.shell) recording.shell = plan.shell->words;
   recording.overheads = session.overheads;
   return recording;
+}
+
+void Endings::add(const RunRow& run) {
+  if (run.ending == Ending::Unknown) return;
+  Endings one{1, {}};
+  if (is_failure(run.ending)) one.failed.push_back({run.ending, run.status.value_or(0), 1});
+  add(one);
+}
+
+void Endings::add(const Endings& others) {
+  runs += others.runs;
+  for (const FailedRuns& other : others.failed) {
+    const auto known = std::ranges::find_if(failed, [&](const FailedRuns& one) {
+      return one.ending == other.ending && one.status == other.status;
+    });
+    if (known != failed.end())
+      known->runs += other.runs;
+    else
+      failed.push_back(other);
+  }
+}
+
+std::size_t Endings::failed_runs() const {
+  std::size_t sum = 0;
+  for (const FailedRuns& one : failed) sum += one.runs;
+  return sum;
+}
+
+Endings count_endings(const RunTable& runs, std::size_t command) {
+  Endings endings;
+  for (const std::uint32_t run : runs.of_command(command)) endings.add(runs.row(run));
+  return endings;
 }
 
 Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>& sessions) {
@@ -381,6 +427,7 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
   plan.reference = *std::move(reference);
   const bool has_baseline = options.baseline || plan.reference.baseline;
   if (auto gates = add_gates(options.gates, has_baseline, plan); !gates) return gates.error();
+  if (auto values = check_values(sessions, plan); !values) return values.error();
   return plan;
 }
 
@@ -398,8 +445,18 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
   joined.timers = first.timers;
   auto runs = std::make_shared<JoinedRuns>(plan.commands.size());
   auto redone = std::make_shared<JoinedRuns>(plan.commands.size());
+  std::size_t before = 0;  // commands
   for (const Recording& session : sessions) {
     const std::size_t commands = session.measured.size();
+    if (session.ended_by && !joined.ended_by) {
+      joined.ended_by = session.ended_by;
+      joined.ended_by->command += before;
+    }
+    for (const KnownMean& one : session.means)
+      joined.means.push_back({before + one.command,
+                              *find_metric(joined.metrics, session.metrics[one.metric].name),
+                              one.value});
+    before += commands;
     const std::size_t passes = session.setting.events.passes.size();
     const auto places = places_in(session, plan.metrics);
     runs->add(session.runs, commands, passes, places);

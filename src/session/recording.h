@@ -32,7 +32,8 @@ struct RunRow {
   std::size_t command = 0;
   std::size_t round = 0;
   std::size_t pass = 0;
-  int status = 0;  ///< exit status, or 128 + signal
+  std::optional<int> status{};  ///< as shell_status; nullopt if the file does not say it
+  Ending ending = Ending::Unknown;
   RoundKind kind = RoundKind::Timed;
   std::optional<double> coverage{};       ///< as RunRecord's
   std::vector<NamedCount> own{};          ///< its own process alone, if descendants are counted too
@@ -41,6 +42,28 @@ struct RunRow {
   double wall_seconds = 0.0;              ///< of a run of any kind, also of one that was killed
   bool below_overhead = false;            ///< as RunRecord's
   std::uint32_t order = 0;                ///< as RunRecord's
+  std::uint32_t outlived = 0;              ///< as RunRecord's
+};
+
+/// Runs of a command that failed in the same way.
+struct FailedRuns {
+  Ending ending = Ending::Failed;
+  int status = 0;  ///< as RunRow's
+  std::size_t runs = 0;
+
+  bool operator==(const FailedRuns&) const = default;
+};
+
+/// The endings of a command's kept runs of all kinds: timed, counting and simulated.
+struct Endings {
+  std::size_t runs = 0;  ///< whose ending is known
+  std::vector<FailedRuns> failed{};
+
+  void add(const RunRow& run);
+  void add(const Endings& others);
+  std::size_t failed_runs() const;
+  /// True if the command never succeeded.
+  bool all_failed() const { return runs > 0 && failed_runs() == runs; }
 };
 
 /// Runs in the order run, each read on request: there may be a million of them. This table is
@@ -66,6 +89,9 @@ class RunTable : NonCopyable {
   /// The runs of a command.
   virtual std::span<const std::uint32_t> of_command(std::size_t /*command*/) const { return {}; }
 };
+
+/// Counts the endings of the runs of a command.
+Endings count_endings(const RunTable& runs, std::size_t command);
 
 /// The place, time, machine and subject of the numbers.
 struct Circumstances {
@@ -93,6 +119,13 @@ struct Origin {
   Circumstances circumstances{};
 };
 
+/// The mean of a metric of a command whose single values are not in the file.
+struct KnownMean {
+  std::size_t command = 0;
+  std::size_t metric = 0;  ///< index into Recording::metrics
+  double value = 0.0;
+};
+
 /// A session as data: all that results are made from, except the findings made while it ran,
 /// whether it was just run or read from a file.
 struct Recording {
@@ -104,6 +137,7 @@ struct Recording {
   /// that was just run are read in it, so it must outlive this.
   std::shared_ptr<const RunTable> runs = std::make_shared<RunTable>();
   std::shared_ptr<const RunTable> redone = std::make_shared<RunTable>();
+  std::vector<KnownMean> means{};  ///< of a session of hyperfine 1.x
   double confidence = kConfidence;
   std::vector<Note> notes{};      ///< what was left out, and why
   Setting setting{.warmup = 0};   ///< as the plan's; 0 warm-up runs where they are not known
@@ -111,7 +145,8 @@ struct Recording {
   std::vector<Origin> origins{};  ///< the sessions that were joined; empty: it is one
   Timers timers{};
   bool complete = true;                    ///< false: the session was cut short
-  bool by_lauka = true;                    ///< else by hyperfine, which has little more than times
+  std::optional<RunRow> ended_by{};        ///< the run whose failure ended it; in no table
+  bool by_lauka = true;                    ///< else by hyperfine, which has less
   std::vector<std::string> shell{};        ///< argv of the shell, without -c; empty: none
   std::vector<ShellOverhead> overheads{};  ///< one per command, subtracted from its times
 };

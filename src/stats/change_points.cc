@@ -300,6 +300,49 @@ std::optional<Step> step_in_short(const Series& series, std::size_t begin, std::
   });
 }
 
+/// Looks at a series as it grows.
+class Growth {
+ public:
+  explicit Growth(std::span<const SeriesPoint> points) : points_(points), series_(points) {}
+
+  /// The same up to now, for other points that begin with the same.
+  Growth(std::span<const SeriesPoint> points, const Growth& other)
+      : points_(points), series_(points), begin_(other.begin_), noise_(other.noise_) {}
+
+  /// Returns the step that point `last` confirms, if any. `whole`: no point follows.
+  std::optional<Step> look_at(std::size_t last, bool whole) {
+    const std::size_t from = back(last + 1, kNoiseFrom, 0);
+    const bool is_short = last < kShort;
+    if (last == kShort || whole || (!is_short && last % kNoiseEach == 0))
+      noise_ = noise_between(points_.subspan(from, last + 1 - from));
+    series_.set_noise(noise_);
+    if (!is_short && !series_.varies(last)) return std::nullopt;
+    const auto step = is_short ? step_in_short(series_, begin_, last)
+                               : step_at(series_, begin_, last, rare_as(kSure, last - from));
+    if (step) begin_ = step->at;
+    return step;
+  }
+
+  std::size_t begin() const { return begin_; }  ///< of the level that holds
+  double noise() const { return noise_; }
+
+ private:
+  std::span<const SeriesPoint> points_;
+  Series series_;
+  std::size_t begin_ = 0;
+  double noise_ = 0.0;
+};
+
+/// Returns the place of the step that one more point like the last would confirm. A last point on
+/// its own is not enough: with a copy of itself it would be a step too often.
+std::optional<std::size_t> pending_step(std::span<const SeriesPoint> points, const Growth& now) {
+  std::vector<SeriesPoint> longer(points.begin(), points.end());
+  longer.push_back(points.back());
+  const auto step = Growth(longer, now).look_at(points.size(), true);
+  if (!step || step->at + kFewestAround > points.size()) return std::nullopt;
+  return step->at;
+}
+
 /// Sets place and size of the steps, with all points known now: by the variance about the two
 /// levels, because the doubt about the place is in its range.
 void measure(Series& series, std::size_t points, double confidence, std::vector<Step>& steps) {
@@ -332,24 +375,16 @@ double noise_between(std::span<const SeriesPoint> points) {
 SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence) {
   SeriesSteps found;
   if (points.size() < kFewestForSteps) return found;
+  Growth growth(points);
+  for (std::size_t last = kFewestForSteps - 1; last < points.size(); ++last)
+    if (const auto step = growth.look_at(last, last + 1 == points.size()))
+      found.steps.push_back(*step);
+  const double noise = growth.noise();
+  found.pending = pending_step(points, growth);
   Series series(points);
-  std::size_t begin = 0;  // of the level that holds
-  double noise = 0.0;
-  for (std::size_t last = kFewestForSteps - 1; last < points.size(); ++last) {
-    const std::size_t from = back(last + 1, kNoiseFrom, 0);
-    const bool is_short = last < kShort;
-    if (last == kShort || last + 1 == points.size() || (!is_short && last % kNoiseEach == 0))
-      noise = noise_between(points.subspan(from, last + 1 - from));
-    series.set_noise(noise);
-    if (!is_short && !series.varies(last)) continue;
-    const auto step = is_short ? step_in_short(series, begin, last)
-                               : step_at(series, begin, last, rare_as(kSure, last - from));
-    if (!step) continue;
-    begin = step->at;
-    found.steps.push_back(*step);
-  }
   measure(series, points.size(), confidence, found.steps);
   series.set_noise(noise);
+  const std::size_t begin = growth.begin();
   const std::size_t last = points.size() - 1;
   if (points.size() >= kFewestForNoise && series.varies(last) && last >= begin + kFewestAround)
     found.is_last_suspected =

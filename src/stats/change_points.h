@@ -3,6 +3,7 @@
 #include "stats/delta.h"
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct Step {
 struct SeriesSteps {
   std::vector<Step> steps{};       ///< those that a later point confirmed, in order
   bool is_last_suspected = false;  ///< the last point alone would be one
+  /// The place of a step that one more point like the last would confirm, and that the last two
+  /// or more support; nullopt if there is none.
+  std::optional<std::size_t> pending{};
   double noise = 0.0;  ///< standard deviation between points, without their sampling error
 };
 

@@ -44,4 +44,15 @@ struct Tails {
   double below = 1.0;  ///< the probability of a value at most as large: small if it is not
 };
 
+/// A number of trials, and those among them that had a result.
+struct Share {
+  std::uint64_t of = 0;
+  std::uint64_t trials = 0;
+};
+
+/// Returns the probability, were the true shares of both the same, of shares at least as unlikely
+/// as these: Fisher's exact test, two-sided (Agresti, Categorical Data Analysis, 2.6), as R's
+/// fisher.test. 1 without trials.
+double fisher_exact(const Share& one, const Share& other);
+
 }  // namespace lauka::stats

@@ -2,10 +2,13 @@
 
 #include <chrono>
 #include <csignal>
+#include <fstream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <unistd.h>
 
@@ -30,6 +33,14 @@ class Stopwatch {
  private:
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
+/// A gate that decides by what the commands print, however fast they are.
+const std::string kGate = "-i -w0 -r12 --scrape 'v=(\\d+)' --fail-if 'v > 5' ";
+const std::string kWorks = "sh -c 'echo 100'";
+const std::string kFails = "sh -c 'echo 50; exit 9'";
+
+nlohmann::json json_in(const std::string& file) {
+  return nlohmann::json::parse(text_of(file));
+}
 
 }  // namespace
 
@@ -163,6 +174,141 @@ TEST_CASE("an export that fails at the end is an error, and the others are still
                      "--", "true"}),
             "/dev/full"));
   CHECK(lines_of(text_of(folder.file("runs.csv"))).size() == 3);
+}
+
+TEST_CASE("a command that fails every run passes no gate: lauka ends with 1") {
+  const Folder folder;
+  const Said said = lauka(kGate + "--export-json " + folder.file("s.json"), {kWorks, kFails});
+  CHECK(said.status == 1);
+  CHECK(said.err_has("exit 9"));
+  CHECK(said.out_has("12 of 12 runs"));
+  const auto document = json_in(folder.file("s.json"));
+  const auto& gate = document.at("lauka").at("gates").at(0);
+  CHECK(gate.at("verdict") == "inconclusive");
+  CHECK(gate.at("obstacle") == "failure_rates");
+  const auto& failing = document.at("results").at(1).at("lauka");
+  CHECK(failing.at("failed_runs") == 12);
+  CHECK(failing.at("failures").at(0) ==
+        nlohmann::json{{"outcome", "failed"}, {"exit_code", 9}, {"runs", 12}});
+  // Saved sessions are judged alike, by their own gates and by others.
+  CHECK(lauka({"--from", folder.file("s.json")}).status == 1);
+  CHECK(lauka({"--from", folder.file("s.json"), "--fail-if", "v > 10"}).status == 1);
+}
+
+TEST_CASE("a reference that fails more often leaves the gate inconclusive, and lauka with 0 or 4") {
+  CHECK(completed(kGate, {kFails, kWorks}).out_has("--fail-if-inconclusive"));
+  const Said said = lauka(kGate + "--fail-if-inconclusive", {kFails, kWorks});
+  CHECK(said.status == 4);
+  CHECK_FALSE(said.out_has("exit status 0"));
+}
+
+TEST_CASE("commands that fail alike are judged, and the gate's line has their failures") {
+  const Folder folder;
+  const std::string once = "sh -c 'echo 50; test -e $0 || { touch $0; exit 3; }' ";
+  const Said said =
+      completed(kGate, {once + folder.file("a") + " #", once + folder.file("b") + " ##"});
+  CHECK(said.out_has("v > 5%: pass"));
+  CHECK(said.out_has("1 of 12 runs"));
+}
+
+TEST_CASE("every export has the failed runs of its commands") {
+  const Folder folder;
+  std::vector<std::string> arguments = words("-i -w0 -r3 -n work");
+  for (const char* kind : {"csv", "runs", "jsonl", "markdown", "asciidoc", "orgmode", "html",
+                           "benchfmt", "bmf", "json"}) {
+    arguments.emplace_back(std::string("--export-") + kind);
+    arguments.push_back(folder.file(kind));
+  }
+  arguments.insert(arguments.end(), {"--", kFails});
+  const Said said = lauka(arguments);
+  CHECK(said.status == 0);
+  CHECK(said.out_has("3 failed"));
+  CHECK(csv_value(text_of(folder.file("csv")), "work", "wall_time", "failed_runs") == "3");
+  CHECK(column_of(text_of(folder.file("runs")), "outcome") ==
+        std::vector<std::string>{"failed", "failed", "failed"});
+  CHECK(has(text_of(folder.file("jsonl")), R"("outcome":"failed")"));
+  for (const char* kind : {"markdown", "asciidoc", "orgmode", "html"}) {
+    CAPTURE(kind);
+    CHECK(has(text_of(folder.file(kind)), "3 failed"));
+  }
+  CHECK(has(text_of(folder.file("benchfmt")), " 1 failed/op"));
+  CHECK(json_in(folder.file("bmf")).at("work").at("failed_runs").at("value") == 3);
+  CHECK(json_in(folder.file("json")).at("results").at(0).at("exit_codes") ==
+        nlohmann::json{9, 9, 9});
+}
+
+TEST_CASE("a suite's row has failed runs, and a gate that they spoil ends it with 1") {
+  const Folder folder;
+  std::ofstream(folder.file("s.toml"))
+      << "[defaults]\nignore-failure = true\nruns = 12\nwarmup = 0\nscrape = ['v=(\\d+)']\n"
+         "fail-if = ['v > 5']\n"
+         "[[benchmark]]\nname = 'good'\ncommands = [\"\"\"" +
+             kWorks + "\"\"\", \"\"\"" + kWorks +
+             " #\"\"\"]\n[[benchmark]]\nname = 'bad'\ncommands = [\"\"\"" + kWorks +
+             "\"\"\", \"\"\"" + kFails + "\"\"\"]\n";
+  const Said said =
+      lauka({"--suite", folder.file("s.toml"), "--export-markdown", folder.file("table.md")});
+  CAPTURE(said.err);
+  CHECK(said.status == 1);
+  CHECK(said.err_has("bad"));
+  CHECK(said.out_has("candidate 12 of 12 (status 9)"));
+  CHECK(has(text_of(folder.file("table.md")), "candidate 12 of 12 (status 9)"));
+}
+
+TEST_CASE("runs that time out are failures, not missing runs") {
+  const Folder folder;
+  const Said said =
+      lauka("-i -w0 -r2 --timeout 50ms --export-json " + folder.file("s.json"), {fixture("hang")});
+  CHECK(said.status == 0);
+  CHECK(said.out_has("2 failed: timed out"));
+  const auto document = json_in(folder.file("s.json"));
+  const auto& ours = document.at("results").at(0).at("lauka");
+  CHECK(ours.at("failures").at(0) ==
+        nlohmann::json{{"outcome", "timed_out"}, {"exit_code", 137}, {"runs", 2}});
+  CHECK(ours.at("runs").at(1).at("outcome") == "timed_out");
+}
+
+TEST_CASE("a status that -i names is a success, and 128 + N covers signal N") {
+  const Folder folder;
+  const std::string file = folder.file("s.json");
+  for (const auto& [option, ending, status] :
+       {std::tuple("-i=9", "status 9", 9), std::tuple("-i=139", "signal 11", 139)}) {
+    completed(std::string(option) + " -w0 -r2 --export-json " + file,
+              {fixture("fail") + " " + ending});
+    const auto document = json_in(file);
+    const auto& ours = document.at("results").at(0).at("lauka");
+    CHECK(ours.at("failed_runs") == 0);
+    CHECK(ours.at("runs").at(0).at("exit_code") == status);
+    CHECK(ours.at("runs").at(0).at("outcome") == "succeeded");
+  }
+  CHECK(lauka("-i=139 -w0 -r2", {fixture("fail") + " signal 15"}).status == 1);
+}
+
+TEST_CASE("the JSON has the run that ended the session, with its exit code") {
+  const Folder folder;
+  const std::string file = folder.file("s.json");
+  for (const auto& [ending, status, outcome] :
+       {std::tuple("status 9", 9, "failed"), std::tuple("signal 11", 139, "signalled")}) {
+    failure("-w0 -r2 -n it --export-json " + file, {fixture("fail") + " " + ending});
+    const auto run = json_in(file).at("lauka").at("failed_run");
+    CHECK(run.at("name") == "it");
+    CHECK(run.at("exit_code") == status);
+    CHECK(run.at("outcome") == outcome);
+  }
+  completed("-w0 -r2 --export-json " + file, {"true"});
+  CHECK(json_in(file).at("lauka").at("failed_run").is_null());
+}
+
+TEST_CASE("processes that outlive their runs are counted and warned of (Linux)") {
+  if (!is_linux()) return;
+  const Folder folder;
+  const Said said = completed("-w0 -r2 --export-json " + folder.file("s.json"),
+                              {fixture("leaves_a_child") + " 20000"});
+  CHECK(said.err_has("outlived"));
+  const auto document = json_in(folder.file("s.json"));
+  for (const auto& run : document.at("results").at(0).at("lauka").at("runs"))
+    CHECK(run.at("outlived") == 1);
+  CHECK(document.at("lauka").at("warnings").at(0).at("kind") == "outlived");
 }
 
 }  // namespace lauka::contract

@@ -31,14 +31,15 @@ Results two_commands(std::optional<double> coverage_of_last = std::nullopt) {
                row(1, summary(2, 0.25, 0.0, 0.25, 0.25)),
                MetricResult{.metric = 2, .at_most = 4096}, MetricResult{.metric = 3}})};
   results.commands[1].text = "./new -O2";
-  results.commands[1].failed_runs = 1;
-  results.runs = made({{{0, 0, 0, 0}, {0.1, 0.1, 2048, 5}},
-                       {{1, 0, 0, 0}, {0.5, 0.25, std::nullopt, std::nullopt}},
-                       {{1, 1, 1, 137}, {std::nullopt, std::nullopt, std::nullopt, std::nullopt}},
-                       {{0, 1, 1, 0}, {0.3, 0.1, 2048, std::nullopt}},
-                       {{0, 2, 0, 0}, {0.2, 0.1, 2048, 5}},
-                       {{1, 2, 0, 3, RoundKind::Timed, coverage_of_last},
-                        {0.5, 0.25, std::nullopt, std::nullopt}}});
+  results.commands[1].endings = {3, {{Ending::TimedOut, 137, 1}}};
+  results.runs = made(
+      {{{0, 0, 0, 0, Ending::Succeeded}, {0.1, 0.1, 2048, 5}},
+       {{1, 0, 0, 0, Ending::Succeeded}, {0.5, 0.25, std::nullopt, std::nullopt}},
+       {{1, 1, 1, 137, Ending::TimedOut}, {std::nullopt, std::nullopt, std::nullopt, std::nullopt}},
+       {{0, 1, 1, 0, Ending::Succeeded}, {0.3, 0.1, 2048, std::nullopt}},
+       {{0, 2, 0, 0, Ending::Succeeded}, {0.2, 0.1, 2048, 5}},
+       {{1, 2, 0, 3, Ending::Failed, RoundKind::Timed, coverage_of_last},
+        {0.5, 0.25, std::nullopt, std::nullopt}}});
   return results;
 }
 
@@ -159,7 +160,7 @@ TEST_CASE("a single run has no deviation") {
   Results results;
   results.metrics = {metric("wall_time", Unit::Seconds)};
   results.commands = {command("a", 1, {row(0, summary(1, 1.5, std::nullopt, 1.5, 1.5))})};
-  results.runs = made({{{0, 0, 0, 0}, {1.5}}});
+  results.runs = made({{{0, 0, 0, 0, Ending::Succeeded}, {1.5}}});
   const json result = document_of(results).at("results").at(0);
   CHECK(result.at("stddev") == nullptr);
   CHECK(result.at("summary").at("time_wall_clock").at("stddev") == nullptr);

@@ -151,4 +151,46 @@ TEST_CASE("a session is read sixteen levels deep, and refusals are short") {
   CHECK(fault(R"({"results": [{"command": ")" + text + R"("}]})").size() < 1000);
 }
 
+TEST_CASE("of hyperfine 1 there are exit statuses, means of CPU time, memory and parameters") {
+  const auto file = read_sessions(R"({"results": [
+      {"command": "work", "user": 0.5, "system": 0.25, "times": [1, 2, 3],
+       "exit_codes": [0, 139, 1], "memory_usage_byte": [10, 20, 30], "parameters": {"n": "1"}},
+      {"command": "work", "user": null, "system": null, "times": [1, 2, 3],
+       "exit_codes": [0, null, 0], "parameters": {"n": "2"}}]})");
+  REQUIRE(file);
+  const Recording& recording = file->benchmarks.front().recording;
+  CHECK(count_endings(*recording.runs, 0).failed ==
+        std::vector<FailedRuns>{{Ending::Failed, 139, 1}, {Ending::Failed, 1, 1}});
+  CHECK(count_endings(*recording.runs, 1).runs == 2);
+  CHECK_FALSE(recording.runs->row(4).status.has_value());
+  CHECK(recording.runs->row(4).ending == Ending::Unknown);
+  CHECK(values_of(recording, "peak_rss") == std::vector{10.0, 20.0, 30.0});
+  CHECK(values_of(recording, "user_time").empty());
+  REQUIRE(recording.means.size() == 3);
+  CHECK(recording.means[0].value == 0.75);  // of their sum, the CPU time
+  CHECK(recording.measured[0].name == "work (n = 1)");
+  CHECK(recording.measured[1].name == "work (n = 2)");
+  CHECK(recording.measured[1].parameters[0].value == "2");
+  CHECK(recording.measured[1].typed == 0);
+}
+
+TEST_CASE("of hyperfine's schema 2 there are the values of each run, and statuses") {
+  const auto file = read_sessions(R"({"schema_version": 2, "results": [
+      {"command": "sleep 1", "parameters": {"n": {"value": "1"}}, "measurements": [
+        {"time_wall_clock": {"value": 0.5, "unit": "second"},
+         "time_user": {"value": 0.25, "unit": "second"}, "exit_code": 9},
+        {"time_wall_clock": {"value": 0.75, "unit": "second"},
+         "memory_peak_resident": {"value": 64, "unit": "byte"}, "exit_code": 0}]},
+      {"command": "sleep 2", "parameters": {"n": {"value": "2"}}, "measurements": []}]})");
+  REQUIRE(file);
+  const Recording& recording = file->benchmarks.front().recording;
+  CHECK(values_of(recording, "user_time") == std::vector{0.25});
+  CHECK(values_of(recording, "peak_rss") == std::vector{64.0});
+  CHECK_FALSE(find_metric(recording.metrics, Role::SystemTime).has_value());
+  CHECK(recording.runs->row(0).status == 9);
+  CHECK(recording.runs->row(1).ending == Ending::Succeeded);
+  CHECK(recording.measured[0].name == "sleep 1");
+  CHECK(recording.measured[1].pattern == "sleep {n}");
+}
+
 }  // namespace lauka

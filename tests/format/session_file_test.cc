@@ -134,7 +134,7 @@ TEST_CASE("failures, bounds, parameters, a shell and hooks are read back as they
     if (run.step.command == 1) run.usage.peak_rss_floor_bytes = 4096 * 1010;
   });
   const Results results = it.results();
-  REQUIRE(results.commands[0].failed_runs == 2);
+  REQUIRE(results.commands[0].endings.failed_runs() == 2);
   REQUIRE(results.commands[1].rows[4].at_most.has_value());
   check_same(results);
 }

@@ -22,7 +22,8 @@ namespace {
 using nlohmann::json;
 
 MadeRun run(std::size_t command, std::size_t round, std::vector<std::optional<double>> values) {
-  return {{.command = command, .round = round}, std::move(values)};
+  return {{.command = command, .round = round, .status = 0, .ending = Ending::Succeeded},
+          std::move(values)};
 }
 
 Results benchmark(std::string name, const std::vector<double>& base, double ratio) {
@@ -148,13 +149,14 @@ TEST_CASE("github-action-benchmark gets the metrics shown that are better when s
 
 TEST_CASE("a run is a line of JSON, without what was not measured in it") {
   const Report suite = make_report({benchmark("parse", {0.5}, 2)}, gate::Risk::Any);
-  CHECK(written(write_runs_jsonl, suite) ==
-        R"({"benchmark":"parse","command":"./old parse","run":1,"round":1,"pass":1,"status":0,)"
-        R"("metrics":{"wall_time":0.5}})"
-        "\n"
-        R"({"benchmark":"parse","command":"./new parse","run":2,"round":1,"pass":1,"status":0,)"
-        R"("metrics":{"wall_time":1.0}})"
-        "\n");
+  CHECK(
+      written(write_runs_jsonl, suite) ==
+      R"({"benchmark":"parse","command":"./old parse","run":1,"round":1,"pass":1,"status":0,"outcome":"succeeded",)"
+      R"("metrics":{"wall_time":0.5}})"
+      "\n"
+      R"({"benchmark":"parse","command":"./new parse","run":2,"round":1,"pass":1,"status":0,"outcome":"succeeded",)"
+      R"("metrics":{"wall_time":1.0}})"
+      "\n");
   Results results = manual_example();
   results.metrics[2].unit = Unit::Count;
   results.runs = made({run(0, 0, {std::nullopt, std::nullopt, 7})});

@@ -339,4 +339,29 @@ TEST_CASE("a look that is not taken for an answer does not give it") {
   CHECK(judged(Rounds(30, 0.2).evidence(), 0.1, for_fail).answer == Answer::Fail);
 }
 
+TEST_CASE(
+    "failure rates differ by Fisher's test at 1%, or where one command alone never succeeds") {
+  // Of 12 runs each: p is .0137 for 6 and 0, .0046 for 7 and 0.
+  CHECK_FALSE(failures_differ({0, 12}, {6, 12}));
+  CHECK(failures_differ({0, 12}, {7, 12}));
+  CHECK(failures_differ({7, 12}, {0, 12}));
+  CHECK(failures_differ({0, 2}, {2, 2}));
+  CHECK_FALSE(failures_differ({2, 2}, {2, 2}));
+  CHECK_FALSE(failures_differ({0, 0}, {2, 2}));  // nothing is known of the reference
+}
+
+TEST_CASE("a verdict that is held back stays inconclusive when its job is settled") {
+  const Samples samples(43, 20, 0.3, 0.01);
+  Findings findings{{decide(kTenPercent, 1, samples.evidence(), 0.95, 1)}};
+  REQUIRE(findings.verdicts[0].answer == Answer::Fail);
+  findings.verdicts[0].p_of_fail = findings.verdicts[0].p_fail;
+  hold_back(findings.verdicts[0], Obstacle::FailureRates);
+  for (const Risk risk : {Risk::Any, Risk::Share}) {
+    const std::vector<Findings*> all = {&findings};
+    settle_job(all, 0.05, risk);
+    CHECK(findings.verdicts[0].answer == Answer::Inconclusive);
+    CHECK(findings.verdicts[0].obstacle == Obstacle::FailureRates);
+  }
+}
+
 }  // namespace lauka::gate

@@ -381,4 +381,51 @@ TEST_CASE("what is shown of a series fits the terminal, and no name steers it") 
   CHECK_FALSE(has(plain, "●"));
 }
 
+TEST_CASE("a step that one more commit would confirm is named, and one more confirms it") {
+  Opened opened;
+  Loader loader(opened.database);
+  std::vector<double> values = levels({1.0});
+  const auto stepped = [&] {
+    return with_steps(loader, series_of_values(values), Against::Usual).value();
+  };
+  CHECK_FALSE(stepped().pending.has_value());
+  values.push_back(1.1);
+  values.push_back(1.101);
+  const SteppedSeries pending = stepped();
+  CHECK(pending.steps.empty());
+  REQUIRE(pending.pending.has_value());
+  CHECK(pending.trend.commits[*pending.pending].commit == "c41");
+  CHECK(pending_text(pending) == "a step may be at c41; one more commit decides");
+  CHECK(has(steps_text(pending, {}), pending_text(pending)));
+  CHECK(has(series_text(pending, {}), pending_text(pending)));
+  std::string page;
+  write_history_page("it", "", {&pending, 1}, [&](std::string_view text) { page += text; });
+  CHECK(has(page, pending_text(pending)));
+  values.push_back(1.1);
+  CHECK_FALSE(stepped().pending.has_value());
+  REQUIRE(stepped().steps.size() == 1);
+  CHECK(stepped().trend.commits[stepped().steps[0].step.at].commit == "c41");
+}
+
+TEST_CASE("failed runs are kept in a history, and shown with their commit") {
+  Opened opened;
+  auto record = read_record(json_of({1, "abc", "CPU", {{"it", {1.0, 1.01, 1.02, 1.03}}}})).value();
+  CHECK(record.results[0].endings.failed.empty());
+  record.results[0].endings = {4, {{Ending::Failed, 9, 3}, {Ending::Signalled, 139, 1}}};
+  const std::string numbers = encode_values(record.results[0].metrics, record.results[0].endings);
+  CHECK(decode_endings(numbers).failed == record.results[0].endings.failed);
+  MetricRecord last = record.results[0].metrics.back();
+  last.mean = 0.0;
+  CHECK(decode_values(last, record.results[0].metrics.size() - 1, numbers));
+  CHECK(last.mean == record.results[0].metrics.back().mean);
+  Store store(opened.database);
+  REQUIRE(store.add({&record, 1}));
+  Loader loader(opened.database);
+  const auto variants = loader.variants({}).value();
+  REQUIRE(variants.size() == 1);
+  const auto series = loader.series(variants[0], {}).value();
+  const auto stepped = with_steps(loader, series[0], Against::Usual).value();
+  CHECK(has(series_text(stepped, {}), "4 of 4 runs failed (3 with status 9, 1 by SIGSEGV)"));
+}
+
 }  // namespace lauka::history

@@ -589,4 +589,12 @@ TEST_CASE("a program that is to run on CPUs that are not there is not started, w
   CHECK(std::get<NotStarted>(ended.outcome).error == EINVAL);
 }
 
+TEST_CASE("processes that go on after their run are counted, each for its own run (Linux)") {
+  const auto launcher = must(start_launcher());
+  CHECK(run_once(*launcher, shell("sleep 60 & sleep 60 &")).outlived == 2);
+  CHECK(run_once(*launcher, shell("sleep 60 &")).outlived == 1);
+  CHECK(run_once(*launcher, program({"tiny"})).outlived == 0);
+  CHECK(run_once(*launcher, shell("(sleep 0.01 &) ; sleep 0.02 & wait")).outlived <= 1);
+}
+
 }  // namespace lauka::os

@@ -202,4 +202,41 @@ TEST_CASE("the answer is coloured, and its line otherwise the same") {
   CHECK(gate_lines({}, true).empty());
 }
 
+TEST_CASE(
+    "a gate's line has the failures of both commands, and no figures where their rates differ") {
+  Results results = with(verdict(Answer::Inconclusive, changed(-0.6, 0.1), 12), 0.01);
+  results.commands[1].endings = {12, {{Ending::Failed, 9, 12}}};
+  results.commands[0].endings = {12, {}};
+  results.verdicts[0].obstacle = gate::Obstacle::FailureRates;
+  CHECK(gate_lines(results, false) ==
+        "wall_time > 10%: inconclusive: the failure rates differ; 12 of 12 runs of 'new' failed "
+        "(status 9), none of 12 runs of 'old'\n");
+  results.verdicts[0] = verdict(Answer::Pass, changed(0.042, 0.007), 12);
+  results.commands[1].endings = {12, {{Ending::Signalled, 139, 2}, {Ending::TimedOut, 137, 1}}};
+  CHECK(
+      has(gate_lines(results, false),
+          "; 3 of 12 runs of 'new' failed (2 by SIGSEGV, 1 timed out), none of 12 runs of 'old'"));
+  results.commands[0].endings = {};  // not known
+  CHECK_FALSE(has(gate_lines(results, false), "'old'"));
+}
+
+TEST_CASE("the last inconclusive line says that lauka ends with 0, where it does") {
+  Results results = with(verdict(Answer::Inconclusive, changed(0.09, 0.1), 9), 0.01);
+  const auto says_it = [&] { return has(gate_lines(results, false), std::string(kPassedOver)); };
+  CHECK_FALSE(says_it());
+  results.is_inconclusive_ok = true;
+  CHECK(says_it());
+  results.verdicts.push_back(results.verdicts[0]);
+  const std::string both = gate_lines(results, false);
+  CHECK(both.find(kPassedOver) == both.size() - kPassedOver.size() - 1);
+  results.verdicts.push_back(verdict(Answer::Fail, changed(0.2, 0.1), 9));
+  CHECK_FALSE(says_it());
+  results.verdicts.pop_back();
+  results.complete = false;
+  CHECK_FALSE(says_it());
+  results.complete = true;
+  results.commands[1].endings = {9, {{Ending::Failed, 1, 9}}};
+  CHECK_FALSE(says_it());
+}
+
 }  // namespace lauka::report

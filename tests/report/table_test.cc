@@ -221,10 +221,10 @@ TEST_CASE("failed runs, repeated runs, and a benchmark without runs, are in the 
   Results results = results_of({metric("wall_time", Unit::Seconds)},
                                {command("a", 2, {row(0, summary(2, 0.2, 0.01, 0.19, 0.21))}),
                                 command("b", 0, {MetricResult{}})});
-  results.commands[0].failed_runs = 1;
+  results.commands[0].endings = {2, {{Ending::Signalled, 139, 1}}};
   results.commands[0].redone_runs = 3;
   CHECK(table(results, {}) ==
-        R"(Benchmark 1 (2 runs, 1 failed, 3 redone): a
+        R"(Benchmark 1 (2 runs, 1 failed: SIGSEGV, 3 redone): a
 measurement                 mean ± σ          min … max            outliers
 wall_time                   200ms ± 10ms      190ms … 210ms        0 (0%)
 
@@ -428,13 +428,13 @@ TEST_CASE("rows that were asked for all get a table, and so do all under --verbo
 TEST_CASE("runs get a column where their numbers differ") {
   Results results = five();
   results.commands[1].runs = 12;
-  results.commands[2].failed_runs = 3;
+  results.commands[2].endings = {15, {{Ending::Failed, 2, 3}}};
   const std::string text = table(results, {});
-  CHECK(text.starts_with("wall_time of 5 commands\ncommand      runs            mean ± σ"));
-  CHECK(has(text, "./new        12              110ms"));
-  CHECK(has(text, "./new -O2    10, 3 failed    50.0ms"));
+  CHECK(text.starts_with("wall_time of 5 commands\ncommand      runs "));
+  CHECK(has(text, "./new        12  "));
+  CHECK(has(text, "./new -O2    10, 3 of 15 failed: status 2    50.0ms"));
   without_values(results.commands[4]);
-  CHECK(has(table(results, {}), "./new -Os    0               n/a"));
+  CHECK(has(table(results, {}), "./new -Os    0  "));
 }
 
 TEST_CASE("the headline of many commands never names a loser as the winner") {

@@ -314,7 +314,10 @@ TEST_CASE("failed runs count under --ignore-failure, and are reported") {
   plan.ignore_failure = IgnoreFailure{true};
   const Results results = analyse(plan, session);
   CHECK(results.commands[0].runs == 4);
-  CHECK(results.commands[0].failed_runs == 3);
+  CHECK(results.commands[0].endings.runs == 4);
+  CHECK(results.commands[0].endings.failed == std::vector<FailedRuns>{{Ending::Failed, 3, 1},
+                                                                      {Ending::Signalled, 137, 1},
+                                                                      {Ending::TimedOut, 137, 1}});
   // It is unknown how long the one killed at its time limit would have taken.
   CHECK(row_of(results, 0, "wall_time").summary->mean == Approx(2.0));
   REQUIRE(results.runs->size() == 4);

@@ -42,6 +42,7 @@ std::string kinds(const std::vector<Warning>& warnings) {
     const char* operator()(const AlikeRounds&) const { return "alike"; }
     const char* operator()(const SlowedByCounting&) const { return "slowed"; }
     const char* operator()(const BusyMachine&) const { return "busy"; }
+    const char* operator()(const OutlivedRuns&) const { return "outlived"; }
     const char* operator()(const SamePrograms&) const { return "same programs"; }
     const char* operator()(const LostCounts&) const { return "lost"; }
     const char* operator()(const Throttled&) const { return "throttled"; }

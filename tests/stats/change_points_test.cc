@@ -257,4 +257,34 @@ TEST_CASE("short series and such as never vary have no steps") {
   CHECK(exact.steps[0].change == doctest::Approx(0.1));
 }
 
+TEST_CASE("series without a step have one that waits for a commit in less than one look in 100") {
+  noise::Source source(21);
+  const std::vector<Noise> noises = {
+      [&](std::size_t) { return source.normal(); }, [&](std::size_t) { return heavier(source); },
+      [&](std::size_t) { return source.normal() * (source.uniform() < 0.05 ? 5.0 : 1.0); }};
+  constexpr int looks = 600;
+  for (const Noise& noise : noises)
+    for (const std::size_t count : {8U, 14U, 35U, 60U}) {
+      int pending = 0;
+      for (int i = 0; i < looks; ++i)
+        pending += find_steps(series(count, noise, kKnown), 0.95).pending.has_value() ? 1 : 0;
+      CHECK(pending < looks / 50);  // 0.6 % at most in 6,000; here three standard errors more
+    }
+}
+
+TEST_CASE("a step of two points among many waits for one more, and a single point does not") {
+  const auto points = [](std::size_t after) {
+    return series(40 + after, [](std::size_t i) {
+      return std::sin(7.0 * static_cast<double>(i)) + (i >= 40 ? 20.0 : 0.0);
+    });
+  };
+  CHECK_FALSE(find_steps(points(0), 0.95).pending.has_value());
+  CHECK_FALSE(find_steps(points(1), 0.95).pending.has_value());
+  CHECK(find_steps(points(1), 0.95).is_last_suspected);
+  CHECK(find_steps(points(2), 0.95).pending == 40U);
+  CHECK(find_steps(points(2), 0.95).steps.empty());
+  CHECK(find_steps(points(3), 0.95).steps.size() == 1);
+  CHECK_FALSE(find_steps(points(3), 0.95).pending.has_value());
+}
+
 }  // namespace lauka::stats

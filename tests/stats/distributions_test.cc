@@ -72,4 +72,18 @@ TEST_CASE("Welch's degrees are of both samples together where their errors are a
   CHECK(welch_degrees(1e-200, 10, 1e-200, 10) == doctest::Approx(18.0).epsilon(1e-14));
 }
 
+TEST_CASE("Fisher's exact test agrees with published values, whichever share is the first") {
+  // R's fisher.test: the tea tasting of Fisher 1935, and the convictions of twins of its example.
+  CHECK(is_rounded_to(fisher_exact({3, 4}, {1, 4}), 0.4857, 1e-4));
+  CHECK(is_rounded_to(fisher_exact({2, 17}, {10, 13}), 0.0005367, 1e-7));
+  CHECK(is_rounded_to(fisher_exact({10, 13}, {2, 17}), 0.0005367, 1e-7));
+  // By hand: 2 of the C(8, 4) = 70 tables, and 2 of C(24, 12) = 2704156.
+  CHECK(fisher_exact({0, 4}, {4, 4}) == doctest::Approx(2.0 / 70.0).epsilon(1e-12));
+  CHECK(fisher_exact({12, 12}, {0, 12}) == doctest::Approx(2.0 / 2704156.0).epsilon(1e-12));
+  CHECK(fisher_exact({0, 5}, {0, 9}) == 1.0);
+  CHECK(fisher_exact({7, 7}, {3, 3}) == 1.0);
+  CHECK(fisher_exact({0, 0}, {0, 0}) == 1.0);
+  CHECK(fisher_exact({0, 1'000'000}, {1'000'000, 1'000'000}) == 0.0);
+}
+
 }  // namespace lauka::stats

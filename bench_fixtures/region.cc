@@ -4,6 +4,7 @@
 #include "arguments.h"
 
 #include <atomic>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -93,6 +94,15 @@ void in_region(const std::function<void()>& work) {
   readings().inside_ns += ending - begun;
 }
 
+/// A child is killed while it enters.
+void enter_and_be_killed() {
+  in_child([] {
+    lauka_region_page_* page = lauka_region_attach_();
+    if (page != nullptr) lauka_region_lock_(page);
+    kill(getpid(), SIGKILL);
+  });
+}
+
 /// A thread that was there before the region works in it.
 void in_old_thread(const std::function<void()>& work) {
   int go[2] = {-1, -1};    // NOLINT: as pipe wants it
@@ -130,6 +140,9 @@ bool enter(std::string_view how, const std::function<void()>& work) {
     in_region([&] { in_child(work); });
   } else if (how == "in_child") {
     in_child([&] { in_region(work); });
+  } else if (how == "killed") {
+    enter_and_be_killed();
+    in_region(work);
   } else if (how == "never") {
     work();
   } else if (how == "open") {
@@ -149,7 +162,7 @@ bool enter(std::string_view how, const std::function<void()>& work) {
 int main(int argc, char** argv) {
   const char* const usage =
       "region turns|pages|sleeps AMOUNT "
-      "[once|twice|nested|thread|old_thread|threads|child|in_child|never|open|stray]";
+      "[once|twice|nested|thread|old_thread|threads|child|in_child|killed|never|open|stray]";
   const auto arguments = fixture::arguments_of(argc, argv);
   if (arguments.size() < 2 || arguments.size() > 3) fixture::refuse(usage);
   const Work work = work_named(arguments[0]);

@@ -85,7 +85,7 @@ struct lauka_region_page_ {
   uint64_t time_ns;  /* of all entries that have ended */
   uint64_t entries;  /* that have begun */
   uint64_t stray;    /* ends without a begin */
-  uint64_t failures; /* switches that the system refused, and locks that nobody gave back */
+  uint64_t failures; /* switches that the system refused; from bit 32 on: locks not given back */
 
   /* macOS, where each thread is asked for its own counts. */
   uint32_t counts_threads; /* lauka wants them */
@@ -287,7 +287,7 @@ static __attribute__((noinline, unused)) void lauka_region_wait_(struct lauka_re
   const uint64_t deadline = lauka_region_now_() + 1000000000U;
   while (__atomic_exchange_n(&page->lock, 1U, __ATOMIC_ACQUIRE) != 0) {
     if (lauka_region_now_() > deadline) {
-      __atomic_add_fetch(&page->failures, 1U, __ATOMIC_RELAXED);
+      __atomic_add_fetch(&page->failures, LAUKA_REGION_CAST_(uint64_t, 1) << 32U, __ATOMIC_RELAXED);
       return;
     }
     sched_yield();

@@ -226,8 +226,8 @@ int refuse(const Error& error, ExitStatus status) {
 }
 
 Stream shown_on(const Options& options) {
-  const bool taken =
-      std::ranges::any_of(options.exports, [](const ExportTarget& one) { return one.file == "-"; });
+  const bool taken = std::ranges::any_of(
+      options.exports, [](const ExportTarget& one) { return os::is_standard_output(one.file); });
   return taken ? Stream::Error : Stream::Output;
 }
 

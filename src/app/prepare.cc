@@ -217,11 +217,21 @@ Result<void> check_files(const Plan& plan) {
 Result<void> open_exports(Call& call) {
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return Error{owner.error(), kKeepRoot};
+  const auto to_output = std::ranges::find_if(call.options.exports, [](const ExportTarget& target) {
+    return os::is_standard_output(target.file);
+  });
   std::vector<std::string> outputs;
   for (const Benchmark& one : call.benchmarks) {
     if (auto usable = check_files(one.plan); !usable) return named(usable.error(), one);
-    for (const Command& command : one.plan.commands)
+    for (const Command& command : one.plan.commands) {
       if (command.output.kind == OutputKind::File) outputs.push_back(command.output.path);
+      if (command.output.kind == OutputKind::Inherit && !call.is_saved() &&
+          to_output != call.options.exports.end())
+        return named({fmt::format("--{} {} would be mixed with the commands' own output",
+                                  to_output->option, cited(to_output->file)),
+                      "export to a file, or leave out --show-output"},
+                     one);
+    }
   }
   auto exports = os::open_exports(call.options.exports, outputs);
   if (!exports) return exports.error();

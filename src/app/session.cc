@@ -77,7 +77,8 @@ constexpr std::size_t kMostOfLog = std::size_t{1} << 30U;
 /// Returns the file that keeps a session's rounds; nullopt if no JSON is written to a regular file.
 std::optional<std::string> log_path(const Options& options) {
   for (const ExportTarget& one : options.exports)
-    if (one.kind == ExportKind::Json && one.file != "-" &&
+    if (one.kind == ExportKind::Json && !os::is_standard_output(one.file) &&
+        !os::resolve(one.file).descriptor &&
         (!os::is_there(one.file) || os::is_regular_file(one.file)))
       return one.file + ".rounds";
   return std::nullopt;

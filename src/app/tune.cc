@@ -84,12 +84,16 @@ void restore_leftovers(Call& call) {
   if (!os::is_there(tune::kJournalFolder)) return;
   os::SettingFiles* const files = open_settings(call);
   if (files == nullptr) return;
-  if (const auto restored = tune::restore_left(*files)) {
-    std::vector<std::string> lines = restored_lines(*restored);
-    if (restored->settings > 0)
+  const auto left = tune::restore_left(*files);
+  if (left && *left) {
+    const tune::Restored& restored = **left;
+    std::vector<std::string> lines = restored_lines(restored);
+    if (restored.settings > 0)
       lines.push_back(fmt::format("{} that a killed lauka had tuned are as they were before",
-                                  plural(restored->settings, "setting")));
+                                  plural(restored.settings, "setting")));
     say_notes(call.options, lines);
+  } else if (!left && os::has_root_rights()) {
+    say_notes(call.options, {left.error().line()});
   } else if (const auto pid = tune::holder(*files); pid && !files->is_alive(*pid)) {
     say_notes(call.options, {"a killed lauka has left this machine tuned; sudo lauka --untune "
                              "restores it"});
@@ -99,18 +103,20 @@ void restore_leftovers(Call& call) {
 int untune(Call& call) {
   if (!os::is_there(tune::kJournalFolder)) return show("nothing is tuned\n");
   os::SettingFiles* const files = open_settings(call);
-  const auto restored = tune::restore_left(*files);
-  if (!restored) {
+  if (!os::has_root_rights())
+    return refuse({"only root can restore what was tuned", "sudo lauka --untune"},
+                  ExitStatus::Failed);
+  const auto left = tune::restore_left(*files);
+  if (!left) return refuse(left.error(), ExitStatus::Failed);
+  if (!*left) {
     const auto pid = tune::holder(*files);
-    if (pid && files->is_alive(*pid))
-      return refuse({fmt::format("lauka (process {}) is measuring on this tuned machine", *pid),
-                     "wait until it has ended, or end it"},
-                    ExitStatus::Failed);
-    if (!os::has_root_rights())
-      return refuse({"only root can restore what was tuned", "sudo lauka --untune"},
-                    ExitStatus::Failed);
+    return refuse({pid && files->is_alive(*pid)
+                       ? fmt::format("lauka (process {}) is measuring on this tuned machine", *pid)
+                       : fmt::format("another process has locked {}", tune::kJournalFolder),
+                   "wait until it has ended, or end it"},
+                  ExitStatus::Failed);
   }
-  const tune::Restored done = restored.value_or(tune::Restored{});
+  const tune::Restored& done = **left;
   say_notes(call.options, done.changed);
   if (!done.failed.empty())
     return refuse({done.failed.front(),

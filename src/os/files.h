@@ -26,8 +26,14 @@ struct ResolvedPath {
   /// A link on the way that another user made in a sticky folder open to all, possibly as a trap;
   /// may be empty.
   std::string foreign_link{};
+  /// The open file of this process that the path names: 1 for /dev/stdout and /proc/self/fd/1;
+  /// nullopt for other paths.
+  std::optional<int> descriptor{};
 };
 ResolvedPath resolve(const std::string& path);
+
+/// True if an export to `target` goes to standard output: "-" or one of its names, as /dev/stdout.
+bool is_standard_output(const std::string& target);
 
 /// Reads all of a file of at most `most_bytes`, of a device at most 1 MiB. The error is a predicate
 /// of the file ("cannot be read: No such file or directory").
@@ -105,11 +111,12 @@ class MetricFiles : NonCopyable {
 
   virtual ~MetricFiles() = default;
 
-  /// Returns the path for the run at `place` of a batch. All are equally long, since the size of
-  /// the environment shifts times.
+  /// Returns the path for the run at `place` of a batch. No other run gets the same, so that a
+  /// process that outlives its run cannot write to a later one's file. All are equally long, since
+  /// the size of the environment shifts times.
   virtual std::string path(std::size_t place) const = 0;
 
-  /// Returns the output of the latest batch, and removes the files.
+  /// Returns the output of the latest batch, removes all files, and begins the next batch.
   virtual std::vector<Written> collect() = 0;
 };
 
@@ -228,8 +235,9 @@ const FileCalls& file_calls();
 class ExportFile : NonCopyable {
  public:
   /// Makes a temporary file next to `target`, and removes those of a killed lauka. "-" (standard
-  /// output) and special files are written directly. Refuses a target that cannot be written, or is
-  /// reached through ResolvedPath::foreign_link; it is not changed yet.
+  /// output), other open files (/dev/stderr, /dev/fd/3) and special files are written directly.
+  /// Refuses a target that cannot be written, or is reached through ResolvedPath::foreign_link; it
+  /// is not changed yet.
   static Result<std::unique_ptr<ExportFile>> open(const std::string& target,
                                                   const FileCalls& calls = file_calls());
 
@@ -250,6 +258,7 @@ class ExportFile : NonCopyable {
   ExportFile(std::string target, const FileCalls& calls)
       : calls_(calls), target_(std::move(target)) {}
 
+  int open_again(int descriptor);
   void open_temporary();
   void flush();
   int error_at_close() const;

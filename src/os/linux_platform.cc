@@ -176,6 +176,27 @@ class FilesBelow final : public SettingFiles {
     return file ? read_rest(file.get(), kMostRead) : std::nullopt;
   }
 
+  Result<std::optional<std::string>> read_journal(const std::string& path) override {
+    constexpr std::size_t most = 64 << 20;  // that many changes lauka does not make
+    const auto refused = [&](const std::string& why) {
+      return Error{"cannot read " + path + ": " + why,
+                   "restore by hand what was tuned, then remove it"};
+    };
+    const Descriptor file = open(path, O_RDONLY | O_NONBLOCK);
+    if (!file && errno == ENOENT) return std::optional<std::string>{};
+    struct stat about {};
+    if (!file || fstat(file.get(), &about) != 0)
+      return refused(std::generic_category().message(errno));
+    if (!S_ISREG(about.st_mode)) return refused("it is not a regular file");
+    if (about.st_uid != geteuid() || (about.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+      return refused("others own it or may write to it");
+    auto text = read_rest(file.get(), most);
+    if (!text) return refused(std::generic_category().message(errno));
+    if (static_cast<off_t>(text->size()) != about.st_size)
+      return refused("it could not be read to its end");
+    return text;
+  }
+
   std::vector<std::string> list(const std::string& folder) override {
     return names_in(open(folder, O_RDONLY | O_DIRECTORY));
   }

@@ -103,13 +103,16 @@ const FileCalls& file_calls() {
 // NOLINTNEXTLINE(readability-function-cognitive-complexity): each branch is a target
 Result<std::unique_ptr<ExportFile>> ExportFile::open(const std::string& target,
                                                      const FileCalls& calls) {
-  if (target == kStandardOutput) {
-    std::unique_ptr<ExportFile> output(new ExportFile(target, calls));
-    output->file_ = Descriptor(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
-    if (!output->file_) return output->failure(errno);
+  const ResolvedPath resolved = resolve(target);
+  const auto descriptor = target == kStandardOutput ? STDOUT_FILENO : resolved.descriptor;
+  if (descriptor) {
+    const bool is_output = descriptor == STDOUT_FILENO;
+    std::unique_ptr<ExportFile> output(
+        new ExportFile(is_output ? std::string(kStandardOutput) : target, calls));
+    const int error = output->open_again(*descriptor);
+    if (error != 0) return output->failure(error);
     return output;
   }
-  const ResolvedPath resolved = resolve(target);
   const std::string& path = resolved.path;
   std::unique_ptr<ExportFile> file(new ExportFile(path, calls));
   if (!resolved.foreign_link.empty()) return cannot_follow(target, resolved.foreign_link);
@@ -136,6 +139,18 @@ Result<std::unique_ptr<ExportFile>> ExportFile::open(const std::string& target,
                   ": it will be overwritten in place when all runs are done";
   }
   return file;
+}
+
+/// Writes where the open file is, and never empties it. Returns 0 or errno: files that were not
+/// inherited are lauka's own.
+int ExportFile::open_again(int descriptor) {
+  const int flags = fcntl(descriptor, F_GETFD);
+  const int mode = fcntl(descriptor, F_GETFL);
+  if (flags < 0 || mode < 0) return errno;
+  if (descriptor > STDERR_FILENO && (flags & FD_CLOEXEC) != 0) return EBADF;
+  if ((mode & O_ACCMODE) == O_RDONLY) return EBADF;
+  file_ = Descriptor(fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
+  return file_ ? 0 : errno;
 }
 
 void ExportFile::open_temporary() {
@@ -244,8 +259,9 @@ Result<std::vector<OpenExport>> open_exports(std::span<const ExportTarget> targe
   std::vector<std::string> taken;
   for (const std::string& output : outputs) taken.push_back(resolve(output).path);
   for (const ExportTarget& target : targets) {
-    std::string path = resolve(target.file).path;
-    if (target.file != kStandardOutput && std::ranges::find(taken, path) != taken.end())
+    std::string path =
+        is_standard_output(target.file) ? std::string(kStandardOutput) : resolve(target.file).path;
+    if (std::ranges::find(taken, path) != taken.end())
       return Error{cited(target.file) + " would be written twice", "name different files"};
     taken.push_back(std::move(path));
     auto file = ExportFile::open(target.file);

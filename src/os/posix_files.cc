@@ -98,10 +98,10 @@ Result<std::string> if_runnable(const std::string& word, const std::string& path
 }
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
-constexpr std::size_t kDigits = 2;  // of a number: a batch has 64 runs at most
+constexpr std::size_t kDigits = 10;  // of a number
 
-std::string file_name(std::size_t place) {
-  std::string digits = std::to_string(place);
+std::string file_name(std::uint64_t number) {
+  std::string digits = std::to_string(number);
   digits.insert(0, kDigits - std::min(digits.size(), kDigits), '0');
   return "run-" + digits;
 }
@@ -112,18 +112,20 @@ class FilesInFolder final : public MetricFiles {
       : folder_(std::move(folder)), user_(std::move(user)) {}
 
   std::string path(std::size_t place) const override {
-    return folder_.path() + "/" + file_name(place);
+    return folder_.path() + "/" + file_name(first_ + place);
   }
 
   std::vector<Written> collect() override {
     std::vector<Written> all;
+    const std::uint64_t first = std::exchange(first_, first_ + Launcher::kMaxBatch);
     const std::vector<std::string> names = folder_.names();
     if (names.empty()) return all;
     {
       const ActAs owner(user_);
-      for (std::size_t place = 0; place < 100; ++place) {
-        if (!std::ranges::binary_search(names, file_name(place))) continue;
-        auto text = read_whole(folder_.open_file(file_name(place)).get(), kMostBytes);
+      for (std::size_t place = 0; place < Launcher::kMaxBatch; ++place) {
+        const std::string name = file_name(first + place);
+        if (!std::ranges::binary_search(names, name)) continue;
+        auto text = read_whole(folder_.open_file(name).get(), kMostBytes);
         all.push_back({place, text.value_or(""), text.has_value()});
       }
     }
@@ -134,6 +136,7 @@ class FilesInFolder final : public MetricFiles {
  private:
   PrivateFolder folder_;
   std::optional<User> user_;
+  std::uint64_t first_ = 0;  // number of the batch's first run
 };
 
 constexpr std::string_view kFolderPrefix = "lauka-private-";
@@ -484,6 +487,11 @@ ResolvedPath resolve(const std::string& path) {
     if (part == "..") done = done.parent_path();
     if (part.empty() || part == "." || part == "..") continue;
     const fs::path next = part.is_absolute() ? part : done / part;
+    if (done == "/dev/fd" || done == fs::path("/proc") / std::to_string(getpid()) / "fd") {
+      constexpr long long most = 1 << 20;
+      if (const auto number = parse_whole_number(part.string(), 0, most); number && left.empty())
+        resolved.descriptor = static_cast<int>(*number);
+    }
     struct stat link {};
     if (lstat(next.c_str(), &link) != 0 || !S_ISLNK(link.st_mode)) {
       done = next;
@@ -499,6 +507,10 @@ ResolvedPath resolve(const std::string& path) {
   }
   if (!error && left.empty()) resolved.path = done.string();
   return resolved;
+}
+
+bool is_standard_output(const std::string& target) {
+  return target == "-" || resolve(target).descriptor == STDOUT_FILENO;
 }
 
 bool is_there(const std::string& path) {

@@ -212,6 +212,10 @@ void act(std::size_t self, const std::function<void(const Yield&)>& activity, co
 
 }  // namespace
 
+void report_large_files() {
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
 void watch_for_interrupts() {
   for (const int signal_number : kInterrupts) handle(signal_number, &note_interrupt, 0);
   handle(SIGTSTP, &note_suspension, SA_RESTART);
@@ -219,7 +223,7 @@ void watch_for_interrupts() {
   // A failed write is reported as such. The commands get lauka's own dispositions from the
   // launcher.
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);
+  report_large_files();
 }
 
 void on_sudden_end(void (*give_back)()) {

@@ -313,7 +313,8 @@ RegionUse RegionPage::use() const {
   use.entries = read(page.entries);
   use.time_ns = read(page.time_ns);
   use.stray = read(page.stray);
-  use.failures = read(page.failures);
+  use.failures = read(page.failures) & 0xffffffffU;
+  use.lost_locks = read(page.failures) >> 32U;
   use.is_open = read(page.depth) != 0 || read(page.lock) != 0;
   use.instructions = read(page.instructions);
   use.cycles = read(page.cycles);

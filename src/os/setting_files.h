@@ -21,6 +21,10 @@ class SettingFiles : NonCopyable {
   /// Reads the first 64 KB of a file; nullopt if it cannot be read.
   virtual std::optional<std::string> read(const std::string& path) = 0;
 
+  /// Reads the whole journal; nullopt if it is missing. Refused with the reason if it is not a file
+  /// that this user alone may write to, or cannot be read to its end.
+  virtual Result<std::optional<std::string>> read_journal(const std::string& path) = 0;
+
   /// Lists the names in a folder, sorted; empty if there is no such folder.
   virtual std::vector<std::string> list(const std::string& folder) = 0;
 

@@ -11,10 +11,14 @@
 
 namespace lauka::os {
 
+/// From now on a file that may not grow (ulimit -f) is an error of the write to it, instead of a
+/// signal that ends this process without a word.
+void report_large_files();
+
 /// Notes Ctrl-C, Ctrl-\, SIGTERM and SIGHUP from now on, to be looked at between runs. A second
 /// one, half a second later or more, ends lauka at once. Signals that were ignored from the start
-/// stay ignored. A reader that goes away and a file that grows too large become errors of the
-/// write: what was measured must still be exported.
+/// stay ignored. A reader that goes away becomes an error of the write, and report_large_files()
+/// holds: what was measured must still be exported.
 void watch_for_interrupts();
 
 /// Calls `give_back` before a second signal ends lauka: it may use only system calls.

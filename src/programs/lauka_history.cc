@@ -6,6 +6,7 @@
 #include "history/text.h"
 #include "history/trend.h"
 #include "os/files.h"
+#include "os/signals.h"
 
 #include <algorithm>
 #include <array>
@@ -242,7 +243,7 @@ Result<Answer> write_page(Database& database, const Request& request) {
                          request.commit_url, all, sink);
     return done;
   });
-  if (written && written->status == ExitStatus::Done && target != "-")
+  if (written && written->status == ExitStatus::Done && !os::is_standard_output(target))
     written->text = "wrote " + one_line(target) + "\n";
   return written;
 }
@@ -320,6 +321,7 @@ int run(std::span<const std::string> arguments) {
 }  // namespace lauka::history
 
 int main(int argc, char** argv) {
+  lauka::os::report_large_files();
   try {
     const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
     return lauka::history::run(arguments);

@@ -42,18 +42,22 @@ std::string svg_line(double x1_percent, double y1, double x2_percent, double y2,
       x1_percent, y1, x2_percent, y2, css_class);
 }
 
-/// Returns the ticks of an axis in words, with as many digits as distinguish neighbours.
+/// Returns the notation of an axis's labels; of a logarithmic one, of its upper end.
+Notation notation_of_axis(const Axis& axis, const Metric& metric) {
+  const bool has_steps = !axis.is_logarithmic && axis.ticks.size() > 1;
+  return has_steps ? notation_of_steps(
+                         std::max(std::fabs(axis.ticks.front()), std::fabs(axis.ticks.back())),
+                         axis.ticks[1] - axis.ticks[0], metric, 1)
+                   : notation_of(axis.high, std::nullopt, metric);
+}
+
+/// Returns the ticks of an axis in words: in one unit, unless it is logarithmic.
 std::vector<TickLabel> tick_labels(const Axis& axis, const Metric& metric) {
+  const Notation notation = notation_of_axis(axis, metric);
   std::vector<TickLabel> labels;
-  for (std::size_t i = 0; i < axis.ticks.size(); ++i) {
-    const double value = axis.ticks[i];
-    std::string text = quantity(value, metric);
-    if (i + 1 < axis.ticks.size())
-      text = range(value, axis.ticks[i + 1], metric).first;
-    else if (i > 0)
-      text = range(axis.ticks[i - 1], value, metric).second;
-    labels.push_back({axis.percent(value), std::move(text)});
-  }
+  for (const double tick : axis.ticks)
+    labels.push_back(
+        {axis.percent(tick), axis.is_logarithmic ? quantity(tick, metric) : notation.text(tick)});
   return labels;
 }
 
@@ -283,14 +287,15 @@ std::string draw_shape(const Line& line, const Axis& axis) {
 std::string draw(const Results& results, const Metric& metric, const Line& line, const Axis& axis) {
   const double middle = static_cast<double>(kOverviewHeight) / 2;
   std::string marks;
-  std::string title = fmt::format("{}: median {}", results.commands[line.command].name,
-                                  quantity(line.median, metric));
+  const auto [low, high] = line.interval.value_or(std::pair(line.median, line.median));
+  const Notation notation = notation_of(
+      line.median, line.interval ? std::optional((high - low) / 2.0) : std::nullopt, metric);
+  std::string title =
+      fmt::format("{}: median {}", results.commands[line.command].name, notation.text(line.median));
   if (line.interval) {
-    const auto [low, high] = *line.interval;
     marks = svg_path(
         "span", fmt::format("M{:.1f} {}H{:.1f}", across(axis, low), middle, across(axis, high)));
-    const auto ends = range(low, high, metric);
-    title += fmt::format(" ({} … {})", ends.first, ends.second);
+    title += fmt::format(" ({} … {})", notation.text(low), notation.text(high));
   }
   marks += svg_path("middle", fmt::format("M{:.1f} {}h0", across(axis, line.median), middle));
   return svg_row(kOverviewHeight, command_class(line.command), title,
@@ -503,27 +508,12 @@ double percent_along(double place, std::size_t count) {
 }
 
 std::string hover_attributes(const Axis& axis, const Metric& metric, std::string_view along) {
-  double size = 1.0;
-  std::string_view suffix = unit_symbol(metric.unit);
-  if (metric.unit == Unit::Count || metric.unit == Unit::Ratio) suffix = "";
-  if (metric.unit == Unit::Fraction) {
-    size = 0.01;
-    suffix = "%";
-  }
-  // The unit of the axis's labels, if its size is constant.
-  const std::string shown = quantity(axis.high, metric);
-  for (const DisplayUnit& unit : kDisplayUnits) {
-    const bool is_fitting = unit.unit == metric.unit && shown.ends_with(unit.suffix) &&
-                            shown.size() > unit.suffix.size() &&
-                            is_digit(shown[shown.size() - unit.suffix.size() - 1]);
-    if (!is_fitting) continue;
-    size = unit.size;
-    suffix = unit.suffix;
-  }
+  const Notation notation = notation_of_axis(axis, metric);
   return fmt::format(
       " data-along=\"{}\" data-low=\"{}\" data-high=\"{}\" data-size=\"{}\" "
       "data-unit=\"{}\"{}",
-      along, axis.low, axis.high, size, suffix, axis.is_logarithmic ? " data-log=\"1\"" : "");
+      along, axis.low, axis.high, notation.size, notation.power + notation.suffix,
+      axis.is_logarithmic ? " data-log=\"1\"" : "");
 }
 
 std::string html_text(std::string_view text) {

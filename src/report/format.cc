@@ -19,34 +19,31 @@ namespace {
 
 constexpr std::string_view kMinus = "−";
 constexpr std::string_view kNoNumber = "n/a";  // for what is not finite
-constexpr int kMaxDecimals = 6;
-constexpr int kMostPlaces = 15;  // before the point, in a unit that was asked for
-constexpr int kFewestDigits = 3;
-constexpr int kMostOfRange = 6;
-constexpr int kMostDigits = 7;          // of a mean
-constexpr double kWrittenInFull = 1e4;  // counts below
+constexpr int kMaxDecimals = 12;  // of a percentage or ratio: less is taken for a rounding error
 
-/// A power of ten of the base unit, with its own name.
+/// A unit, and the value from which on a larger one is taken.
 struct Scale {
-  int exponent;
+  double size;
   std::string_view suffix;
+  double limit = 1000.0;
 };
 
-constexpr auto kTimes = std::to_array<Scale>({{-9, "ns"}, {-6, "µs"}, {-3, "ms"}, {0, "s"}});
-constexpr auto kEnergies =
-    std::to_array<Scale>({{-9, "nJ"}, {-6, "µJ"}, {-3, "mJ"}, {0, "J"}, {3, "kJ"}, {6, "MJ"}});
+constexpr auto kTimes = std::to_array<Scale>({{1e-9, "ns"},
+                                              {1e-6, "µs"},
+                                              {1e-3, "ms"},
+                                              {1.0, "s"},
+                                              {60.0, "min"},
+                                              {3600.0, "h"},
+                                              {86400.0, "d"}});
+constexpr auto kEnergies = std::to_array<Scale>(
+    {{1e-9, "nJ"}, {1e-6, "µJ"}, {1e-3, "mJ"}, {1.0, "J"}, {1e3, "kJ"}, {1e6, "MJ"}});
 constexpr auto kBytes = std::to_array<Scale>(
-    {{0, "B"}, {3, "kB"}, {6, "MB"}, {9, "GB"}, {12, "TB"}, {15, "PB"}, {18, "EB"}});
-constexpr auto kCounts =
-    std::to_array<Scale>({{0, ""}, {3, "K"}, {6, "M"}, {9, "G"}, {12, "T"}, {15, "P"}, {18, "E"}});
-constexpr auto kFractions = std::to_array<Scale>({{-2, "%"}});
-
-/// Above 999 s, units that people use replace decimal prefixes.
-struct LongTime {
-  double seconds;
-  std::string_view suffix;
-};
-constexpr auto kLongTimes = std::to_array<LongTime>({{60, "min"}, {3600, "h"}, {86400, "d"}});
+    {{1.0, "B"}, {1e3, "kB"}, {1e6, "MB"}, {1e9, "GB"}, {1e12, "TB"}, {1e15, "PB"}, {1e18, "EB"}});
+constexpr auto kRatios = std::to_array<Scale>(
+    {{1.0, ""}, {1e3, "K"}, {1e6, "M"}, {1e9, "G"}, {1e12, "T"}, {1e15, "P"}, {1e18, "E"}});
+constexpr auto kCounts = std::to_array<Scale>(
+    {{1.0, "", 1e4}, {1e3, "K"}, {1e6, "M"}, {1e9, "G"}, {1e12, "T"}, {1e15, "P"}, {1e18, "E"}});
+constexpr auto kFractions = std::to_array<Scale>({{0.01, "%"}});
 
 std::span<const Scale> scales_of(Unit unit) {
   switch (unit) {
@@ -59,63 +56,96 @@ std::span<const Scale> scales_of(Unit unit) {
     case Unit::Joules:
       return kEnergies;
     case Unit::Count:
+      return kCounts;
     case Unit::Ratio:
       break;
   }
-  return kCounts;
+  return kRatios;
 }
 
-std::string_view base_suffix(Unit unit) {
-  if (unit == Unit::Joules) return "J";
-  return unit == Unit::Seconds ? "s" : unit == Unit::Bytes ? "B" : "";
+/// The unit without a prefix: it takes the powers of ten.
+const Scale& base_of(Unit unit) {
+  const std::span<const Scale> scales = scales_of(unit);
+  const auto found = std::ranges::find(scales, 1.0, &Scale::size);
+  return found == scales.end() ? scales.front() : *found;
 }
 
-/// d.dd · 10^exponent. Moving the decimal point in the text, instead of multiplying by 1000, rounds
-/// once only, and lets the unit be chosen after rounding.
-struct Decimal {
-  std::string digits;
-  int exponent = 0;
+/// A number, and how many of its significant digits the last decimal must show.
+struct Digits {
+  double of = 0.0;
+  int count = 0;
 };
 
-Decimal rounded(double value, int digits) {
-  const std::string text = fmt::format("{:.{}e}", value, digits - 1);
-  const std::size_t e = text.find('e');
-  Decimal decimal;
-  decimal.digits = text.substr(0, e);
-  std::erase(decimal.digits, '.');
-  const std::size_t from = text[e + 1] == '+' ? e + 2 : e + 1;
-  std::from_chars(text.data() + from, text.data() + text.size(), decimal.exponent);
-  return decimal;
+/// Returns the power of ten of the first digit after rounding: 1 for 9.96 with two digits.
+int exponent_of(const Digits& digits) {
+  const std::string text = fmt::format("{:.{}e}", digits.of, digits.count - 1);
+  return std::atoi(text.c_str() + text.find('e') + 1);
 }
 
-/// The digits with the decimal point where 10^`unit_exponent` is the unit.
-std::string placed(const Decimal& decimal, int unit_exponent) {
-  const int before = decimal.exponent - unit_exponent + 1;
-  const auto size = static_cast<int>(decimal.digits.size());
-  if (before <= 0)
-    return "0." + std::string(static_cast<std::size_t>(-before), '0') + decimal.digits;
-  if (before >= size)
-    return decimal.digits + std::string(static_cast<std::size_t>(before - size), '0');
-  std::string text = decimal.digits;
-  text.insert(static_cast<std::size_t>(before), 1, '.');
-  return text;
-}
-
-std::string positive_quantity(double value, Unit unit, int digits) {
-  const Decimal decimal = rounded(value, digits);
-  const std::span<const Scale> scales = scales_of(unit);
-  for (const LongTime& longer : kLongTimes) {
-    if (unit != Unit::Seconds || decimal.exponent < 3) break;
-    const Decimal of_longer = rounded(value / longer.seconds, digits);
-    if (of_longer.exponent < 3) return placed(of_longer, 0).append(longer.suffix);
+/// Returns a notation in units of `size` which has all `digits`.
+Notation notation_in(double size, std::string_view suffix, std::span<const Digits> digits) {
+  Notation notation{.size = size, .suffix = std::string(suffix)};
+  for (const Digits& one : digits) {
+    const double value = one.of / size;
+    if (value > 0.0 && std::isfinite(value))
+      notation.decimals =
+          std::max(notation.decimals, one.count - 1 - exponent_of({value, one.count}));
   }
-  const bool beyond_units = decimal.exponent < scales.front().exponent - 3 ||
-                            decimal.exponent >= scales.back().exponent + 3;
-  if (beyond_units) return fmt::format("{:.{}e}{}", value, digits - 1, base_suffix(unit));
-  const Scale* best = &scales.front();
-  for (const Scale& scale : scales)
-    if (scale.exponent <= decimal.exponent) best = &scale;
-  return placed(decimal, best->exponent).append(best->suffix);
+  return notation;
+}
+
+/// Returns `value` as the notation shows it, in its unit.
+double rounded(double value, const Notation& notation) {
+  return std::strtod(fmt::format("{:.{}f}", value / notation.size, notation.decimals).c_str(),
+                     nullptr);
+}
+
+/// Returns a notation by the power of ten that leaves `leading` one digit before the point.
+Notation with_power(double leading, const Scale& scale, std::span<const Digits> digits) {
+  constexpr int all_digits = 17;
+  constexpr int least = -290;  // smaller numbers have fewer digits
+  int power = std::max(exponent_of({leading / scale.size, all_digits}), least);
+  const auto to_power = [&] {
+    Notation notation = notation_in(scale.size * std::pow(10.0, power), scale.suffix, digits);
+    notation.power = fmt::format("e{:+03d}", power);
+    return notation;
+  };
+  if (rounded(leading, to_power()) >= 10.0) ++power;
+  return to_power();
+}
+
+/// Returns the notation in the unit that was asked for, else in the one that fits `leading` (above
+/// 0).
+Notation fit(double leading, const Metric& metric, std::span<const Digits> digits) {
+  constexpr int most_decimals = 6;
+  constexpr int most_places = 15;  // before the point, in a unit that was asked for
+  if (metric.shown_in != nullptr) {
+    const Scale scale{metric.shown_in->size, metric.shown_in->suffix};
+    const int first = exponent_of({leading / scale.size, 3});
+    return first >= -most_decimals && first < most_places
+               ? notation_in(scale.size, scale.suffix, digits)
+               : with_power(leading, scale, digits);
+  }
+  constexpr double least = 1e-3;
+  const std::span<const Scale> scales = scales_of(metric.unit);
+  for (const Scale& scale : scales) {
+    const Notation notation = notation_in(scale.size, scale.suffix, digits);
+    const double shown = rounded(leading, notation);
+    if (&scale == &scales.front() && shown < least) break;
+    if (shown < scale.limit) return notation;
+  }
+  return with_power(leading, base_of(metric.unit), digits);
+}
+
+/// True if `value` is written whole: whole counts and bytes, if all of them are equal or if they
+/// need no prefix.
+bool is_written_whole(double value, bool all_equal, const Metric& metric) {
+  constexpr double most = 9007199254740992.0;  // 2^53, up to which doubles hold every integer
+  if (metric.unit != Unit::Count && metric.unit != Unit::Bytes) return false;
+  if (metric.shown_in != nullptr && metric.shown_in->size != 1.0) return false;
+  const double magnitude = std::fabs(value);
+  if (magnitude != std::floor(magnitude) || magnitude > most) return false;
+  return all_equal || magnitude < base_of(metric.unit).limit;
 }
 
 /// `value` with a fixed number of decimals, as text and as the number that the text shows.
@@ -212,76 +242,65 @@ Estimate to_percent(double change, const stats::ChangeBounds& bounds) {
   return {100 * change, 100 * bounds.low, 100 * bounds.high, 0.0};
 }
 
-/// Returns decimals that show `value` (above 0) with two significant digits; 0 from a hundred on.
-int decimals_of_two(double value) {
-  const double rounded_up = value * (1 + 0.005);  // 9.96 is "10"
-  return std::clamp(1 - static_cast<int>(std::floor(std::log10(rounded_up))), 0, kMaxDecimals);
+/// Returns the spread of a row's numbers: 0 if all are equal, nullopt if it is not known.
+std::optional<double> spread_of(const stats::Summary& summary) {
+  if (!summary.stddev || !std::isfinite(*summary.stddev)) return std::nullopt;
+  // That of very small numbers may be too small for a double.
+  const bool is_lost = *summary.stddev == 0.0 && summary.min != summary.max;
+  return is_lost ? std::nullopt : summary.stddev;
 }
 
-std::string two_digits(double value) {
-  return value > 0 ? fixed(value, decimals_of_two(value)).text : "0";
-}
-
-/// Formats σ in the largest unit in which it is at least 0.1, and which is not above the unit of
-/// `mean`. One decimal is enough if it shows σ to a quarter, which is as well as ten runs know it.
-std::string deviation_text(double stddev, double mean, Unit unit) {
-  if (stddev <= 0) return quantity(0, unit);
-  const std::span<const Scale> scales = scales_of(unit);
-  const Scale* best = &scales.front();
-  for (const Scale& scale : scales) {
-    const double size = std::pow(10.0, scale.exponent);
-    if (stddev >= 0.0995 * size && (mean == 0 || std::fabs(mean) >= size)) best = &scale;
-  }
-  const double value = stddev / std::pow(10.0, best->exponent);
-  const bool is_part = value >= 0.0995 && value < 1 && is_close(fixed(value, 1).value, value);
-  return (is_part ? fixed(value, 1).text : two_digits(value)).append(best->suffix);
-}
-
-/// The power of ten of a mean's last reliable digit: σ is 0.28 to 2.8 times that.
-int last_digit(double stddev) {
-  return static_cast<int>(std::floor(std::log10(stddev) + 0.55));
-}
-
-int digits_of_mean(double mean, double stddev, Unit unit) {
-  if (mean == 0) return kFewestDigits;
-  if (stddev <= 0) return unit == Unit::Count ? kMostDigits - 1 : kFewestDigits;
-  const int first = rounded(std::fabs(mean), kMostDigits).exponent;
-  return std::clamp(first - last_digit(stddev) + 1, kFewestDigits, kMostDigits);
-}
-
-/// Formats a count below 10,000, whose σ has no unit either.
-std::string small_count(double mean, double stddev) {
-  int decimals = 0;
-  if (stddev > 0 || mean != std::round(mean)) {
-    const int first = mean == 0 ? 0 : static_cast<int>(std::floor(std::log10(std::fabs(mean))));
-    const int sure = stddev > 0 ? decimals_of_two(stddev) : kMaxDecimals;
-    decimals = std::clamp(kFewestDigits - 1 - first, 0, sure);
-  }
-  return std::string(mean < 0 ? kMinus : "") + fixed(std::fabs(mean), decimals).text + " ± " +
-         two_digits(stddev);
+/// Returns the mean; that of equal numbers may differ from them in its last bit.
+double mean_of(const stats::Summary& summary) {
+  return std::clamp(summary.mean, summary.min, summary.max);
 }
 
 }  // namespace
 
-std::string quantity(double value, Unit unit, int digits) {
+std::string Notation::text(double value) const {
   if (!std::isfinite(value)) return std::string(kNoNumber);
-  if (value == 0) return "0" + std::string(unit == Unit::Fraction ? "%" : base_suffix(unit));
-  if (unit == Unit::Count && std::fabs(value) < kWrittenInFull && value == std::round(value))
-    return std::string(value < 0 ? kMinus : "") + fmt::format("{:.0f}", std::fabs(value));
-  const std::string text = positive_quantity(std::fabs(value), unit, digits);
-  return value < 0 ? std::string(kMinus) + text : text;
+  if (value == 0.0) return "0" + suffix;
+  std::string text = fmt::format("{:.{}f}", std::fabs(value / size), decimals);
+  const bool is_negative = value < 0.0 && text.find_first_of("123456789") != text.npos;
+  return std::string(is_negative ? kMinus : "").append(text).append(power).append(suffix);
 }
 
-std::string quantity(double value, const Metric& metric, int digits) {
-  if (metric.shown_in == nullptr || !std::isfinite(value))
-    return quantity(value, metric.unit, digits);
-  if (value == 0) return "0" + std::string(metric.shown_in->suffix);
-  const Decimal decimal = rounded(std::fabs(value) / metric.shown_in->size, digits);
-  const bool is_readable = decimal.exponent >= -kMaxDecimals && decimal.exponent < kMostPlaces;
-  const std::string text =
-      is_readable ? placed(decimal, 0)
-                  : fmt::format("{:.{}e}", std::fabs(value) / metric.shown_in->size, digits - 1);
-  return std::string(value < 0 ? kMinus : "").append(text).append(metric.shown_in->suffix);
+Notation notation_of(double value, std::optional<double> spread, const Metric& metric) {
+  constexpr double least_spread = 1e-20;  // of the value: doubles differ by more
+  constexpr int digits_of_value = 3;
+  constexpr int digits_of_spread = 2;
+  double leading = std::isfinite(value) ? std::fabs(value) : 0.0;
+  const double noise =
+      spread && std::isfinite(*spread) && *spread > least_spread * leading ? *spread : 0.0;
+  if (noise == 0.0 && is_written_whole(leading, spread == 0.0, metric)) {
+    const bool is_plain = metric.shown_in == nullptr;
+    return {.suffix =
+                std::string(is_plain ? base_of(metric.unit).suffix : metric.shown_in->suffix)};
+  }
+  if (leading < noise / 100.0) leading = noise;  // the value's own digits are noise
+  if (leading == 0.0)
+    leading = metric.shown_in != nullptr ? metric.shown_in->size : base_of(metric.unit).size;
+  return fit(leading, metric,
+             std::array<Digits, 2>{{{leading, digits_of_value}, {noise, digits_of_spread}}});
+}
+
+Notation notation_of(const stats::Summary& summary, const Metric& metric) {
+  return notation_of(mean_of(summary), spread_of(summary), metric);
+}
+
+Notation notation_of_steps(double largest, double step, const Metric& metric, int digits) {
+  if (!(largest > 0.0) || !std::isfinite(largest)) return notation_of(0.0, std::nullopt, metric);
+  return fit(largest, metric, std::array<Digits, 1>{{{step, digits}}});
+}
+
+std::string quantity(double value, const Metric& metric) {
+  return notation_of(value, std::nullopt, metric).text(value);
+}
+
+std::string quantity(double value, Unit unit) {
+  Metric metric;
+  metric.unit = unit;
+  return quantity(value, metric);
 }
 
 std::string time_text(double seconds, const DisplayUnit* unit) {
@@ -292,30 +311,14 @@ std::string time_text(double seconds, const DisplayUnit* unit) {
 }
 
 std::string mean_text(double mean, std::optional<double> stddev, const Metric& metric) {
-  if (!stddev || !std::isfinite(*stddev) || !std::isfinite(mean)) return quantity(mean, metric);
-  const int digits = digits_of_mean(mean, *stddev, metric.unit);
-  if (metric.shown_in != nullptr) {
-    const DisplayUnit& unit = *metric.shown_in;
-    return quantity(mean, metric, digits) + " ± " +
-           two_digits(*stddev / unit.size).append(unit.suffix);
-  }
-  if (metric.unit == Unit::Count && std::fabs(mean) < kWrittenInFull)
-    return small_count(mean, *stddev);
-  return quantity(mean, metric.unit, digits) + " ± " + deviation_text(*stddev, mean, metric.unit);
+  const Notation notation = notation_of(mean, stddev, metric);
+  const bool has_deviation = stddev && std::isfinite(*stddev) && std::isfinite(mean);
+  return notation.text(mean) + (has_deviation ? " ± " + notation.text(*stddev) : "");
 }
 
-std::pair<std::string, std::string> range(double low, double high, const Metric& metric,
-                                          std::optional<double> stddev) {
-  const double largest = std::max(std::fabs(low), std::fabs(high));
-  const bool has_digit = stddev && std::isfinite(*stddev) && std::isfinite(largest);
-  const int fewest = has_digit ? digits_of_mean(largest, *stddev, metric.unit) : kFewestDigits;
-  for (int digits = std::min(fewest, kMostOfRange); low != high && digits <= kMostOfRange;
-       ++digits) {
-    std::pair<std::string, std::string> ends{quantity(low, metric, digits),
-                                             quantity(high, metric, digits)};
-    if (ends.first != ends.second) return ends;
-  }
-  return {quantity(low, metric), quantity(high, metric)};
+std::string range_text(const stats::Summary& summary, const Metric& metric) {
+  const Notation notation = notation_of(summary, metric);
+  return notation.text(summary.min) + " … " + notation.text(summary.max);
 }
 
 std::string signed_percent(double fraction, int decimals) {
@@ -385,10 +388,9 @@ std::string quantile_cell(const MetricResult& row, const Metric& metric, bool wi
   if (!row.quantile)
     return with_interval ? fmt::format("n/a (needs {})", plural(row.fewest_runs, "run")) : "n/a";
   const auto [value, low, high] = *row.quantile;
-  std::string text = quantity(value, metric, 4);
-  if (!with_interval) return text;
-  const auto ends = range(low, high, metric);
-  return fmt::format("{} ({} … {})", text, ends.first, ends.second);
+  const Notation notation = notation_of(value, (high - low) / 2.0, metric);
+  if (!with_interval) return notation.text(value);
+  return fmt::format("{} ({} … {})", notation.text(value), notation.text(low), notation.text(high));
 }
 
 namespace {
@@ -438,7 +440,7 @@ std::string mean_cell(const MetricResult& row, const Metric& metric) {
   if (row.is_doubtful) return "0 (not counted?)";
   if (metric.percentile) return quantile_cell(row, metric, true);
   if (!row.summary) return "n/a";
-  return mean_text(row.summary->mean, row.summary->stddev, metric);
+  return mean_text(mean_of(*row.summary), spread_of(*row.summary), metric);
 }
 
 std::string short_mean_cell(const MetricResult& row, const Metric& metric) {

@@ -7,36 +7,53 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace lauka::report {
 
-/// Formats `value` (base units) with its unit and exactly `digits` significant digits (3 or more):
-/// "591ms", "137MB", "2.51G". The unit is chosen after rounding, so 999.9 ms is "1.00s". Zero is
-/// "0s", "0B", "0" or "0%". Times go on from 999s to min, h and d; values beyond all units are
-/// written as 1.23e+21. Whole counts below 10,000 are written in full. Minus is U+2212.
-std::string quantity(double value, Unit unit, int digits = 3);
+/// How numbers that are read together are written: in one unit, or by one power of ten of it, and
+/// with one number of decimals. So all are rounded alike, and keep their order.
+struct Notation {
+  double size = 1.0;     ///< of the unit with its power of ten, in base units: 0.001
+  std::string suffix{};  ///< the unit: "ms"
+  std::string power{};   ///< before the unit: "e+15"; mostly empty
+  int decimals = 0;
 
-/// The same in the metric's own display unit, if it has one: "0.591s", "131MiB".
-std::string quantity(double value, const Metric& metric, int digits = 3);
+  /// Formats `value` (base units): "591.0ms"; "0ms" only if it is 0; "n/a" if it is not finite.
+  /// Minus is U+2212.
+  std::string text(double value) const;
+};
+
+/// Returns the notation of a row: of `value`, and of all that is shown with it. Its decimals show
+/// two significant digits of `spread` (σ, or half of an interval) and three of the value, unless
+/// the value is below a hundredth of `spread`. Its unit is the metric's display unit, or the
+/// largest in which the value is at least 1; there are powers of ten beyond the units. Counts below
+/// 10,000 have no prefix. Whole counts and bytes have no decimals if all are equal (`spread` is 0),
+/// however large they are.
+Notation notation_of(double value, std::optional<double> spread, const Metric& metric);
+Notation notation_of(const stats::Summary& summary, const Metric& metric);
+
+/// Returns the notation of an axis up to `largest`: it shows a step between neighbouring numbers
+/// with `digits` significant digits.
+Notation notation_of_steps(double largest, double step, const Metric& metric, int digits);
+
+/// Formats a number by itself, with three significant digits: "591ms", "137MB", "2.51G"; in the
+/// metric's display unit, if it has one: "0.591s".
+std::string quantity(double value, const Metric& metric);
+std::string quantity(double value, Unit unit);
 
 /// Formats a time in `unit`; null: in the unit that fits.
 std::string time_text(double seconds, const DisplayUnit* unit);
 
-/// "591ms ± 7.6ms", "1.6638G ± 0.2M": the mean has the digits that are reliable by σ, three to
-/// seven, and σ two significant ones. Without σ, the mean alone.
+/// "591.0ms ± 7.6ms"; without σ, the mean alone.
 std::string mean_text(double mean, std::optional<double> stddev, const Metric& metric);
 
-/// Formats both ends of a range, "136.6MB" and "137.4MB", with the fewest digits that distinguish
-/// them: 3 to 6, or 3 if six do not. With the values' `stddev`, uses no fewer digits than the mean
-/// has: "148.3s" and "148.6s" next to "148.4s ± 0.1s".
-std::pair<std::string, std::string> range(double low, double high, const Metric& metric,
-                                          std::optional<double> stddev = {});
+/// "583.1ms … 605.0ms", in the notation of the mean, which is never outside the range.
+std::string range_text(const stats::Summary& summary, const Metric& metric);
 
 /// Formats a delta in percent: "−78.0% ± 0.5%", or "+37% (+19% … +73%)" if it is lopsided; "+3.1%"
 /// without an interval; "new" if the reference's mean is 0. One decimal, none if the half width is
-/// 10% or more, and as many more (up to 6) as it takes to show the interval to a quarter of its
+/// 10% or more, and as many more (up to 12) as it takes to show the interval to a quarter of its
 /// half width and, of a significant delta, that it excludes 0.
 std::string delta_text(const stats::Change& delta);
 
@@ -47,7 +64,7 @@ std::string short_delta_text(const stats::Change& delta);
 std::string interval_text(const stats::Change& delta);
 
 /// A change and the ends of its interval, all with the decimals that delta_text has, or as many
-/// more (up to 6) as it takes to distinguish both ends from `other`. No ends without an interval.
+/// more (up to 12) as it takes to distinguish both ends from `other`. No ends without an interval.
 struct ChangeTexts {
   std::string change;
   std::string low{};
@@ -71,7 +88,7 @@ std::string full_precision(double value);
 /// True if a row has a value: a session may end before its timed runs, or need none.
 bool has_values(const CommandResult& command);
 
-/// "591ms ± 7.6ms"; without "± σ" for one run; a bound as "≤ 451kB"; "n/a" if no run has a value.
+/// "591.0ms ± 7.6ms"; without "± σ" for one run; a bound as "≤ 451kB"; "n/a" if no run has a value.
 std::string mean_cell(const MetricResult& row, const Metric& metric);
 
 /// Returns the same without σ; of a percentile, its value without the interval.

@@ -71,11 +71,17 @@ Claims make_claims(const Condition& condition) {
 ChangeTexts make_figures(const stats::Change& change, const Condition& condition,
                          const Metric& metric) {
   if (!condition.bound || !change.change) return change_texts(change, limit_of(condition));
-  const auto value = [&](double fraction) {
-    return quantity((1 + fraction) * *condition.bound, metric, 4);
+  const double bound = *condition.bound;
+  const double value = (1 + *change.change) * bound;
+  if (!change.bounds) return {quantity(value, metric)};
+  const double low = (1 + change.bounds->low) * bound;
+  const double high = (1 + change.bounds->high) * bound;
+  Notation notation = notation_of(value, std::fabs(high - low) / 2.0, metric);
+  const auto hides = [&](double end) {
+    return end != bound && notation.text(end) == notation.text(bound);
   };
-  if (!change.bounds) return {value(*change.change)};
-  return {value(*change.change), value(change.bounds->low), value(change.bounds->high)};
+  for (int more = 0; more < 6 && (hides(low) || hides(high)); ++more) ++notation.decimals;
+  return {notation.text(value), notation.text(low), notation.text(high)};
 }
 
 /// Returns the side of the limit on which the whole interval is: +1 above, -1 below, 0 neither.

@@ -360,12 +360,15 @@ std::size_t bin_count(const stats::Summary& summary, double low, double high, st
       std::clamp(std::ceil((high - low) / width), 1.0, static_cast<double>(most)));
 }
 
-/// "583ms … 585ms", the ends aligned; each with as many digits as the narrowest bin takes.
+/// "583.0ms … 585.0ms", the ends aligned; with two digits of a bin's width.
 std::vector<std::string> bin_labels(const std::vector<Bin>& bins, const Metric& metric) {
+  const Notation notation =
+      notation_of_steps(std::max(std::fabs(bins.front().low), std::fabs(bins.back().high)),
+                        bins.front().high - bins.front().low, metric, 2);
   std::vector<std::pair<std::string, std::string>> ends;
   std::array<std::size_t, 2> widths{};
   for (const Bin& bin : bins) {
-    ends.push_back(range(bin.low, bin.high, metric));
+    ends.emplace_back(notation.text(bin.low), notation.text(bin.high));
     widths = {std::max(widths[0], display_width(ends.back().first)),
               std::max(widths[1], display_width(ends.back().second))};
   }

@@ -181,11 +181,7 @@ Cell make_mean_cell(const RowOf& row) {
 
 Cell range_cell(const RowOf& row) {
   if (row.values == nullptr || !row.values->summary) return {};
-  const stats::Summary& summary = *row.values->summary;
-  const auto ends = range(summary.min, summary.max, row.metric, summary.stddev);
-  return {
-      .text = ends.first + " … " + ends.second,
-      .narrower = {quantity(summary.min, row.metric) + " … " + quantity(summary.max, row.metric)}};
+  return {range_text(*row.values->summary, row.metric)};
 }
 
 Cell outliers_cell(const RowOf& row) {
@@ -234,13 +230,7 @@ std::vector<MetricColumn> list_columns(const TableShape& shape) {
        true,
        make_mean_cell,
        {.heading = {"mean ± σ"}, .narrows = {Less::Range}, .roomy_width = 14}},
-      {true,
-       false,
-       range_cell,
-       {.heading = {"min … max"},
-        .narrows = {Less::FineRange},
-        .goes = Less::Range,
-        .roomy_width = 17}},
+      {true, false, range_cell, {.heading = {"min … max"}, .goes = Less::Range, .roomy_width = 17}},
       {!shape.is_compact,
        false,
        outliers_cell,
@@ -279,13 +269,12 @@ constexpr auto kFullSteps = std::to_array<TableStep>({{.gap = 4, .roomy = true},
                                                       {.gap = 3},
                                                       {},
                                                       {.less = Less::OutlierPercent},
-                                                      {.less = Less::FineRange},
                                                       {.less = Less::Outliers},
                                                       {.less = Less::Range},
                                                       {.less = Less::Interval}});
 constexpr auto kCompactSteps = std::to_array<TableStep>({{.gap = 4},
                                                          {.longest = 32},
-                                                         {.less = Less::FineRange, .longest = 24},
+                                                         {.longest = 24},
                                                          {.less = Less::Names, .longest = 24},
                                                          {.less = Less::Range, .longest = 12},
                                                          {.less = Less::Interval, .longest = 8}});

@@ -20,7 +20,6 @@ namespace lauka::report {
 enum class Less : unsigned char {
   Nothing,
   OutlierPercent,
-  FineRange,  ///< as many digits as distinguish the ends of a range
   Outliers,
   Names,  ///< of commands that differ in their parameters
   Range,

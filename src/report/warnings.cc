@@ -179,7 +179,9 @@ struct WarningWords {
                 ? fmt::format("with {} round{} a gate can only decide about large changes",
                               warning.runs, one ? "" : "s")
             : one ? std::string("one run has no σ and no confidence interval")
-                  : fmt::format("{} runs per command say little about a difference", warning.runs),
+            : warning.runs == 2
+                ? std::string("two runs have no confidence interval")
+                : fmt::format("{} runs per command say little about a difference", warning.runs),
             std::string(option_for_more(warning.because))};
   }
 

@@ -416,6 +416,12 @@ Result<std::size_t> ReportedValues::place_of(const ReportedLine& reported) {
 
 std::optional<Error> why_no_region(const os::Ended& ended) {
   const os::RegionUse use = ended.region.value_or(os::RegionUse{});
+  if (use.lost_locks > 0)
+    return Error{
+        "for more than a second one of its processes was beginning or ending a region, as if it "
+        "had been killed there",
+        "see that no process is killed or stopped within the two calls; or use -i to go on without "
+        "it"};
   if (use.stray > 0)
     return Error{"it called lauka_region_end without a lauka_region_begin before it",
                  "call the two in pairs"};

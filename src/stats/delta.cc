@@ -46,6 +46,9 @@ double cleaned(double difference, double scale) {
 constexpr double kLeastDifference = 0.01;
 constexpr double kSureTail = 0.2;  // of the plain tail: 99% where that is 95%
 
+/// Two runs do not show how far runs scatter: whether their difference is 0 is a matter of luck.
+constexpr std::size_t kFewestForInterval = 3;
+
 /// The parts of Fieller's interval: squared standard errors, and the degrees of freedom.
 struct Errors {
   double of_residuals = 0.0;  // V
@@ -82,7 +85,7 @@ class MeanChange {
   MeanChange(std::span<const double> reference, std::span<const double> candidate, bool paired,
              const Widening& widening)
       : reference_(moments(reference)), candidate_(moments(candidate)), widening_(widening) {
-    if (reference_.mean == 0.0 || std::min(reference.size(), candidate.size()) < 2) return;
+    if (reference_.mean == 0.0 || fewer() < kFewestForInterval) return;
     ratio_ = candidate_.mean / reference_.mean;
     paired ? within_rounds(reference, candidate) : of_independent(reference, candidate);
   }
@@ -94,6 +97,8 @@ class MeanChange {
     if (!errors_ || !is_distinct_from_zero(tail, errors_->degrees_of_reference)) return result;
     const double delta = *result.change;
     if (is_constant_) {
+      if (tails_without_noise(1.0, fewer()).above > tail)
+        return result;  // gates do not decide either
       result.bounds = ChangeBounds{delta, delta};
       return cleaned(result);
     }
@@ -144,6 +149,8 @@ class MeanChange {
   double widened_t(double tail, double degrees) const {
     return widening_.of_rounds * student_t_quantile_above(tail, degrees);
   }
+
+  std::size_t fewer() const { return std::min(reference_.count, candidate_.count); }
 
   bool is_distinct_from_zero(double tail, double degrees) const {
     return widened_t(tail, degrees) * std::sqrt(errors_->of_reference) < reference_.mean;

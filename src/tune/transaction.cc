@@ -135,10 +135,16 @@ Restored restore_journal(os::SettingFiles& files, const Journal& journal) {
 }
 
 /// The lock is held; nullopt if there is no journal.
-std::optional<Restored> restore_found(os::SettingFiles& files) {
-  const auto text = files.read(kJournal);
-  if (!text) return std::nullopt;
-  return restore_journal(files, parse_journal(*text).value_or(Journal{}));
+Result<std::optional<Restored>> restore_found(os::SettingFiles& files) {
+  const auto text = files.read_journal(kJournal);
+  if (!text) return text.error();
+  if (!*text) return std::optional<Restored>{};
+  const auto journal = parse_journal(**text);
+  // Without a whole line lauka was killed while it wrote the first one: nothing was changed.
+  if (!journal && (*text)->find('\n') != std::string::npos)
+    return Error{fmt::format("{} is not a journal of this lauka", kJournal),
+                 "restore by hand what was tuned, then remove it"};
+  return std::optional(restore_journal(files, journal.value_or(Journal{})));
 }
 
 /// Locks the folder; waits for a holder that is ending.
@@ -216,12 +222,21 @@ std::optional<int> holder(os::SettingFiles& files) {
   return journal ? std::optional(journal->pid) : std::nullopt;
 }
 
-std::optional<Restored> restore_left(os::SettingFiles& files, std::chrono::milliseconds patience) {
-  if (lock_patiently(files, patience) != 0) return std::nullopt;
+Result<std::optional<Restored>> restore_left(os::SettingFiles& files,
+                                             std::chrono::milliseconds patience) {
+  const int error = lock_patiently(files, patience);
+  if (error == EWOULDBLOCK) return std::optional<Restored>{};
+  if (error == ENOENT) return std::optional(Restored{});  // another process has just restored it
+  if (error != 0)
+    return Error{
+        fmt::format("cannot lock {}: {}", kJournalFolder,
+                    error == EPERM ? "others own it or may write to it" : message_of(error)),
+        "restore by hand what was tuned, then remove it"};
   auto restored = restore_found(files);
   static_cast<void>(files.remove(kJournalFolder));  // unless the journal is still in it
   files.unlock();
-  return restored;
+  if (!restored) return restored.error();
+  return std::optional(restored->value_or(Restored{}));
 }
 
 void restore_after(os::SettingFiles& files, int pid) {
@@ -232,7 +247,13 @@ Result<std::unique_ptr<Tuned>> Tuned::begin(os::SettingFiles& files, const TuneR
                                             const CpuChoice& cpus) {
   if (auto claimed = claim(files); !claimed) return claimed.error();
   std::unique_ptr<Tuned> tuned(new Tuned(files));
-  tuned->found_left_ = restore_found(files);
+  auto left = restore_found(files);
+  if (!left) {
+    tuned->is_over_ = true;
+    files.unlock();
+    return left.error();
+  }
+  tuned->found_left_ = *std::move(left);
   if (tuned->found_left_ && !tuned->found_left_->failed.empty()) {
     tuned->is_over_ = true;
     files.unlock();

@@ -133,10 +133,11 @@ struct Restored {
   std::vector<std::string> failed{};   ///< could not be restored
 };
 
-/// Restores a killed lauka's settings; waits up to `patience` for the lock. nullopt if there are
-/// none, or a running lauka holds them.
-std::optional<Restored> restore_left(os::SettingFiles& files,
-                                     std::chrono::milliseconds patience = {});
+/// Restores a killed lauka's settings, if it left any; waits up to `patience` for the lock. nullopt
+/// if another process holds the lock. Refused with the reason, and the journal stays, if the folder
+/// cannot be locked or the journal cannot be read.
+Result<std::optional<Restored>> restore_left(os::SettingFiles& files,
+                                             std::chrono::milliseconds patience = {});
 
 /// Restores the settings of the process `pid`, which is ending.
 void restore_after(os::SettingFiles& files, int pid);

@@ -98,4 +98,36 @@ TEST_CASE("a suite's Go benchmarks have the geometric mean that lauka shows") {
         doctest::Approx(-13.3975).epsilon(1e-5));
 }
 
+TEST_CASE("an export to an open file, by any of its names, goes after what the file has") {
+  const auto exported = [](const std::string& target, const std::string& opened) {
+    const Folder folder;
+    const std::string file = folder.path() + "/file";
+    const Said said =
+        lauka({.arguments = {"-c", "echo kept >> '" + file + "'; '" + places::kProgram +
+                                       "' -q -r1 -w0 true --export-json '" + target + "' " +
+                                       opened + " '" + file + "'"},
+               .program = "/bin/sh"});
+    CHECK_MESSAGE(said.status == 0, said.err);
+    CHECK_FALSE(exists(folder.path() + "/file.rounds"));
+    const std::string text = text_of(file);
+    CHECK(text.starts_with("kept\n{"));
+    CHECK(text.ends_with("}\n"));
+  };
+  for (const char* const target : {"-", "/dev/stdout", "/dev/fd/1", "/dev/../dev/fd/1"})
+    exported(target, ">>");
+  for (const char* const target : {"/dev/stderr", "/dev/fd/2"}) exported(target, "2>>");
+  exported("/dev/fd/7", "7>>");
+  if (exists("/proc/self/fd")) exported("/proc/self/fd/1", ">>");
+}
+
+TEST_CASE("commands that write to standard output exclude an export there, as two exports do") {
+  for (const char* const target : {"-", "/dev/stdout", "/dev/fd/1"}) {
+    CAPTURE(target);
+    const std::string to = target;
+    CHECK(has(refusal("-r1 --show-output --export-csv " + to, {"true"}), "'" + to + "'"));
+    CHECK(has(refusal("-r1 --export-json - --export-csv " + to, {"true"}), "'" + to + "'"));
+  }
+  CHECK(has(refusal("-r1 --export-csv /dev/fd/63", {"true"}), "/dev/fd/63"));
+}
+
 }  // namespace lauka::contract

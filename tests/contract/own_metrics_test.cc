@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -134,6 +135,19 @@ TEST_CASE("own metrics: a line that cannot be read ends the session with its num
             "line 1 of LAUKA_METRICS, 'served many'"));
   completed("-r2 -i", {"sh -c 'echo served many >> $LAUKA_METRICS'"});
   CHECK(has(failure("-r2", {"sh -c 'mkdir $LAUKA_METRICS'"}), "LAUKA_METRICS"));
+}
+
+TEST_CASE("own metrics: what a process writes after its run counts for no run") {
+  const Folder folder;
+  const std::string names = folder.file("names");
+  // The hook is in the place of a process that goes on: it writes to the files of all runs so far.
+  completed({"-q", "-r5", "--export-runs", folder.file("runs.csv"), "--conclude",
+             "for f in $(cat " + names + "); do echo n 1000 >> $f; done", "--",
+             "sh -c 'echo n 1 >> $LAUKA_METRICS; echo $LAUKA_METRICS >> " + names + "'"});
+  CHECK(column(text_of(folder.file("runs.csv")), "n") == std::vector<double>(5, 1.0));
+  const std::vector<std::string> all = lines_of(text_of(names));
+  CHECK(std::set<std::string>(all.begin(), all.end()).size() == all.size());
+  for (const std::string& name : all) CHECK(name.size() == all.front().size());
 }
 
 TEST_CASE("own metrics: the file is fresh for each run, and nothing is left of it") {

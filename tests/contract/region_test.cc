@@ -144,6 +144,17 @@ TEST_CASE("region: what does not go with it is refused") {
   CHECK(region({"--fail-if", "clock > 5"}, {"turns 1"}).status == 2);
 }
 
+TEST_CASE("region: a run whose child was killed while it entered has no value, and that is said") {
+  if (!is_linux()) return;
+  const Said said = region({"-r1"}, {"turns 1 killed"});
+  CHECK(said.status == 1);
+  CHECK(said.err_has("for more than a second"));
+  const Said ignored = region({"-r1", "-i", "-n", "it", "--export-csv", "-"}, {"turns 1 killed"});
+  CHECK(ignored.status == 0);
+  CHECK(csv_value(ignored.out, "it", "region_time", "mean").empty());
+  CHECK(ignored.err_has("for more than a second"));
+}
+
 TEST_CASE("region: a baseline of whole runs has none of its events") {
   if (!is_linux() || !can_count("page-faults")) return;
   const Folder folder;

@@ -75,6 +75,27 @@ TEST_CASE("--tune switches for the commands, and afterwards all is as it was") {
   CHECK_FALSE(machine.has_journal());
 }
 
+TEST_CASE("--untune ends with 1 and the reason where it cannot lock or read the journal") {
+  if (!can_mount()) return;
+  const auto refused = [](const std::string& preparation, const char* reason) {
+    const Said said = Machine().run(preparation + "; $LAUKA --untune");
+    CHECK(said.status == 1);
+    CHECK(said.out.empty());
+    CHECK_MESSAGE(said.err_has(reason), preparation, ": ", said.err);
+  };
+  refused("mkdir /run/lauka; ln -s /etc/passwd /run/lauka/journal", "symbolic links");
+  refused("mkdir /run/lauka; mkfifo /run/lauka/journal", "regular file");
+  refused("mkdir -p /run/lauka/journal", "regular file");
+  refused("mkdir /run/x; ln -s /run/x /run/lauka", "/run/lauka");
+  refused("mkdir /run/lauka; chown 65534 /run/lauka", "others own it");
+  // A process that has the id of the lauka that was killed is none of its own.
+  refused(
+      "mkdir /run/lauka; echo lauka-tune-1 x $$ > /run/lauka/journal; chmod 666 /run/lauka/journal",
+      "others own it");
+  refused("mkdir /run/lauka; exec setpriv --reuid=65534 --clear-groups $LAUKA --untune",
+          "only root");
+}
+
 TEST_CASE("what was in force is in the JSON, and another session differs from it") {
   if (!can_mount()) return;
   const Machine machine;

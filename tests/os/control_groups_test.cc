@@ -46,6 +46,9 @@ class FakeGroups final : public SettingFiles {
   std::optional<std::string> read(const std::string& path) override {
     return fakes::text_in(files, path);
   }
+  Result<std::optional<std::string>> read_journal(const std::string& path) override {
+    return read(path);
+  }
   int write(const std::string& path, std::string_view text) override {
     joined[path] += std::string(text) + " ";
     if (path.ends_with("/cgroup.procs")) busy.clear();

@@ -72,16 +72,18 @@ TEST_CASE("the runs' CSV has one row for each run, in the order run") {
 TEST_CASE("the Markdown is a table, and what was found below it") {
   Results results = manual_example();
   results.metrics[2].shown = Shown::Verbose;
-  CHECK(written(write_markdown, results) ==
-        "| command | measurement | mean ± σ | min … max | outliers | delta |\n"
-        "|:--|:--|--:|--:|--:|--:|\n"
-        "| `./build-old`<br>9 runs | wall_time | 591ms ± 7.6ms | 583ms … 605ms | 0 (0%) |  |\n"
-        "|  | peak_rss | 137MB ± 0.3MB | 136.6MB … 137.4MB | 0 (0%) |  |\n"
-        "| `./build-new -O2`<br>9 runs | wall_time | 130ms ± 8.3ms | 125ms … 141ms | 0 (0%) | "
-        "**better −78.0% ± 0.5%** |\n"
-        "|  | peak_rss | 141MB ± 0.4MB | 140MB … 142MB | 1 (11%) | **worse +3.1% ± 0.4%** |\n"
-        "\n"
-        "- ./build-new -O2 ran 4.55 ± 0.04 times faster than ./build-old\n");
+  CHECK(
+      written(write_markdown, results) ==
+      "| command | measurement | mean ± σ | min … max | outliers | delta |\n"
+      "|:--|:--|--:|--:|--:|--:|\n"
+      "| `./build-old`<br>9 runs | wall_time | 591.0ms ± 7.6ms | 583.0ms … 605.0ms | 0 (0%) |  |\n"
+      "|  | peak_rss | 137.00MB ± 0.30MB | 136.60MB … 137.40MB | 0 (0%) |  |\n"
+      "| `./build-new -O2`<br>9 runs | wall_time | 130.0ms ± 8.3ms | 125.0ms … 141.0ms | 0 (0%) | "
+      "**better −78.0% ± 0.5%** |\n"
+      "|  | peak_rss | 141.00MB ± 0.40MB | 140.40MB … 141.90MB | 1 (11%) | **worse +3.1% ± 0.4%** "
+      "|\n"
+      "\n"
+      "- ./build-new -O2 ran 4.55 ± 0.04 times faster than ./build-old\n");
 }
 
 TEST_CASE("--marks emoji puts emoji into Markdown") {

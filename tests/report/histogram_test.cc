@@ -64,10 +64,10 @@ TEST_CASE("a histogram has a line for each bin, as long as its count") {
   // Quartiles 3.25 and 5.75 ms: 2 · 2.5 / cbrt(10) = 2.32, so 7 ms are 4 bins of 1.75.
   CHECK(histogram(timed({0.008, 0.001, 0.002, 0.003, 0.004, 0.005, 0.006, 0.007, 0.0046, 0.0047}),
                   0, {false, 40, false}) ==
-        "  1.00ms … 2.75ms  █████████▌ 2\n"
-        "  2.75ms … 4.50ms  █████████▌ 2\n"
-        "  4.50ms … 6.25ms  ███████████████████ 4\n"
-        "  6.25ms … 8.00ms  █████████▌ 2\n");
+        "  1.0ms … 2.8ms  ██████████▌ 2\n"
+        "  2.8ms … 4.5ms  ██████████▌ 2\n"
+        "  4.5ms … 6.2ms  █████████████████████ 4\n"
+        "  6.2ms … 8.0ms  ██████████▌ 2\n");
 }
 
 TEST_CASE("a histogram keeps to the width of the terminal") {

@@ -151,7 +151,7 @@ TEST_CASE("without a title of its own the page has the commands' names, or how m
 
 TEST_CASE("the page has the tables, and each run of each command as a point of two drawings") {
   const std::string page = written(write_html, drawn_example(5));
-  CHECK(has(page, "<th scope=\"row\">wall_time</th><td>3.00s ± 1.0s</td>"));
+  CHECK(has(page, "<th scope=\"row\">wall_time</th><td>3.00s ± 1.00s</td>"));
   CHECK(has(page,
             "<td class=\"worse\"><svg class=\"sign\" viewBox=\"0 0 10 10\" role=\"img\" "
             "aria-label=\"worse\"><path d=\"M2 2l6 6M8 2l-6 6\"/></svg>\u00a0+100%\u00a0±"

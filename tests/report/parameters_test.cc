@@ -40,19 +40,19 @@ Results one_scan() {
 
 TEST_CASE("the values of one variable are compared with the first") {
   CHECK(scan_table(one_scan(), {}) ==
-        "n      wall_time         delta\n"
-        "1      100ms ± 1.0ms\n"
-        "10     50.0ms ± 1.0ms    ⚡ −50.0% ± 1.0%\n"
-        "100    101ms ± 2.0ms        +1.0% ± 2.0%\n");
+        "n      wall_time          delta\n"
+        "1      100.0ms ± 1.0ms\n"
+        "10     50.0ms ± 1.0ms     ⚡ −50.0% ± 1.0%\n"
+        "100    101.0ms ± 2.0ms       +1.0% ± 2.0%\n");
   CHECK(has(screen(one_scan(), {}, false), "\n" + scan_table(one_scan(), {})));
 }
 
 TEST_CASE("in a narrow terminal the deltas of a scan lose their intervals, whole") {
   CHECK(scan_table(one_scan(), {.width = 30}) ==
         "n    wall_time       delta\n"
-        "1    100ms ± 1.0ms\n"
+        "1    100.0ms… 1.0ms\n"
         "10   50.0ms ± 1.0ms  ⚡ −50.0%\n"
-        "100  101ms ± 2.0ms      +1.0%\n");
+        "100  101.0ms… 2.0ms     +1.0%\n");
 }
 
 TEST_CASE("several commands typed have a column each, without a delta") {
@@ -63,9 +63,9 @@ TEST_CASE("several commands typed have a column each, without a delta") {
        made(2, "other", {}, row(0, summary(3, 0.9, {}, 0.9, 0.9))),
        made(0, "old {n}", {{"n", "2"}}, row(0, summary(3, 0.200, 0.001, 0.199, 0.201)))});
   CHECK(scan_table(results, {}) ==
-        "n    old {n}          ./new\n"
-        "1    100ms ± 1.0ms    50.0ms\n"
-        "2    200ms ± 1.0ms    n/a\n");
+        "n    old {n}            ./new\n"
+        "1    100.0ms ± 1.0ms    50.0ms\n"
+        "2    200.0ms ± 1.0ms    n/a\n");
 }
 
 TEST_CASE("the table is kept to its width") {

@@ -53,11 +53,11 @@ TEST_CASE("a suite's table has a row for each candidate, and means of one metric
   const std::string text = screen(suite_of_three(), {}, false);
   CHECK(text ==
         "3 benchmarks\n"
-        "benchmark       metric       base             candidate        delta\n"
-        "parse           wall_time    400ms ± 4.0ms    200ms ± 2.0ms    ⚡ −50.0% ± 0.1%\n"
-        "load            wall_time    100ms ± 1.0ms    200ms ± 2.0ms    💩 +100.0% ± 0.1%\n"
-        "heap            peak_rss     4.00MB ± 40kB    2.00MB ± 20kB    ⚡ −50.0% ± 0.1%\n"
-        "geomean of 2    wall_time                                         0.0% ± 0.1%\n");
+        "benchmark       metric       base                 candidate            delta\n"
+        "parse           wall_time    400.0ms ± 4.0ms      200.0ms ± 2.0ms      ⚡ −50.0% ± 0.1%\n"
+        "load            wall_time    100.0ms ± 1.0ms      200.0ms ± 2.0ms      💩 +100.0% ± 0.1%\n"
+        "heap            peak_rss     4.000MB ± 0.040MB    2.000MB ± 0.020MB    ⚡ −50.0% ± 0.1%\n"
+        "geomean of 2    wall_time                                                 0.0% ± 0.1%\n");
 }
 
 TEST_CASE("where all benchmarks show one metric first, the title names it") {
@@ -107,14 +107,14 @@ TEST_CASE("a suite's row shows the metric that its gate is on, with measured val
   const std::string text = screen(suite, {}, false);
   CAPTURE(text);
   CHECK(has(text,
-            "parse        cpu_time     300ms ± 3.0ms    330ms ± 3.0ms    💩 +10.0% ± 1.0%     "
+            "parse        cpu_time     300.0ms ± 3.0ms    330.0ms ± 3.0ms    💩 +10.0% ± 1.0%     "
             "fail: +10.0%, limit 1%\n"));
   CHECK(has(text, "load         wall_time "));
   CHECK(has(screen(suite, {.width = 80}, false), " fail, limit 1%\n"));
   CHECK(has(screen(suite, {.width = 60}, false), " fail\n"));
   const std::string markdown = written(write_markdown, suite);
   CHECK_FALSE(has(markdown, "| cpu\\_time |"));
-  CHECK(has(markdown, "| cpu_time | 300ms ± 3.0ms |"));
+  CHECK(has(markdown, "| cpu_time | 300.0ms ± 3.0ms |"));
   CHECK(has(markdown, "| fail: +10.0%, limit 1% |"));
   const std::string page = written(write_html, suite);
   CHECK(has(page, "<span class=\"mark worse\">fail</span><br>+10.0%, limit 1%</td>"));
@@ -157,7 +157,7 @@ TEST_CASE("an anchor has a row in a suite's table") {
   const std::string text = screen(suite, {}, false);
   CAPTURE(text);
   CHECK(has(text,
-            "                libc       wall_time                     300ms ± 3.0ms       "
+            "                libc       wall_time                         300.0ms ± 3.0ms         "
             "anchor\n"));
 }
 

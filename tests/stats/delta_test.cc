@@ -39,6 +39,20 @@ TEST_CASE("one round has a delta without an interval") {
   }
 }
 
+TEST_CASE("two rounds have no interval, and equal ones as few as gates decide with") {
+  for (const bool paired : {true, false}) {
+    for (const std::vector<double>& candidate : {std::vector{6.0, 6.0}, std::vector{6.0, 6.1}}) {
+      const Delta delta = at_95(std::vector{5.0, 5.0}, candidate, paired);
+      CHECK(delta.change.has_value());
+      CHECK_FALSE(delta.bounds.has_value());
+    }
+    const std::vector<double> fives(3, 5.0);
+    const std::vector<double> sixes(3, 6.0);
+    CHECK(at_95(fives, sixes, paired).half_width() == 0.0);  // 4^-3 is 1.6%
+    CHECK_FALSE(estimate_delta(fives, sixes, paired, tails_of(0.99)).bounds.has_value());
+  }
+}
+
 TEST_CASE("against a reference of zero only zero has a delta") {
   const std::vector<double> zeros(7, 0.0);
   const std::vector<double> some{0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 2.0};

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -302,7 +304,7 @@ TEST_CASE("what cannot be restored stays in the journal until it can be") {
   check_order(refusal(machine),
               {"earlier", "/proc/sys/kernel/timer_migration ", "; ", " /run/lauka"});
   machine.refused.clear();
-  CHECK(restore_left(machine).value().settings == 1);
+  CHECK(must(restore_left(machine))->settings == 1);
   CHECK(machine.get("/proc/sys/kernel/timer_migration") == "1\n");
   CHECK(machine.list("/run").empty());
 }
@@ -317,7 +319,7 @@ TEST_CASE("one lauka tunes at a time; a second one is refused with the holder's 
     const bool is_refused =
         refusal(machine) ==
         "another lauka (process 4242) has tuned this machine; wait until it has ended";
-    if (!is_refused || restore_left(machine)) _exit(1);
+    if (!is_refused || must(restore_left(machine)).has_value()) _exit(1);
   });
   CHECK_FALSE(died);
   CHECK(machine.tree() == before);
@@ -345,7 +347,7 @@ TEST_CASE("a journal of an earlier boot is dropped") {
   static_cast<void>(killed_in_child(machine, 12, [&] { tune_and_restore(machine, {}); }));
   REQUIRE(machine.get("/proc/sys/kernel/timer_migration") == "0\n");
   machine.put("/proc/sys/kernel/random/boot_id", "boot-2\n");
-  CHECK(restore_left(machine).value().settings == 0);
+  CHECK(must(restore_left(machine))->settings == 0);
   CHECK(machine.get("/proc/sys/kernel/timer_migration") == "0\n");
   CHECK(machine.list("/run").empty());
 }
@@ -389,8 +391,56 @@ TEST_CASE("half a journal means that nothing was changed") {
   REQUIRE(killed_in_child(machine, 3, [&] { tune_and_restore(machine, cpus); }));
   machine.tears_journal = false;
   CHECK_FALSE(machine.get("/run/lauka/journal").ends_with("end\n"));
-  CHECK(restore_left(machine));
+  CHECK(must(restore_left(machine)).has_value());
   CHECK(machine.tree() == first);
+}
+
+TEST_CASE("a journal of 1,800 interrupts is restored to its end") {
+  FakeMachine machine(virtual_machine());
+  Journal journal{"boot-1", 1, {}, true};
+  for (int irq = 1000; irq < 2800; ++irq) {
+    const std::string path = fmt::format("/proc/irq/{}/smp_affinity_list", irq);
+    machine.put(path, "0\n");
+    journal.changes.push_back({find_switch(path), path, "0-1", "0"});
+  }
+  REQUIRE(journal_text(journal).size() > 65536);
+  machine.put("/run/lauka/journal", journal_text(journal));
+  CHECK(must(restore_left(machine))->settings == 1800);
+  CHECK(machine.get("/proc/irq/2799/smp_affinity_list") == "0-1\n");
+  CHECK(machine.list("/run").empty());
+}
+
+TEST_CASE("a journal that cannot be read whole stays, and is refused with the reason") {
+  const std::string journal = "/run/lauka/journal";
+  const auto check_refused = [&](const char* reason,
+                                 const std::function<void(FakeMachine&)>& make) {
+    FakeMachine machine(virtual_machine());
+    std::filesystem::create_directories(machine.root() + "/run/lauka");
+    make(machine);
+    const auto left = restore_left(machine);
+    REQUIRE_FALSE(left);
+    CHECK(has(left.error().what, reason));
+    CHECK(has(left.error().what, journal));
+    CHECK(refusal(machine) == left.error().line());
+    CHECK(machine.list("/run/lauka") == std::vector<std::string>{"journal"});
+  };
+  check_refused("Too many levels of symbolic links", [&](FakeMachine& machine) {
+    machine.put("/elsewhere", "lauka-tune-1 boot-1 1\nend\n");
+    std::filesystem::create_symlink(machine.root() + "/elsewhere", machine.root() + journal);
+  });
+  check_refused("not a regular file", [&](FakeMachine& machine) {
+    REQUIRE(mkfifo((machine.root() + journal).c_str(), 0600) == 0);
+  });
+  check_refused("not a regular file", [&](FakeMachine& machine) {
+    std::filesystem::create_directories(machine.root() + journal);
+  });
+  check_refused("others own it or may write to it", [&](FakeMachine& machine) {
+    machine.put(journal, "lauka-tune-1 boot-1 1\nend\n");
+    std::filesystem::permissions(machine.root() + journal, std::filesystem::perms::all);
+  });
+  check_refused("not a journal of this lauka", [&](FakeMachine& machine) {
+    machine.put(journal, "lauka-tune-9 boot-1 1\nend\n");
+  });
 }
 
 TEST_CASE("a folder that others may write to, and a link, are not trusted with the journal") {

@@ -78,6 +78,9 @@ class FakeMachine final : public os::SettingFiles {
   }
 
   std::optional<std::string> read(const std::string& path) override { return files_->read(path); }
+  Result<std::optional<std::string>> read_journal(const std::string& path) override {
+    return files_->read_journal(path);
+  }
   std::vector<std::string> list(const std::string& folder) override { return files_->list(folder); }
   int check_writable(const std::string& path) override {
     const auto found = refused.find("not writable " + path);

@@ -450,13 +450,13 @@ std::optional<UncountedFile> find_uncounted(const ProgramSpec& spec, const Linux
   const auto found = find_program(spec);
   const ActAs user(spec.user);
   if (!found || !user.error().empty()) return std::nullopt;
-  std::string path = *found;
+  std::string path = seen_from(spec.folder, *found);
   for (int i = 0; i <= kMostInterpreters; ++i) {
-    const auto file = calls.describe_program(seen_from(spec.folder, path));
+    const auto file = calls.describe_program(path);
     if (!file) return std::nullopt;
-    std::string interpreter = interpreter_in(file->head.value_or(""));
+    const std::string interpreter = interpreter_in(file->head.value_or(""));
     if (!interpreter.empty()) {  // whose rights decide, not the script's
-      path = std::move(interpreter);
+      path = seen_from(spec.folder, interpreter);
       continue;
     }
     // Of other formats an interpreter runs that only the kernel knows (binfmt_misc).

@@ -127,7 +127,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr nanoseconds kAfterInterrupt = std::chrono::milliseconds(200);
+constexpr nanoseconds kAfterInterrupt = std::chrono::seconds(1);
 constexpr nanoseconds kDyingAside = std::chrono::seconds(2);
 
 /// Turns the forked child into the program. System calls alone.

@@ -51,6 +51,11 @@ std::string delta_fields(const std::optional<stats::Delta>& delta) {
                      number(100 * delta->bounds->high));
 }
 
+/// Empty if it is not known.
+std::string failed_field(const Endings& endings) {
+  return endings.runs > 0 ? fmt::to_string(endings.failed_runs()) : "";
+}
+
 /// The values of a command, each after a comma; empty for a variable that it does not use.
 std::string parameter_fields(const CommandResult& command, const std::vector<std::string>& names) {
   std::string fields;
@@ -392,7 +397,7 @@ void write_summary_csv(const Report& report, const Sink& sink) {
         sink(fmt::format("{}{},{},{},{},{},{},{}{}{}", first_field(one), csv_field(command.name),
                          csv_field(metric.name), unit_symbol(metric.unit), row.runs,
                          summary_fields(row), delta_fields(row.delta),
-                         command.endings.failed_runs(), parameter_fields(command, parameters),
+                         failed_field(command.endings), parameter_fields(command, parameters),
                          kLineEnd));
       }
     }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <boost/accumulators/accumulators.hpp>
 #include <boost/accumulators/statistics/mean.hpp>
@@ -256,17 +257,17 @@ std::optional<TwoModes> two_modes(std::span<const double> series) {
   const Moments low = moments(std::span(ascending).first(split));
   const Moments high = moments(std::span(ascending).subspan(split));
   const auto count = static_cast<double>(series.size());
-  // A value is somewhere within its tick: uniform noise, without which two ticks were two modes.
-  const double tick = tick_of(ascending);
-  const double pooled =
-      std::sqrt((sum_of_squares(low) + sum_of_squares(high)) / (count - 2.0) + tick * tick / 12.0);
+  const double pooled = std::sqrt((sum_of_squares(low) + sum_of_squares(high)) / (count - 2.0));
   const double distance = high.mean - low.mean;
 
   TwoModes result{.low_mean = low.mean,
                   .high_mean = high.mean,
                   .smaller_share = static_cast<double>(std::min(low.count, high.count)) / count};
-  if (distance > 0.0) result.separation = distance / pooled;
-  result.two = result.separation > 4.5 && result.smaller_share >= 0.2;
+  if (distance > 0.0)
+    result.separation = pooled > 0.0 ? distance / pooled : std::numeric_limits<double>::infinity();
+  // A uniform variable has a twelfth of its squared range as variance.
+  const double of_tick = tick_of(ascending) / std::sqrt(12.0);
+  result.two = distance > 4.5 * std::hypot(pooled, of_tick) && result.smaller_share >= 0.2;
   return result;
 }
 

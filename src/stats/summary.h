@@ -146,9 +146,11 @@ std::optional<Drift> drift(std::span<const double> series);
 struct TwoModes {
   double low_mean = 0.0;
   double high_mean = 0.0;
-  double separation = 0.0;     ///< between the means, in pooled standard deviations, with a tick's
+  double separation = 0.0;     ///< between the means, in pooled standard deviations; or infinite
   double smaller_share = 0.0;  ///< fraction of the runs
-  bool two = false;            ///< over 4.5 apart, and 20% of the runs or more in either
+  /// Over 4.5 apart, even if a value may be anywhere within its tick, and 20% of the runs or more
+  /// in either.
+  bool two = false;
 };
 
 /// At least 30 runs.

@@ -2,7 +2,6 @@
 #include "has.h"
 
 #include <string>
-#include <utility>
 
 #include <doctest/doctest.h>
 
@@ -51,16 +50,16 @@ TEST_CASE("an unknown option is named, with the one that was meant") {
   check_order(line({"--verb"}), {" '--verb'; ", " --verbose?"});  // no abbreviation is guessed
   check_order(line({"-runs", "3"}), {" '-runs'; ", " --runs?"});
   CHECK(line({"-x"}).ends_with(" '-x'; use --export-csv FILE"));
-  for (const auto& [typed, named] : {std::pair("--xyzzy", " '--xyzzy'; "),
-                                     {"-y", " '-y'; "},
-                                     {"-5", " '-5'; "},
-                                     {"-qx", " '-x' in '-qx'; "},
-                                     {"-iq3", " '-3' in '-iq3'; "},
-                                     {"--=5", " '--'; "},
-                                     {"---", " '---'; "}}) {
-    CAPTURE(typed);
-    check_order(line({typed}), {"unknown option", named, "lauka --help"});
-    CHECK_FALSE(has(line({typed}), "?"));
+  struct Row {
+    const char* typed;
+    const char* named;
+  };
+  for (const Row& row : {Row{"--xyzzy", " '--xyzzy'; "}, Row{"-y", " '-y'; "}, Row{"-5", " '-5'; "},
+                         Row{"-qx", " '-x' in '-qx'; "}, Row{"-iq3", " '-3' in '-iq3'; "},
+                         Row{"--=5", " '--'; "}, Row{"---", " '---'; "}}) {
+    CAPTURE(row.typed);
+    check_order(line({row.typed}), {"unknown option", row.named, "lauka --help"});
+    CHECK_FALSE(has(line({row.typed}), "?"));
   }
 }
 
@@ -109,14 +108,18 @@ TEST_CASE("a percentage is in its range") {
         "--confidence '100' is out of range; write a number from 50 and below 100");
   CHECK(line({"--fail-if-slower=inf"}) ==
         "--fail-if-slower 'inf' is not a number; write a number above -100 and at most 1000000");
-  for (const auto& [words, named] : {std::pair(Words{"--confidence", "0"}, "--confidence '0' "),
-                                     {Words{"--confidence", "nan"}, "--confidence 'nan' "},
-                                     {Words{"--fail-if-slower=-100"}, "--fail-if-slower '-100' "},
-                                     {Words{"--fail-if-slower=%"}, "--fail-if-slower '%' "},
-                                     {Words{"--fail-if", "cpu_time > -100"}, "--fail-if '-100' "},
-                                     {Words{"--fail-if", "cpu_time > nan"}, "--fail-if 'nan' "},
-                                     {Words{"--precision", "0"}, "--precision '0' "}})
-    CHECK_MESSAGE(line(words).starts_with(named), named);
+  struct Row {
+    Words words;
+    const char* named;
+  };
+  for (const Row& row : {Row{{"--confidence", "0"}, "--confidence '0' "},
+                         Row{{"--confidence", "nan"}, "--confidence 'nan' "},
+                         Row{{"--fail-if-slower=-100"}, "--fail-if-slower '-100' "},
+                         Row{{"--fail-if-slower=%"}, "--fail-if-slower '%' "},
+                         Row{{"--fail-if", "cpu_time > -100"}, "--fail-if '-100' "},
+                         Row{{"--fail-if", "cpu_time > nan"}, "--fail-if 'nan' "},
+                         Row{{"--precision", "0"}, "--precision '0' "}})
+    CHECK_MESSAGE(line(row.words).starts_with(row.named), row.named);
   CHECK(line({"--fail-if", "cpu_time > 5x"}) ==
         "--fail-if 'cpu_time > 5x' has the unit 'x', which is unknown; write a percentage as 5, a "
         "time as 200ms, 5s or 2min, a size as 64MiB, a count as 10K");

@@ -129,7 +129,7 @@ TEST_CASE("an export to standard output has it to itself") {
   const Said said = completed("-r2 --export-csv -", {"true"});
   CHECK(lines_of(said.out).at(0) ==
         "command,metric,unit,runs,mean,stddev,median,min,max,outliers,delta_percent,delta_low_"
-        "percent,delta_high_percent");
+        "percent,delta_high_percent,failed_runs");
   CHECK_FALSE(said.out_has("Benchmark"));
   CHECK(said.err_has("Benchmark 1"));
 }

@@ -39,7 +39,7 @@ TEST_CASE("the parameters are in the CSV and in the names") {
   completed("-r1 -q -n sleep --export-csv " + folder.file("out.csv") + " -L n 1,2 -L m a,b",
             {"echo {n}{m}"});
   const std::string csv = text_of(folder.file("out.csv"));
-  CHECK(lines_of(csv).at(0).ends_with(",delta_high_percent,parameter_n,parameter_m"));
+  CHECK(lines_of(csv).at(0).ends_with(",failed_runs,parameter_n,parameter_m"));
   CHECK(lines_of(csv).at(1).starts_with("\"sleep (n = 1, m = a)\",wall_time,"));
   CHECK(lines_of(csv).at(1).ends_with(",1,a"));
 }

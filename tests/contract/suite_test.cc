@@ -421,4 +421,26 @@ TEST_CASE("--resume: rounds that somebody edited, or that have another owner, ar
   CHECK(suite.run(words).status == 0);
 }
 
+TEST_CASE("a suite with a baseline shows the base's values, and names a benchmark that is gone") {
+  const Suite both(benchmark("kept", {"sh -c 'echo v=100'", "sh -c 'echo v=200'"}) +
+                   benchmark("gone", {"true", "true #"}));
+  const std::string old = both.folder.file("old.json");
+  CHECK(
+      both.run({"-r2", "--scrape", "v=v=(\\d+)", "--metrics", "v", "--export-json", old}).status ==
+      0);
+  const Suite one(benchmark("kept", {"sh -c 'echo v=100'", "sh -c 'echo v=300'"}));
+  const Said said = one.run({"-r2", "--scrape", "v=v=(\\d+)", "--metrics", "v", "--baseline", old});
+  CAPTURE(said.err);
+  CHECK(said.status == 0);
+  CHECK(said.err_has("'gone'"));
+  const Words lines = lines_of(said.out);
+  const auto row =
+      std::ranges::find_if(lines, [](const std::string& line) { return has(line, "300"); });
+  REQUIRE(row != lines.end());
+  CHECK(has(*row, "200"));
+  CHECK_FALSE(one.run({"-r2", "--only", "kept", "--scrape", "v=v=(\\d+)", "--metrics", "v",
+                       "--baseline", old})
+                  .err_has("'gone'"));
+}
+
 }  // namespace lauka::contract

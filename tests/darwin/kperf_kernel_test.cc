@@ -1,6 +1,7 @@
 #include "darwin/kperf_bench.h"
 #include "engine/kperf/kernel.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <functional>
@@ -151,7 +152,8 @@ TEST_CASE("actions and timers that an earlier tool has left are enough, however 
     };
     bench.begin({"instructions"}, strategy);
     CHECK(bench.counts_of("run 50ms").at("instructions").value_or(0) > 0);
-    CHECK_FALSE(has(bench.notes(), NoteKind::OtherStrategy));
+    // One note, of the framework that this machine lacks; none of a way of sampling.
+    CHECK(std::ranges::count(bench.notes(), NoteKind::OtherStrategy, &Note::kind) == 1);
   }
 }
 

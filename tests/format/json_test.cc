@@ -104,12 +104,14 @@ TEST_CASE("the JSON has each run's place in the session, counted from 1") {
                             {"round", 2},
                             {"pass", 2},
                             {"exit_code", 137},
+                            {"outcome", "timed_out"},
                             {"coverage", nullptr}}));
   CHECK(runs.at(2) == json({{"run", 6},
                             {"kind", "timed"},
                             {"round", 3},
                             {"pass", 1},
                             {"exit_code", 3},
+                            {"outcome", "failed"},
                             {"coverage", nullptr}}));
 }
 

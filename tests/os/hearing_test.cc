@@ -64,8 +64,8 @@ TEST_CASE("a run of which enough was heard is asked to end, and has succeeded") 
 TEST_CASE(
     "one that does not end when it is asked to is killed two seconds later, and has succeeded") {
   Ear ear("ready");
-  const Ended ended = run_shell("trap '' TERM; echo ready; while :; do sleep 0.05; done", ear,
-                                kPatience);
+  const Ended ended =
+      run_shell("trap '' TERM; echo ready; while :; do sleep 0.05; done", ear, kPatience);
   CHECK(ended.was_enough);
   CHECK(succeeded(ended.outcome));
   // The time is up to the line, and then the process had the grace.

@@ -507,8 +507,8 @@ TEST_CASE("a batch is run in order, to its end or to the first failure") {
 TEST_CASE("a tick comes while a long run goes on, at most five times a second") {
   const auto launcher = must(start_launcher());
   const TemporaryFile file;  // the run ends when it has something
-  const Launch launch{must(launcher->add_program(
-      shell("until [ -s " + file.name() + " ]; do sleep 0.01; done")))};
+  const Launch launch{
+      must(launcher->add_program(shell("until [ -s " + file.name() + " ]; do sleep 0.01; done")))};
   int ticks = 0;
   const auto began = std::chrono::steady_clock::now();
   const auto all = launcher->run({&launch, 1}, false, [&] {

@@ -135,6 +135,16 @@ TEST_CASE("root is the remedy only if the counters would stay, and not for root"
   CHECK_FALSE(found({7, 0, kSetUser, false, "", kElf}, kRootUser).value().is_counted_as_root);
 }
 
+TEST_CASE("a file is looked up, and named, where its command runs") {
+  world() = {{{"/bin/./sh", {0, 0, kSetUser, false, "", kElf}}}, {{"/proc/self/status", kUser}}};
+  ProgramSpec spec{.words = {"./sh"}};
+  spec.folder = "/bin";
+  CHECK(find_uncounted(spec, model()).value().file == "/bin/./sh");
+  spec = {.words = {"sh"}};
+  spec.environment = {"PATH=/bin/."};
+  CHECK(find_uncounted(spec, model()).value().file == "/bin/./sh");
+}
+
 TEST_CASE("of a script its last interpreter decides; a format of others says nothing") {
   const ProgramFile secret{0, 0, 0100711, false, "", std::nullopt};
   world() = {{{"/bin/sh", {0, 0, kSetUser, false, "", "#! /first -x\n"}},

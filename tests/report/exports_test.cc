@@ -13,11 +13,11 @@ TEST_CASE("the CSV has one row for each command and metric, in base units") {
       row(2, summary(4, 2.5, 0.25, 2.25, 2.75, 1), changed(0.25, std::nullopt))};
   CHECK(written(write_summary_csv, results) ==
         "command,metric,unit,runs,mean,stddev,median,min,max,outliers,"
-        "delta_percent,delta_low_percent,delta_high_percent\r\n"
-        "./build-old,wall_time,s,9,0.591,0.0076,0.594,0.583,0.605,0,,,\r\n"
-        "./build-old,peak_rss,B,9,137000000,300000,137000000,136600000,137400000,0,,,\r\n"
-        "./build-new -O2,wall_time,s,9,0.13,0.0083,0.133,0.125,0.141,0,-75,-125,-25\r\n"
-        "./build-new -O2,ipc,ratio,4,2.5,0.25,2.5,2.25,2.75,1,25,,\r\n");
+        "delta_percent,delta_low_percent,delta_high_percent,failed_runs\r\n"
+        "./build-old,wall_time,s,9,0.591,0.0076,0.594,0.583,0.605,0,,,,\r\n"
+        "./build-old,peak_rss,B,9,137000000,300000,137000000,136600000,137400000,0,,,,\r\n"
+        "./build-new -O2,wall_time,s,9,0.13,0.0083,0.133,0.125,0.141,0,-75,-125,-25,\r\n"
+        "./build-new -O2,ipc,ratio,4,2.5,0.25,2.5,2.25,2.75,1,25,,,\r\n");
 }
 
 TEST_CASE("what is undefined is an empty field, and a bound is a maximum") {
@@ -30,10 +30,10 @@ TEST_CASE("what is undefined is an empty field, and a bound is a maximum") {
                 MetricResult{.metric = 2}})});
   CHECK(written(write_summary_csv, results) ==
         "command,metric,unit,runs,mean,stddev,median,min,max,outliers,"
-        "delta_percent,delta_low_percent,delta_high_percent\r\n"
-        "a,peak_rss,B,1,,,,,819200,,,,\r\n"
-        "a,major_faults,1,1,3,,3,3,3,0,,,\r\n"
-        "a,cycles,1,0,,,,,,,,,\r\n");
+        "delta_percent,delta_low_percent,delta_high_percent,failed_runs\r\n"
+        "a,peak_rss,B,1,,,,,819200,,,,,\r\n"
+        "a,major_faults,1,1,3,,3,3,3,0,,,,\r\n"
+        "a,cycles,1,0,,,,,,,,,,\r\n");
 }
 
 TEST_CASE("a name is quoted where it must be, cannot steer, and is no formula of a spreadsheet") {
@@ -59,14 +59,14 @@ TEST_CASE("the runs' CSV has one row for each run, in the order run") {
       results_of({metric("wall_time", Unit::Seconds), metric("cpu_core/cycles,u/", Unit::Count),
                   metric("instructions", Unit::Count)},
                  {command("old", 2, {}), command("new, too", 1, {})});
-  results.runs = made({{{1, 0, 0, 0}, {0.25, 1000.0, std::nullopt}},
-                       {{0, 0, 0, 3}, {0.5, 2000.0, std::nullopt}},
-                       {{0, 1, 1, 137}, {0.1, std::nullopt, 12345678901.0}}});
+  results.runs = made({{{1, 0, 0, 0, Ending::Succeeded}, {0.25, 1000.0, std::nullopt}},
+                       {{0, 0, 0, 3, Ending::Failed}, {0.5, 2000.0, std::nullopt}},
+                       {{0, 1, 1, 137, Ending::TimedOut}, {0.1, std::nullopt, 12345678901.0}}});
   CHECK(written(write_runs_csv, results) ==
-        "command,run,round,pass,status,wall_time,\"cpu_core/cycles,u/\",instructions\r\n"
-        "\"new, too\",1,1,1,0,0.25,1000,\r\n"
-        "old,2,1,1,3,0.5,2000,\r\n"
-        "old,3,2,2,137,0.1,,12345678901\r\n");
+        "command,run,round,pass,status,outcome,wall_time,\"cpu_core/cycles,u/\",instructions\r\n"
+        "\"new, too\",1,1,1,0,succeeded,0.25,1000,\r\n"
+        "old,2,1,1,3,failed,0.5,2000,\r\n"
+        "old,3,2,2,137,timed_out,0.1,,12345678901\r\n");
 }
 
 TEST_CASE("the Markdown is a table, and what was found below it") {

@@ -190,7 +190,7 @@ TEST_CASE("a gate on few rounds says so") {
   CHECK(figures_of(line_of(verdict(Answer::Inconclusive, changed(0.5, std::nullopt), 1))) ==
         "+50.0% 1");
   CHECK(has(line_of(verdict(Answer::Fail, changed(std::nullopt, std::nullopt), 12)),
-            "(measured from 0, so there is no percentage; 12 rounds)"));
+            "no percentage; 12 rounds)"));
 }
 
 TEST_CASE("the answer is coloured, and its line otherwise the same") {

@@ -486,4 +486,34 @@ TEST_CASE("a thousand commands have each their own runs, in the order run") {
   }
 }
 
+TEST_CASE(
+    "runs that only count fail as well, and hold a verdict back, whichever command they are of") {
+  for (const std::uint32_t failing : {0U, 1U}) {
+    Session session = rounds_of(Seconds(9, 1.0), Seconds(9, 1.0));
+    for (std::uint32_t round = 0; round < 9; ++round)
+      for (const std::uint32_t command : {0U, 1U}) {
+        RunRecord run = run_of(command, round, 1.0);
+        run.step.kind = round < 5 ? RoundKind::Counting : RoundKind::Simulated;
+        if (command == failing) run.outcome = Exited{3};
+        session.runs.push_back(run);
+      }
+    Plan plan = plan_of(2);
+    plan.ignore_failure = IgnoreFailure{true};
+    const Recording recording = make_recording(plan, session, {}, {});
+    CHECK(count_endings(*recording.runs, failing).failed_runs() == 9);
+    CHECK(count_endings(*recording.runs, failing).runs == 18);
+    gate::Findings findings;
+    findings.verdicts = {
+        {.condition = {"wall_time", 10}, .candidate = 1, .answer = gate::Answer::Pass},
+        {.condition = {.metric = "wall_time", .bound = 2.0},
+         .candidate = 1,
+         .answer = gate::Answer::Pass}};
+    hold_back_verdicts(recording, findings);
+    CHECK(findings.verdicts[0].answer == gate::Answer::Inconclusive);
+    CHECK(findings.verdicts[0].obstacle == gate::Obstacle::FailureRates);
+    // A bound is of one command.
+    CHECK(findings.verdicts[1].answer == gate::Answer::Pass);
+  }
+}
+
 }  // namespace lauka

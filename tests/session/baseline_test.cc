@@ -80,7 +80,7 @@ TEST_CASE("a baseline has to have what a gate or --precision looks at") {
         "again with it");
   const auto of_hyperfine = baseline_of({"a"});
   of_hyperfine->by_lauka = false;
-  CHECK(has(fault(plan, of_hyperfine), "hyperfine's files are read for wall_time only"));
+  CHECK(has(fault(plan, of_hyperfine), "lauka --export-json"));
   plan.gates = fakes::gates_of(plan, {{"wall_time", 5.0}});
   plan.precision = PrecisionGoal{0.01};
   CHECK(use_baseline(plan, "b.json", baseline_of({"a"})).has_value());
@@ -161,6 +161,13 @@ TEST_CASE("each run of a long session keeps its own values, in whatever order th
       REQUIRE(recording.runs->value(at, wall_time) == static_cast<double>(at + 1));
       REQUIRE(recording.runs->row(at).round == at);
     }
+}
+
+TEST_CASE("one name twice on one side is refused with how often the baseline has it") {
+  const std::string said =
+      fault(plan_of({"work 20", "work 20"}), baseline_of({"work 10", "work 20"}));
+  CHECK(has(said, "has 'work 20' once, not for each command of that name"));
+  CHECK(has(said, "'work 10', 'work 20'"));
 }
 
 }  // namespace lauka

@@ -166,7 +166,8 @@ void note_gone(const std::string& file, const ReadFile& read, Call& call) {
   for (Benchmark& one : call.benchmarks)
     if (one.options.baseline == file)
       one.plan.events.notes.push_back(
-          fmt::format("the baseline {} has {}, which the suite lacks", cited(file), listed(gone)));
+          {NoteKind::Other, fmt::format("the baseline {} has {}, which the suite lacks",
+                                        cited(file), listed(gone))});
 }
 
 /// Adds the baselines. Each file is read once: it may be a pipe.

@@ -335,6 +335,8 @@ Result<void> add_suite(Call& call) {
   call.suite_text = *std::move(text);
   suite->session.typed = std::move(call.options.typed);
   suite->session.resumes = call.options.resumes;
+  suite->session.only = call.options.only;
+  suite->session.shard = call.options.shard;
   call.options = std::move(suite->session);
   if (auto taken = take_seed(call); !taken) return taken;
   if (!call.options.seed)

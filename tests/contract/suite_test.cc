@@ -423,7 +423,7 @@ TEST_CASE("--resume: rounds that somebody edited, or that have another owner, ar
 
 TEST_CASE("a suite with a baseline shows the base's values, and names a benchmark that is gone") {
   const Suite both(benchmark("kept", {"sh -c 'echo v=100'", "sh -c 'echo v=200'"}) +
-                   benchmark("gone", {"true", "true #"}));
+                   benchmark("gone", {"sh -c 'echo v=1'", "sh -c 'echo v=2'"}));
   const std::string old = both.folder.file("old.json");
   CHECK(
       both.run({"-r2", "--scrape", "v=v=(\\d+)", "--metrics", "v", "--export-json", old}).status ==

@@ -175,11 +175,11 @@ TEST_CASE("AsciiDoc: the table of the Markdown, with nothing in names that it wo
         "|===\n"
         "| command\n| measurement\n| mean ± σ\n| min … max\n| outliers\n| delta\n"
         "\n"
-        "| `./build-old` +\n9 runs\n| wall_time\n| 591ms ± 7.6ms\n| 583ms … 605ms\n| 0 (0%)\n"
+        "| `./build-old` +\n9 runs\n| wall_time\n| 591.0ms ± 7.6ms\n| 583.0ms … 605.0ms\n| 0 (0%)\n"
         "| \n"
         "\n"
         "| `a&#124;b &#42;c&#42; -&#45; &#123;d&#125; it&#39;s` +\n9 runs\n| wall_time\n"
-        "| 130ms ± 8.3ms\n| 125ms … 141ms\n| 0 (0%)\n| *better −78.0% ± 0.5%*\n"
+        "| 130.0ms ± 8.3ms\n| 125.0ms … 141.0ms\n| 0 (0%)\n| *better −78.0% ± 0.5%*\n"
         "\n"
         "|===\n"
         "\n"
@@ -192,14 +192,15 @@ TEST_CASE("Org: the same, where an underscore would lower what follows it") {
   results.metrics.resize(1);
   for (CommandResult& one : results.commands) one.rows.resize(1);
   results.commands[1].name = "a|b x=1 /tmp/c";
-  CHECK(written(write_orgmode, results) ==
-        "| command | measurement | mean ± σ | min … max | outliers | delta |\n"
-        "|---+---+---+---+---+---|\n"
-        "| =./build-old=, 9 runs | =wall_time= | 591ms ± 7.6ms | 583ms … 605ms | 0 (0%) |  |\n"
-        "| a\\vert{}b x=1 \\slash{}tmp/c, 9 runs | =wall_time= | 130ms ± 8.3ms | 125ms … "
-        "141ms | 0 (0%) | *better −78.0% ± 0.5%* |\n"
-        "\n"
-        "- a\\vert{}b x=1 \\slash{}tmp/c ran 4.55 ± 0.04 times faster than ./build-old\n");
+  CHECK(
+      written(write_orgmode, results) ==
+      "| command | measurement | mean ± σ | min … max | outliers | delta |\n"
+      "|---+---+---+---+---+---|\n"
+      "| =./build-old=, 9 runs | =wall_time= | 591.0ms ± 7.6ms | 583.0ms … 605.0ms | 0 (0%) |  |\n"
+      "| a\\vert{}b x=1 \\slash{}tmp/c, 9 runs | =wall_time= | 130.0ms ± 8.3ms | 125.0ms … "
+      "141.0ms | 0 (0%) | *better −78.0% ± 0.5%* |\n"
+      "\n"
+      "- a\\vert{}b x=1 \\slash{}tmp/c ran 4.55 ± 0.04 times faster than ./build-old\n");
   results.commands[1].name = "x=1 y";
   CHECK(has(written(write_orgmode, results), "| ~x=1 y~, 9 runs |"));
 }

@@ -372,7 +372,7 @@ namespace {
 constexpr int kMostInterpreters = 5;  // of one script, as the kernel takes
 
 /// The rights of a process before it executes a program.
-struct Rights {
+struct Credentials {
   std::uint32_t user = 0;
   std::uint32_t group = 0;
   std::uint64_t permitted = 0;  ///< capabilities, as are the next two
@@ -395,11 +395,12 @@ std::uint32_t effective_id_in(const std::string& status, std::string_view name) 
 }
 
 /// Returns the rights of `spec`'s process. Another user's process begins without capabilities.
-Rights rights_of(const ProgramSpec& spec, const LinuxCalls& calls) {
+Credentials rights_of(const ProgramSpec& spec, const LinuxCalls& calls) {
   const std::string status = calls.read_file("/proc/self/status").value_or("");
-  Rights rights{effective_id_in(status, "Uid"),    effective_id_in(status, "Gid"),
-                capabilities_in(status, "CapPrm"), capabilities_in(status, "CapInh"),
-                capabilities_in(status, "CapBnd"), find_value(status, "NoNewPrivs", ':') == "1"};
+  Credentials rights{
+      effective_id_in(status, "Uid"),    effective_id_in(status, "Gid"),
+      capabilities_in(status, "CapPrm"), capabilities_in(status, "CapInh"),
+      capabilities_in(status, "CapBnd"), find_value(status, "NoNewPrivs", ':') == "1"};
   if (spec.user) {
     rights.user = spec.user->id;
     rights.group = spec.user->group;
@@ -410,7 +411,7 @@ Rights rights_of(const ProgramSpec& spec, const LinuxCalls& calls) {
 
 /// struct vfs_cap_data of the kernel: a revision, then permitted and inheritable capabilities, the
 /// lower 32 bits of both first. Revision 3 is shown to those only whom it gives nothing.
-bool gives_capabilities(const std::string& attribute, const Rights& rights) {
+bool gives_capabilities(const std::string& attribute, const Credentials& rights) {
   const auto word = [&](std::size_t index) {
     std::uint32_t value = 0;
     if (attribute.size() >= (index + 1) * sizeof value)
@@ -425,7 +426,7 @@ bool gives_capabilities(const std::string& attribute, const Rights& rights) {
   return (given & ~rights.permitted) != 0;
 }
 
-std::optional<CounterLoss> loss_at(const ProgramFile& file, const Rights& rights) {
+std::optional<CounterLoss> loss_at(const ProgramFile& file, const Credentials& rights) {
   if (!file.is_on_nosuid && !rights.gains_nothing) {
     constexpr std::uint32_t setgid = S_ISGID | S_IXGRP;  // without the latter it means nothing
     if ((file.mode & S_ISUID) != 0 && file.user != rights.user) return CounterLoss::SetUser;
@@ -436,7 +437,7 @@ std::optional<CounterLoss> loss_at(const ProgramFile& file, const Rights& rights
   return file.head ? std::nullopt : std::optional(CounterLoss::Unreadable);
 }
 
-bool is_lost_by_root(ProgramFile file, const Rights& rights) {
+bool is_lost_by_root(ProgramFile file, const Credentials& rights) {
   file.head = "";
   return loss_at(file, {.gains_nothing = rights.gains_nothing}).has_value();
 }
@@ -461,7 +462,7 @@ std::optional<UncountedFile> find_uncounted(const ProgramSpec& spec, const Linux
     }
     // Of other formats an interpreter runs that only the kernel knows (binfmt_misc).
     if (file->head && !file->head->starts_with("\177ELF")) return std::nullopt;
-    const Rights rights = rights_of(spec, calls);
+    const Credentials rights = rights_of(spec, calls);
     const auto loss = loss_at(*file, rights);
     if (!loss) return std::nullopt;
     return UncountedFile{*loss, path, rights.user != 0 && !is_lost_by_root(*file, rights)};

@@ -123,7 +123,7 @@ struct Metric {
   Unit unit = Unit::Count;
   Better better = Better::Less;
   Shown shown = Shown::Always;
-  Formula source;
+  Formula source{};
   RoundKind kind = RoundKind::Timed;              ///< of the rounds whose runs have values of it
   CountedLevels levels = CountedLevels::Unknown;  ///< of its event, or of its formula's first one
   bool of_region = false;  ///< its events are counted in the program's region (lauka/region.h)

@@ -8,7 +8,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -30,7 +29,6 @@ namespace {
 using std::string_view_literals::operator""sv;
 
 constexpr std::size_t kMostShown = 60;  // bytes of a value in a message
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 Error foreign(std::string_view detail) {
   return Error{fmt::format("is neither lauka's nor hyperfine's JSON ({})", detail),
@@ -39,7 +37,7 @@ Error foreign(std::string_view detail) {
 
 /// Returns a measured value: NaN if missing in this run; nullopt if it cannot be one.
 std::optional<double> measured(const JsonIn& value) {
-  if (value.is_null()) return kNone;
+  if (value.is_null()) return kNoValue;
   if (!value.is_number()) return std::nullopt;
   const auto number = value.get<double>();
   return is_measurable(number) ? std::optional(number) : std::nullopt;
@@ -281,7 +279,7 @@ class SessionReader {
     run.number = runs_.size();
     run.row.command = command;
     run.row.round = round;
-    run.values.assign(recording().metrics.size(), kNone);
+    run.values.assign(recording().metrics.size(), kNoValue);
     return run;
   }
 
@@ -443,7 +441,7 @@ class SessionReader {
       if (const JsonIn* values = object_in(there, "values")) {
         for (const auto& [metric, value] : values->items()) {
           if (const auto place = find_metric(recording().metrics, metric))
-            run.values[*place] = measured(value).value_or(kNone);
+            run.values[*place] = measured(value).value_or(kNoValue);
         }
       }
       redone_.push_back(std::move(run));

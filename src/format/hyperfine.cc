@@ -3,7 +3,6 @@
 #include "format/sections.h"
 
 #include <cmath>
-#include <limits>
 #include <map>
 #include <utility>
 
@@ -16,12 +15,10 @@ namespace lauka {
 
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
 double value_or_none(const JsonIn* value) {
   const bool is_value = value != nullptr && value->is_number();
-  const double number = is_value ? value->get<double>() : kNone;
-  return is_measurable(number) && number >= 0.0 ? number : kNone;
+  const double number = is_value ? value->get<double>() : kNoValue;
+  return is_measurable(number) && number >= 0.0 ? number : kNoValue;
 }
 
 std::optional<int> status_in(const JsonIn* code) {
@@ -46,7 +43,7 @@ void add_if_known(ForeignMetric metric, std::vector<ForeignMetric>& all) {
 void add_measured(const JsonIn* measurements, std::size_t runs, std::vector<ForeignMetric>& all) {
   for (const Namesake& name : kNamesakes) {
     if (name.ours == Role::WallTime) continue;
-    ForeignMetric metric{name.ours, std::vector<double>(runs, kNone)};
+    ForeignMetric metric{name.ours, std::vector<double>(runs, kNoValue)};
     for (std::size_t run = 0; run < runs; ++run) {
       const JsonIn* of_run = item_of(measurements, run, runs);
       const JsonIn* quantity = of_run != nullptr ? object_in(*of_run, name.theirs) : nullptr;
@@ -64,7 +61,7 @@ void add_listed(const JsonIn& result, std::size_t runs, std::vector<ForeignMetri
   if (user && system) add_if_known({Role::CpuTime, {}, *user + *system}, all);
   add_if_known({Role::UserTime, {}, user}, all);
   add_if_known({Role::SystemTime, {}, system}, all);
-  ForeignMetric peak{Role::PeakRss, std::vector<double>(runs, kNone)};
+  ForeignMetric peak{Role::PeakRss, std::vector<double>(runs, kNoValue)};
   const JsonIn* peaks = list_in(result, "memory_usage_byte");
   for (std::size_t run = 0; run < runs; ++run)
     peak.values[run] = value_or_none(item_of(peaks, run, runs));

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +23,9 @@
 // write, or of the wrong type, keep their defaults. Internal to format/ and history/.
 
 namespace lauka {
+
+/// Stands for a missing value in a list of measured values.
+inline constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 template <typename Value>
 struct Word {

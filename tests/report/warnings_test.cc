@@ -211,8 +211,9 @@ TEST_CASE("lost counts name the file, the reason and what helps") {
         "lauka: warning: 'one': no event is counted: Linux stops counters at the start of /bin/x, "
         "which is setuid to another user; measure a copy made with cp, which leaves that out, or "
         "run it as root (sudo lauka --as-root ...)\n");
-  CHECK("lauka: warning: " + uncounted_line({.name = "one"}, setuid) + "\n" ==
-        line_of(LostCounts{setuid}));
+  Command one;
+  one.name = "one";
+  CHECK("lauka: warning: " + uncounted_line(one, setuid) + "\n" == line_of(LostCounts{setuid}));
   const auto line = [](CounterLoss loss) { return line_of(LostCounts{{loss, "/bin/x", false}}); };
   CHECK(line(CounterLoss::SetGroup).find("setgid") != std::string::npos);
   CHECK(line(CounterLoss::Capabilities).find("capabilities") != std::string::npos);

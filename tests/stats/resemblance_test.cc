@@ -102,9 +102,9 @@ TEST_CASE("noise of one command that lasts leaves the interval its coverage from
     const std::vector<double> ratios = waves(source, 60, 0.6);
     const std::vector<double> steady(60, 1.0);
     const Delta delta = estimate_delta(steady, ratios, true, tails_of(0.95));
-    held += delta.bounds && !delta.bounds->leave_out(0.0) ? 1 : 0;
+    held += delta.bounds && !delta.bounds->leave_out(0.0) ? 1U : 0U;
     const auto narrow = typical_change(steady, ratios, true, 0.025);
-    plain += narrow && !narrow->bounds.leave_out(0.0) ? 1 : 0;
+    plain += narrow && !narrow->bounds.leave_out(0.0) ? 1U : 0U;
   }
   CHECK(plain < sessions * 85 / 100);
   CHECK(held > sessions * 90 / 100);
@@ -115,7 +115,7 @@ TEST_CASE("a likeness is clear in at most one of two hundred series of independe
   for (const std::size_t count : {20U, 30U, 100U}) {
     std::size_t clear = 0;
     for (std::size_t i = 0; i < 4000; ++i)
-      clear += resemblance(source.normals(count, 1.0, 0.01)).is_clear(0.005) ? 1 : 0;
+      clear += resemblance(source.normals(count, 1.0, 0.01)).is_clear(0.005) ? 1U : 0U;
     INFO(count, ": ", clear);
     CHECK(clear <= 20 + 13);  // three standard errors
   }

@@ -62,7 +62,7 @@ namespace detail {
 /// Returns the end of the text or character literal that begins at `begin`.
 inline std::size_t end_of_literal(const std::string& text, std::size_t begin) {
   std::size_t end = begin + 1;
-  while (end < text.size() && text[end] != text[begin]) end += text[end] == '\\' ? 2 : 1;
+  while (end < text.size() && text[end] != text[begin]) end += text[end] == '\\' ? 2U : 1U;
   return std::min(end + 1, text.size());
 }
 

@@ -326,7 +326,8 @@ constexpr auto kCommands = std::to_array<OptionInfo>({
      },
      sets("shell")},
     {"ignore-failure", 'i', Takes::OptionalNumber, "CODE,...",
-     "ignore failures: go on when a run fails, and include and count such runs; or go on with these "
+     "ignore failures: go on when a run fails, and include and count such runs; or go on with "
+     "these "
      "exit statuses only (128 + N for signal N), which then are successes. A gate between commands "
      "that fail at different rates is inconclusive; one on a command that always fails ends with 1",
      put<ignored_failures, &Options::ignore_failure>, brief("go on when a run fails")},

@@ -293,7 +293,7 @@ struct Session {
   std::vector<HookFailed> also_failed{};   ///< after the session was cut short
   std::vector<ShellOverhead> overheads{};  ///< one per command, subtracted; empty without a shell
   std::vector<Note> notes;
-  std::vector<Fingerprint> programs{};  ///< one per command; empty if not needed
+  std::vector<Fingerprint> programs{};                    ///< one per command; empty if not needed
   std::vector<std::optional<UncountedFile>> uncounted{};  ///< one per command: Command::uncounted
 };
 

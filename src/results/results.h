@@ -173,12 +173,11 @@ struct OutlivedRuns {
 };
 
 /// An observation with its numbers; report/ has the words.
-using Finding =
-    std::variant<SlowFirstRun, stats::Drift, stats::TwoModes, ManyOutliers, stats::SlowNoise,
-                 CoarseClock, UncertainSplit, BelowShell, FewRuns, SequentialRuns, AgainstBaseline,
-                 ForeignBaseline, OtherCores, LowShare, LowCoverage, NeverCounted, MeanDiffers,
-                 AlikeRounds, SlowedByCounting, BusyMachine, SamePrograms, LostCounts, Throttled,
-                 OutlivedRuns>;
+using Finding = std::variant<SlowFirstRun, stats::Drift, stats::TwoModes, ManyOutliers,
+                             stats::SlowNoise, CoarseClock, UncertainSplit, BelowShell, FewRuns,
+                             SequentialRuns, AgainstBaseline, ForeignBaseline, OtherCores, LowShare,
+                             LowCoverage, NeverCounted, MeanDiffers, AlikeRounds, SlowedByCounting,
+                             BusyMachine, SamePrograms, LostCounts, Throttled, OutlivedRuns>;
 
 /// Caveats.
 struct Warning {

@@ -38,7 +38,7 @@ struct RunContext {
   std::uint32_t* order = nullptr;  ///< number of the latest run of all benchmarks; null if alone
 
   // These may be empty.
-  std::function<void()> let_others{};     ///< lets other plans go on; called before timed rounds
+  std::function<void()> let_others{};  ///< lets other plans go on; called before timed rounds
   /// Called before the first run of a command that loses its counters (Command::uncounted).
   std::function<void(std::size_t command, const UncountedFile&)> counts_lost{};
   std::function<bool()> was_throttled{};  ///< true if the processor was since the last call

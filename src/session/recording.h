@@ -42,7 +42,7 @@ struct RunRow {
   double wall_seconds = 0.0;              ///< of a run of any kind, also of one that was killed
   bool below_overhead = false;            ///< as RunRecord's
   std::uint32_t order = 0;                ///< as RunRecord's
-  std::uint32_t outlived = 0;              ///< as RunRecord's
+  std::uint32_t outlived = 0;             ///< as RunRecord's
 };
 
 /// Runs of a command that failed in the same way.

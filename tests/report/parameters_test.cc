@@ -88,11 +88,12 @@ TEST_CASE("each variable has a column at the end of the CSV, empty where a comma
   Results results = one_scan();
   results.commands.resize(2);
   results.commands[1].parameters = {{"opt", "a,b"}};
-  CHECK(written(write_summary_csv, results) ==
-        "command,metric,unit,runs,mean,stddev,median,min,max,outliers,"
-        "delta_percent,delta_low_percent,delta_high_percent,failed_runs,parameter_n,parameter_opt\r\n"
-        "old {n},wall_time,s,3,0.1,0.001,0.1,0.099,0.101,0,,,,,1,\r\n"
-        "old {n},wall_time,s,3,0.05,0.001,0.05,0.049,0.051,0,-50,-51,-49,,,\"a,b\"\r\n");
+  CHECK(
+      written(write_summary_csv, results) ==
+      "command,metric,unit,runs,mean,stddev,median,min,max,outliers,"
+      "delta_percent,delta_low_percent,delta_high_percent,failed_runs,parameter_n,parameter_opt\r\n"
+      "old {n},wall_time,s,3,0.1,0.001,0.1,0.099,0.101,0,,,,,1,\r\n"
+      "old {n},wall_time,s,3,0.05,0.001,0.05,0.049,0.051,0,-50,-51,-49,,,\"a,b\"\r\n");
 }
 
 TEST_CASE("the shell's time is shown once, or for each command if it differs") {

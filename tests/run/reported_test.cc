@@ -373,7 +373,8 @@ TEST_CASE("no region, one left open, an end alone and more time than there was a
   CHECK(why({.entries = 1, .is_open = true}) == "its region was still open when it ended");
   CHECK(why({.entries = 1, .stray = 1}) ==
         "it called lauka_region_end without a lauka_region_begin before it");
-  CHECK(why({.entries = 1, .time_ns = 1000, .lost_locks = 1}).starts_with("for more than a second"));
+  CHECK(
+      why({.entries = 1, .time_ns = 1000, .lost_locks = 1}).starts_with("for more than a second"));
   CHECK(why({.entries = 1, .time_ns = 1001}) == "it noted more time in its region than it took");
   os::Ended nothing{Exited{0}, {}};
   CHECK(why_no_region(nothing).has_value());

@@ -102,9 +102,9 @@ std::unique_ptr<Host> host_of(const std::string& scenario) {
   const json all = json::parse(scenario);
   auto host = std::make_unique<Host>(setup_of(all), rules_of(all));
   host->kernel.load = loader_of_files();
-  const std::string self_counts = all.value("self_counts", "told");
-  if (self_counts == "refused") set_self_counts(SelfCounts::Refused);
-  if (self_counts == "zero" || host->kernel.setup.is_virtual) set_self_counts(SelfCounts::Zero);
+  const std::string word = all.value("self_counts", "told");
+  if (word == "refused") set_self_counts(SelfCounts::Refused);
+  if (word == "zero" || host->kernel.setup.is_virtual) set_self_counts(SelfCounts::Zero);
   return host;
 }
 

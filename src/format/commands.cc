@@ -411,14 +411,20 @@ class SessionReader {
       if (auto fits = check_unit(of, text_in(there, "unit"), name); !fits) return fits;
       while (runs.size() < values->size()) runs.push_back(empty_run(command, runs.size()));
       enter(*values, *place, runs);
-      const auto mean = number_in(there, "mean");
-      if (mean && std::ranges::all_of(*values, [](double value) { return std::isnan(value); }))
-        recording().means.push_back({command, *place, *mean});
-      const JsonIn* bound = member(there, "at_most");
-      if (const auto value = bound != nullptr ? measured(*bound) : std::nullopt)
-        at_most_[{command, *place}] = *value;
+      add_mean_and_bound(there, command, *place, *values);
     }
     return {};
+  }
+
+  /// Adds what is known of a metric besides its values: a mean without any, an upper bound.
+  void add_mean_and_bound(const JsonIn& there, std::size_t command, std::size_t metric,
+                          const std::vector<double>& values) {
+    const auto mean = number_in(there, "mean");
+    if (mean && std::ranges::all_of(values, [](double value) { return std::isnan(value); }))
+      recording().means.push_back({command, metric, *mean});
+    const JsonIn* bound = member(there, "at_most");
+    if (const auto value = bound != nullptr ? measured(*bound) : std::nullopt)
+      at_most_[{command, metric}] = *value;
   }
 
   static std::vector<Note> read_notes(const JsonIn& there) {

@@ -407,18 +407,28 @@ std::string pending_text(const SteppedSeries& stepped) {
                      commit_name(stepped.trend.commits[*stepped.pending]));
 }
 
+namespace {
+
+std::string step_line(const SteppedSeries& stepped, const KnownStep& known) {
+  const auto& commits = stepped.trend.commits;
+  const stats::Step& step = known.step;
+  std::string line = fmt::format("  {}  {} at {}{}", known.id, step_change_text(stepped, step),
+                                 commit_name(commits[step.at]), state_words(known));
+  if (const Endings& endings = commits[step.at].endings; !endings.failed.empty())
+    line += ", where " + report::failures_text(endings);
+  if (step.earliest != step.latest)
+    line += fmt::format(" (the commit is one of {} to {})", commit_name(commits[step.earliest]),
+                        commit_name(commits[step.latest]));
+  return line;
+}
+
+}  // namespace
+
 std::string steps_text(const SteppedSeries& stepped, const report::Style& style) {
   const auto& commits = stepped.trend.commits;
   std::string text;
   for (const KnownStep& known : stepped.steps) {
-    const stats::Step& step = known.step;
-    std::string line = fmt::format("  {}  {} at {}{}", known.id, step_change_text(stepped, step),
-                                   commit_name(commits[step.at]), state_words(known));
-    if (const Endings& endings = commits[step.at].endings; !endings.failed.empty())
-      line += ", where " + report::failures_text(endings);
-    if (step.earliest != step.latest)
-      line += fmt::format(" (the commit is one of {} to {})", commit_name(commits[step.earliest]),
-                          commit_name(commits[step.latest]));
+    const std::string line = step_line(stepped, known);
     const report::Ink ink = known.state == StepState::Alarm ? report::Ink::Red : report::Ink::Plain;
     text += report::inked(style.ascii ? report::to_ascii(line) : line, ink, style.color) + "\n";
   }

@@ -470,6 +470,28 @@ std::optional<UncountedFile> find_uncounted(const ProgramSpec& spec, const Linux
   return std::nullopt;
 }
 
+namespace {
+
+/// Returns the descriptor of this process that `name` in `folder` stands for; nullopt if none.
+std::optional<int> descriptor_in(const std::filesystem::path& folder, const std::string& name) {
+  constexpr long long most = 1 << 20;
+  if (folder != "/dev/fd" &&
+      folder != std::filesystem::path("/proc") / std::to_string(getpid()) / "fd")
+    return std::nullopt;
+  const auto number = parse_whole_number(name, 0, most);
+  return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
+}
+
+/// True if anyone may have put the link into its folder, as into /tmp, and someone else has.
+bool is_foreign_link(const struct stat& link, const std::filesystem::path& folder) {
+  struct stat of_folder {};
+  const bool open_to_all = stat(folder.c_str(), &of_folder) == 0 &&
+                           (of_folder.st_mode & (S_ISVTX | S_IWOTH)) == (S_ISVTX | S_IWOTH);
+  return open_to_all && link.st_uid != geteuid() && link.st_uid != of_folder.st_uid;
+}
+
+}  // namespace
+
 ResolvedPath resolve(const std::string& path) {
   namespace fs = std::filesystem;
   constexpr int most_links = 40;  // as the kernel follows
@@ -488,22 +510,15 @@ ResolvedPath resolve(const std::string& path) {
     if (part == "..") done = done.parent_path();
     if (part.empty() || part == "." || part == "..") continue;
     const fs::path next = part.is_absolute() ? part : done / part;
-    if (done == "/dev/fd" || done == fs::path("/proc") / std::to_string(getpid()) / "fd") {
-      constexpr long long most = 1 << 20;
-      if (const auto number = parse_whole_number(part.string(), 0, most); number && left.empty())
-        resolved.descriptor = static_cast<int>(*number);
-    }
+    if (const auto number = descriptor_in(done, part.string()); number && left.empty())
+      resolved.descriptor = number;
     struct stat link {};
     if (lstat(next.c_str(), &link) != 0 || !S_ISLNK(link.st_mode)) {
       done = next;
       continue;
     }
     ++links;
-    struct stat folder {};
-    const bool open_to_all = stat(done.c_str(), &folder) == 0 &&
-                             (folder.st_mode & (S_ISVTX | S_IWOTH)) == (S_ISVTX | S_IWOTH);
-    if (open_to_all && link.st_uid != geteuid() && link.st_uid != folder.st_uid)
-      resolved.foreign_link = next.string();
+    if (is_foreign_link(link, done)) resolved.foreign_link = next.string();
     go_by(fs::read_symlink(next, error));
   }
   if (!error && left.empty()) resolved.path = done.string();

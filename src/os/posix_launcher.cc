@@ -382,6 +382,16 @@ class PosixLauncher final : public Launcher {
     return *why_gone_;
   }
 
+  static void enter_survivor(int survivor, Outcome& outcome) {
+    if (auto* late = std::get_if<TimedOut>(&outcome)) late->survivor = survivor;
+    if (auto* stopped = std::get_if<Stopped>(&outcome)) stopped->survivor = survivor;
+  }
+
+  /// True if the launcher ended the run, with its group.
+  static bool was_killed(const Outcome& outcome) {
+    return !ended_by_itself(outcome) && !std::holds_alternative<NotStarted>(outcome);
+  }
+
   std::vector<Ended> collect(bool go_on_after_failure) {
     std::vector<Ended> all;
     all.reserve(state_->ended_count);
@@ -391,8 +401,7 @@ class PosixLauncher final : public Launcher {
       last_sink_ = program.is_kept ? Sink::Null : program.sink;
       // Processes that left the group still exist; they must not use the CPU under the next run.
       const bool was_enough = channels_.files.enough_ns() && ended_by_itself(shared.outcome);
-      const bool killed = was_enough || (!ended_by_itself(shared.outcome) &&
-                                         !std::holds_alternative<NotStarted>(shared.outcome));
+      const bool killed = was_enough || was_killed(shared.outcome);
       const int left = killed && shared.began_ns != 0 ? kill_descendants(pid_, shared.began_ns) : 0;
       Ended ended{.outcome = shared.outcome,
                   .usage = shared.usage,
@@ -403,8 +412,7 @@ class PosixLauncher final : public Launcher {
                   .outlived = killed ? 0 : shared.outlived,
                   .input = shared.input};
       const int survivor = std::max(shared.survivor, left);
-      if (auto* late = std::get_if<TimedOut>(&ended.outcome)) late->survivor = survivor;
-      if (auto* stopped = std::get_if<Stopped>(&ended.outcome)) stopped->survivor = survivor;
+      enter_survivor(survivor, ended.outcome);
       const auto* signalled = std::get_if<Signalled>(&ended.outcome);
       if (signalled != nullptr && was_meant_for_lauka(signalled->signal, !go_on_after_failure))
         ended.outcome = Cancelled{};

@@ -633,22 +633,11 @@ Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,
   return {};
 }
 
-std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selection,
-                                 bool events_were_asked_for, bool has_tree_peak) {
-  std::vector<Metric> metrics;
-  metrics.reserve(kBuiltInMetrics.size() + events.events.size() + 2);
-  for (const BuiltInMetric& metric : kBuiltInMetrics) {
-    if (metric.name == kTreePeakMemory && !has_tree_peak) continue;
-    metrics.push_back(Metric{.name = std::string(metric.name),
-                             .unit = metric.unit,
-                             .better = Better::Less,
-                             .shown = shown_by(selection, metric),
-                             .source = metric.read,
-                             .role = metric.role});
-  }
-  add_core_metrics(events, selection, metrics);
-  const Shown shown =
-      selection == MetricSelection::Time && !events_were_asked_for ? Shown::Verbose : Shown::Always;
+namespace {
+
+/// Adds a metric for each event, except times by kind of core.
+void add_event_metrics(const EventSet& events, MetricSelection selection, Shown shown,
+                       std::vector<Metric>& metrics) {
   for (std::size_t i = 0; i < events.events.size(); ++i) {
     const Event& event = events.events[i];
     if (event.role == Role::CoreTime) continue;
@@ -665,6 +654,27 @@ std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selecti
                              .event = i,
                              .is_part = event.part_of.has_value()});
   }
+}
+
+}  // namespace
+
+std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selection,
+                                 bool events_were_asked_for, bool has_tree_peak) {
+  std::vector<Metric> metrics;
+  metrics.reserve(kBuiltInMetrics.size() + events.events.size() + 2);
+  for (const BuiltInMetric& metric : kBuiltInMetrics) {
+    if (metric.name == kTreePeakMemory && !has_tree_peak) continue;
+    metrics.push_back(Metric{.name = std::string(metric.name),
+                             .unit = metric.unit,
+                             .better = Better::Less,
+                             .shown = shown_by(selection, metric),
+                             .source = metric.read,
+                             .role = metric.role});
+  }
+  add_core_metrics(events, selection, metrics);
+  const Shown shown =
+      selection == MetricSelection::Time && !events_were_asked_for ? Shown::Verbose : Shown::Always;
+  add_event_metrics(events, selection, shown, metrics);
   for (const DerivedMetric& derived : kDerivedMetrics) {
     const auto numerator = find_event(events, derived.numerator);
     const auto denominator = find_event(events, derived.denominator);

@@ -129,7 +129,7 @@ Notation fit(double leading, const Metric& metric, std::span<const Digits> digit
   constexpr double least = 1e-3;
   const std::span<const Scale> scales = scales_of(metric.unit);
   for (const Scale& scale : scales) {
-    const Notation notation = notation_in(scale.size, scale.suffix, digits);
+    Notation notation = notation_in(scale.size, scale.suffix, digits);
     const double shown = rounded(leading, notation);
     if (&scale == &scales.front() && shown < least) break;
     if (shown < scale.limit) return notation;
@@ -338,7 +338,7 @@ std::string short_delta_text(const stats::Change& delta) {
 }
 
 std::string delta_text(const stats::Change& delta) {
-  const std::string text = short_delta_text(delta);
+  std::string text = short_delta_text(delta);
   if (!delta.change || !are_finite(delta.bounds) || !std::isfinite(*delta.change)) return text;
   const Estimate estimate = to_percent(*delta.change, *delta.bounds);
   if (estimate.is_even())

@@ -24,19 +24,25 @@ std::string write_header(const Results& results, std::size_t index, const Style&
   return inked(start + name, Ink::Bold, style.color) + "\n";
 }
 
-/// Explains why a shown row has no delta, or a delta without an interval. With one run that is
-/// obvious.
+/// Explains why a row has no delta, or a delta without an interval; empty if it has. With one run
+/// that is obvious.
+std::string_view why_no_interval_of(const MetricResult& row, bool has_candidates) {
+  if (row.summary && row.summary->min < 0.0 && has_candidates)
+    return "no delta: values below 0 have no percentages";
+  const bool is_shown = row.delta && row.delta->change && *row.delta->change != 0.0;
+  if (row.runs < 2 || !is_shown || row.delta->bounds) return "";
+  return row.summary && row.summary->min == 0.0
+             ? "a delta without ±: zeros among the values leave no interval"
+             : "a delta without ±: too few or too different runs for an interval";
+}
+
+/// Returns the first such explanation for a shown row; empty if no row needs one.
 std::string_view why_no_interval(const Results& results, const Style& style) {
+  const bool has_candidates = !find_candidates(results).empty();
   for (const CommandResult& command : results.commands) {
     for (const MetricResult& row : command.rows) {
       if (results.metrics[row.metric].shown == Shown::Verbose && !style.verbose) continue;
-      if (row.summary && row.summary->min < 0.0 && !find_candidates(results).empty())
-        return "no delta: values below 0 have no percentages";
-      const bool is_shown = row.delta && row.delta->change && *row.delta->change != 0.0;
-      if (row.runs > 1 && is_shown && !row.delta->bounds)
-        return row.summary && row.summary->min == 0.0
-                   ? "a delta without ±: zeros among the values leave no interval"
-                   : "a delta without ±: too few or too different runs for an interval";
+      if (const auto why = why_no_interval_of(row, has_candidates); !why.empty()) return why;
     }
   }
   return "";

@@ -404,24 +404,32 @@ std::optional<SlowedByCounting> slowed_by_counting(std::span<const double> timed
   return SlowedByCounting{1.0 + change->change};
 }
 
+namespace {
+
+void add_warnings_of_command(const Results& results, std::size_t c, Shown shown_split,
+                             const Throttling& throttling, std::vector<Warning>& warnings) {
+  if (const auto coarse = coarse_clock(results, c)) warnings.push_back({*coarse, c});
+  if (const auto split = uncertain_split(results, c)) warnings.push_back({*split, c, shown_split});
+  if (const auto busy = busy_machine(results, c);
+      busy && !is_wait_of_quota(throttling, *busy, results.commands[c].runs))
+    warnings.push_back({*busy, c});
+  // Of a session that was just run it was reported before the first run.
+  if (const auto& lost = results.commands[c].uncounted)
+    warnings.push_back(
+        {LostCounts{*lost}, c, results.file.empty() ? Shown::Verbose : Shown::Always});
+  if (results.reference.is_candidate(c) && is_same_program(results, c))
+    warnings.push_back({SamePrograms{results.reference_of(c).name}, c});
+}
+
+}  // namespace
+
 std::vector<Warning> warnings_of_results(const Results& results) {
   std::vector<Warning> warnings;
   const Shown shown = shown_of_split(results);
   const Throttling throttling = worst_throttling(results);
   if (throttling.throttled > 0) warnings.push_back({Throttled{throttling}});
-  for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    if (const auto coarse = coarse_clock(results, c)) warnings.push_back({*coarse, c});
-    if (const auto split = uncertain_split(results, c)) warnings.push_back({*split, c, shown});
-    if (const auto busy = busy_machine(results, c);
-        busy && !is_wait_of_quota(throttling, *busy, results.commands[c].runs))
-      warnings.push_back({*busy, c});
-    // Of a session that was just run it was reported before the first run.
-    if (const auto& lost = results.commands[c].uncounted)
-      warnings.push_back(
-          {LostCounts{*lost}, c, results.file.empty() ? Shown::Verbose : Shown::Always});
-    if (results.reference.is_candidate(c) && is_same_program(results, c))
-      warnings.push_back({SamePrograms{results.reference_of(c).name}, c});
-  }
+  for (std::size_t c = 0; c < results.commands.size(); ++c)
+    add_warnings_of_command(results, c, shown, throttling, warnings);
   if (const auto few = few_runs(results)) warnings.push_back({*few});
   if (results.reference.baseline) {
     warnings.push_back({AgainstBaseline{!results.verdicts.empty()}});

@@ -388,6 +388,25 @@ CountedLevels levels_of(const Results& results, Role role) {
   return results.metrics[*find_metric(results.metrics, role)].levels;
 }
 
+/// Sets what the counts of `why` lack, and what is in them.
+void describe_counts(const Results& results, bool has_instructions, bool has_cycles, Why& why) {
+  why.lacks_instructions = !has_instructions;
+  why.lacks_cycles = !has_cycles;
+  why.counted_kernel = std::ranges::any_of(results.metrics, [](const Metric& metric) {
+    return metric.levels == CountedLevels::KernelOnly;
+  });
+  why.is_of_all_kinds =
+      has_cycles && std::ranges::any_of(results.metrics, [](const Metric& metric) {
+        return metric.role == Role::Cycles && metric.is_part;
+      });
+  if (!has_instructions && !has_cycles) return;
+  const Metric& counted = results.metrics[*find_metric(
+      results.metrics, has_instructions ? Role::Instructions : Role::Cycles)];
+  why.is_simulated = counted.kind == RoundKind::Simulated;
+  why.levels = counted.levels;
+  why.has_shell = !results.shell.empty();
+}
+
 void add_factors_of_cpu_time(const Results& results, const LogChange& cpu, Why& why) {
   const std::size_t c = why.command;
   const auto instructions = delta_of_row(results, c, Role::Instructions);
@@ -399,22 +418,7 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu, Why& 
   }
   auto ipc = delta_of_row(results, c, Role::Ipc);
   if (!ipc && instructions && cycles) ipc = difference(*instructions, *cycles);  // from other runs
-  why.lacks_instructions = !instructions;
-  why.lacks_cycles = !cycles;
-  why.counted_kernel = std::ranges::any_of(results.metrics, [](const Metric& metric) {
-    return metric.levels == CountedLevels::KernelOnly;
-  });
-  if (instructions || cycles) {
-    const Metric& counted = results.metrics[*find_metric(
-        results.metrics, instructions ? Role::Instructions : Role::Cycles)];
-    why.is_simulated = counted.kind == RoundKind::Simulated;
-    why.levels = counted.levels;
-    why.has_shell = !results.shell.empty();
-  }
-  why.is_of_all_kinds =
-      !why.lacks_cycles && std::ranges::any_of(results.metrics, [](const Metric& metric) {
-        return metric.role == Role::Cycles && metric.is_part;
-      });
+  describe_counts(results, instructions.has_value(), cycles.has_value(), why);
   if (instructions) why.factors.push_back({WallPart::Instructions, instructions->change()});
   if (instructions && why.lacks_cycles) {
     why.factors.push_back(

@@ -139,7 +139,7 @@ TEST_CASE("time spent on one CPU, the other or both in turn is reported as it is
   }
 }
 
-TEST_CASE("leftovers of a run never add to a later run, and take no times away") {
+TEST_CASE("leftovers of a run never add to a later run") {
   if (const std::string why = why_skipped(); !why.empty()) return skip(why);
   const CoreKinds kinds = kinds_of_test();
   const Clocks clocks(kinds);
@@ -147,9 +147,10 @@ TEST_CASE("leftovers of a run never add to a later run, and take no times away")
   const auto situation = engine::perf::read_situation(*os::linux_calls());
   for (const os::Ended& ended : counted.runs({"leaves_a_child", "30"}, 20)) {
     const CoreTimes times = clocks.times(ended.readings, 0, situation);
-    // When the kernel switches from the command to its child it may exchange their clocks. A
-    // reading has those of living processes in it, so nothing is missing.
-    REQUIRE(times.ns.size() == 2);
+    // When the kernel switches from the command to its child it may exchange their clocks. If those
+    // of single CPUs then contradict the clock of all, no time is better than a wrong one.
+    REQUIRE(times.ns.empty() == times.missing.has_value());
+    if (times.ns.empty()) continue;
     // The command and its child are two at once, at most.
     CHECK(times.ns[0] + times.ns[1] <= 2 * static_cast<std::uint64_t>(ended.whole.count()));
   }

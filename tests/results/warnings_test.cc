@@ -377,15 +377,23 @@ TEST_CASE("a gate wants ten rounds, unless fewer have decided it") {
 }
 
 TEST_CASE("a command that is pushed off its CPU differs from one that sleeps, however steady") {
-  const auto reported = [](std::uint64_t pushed, std::uint64_t willing) {
+  const auto reported = [](std::uint64_t pushed, std::uint64_t willing,
+                           std::uint64_t quota_ns = 0) {
     Session session = session_of(plan_of_wall_time(1), 12, 2s, 1s);
     change(session.runs, [&](RunRecord& run) {
       run.usage.involuntary_switches = pushed;
       run.usage.voluntary_switches = willing;
     });
-    return kinds(warnings_of(plan_of_wall_time(1), session));
+    const Plan plan = plan_of_wall_time(1);
+    Circumstances circumstances;
+    if (quota_ns > 0) circumstances.throttling = Throttling{9, 2, quota_ns};
+    return kinds(
+        analyse(plan, session, findings_of(plan, session), {1ns, 4ms}, circumstances).warnings);
   };
   CHECK(reported(50, 3) == "busy");
+  CHECK(has(reported(50, 3, 1'000'000'000), "busy"));
+  // Of the 12 s that the runs waited; stopping other programs would not end that.
+  CHECK_FALSE(has(reported(50, 3, 10'000'000'000), "busy"));
   CHECK(reported(3, 50).empty());
   CHECK(reported(0, 0).empty());
   CHECK(reported(4, 3).empty());  // a second without a CPU: too long for four other slices

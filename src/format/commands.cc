@@ -217,10 +217,12 @@ class SessionReader {
   /// Adds those that hyperfine has of any command, in the order of kNamesakes.
   void add_foreign_metrics(const JsonIn& results) {
     std::set<Role> roles = {Role::WallTime};
-    for (const JsonIn& result : results)
-      for (const ForeignMetric& metric :
-           read_foreign(result, wall_times(result).value_or(JsonIn::array()).size()).metrics)
+    for (const JsonIn& result : results) {
+      const JsonIn* times = list_in(result, "times");
+      const JsonIn& runs = times != nullptr ? *times : items_in(result, "measurements");
+      for (const ForeignMetric& metric : read_foreign(result, runs.size()).metrics)
         roles.insert(metric.role);
+    }
     for (const Namesake& name : kNamesakes) {
       if (!roles.contains(name.ours)) continue;
       const std::string word(word_in(kRoleWords, name.ours));

@@ -339,9 +339,9 @@ Grid make_grid(const Results& results, const std::string& variable, ColumnOf col
 /// deviation, without the delta.
 Cell matrix_cell(const Results& results, std::size_t metric, const CommandResult& command) {
   const MetricResult* row = shown_row(command, metric);
-  if (row == nullptr) return {"n/a"};
-  const Metric& of = results.metrics[metric];
   const std::string failed = failed_and_redone(command);
+  if (row == nullptr) return {"n/a" + failed};
+  const Metric& of = results.metrics[metric];
   const std::string mean = short_mean_cell(*row, of) + failed;
   const std::string whole = mean_cell(*row, of) + failed;
   Cell cell{.text = whole, .narrower = {whole, mean, mean}};
@@ -366,13 +366,14 @@ TableRow scan_row(const Results& results, const Grid& grid, const std::string& v
     const auto* commands = grid.find(value, column);
     const MetricResult* wall =
         commands == nullptr ? nullptr : row_of(results, commands->front(), Role::WallTime);
+    const std::string failed =
+        commands == nullptr ? "" : failed_and_redone(results.commands[commands->front()]);
     if (wall == nullptr || !wall->summary) {
-      row.push_back({"n/a"});
+      row.push_back({"n/a" + failed});
       continue;
     }
     const Metric& metric = results.metrics[wall->metric];
-    row.push_back(
-        {mean_cell(*wall, metric) + failed_and_redone(results.commands[commands->front()])});
+    row.push_back({mean_cell(*wall, metric) + failed});
     // With one command typed the reference is its first value.
     const Command& reference = results.commands[results.reference.command];
     if (grid.columns.size() == 1 && wall->delta &&

@@ -86,6 +86,7 @@ std::optional<std::size_t> rounds_of_open_gates(const Results& results) {
   std::optional<std::size_t> fewest;
   for (const gate::Verdict& verdict : results.verdicts) {
     if (verdict.answer != gate::Answer::Inconclusive || verdict.rounds == 0) continue;
+    if (verdict.obstacle != gate::Obstacle::None) continue;  // more runs would not remove it
     fewest = std::min(fewest.value_or(verdict.rounds), verdict.rounds);
   }
   return fewest;

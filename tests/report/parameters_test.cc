@@ -122,4 +122,14 @@ TEST_CASE("the comparison closes the output, before what is said of the shell") 
   CHECK(screen(results, {}, true).empty());
 }
 
+TEST_CASE("a scan's table has the failed runs of each value, also where no run has a time") {
+  Results results = one_scan();
+  results.commands[1].endings = {3, {{Ending::Failed, 2, 1}}};
+  results.commands[2].endings = {3, {{Ending::TimedOut, 137, 3}}};
+  results.commands[2].rows[0].summary.reset();
+  const std::string text = scan_table(results, {});
+  CHECK(has(text, ", 1 failed: status 2"));
+  CHECK(has(text, "n/a, 3 failed: timed out"));
+}
+
 }  // namespace lauka::report

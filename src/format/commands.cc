@@ -2,6 +2,7 @@
 #include "core/own_metric.h"
 #include "core/text.h"
 #include "format/sections.h"
+#include "format/stored_runs.h"
 #include "report/lines.h"
 #include "results/results.h"
 #include "stats/summary.h"
@@ -29,6 +30,9 @@ namespace {
 using std::string_view_literals::operator""sv;
 
 constexpr std::size_t kMostShown = 60;  // bytes of a value in a message
+constexpr std::size_t kMostCommands = 10'000;
+constexpr std::size_t kMostMetrics = 10'000;
+constexpr std::size_t kMostOfName = std::size_t{1} << 20U;  // bytes
 
 Error foreign(std::string_view detail) {
   return Error{fmt::format("is neither lauka's nor hyperfine's JSON ({})", detail),
@@ -53,18 +57,23 @@ bool is_user_metric(const Metric& metric) {
 }
 
 /// `may_be_negative`: as a formula of the user's own may.
+Result<double> read_value(const JsonIn& value, const std::string& name, bool may_be_negative) {
+  const auto number = measured(value);
+  if (number && (!(*number < 0.0) || may_be_negative)) return *number;
+  const std::string found = value.dump(-1, ' ', true, JsonIn::error_handler_t::replace);
+  return Error{
+      fmt::format("has {} among the samples of {}", without_middle(found, kMostShown), cited(name)),
+      "export it again"};
+}
+
 Result<std::vector<double>> read_values(const JsonIn& list, const std::string& name,
                                         bool may_be_negative = false) {
   std::vector<double> values;
-  for (const JsonIn& value : list) {
-    const auto number = measured(value);
-    if (!number || (*number < 0.0 && !may_be_negative)) {
-      const std::string found = value.dump(-1, ' ', true, JsonIn::error_handler_t::replace);
-      return Error{fmt::format("has {} among the samples of {}", without_middle(found, kMostShown),
-                               cited(name)),
-                   "export it again"};
-    }
-    values.push_back(*number);
+  values.reserve(list.size());
+  for (const JsonIn& there : list) {
+    const auto value = read_value(there, name, may_be_negative);
+    if (!value) return value.error();
+    values.push_back(*value);
   }
   return values;
 }
@@ -78,107 +87,60 @@ Result<void> check_unit(const Metric& metric, const std::string& there,
                "export it again"};
 }
 
-class StoredRuns : public RunTable {
- public:
-  struct Run {
-    std::size_t number = 0;  ///< its place in the session
-    RunRow row{};
-    std::string why{};
-    std::vector<double> values{};  ///< one for each metric; NaN: none
-  };
-
-  /// Upper bounds of a command's unknown values, by metric.
-  using Bounds = std::map<std::pair<std::size_t, std::size_t>, double>;
-
-  StoredRuns(std::vector<Run> runs, std::size_t commands, const std::vector<Metric>& metrics,
-             Bounds at_most)
-      : runs_(std::move(runs)), of_command_(commands), at_most_(std::move(at_most)) {
-    std::ranges::stable_sort(runs_, {}, &Run::number);
-    for (std::size_t i = 0; i < runs_.size(); ++i)
-      of_command_[runs_[i].row.command].push_back(static_cast<std::uint32_t>(i));
-    for (std::size_t m = 0; m < metrics.size(); ++m) {
-      kinds_.push_back(metrics[m].kind);
-      source_.push_back(find_metric(metrics, metrics[m].measured_as()).value_or(m));
-    }
-  }
-
-  std::size_t size() const override { return runs_.size(); }
-
-  RunRow row(std::size_t run) const override {
-    RunRow row = runs_[run].row;
-    row.why = runs_[run].why;
-    return row;
-  }
-
-  std::optional<double> value(std::size_t run, std::size_t metric) const override {
-    const std::vector<double>& values = runs_[run].values;
-    if (metric >= source_.size() || source_[metric] >= values.size()) return std::nullopt;
-    const double value = values[source_[metric]];
-    return std::isnan(value) ? std::nullopt : std::optional(value);
-  }
-
-  std::optional<double> bound(std::size_t run, std::size_t metric) const override {
-    if (value(run, metric) || runs_[run].row.kind != kinds_[metric]) return std::nullopt;
-    const auto found = at_most_.find({runs_[run].row.command, metric});
-    return found == at_most_.end() ? std::nullopt : std::optional(found->second);
-  }
-
-  std::span<const std::uint32_t> of_command(std::size_t command) const override {
-    return of_command_[command];
-  }
-
- private:
-  std::vector<Run> runs_;
-  std::vector<std::vector<std::uint32_t>> of_command_;
-  Bounds at_most_;
-  std::vector<RoundKind> kinds_;
-  std::vector<std::size_t> source_;  // by metric: the metric whose values it shows
-};
-
 /// Returns the ending by the exit status alone, as hyperfine and an older lauka wrote it.
 Ending ending_of_status(const std::optional<int>& status) {
   if (!status) return Ending::Unknown;
   return *status == 0 ? Ending::Succeeded : Ending::Failed;
 }
 
-/// Returns the list of wall times in either of hyperfine's shapes; nullopt if missing.
-std::optional<JsonIn> wall_times(const JsonIn& result) {
-  if (const JsonIn* times = list_in(result, "times")) return *times;
-  const JsonIn* measurements = list_in(result, "measurements");
-  if (measurements == nullptr) return std::nullopt;
-  JsonIn times = JsonIn::array();
-  for (const JsonIn& measurement : *measurements) {
+/// Returns the wall times in either of hyperfine's shapes. Refused if missing.
+Result<std::vector<double>> read_wall_times(const JsonIn& result, const std::string& name) {
+  if (const JsonIn* times = list_in(result, "times")) return read_values(*times, name);
+  std::vector<double> values;
+  std::optional<Error> wrong;
+  const bool has_list = for_each_run(result, "measurements", [&](const JsonIn& measurement) {
+    if (wrong) return;
     const JsonIn* wall = member(measurement, "time_wall_clock");
-    const JsonIn* value = wall != nullptr ? member(*wall, "value") : nullptr;
-    if (value == nullptr || text_in(*wall, "unit") != "second") return std::nullopt;
-    times.push_back(*value);
-  }
-  return times;
+    const JsonIn* there = wall != nullptr ? member(*wall, "value") : nullptr;
+    if (there == nullptr || text_in(*wall, "unit") != "second")
+      wrong = foreign("no times of " + cited(name));
+    else if (const auto value = read_value(*there, name, false))
+      values.push_back(*value);
+    else
+      wrong = value.error();
+  });
+  if (!has_list) wrong = foreign("no times of " + cited(name));
+  if (wrong) return *wrong;
+  return values;
 }
 
 class SessionReader {
  public:
-  explicit SessionReader(const JsonIn& document) : document_(document) {}
+  explicit SessionReader(JsonIn document) : document_(std::move(document)) {}
 
   Result<ReadSession> read() {
-    const JsonIn* results = list_in(document_, "results");
-    if (results == nullptr) return foreign("no list of results");
+    if (list_in(document_, "results") == nullptr) return foreign("no list of results");
+    JsonIn& results = document_["results"];
+    if (results.size() > kMostCommands)
+      return Error{fmt::format("has {} commands, more than {}", results.size(), kMostCommands),
+                   "make it with fewer commands"};
     session_ = member(document_, "lauka");
     read_.recording.by_lauka = session_ != nullptr;
     if (auto known = check_format(); !known) return known.error();
     if (session_ != nullptr) recording().setting = read_setting(*session_);
     if (session_ == nullptr) recording().setting.order = Order::Sequential;  // hyperfine's
-    read_metrics(*results);
-    for (const JsonIn& result : *results) {
+    if (auto read = read_metrics(results); !read) return read.error();
+    for (JsonIn& result : results) {
       auto added = session_ != nullptr ? add_command(result) : add_command_of_hyperfine(result);
       if (!added) return added.error();
+      release(result);  // what is read is not kept twice
     }
     if (recording().measured.empty()) return Error{"has no commands", "export it again"};
     if (session_ == nullptr) relate_commands(recording().measured);
-    recording().runs = std::make_shared<StoredRuns>(std::move(runs_), recording().measured.size(),
-                                                    recording().metrics, std::move(at_most_));
-    recording().redone = std::make_shared<StoredRuns>(
-        std::move(redone_), recording().measured.size(), recording().metrics, Bounds{});
+    recording().runs =
+        std::make_shared<StoredRuns>(std::move(runs_), recording().metrics, std::move(at_most_));
+    recording().redone =
+        std::make_shared<StoredRuns>(std::move(redone_), recording().metrics, Bounds{});
     if (session_ != nullptr)
       if (auto whole = read_session(); !whole) return whole.error();
     return std::move(read_);
@@ -186,7 +148,12 @@ class SessionReader {
 
  private:
   using Bounds = StoredRuns::Bounds;
-  using Run = StoredRuns::Run;
+
+  /// A run as it is in the file.
+  struct Run {
+    std::size_t number = 0;  ///< its place in the session
+    RunRow row{};
+  };
 
   Recording& recording() { return read_.recording; }
 
@@ -201,26 +168,32 @@ class SessionReader {
   }
 
   /// Reads the session's metrics; of an older session, its commands'.
-  void read_metrics(const JsonIn& results) {
-    if (session_ == nullptr) return add_foreign_metrics(results);
+  Result<void> read_metrics(const JsonIn& results) {
+    if (session_ == nullptr) {
+      add_foreign_metrics(results);
+      return {};
+    }
     for (const JsonIn& metric : items_in(*session_, "metrics")) add_metric(metric);
     for (const JsonIn& result : results) {
       const JsonIn* ours = member(result, "lauka");
       const JsonIn* metrics = ours != nullptr ? object_in(*ours, "metrics") : nullptr;
       if (metrics == nullptr) continue;
       for (const auto& [name, metric] : metrics->items())
-        if (!find_metric(recording().metrics, name))
+        if (recording().metrics.size() <= kMostMetrics && !find_metric(recording().metrics, name))
           add_metric(JsonIn{{"name", name}, {"unit", text_in(metric, "unit")}});
     }
+    if (recording().metrics.size() <= kMostMetrics) return {};
+    return Error{fmt::format("has more than {} metrics", kMostMetrics),
+                 "make it with fewer metrics"};
   }
 
   /// Adds those that hyperfine has of any command, in the order of kNamesakes.
   void add_foreign_metrics(const JsonIn& results) {
     std::set<Role> roles = {Role::WallTime};
     for (const JsonIn& result : results) {
-      const JsonIn* times = list_in(result, "times");
-      const JsonIn& runs = times != nullptr ? *times : items_in(result, "measurements");
-      for (const ForeignMetric& metric : read_foreign(result, runs.size()).metrics)
+      const auto times = read_wall_times(result, "");  // refused where the command is added
+      if (!times) continue;
+      for (const ForeignMetric& metric : read_foreign(result, times->size()).metrics)
         roles.insert(metric.role);
     }
     for (const Namesake& name : kNamesakes) {
@@ -269,25 +242,25 @@ class SessionReader {
     Command command;
     const std::string text = text_in(result, "command");
     const std::string name = text_in(result, "name");
+    for (const std::string* one : {&text, &name})
+      if (one->size() > kMostOfName)
+        return Error{
+            fmt::format("has a command's name of {} bytes, more than {}", one->size(), kMostOfName),
+            "give it a shorter name"};
     command.name = name.empty() ? text : name;
     command.text = text;
     if (command.name.empty()) return foreign("a result without a command");
     recording().measured.push_back(std::move(command));
+    runs_.emplace_back();
+    redone_.emplace_back();
     return recording().measured.size() - 1;
-  }
-
-  Run empty_run(std::size_t command, std::size_t round) {
-    Run run;
-    run.number = runs_.size();
-    run.row.command = command;
-    run.row.round = round;
-    run.values.assign(recording().metrics.size(), kNoValue);
-    return run;
   }
 
   /// Reads a run, kept or redone, from `there`; `number`: used if it has none.
   Run read_run(const JsonIn& there, std::size_t command, std::size_t number) {
-    Run run = empty_run(command, count_in(there, "round").value_or(1) - 1);
+    Run run;
+    run.row.command = command;
+    run.row.round = count_in(there, "round").value_or(1) - 1;
     run.number = count_in(there, "run").value_or(number + 1) - 1;
     run.row.pass = count_in(there, "pass").value_or(1) - 1;
     run.row.order = static_cast<std::uint32_t>(count_in(there, "order").value_or(0));
@@ -307,27 +280,19 @@ class SessionReader {
   Result<void> add_command_of_hyperfine(const JsonIn& result) {
     const auto command = add_name(result);
     if (!command) return command.error();
-    Command& made = recording().measured[*command];
-    const auto times = wall_times(result);
-    if (!times) return foreign("no times of " + cited(made.name));
-    const auto values = read_values(*times, made.name);
+    auto values = read_wall_times(result, recording().measured[*command].name);
     if (!values) return values.error();
     ForeignResult there = read_foreign(result, values->size());
-    made.parameters = std::move(there.parameters);
-    std::vector<Run> runs;
-    for (std::size_t i = 0; i < values->size(); ++i) {
-      Run& run = runs.emplace_back(empty_run(*command, i));
-      run.number = runs_.size() + i;
-      run.row.status = there.statuses[i];
-      run.row.ending = ending_of_status(run.row.status);
-    }
-    enter(*values, 0, runs);
-    for (const ForeignMetric& metric : there.metrics) {
+    recording().measured[*command].parameters = std::move(there.parameters);
+    CommandRuns& runs = runs_.back();
+    add_empty_runs(*command, values->size(), there.statuses, runs);
+    earlier_runs_ += runs.size();
+    runs.set_values(0, *std::move(values), true);
+    for (ForeignMetric& metric : there.metrics) {
       const std::size_t place = *find_metric(recording().metrics, metric.role);
       if (metric.mean) recording().means.push_back({*command, place, *metric.mean});
-      if (!metric.mean) enter(metric.values, place, runs);
+      if (!metric.mean) runs.set_values(place, std::move(metric.values), false);
     }
-    for (Run& run : runs) runs_.push_back(std::move(run));
     return {};
   }
 
@@ -352,9 +317,9 @@ class SessionReader {
     for (const JsonIn& one : items_in(*ours, "parameters"))
       made.parameters.push_back({text_in(one, "name"), text_in(one, "value")});
     if (const JsonIn* overhead = member(*ours, "shell_overhead")) read_overhead(*overhead);
-    std::vector<Run> runs = read_runs(*ours, *command);
-    if (auto added = add_samples(*metrics, *command, runs); !added) return added;
-    for (Run& run : runs) runs_.push_back(std::move(run));
+    read_runs(*ours, *command);
+    if (auto added = add_samples(*metrics, *command, runs_.back()); !added) return added;
+    earlier_runs_ += runs_.back().size();
     read_redone(*ours, *command);
     return {};
   }
@@ -369,9 +334,8 @@ class SessionReader {
         {nanoseconds(Role::WallTime), nanoseconds(Role::UserTime), nanoseconds(Role::SystemTime)});
   }
 
-  std::vector<Run> read_runs(const JsonIn& ours, std::size_t command) {
-    std::vector<Run> runs;
-    for (const JsonIn& there : items_in(ours, "runs")) {
+  void read_runs(const JsonIn& ours, std::size_t command) {
+    for_each_run(ours, "runs", [&](const JsonIn& there) {
       Run run = read_run(there, command, 0);
       run.row.kind = value_in(kKindWords, text_in(there, "kind"));
       run.row.coverage = number_in(there, "coverage");
@@ -382,38 +346,43 @@ class SessionReader {
         for (const Event& event : recording().setting.events.events)
           if (const auto count = count_in(*own, event.name))
             run.row.own.push_back({event.name, *count});
-      runs.push_back(std::move(run));
-    }
-    return runs;
+      runs_.back().add(run.number, std::move(run.row));
+    });
   }
 
-  void enter(const std::vector<double>& values, std::size_t metric, std::vector<Run>& runs) {
-    const bool is_wall_time = recording().metrics[metric].role == Role::WallTime;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      runs[i].values[metric] = values[i];
-      if (is_wall_time && !std::isnan(values[i])) runs[i].row.wall_seconds = values[i];
+  /// Adds runs of which nothing but values is known, up to `count`; `statuses`: of each, or empty.
+  void add_empty_runs(std::size_t command, std::size_t count,
+                      const std::vector<std::optional<int>>& statuses, CommandRuns& runs) const {
+    runs.reserve(count);
+    for (std::size_t run = runs.size(); run < count; ++run) {
+      RunRow row;
+      row.command = command;
+      row.round = run;
+      if (!statuses.empty()) row.status = statuses[run];
+      row.ending = ending_of_status(row.status);
+      runs.add(earlier_runs_ + run, std::move(row));
     }
   }
 
   /// Fills the runs' values; if the file lacks runs, there are as many as samples.
-  Result<void> add_samples(const JsonIn& metrics, std::size_t command, std::vector<Run>& runs) {
+  Result<void> add_samples(const JsonIn& metrics, std::size_t command, CommandRuns& runs) {
     const std::string& name = recording().measured[command].name;
-    const bool has_runs = !runs.empty();
+    const bool has_runs = runs.size() > 0;
     for (const auto& [metric, there] : metrics.items()) {
       const JsonIn* samples = list_in(there, "samples");
       if (samples == nullptr) return foreign("a metric without samples");
       const auto place = find_metric(recording().metrics, metric);
       if (place && recording().metrics[*place].percentile) continue;
       const bool is_own = place && is_user_metric(recording().metrics[*place]);
-      const auto values = read_values(*samples, name, is_own);
+      auto values = read_values(*samples, name, is_own);
       if (!values) return values.error();
       if (has_runs && values->size() != runs.size()) return foreign("samples without their runs");
       if (!place) continue;
       const Metric& of = recording().metrics[*place];
       if (auto fits = check_unit(of, text_in(there, "unit"), name); !fits) return fits;
-      while (runs.size() < values->size()) runs.push_back(empty_run(command, runs.size()));
-      enter(*values, *place, runs);
+      if (!has_runs) add_empty_runs(command, values->size(), {}, runs);
       add_mean_and_bound(there, command, *place, *values);
+      runs.set_values(*place, *std::move(values), of.role == Role::WallTime);
     }
     return {};
   }
@@ -443,16 +412,16 @@ class SessionReader {
 
   void read_redone(const JsonIn& ours, std::size_t command) {
     for (const JsonIn& there : items_in(ours, "redone_runs")) {
-      Run run = read_run(there, command, redone_.size());
+      CommandRuns& redone = redone_.back();
+      Run run = read_run(there, command, redone.size());
       run.row.reason = value_in(kRedoWords, text_in(there, "reason"));
-      run.why = text_in(there, "why");
+      redone.add(run.number, std::move(run.row), text_in(there, "why"));
       if (const JsonIn* values = object_in(there, "values")) {
         for (const auto& [metric, value] : values->items()) {
           if (const auto place = find_metric(recording().metrics, metric))
-            run.values[*place] = measured(value).value_or(kNoValue);
+            redone.set_value(redone.size() - 1, *place, measured(value).value_or(kNoValue));
         }
       }
-      redone_.push_back(std::move(run));
     }
   }
 
@@ -503,31 +472,31 @@ class SessionReader {
     const JsonIn* samples = list_in(*baseline, "samples");
     if (names.size() != recording().measured.size()) return foreign("a baseline without commands");
     const bool has_samples = samples != nullptr && samples->size() == names.size();  // else older
-    std::vector<Run> runs;
+    std::vector<CommandRuns> runs(names.size());
+    earlier_runs_ = 0;
     Baseline reference{.file = text_in(*baseline, "file")};
     for (std::size_t c = 0; c < names.size(); ++c) {
       session->measured.push_back({.name = names[c], .text = names[c], .words = {}});
       if (executables.size() == names.size() && calls.size() == names.size())
         session->measured.back().program = {executables[c], calls[c]};
       reference.commands.push_back(c);
-      std::vector<Run> of_command;
       if (has_samples)
-        if (auto added = add_samples((*samples)[c], c, of_command); !added) return added;
-      for (Run& run : of_command) runs.push_back(std::move(run));
+        if (auto added = add_samples((*samples)[c], c, runs[c]); !added) return added;
+      earlier_runs_ += runs[c].size();
     }
     for (std::size_t m = 0; m < session->metrics.size(); ++m) reference.metrics.emplace_back(m);
-    session->runs =
-        std::make_shared<StoredRuns>(std::move(runs), names.size(), session->metrics, Bounds{});
+    session->runs = std::make_shared<StoredRuns>(std::move(runs), session->metrics, Bounds{});
     reference.session = std::move(session);
     recording().reference.baseline = std::move(reference);
     return {};
   }
 
-  const JsonIn& document_;
+  JsonIn document_;
   const JsonIn* session_ = nullptr;
   ReadSession read_{};
-  std::vector<Run> runs_{};
-  std::vector<Run> redone_{};
+  std::vector<CommandRuns> runs_{};  // by command, as the next
+  std::vector<CommandRuns> redone_{};
+  std::size_t earlier_runs_ = 0;  // of those that the file only has values of
   Bounds at_most_{};
 };
 
@@ -709,8 +678,8 @@ std::string status_json(const std::optional<int>& status) {
   return status ? fmt::to_string(*status) : "null";
 }
 
-Result<ReadSession> read_session_document(const JsonIn& document) {
-  return SessionReader(document).read();
+Result<ReadSession> read_session_document(JsonIn document) {
+  return SessionReader(std::move(document)).read();
 }
 
 void put_lauka_result(JsonWriter& json, const Results& results, std::size_t command) {

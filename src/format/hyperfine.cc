@@ -2,6 +2,7 @@
 #include "core/text.h"
 #include "format/sections.h"
 
+#include <array>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -28,30 +29,34 @@ std::optional<int> status_in(const JsonIn* code) {
   return status >= 0 && status <= most ? std::optional(static_cast<int>(status)) : std::nullopt;
 }
 
-/// Returns item `run` of a list that has one for each run; null if not.
-const JsonIn* item_of(const JsonIn* list, std::size_t run, std::size_t runs) {
-  return list != nullptr && list->size() == runs ? &(*list)[run] : nullptr;
-}
-
 void add_if_known(ForeignMetric metric, std::vector<ForeignMetric>& all) {
   const bool has_values =
       std::ranges::any_of(metric.values, [](double value) { return !std::isnan(value); });
   if (has_values || metric.mean) all.push_back(std::move(metric));
 }
 
-/// Adds the metrics that each measurement of schema 2 has of itself.
-void add_measured(const JsonIn* measurements, std::size_t runs, std::vector<ForeignMetric>& all) {
-  for (const Namesake& name : kNamesakes) {
-    if (name.ours == Role::WallTime) continue;
-    ForeignMetric metric{name.ours, std::vector<double>(runs, kNoValue)};
-    for (std::size_t run = 0; run < runs; ++run) {
-      const JsonIn* of_run = item_of(measurements, run, runs);
-      const JsonIn* quantity = of_run != nullptr ? object_in(*of_run, name.theirs) : nullptr;
-      if (quantity == nullptr || text_in(*quantity, "unit") != name.unit) continue;
-      metric.values[run] = value_or_none(member(*quantity, "value"));
+/// Reads the measurements of schema 2. False, and nothing is read, unless there is one for each
+/// run.
+bool read_measured(const JsonIn& result, std::size_t runs, ForeignResult& to) {
+  std::array<std::vector<double>, kNamesakes.size()> values;  // empty as long as none is known
+  std::vector<std::optional<int>> statuses;
+  for_each_run(result, "measurements", [&](const JsonIn& of_run) {
+    const std::size_t run = statuses.size();
+    if (run == 0) statuses.reserve(runs);
+    statuses.push_back(status_in(member(of_run, "exit_code")));
+    for (std::size_t m = 0; m < kNamesakes.size() && run < runs; ++m) {
+      if (kNamesakes[m].ours == Role::WallTime) continue;
+      const JsonIn* quantity = object_in(of_run, kNamesakes[m].theirs);
+      if (quantity == nullptr || text_in(*quantity, "unit") != kNamesakes[m].unit) continue;
+      values[m].resize(runs, kNoValue);
+      values[m][run] = value_or_none(member(*quantity, "value"));
     }
-    add_if_known(std::move(metric), all);
-  }
+  });
+  if (statuses.empty() || statuses.size() != runs) return false;
+  to.statuses = std::move(statuses);
+  for (std::size_t m = 0; m < kNamesakes.size(); ++m)
+    add_if_known({kNamesakes[m].ours, std::move(values[m])}, to.metrics);
+  return true;
 }
 
 /// Adds those of 1.x: means of CPU time, and a list of peaks.
@@ -61,20 +66,22 @@ void add_listed(const JsonIn& result, std::size_t runs, std::vector<ForeignMetri
   if (user && system) add_if_known({Role::CpuTime, {}, *user + *system}, all);
   add_if_known({Role::UserTime, {}, user}, all);
   add_if_known({Role::SystemTime, {}, system}, all);
-  ForeignMetric peak{Role::PeakRss, std::vector<double>(runs, kNoValue)};
   const JsonIn* peaks = list_in(result, "memory_usage_byte");
-  for (std::size_t run = 0; run < runs; ++run)
-    peak.values[run] = value_or_none(item_of(peaks, run, runs));
+  if (peaks == nullptr || peaks->size() != runs) return;
+  ForeignMetric peak{Role::PeakRss};
+  peak.values.reserve(runs);
+  for (const JsonIn& value : *peaks) peak.values.push_back(value_or_none(&value));
   add_if_known(std::move(peak), all);
 }
 
-std::string replaced(std::string text, const std::string& what, const std::string& by) {
-  if (what.empty()) return text;
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at)) {
-    text.replace(at, what.size(), by);
-    at += by.size();
+std::string replaced(std::string_view text, std::string_view what, std::string_view by) {
+  if (what.empty()) return std::string(text);
+  std::string made;
+  for (std::size_t at = text.find(what); at != text.npos; at = text.find(what)) {
+    made.append(text.substr(0, at)).append(by);
+    text.remove_prefix(at + what.size());
   }
-  return text;
+  return made.append(text);
 }
 
 /// "sleep {n}" of "sleep 3", whose n is 3.
@@ -89,14 +96,12 @@ std::string pattern_of(const Command& command) {
 
 ForeignResult read_foreign(const JsonIn& result, std::size_t runs) {
   ForeignResult foreign;
-  const JsonIn* measurements = list_in(result, "measurements");
-  add_measured(measurements, runs, foreign.metrics);
+  const bool has_measured = read_measured(result, runs, foreign);
   if (foreign.metrics.empty()) add_listed(result, runs, foreign.metrics);
   const JsonIn* codes = list_in(result, "exit_codes");
-  for (std::size_t run = 0; run < runs; ++run) {
-    const JsonIn* of_run = item_of(measurements, run, runs);
-    foreign.statuses.push_back(
-        status_in(of_run != nullptr ? member(*of_run, "exit_code") : item_of(codes, run, runs)));
+  if (!has_measured && codes != nullptr && codes->size() == runs) {
+    foreign.statuses.reserve(runs);
+    for (const JsonIn& code : *codes) foreign.statuses.push_back(status_in(&code));
   }
   if (const JsonIn* parameters = object_in(result, "parameters")) {
     for (const auto& [name, value] : parameters->items()) {

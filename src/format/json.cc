@@ -340,23 +340,23 @@ void write_json(const Report& report, const Sink& sink) {
 }
 
 Result<ReadFile> read_sessions(std::string_view text) {
-  auto document = parsed(text);
+  auto document = parsed(text, {}, true);
   if (!document) return document.error();
   ReadFile file;
   const JsonIn* ours = object_in(*document, "lauka");
   const JsonIn* benchmarks = ours != nullptr ? list_in(*ours, "benchmarks") : nullptr;
   if (benchmarks == nullptr) {
-    auto session = read_session_document(*document);
+    auto session = read_session_document(*std::move(document));
     if (!session) return session.error();
     file.benchmarks.push_back(*std::move(session));
     return file;
   }
   file.risk = value_in(kRiskWords, text_in(*ours, "gates_control"));
-  JsonIn session = *ours;
+  JsonIn session = std::move((*document)["lauka"]);
+  JsonIn names = std::move(session["benchmarks"]);
   session.erase("benchmarks");
-  const JsonIn names = *benchmarks;
   auto results = results_by_benchmark(*document);
-  for (const JsonIn& benchmark : names) {
+  for (JsonIn& benchmark : names) {
     const std::string name = text_in(benchmark, "name");
     const auto found = results.find(name);
     if (name.empty() || found == results.end())
@@ -365,6 +365,7 @@ Result<ReadFile> read_sessions(std::string_view text) {
         join_document(*document, session, benchmark, std::move(found->second)));
     if (!read) return read.error();
     results.erase(found);
+    release(benchmark);
     file.benchmarks.push_back(*std::move(read));
     file.benchmarks.back().benchmark = name;
   }

@@ -219,7 +219,7 @@ struct ForeignMetric {
 /// A command of hyperfine's JSON, of 1.x or schema 2, besides its wall times.
 struct ForeignResult {
   std::vector<ForeignMetric> metrics{};
-  std::vector<std::optional<int>> statuses{};  ///< by run; nullopt: not known
+  std::vector<std::optional<int>> statuses{};  ///< by run, nullopt if not known; or empty
   std::vector<Parameter> parameters{};
 };
 
@@ -239,7 +239,7 @@ Circumstances read_circumstances(const JsonIn& there);
 TimeOfDay read_time(const std::string& text);
 
 /// Reads a session, or a benchmark of a suite made one, from a parsed document.
-Result<ReadSession> read_session_document(const JsonIn& document);
+Result<ReadSession> read_session_document(JsonIn document);
 
 /// The setting of the session `there`.
 Setting read_setting(const JsonIn& there);

@@ -20,12 +20,105 @@ constexpr int kMostDepth = 16;
 constexpr std::size_t kMostValues = 50'000'000;
 
 constexpr std::size_t kUsualSamples = 10;  // of a command
+constexpr std::size_t kManySamples = 4096;
+
+constexpr std::size_t kMostBytes = std::size_t{2} << 30U;  // of memory
+
+// What a value takes, malloc's own included: in a list, which grows by an eighth; as a member of a
+// map; and as a text.
+constexpr std::size_t kBytesOfItem = 18;
+constexpr std::size_t kBytesOfMember = 112;
+constexpr std::size_t kBytesOfText = 48;
+
+// A list of runs has an object for each run, all with the same keys, and these would take a hundred
+// bytes for each value. So the list begins with a mark that no JSON has, and a list of templates:
+// objects with null in the place of numbers. A run is the index of its template and the numbers.
+
+constexpr std::size_t kMostTemplates = 16;
+constexpr std::size_t kMostOfTemplateText = 32;  // bytes: a word, or a unit
+
+bool is_packed(const JsonIn& list) {
+  return list.is_array() && !list.empty() && list.front().is_binary();
+}
+
+/// True for a value that is in the template itself.
+bool is_of_template(const JsonIn& value) {
+  return value.is_string() || value.is_object();
+}
+
+/// Appends the numbers of `object` to `row`. False if the template is another one's. As deep as
+/// documents may be.
+bool fits(const JsonIn& of_template, const JsonIn& object, JsonIn::array_t& row) {
+  if (of_template.size() != object.size()) return false;
+  auto there = object.begin();
+  for (auto member = of_template.begin(); member != of_template.end(); ++member, ++there) {
+    if (member.key() != there.key() || is_of_template(*member) != is_of_template(*there))
+      return false;
+    if (member->type() != there->type() && is_of_template(*member)) return false;
+    if (member->is_string() && *member != *there) return false;
+    if (member->is_object() && !fits(*member, *there, row)) return false;
+    if (member->is_null()) row.push_back(*there);
+  }
+  return true;
+}
+
+/// Returns the template of `object`; nullopt if it is not like a run.
+std::optional<JsonIn> template_of(const JsonIn& object) {
+  JsonIn made = JsonIn::object();
+  for (auto member = object.begin(); member != object.end(); ++member) {
+    if (member->is_array()) return std::nullopt;
+    if (member->is_string() && member->get_ref<const std::string&>().size() > kMostOfTemplateText)
+      return std::nullopt;
+    auto inner = member->is_object() ? template_of(*member) : std::optional<JsonIn>(nullptr);
+    if (!inner) return std::nullopt;
+    made[member.key()] = member->is_string() ? *member : *std::move(inner);
+  }
+  return made;
+}
+
+/// Puts the numbers of a row into a copy of its template, in the order in which fits() takes them.
+void fill(JsonIn& object, const JsonIn& row, std::size_t& next) {
+  for (JsonIn& member : object) {
+    if (member.is_object()) fill(member, row, next);
+    if (member.is_null()) member = row.at(next++);
+  }
+}
+
+/// Packs the last item of a list of runs. False if it stays as it is.
+bool pack_last(JsonIn::array_t& list) {
+  JsonIn object = std::move(list.back());
+  list.pop_back();
+  if (list.empty() || !list.front().is_binary())
+    list.insert(list.begin(), {JsonIn::binary({}), JsonIn::array()});
+  auto& templates = list[1].get_ref<JsonIn::array_t&>();
+  JsonIn::array_t row;
+  std::size_t found = 0;
+  for (; found < templates.size(); ++found) {
+    row.assign(1, found);
+    if (fits(templates[found], object, row)) break;
+  }
+  if (found == templates.size()) {
+    auto made = found < kMostTemplates ? template_of(object) : std::nullopt;
+    if (!made) {
+      list.push_back(std::move(object));
+      return false;
+    }
+    templates.push_back(*std::move(made));
+    row.assign(1, found);
+    fits(templates[found], object, row);
+  }
+  row.shrink_to_fit();
+  list.emplace_back(std::move(row));
+  return true;
+}
 
 class Builder final : public nlohmann::json_sax<JsonIn> {
  public:
-  Builder(JsonIn& document, const WantedKey& wanted) : document_(document), wanted_(wanted) {}
+  Builder(JsonIn& document, const WantedKey& wanted, bool packs_runs)
+      : document_(document), wanted_(wanted), packs_runs_(packs_runs) {}
 
   bool is_too_deep() const { return depth_ > kMostDepth; }
+  bool is_too_large() const { return bytes_ > kMostBytes; }
   bool is_too_much() const { return values_ > kMostValues; }
 
   bool null() override { return add(nullptr); }
@@ -33,7 +126,10 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
   bool number_integer(std::int64_t value) override { return add(value); }
   bool number_unsigned(std::uint64_t value) override { return add(value); }
   bool number_float(double value, const std::string& /*text*/) override { return add(value); }
-  bool string(std::string& value) override { return add(value); }
+  bool string(std::string& value) override {
+    if (unwanted_depth_ == 0) bytes_ += kBytesOfText + value.size();
+    return add(value);
+  }
   bool binary(JsonIn::binary_t& /*value*/) override { return false; }  // JSON has none
   bool start_object(std::size_t /*size*/) override { return begin(JsonIn::value_t::object); }
   bool start_array(std::size_t /*size*/) override { return begin(JsonIn::value_t::array); }
@@ -47,7 +143,9 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
       unwanted_depth_ = depth_;
       return true;
     }
-    value_ = &(*within_.back())[key];
+    value_ = &(*within_.back().value)[key];
+    bytes_ += kBytesOfMember + key.size();
+    is_list_of_runs_ = packs_runs_ && (key == "runs" || key == "measurements");
     return true;
   }
 
@@ -57,6 +155,13 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
   }
 
  private:
+  /// An array or object that is not over.
+  struct Open {
+    JsonIn* value = nullptr;
+    bool packs = false;     // its items are runs
+    std::size_t bytes = 0;  // before it
+  };
+
   template <typename Value>
   bool add(const Value& value) {
     if (++values_ > kMostValues) return false;
@@ -65,17 +170,20 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
     } else {
       *next() = value;
     }
-    return true;
+    return !is_too_large();
   }
 
   bool begin(JsonIn::value_t type) {
     ++depth_;
     if (++values_ > kMostValues || depth_ > kMostDepth) return false;
     if (unwanted_depth_ > 0) return true;
+    const bool is_member = !within_.empty() && within_.back().value->is_object();
     JsonIn* made = next();
     *made = type;
-    within_.push_back(made);
-    return true;
+    const bool packs = is_member && type == JsonIn::value_t::array && is_list_of_runs_;
+    within_.push_back({made, packs, bytes_});
+    bytes_ += kBytesOfText;
+    return !is_too_large();
   }
 
   bool end() {
@@ -83,9 +191,19 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
     if (unwanted_depth_ > 0) {
       value_is_over();
     } else {
+      const Open over = within_.back();
       within_.pop_back();
+      if (!within_.empty() && within_.back().packs) pack(over);
     }
     return true;
+  }
+
+  /// Packs a run that is over. A list in the place of a run would look like a packed one.
+  void pack(const Open& run) {
+    auto& list = within_.back().value->get_ref<JsonIn::array_t&>();
+    if (list.back().is_array()) list.back() = nullptr;
+    if (list.back().is_object() && pack_last(list))
+      bytes_ = run.bytes + kBytesOfText + kBytesOfItem * list.back().size();
   }
 
   /// Ends an unwanted value: from here on members may be wanted again.
@@ -96,20 +214,27 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
   /// Returns the place of the next value.
   JsonIn* next() {
     if (within_.empty()) return &document_;
-    if (within_.back()->is_object()) return value_;
-    auto& list = within_.back()->get_ref<JsonIn::array_t&>();
+    if (within_.back().value->is_object()) return value_;
+    auto& list = within_.back().value->get_ref<JsonIn::array_t&>();
     if (list.empty()) list.reserve(kUsualSamples);
+    // Doubling a list of a gigabyte would take three.
+    if (list.size() == list.capacity() && list.size() > kManySamples)
+      list.reserve(list.size() + list.size() / 8);
+    bytes_ += kBytesOfItem;
     return &list.emplace_back();
   }
 
   JsonIn& document_;
   const WantedKey& wanted_;
-  std::vector<JsonIn*> within_{};  // the arrays and objects that are not over
-  JsonIn* value_ = nullptr;        // of the key that was met last
+  bool packs_runs_;
+  bool is_list_of_runs_ = false;  // if the value of the latest key is a list
+  std::vector<Open> within_{};
+  JsonIn* value_ = nullptr;  // of the key that was met last
   std::string top_{};
   int depth_ = 0;
   int unwanted_depth_ = 0;  // of the object whose key was not wanted; 0: none
   std::size_t values_ = 0;
+  std::size_t bytes_ = 0;  // of the document in memory, about
 };
 
 std::string dumped_whole(const Json& json, int indent) {
@@ -170,15 +295,26 @@ void print(const Json& json, std::size_t depth, std::string& text) {
 
 }  // namespace
 
-Result<JsonIn> parsed(std::string_view text, const WantedKey& wanted) {
+Result<JsonIn> parsed(std::string_view text, const WantedKey& wanted, bool packs_runs) {
   JsonIn document;
-  Builder builder(document, wanted);
-  if (JsonIn::sax_parse(text, &builder)) return document;
+  Builder builder(document, wanted, packs_runs);
+  if (JsonIn::sax_parse(text, &builder)) return {std::move(document)};  // a copy would not fit
   if (builder.is_too_deep())
     return Error{fmt::format("is nested more than {} deep", kMostDepth), "export it again"};
   if (builder.is_too_much())
     return Error{fmt::format("holds more than {} values", kMostValues), "make it with fewer runs"};
+  if (builder.is_too_large())
+    return Error{fmt::format("takes more than {} GB of memory", kMostBytes >> 30U),
+                 "make it with fewer runs or shorter texts"};
   return Error{"is not JSON, or is incomplete", "export it again"};
+}
+
+void release(JsonIn& value) {
+  if (value.is_structured())
+    for (JsonIn& inner : value)
+      if (inner.is_structured()) release(inner);
+  if (value.is_array()) value.get_ref<JsonIn::array_t&>().clear();
+  value = nullptr;
 }
 
 const JsonIn* member(const JsonIn& object, std::string_view key) {
@@ -196,6 +332,25 @@ const JsonIn& items_in(const JsonIn& object, std::string_view key) {
   static const JsonIn kNoItems = JsonIn::array();
   const JsonIn* list = list_in(object, key);
   return list != nullptr ? *list : kNoItems;
+}
+
+bool for_each_run(const JsonIn& object, std::string_view key,
+                  const std::function<void(const JsonIn&)>& take) {
+  const JsonIn* list = list_in(object, key);
+  if (list == nullptr) return false;
+  const bool packed = is_packed(*list);
+  for (std::size_t i = packed ? 2 : 0; i < list->size(); ++i) {
+    const JsonIn& item = (*list)[i];
+    if (!packed || !item.is_array()) {
+      take(item);
+      continue;
+    }
+    JsonIn run = list->at(1).at(item.at(0).get<std::size_t>());
+    std::size_t next = 1;
+    fill(run, item, next);
+    take(run);
+  }
+  return true;
 }
 
 const JsonIn* object_in(const JsonIn& object, std::string_view key) {

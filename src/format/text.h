@@ -26,12 +26,23 @@ using JsonIn = nlohmann::json;
 using WantedKey = std::function<bool(std::string_view top, int depth, std::string_view key)>;
 
 /// Parses `text`, without keeping unwanted parts. Refuses a document that is too deep or too large.
-Result<JsonIn> parsed(std::string_view text, const WantedKey& wanted = {});
+/// `packs_runs`: lists of runs are packed, for for_each_run() alone.
+Result<JsonIn> parsed(std::string_view text, const WantedKey& wanted = {}, bool packs_runs = false);
+
+/// Frees the memory of `value`, which becomes null. Its destructor would first copy all that is in
+/// it to one more list.
+void release(JsonIn& value);
 
 /// null if it is missing, or is null.
 const JsonIn* member(const JsonIn& object, std::string_view key);
 const JsonIn* list_in(const JsonIn& object, std::string_view key);
 const JsonIn& items_in(const JsonIn& object, std::string_view key);  ///< an empty list if missing
+
+/// Calls `take` with each item of a list of runs ("runs" or "measurements"), packed or not. False
+/// if the list is missing.
+bool for_each_run(const JsonIn& object, std::string_view key,
+                  const std::function<void(const JsonIn&)>& take);
+
 const JsonIn* object_in(const JsonIn& object, std::string_view key);
 
 /// Empty if missing.

@@ -248,23 +248,27 @@ TunedChange tuned_change(const stats::Change& change) {
   return {change.change, change.bounds->low, change.bounds->high};
 }
 
-/// Returns the delta of a benchmark's candidate at a place; null unless a mean can be made of it.
-const stats::Delta* delta_at(const Results& results, std::size_t place) {
+/// Returns the delta of a benchmark's candidate; null unless a mean can be made of it.
+const stats::Delta* delta_of(const Results& results, std::size_t candidate) {
   const auto metric = primary_metric(results.metrics);
-  const auto candidates = find_candidates(results);
-  if (!metric || place >= candidates.size()) return nullptr;
-  const MetricResult* row = row_of(results.commands[candidates[place]], metric);
+  if (!metric) return nullptr;
+  const MetricResult* row = row_of(results.commands[candidate], metric);
   return row != nullptr && row->delta && row->delta->change && *row->delta->change > -1.0
              ? &*row->delta
              : nullptr;
 }
 
-Geomean geomean_at(const std::vector<Results>& benchmarks, std::size_t place) {
+/// `candidates`: of each benchmark.
+Geomean geomean_at(const std::vector<Results>& benchmarks,
+                   const std::vector<std::vector<std::size_t>>& candidates, std::size_t place) {
   Geomean mean{.place = place};
   std::vector<stats::Change> changes;
   bool has_one_name = true;
-  for (const Results& one : benchmarks) {
-    const stats::Delta* delta = delta_at(one, place);
+  for (std::size_t b = 0; b < benchmarks.size(); ++b) {
+    if (place >= candidates[b].size()) continue;
+    const Results& one = benchmarks[b];
+    const std::size_t candidate = candidates[b][place];
+    const stats::Delta* delta = delta_of(one, candidate);
     if (delta == nullptr) continue;
     const Metric& metric = one.metrics[*primary_metric(one.metrics)];
     if (mean.metric.empty()) {
@@ -272,7 +276,7 @@ Geomean geomean_at(const std::vector<Results>& benchmarks, std::size_t place) {
       mean.better = metric.better;
     }
     if (metric.name != mean.metric) continue;
-    const std::string& name = one.commands[find_candidates(one)[place]].name;
+    const std::string& name = one.commands[candidate].name;
     has_one_name = has_one_name && (mean.benchmarks == 0 || name == mean.candidate);
     mean.candidate = name;
     ++mean.benchmarks;
@@ -654,10 +658,12 @@ std::vector<std::size_t> find_candidates(const Results& results) {
 
 Report make_report(std::vector<Results> benchmarks, gate::Risk risk) {
   Report suite{.benchmarks = std::move(benchmarks), .risk = risk};
+  std::vector<std::vector<std::size_t>> candidates;
   std::size_t most = 0;
-  for (const Results& one : suite.benchmarks) most = std::max(most, find_candidates(one).size());
+  for (const Results& one : suite.benchmarks)
+    most = std::max(most, candidates.emplace_back(find_candidates(one)).size());
   for (std::size_t place = 0; place < most; ++place) {
-    Geomean mean = geomean_at(suite.benchmarks, place);
+    Geomean mean = geomean_at(suite.benchmarks, candidates, place);
     if (mean.benchmarks > 1) suite.geomeans.push_back(std::move(mean));
   }
   return suite;

@@ -25,6 +25,8 @@ namespace lauka {
 struct NamedCount {
   std::string event;
   std::uint64_t count = 0;
+
+  bool operator==(const NamedCount&) const = default;
 };
 
 /// The facts about a run besides its values.
@@ -43,6 +45,8 @@ struct RunRow {
   bool below_overhead = false;            ///< as RunRecord's
   std::uint32_t order = 0;                ///< as RunRecord's
   std::uint32_t outlived = 0;             ///< as RunRecord's
+
+  bool operator==(const RunRow&) const = default;
 };
 
 /// Runs of a command that failed in the same way.

@@ -193,4 +193,48 @@ TEST_CASE("of hyperfine's schema 2 there are the values of each run, and statuse
   CHECK(recording.measured[1].pattern == "sleep {n}");
 }
 
+TEST_CASE("runs are read whatever differs between them, in the order run") {
+  const std::string runs =
+      R"(7, [{"run": 9}], {"run": 4, "kind": "timed", "round": 2, "exit_code": 3}, {"run": 2,
+         "kind": "counting", "round": 1, "exit_code": 0, "own": {"cycles": 5}},
+         {"run": 1, "kind": "timed", "round": 1, "exit_code": null},
+         {"run": 3, "kind": "counting", "round": 1, "exit_code": 0, "own": {"cycles": 6}})";
+  const auto file = read_sessions(
+      R"({"results": [{"command": "a", "lauka": {"metrics": {"cycles": {"samples":
+          [70, 80, 4, 2, 1, 3]}}, "runs": [)" +
+      runs + R"(]}}], "lauka": {"format": 2, "events": [{"name": "cycles"}]}})");
+  REQUIRE(file);
+  const RunTable& table = *file->benchmarks.front().recording.runs;
+  REQUIRE(table.size() == 6);
+  CHECK(values_of(file->benchmarks.front().recording, "cycles") ==
+        std::vector{70.0, 80.0, 1.0, 2.0, 3.0, 4.0});
+  CHECK(table.row(3).kind == RoundKind::Counting);
+  CHECK(table.row(3).own.at(0).count == 5);
+  CHECK(table.row(4).own.at(0).count == 6);
+  CHECK(table.row(5).kind == RoundKind::Timed);
+  CHECK(table.row(5).round == 1);
+  CHECK(table.row(5).own.empty());
+}
+
+TEST_CASE(
+    "a file with too many commands or metrics, or too long a name, is refused with its number") {
+  const auto with = [](const std::string& first, int count, const auto& item, const char* end) {
+    std::string text = first;
+    for (int i = 0; i < count; ++i) text += (i > 0 ? "," : "") + item(std::to_string(i));
+    return text + end;
+  };
+  const auto command = [](const std::string& i) {
+    return R"({"command": "c)" + i + R"(", "times": [1]})";
+  };
+  CHECK(read_sessions(with(R"({"results": [)", 10'000, command, "]}")));
+  CHECK(has(fault(with(R"({"results": [)", 10'001, command, "]}")), "10001 commands"));
+  const auto metric = [](const std::string& i) { return "\"m" + i + R"(": {"samples": [1]})"; };
+  CHECK(has(fault(with(R"({"results": [{"command": "a", "lauka": {"metrics": {)", 10'001, metric,
+                       R"(}}}], "lauka": {"format": 2}})")),
+            "10000 metrics"));
+  const std::string name((std::size_t{1} << 20U) + 1, 'x');
+  CHECK(has(fault(R"({"results": [{"command": ")" + name + R"(", "times": [1]}]})"),
+            "1048577 bytes"));
+}
+
 }  // namespace lauka

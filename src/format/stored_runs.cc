@@ -1,0 +1,150 @@
+#include "format/stored_runs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <numeric>
+
+namespace lauka {
+
+namespace {
+
+std::uint32_t saturated(std::size_t number) {
+  constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
+  return static_cast<std::uint32_t>(std::min(number, most));
+}
+
+}  // namespace
+
+void CommandRuns::reserve(std::size_t runs) {
+  numbers_.reserve(runs);
+  rounds_.reserve(runs);
+}
+
+void CommandRuns::add(std::size_t number, RunRow row, std::string_view why) {
+  const std::size_t run = size();
+  numbers_.push_back(saturated(number));
+  rounds_.push_back(saturated(row.round));
+  orders_.put(run, std::exchange(row.order, 0));
+  coverages_.put(run, std::exchange(row.coverage, std::nullopt).value_or(-1.0));
+  wall_seconds_.put(run, std::exchange(row.wall_seconds, 0.0));
+  row.round = 0;
+  row.why = {};
+  shape_of_.put(run, find_shape({std::move(row), std::string(why)}));
+}
+
+/// Looks among the latest shapes only, so that a file in which all runs differ takes no longer.
+std::uint32_t CommandRuns::find_shape(Shape shape) {
+  constexpr std::size_t most_looked_at = 16;
+  const std::size_t first = shapes_.size() - std::min(shapes_.size(), most_looked_at);
+  const auto found =
+      std::find(shapes_.begin() + static_cast<std::ptrdiff_t>(first), shapes_.end(), shape);
+  const auto index = static_cast<std::uint32_t>(std::distance(shapes_.begin(), found));
+  if (found == shapes_.end()) shapes_.push_back(std::move(shape));
+  return index;
+}
+
+void CommandRuns::set_values(std::size_t metric, std::vector<double> values, bool is_wall_time) {
+  if (is_wall_time) wall_time_ = metric;
+  values_[metric] = std::move(values);
+}
+
+void CommandRuns::set_value(std::size_t run, std::size_t metric, double value) {
+  std::vector<double>& values = values_[metric];
+  values.resize(std::max(values.size(), run + 1), kNoValue);
+  values[run] = value;
+}
+
+RunRow CommandRuns::row(std::size_t run) const {
+  const Shape& shape = shapes_[shape_of_.at(run)];
+  RunRow row = shape.row;
+  row.why = shape.why;
+  row.round = rounds_[run];
+  row.order = orders_.at(run);
+  if (const double coverage = coverages_.at(run); coverage >= 0.0) row.coverage = coverage;
+  row.wall_seconds = wall_seconds_.at(run);
+  if (wall_time_) row.wall_seconds = value(run, *wall_time_).value_or(row.wall_seconds);
+  return row;
+}
+
+std::optional<double> CommandRuns::value(std::size_t run, std::size_t metric) const {
+  const auto found = values_.find(metric);
+  if (found == values_.end() || run >= found->second.size()) return std::nullopt;
+  const double value = found->second[run];
+  return std::isnan(value) ? std::nullopt : std::optional(value);
+}
+
+StoredRuns::StoredRuns(std::vector<CommandRuns> runs, const std::vector<Metric>& metrics,
+                       Bounds at_most)
+    : runs_(std::move(runs)), at_most_(std::move(at_most)) {
+  std::size_t total = 0;
+  for (const CommandRuns& of_command : runs_) ends_.push_back(total += of_command.size());
+  by_command_.resize(total);
+  std::iota(by_command_.begin(), by_command_.end(), 0U);
+  if (!is_in_order()) sort_runs();
+  for (std::size_t m = 0; m < metrics.size(); ++m) {
+    kinds_.push_back(metrics[m].kind);
+    source_.push_back(find_metric(metrics, metrics[m].measured_as()).value_or(m));
+  }
+}
+
+/// True if the runs of one command after the other are in the order run.
+bool StoredRuns::is_in_order() const {
+  std::uint32_t latest = 0;
+  for (const CommandRuns& of_command : runs_)
+    for (std::size_t run = 0; run < of_command.size(); ++run)
+      if (of_command.number(run) < std::exchange(latest, of_command.number(run))) return false;
+  return true;
+}
+
+void StoredRuns::sort_runs() {
+  std::vector<Place> places(by_command_.size());
+  for (std::size_t run = 0; run < places.size(); ++run) places[run] = place_of(run);
+  std::ranges::stable_sort(
+      places, {}, [&](const Place& place) { return runs_[place.command].number(place.index); });
+  for (std::size_t run = 0; run < places.size(); ++run)
+    by_command_[begin_of(places[run].command) + places[run].index] =
+        static_cast<std::uint32_t>(run);
+  for (std::size_t c = 0; c < runs_.size(); ++c)
+    std::sort(by_command_.begin() + static_cast<std::ptrdiff_t>(begin_of(c)),
+              by_command_.begin() + static_cast<std::ptrdiff_t>(ends_[c]));
+  places_ = std::move(places);
+}
+
+std::size_t StoredRuns::begin_of(std::size_t command) const {
+  return command == 0 ? 0 : ends_[command - 1];
+}
+
+StoredRuns::Place StoredRuns::place_of(std::size_t run) const {
+  if (!places_.empty()) return places_[run];
+  const auto command = static_cast<std::uint32_t>(
+      std::distance(ends_.begin(), std::ranges::upper_bound(ends_, run)));
+  return {command, static_cast<std::uint32_t>(run - begin_of(command))};
+}
+
+RunRow StoredRuns::row(std::size_t run) const {
+  const Place place = place_of(run);
+  return runs_[place.command].row(place.index);
+}
+
+std::optional<double> StoredRuns::value(std::size_t run, std::size_t metric) const {
+  if (metric >= source_.size()) return std::nullopt;
+  const Place place = place_of(run);
+  return runs_[place.command].value(place.index, source_[metric]);
+}
+
+std::optional<double> StoredRuns::bound(std::size_t run, std::size_t metric) const {
+  if (value(run, metric)) return std::nullopt;
+  const RunRow row = this->row(run);
+  if (row.kind != kinds_[metric]) return std::nullopt;
+  const auto found = at_most_.find({row.command, metric});
+  return found == at_most_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::span<const std::uint32_t> StoredRuns::of_command(std::size_t command) const {
+  const std::size_t begin = begin_of(command);
+  return std::span(by_command_).subspan(begin, ends_[command] - begin);
+}
+
+}  // namespace lauka

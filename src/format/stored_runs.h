@@ -1,0 +1,118 @@
+#pragma once
+
+#include "core/metric.h"
+#include "session/recording.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace lauka {
+
+/// A value for each run, of which the last ones need no memory as long as they are `otherwise`.
+template <typename Value>
+class Column {
+ public:
+  explicit Column(Value otherwise) : otherwise_(otherwise) {}
+
+  Value at(std::size_t run) const { return run < values_.size() ? values_[run] : otherwise_; }
+  void put(std::size_t run, Value value) {
+    if (value == otherwise_ && run >= values_.size()) return;
+    if (run >= values_.size()) values_.resize(run + 1, otherwise_);
+    values_[run] = value;
+  }
+
+ private:
+  Value otherwise_;
+  std::vector<Value> values_{};
+};
+
+/// The runs of one command, read from a file. There may be ten million, so what most of them share
+/// is stored once.
+class CommandRuns {
+ public:
+  std::size_t size() const { return numbers_.size(); }
+  void reserve(std::size_t runs);
+
+  /// Adds a run without values; `number`: its place in the session.
+  void add(std::size_t number, RunRow row, std::string_view why = {});
+
+  /// Sets the values of a metric, one for each run; NaN if missing. `is_wall_time`: they are also
+  /// the rows' wall times.
+  void set_values(std::size_t metric, std::vector<double> values, bool is_wall_time);
+
+  /// Sets one value of a metric.
+  void set_value(std::size_t run, std::size_t metric, double value);
+
+  std::uint32_t number(std::size_t run) const { return numbers_[run]; }
+
+  /// Returns a row that refers to this object.
+  RunRow row(std::size_t run) const;
+
+  std::optional<double> value(std::size_t run, std::size_t metric) const;
+
+ private:
+  /// The facts of a run that others have, too.
+  struct Shape {
+    RunRow row{};
+    std::string why{};
+
+    bool operator==(const Shape&) const = default;
+  };
+
+  std::uint32_t find_shape(Shape shape);
+
+  std::vector<Shape> shapes_{};
+  std::vector<std::uint32_t> numbers_{};
+  std::vector<std::uint32_t> rounds_{};
+  Column<std::uint32_t> shape_of_{0};
+  Column<std::uint32_t> orders_{0};
+  Column<double> coverages_{-1.0};  // negative: not known
+  Column<double> wall_seconds_{0.0};
+  std::optional<std::size_t> wall_time_{};
+  std::map<std::size_t, std::vector<double>> values_{};  // by metric
+};
+
+/// All runs of a session, in the order run.
+class StoredRuns : public RunTable {
+ public:
+  /// Upper bounds of a command's unknown values, by command and metric.
+  using Bounds = std::map<std::pair<std::size_t, std::size_t>, double>;
+
+  /// `runs`: by command.
+  StoredRuns(std::vector<CommandRuns> runs, const std::vector<Metric>& metrics, Bounds at_most);
+
+  std::size_t size() const override { return ends_.empty() ? 0 : ends_.back(); }
+  RunRow row(std::size_t run) const override;
+  std::optional<double> value(std::size_t run, std::size_t metric) const override;
+  std::optional<double> bound(std::size_t run, std::size_t metric) const override;
+  std::span<const std::uint32_t> of_command(std::size_t command) const override;
+
+ private:
+  /// A run among its command's.
+  struct Place {
+    std::uint32_t command = 0;
+    std::uint32_t index = 0;
+  };
+
+  bool is_in_order() const;
+  void sort_runs();
+  std::size_t begin_of(std::size_t command) const;
+  Place place_of(std::size_t run) const;
+
+  std::vector<CommandRuns> runs_;
+  std::vector<std::size_t> ends_{};  // by command: where its runs end in by_command_
+  std::vector<std::uint32_t> by_command_{};
+  std::vector<Place> places_{};  // in the order run; empty if the commands were run in a row
+  Bounds at_most_;
+  std::vector<RoundKind> kinds_{};
+  std::vector<std::size_t> source_{};  // by metric: the metric whose values it shows
+};
+
+}  // namespace lauka

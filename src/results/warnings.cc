@@ -48,12 +48,12 @@ std::optional<double> median_of(const Results& results, std::size_t command, Rol
   return median_of(row_of(results, command, role));
 }
 
-/// True if a candidate is its reference's program, as far as both are known. Another setup in the
-/// same session may have made another one in between.
+/// True if a candidate that has run is its reference's program, as far as both are known. Another
+/// setup in the same session may have made another one in between.
 bool is_same_program(const Results& results, std::size_t candidate) {
-  const Command& ours = results.commands[candidate];
+  const CommandResult& ours = results.commands[candidate];
   const Command& theirs = results.reference_of(candidate);
-  return ours.program.is_known() && ours.program == theirs.program &&
+  return ours.runs > 0 && ours.program.is_known() && ours.program == theirs.program &&
          (results.reference.baseline ||
           ours.hooks[HookKind::Setup] == theirs.hooks[HookKind::Setup]);
 }

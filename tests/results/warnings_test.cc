@@ -445,6 +445,19 @@ TEST_CASE("rounds that resemble each other are reported; a command only if its o
   CHECK_FALSE(std::get<AlikeRounds>(of_both[0].finding).is_own);
 }
 
+TEST_CASE("a candidate that is the reference's program is reported if it has run") {
+  const Plan plan = plan_of_wall_time(2);
+  Session session = session_of(plan, 10);
+  session.programs = {{"file", "call"}, {"file", "call"}};
+  CHECK(kinds(warnings_of(plan, session)) == "same programs");
+  session.programs[1].call = "another";
+  CHECK(kinds(warnings_of(plan, session)).empty());
+  session.programs[1].call = "call";
+  session.runs.clear();
+  session.cut_short = Interrupted{2};
+  CHECK(kinds(warnings_of(plan, session)).empty());
+}
+
 TEST_CASE("a sequential order is reported once, if there are deltas") {
   Plan plan = plan_of_wall_time(3);
   plan.order = Order::Sequential;

@@ -107,9 +107,10 @@ Make of_machine(Times times, double truth) {
   };
 }
 
-Make of_candidate(Times times, double truth) {
-  return [times = std::move(times), truth](noise::Source& source, std::size_t rounds) {
-    return Simulated{runs_of(source.normals(rounds, 1.0, 1e-4), 1.0),
+Make of_candidate(Times times, double truth, double sigma_of_reference) {
+  return [times = std::move(times), truth, sigma_of_reference](noise::Source& source,
+                                                               std::size_t rounds) {
+    return Simulated{runs_of(source.normals(rounds, 1.0, sigma_of_reference), 1.0),
                      runs_of(times(source, rounds), truth)};
   };
 }

@@ -41,8 +41,9 @@ using Make = std::function<Simulated(noise::Source&, std::size_t rounds)>;
 /// takes `truth` times as long.
 Make of_machine(Times times, double truth = 1.0);
 
-/// Noise of the candidate alone; the reference is steady.
-Make of_candidate(Times times, double truth = 1.0);
+/// Noise of the candidate alone; the reference's runs are independent, and steady unless another
+/// sigma is given.
+Make of_candidate(Times times, double truth = 1.0, double sigma_of_reference = 1e-4);
 
 // Noise.
 std::vector<double> normal(noise::Source& source, std::size_t runs);      ///< sigma 2 %

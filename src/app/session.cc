@@ -115,10 +115,10 @@ void add_typed(const Call& call, MadeOf& all) {
 }
 
 /// Adds the programs as they are now; a setup's programs do not exist yet.
-void add_programs(const std::vector<BenchmarkRun>& runs, MadeOf& all) {
+void add_programs(const std::vector<BenchmarkRun>& runs, const RunContext& context, MadeOf& all) {
   for (const BenchmarkRun& run : runs) {
     std::vector<Fingerprint> programs;
-    identify(run.plan, run.context, 0, run.plan.commands.size(), programs);
+    identify(run, context, {0, static_cast<std::uint32_t>(run.plan.commands.size())}, programs);
     for (std::size_t c = 0; c < programs.size(); ++c)
       if (!run.plan.commands[c].hooks[HookKind::Setup])
         all.emplace_back("the program of " + cited(run.plan.commands[c].name) + " in benchmark " +
@@ -129,7 +129,8 @@ void add_programs(const std::vector<BenchmarkRun>& runs, MadeOf& all) {
 
 /// Returns everything that would make other rounds of it: the file, the options except those for
 /// display and exports, the machine's abilities, and the programs.
-MadeOf describe_origin(const Call& call, const std::vector<BenchmarkRun>& runs) {
+MadeOf describe_origin(const Call& call, const std::vector<BenchmarkRun>& runs,
+                       const RunContext& context) {
   MadeOf all = {{"lauka", std::string(cli::version())}};
   add_typed(call, all);
   Sha256 file;
@@ -151,7 +152,7 @@ MadeOf describe_origin(const Call& call, const std::vector<BenchmarkRun>& runs) 
       for (const std::string& word : command.words) add(word);
     all.emplace_back("what is measured of benchmark " + cited(one.name), hash.digest());
   }
-  add_programs(runs, all);
+  add_programs(runs, context, all);
   return all;
 }
 
@@ -232,7 +233,7 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const MadeOf& all, 
                                : fmt::format("--resume goes on after {} kept in {}",
                                              plural(log.rounds, "round"), cited(log.file))});
   for (std::size_t i = 0; i < log.keepers.size(); ++i)
-    log.keepers[i].keep = [&log, i](const KeptRounds& rounds) {
+    log.keepers[i].keep = [&log, i](const FinishedRounds& rounds) {
       log.lines->append(log.seals.seal(to_line(i, rounds)));
     };
   return {};
@@ -257,10 +258,10 @@ Result<void> take_seed(Call& call) {
 }
 
 /// Opens the log of a suite, and has `runs` take their finished rounds from it and add others.
-Result<void> keep_rounds(Call& call, std::vector<BenchmarkRun>& runs) {
+Result<void> keep_rounds(Call& call, std::vector<BenchmarkRun>& runs, const RunContext& context) {
   const auto file = call.is_suite() ? log_path(call.options) : std::nullopt;
   if (!file) return {};
-  const MadeOf all = describe_origin(call, runs);
+  const MadeOf all = describe_origin(call, runs, context);
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return Error{owner.error(), ""};
   auto lines = os::AppendLog::open(*file, kMostOfLog);
@@ -272,7 +273,7 @@ Result<void> keep_rounds(Call& call, std::vector<BenchmarkRun>& runs) {
   }
   call.log.emplace().file = *file;
   if (auto begun = begin_log(*std::move(lines), all, call); !begun) return begun;
-  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].context.rounds = &call.log->keepers[i];
+  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].rounds = &call.log->keepers[i];
   return {};
 }
 
@@ -282,23 +283,18 @@ std::optional<int> measure_tuned(Call& call) {
   if (!metric_files) return refuse(metric_files.error(), ExitStatus::Failed);
   const auto observer = choose_observer(call);
   call.began = os::time_of_day();
-  std::vector<BenchmarkRun> runs;
-  for (Benchmark& one : call.benchmarks)
-    runs.push_back({one.name,
-                    one.plan,
-                    {*call.launcher, *one.chosen.engine, clock, *observer, os::interrupt, call.user,
-                     metric_files->get(), one.groups, describes_session(call.options)}});
-  const auto was_throttled = throttle_watch(call);
-  const auto tune = tuning_switch(call);
-  for (BenchmarkRun& run : runs) {
-    run.context.end_background = [&] { find_labels(call); };
-    if (was_throttled) run.context.was_throttled = std::ref(was_throttled);
-    run.context.tune = tune;
-  }
-  if (auto kept = keep_rounds(call, runs); !kept) return refuse(kept.error(), ExitStatus::Usage);
-  auto measured = carry_out(runs, call.options.seed.value_or(0));
-  if (!measured) return refuse(measured.error(), ExitStatus::Failed);
   find_labels(call);
+  const auto machine = tuned_machine(call);
+  const RunContext context{*call.launcher,      clock,        *observer, os::interrupt, call.user,
+                           metric_files->get(), machine.get()};
+  std::vector<BenchmarkRun> runs;
+  for (const Benchmark& one : call.benchmarks)
+    runs.push_back(
+        {one.name, one.plan, *one.chosen.engine, one.groups, describes_session(call.options)});
+  if (auto kept = keep_rounds(call, runs, context); !kept)
+    return refuse(kept.error(), ExitStatus::Usage);
+  auto measured = carry_out(runs, context, call.options.seed.value_or(0));
+  if (!measured) return refuse(measured.error(), ExitStatus::Failed);
   for (std::size_t i = 0; i < measured->size(); ++i) {
     Benchmark& one = call.benchmarks[i];
     SessionResult& result = (*measured)[i];

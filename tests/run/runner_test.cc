@@ -246,9 +246,8 @@ TEST_CASE("what is left shrinks during a run that takes long") {
   bench.launcher.before_run = [&](std::size_t) { clock.time += 5s; };  // before it is reported
   bench.launcher.adjust = [&](os::ProgramId, os::Ended&) { clock.time += 5s; };
   Plan plan = plan_of({"old"}, 3);
-  REQUIRE(lauka::carry_out(plan, {bench.launcher, bench.engine, clock, bench.listener,
-                                  [] { return 0; }, std::nullopt})
-              .has_value());
+  const RunContext context{bench.launcher, clock, bench.listener, [] { return 0; }, bench.user};
+  REQUIRE(lauka::carry_out({"", plan, bench.engine}, context).has_value());
   std::vector<std::chrono::nanoseconds> left;
   for (const Progress& seen : bench.listener.seen)
     if (seen.remaining) left.push_back(*seen.remaining);
@@ -297,7 +296,7 @@ TEST_CASE("untuned rounds come in blocks, after two that are thrown away, and st
   using Switches = std::vector<std::pair<std::size_t, bool>>;
   Bench bench;
   Switches switches;  // runs before it, and whether it tunes
-  bench.tune = [&](bool on) { switches.emplace_back(bench.launcher.runs(), on); };
+  bench.machine.switched = [&](bool on) { switches.emplace_back(bench.launcher.runs(), on); };
   Plan plan = plan_of({"old", "new"}, 12);
   auto session = bench.carry_out(plan);
   // 2 timed rounds, 2 settling and 1 untuned, 2 settling and 3 timed, ...
@@ -332,11 +331,8 @@ struct SuiteBench {
   Result<std::vector<SessionResult>> carry_out(std::uint64_t seed = 1) {
     std::vector<BenchmarkRun> parts;
     for (const Plan& plan : plans)
-      parts.push_back({plan.commands.front().name,
-                       plan,
-                       {bench.launcher, bench.engine, bench.clock, bench.listener,
-                        [this] { return bench.interrupted_by; }}});
-    return lauka::carry_out(parts, seed);
+      parts.push_back({plan.commands.front().name, plan, bench.engine});
+    return lauka::carry_out(parts, bench.context(), seed);
   }
 };
 

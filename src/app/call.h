@@ -129,10 +129,8 @@ void use_tuned_cpus(const Call& call, Benchmark& one);
 Result<void> begin_tuning(Call& call);
 void end_tuning(Call& call);
 
-/// Return RunContext::was_throttled and RunContext::tune; empty if without effect. `call` outlives
-/// them.
-std::function<bool()> throttle_watch(Call& call);
-std::function<void(bool on)> tuning_switch(Call& call);
+/// Returns RunContext::machine; null if nothing is tuned. `call` outlives it.
+std::unique_ptr<TunedMachine> tuned_machine(Call& call);
 
 /// Compares tuned with untuned runs, and prints the result.
 void compare_tuning(Call& call);

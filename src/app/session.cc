@@ -52,8 +52,27 @@ void say_hints(const Call& call) {
   say_notes(call.options, hints);
 }
 
+/// Says at once what the user must know before the runs, without marks in the drawing.
+class Announcer final : public Observer {
+ public:
+  Announcer(const Options& options, std::unique_ptr<Observer> drawing)
+      : options_(options), drawing_(std::move(drawing)) {}
+
+  bool wants_progress() const override { return drawing_->wants_progress(); }
+  void progress(const Progress& progress) override { drawing_->progress(progress); }
+  void finished() override { drawing_->finished(); }
+  void counts_lost(const Command& command, const UncountedFile& file) override {
+    drawing_->finished();
+    say_notes(options_, {report::uncounted_line(command, file)});
+  }
+
+ private:
+  const Options& options_;
+  std::unique_ptr<Observer> drawing_;
+};
+
 /// Returns the progress bar, or an observer that ignores everything.
-std::unique_ptr<Observer> choose_observer(const Call& call) {
+std::unique_ptr<Observer> choose_drawing(const Call& call) {
   const Options& options = call.options;
   // The commands' output on the same terminal would leave pieces of the bar there.
   const bool is_shared = std::ranges::any_of(call.benchmarks, [](const Benchmark& one) {
@@ -120,11 +139,10 @@ void add_typed(const Call& call, MadeOf& all) {
 }
 
 /// Adds the programs as they are now; a setup's programs do not exist yet.
-void add_programs(const std::vector<BenchmarkRun>& runs, MadeOf& all) {
+void add_programs(const std::vector<BenchmarkRun>& runs, const RunContext& context, MadeOf& all) {
   for (const BenchmarkRun& run : runs) {
     std::vector<Fingerprint> programs;
-    identify(run.plan, {run.context.user, run.context.interrupt}, 0, run.plan.commands.size(),
-             programs);
+    identify(run.plan, {context.user, context.interrupt}, 0, run.plan.commands.size(), programs);
     for (std::size_t c = 0; c < programs.size(); ++c)
       if (!run.plan.commands[c].hooks[HookKind::Setup])
         all.emplace_back("the program of " + cited(run.plan.commands[c].name) + " in benchmark " +
@@ -135,7 +153,8 @@ void add_programs(const std::vector<BenchmarkRun>& runs, MadeOf& all) {
 
 /// Returns everything that would make other rounds of it: the file, the options except those for
 /// display and exports, the machine's abilities, and the programs.
-MadeOf describe_origin(const Call& call, const std::vector<BenchmarkRun>& runs) {
+MadeOf describe_origin(const Call& call, const std::vector<BenchmarkRun>& runs,
+                       const RunContext& context) {
   MadeOf all = {{"lauka", std::string(cli::version())}};
   add_typed(call, all);
   Sha256 file;
@@ -157,7 +176,7 @@ MadeOf describe_origin(const Call& call, const std::vector<BenchmarkRun>& runs) 
       for (const std::string& word : command.words) add(word);
     all.emplace_back("what is measured of benchmark " + cited(one.name), hash.digest());
   }
-  add_programs(runs, all);
+  add_programs(runs, context, all);
   return all;
 }
 
@@ -238,7 +257,7 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const MadeOf& all, 
                                : fmt::format("--resume goes on after {} kept in {}",
                                              plural(log.rounds, "round"), cited(log.file))});
   for (std::size_t i = 0; i < log.keepers.size(); ++i)
-    log.keepers[i].keep = [&log, i](const KeptRounds& rounds) {
+    log.keepers[i].keep = [&log, i](const FinishedRounds& rounds) {
       log.lines->append(log.seals.seal(to_line(i, rounds)));
     };
   return {};
@@ -263,10 +282,10 @@ Result<void> take_seed(Call& call) {
 }
 
 /// Opens the log of a suite, and has `runs` take their finished rounds from it and add others.
-Result<void> keep_rounds(Call& call, std::vector<BenchmarkRun>& runs) {
+Result<void> keep_rounds(Call& call, std::vector<BenchmarkRun>& runs, const RunContext& context) {
   const auto file = call.is_suite() ? log_path(call.options) : std::nullopt;
   if (!file) return {};
-  const MadeOf all = describe_origin(call, runs);
+  const MadeOf all = describe_origin(call, runs, context);
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return Error{owner.error(), ""};
   auto lines = os::AppendLog::open(*file, kMostOfLog);
@@ -278,41 +297,26 @@ Result<void> keep_rounds(Call& call, std::vector<BenchmarkRun>& runs) {
   }
   call.log.emplace().file = *file;
   if (auto begun = begin_log(*std::move(lines), all, call); !begun) return begun;
-  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].context.rounds = &call.log->keepers[i];
+  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].rounds = &call.log->keepers[i];
   return {};
-}
-
-/// Reports commands that lose their counters. `observer` may have drawn on the same terminal.
-std::function<void(std::size_t, const UncountedFile&)> counts_lost(const Call& call,
-                                                                   const Plan& plan,
-                                                                   Observer& observer) {
-  return [&](std::size_t command, const UncountedFile& file) {
-    observer.finished();
-    say_notes(call.options, {report::uncounted_line(plan.commands[command], file)});
-  };
 }
 
 std::optional<int> measure_tuned(Call& call) {
   const os::MonotonicClock clock;
   const auto metric_files = open_metric_files(call);
   if (!metric_files) return refuse(metric_files.error(), ExitStatus::Failed);
-  const auto observer = choose_observer(call);
+  Announcer observer(call.options, choose_drawing(call));
   call.began = os::time_of_day();
+  const auto machine = tuned_machine(call);
+  const RunContext context{*call.launcher,      clock,        observer, os::interrupt, call.user,
+                           metric_files->get(), machine.get()};
   std::vector<BenchmarkRun> runs;
-  for (Benchmark& one : call.benchmarks)
-    runs.push_back({one.name,
-                    one.plan,
-                    {*call.launcher, *one.chosen.engine, clock, *observer, os::interrupt, call.user,
-                     metric_files->get(), one.groups, describes_session(call.options)}});
-  const auto was_throttled = throttle_watch(call);
-  const auto tune = tuning_switch(call);
-  for (BenchmarkRun& run : runs) {
-    run.context.counts_lost = counts_lost(call, run.plan, *observer);
-    if (was_throttled) run.context.was_throttled = std::ref(was_throttled);
-    run.context.tune = tune;
-  }
-  if (auto kept = keep_rounds(call, runs); !kept) return refuse(kept.error(), ExitStatus::Usage);
-  auto measured = carry_out(runs, call.options.seed.value_or(0));
+  for (const Benchmark& one : call.benchmarks)
+    runs.push_back(
+        {one.name, one.plan, *one.chosen.engine, one.groups, describes_session(call.options)});
+  if (auto kept = keep_rounds(call, runs, context); !kept)
+    return refuse(kept.error(), ExitStatus::Usage);
+  auto measured = carry_out(runs, context, call.options.seed.value_or(0));
   if (!measured) return refuse(measured.error(), ExitStatus::Failed);
   for (std::size_t i = 0; i < measured->size(); ++i) {
     Benchmark& one = call.benchmarks[i];

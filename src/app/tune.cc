@@ -217,20 +217,35 @@ Result<void> begin_tuning(Call& call) {
   return {};
 }
 
-std::function<bool()> throttle_watch(Call& call) {
-  if (!call.tuning || !call.tuning->before.throttles) return {};
-  return [&call, last = call.tuning->before.throttles]() mutable {
-    const auto now = tune::read_vitals(*call.settings, call.tuning->cpus).throttles;
-    return std::exchange(last, now) != now;
-  };
-}
+namespace {
 
-std::function<void(bool)> tuning_switch(Call& call) {
-  const bool changes =
-      call.tuning && std::ranges::any_of(call.tuning->switched,
-                                         [](const auto& one) { return one.before != one.during; });
-  if (!changes || !call.options.tune->compares) return {};
-  return [&call](bool on) { on ? resume_tuning(call) : pause_tuning(call); };
+class TunedByCall final : public TunedMachine {
+ public:
+  explicit TunedByCall(Call& call) : call_(call), last_(call.tuning->before.throttles) {}
+
+  bool watches_throttling() const override { return call_.tuning->before.throttles.has_value(); }
+  bool was_throttled() override {
+    if (!watches_throttling()) return false;
+    const auto now = tune::read_vitals(*call_.settings, call_.tuning->cpus).throttles;
+    return std::exchange(last_, now) != now;
+  }
+
+  bool can_switch() const override {
+    return call_.options.tune->compares &&
+           std::ranges::any_of(call_.tuning->switched,
+                               [](const auto& one) { return one.before != one.during; });
+  }
+  void tune(bool on) override { on ? resume_tuning(call_) : pause_tuning(call_); }
+
+ private:
+  Call& call_;
+  std::optional<std::uint64_t> last_;
+};
+
+}  // namespace
+
+std::unique_ptr<TunedMachine> tuned_machine(Call& call) {
+  return call.tuning ? std::make_unique<TunedByCall>(call) : nullptr;
 }
 
 void compare_tuning(Call& call) {

@@ -324,6 +324,8 @@ class Observer : NonCopyable {
   /// True if progress is shown; otherwise the runner does not wake up for it.
   virtual bool wants_progress() const = 0;
   virtual void progress(const Progress& progress) = 0;
+  /// Called before the first run of a command that loses its counters.
+  virtual void counts_lost(const Command& /*command*/, const UncountedFile& /*file*/) {}
   /// Erases the drawing: the session is over.
   virtual void finished() = 0;
 };

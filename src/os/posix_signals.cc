@@ -7,14 +7,9 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <condition_variable>
 #include <csignal>
 #include <cstdint>
-#include <exception>
-#include <mutex>
-#include <optional>
 #include <string_view>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -141,75 +136,6 @@ void handle(int signal_number, void (*handler)(int), int flags) {
   sigaction(signal_number, &action, nullptr);
 }
 
-/// While it lives, no signal comes to this thread: the one whose turn it is gets them.
-class SignalsBlocked : NonCopyable {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &saved_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &saved_, nullptr); }
-
-  const sigset_t& usual() const { return saved_; }
-
- private:
-  sigset_t saved_{};
-};
-
-/// The part that threads share; they are waited for, whatever happens.
-struct Cast : NonCopyable {
-  explicit Cast(std::size_t activities) : over(activities, 0) {}
-  ~Cast() {
-    {
-      const std::lock_guard lock(mutex);
-      is_called_off = true;
-    }
-    changed.notify_all();
-    for (std::thread& thread : threads) thread.join();
-  }
-
-  /// Gives the turn to an activity, or back.
-  void give_to(std::optional<std::size_t> activity) {
-    const std::lock_guard lock(mutex);
-    turn_of = activity;
-    changed.notify_all();
-  }
-
-  /// Waits until it has the turn, or nobody; false if nothing new may begin.
-  bool wait_for(std::optional<std::size_t> activity) {
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return turn_of == activity || is_called_off; });
-    return !is_called_off;
-  }
-
-  std::mutex mutex{};
-  std::condition_variable changed{};
-  std::optional<std::size_t> turn_of{};
-  bool is_called_off = false;
-  std::vector<char> over;
-  std::exception_ptr thrown{};
-  std::vector<std::thread> threads{};
-};
-
-void act(std::size_t self, const std::function<void(const Yield&)>& activity, const sigset_t& usual,
-         Cast& cast) {
-  if (!cast.wait_for(self)) return;
-  pthread_sigmask(SIG_SETMASK, &usual, nullptr);
-  try {
-    activity([&cast, self] {
-      const SignalsBlocked blocked;
-      cast.give_to(std::nullopt);
-      cast.wait_for(self);
-    });
-  } catch (...) {
-    if (!cast.thrown) cast.thrown = std::current_exception();
-  }
-  const SignalsBlocked blocked;
-  cast.over[self] = 1;
-  cast.give_to(std::nullopt);
-}
-
 }  // namespace
 
 void report_large_files() {
@@ -281,30 +207,6 @@ std::string signal_name(int signal_number) {
   const auto* const named = std::ranges::find(kSignals, signal_number, &NamedSignal::number);
   return named == kSignals.end() ? fmt::format("signal {}", signal_number)
                                  : std::string(named->name);
-}
-
-void take_turns(const std::vector<std::function<void(const Yield&)>>& activities,
-                const std::function<std::size_t(std::span<const std::size_t>)>& next) {
-  Cast cast(activities.size());
-  {
-    const SignalsBlocked blocked;  // threads begin with their maker's mask
-    for (std::size_t i = 0; i < activities.size(); ++i)
-      cast.threads.emplace_back(
-          [&cast, &activities, usual = blocked.usual(), i] { act(i, activities[i], usual, cast); });
-    const auto let_act = [&cast](std::size_t activity) {
-      cast.give_to(activity);
-      cast.wait_for(std::nullopt);
-    };
-    for (std::size_t i = 0; i < activities.size(); ++i) let_act(i);
-    for (;;) {
-      std::vector<std::size_t> waiting;
-      for (std::size_t i = 0; i < activities.size(); ++i)
-        if (cast.over[i] == 0) waiting.push_back(i);
-      if (waiting.empty()) break;
-      let_act(next(waiting));
-    }
-  }
-  if (cast.thrown) std::rethrow_exception(cast.thrown);
 }
 
 }  // namespace lauka::os

@@ -3,11 +3,7 @@
 #include "core/result.h"
 
 #include <csignal>
-#include <cstddef>
-#include <functional>
-#include <span>
 #include <string>
-#include <vector>
 
 namespace lauka::os {
 
@@ -60,15 +56,5 @@ class HoldSignals : NonCopyable {
   sigset_t saved_{};
   bool has_reported_ = false;
 };
-
-/// Lets the others go on; returns when it is one's turn again.
-using Yield = std::function<void()>;
-
-/// Carries out activities, each in a thread of its own, of which only one goes on at a time: what
-/// they share needs no lock. Each has its first turn in order; then `next` chooses among those that
-/// are not over (ascending). Signals come to the thread whose turn it is. An exception of one is
-/// rethrown when all are over.
-void take_turns(const std::vector<std::function<void(const Yield&)>>& activities,
-                const std::function<std::size_t(std::span<const std::size_t>)>& next);
 
 }  // namespace lauka::os

@@ -415,18 +415,19 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
   return plan;
 }
 
-std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t round) {
+std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t round,
+                                 std::uint32_t first, std::uint32_t count) {
   // Runs that are thrown away are as timed runs are.
   const RoundKind serves = Step{.kind = kind}.gives_counts_only() ? kind : RoundKind::Timed;
   const auto& passes = plan.events.passes;
-  const auto first =
+  const auto first_pass =
       static_cast<std::uint32_t>(std::ranges::find(passes, serves, &Pass::kind) - passes.begin());
   const auto turns = static_cast<std::uint32_t>(plan.events.passes_of(serves));
   // All runs of a round serve the same pass, since they are compared with each other.
-  const std::uint32_t pass = turns == 0 ? 0 : first + round % turns;
+  const std::uint32_t pass = turns == 0 ? 0 : first_pass + round % turns;
   std::vector<Step> steps;
-  steps.reserve(plan.commands.size());
-  for (std::uint32_t command = 0; command < plan.commands.size(); ++command)
+  steps.reserve(count);
+  for (std::uint32_t command = first; command < first + count; ++command)
     steps.push_back(Step{.command = command, .round = round, .pass = pass, .kind = kind});
   if (plan.order == Order::Random && steps.size() > 1) {
     std::mt19937_64 generator(seed_of_round(plan.seed, kind, round));

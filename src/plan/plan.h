@@ -145,9 +145,11 @@ void shuffle(std::vector<T>& list, std::mt19937_64& generator) {
     std::swap(list[i - 1], list[draw_below(i, generator)]);
 }
 
-/// Returns the runs of one round, each command once, in the plan's order; the rounds of a kind take
-/// turns through its passes. The same seed, kind and round give the same steps on every system.
-std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t round);
+/// Returns the runs of one round of the commands `first` ... `first + count - 1`, each once, in the
+/// plan's order; the rounds of a kind take turns through its passes. The same seed, kind and round
+/// give the same steps on every system.
+std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t round,
+                                 std::uint32_t first, std::uint32_t count);
 
 /// Returns the metrics of a session: the built-in ones, then one per event, then those derived from
 /// events that are counted together. `selection` decides which are shown.

@@ -68,7 +68,7 @@ void for_each_member(OwnMetric& metric, const Each& each) {
 }
 
 template <typename Each>
-void for_each_named_member(KeptRounds& rounds, const Each& each) {
+void for_each_named_member(FinishedRounds& rounds, const Each& each) {
   each("first", rounds.first);
   each("steps", rounds.steps);
   each("time", rounds.time);
@@ -121,17 +121,17 @@ void read(const Json& json, T& value) {
 
 }  // namespace
 
-std::string to_line(std::size_t benchmark, KeptRounds rounds) {
+std::string to_line(std::size_t benchmark, FinishedRounds rounds) {
   Json json = {{"benchmark", benchmark}};
   for_each_named_member(rounds,
                         [&](const char* name, auto& value) { json[name] = to_json(value); });
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::optional<std::pair<std::size_t, KeptRounds>> parse_rounds(std::string_view line) {
+std::optional<std::pair<std::size_t, FinishedRounds>> parse_rounds(std::string_view line) {
   try {
     const Json json = Json::parse(line);
-    std::pair<std::size_t, KeptRounds> found;
+    std::pair<std::size_t, FinishedRounds> found;
     read(json.at("benchmark"), found.first);
     for_each_named_member(found.second,
                           [&](const char* name, auto& value) { read(json.at(name), value); });

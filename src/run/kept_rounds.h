@@ -40,7 +40,7 @@ struct Pace {
 };
 
 /// The result of some rounds that were run together: all that decides about later ones.
-struct KeptRounds {
+struct FinishedRounds {
   Step first{};                     ///< the first of them
   std::uint64_t steps = 0;          ///< how many there were
   std::chrono::nanoseconds time{};  ///< that they took of the budget
@@ -55,8 +55,8 @@ struct KeptRounds {
 };
 
 /// Converts rounds to a line of JSON, and back; nullopt for other lines.
-std::string to_line(std::size_t benchmark, KeptRounds rounds);
-std::optional<std::pair<std::size_t, KeptRounds>> parse_rounds(std::string_view line);
+std::string to_line(std::size_t benchmark, FinishedRounds rounds);
+std::optional<std::pair<std::size_t, FinishedRounds>> parse_rounds(std::string_view line);
 
 /// Begins a log of rounds.
 struct KeptHead {
@@ -87,8 +87,8 @@ class Seals {
 
 /// The rounds of one plan that an earlier process finished, and the place for this one's.
 struct RoundKeeper {
-  std::deque<KeptRounds> finished{};  ///< in order, to be taken instead of run
-  std::function<void(const KeptRounds&)> keep{};
+  std::deque<FinishedRounds> finished{};  ///< in order, to be taken instead of run
+  std::function<void(const FinishedRounds&)> keep{};
 };
 
 }  // namespace lauka

@@ -12,6 +12,7 @@
 #include "os/setting_files.h"
 #include "plan/plan.h"
 #include "run/kept_rounds.h"
+#include "run/stopping.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -23,26 +24,31 @@
 
 namespace lauka {
 
-/// Everything a session needs besides its plan.
+/// The machine as --tune has made it.
+class TunedMachine : NonCopyable {
+ public:
+  virtual ~TunedMachine() = default;
+
+  /// True if was_throttled can be true.
+  virtual bool watches_throttling() const = 0;
+  /// True if the processor was throttled since the last call.
+  virtual bool was_throttled() = 0;
+
+  /// True if some rounds run on the untuned machine (--tune=compare).
+  virtual bool can_switch() const = 0;
+  /// Tunes the machine, or restores it.
+  virtual void tune(bool on) = 0;
+};
+
+/// What the benchmarks of a call share.
 struct RunContext {
   os::Launcher& launcher;
-  engine::CounterEngine& engine;
   const os::Clock& clock;
-  std::reference_wrapper<Observer> observer;
+  Observer& observer;
   std::function<int()> interrupt;           ///< returns the signal that asked lauka to end, or 0
-  std::optional<User> user{};               ///< the commands' user; nullopt: lauka's own
+  const std::optional<User>& user;          ///< the commands' user; nullopt: lauka's own
   os::MetricFiles* metric_files = nullptr;  ///< for LAUKA_METRICS; or null
-  os::MemoryGroups* groups = nullptr;  ///< measure tree_peak_memory; null if it is not measured
-  bool identifies = false;             ///< Session::programs is needed, of every command
-  RoundKeeper* rounds = nullptr;       ///< keeps rounds for --resume; null if it does not apply
-  std::uint32_t* order = nullptr;  ///< number of the latest run of all benchmarks; null if alone
-
-  // These may be empty.
-  std::function<void()> let_others{};  ///< lets other plans go on; called before timed rounds
-  /// Called before the first run of a command that loses its counters (Command::uncounted).
-  std::function<void(std::size_t command, const UncountedFile&)> counts_lost{};
-  std::function<bool()> was_throttled{};  ///< true if the processor was since the last call
-  std::function<void(bool on)> tune{};    ///< tunes the machine, or restores it (--tune=compare)
+  TunedMachine* machine = nullptr;          ///< null without --tune
 };
 
 /// The runs of a plan, and the findings made while they came in.
@@ -52,20 +58,18 @@ struct SessionResult {
   std::vector<OwnMetric> discovered{};  ///< that runs reported unannounced, after Plan::reported
 };
 
-/// A benchmark to measure. The context's objects are shared by all benchmarks, except the engine,
-/// which has selected the plan's events.
+/// A benchmark to measure.
 struct BenchmarkRun {
   std::string name;  ///< empty if it is the only one: progress is then shown as its own
   const Plan& plan;
-  RunContext context;
+  engine::CounterEngine& engine;       ///< has selected the plan's events
+  os::MemoryGroups* groups = nullptr;  ///< measure tree_peak_memory; null if it is not measured
+  bool identifies = false;             ///< Session::programs is needed, of every command
+  RoundKeeper* rounds = nullptr;       ///< keeps rounds for --resume; null if it does not apply
 };
 
-/// Carries out one plan: warm-up rounds, then counted rounds until its stop rule is satisfied or
-/// the precision it wants is reached, a run fails or the user interrupts. Gates look there first;
-/// without an exact number of runs, rounds go on to each of gate::look_rounds, until every gate is
-/// decided or four times the budget is used. In sequential order each look continues with the
-/// reference, then with the other commands, without new warm-up runs; setups and cleanups, which
-/// surround all runs of a command, forbid that. A command's cleanup always follows its setup.
+/// Carries out the plans; Scheduler says what each does. A command's cleanup always follows its
+/// setup.
 ///
 /// Several plans take turns of a batch of timed rounds each, in an order that `seed` shuffles in
 /// each lap, so that a drift of the machine hits all alike. One in sequential order has its one
@@ -73,6 +77,7 @@ struct BenchmarkRun {
 ///
 /// An error means that no run was begun: a command or a hook cannot be started, or the counters
 /// cannot be armed.
-Result<std::vector<SessionResult>> carry_out(std::span<BenchmarkRun> runs, std::uint64_t seed);
+Result<std::vector<SessionResult>> carry_out(std::span<const BenchmarkRun> runs,
+                                             const RunContext& context, std::uint64_t seed);
 
 }  // namespace lauka

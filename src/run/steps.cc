@@ -22,22 +22,25 @@ bool may_fail_with(const std::optional<IgnoreFailure>& ignore, const Outcome& ou
 
 }  // namespace
 
-StepRunner::StepRunner(const Plan& plan, const RunContext& context, Callbacks callbacks)
-    : plan_(plan),
+StepRunner::StepRunner(const BenchmarkRun& benchmark, const RunContext& context, Observer& observer,
+                       UnderWay under_way)
+    : benchmark_(benchmark),
+      plan_(benchmark.plan),
       context_(context),
-      callbacks_(std::move(callbacks)),
-      programs_(plan, context.launcher, context.user, armed_, context.metric_files != nullptr),
-      hooks_(plan, context.launcher),
-      reported_(plan, context.launcher, context.metric_files),
-      check_(plan, context),
-      is_looked_up_(plan.commands.size()),
-      paces_(plan.commands.size()) {
-  session_.uncounted.resize(plan.commands.size());
+      observer_(observer),
+      under_way_(std::move(under_way)),
+      programs_(plan_, context.launcher, context.user, armed_, context.metric_files != nullptr),
+      hooks_(plan_, context.launcher),
+      reported_(plan_, context.launcher, context.metric_files),
+      check_(plan_, context),
+      is_looked_up_(plan_.commands.size()),
+      paces_(plan_.commands.size()) {
+  session_.uncounted.resize(plan_.commands.size());
 }
 
 Result<void> StepRunner::prepare() {
   for (std::size_t pass = 0; pass < plan_.events.passes.size(); ++pass) {
-    auto armed = context_.engine.arm(pass);
+    auto armed = benchmark_.engine.arm(pass);
     if (!armed) return armed.error();
     armed_.push_back(*std::move(armed));
     counters_.push_back(os::kNoCounters);
@@ -63,11 +66,26 @@ Result<void> StepRunner::prepare() {
   auto overheads = measure_shell(plan_, context_.launcher, context_.user, context_.interrupt);
   if (!overheads) return overheads.error();
   session_.overheads = *std::move(overheads);
+  if (plan_.events.passes_of(RoundKind::Counting) > 0) benchmark_.engine.pause();
   return {};
 }
 
-bool StepRunner::run_live(std::vector<Step>& steps, nanoseconds& time) {
-  time_ = &time;
+FinishedRounds StepRunner::run(std::span<const Step> steps) {
+  result_ = {.first = steps.front(), .steps = steps.size()};
+  prepare_counters(result_.first.kind);
+  if (!run_live({steps.begin(), steps.end()})) {
+    // The session's end may have left some of the rounds complete.
+    const auto width =
+        static_cast<std::size_t>(std::ranges::count(steps, result_.first.round, &Step::round));
+    result_.steps = taken_ - taken_ % width;
+    std::ranges::move(result_.redone, std::back_inserter(session_.redone));
+    result_.redone.clear();  // they may belong to rounds that are not whole
+  }
+  result_.paces = paces_;
+  return std::move(result_);
+}
+
+bool StepRunner::run_live(std::vector<Step> steps) {
   redone_ = 0;
   taken_ = 0;
   do {
@@ -80,21 +98,26 @@ bool StepRunner::run_live(std::vector<Step>& steps, nanoseconds& time) {
   return true;
 }
 
-bool StepRunner::set_up(std::uint32_t first, std::uint32_t count) {
-  const auto failed = hooks_.set_up(first, count);
-  return !failed || note_failure(*failed);
+/// Counting that would slow runs without counters is off in these.
+void StepRunner::prepare_counters(RoundKind kind) {
+  if (kind == RoundKind::Settling) benchmark_.engine.pause();
+  if (kind == RoundKind::Counting && latest_kind_ != kind) check_counters();
+  latest_kind_ = kind;
 }
 
-bool StepRunner::clean_up(std::uint32_t first, std::uint32_t count) {
-  const std::vector<HookFailed> failures = hooks_.clean_up(first, count);
-  for (const HookFailed& failed : failures) note_failure(failed);
-  return failures.empty();
+void StepRunner::set_up(CommandRange commands) {
+  if (const auto failed = hooks_.set_up(commands.first, commands.count)) note_failure(*failed);
+}
+
+void StepRunner::clean_up(CommandRange commands) {
+  for (const HookFailed& failed : hooks_.clean_up(commands.first, commands.count))
+    note_failure(failed);
 }
 
 Session StepRunner::close() {
   note_all_redone();
   note_all_uncounted();
-  for (Note& note : context_.engine.notes()) session_.notes.push_back(std::move(note));
+  for (Note& note : benchmark_.engine.notes()) session_.notes.push_back(std::move(note));
   return std::move(session_);
 }
 
@@ -113,9 +136,9 @@ bool StepRunner::run_steps(std::span<const Step> left) {
 void StepRunner::look_up(std::size_t command) {
   if (is_looked_up_[command]) return;
   is_looked_up_[command] = true;
-  auto found = context_.engine.find_uncounted(
+  auto found = benchmark_.engine.find_uncounted(
       command, make_program(plan_, plan_.commands[command], context_.user));
-  if (found && context_.counts_lost) context_.counts_lost(command, *found);
+  if (found) observer_.counts_lost(plan_.commands[command], *found);
   session_.uncounted[command] = std::move(found);
 }
 
@@ -124,7 +147,7 @@ std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
   if (!armed_.empty()) size = std::min(size, armed_[steps.front().pass]->runs_at_once());
   // The output of successive runs to one pipe can be separated only if each has ended.
   const bool one_by_one = hooks_.run_between_runs() || scrapes(plan_) || plan_.until ||
-                          context_.groups != nullptr ||
+                          benchmark_.groups != nullptr ||
                           std::ranges::any_of(plan_.commands, [](const Command& command) {
                             return command.output.kind == OutputKind::Pipe;
                           });
@@ -147,7 +170,7 @@ std::size_t StepRunner::between_hooks(const Step& step,
   if (!hooks_.run_between_runs()) return done;
   // Hooks count towards the time budget, as in hyperfine: the user waits for them.
   const nanoseconds time = hooks_.take_time();
-  *time_ += time;
+  result_.time += time;
   if (!step.gives_counts_only())
     paces_[step.command].between.add(std::chrono::duration<double>(time).count());
   return done;
@@ -162,8 +185,8 @@ Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> 
     if (!program) return program.error();
     launches.push_back({.program = *program});
     launches.back().value = reported_.file_of(launches.size() - 1);
-    if (context_.groups != nullptr) {
-      auto group = context_.groups->begin();
+    if (benchmark_.groups != nullptr) {
+      auto group = benchmark_.groups->begin();
       if (!group) return group.error();
       launches.back().group = *std::move(group);
     }
@@ -183,9 +206,9 @@ Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> 
 Result<std::vector<os::Ended>> StepRunner::ask(std::span<const os::Launch> launches,
                                                const Step& step, bool go_on_after_failure) {
   batch_began_ = context_.clock.now();
-  callbacks_.under_way(step);
+  under_way_(step);
   os::Tick tick;
-  if (context_.observer.get().wants_progress()) tick = [&] { callbacks_.under_way(step); };
+  if (observer_.wants_progress()) tick = [&] { under_way_(step); };
   return context_.launcher.run(launches, go_on_after_failure, tick);
 }
 
@@ -193,11 +216,11 @@ std::size_t StepRunner::launch(std::span<const Step> steps) {
   const auto launches = make_launches(steps);
   if (!launches) return ended(launches.error());
   auto all = ask(*launches, steps.front(), plan_.ignore_failure && plan_.ignore_failure->any);
-  const auto tree_peak = context_.groups != nullptr ? context_.groups->end() : std::nullopt;
+  const auto tree_peak = benchmark_.groups != nullptr ? benchmark_.groups->end() : std::nullopt;
   if (!all) return ended(all.error());
   if (tree_peak) all->front().usage.tree_peak_bytes = *tree_peak;
   reported_.collect();
-  was_throttled_ = context_.was_throttled && context_.was_throttled();
+  was_throttled_ = context_.machine != nullptr && context_.machine->was_throttled();
   for (std::size_t i = 0; i < all->size(); ++i) {
     if (!keep_run(steps[i], (*all)[i], i)) return 0;
   }
@@ -206,15 +229,13 @@ std::size_t StepRunner::launch(std::span<const Step> steps) {
   return all->size();
 }
 
-bool StepRunner::check_output(std::uint32_t first, std::uint32_t count) {
-  nanoseconds untimed{};
-  time_ = &untimed;
-  for (const std::uint32_t command : check_.due(first, count)) {
-    has_checked_output_ = true;
+std::size_t StepRunner::check_output(CommandRange commands) {
+  const std::vector<std::uint32_t> due = check_.due(commands.first, commands.count);
+  for (const std::uint32_t command : due) {
     const Step step{command, 0, 0, RoundKind::Warmup};
-    if (between_hooks(step, [&] { return launch_check(step); }) == 0) return false;
+    if (between_hooks(step, [&] { return launch_check(step); }) == 0) break;
   }
-  return true;
+  return due.size();
 }
 
 std::size_t StepRunner::launch_check(const Step& step) {
@@ -275,7 +296,7 @@ bool StepRunner::keep_run(const Step& step, const os::Ended& ended, std::size_t 
   if (!until_matched(step, ended) || !may_go_on(step, ended)) return false;
   const bool is_timed = !step.gives_counts_only();
   if (is_timed) paces_[step.command].whole.add(std::chrono::duration<double>(ended.whole).count());
-  *time_ += ended.whole;
+  result_.time += ended.whole;
   RunRecord run{step, ended.outcome, ended.usage, {}};
   run.outlived = static_cast<std::uint32_t>(ended.outlived);
   if (!take_reported(run, place) || !take_region(run, ended, counted)) return false;
@@ -290,7 +311,7 @@ bool StepRunner::keep_run(const Step& step, const os::Ended& ended, std::size_t 
   run.own = std::move(counted.own);
   run.below_overhead = below;
   if (step.kind == RoundKind::Untuned) {
-    session_.untuned.push_back(run);
+    result_.runs.push_back(std::move(run));
     ++taken_;
     return true;
   }
@@ -303,7 +324,7 @@ bool StepRunner::keep_run(const Step& step, const os::Ended& ended, std::size_t 
     note_input(step, ended.input);
     paces_[step.command].wall.add(static_cast<double>(run.usage.wall_ns) * 1e-9);
   }
-  add(std::move(run));
+  result_.runs.push_back(std::move(run));
   if (again_.empty() && redone_ == 0) ++taken_;
   return true;
 }
@@ -313,7 +334,7 @@ bool StepRunner::is_made_again(RunRecord& run, std::optional<engine::Redo>& redo
   if (!redo) return false;
   if (redone_ < redo->at_most) {
     again_.push_back(run.step);
-    session_.redone.push_back({std::move(run), redo->reason, std::move(redo->why)});
+    result_.redone.push_back({std::move(run), redo->reason, std::move(redo->why)});
     return true;
   }
   if (redo->reason == RedoReason::Throttled)
@@ -332,12 +353,6 @@ void StepRunner::note_counting(const RunRecord& run, const os::Ended& ended,
                              "events, but not in cpu_time or peak_rss"});
   if (counted.missing) note_uncounted(run.step, *std::move(counted.missing));
   if (counted.note) note_once(run.step, *std::move(counted.note));
-}
-
-void StepRunner::add(RunRecord run) {
-  if (context_.order != nullptr && run.order == 0) run.order = ++*context_.order;  // else kept
-  session_.runs.push_back(run);
-  callbacks_.taken(run);
 }
 
 /// Adds the run's own values. False when the session must end: they are missing or cannot be read,
@@ -369,7 +384,8 @@ bool StepRunner::may_lack(const Step& step, const Error& why) {
 }
 
 void StepRunner::check_counters() {
-  if (const auto held = context_.engine.held_by_others())
+  if (plan_.events.passes_of(RoundKind::Counting) == 0) return;
+  if (const auto held = benchmark_.engine.held_by_others())
     note_once({}, {NoteKind::CountersInUse, held->line()});
 }
 
@@ -447,81 +463,30 @@ bool StepRunner::note_failure(const HookFailed& failed) {
 
 // How finished rounds are kept, and taken again by a later --resume.
 
-bool StepRunner::run(std::vector<Step> steps, std::chrono::nanoseconds& time) {
-  if (steps.empty()) return true;
-  KeptRounds rounds{.first = steps.front(), .steps = steps.size()};
-  const auto width =
-      static_cast<std::size_t>(std::ranges::count(steps, rounds.first.round, &Step::round));
-  const std::size_t runs = runs_of(rounds.first).size();
-  const std::size_t redone = session_.redone.size();
-  const auto before = time;
-  const bool is_whole = run_live(steps, time);
-  // The session's end may have left some of the rounds complete.
-  if (!is_whole) rounds.steps = taken_ - taken_ % width;
-  rounds.time = time - before;
-  if (keeps_ && rounds.steps > 0 && context_.rounds != nullptr && context_.rounds->keep)
-    keep(std::move(rounds), runs, is_whole ? redone : session_.redone.size());
-  return !is_cut_short();
+FinishedRounds StepRunner::kept_part(const FinishedRounds& done) const {
+  FinishedRounds kept = done;
+  const std::size_t runs = done.first.is_thrown_away() ? 0 : done.steps;
+  kept.runs.resize(runs);
+  kept.notes = session_.notes;
+  kept.overheads = session_.overheads;
+  kept.uncounted = uncounted_;
+  kept.discovered = reported_.discovered();
+  return kept;
 }
 
-/// Everything that decides the next steps is in the plan and in the log, except where one request
-/// ended: it may have been interrupted, so its rest is another request.
-bool StepRunner::take_finished(std::vector<Step>& steps, std::chrono::nanoseconds& time) {
-  while (is_reading() && !steps.empty()) {
-    KeptRounds rounds = std::move(context_.rounds->finished.front());
-    context_.rounds->finished.pop_front();
-    has_read_ = true;
-    const Step& first = steps.front();
-    const bool is_same = rounds.steps <= steps.size() && rounds.first.kind == first.kind &&
-                         rounds.first.round == first.round &&
-                         rounds.first.command == first.command &&
-                         rounds.paces.size() == paces_.size();
-    if (!is_same) {
-      context_.rounds->finished.clear();
-      cut_short(Error{"the rounds that --resume found are not this suite's",
-                      "begin again without --resume"});
-      return false;
-    }
-    time += rounds.time;
-    steps.erase(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(rounds.steps));
-    enter(std::move(rounds));
-  }
-  return true;
+void StepRunner::enter(FinishedRounds done) {
+  for (const RunRecord& run : done.runs)
+    (run.step.kind == RoundKind::Untuned ? session_.untuned : session_.runs).push_back(run);
+  std::ranges::move(done.redone, std::back_inserter(session_.redone));
 }
 
-void StepRunner::take_all_finished() {
-  for (; is_reading(); context_.rounds->finished.pop_front())
-    enter(std::move(context_.rounds->finished.front()));
-}
-
-void StepRunner::enter(KeptRounds rounds) {
-  for (RunRecord& run : rounds.runs) {
-    if (run.step.kind == RoundKind::Untuned)
-      session_.untuned.push_back(run);
-    else
-      add(std::move(run));
-  }
-  std::move(rounds.redone.begin(), rounds.redone.end(), std::back_inserter(session_.redone));
-  paces_ = std::move(rounds.paces);
-  session_.notes = std::move(rounds.notes);
-  session_.overheads = std::move(rounds.overheads);
-  uncounted_ = std::move(rounds.uncounted);
-  reported_.go_on_with(std::move(rounds.discovered));
-}
-
-/// Keeps the runs of the rounds, which begin at `runs` in the session, and the repeated ones from
-/// `redone` on.
-void StepRunner::keep(KeptRounds rounds, std::size_t runs, std::size_t redone) {
-  const std::size_t end = runs + (rounds.first.is_thrown_away() ? 0 : rounds.steps);
-  for (std::size_t i = runs; i < end; ++i) rounds.runs.push_back(runs_of(rounds.first)[i]);
-  rounds.redone.assign(session_.redone.begin() + static_cast<std::ptrdiff_t>(redone),
-                       session_.redone.end());
-  rounds.paces = paces_;
-  rounds.notes = session_.notes;
-  rounds.overheads = session_.overheads;
-  rounds.uncounted = uncounted_;
-  rounds.discovered = reported_.discovered();
-  context_.rounds->keep(rounds);
+void StepRunner::go_on_with(FinishedRounds kept) {
+  paces_ = std::move(kept.paces);
+  session_.notes = std::move(kept.notes);
+  session_.overheads = std::move(kept.overheads);
+  uncounted_ = std::move(kept.uncounted);
+  reported_.go_on_with(std::move(kept.discovered));
+  enter(std::move(kept));
 }
 
 }  // namespace lauka

@@ -22,61 +22,47 @@
 
 namespace lauka {
 
-/// Carries out steps as they come: launches them in batches with the hooks between runs, and adds
-/// the results to the session. Their number is decided elsewhere.
+/// Carries out steps as they come: launches them in batches with the hooks between runs, and makes
+/// the session of their results. Their number is decided elsewhere.
 class StepRunner {
  public:
-  struct Callbacks {
-    std::function<void(const RunRecord&)> taken;  ///< a kept run was entered
-    std::function<void(const Step&)> under_way;   ///< a batch begins, or goes on
-  };
+  /// Called when the batch that begins with a step begins, or goes on.
+  using UnderWay = std::function<void(const Step&)>;
 
-  /// `plan` and `context` must outlive it.
-  StepRunner(const Plan& plan, const RunContext& context, Callbacks callbacks);
+  /// The references must outlive it. If `observer` wants progress, `under_way` is also called
+  /// during runs.
+  StepRunner(const BenchmarkRun& benchmark, const RunContext& context, Observer& observer,
+             UnderWay under_way);
 
   /// Arms every pass, registers commands and hooks, and measures the shell's start-up.
   Result<void> prepare();
 
-  /// Adds the steps that an earlier process finished, and leaves the others. Returns false if the
-  /// session must end.
-  bool take_finished(std::vector<Step>& steps, std::chrono::nanoseconds& time);
+  /// Runs the steps, then repeats those whose runs must not count. The result has all runs that
+  /// count, but only whole rounds among its steps: fewer if the session must end. The state of the
+  /// session is in it if rounds are kept.
+  FinishedRounds run(std::span<const Step> steps);
 
-  /// Runs the steps, then repeats those whose runs must not count; adds the time, hooks included,
-  /// to `time`. Returns false if the session must end.
-  bool run(std::vector<Step> steps, std::chrono::nanoseconds& time);
+  /// Returns the whole rounds of a result, as --resume needs them.
+  FinishedRounds kept_part(const FinishedRounds& done) const;
 
-  /// Sets whether rounds are kept for --resume.
-  void keep_rounds(bool keeps) { keeps_ = keeps; }
+  /// Adds the runs of a result to the session.
+  void enter(FinishedRounds done);
 
-  /// Returns true if the next rounds were run by an earlier process, and are only read.
-  bool is_reading() const {
-    return context_.rounds != nullptr && !context_.rounds->finished.empty();
-  }
-  /// Returns true once after the last of these was read.
-  bool has_just_read() { return !is_reading() && std::exchange(has_read_, false); }
+  /// Adds rounds that an earlier process finished, and goes on with its state.
+  void go_on_with(FinishedRounds kept);
 
-  /// Adds all remaining rounds of an earlier process, for the exports of a session cut short.
-  void take_all_finished();
+  /// Runs those of the commands whose output must be compared, and checks it. Returns how many it
+  /// ran.
+  std::size_t check_output(CommandRange commands);
 
-  /// Runs those of `count` commands from `first` on whose output must be compared, and checks it.
-  /// Returns false if the session must end.
-  bool check_output(std::uint32_t first, std::uint32_t count);
-  bool has_checked_output() const { return has_checked_output_; }
+  /// Run the setups or cleanups of the commands.
+  void set_up(CommandRange commands);
+  void clean_up(CommandRange commands);
 
-  /// Runs the setups or cleanups of `count` commands from `first` on. Returns false if one failed.
-  bool set_up(std::uint32_t first, std::uint32_t count);
-  bool clean_up(std::uint32_t first, std::uint32_t count);
-
-  /// Returns true if a command has a setup or a cleanup, so that none can go on later.
-  bool hooks_surround_commands() const { return hooks_.surround_commands(); }
-
-  const Pace& pace(std::size_t command) const { return paces_[command]; }
+  std::span<const Pace> paces() const { return paces_; }
   std::chrono::nanoseconds batch_began() const { return batch_began_; }
 
-  /// Switches off counting that would slow runs without counters.
-  void pause_counting() { context_.engine.pause(); }
-
-  /// Notes once which other program holds counters.
+  /// Notes once which other program holds counters, if any are counted in runs of their own.
   void check_counters();
 
   /// Ends the session.
@@ -90,13 +76,8 @@ class StepRunner {
   Session close();
 
  private:
-  /// The list that a run of such a step is entered into.
-  const RunList& runs_of(const Step& step) const {
-    return step.kind == RoundKind::Untuned ? session_.untuned : session_.runs;
-  }
-  bool run_live(std::vector<Step>& steps, std::chrono::nanoseconds& time);
-  void enter(KeptRounds rounds);
-  void keep(KeptRounds rounds, std::size_t runs, std::size_t redone);
+  bool run_live(std::vector<Step> steps);
+  void prepare_counters(RoundKind kind);
   /// Ends the session; 0 runs were made.
   std::size_t ended(CutShort why) {
     cut_short(std::move(why));
@@ -109,7 +90,6 @@ class StepRunner {
                                      bool go_on_after_failure);
   Result<std::vector<os::Launch>> make_launches(std::span<const Step> steps);
   void note_counting(const RunRecord& run, const os::Ended& ended, engine::Counted counted);
-  void add(RunRecord run);
   bool was_counted(const os::Ended& ended, const engine::Counted& counted);
   bool keep_run(const Step& step, const os::Ended& ended, std::size_t place);
   bool may_go_on(const Step& step, const os::Ended& ended);
@@ -128,9 +108,11 @@ class StepRunner {
   void note_uncounted(const Step& step, Error why);
   void note_all_uncounted();
 
+  const BenchmarkRun& benchmark_;
   const Plan& plan_;
   const RunContext& context_;
-  Callbacks callbacks_;
+  Observer& observer_;
+  UnderWay under_way_;
   std::vector<std::unique_ptr<engine::Counting>> armed_;  // one per pass
   std::vector<os::CounterSetId> counters_;                // likewise
   Programs programs_;
@@ -138,18 +120,16 @@ class StepRunner {
   ReportedValues reported_;
   std::optional<AwaitedLine> awaited_;
   OutputCheck check_;
-  std::vector<bool> is_looked_up_;  // by command
-  bool has_checked_output_ = false;
-  bool keeps_ = true;
-  bool has_read_ = false;    // rounds of an earlier process
-  std::vector<Pace> paces_;  // by command
+  std::vector<bool> is_looked_up_;             // by command
+  RoundKind latest_kind_ = RoundKind::Warmup;  // of the latest steps
+  std::vector<Pace> paces_;                    // by command
   std::vector<Uncounted> uncounted_;
   Session session_;
   bool was_throttled_ = false;  // in the latest batch
   std::vector<Step> again_;     // to be run again, of the steps under way
   std::uint32_t redone_ = 0;    // how often each was repeated
   std::size_t taken_ = 0;       // of the current steps, up to the first to repeat
-  std::chrono::nanoseconds* time_ = nullptr;
+  FinishedRounds result_;       // of the steps under way
   std::chrono::nanoseconds batch_began_{};
 };
 

@@ -97,12 +97,19 @@ inline constexpr double kUntunedEarly = 0.5;
 /// three timed ones.
 std::uint64_t untuned_rounds_due(std::uint64_t done, std::uint64_t left);
 
+/// Commands of a plan that are next to each other.
+struct CommandRange {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+};
+
 /// Commands that take turns: all of them, or one under sequential order.
 struct Group {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
   Spent spent{};
   std::uint64_t first_look = 0;  ///< rounds when counting would stop without a gate
+  std::uint64_t warmups = 0;     ///< warm-up rounds
   std::uint64_t simulated = 0;   ///< rounds of simulated runs
   Spent counting{};              ///< rounds of all passes
   std::uint64_t untuned = 0;     ///< rounds that were not tuned

@@ -17,11 +17,15 @@ Plan plan_of(std::size_t commands, std::uint64_t seed, Order order = Order::Rand
   return plan;
 }
 
+/// The steps of one round of all commands.
+std::vector<Step> whole_round(const Plan& plan, RoundKind kind, std::uint32_t round) {
+  return steps_of_round(plan, kind, round, 0, static_cast<std::uint32_t>(plan.commands.size()));
+}
+
 /// The commands of a round as letters: "cab".
 std::string order_of(const Plan& plan, std::uint32_t round, bool warmup = false) {
   std::string text;
-  for (const Step& step :
-       steps_of_round(plan, warmup ? RoundKind::Warmup : RoundKind::Timed, round))
+  for (const Step& step : whole_round(plan, warmup ? RoundKind::Warmup : RoundKind::Timed, round))
     text.push_back(static_cast<char>('a' + step.command));
   return text;
 }
@@ -67,14 +71,14 @@ TEST_CASE("interleaved and sequential rounds keep the order of the commands") {
 }
 
 TEST_CASE("a step has its round and whether it is a warm-up") {
-  const auto steps = steps_of_round(plan_of(2, 7), RoundKind::Warmup, 9);
+  const auto steps = whole_round(plan_of(2, 7), RoundKind::Warmup, 9);
   REQUIRE(steps.size() == 2);
   for (const Step& step : steps) {
     CHECK(step.round == 9);
     CHECK(step.kind == RoundKind::Warmup);
     CHECK(step.pass == 0);
   }
-  CHECK(steps_of_round(plan_of(2, 7), RoundKind::Timed, 9).front().kind == RoundKind::Timed);
+  CHECK(whole_round(plan_of(2, 7), RoundKind::Timed, 9).front().kind == RoundKind::Timed);
 }
 
 TEST_CASE("rounds take turns through the passes, and a round serves one of them") {
@@ -82,7 +86,7 @@ TEST_CASE("rounds take turns through the passes, and a round serves one of them"
   plan.events.passes.resize(3);
   std::string passes;
   for (std::uint32_t round = 0; round < 7; ++round)
-    for (const Step& step : steps_of_round(plan, RoundKind::Timed, round))
+    for (const Step& step : whole_round(plan, RoundKind::Timed, round))
       passes += std::to_string(step.pass);
   CHECK(passes == "00112200112200");
 }

@@ -22,10 +22,14 @@ class Listener final : public Observer {
   std::vector<Progress> seen;
   std::vector<std::string> names;
   bool is_finished = false;
+  std::function<void(const Command&, const UncountedFile&)> lost{};
   bool wants_progress() const override { return wants; }
   void progress(const Progress& progress) override {
     seen.push_back(progress);
     names.emplace_back(progress.command);
+  }
+  void counts_lost(const Command& command, const UncountedFile& file) override {
+    if (lost) lost(command, file);
   }
   void finished() override { is_finished = true; }
 };
@@ -41,12 +45,22 @@ inline Plan plan_of(const std::vector<std::string>& names, std::uint64_t runs = 
 }
 
 /// Carries out one plan alone.
-inline Result<SessionResult> carry_out(const Plan& plan, const RunContext& context) {
-  BenchmarkRun run{"", plan, context};
-  auto measured = carry_out({&run, 1}, 0);
+inline Result<SessionResult> carry_out(const BenchmarkRun& run, const RunContext& context) {
+  auto measured = carry_out({&run, 1}, context, 0);
   if (!measured) return measured.error();
   return std::move(measured->front());
 }
+
+/// A machine that tells its test what it is asked to do.
+class FakeMachine final : public TunedMachine {
+ public:
+  std::function<bool()> throttled{};
+  std::function<void(bool)> switched{};
+  bool watches_throttling() const override { return throttled != nullptr; }
+  bool was_throttled() override { return throttled && throttled(); }
+  bool can_switch() const override { return switched != nullptr; }
+  void tune(bool on) override { switched(on); }
+};
 
 struct Bench {
   fakes::FakeLauncher launcher;
@@ -60,18 +74,16 @@ struct Bench {
   std::optional<User> user{};
   os::MetricFiles* metric_files = nullptr;
   os::MemoryGroups* groups = nullptr;
-  std::function<bool()> was_throttled{};
-  std::function<void(std::size_t, const UncountedFile&)> counts_lost{};
-  std::function<void(bool)> tune{};
+  FakeMachine machine;
   std::vector<OwnMetric> discovered{};  // of the last session
 
+  RunContext context() {
+    return {launcher, clock,        listener, [this] { return interrupted_by; },
+            user,     metric_files, &machine};
+  }
+
   Result<Session> carry_out(const Plan& plan) {
-    RunContext context{launcher, engine,       clock, listener, [this] { return interrupted_by; },
-                       user,     metric_files, groups};
-    context.was_throttled = was_throttled;
-    context.counts_lost = counts_lost;
-    context.tune = tune;
-    auto measured = lauka::carry_out(plan, context);
+    auto measured = lauka::carry_out({"", plan, engine, groups}, context());
     if (!measured) return measured.error();
     findings = measured->findings;
     discovered = measured->discovered;

@@ -35,16 +35,9 @@ Session session_of(RoundKeeper& keeper, std::size_t& ran, std::size_t last = kNe
     ended.outcome = Cancelled{};
     last = number;
   };
-  const auto measured = carry_out(plan, {bench.launcher,
-                                         bench.engine,
-                                         bench.clock,
-                                         bench.listener,
-                                         [&] { return number >= last ? 2 : 0; },
-                                         {},
-                                         nullptr,
-                                         nullptr,
-                                         false,
-                                         &keeper});
+  RunContext context = bench.context();
+  context.interrupt = [&] { return number >= last ? 2 : 0; };
+  const auto measured = carry_out({"", plan, bench.engine, nullptr, false, &keeper}, context);
   REQUIRE(measured);
   ran = bench.launcher.runs();
   return measured->session;
@@ -52,7 +45,7 @@ Session session_of(RoundKeeper& keeper, std::size_t& ran, std::size_t last = kNe
 
 /// A session like that from its beginning, and the rounds that it kept.
 struct KeptSession {
-  std::vector<KeptRounds> rounds{};
+  std::vector<FinishedRounds> rounds{};
   std::size_t ran = 0;
   Session session;
 
@@ -62,7 +55,7 @@ struct KeptSession {
 
  private:
   Session session_with(std::size_t last, std::size_t cancelled, const Plan& plan) {
-    RoundKeeper keeper{{}, [this](const KeptRounds& one) { rounds.push_back(one); }};
+    RoundKeeper keeper{{}, [this](const FinishedRounds& one) { rounds.push_back(one); }};
     return session_of(keeper, ran, last, cancelled, plan);
   }
 };
@@ -70,7 +63,7 @@ struct KeptSession {
 }  // namespace
 
 TEST_CASE("rounds come back from their line as they were") {
-  KeptRounds rounds{.first = {1, 2, 0, RoundKind::Counting}, .steps = 4};
+  FinishedRounds rounds{.first = {1, 2, 0, RoundKind::Counting}, .steps = 4};
   rounds.time = std::chrono::nanoseconds(12345);
   RunRecord run{{1, 2, 0, RoundKind::Timed}, Signalled{9, true}, {}, {7, std::nullopt}, 0.5};
   run.usage.wall_ns = 18'446'744'073'709'551'615U;
@@ -96,7 +89,7 @@ TEST_CASE("rounds come back from their line as they were") {
 }
 
 TEST_CASE("a line that is incomplete or foreign does not count") {
-  const std::string line = to_line(0, KeptRounds{});
+  const std::string line = to_line(0, FinishedRounds{});
   for (std::size_t length = 0; length < line.size(); ++length)
     CHECK_FALSE(parse_rounds(line.substr(0, length)));
   CHECK_FALSE(parse_rounds("{}"));
@@ -149,7 +142,7 @@ TEST_CASE("the complete rounds of a request that a signal interrupts are kept") 
   std::size_t ran = 0;
   const Session whole = session_of(whole_keeper, ran);
   RoundKeeper all;
-  const auto keep = [&](const KeptRounds& rounds) { all.finished.push_back(rounds); };
+  const auto keep = [&](const FinishedRounds& rounds) { all.finished.push_back(rounds); };
   const auto interrupted = [&](std::size_t kept, std::size_t cancelled) {
     RoundKeeper keeper{all.finished, keep};
     std::size_t number = kept;
@@ -157,7 +150,7 @@ TEST_CASE("the complete rounds of a request that a signal interrupts are kept") 
   };
   const auto runs = [&] {
     std::size_t count = 0;
-    for (const KeptRounds& one : all.finished) count += one.runs.size();
+    for (const FinishedRounds& one : all.finished) count += one.runs.size();
     return count;
   };
   // A round, and four in one request: the signal comes in the fourth of all, then in the last.
@@ -188,8 +181,8 @@ TEST_CASE("a session goes on a second time, however long the warm-up of the firs
   Plan plan = plan_of_two();
   plan.warmup = 1;
   plan.stop.exact_runs = 40;
-  std::vector<KeptRounds> kept;
-  RoundKeeper keeper{{}, [&](const KeptRounds& rounds) { kept.push_back(rounds); }};
+  std::vector<FinishedRounds> kept;
+  RoundKeeper keeper{{}, [&](const FinishedRounds& rounds) { kept.push_back(rounds); }};
   std::size_t ran = 0;
   session_of(keeper, ran, 20, kNever, plan);
   RoundKeeper second{{kept.begin(), kept.end()}, keeper.keep};
@@ -241,7 +234,7 @@ TEST_CASE("a log whose lines are not the ones that were sealed, in their order, 
 
 TEST_CASE("rounds of another plan end the session that would go on with them") {
   RoundKeeper keeper;
-  KeptRounds other{.first = {0, 0, 0, RoundKind::Timed}, .steps = 17};
+  FinishedRounds other{.first = {0, 0, 0, RoundKind::Timed}, .steps = 17};
   keeper.finished.push_back(other);
   std::size_t ran = 0;
   const Session session = session_of(keeper, ran);

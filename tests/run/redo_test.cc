@@ -57,12 +57,12 @@ TEST_CASE("a run during which the processor was throttled is repeated at most th
   Bench bench;
   bench.engine.runs_at_once = 1;
   int batch = 0;
-  bench.was_throttled = [&] { return ++batch == 2; };
+  bench.machine.throttled = [&] { return ++batch == 2; };
   auto session = bench.carry_out(counted_plan());
   CHECK(counted_values(*session) == std::vector<std::uint64_t>{1, 3, 4});
   CHECK(kinds_of(session->notes) == NoteKinds{NoteKind::RunsRepeated});
   CHECK(session->redone.front().reason == RedoReason::Throttled);
-  bench.was_throttled = [] { return true; };
+  bench.machine.throttled = [] { return true; };
   session = bench.carry_out(counted_plan());
   CHECK(session->runs.size() == 3);
   CHECK(session->redone.size() == 9);

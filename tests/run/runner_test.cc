@@ -181,13 +181,14 @@ TEST_CASE("a command without counts is reported once, before the first run of al
   Bench bench;
   bench.engine.uncounted = UncountedFile{CounterLoss::SetGroup, "/x"};
   std::string reported;
-  bench.counts_lost = [&](std::size_t command, const UncountedFile& file) {
-    reported += fmt::format("{} {} after {} runs; ", command, file.file, bench.launcher.runs());
+  bench.listener.lost = [&](const Command& command, const UncountedFile& file) {
+    reported +=
+        fmt::format("{} {} after {} runs; ", command.name, file.file, bench.launcher.runs());
   };
   Plan plan = plan_of({"old", "new"}, 3);
   plan.warmup = 1;
   const auto session = bench.carry_out(plan);
-  CHECK(reported == "0 /x after 0 runs; 1 /x after 0 runs; ");
+  CHECK(reported == "old /x after 0 runs; new /x after 0 runs; ");
   CHECK(session->uncounted[1] == bench.engine.uncounted);
   CHECK(session->notes.empty());
 }
@@ -198,7 +199,7 @@ TEST_CASE("a command that a setup or prepare may make is looked up after it, bef
     bench.engine.uncounted = UncountedFile{CounterLoss::SetUser, "/x"};
     std::string log_then;
     int times = 0;
-    bench.counts_lost = [&](std::size_t, const UncountedFile&) {
+    bench.listener.lost = [&](const Command&, const UncountedFile&) {
       log_then = bench.launcher.log();
       ++times;
     };
@@ -282,9 +283,8 @@ TEST_CASE("what is left shrinks during a run that takes long") {
   bench.launcher.before_run = [&](std::size_t) { clock.time += 5s; };  // before it is reported
   bench.launcher.adjust = [&](os::ProgramId, os::Ended&) { clock.time += 5s; };
   Plan plan = plan_of({"old"}, 3);
-  REQUIRE(lauka::carry_out(plan, {bench.launcher, bench.engine, clock, bench.listener,
-                                  [] { return 0; }, std::nullopt})
-              .has_value());
+  const RunContext context{bench.launcher, clock, bench.listener, [] { return 0; }, bench.user};
+  REQUIRE(lauka::carry_out({"", plan, bench.engine}, context).has_value());
   std::vector<std::chrono::nanoseconds> left;
   for (const Progress& seen : bench.listener.seen)
     if (seen.remaining) left.push_back(*seen.remaining);
@@ -333,7 +333,7 @@ TEST_CASE("untuned rounds come in blocks, after two that are thrown away, and st
   using Switches = std::vector<std::pair<std::size_t, bool>>;
   Bench bench;
   Switches switches;  // runs before it, and whether it tunes
-  bench.tune = [&](bool on) { switches.emplace_back(bench.launcher.runs(), on); };
+  bench.machine.switched = [&](bool on) { switches.emplace_back(bench.launcher.runs(), on); };
   Plan plan = plan_of({"old", "new"}, 12);
   auto session = bench.carry_out(plan);
   // 2 timed rounds, 2 settling and 1 untuned, 2 settling and 3 timed, ...
@@ -368,11 +368,8 @@ struct SuiteBench {
   Result<std::vector<SessionResult>> carry_out(std::uint64_t seed = 1) {
     std::vector<BenchmarkRun> parts;
     for (const Plan& plan : plans)
-      parts.push_back({plan.commands.front().name,
-                       plan,
-                       {bench.launcher, bench.engine, bench.clock, bench.listener,
-                        [this] { return bench.interrupted_by; }}});
-    return lauka::carry_out(parts, seed);
+      parts.push_back({plan.commands.front().name, plan, bench.engine});
+    return lauka::carry_out(parts, bench.context(), seed);
   }
 };
 

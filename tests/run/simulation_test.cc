@@ -71,8 +71,7 @@ struct Simulation {
   }
 
   SessionResult carry_out(const Plan& plan) {
-    auto measured = lauka::carry_out(plan, {bench.launcher, engine, bench.clock, bench.listener,
-                                            [this] { return bench.interrupted_by; }});
+    auto measured = lauka::carry_out({"", plan, engine}, bench.context());
     REQUIRE(measured.has_value());
     return *std::move(measured);
   }

@@ -1,0 +1,610 @@
+#include "run/scheduler.h"
+
+#include "os/process.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace lauka {
+
+namespace {
+
+using std::chrono::nanoseconds;
+using Seconds = std::chrono::duration<double>;
+
+/// False if all values that are shown, gated or wanted precisely are counted or simulated, and the
+/// user gave no number of runs: timed runs would only cost time.
+bool needs_timed_runs(const Plan& plan) {
+  const auto is_counted = [&](std::size_t metric) {
+    return kind_of(plan.metrics[metric], plan.events) != RoundKind::Timed;
+  };
+  if (plan.stop.exact_runs || !primary_metric(plan.metrics)) return true;
+  if (plan.precision && !is_counted(plan.precision->metric)) return true;
+  for (std::size_t m = 0; m < plan.metrics.size(); ++m)
+    if (plan.metrics[m].shown == Shown::Always && !is_counted(m)) return true;
+  return !std::ranges::all_of(plan.gates,
+                              [&](const Gate& gate) { return is_counted(gate.metric); });
+}
+
+/// True if a command has a setup or a cleanup, so that no command can go on later.
+bool has_surrounding_hooks(const Plan& plan) {
+  return std::ranges::any_of(plan.commands, [](const Command& command) {
+    return std::ranges::any_of(kHookKinds, [&](const HookRow& row) {
+      return !row.is_of_a_run() && command.hooks[row.kind].has_value();
+    });
+  });
+}
+
+/// Returns the rounds before the first look at gates.
+std::uint64_t count_simulated_rounds(const Plan& plan, const GateWatch& gates) {
+  if (plan.events.passes_of(RoundKind::Simulated) == 0) return 0;
+  return std::max<std::uint64_t>(kSimulatedRounds, gates.rounds_of_constants(RoundKind::Simulated));
+}
+
+}  // namespace
+
+Scheduler::Scheduler(const Plan& plan, const Conditions& conditions)
+    : plan_(plan),
+      conditions_(conditions),
+      has_surrounding_hooks_(has_surrounding_hooks(plan)),
+      is_timed_(needs_timed_runs(plan)),
+      gates_(plan),
+      precision_(plan, gates_),
+      counting_(make_counting_rule(plan, gates_.asks_for(RoundKind::Counting))),
+      timed_(timed_rule(plan.stop, counting_)),
+      rule_(timed_),
+      simulated_rounds_(count_simulated_rounds(plan, gates_)),
+      paces_(plan.commands.size()),
+      groups_(make_groups(plan)),
+      is_live_(!conditions.is_resumed) {}
+
+Action Scheduler::next() {
+  for (;;) {
+    if (!requests_.empty()) return issue();
+    while (!goals_.empty()) {
+      if (auto action = std::visit([this](auto& goal) { return approach(goal); }, goals_.front()))
+        return *std::move(action);
+      goals_.pop_front();
+    }
+    if (stage_ == Stage::End) return End{};
+    go_on();
+  }
+}
+
+bool Scheduler::accepts(const FinishedRounds& done) const {
+  if (requests_.empty()) return false;
+  const Request& request = requests_.back();
+  const Step& next = request.steps[request.done];
+  return done.steps <= request.steps.size() - request.done && done.first.kind == next.kind &&
+         done.first.round == next.round && done.first.command == next.command &&
+         done.paces.size() == paces_.size();
+}
+
+void Scheduler::take(const FinishedRounds& done) {
+  Request& request = requests_.back();
+  if (nanoseconds* const time = time_of(request.kind)) *time += done.time;
+  paces_ = done.paces;
+  for (const RunRecord& run : done.runs) {
+    if (run.step.kind == RoundKind::Untuned) continue;
+    gates_.add_run(run);
+    precision_.add_run(run);
+  }
+  request.done += done.steps;
+  if (request.done < request.steps.size()) return;
+  const Request completed = std::move(request);
+  requests_.pop_back();
+  complete(completed);
+}
+
+void Scheduler::go_live() {
+  is_live_ = true;
+  is_cold_ = true;
+  warmed_again_ = first_warmup();
+}
+
+void Scheduler::end_early() {
+  has_ended_early_ = true;
+  goals_.clear();
+  requests_.clear();
+  if (stage_ < Stage::Finish) stage_ = Stage::Finish;
+}
+
+gate::Findings Scheduler::close() {
+  gate::Findings findings = gates_.close();
+  findings.precision = precision_.close(has_ended_early_ ? PrecisionEnd::Unfinished : ended_by_);
+  return findings;
+}
+
+// The stages.
+
+void Scheduler::go_on() {
+  switch (stage_) {
+    case Stage::Begin:
+      return begin();
+    case Stage::Enter:
+      return enter_group();
+    case Stage::DecideSimulated:
+      return decide_simulated();
+    case Stage::WarmUp:
+      add(UpTo{RoundKind::Warmup, plan_.warmup});
+      stage_ = is_timed_ ? Stage::Time : Stage::CountAlone;
+      return;
+    case Stage::CountAlone:
+      return count_alone();
+    case Stage::Time:
+      return time();
+    case Stage::LastBlock:
+      return count_last_block();
+    case Stage::Leave:
+      return leave_group();
+    case Stage::Refine:
+      return refine();
+    case Stage::Look:
+      return look_at_gates();
+    case Stage::Extend:
+      return extend();
+    case Stage::ExtendTimed:
+      return extend_timed();
+    case Stage::Finish:
+      return finish();
+    case Stage::Restore:
+      return restore();
+    case Stage::End:
+      return;
+  }
+}
+
+void Scheduler::begin() {
+  if (!has_surrounding_hooks_) add(Once{CheckOutput{everything()}});
+  stage_ = Stage::Enter;
+}
+
+/// Simulated runs come first: warm-up runs then leave the timed ones a machine as in any other
+/// session.
+void Scheduler::enter_group() {
+  add(Once{SetUp{range()}});
+  // Setups may make other programs of the same file.
+  if (conditions_.identifies || has_surrounding_hooks_) add(Once{Identify{range()}});
+  if (has_surrounding_hooks_) add(Once{CheckOutput{range()}});
+  add(UpTo{RoundKind::Simulated, simulated_rounds_});
+  stage_ = Stage::DecideSimulated;
+}
+
+/// Simulated counts need no timed runs: once they decide, timed runs need not continue.
+void Scheduler::decide_simulated() {
+  if (groups_.size() == 1 && gates_.waits_for(RoundKind::Simulated)) {
+    look(RoundKind::Simulated, simulated_rounds_, !plan_.stop.exact_runs);
+    if (gates_.waits_for(RoundKind::Simulated))
+      add(UpTo{RoundKind::Simulated, gates_.next_planned(RoundKind::Simulated)});
+    return;
+  }
+  // If timed runs follow at once, the comparison of outputs is the first warm-up run.
+  group().warmups = first_warmup();
+  const bool is_only_simulated = !is_timed_ && counting_.passes == 0;
+  stage_ = is_only_simulated ? Stage::Leave : Stage::WarmUp;
+}
+
+std::uint64_t Scheduler::first_warmup() const {
+  const bool is_begun =
+      has_checked_output_ && groups_.size() == 1 && simulated_rounds_ == 0 && plan_.jobs == 1;
+  return is_begun ? 1 : 0;
+}
+
+/// Counting rounds have the whole time of the stop rule if nothing is timed.
+void Scheduler::count_alone() {
+  const std::uint64_t done = turns(group());
+  if (is_enough(plan_.stop, {done, group().counting.time, group().count}) ||
+      (done > 0 && is_answered())) {
+    stage_ = Stage::Leave;
+    return;
+  }
+  add(Once{LetOthers{}});
+  add(UpTo{RoundKind::Counting, done + 1});
+}
+
+/// Timed rounds, with the blocks of counting rounds between them. Comes here after each batch.
+void Scheduler::time() {
+  const Spent& spent = group().spent;
+  const bool has_run = spent.rounds > 0;
+  bool is_over = has_run && precision_.is_enough(group().first, group().count, spent.rounds);
+  if (!is_over && is_enough(timed_, spent)) {
+    note_limit();
+    is_over = true;
+  }
+  if (!is_over && has_run) {
+    gates_.after_round(RoundKind::Timed, spent.rounds, spent.rounds + timed_rounds_left());
+    is_over = is_answered();
+  }
+  if (is_over) {
+    add_untuned(untuned_rounds_due(spent.rounds, 0));
+    stage_ = Stage::LastBlock;
+    return;
+  }
+  add_due_counting();
+  add_untuned(untuned_rounds_due(spent.rounds, timed_rounds_left()));
+  add_batch();
+}
+
+void Scheduler::count_last_block() {
+  if (counting_.passes > 0) add(Block{kBlocks - 1, group().spent.time});
+  stage_ = Stage::Leave;
+}
+
+void Scheduler::leave_group() {
+  if (groups_.size() > 1) add(Once{CleanUp{range()}});
+  ++current_;
+  const bool is_last = current_ == groups_.size();
+  stage_ = is_last ? Stage::Refine : Stage::Enter;
+}
+
+/// In sequential order the reference is run before it is known how much slower a candidate is, and
+/// so how precisely it must be known: its missing rounds are run now, within its limits.
+void Scheduler::refine() {
+  if (has_refined_ && is_enough(timed_, group().spent)) note_limit();
+  auto next = groups_.size() == 1 ? std::nullopt : next_to_refine(has_refined_ ? current_ + 1 : 0);
+  if (!next && has_refined_) next = next_to_refine(0);
+  if (next && !has_surrounding_hooks_) {
+    current_ = *next;
+    has_refined_ = true;
+    add_batch();
+    return;
+  }
+  if (next) ended_by_ = PrecisionEnd::ReferenceGone;
+  for (Group& each : groups_) each.first_look = each.spent.rounds;
+  stage_ = Stage::Look;
+}
+
+/// Looks at the gates that are still open, and continues to the next look as long as one is.
+void Scheduler::look_at_gates() {
+  if (gates_.is_decided()) {
+    stage_ = Stage::Finish;
+  } else if (gates_.planned_looks(RoundKind::Timed) == 0) {
+    look_everywhere();
+  } else {
+    current_ = 0;
+    stage_ = Stage::Extend;
+  }
+}
+
+void Scheduler::extend() {
+  if (gates_.waits_for(RoundKind::Simulated))
+    add(UpTo{RoundKind::Simulated, gates_.next_planned(RoundKind::Simulated)});
+  if (gates_.waits_for(RoundKind::Counting))
+    add(CountToLook{gates_.next_planned(RoundKind::Counting)});
+  if (gates_.waits_for(RoundKind::Timed)) {
+    const std::size_t number = gates_.planned_looks(RoundKind::Timed);
+    rule_ = extended_to(timed_, gate::look_rounds(group().first_look)[number]);
+  }
+  stage_ = Stage::ExtendTimed;
+}
+
+void Scheduler::extend_timed() {
+  if (gates_.waits_for(RoundKind::Timed) && !is_enough(rule_, group().spent)) return add_batch();
+  if (++current_ < groups_.size()) {
+    stage_ = Stage::Extend;
+    return;
+  }
+  current_ = 0;
+  look_everywhere();
+  stage_ = Stage::Look;
+}
+
+void Scheduler::finish() {
+  current_ = 0;
+  // The next timed round may be another plan's.
+  if (conditions_.takes_turns && !has_ended_early_) add(Settle{});
+  stage_ = Stage::Restore;
+}
+
+void Scheduler::restore() {
+  if (!is_tuned_) add(Once{Tune{true}});
+  is_tuned_ = true;
+  stage_ = Stage::End;
+}
+
+// The goals.
+
+std::optional<Action> Scheduler::approach(Once& goal) const {
+  const bool is_void =
+      std::holds_alternative<LetOthers>(goal.action) && (!conditions_.takes_turns || !is_live_);
+  if (is_void || std::exchange(goal.is_done, true)) return std::nullopt;
+  return goal.action;
+}
+
+std::optional<Action> Scheduler::approach(const UpTo& goal) {
+  if (goal.kind == RoundKind::Counting)
+    return turns(group()) < goal.rounds ? std::optional(count_a_turn()) : std::nullopt;
+  const std::uint64_t done = rounds_of(goal.kind);
+  if (done >= goal.rounds) return std::nullopt;
+  const std::uint64_t most = goal.kind == RoundKind::Simulated ? 1 : rounds_at_once();
+  return request(goal.kind, done, std::min(goal.rounds - done, most));
+}
+
+std::optional<Action> Scheduler::approach(const Block& goal) {
+  if (is_answered()) return approach(UpTo{RoundKind::Counting, counting_.fewest});
+  if (!belongs_to_block(counting_, group().counting, goal.number, goal.timed_time))
+    return std::nullopt;
+  return count_a_turn();
+}
+
+std::optional<Action> Scheduler::approach(const CountToLook& goal) {
+  if (turns(group()) >= goal.turns || !can_count_more()) return std::nullopt;
+  return count_a_turn();
+}
+
+std::optional<Action> Scheduler::approach(const Settle& /*goal*/) {
+  if (std::exchange(group().is_settled, true)) return std::nullopt;
+  const std::uint64_t first = group().settling;
+  return request(RoundKind::Settling, first, kSettlingRounds);
+}
+
+std::optional<Action> Scheduler::approach(const WantTuned& goal) {
+  wants_tuned_ = goal.on;
+  group().is_settled = false;
+  return std::nullopt;
+}
+
+std::optional<Action> Scheduler::approach(TimedBatch& goal) {
+  if (std::exchange(goal.is_done, true)) return std::nullopt;
+  return request(RoundKind::Timed, group().spent.rounds, rounds_of_batch());
+}
+
+/// Adds the blocks that are due before the next timed round. If a gate waits for counts, the first
+/// one comes after the fewest timed rounds: it may decide everything.
+void Scheduler::add_due_counting() {
+  if (counting_.passes == 0) return;
+  const std::uint64_t rounds = group().spent.rounds;
+  const std::uint64_t left = timed_rounds_left();
+  std::uint64_t due = blocks_due(rounds, left);
+  if (due == 0 && rounds >= plan_.stop.min_runs && gates_.waits_for(RoundKind::Counting)) due = 1;
+  if (due == 0) return;
+  add(Block{due - 1, group().spent.time + time_of_rounds(left, round_time(group(), paces_))});
+}
+
+/// Adds the untuned rounds up to number `due`, of --tune=compare.
+void Scheduler::add_untuned(std::uint64_t due) {
+  if (!conditions_.compares_tuning || group().untuned >= due) return;
+  add(WantTuned{false});
+  add(Settle{});
+  add(UpTo{RoundKind::Untuned, due});
+  add(WantTuned{true});
+}
+
+void Scheduler::add_batch() {
+  add(Settle{});
+  add(Once{LetOthers{}});
+  add(TimedBatch{});
+}
+
+/// One round of each pass.
+Action Scheduler::count_a_turn() {
+  group().is_settled = false;
+  return request(RoundKind::Counting, group().counting.rounds, counting_.passes);
+}
+
+// Requests.
+
+Action Scheduler::request(RoundKind kind, std::uint64_t first, std::uint64_t rounds, bool is_kept) {
+  Request request{.kind = kind, .rounds = rounds, .is_kept = is_kept};
+  for (std::uint64_t round = first; round < first + rounds; ++round) {
+    const auto steps = steps_of_round(plan_, kind, static_cast<std::uint32_t>(round), group().first,
+                                      group().count);
+    request.steps.insert(request.steps.end(), steps.begin(), steps.end());
+  }
+  requests_.push_back(std::move(request));
+  return issue();
+}
+
+/// Which rounds are next is decided before, from facts that a later --resume can read too. The
+/// warm-up of a continued session, whose machine is cold, is not kept: the next --resume does it
+/// again.
+Action Scheduler::issue() {
+  if (is_cold_ && requests_.back().kind == RoundKind::Timed) {
+    if (warmed_again_ < plan_.warmup) {
+      const std::uint64_t first = warmed_again_;
+      const std::uint64_t rounds = std::min(plan_.warmup - first, rounds_at_once());
+      warmed_again_ += rounds;
+      return request(RoundKind::Warmup, first, rounds, false);
+    }
+    is_cold_ = false;
+  }
+  if (is_live_ && conditions_.compares_tuning && is_tuned_ != wants_tuned_) {
+    is_tuned_ = wants_tuned_;
+    return Tune{wants_tuned_};
+  }
+  const Request& request = requests_.back();
+  return RunSteps{std::span(request.steps).subspan(request.done), request.is_kept};
+}
+
+/// Returns the account that rounds of a kind use up; null if they are outside of every budget.
+nanoseconds* Scheduler::time_of(RoundKind kind) {
+  switch (kind) {
+    case RoundKind::Timed:
+    case RoundKind::Settling:
+      return &group().spent.time;
+    case RoundKind::Counting:
+      return &group().counting.time;
+    case RoundKind::Simulated:
+      return &simulating_.time;
+    case RoundKind::Warmup:
+    case RoundKind::Untuned:
+      break;
+  }
+  return nullptr;
+}
+
+std::uint64_t& Scheduler::rounds_of(RoundKind kind) {
+  switch (kind) {
+    case RoundKind::Warmup:
+      return group().warmups;
+    case RoundKind::Timed:
+      break;
+    case RoundKind::Counting:
+      return group().counting.rounds;
+    case RoundKind::Simulated:
+      return group().simulated;
+    case RoundKind::Settling:
+      return group().settling;
+    case RoundKind::Untuned:
+      return group().untuned;
+  }
+  return group().spent.rounds;
+}
+
+void Scheduler::complete(const Request& request) {
+  if (!request.is_kept) return;
+  rounds_of(request.kind) += request.rounds;
+  if (request.kind == RoundKind::Simulated) simulating_.rounds += group().count;
+  if (request.kind == RoundKind::Counting && groups_.size() == 1)
+    gates_.after_round(RoundKind::Counting, turns(group()));
+}
+
+// How much is enough.
+
+/// True if the gates are decided, and no precision is wanted.
+bool Scheduler::is_answered() const {
+  return !plan_.gates.empty() && gates_.is_decided() && !plan_.precision && groups_.size() == 1 &&
+         (is_timed_ ? group().spent.rounds : turns(group())) >= plan_.stop.min_runs &&
+         !plan_.stop.exact_runs;
+}
+
+/// Records what ended the group's rounds, if its precision did not.
+void Scheduler::note_limit() {
+  const auto& most = plan_.stop.max_runs;
+  ended_by_ =
+      most && group().spent.rounds >= *most ? PrecisionEnd::MaxRuns : PrecisionEnd::Duration;
+}
+
+std::uint64_t Scheduler::timed_rounds_left() const {
+  const Spent& spent = group().spent;
+  return is_enough(timed_, spent) ? 0 : rounds_left(timed_, spent, round_time(group(), paces_));
+}
+
+/// As many rounds as fit one request; never more than the rule leaves, nor beyond the next early
+/// look of a gate or the next block of counting rounds.
+std::uint64_t Scheduler::rounds_of_batch() const {
+  const Spent& spent = group().spent;
+  std::uint64_t rounds =
+      std::min(rounds_left(rule_, spent, round_time(group(), paces_)), rounds_at_once());
+  if (const auto look = gates_.next_early(RoundKind::Timed); look && *look > spent.rounds)
+    rounds = std::min(rounds, *look - spent.rounds);
+  if (counting_.passes > 0)
+    rounds = std::min(rounds, rounds_to_next_block(spent.rounds, timed_rounds_left()));
+  if (conditions_.compares_tuning)
+    rounds =
+        std::min(rounds, rounds_to_next_block(spent.rounds, timed_rounds_left(), kUntunedEarly));
+  return rounds;
+}
+
+std::uint64_t Scheduler::rounds_at_once() const {
+  if (paces_[group().first].whole.count == 0) return 1;
+  const bool is_looked_at = !plan_.stop.exact_runs || conditions_.is_watched;
+  const nanoseconds most = conditions_.takes_turns ? kTurnTime
+                           : is_looked_at          ? kBatchTime
+                                                   : kLongBatchTime;
+  const auto in_time = most / std::max(round_time(group(), paces_), nanoseconds(1));
+  return std::clamp<std::uint64_t>(
+      static_cast<std::uint64_t>(in_time), 1,
+      std::max<std::uint64_t>(os::Launcher::kMaxBatch / group().count, 1));
+}
+
+std::uint64_t Scheduler::turns(const Group& group) const {
+  return counting_.passes == 0 ? 0 : group.counting.rounds / counting_.passes;
+}
+
+nanoseconds Scheduler::round_time(const Group& group, std::span<const Pace> paces) const {
+  double seconds = 0.0;
+  for (const Pace& pace : paces.subspan(group.first, group.count))
+    seconds += pace.whole.mean + pace.between.mean;
+  return time_of_rounds(1, Seconds(seconds));
+}
+
+std::optional<std::size_t> Scheduler::next_to_refine(std::size_t from) const {
+  for (std::size_t i = from; i < groups_.size(); ++i)
+    if (precision_.needs_more_runs(groups_[i].first) && !is_enough(timed_, groups_[i].spent))
+      return i;
+  return std::nullopt;
+}
+
+void Scheduler::look_everywhere() {
+  const bool can_go_on = !plan_.stop.exact_runs && !is_bound_to_turns();
+  const Group& first = groups_.front();
+  look(RoundKind::Timed, first.first_look, can_time_more());
+  look(RoundKind::Counting, turns(first), can_go_on && can_count_more());
+  if (gates_.waits_for(RoundKind::Simulated))
+    look(RoundKind::Simulated, simulated_rounds_, can_go_on);
+}
+
+void Scheduler::look(RoundKind kind, std::uint64_t rounds, bool can_go_on) {
+  const bool last = !can_go_on || gates_.planned_looks(kind) + 1 == gate::kLooks;
+  gates_.look_as_planned(kind, rounds, last);
+}
+
+/// True if commands cannot continue because they have had their cleanup.
+bool Scheduler::is_bound_to_turns() const {
+  return groups_.size() > 1 && has_surrounding_hooks_;
+}
+
+bool Scheduler::can_time_more() const {
+  if (is_bound_to_turns()) return false;
+  const StopRule rule = extended_to(timed_, std::numeric_limits<std::uint64_t>::max());
+  return std::ranges::any_of(groups_,
+                             [&](const Group& each) { return !is_enough(rule, each.spent); });
+}
+
+/// True if their share of four budgets leaves time for more counting rounds.
+bool Scheduler::can_count_more() const {
+  return std::ranges::any_of(groups_, [&](const Group& each) {
+    const auto allowed =
+        Seconds(plan_.stop.budget_per_command) * (counting_.share * kBudgetsOfGates * each.count);
+    return each.counting.time < allowed;
+  });
+}
+
+// The estimate of the rest.
+
+double Scheduler::seconds_of_timed(const Group& group, std::span<const Pace> paces) const {
+  const nanoseconds round = round_time(group, paces);
+  return static_cast<double>(rounds_left(rule_, group.spent, round)) * Seconds(round).count();
+}
+
+/// Of the groups that follow, as of this one.
+double Scheduler::seconds_of_rounds(const Step& step, std::span<const Pace> paces) const {
+  const Group& own = group();
+  const bool is_warmup = step.kind == RoundKind::Warmup;
+  const double timed =
+      is_warmup || !is_enough(rule_, own.spent) ? seconds_of_timed(own, paces) : 0.0;
+  const double timed_so_far = Seconds(own.spent.time).count();
+  const double counted = Seconds(own.counting.time).count();
+  double left = timed;
+  if (counting_.passes > 0) {
+    const double part = counting_.share / (1.0 - counting_.share);
+    left += std::max((timed + timed_so_far) * part - counted, 0.0);
+  }
+  const double whole = left + timed_so_far + counted;
+  for (const Group& later : std::span(groups_).subspan(current_ + 1)) {
+    if (later.spent.rounds == 0)
+      left += whole;
+    else if (!is_enough(rule_, later.spent))
+      left += seconds_of_timed(later, paces);
+  }
+  if (is_warmup && step.round < plan_.warmup)
+    left +=
+        static_cast<double>(plan_.warmup - step.round) * Seconds(round_time(own, paces)).count();
+  return left;
+}
+
+std::optional<double> Scheduler::seconds_left(const Step& step, std::span<const Pace> paces) const {
+  if (paces[step.command].whole.count > 0) return seconds_of_rounds(step, paces);
+  if (step.kind != RoundKind::Simulated || plan_.stop.exact_runs || simulating_.rounds == 0)
+    return std::nullopt;
+  // Nothing was timed yet: what is left is the simulated rounds and the time for the timed runs.
+  const auto commands = static_cast<double>(plan_.commands.size());
+  const auto runs = static_cast<double>(simulating_.rounds);
+  const double left = std::max(static_cast<double>(simulated_rounds_) * commands - runs, 0.0);
+  return left * Seconds(simulating_.time).count() / runs +
+         commands * Seconds(plan_.stop.budget_per_command).count();
+}
+
+}  // namespace lauka

@@ -1,0 +1,241 @@
+#pragma once
+
+#include "core/record.h"
+#include "core/result.h"
+#include "gate/verdict.h"
+#include "plan/plan.h"
+#include "run/kept_rounds.h"
+#include "run/stopping.h"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <variant>
+#include <vector>
+
+namespace lauka {
+
+/// Run these steps in their order. They live until FinishedRounds for all of them were taken.
+struct RunSteps {
+  std::span<const Step> steps;
+  bool is_kept = true;  ///< the result is kept for --resume
+};
+/// Run the setups of these commands.
+struct SetUp {
+  CommandRange commands;
+};
+/// Run the cleanups of these commands.
+struct CleanUp {
+  CommandRange commands;
+};
+/// Compare the output of these commands with the expected output (--expect-output).
+struct CheckOutput {
+  CommandRange commands;
+};
+/// Hash the programs of these commands.
+struct Identify {
+  CommandRange commands;
+};
+/// Tune the machine, or restore it (--tune=compare).
+struct Tune {
+  bool on = true;
+};
+/// Let the other benchmarks of the suite have their turns.
+struct LetOthers {};
+/// Nothing is left to do, except the cleanups that are still due.
+struct End {};
+
+/// The next thing that a session does.
+using Action = std::variant<RunSteps, SetUp, CleanUp, CheckOutput, Identify, Tune, LetOthers, End>;
+
+/// Decides what a session of one plan does next. It calls nothing and reads no clock: its decisions
+/// follow from the plan and from the results that it takes, so that the same results give the same
+/// session, also when an earlier process made some of them (--resume).
+///
+/// A session runs warm-up rounds, then timed rounds, with blocks of counting rounds between them,
+/// until the plan's stop rule is satisfied or its precision is reached. Gates look there first;
+/// without an exact number of runs, rounds go on to each of gate::look_rounds, until every gate is
+/// decided or four times the budget is used. In sequential order each look continues with the
+/// reference, then with the other commands, without new warm-up runs; setups and cleanups, which
+/// surround all runs of a command, forbid that.
+class Scheduler : NonCopyable {
+ public:
+  /// Conditions besides the plan that decide about a session.
+  struct Conditions {
+    bool takes_turns = false;      ///< other benchmarks run between its batches of timed rounds
+    bool is_watched = false;       ///< runs must be looked at soon: by --tune or a log of rounds
+    bool compares_tuning = false;  ///< some rounds run on the untuned machine
+    bool identifies = false;       ///< the programs of all commands are hashed
+    bool is_resumed = false;       ///< the first results are an earlier process's, up to go_live
+  };
+
+  /// `plan` must outlive it.
+  Scheduler(const Plan& plan, const Conditions& conditions);
+
+  /// Returns the next action. Must not be called again before the results of RunSteps were taken.
+  Action next();
+
+  /// Returns true if `done` can be the result of the RunSteps that next() returned last.
+  bool accepts(const FinishedRounds& done) const;
+
+  /// Takes the result of the latest RunSteps, or of its first rounds.
+  void take(const FinishedRounds& done);
+
+  /// Takes the number of runs that the latest CheckOutput made.
+  void take_checked(std::size_t runs) { has_checked_output_ = has_checked_output_ || runs > 0; }
+
+  /// Ends a resumed session's part that an earlier process ran.
+  void go_live();
+
+  /// Ends the session early: only what restores the machine follows.
+  void end_early();
+
+  /// Returns the answers of the gates and of the precision, by the results so far.
+  gate::Findings close();
+
+  /// Estimates the seconds that are left from the start of `step` on; nullopt if unknown. `paces`:
+  /// by command, as fresh as can be. With gates up to the next look, since it is unknown at which
+  /// one they are decided.
+  std::optional<double> seconds_left(const Step& step, std::span<const Pace> paces) const;
+
+ private:
+  enum class Stage : unsigned char {
+    Begin,
+    Enter,            // set up a group
+    DecideSimulated,  // look at gates on simulated counts
+    WarmUp,
+    CountAlone,  // no run is timed
+    Time,
+    LastBlock,
+    Leave,  // clean up a group
+    Refine,
+    Look,
+    Extend,       // count on the way to the next look
+    ExtendTimed,  // and time
+    Finish,
+    Restore,
+    End,
+  };
+
+  // Goals: what has to be done before the stage goes on.
+  struct Once {
+    Action action;
+    bool is_done = false;
+  };
+  struct UpTo {  // so many rounds of a kind; of counting rounds so many turns of all passes
+    RoundKind kind = RoundKind::Timed;
+    std::uint64_t rounds = 0;
+  };
+  struct Block {  // all counting rounds that belong to blocks up to this one
+    std::uint64_t number = 0;
+    std::chrono::nanoseconds timed_time{};
+  };
+  struct CountToLook {  // so many turns, while their share of the budgets lasts
+    std::uint64_t turns = 0;
+  };
+  struct Settle {};
+  struct WantTuned {
+    bool on = true;
+  };
+  struct TimedBatch {
+    bool is_done = false;
+  };
+  using Goal = std::variant<Once, UpTo, Block, CountToLook, Settle, WantTuned, TimedBatch>;
+
+  /// Rounds that are under way.
+  struct Request {
+    RoundKind kind = RoundKind::Timed;
+    std::uint64_t rounds = 0;
+    std::vector<Step> steps{};
+    std::size_t done = 0;  ///< steps whose results were taken
+    bool is_kept = true;
+  };
+
+  // Each returns an action on the way to the goal; nullopt once it is reached.
+  std::optional<Action> approach(Once& goal) const;
+  std::optional<Action> approach(const UpTo& goal);
+  std::optional<Action> approach(const Block& goal);
+  std::optional<Action> approach(const CountToLook& goal);
+  std::optional<Action> approach(const Settle& goal);
+  std::optional<Action> approach(const WantTuned& goal);
+  std::optional<Action> approach(TimedBatch& goal);
+
+  // Each adds the next goals of its stage, or goes to another stage.
+  void go_on();
+  void begin();
+  void enter_group();
+  void decide_simulated();
+  void count_alone();
+  void time();
+  void count_last_block();
+  void leave_group();
+  void refine();
+  void look_at_gates();
+  void extend();
+  void extend_timed();
+  void finish();
+  void restore();
+
+  void add(Goal goal) { goals_.push_back(std::move(goal)); }
+  void add_due_counting();
+  void add_untuned(std::uint64_t due);
+  void add_batch();
+  void look_everywhere();
+  Action count_a_turn();
+  Group& group() { return groups_[current_]; }
+  const Group& group() const { return groups_[current_]; }
+  CommandRange range() const { return {group().first, group().count}; }
+  CommandRange everything() const { return {0, static_cast<std::uint32_t>(plan_.commands.size())}; }
+  Action request(RoundKind kind, std::uint64_t first, std::uint64_t rounds, bool is_kept = true);
+  Action issue();
+  std::chrono::nanoseconds* time_of(RoundKind kind);
+  void complete(const Request& request);
+  std::uint64_t& rounds_of(RoundKind kind);
+  std::uint64_t first_warmup() const;
+  bool is_answered() const;
+  void note_limit();
+  std::uint64_t timed_rounds_left() const;
+  std::uint64_t rounds_of_batch() const;
+  std::uint64_t rounds_at_once() const;
+  std::uint64_t turns(const Group& group) const;
+  std::chrono::nanoseconds round_time(const Group& group, std::span<const Pace> paces) const;
+  std::optional<std::size_t> next_to_refine(std::size_t from) const;
+  void look(RoundKind kind, std::uint64_t rounds, bool can_go_on);
+  bool is_bound_to_turns() const;
+  bool can_time_more() const;
+  bool can_count_more() const;
+  double seconds_of_timed(const Group& group, std::span<const Pace> paces) const;
+  double seconds_of_rounds(const Step& step, std::span<const Pace> paces) const;
+
+  const Plan& plan_;
+  Conditions conditions_;
+  bool has_surrounding_hooks_;  // setups or cleanups, so that no command can go on later
+  bool is_timed_;
+  GateWatch gates_;
+  PrecisionWatch precision_;
+  CountingRule counting_;
+  StopRule timed_;                      // of the timed rounds without gates
+  StopRule rule_;                       // of the rounds up to the next look
+  std::uint64_t simulated_rounds_ = 0;  // before the first look at gates
+  Spent simulating_;                    // its `rounds` are single runs
+  std::vector<Pace> paces_;             // by command
+  std::vector<Group> groups_;
+  std::size_t current_ = 0;  // index of the group whose turn it is
+  bool has_refined_ = false;
+  Stage stage_ = Stage::Begin;
+  std::deque<Goal> goals_;
+  std::vector<Request> requests_;  // the last one is under way; at most two
+  bool has_checked_output_ = false;
+  bool has_ended_early_ = false;
+  bool is_live_;                    // results are made now
+  bool is_cold_ = false;            // the warm-up must be repeated before the next timed round
+  std::uint64_t warmed_again_ = 0;  // rounds of that repetition
+  bool wants_tuned_ = true;
+  bool is_tuned_ = true;  // by the latest Tune
+  PrecisionEnd ended_by_ = PrecisionEnd::Reached;
+};
+
+}  // namespace lauka

@@ -1,0 +1,323 @@
+#include "run/scheduler.h"
+
+#include "fakes/gates.h"
+#include "run/bench.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+// The scheduler alone: plans drawn at random, whose runs are numbers.
+
+namespace lauka {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kPlans = 10'000;
+constexpr int kMaxActions = 20'000;
+
+std::uint64_t draw(std::mt19937_64& random, std::uint64_t limit) {
+  return draw_below(limit, random);
+}
+bool draw_one_in(std::mt19937_64& random, std::uint64_t limit) {
+  return draw(random, limit) == 0;
+}
+
+StopRule draw_stop_rule(std::mt19937_64& random) {
+  StopRule rule;
+  rule.budget_per_command = std::chrono::milliseconds(draw(random, 120));
+  rule.min_runs = 1 + draw(random, 12);
+  if (draw_one_in(random, 3)) rule.exact_runs = 1 + draw(random, 40);
+  if (draw_one_in(random, 4)) rule.max_runs = rule.min_runs + draw(random, 30);
+  return rule;
+}
+
+/// Passes that count in the timed runs, in runs of their own, or by simulation.
+EventSet draw_events(std::mt19937_64& random) {
+  EventSet events;
+  events.passes = {Pass{}};
+  const std::uint64_t counting = draw(random, 3);
+  for (std::uint64_t i = 0; i < counting; ++i) {
+    events.passes.push_back({{events.events.size()}, RoundKind::Counting});
+    events.events.push_back({"counted" + std::to_string(i), ""});
+  }
+  if (draw_one_in(random, 4)) {
+    events.passes.push_back({{events.events.size()}, RoundKind::Simulated});
+    events.events.push_back({"instructions", "", false, true});
+  }
+  if (events.events.empty()) events.passes.clear();
+  return events;
+}
+
+void draw_gates(std::mt19937_64& random, Plan& plan) {
+  std::vector<Condition> gates;
+  const std::uint64_t count = draw(random, 3);
+  for (std::uint64_t i = 0; i < count; ++i)
+    gates.push_back({"wall_time", static_cast<double>(draw(random, 12))});
+  for (const Event& event : plan.events.events)
+    if (draw_one_in(random, 3)) gates.push_back({event.name, static_cast<double>(draw(random, 3))});
+  plan.gates = fakes::gates_of(plan, gates);
+  if (draw_one_in(random, 4) && !plan.stop.exact_runs)
+    plan.precision = PrecisionGoal{0.002 * static_cast<double>(1 + draw(random, 10)), 0};
+}
+
+struct Drawn {
+  Plan plan;
+  Scheduler::Conditions conditions;
+};
+
+Drawn draw_plan(std::mt19937_64& random) {
+  std::vector<std::string> names = {"a", "b", "c", "d"};
+  names.resize(1 + draw(random, names.size()));
+  Drawn drawn{plan_of(names), {}};
+  Plan& plan = drawn.plan;
+  constexpr Order orders[] = {Order::Random, Order::Interleaved, Order::Sequential};
+  plan.order = orders[draw(random, 3)];
+  plan.seed = random();
+  plan.warmup = draw(random, 4);
+  plan.stop = draw_stop_rule(random);
+  plan.events = draw_events(random);
+  plan.events_were_asked_for = draw_one_in(random, 2);
+  plan.metrics = make_metrics(plan.events, MetricSelection::Default, plan.events_were_asked_for);
+  if (names.size() > 1) draw_gates(random, plan);
+  if (draw_one_in(random, 3)) {
+    for (Command& command : plan.commands) command.hooks[HookKind::Setup] = "setup";
+    plan.order = Order::Sequential;
+  }
+  drawn.conditions.takes_turns = plan.order != Order::Sequential && draw_one_in(random, 3);
+  drawn.conditions.is_watched = draw_one_in(random, 2);
+  drawn.conditions.compares_tuning = draw_one_in(random, 4);
+  drawn.conditions.identifies = draw_one_in(random, 2);
+  return drawn;
+}
+
+/// The world that carries out a scheduler's actions. The values of a run depend on its step alone.
+class World {
+ public:
+  World(const Drawn& drawn, std::uint64_t seed)
+      : plan_(drawn.plan), seed_(seed), paces_(drawn.plan.commands.size()) {}
+
+  /// Goes on with finished rounds as an earlier process would have left them.
+  void go_on_with(const FinishedRounds& kept) {
+    paces_ = kept.paces;
+    enter(kept);
+  }
+
+  /// Returns the result of the first `most` steps.
+  FinishedRounds run(std::span<const Step> steps, std::size_t most) {
+    FinishedRounds done{.first = steps.front(), .steps = std::min(most, steps.size())};
+    for (const Step& step : steps.first(done.steps)) {
+      const std::uint64_t ns = time_of(step);
+      done.time += std::chrono::nanoseconds(ns);
+      if (!step.gives_counts_only()) paces_[step.command].whole.add(static_cast<double>(ns) * 1e-9);
+      if (step.is_thrown_away()) continue;
+      RunRecord run{step, Exited{0}, {}, {}};
+      run.usage.wall_ns = ns;
+      if (step.gives_counts_only())
+        run.counts.assign(plan_.events.passes[step.pass].events.size(), ns / 1000);
+      done.runs.push_back(std::move(run));
+    }
+    done.paces = paces_;
+    return done;
+  }
+
+  void enter(const FinishedRounds& done) {
+    for (const RunRecord& run : done.runs) {
+      auto& rounds = rounds_[{run.step.kind, run.step.command}];
+      CHECK(run.step.round == rounds++);
+      log_ += static_cast<char>('0' + static_cast<int>(run.step.kind));
+      log_ += static_cast<char>('a' + static_cast<int>(run.step.command));
+    }
+  }
+
+  const std::string& log() const { return log_; }
+  std::uint64_t rounds(RoundKind kind, std::uint32_t command) const {
+    const auto found = rounds_.find({kind, command});
+    return found == rounds_.end() ? 0 : found->second;
+  }
+
+ private:
+  /// Around a millisecond for "a", and up to a fifth longer for each later command.
+  std::uint64_t time_of(const Step& step) const {
+    // Steele et al. 2014, SplitMix64.
+    std::uint64_t bits = seed_ + step.round * 7919ULL + step.command * 104729ULL +
+                         static_cast<std::uint64_t>(step.kind) * 1299709ULL;
+    bits = (bits ^ (bits >> 30U)) * 0xbf58476d1ce4e5b9ULL;
+    bits = (bits ^ (bits >> 27U)) * 0x94d049bb133111ebULL;
+    const double noise = static_cast<double>((bits ^ (bits >> 31U)) % 1000) / 1000.0 - 0.5;
+    const double slower =
+        static_cast<double>(step.command) * static_cast<double>(seed_ % 20) / 100.0;
+    return static_cast<std::uint64_t>(1e6 * (1.0 + slower + 0.1 * noise));
+  }
+
+  const Plan& plan_;
+  std::uint64_t seed_;
+  std::vector<Pace> paces_;
+  std::map<std::pair<RoundKind, std::uint32_t>, std::uint64_t> rounds_;
+  std::string log_;
+};
+
+/// A session, and the results that it kept.
+struct Told {
+  std::string log;
+  std::vector<FinishedRounds> kept;
+  bool has_ended = false;
+  bool is_tuned = true;
+  std::set<std::uint32_t> set_up;
+  std::size_t live_runs = 0;
+  gate::Findings findings;
+};
+
+struct Interruption {
+  std::size_t after = ~std::size_t{0};  // requests
+  std::size_t rounds = 0;               // of the last one that were finished
+};
+
+Told tell(const Drawn& drawn, std::uint64_t seed, std::vector<FinishedRounds> kept = {},
+          const Interruption& interruption = {}) {
+  Scheduler::Conditions conditions = drawn.conditions;
+  conditions.is_resumed = !kept.empty();
+  Scheduler scheduler(drawn.plan, conditions);
+  World world(drawn, seed);
+  Told told;
+  std::size_t next_kept = 0;
+  std::size_t requests = 0;
+  for (int actions = 0; actions < kMaxActions && !told.has_ended; ++actions) {
+    const Action action = scheduler.next();
+    if (const auto* runs = std::get_if<RunSteps>(&action)) {
+      if (next_kept < kept.size()) {
+        REQUIRE(scheduler.accepts(kept[next_kept]));
+        scheduler.take(kept[next_kept]);
+        world.go_on_with(kept[next_kept]);
+        if (++next_kept == kept.size()) scheduler.go_live();
+        continue;
+      }
+      const Step first = runs->steps.front();
+      if (first.kind == RoundKind::Untuned) CHECK_FALSE(told.is_tuned);
+      if (first.kind == RoundKind::Timed) CHECK(told.is_tuned);
+      CHECK(std::ranges::all_of(
+          runs->steps, [&](const Step& step) { return told.set_up.contains(step.command); }));
+      const auto width =
+          static_cast<std::size_t>(std::ranges::count(runs->steps, first.round, &Step::round));
+      const bool is_last = ++requests > interruption.after;
+      const std::size_t most = is_last ? interruption.rounds * width : ~std::size_t{0};
+      if (most == 0) {
+        scheduler.end_early();
+        continue;
+      }
+      const FinishedRounds done = world.run(runs->steps, most);
+      CHECK(scheduler.accepts(done));
+      scheduler.take(done);
+      if (runs->is_kept) world.enter(done);
+      if (runs->is_kept) told.kept.push_back(done);
+      told.live_runs += done.steps;
+      if (is_last) scheduler.end_early();
+    } else if (const auto* setup = std::get_if<SetUp>(&action)) {
+      for (std::uint32_t i = 0; i < setup->commands.count; ++i)
+        told.set_up.insert(setup->commands.first + i);
+    } else if (const auto* tune = std::get_if<Tune>(&action)) {
+      CHECK(tune->on != told.is_tuned);
+      told.is_tuned = tune->on;
+    } else {
+      told.has_ended = std::holds_alternative<End>(action);
+    }
+  }
+  told.log = world.log();
+  told.findings = scheduler.close();
+  return told;
+}
+
+std::string answers(const gate::Findings& findings) {
+  std::string text;
+  for (const gate::Verdict& verdict : findings.verdicts)
+    text += std::to_string(static_cast<int>(verdict.answer)) + " " +
+            std::to_string(verdict.p_fail) + "; ";
+  return text;
+}
+
+std::vector<FinishedRounds> joined(std::vector<FinishedRounds> kept,
+                                   const std::vector<FinishedRounds>& more) {
+  kept.insert(kept.end(), more.begin(), more.end());
+  return kept;
+}
+
+}  // namespace
+
+TEST_CASE("every plan ends with whole rounds, and its stop rule is kept") {
+  std::mt19937_64 random(20261126);
+  for (int i = 0; i < kPlans; ++i) {
+    CAPTURE(i);
+    const Drawn drawn = draw_plan(random);
+    const std::uint64_t seed = random();
+    const Told told = tell(drawn, seed);
+    REQUIRE(told.has_ended);
+    CHECK(told.is_tuned);
+    const Plan& plan = drawn.plan;
+    std::map<std::pair<RoundKind, std::uint32_t>, std::uint64_t> rounds;
+    for (std::size_t at = 0; at < told.log.size(); at += 2)
+      ++rounds[{static_cast<RoundKind>(told.log[at] - '0'),
+                static_cast<std::uint32_t>(told.log[at + 1] - 'a')}];
+    for (const auto& [of, count] : rounds) {
+      if (plan.order != Order::Sequential) CHECK(count == rounds[{of.first, 0}]);
+      if (of.first != RoundKind::Timed) continue;
+      if (plan.stop.exact_runs) CHECK(count == *plan.stop.exact_runs);
+      if (plan.stop.max_runs && !plan.stop.exact_runs) CHECK(count <= *plan.stop.max_runs);
+      if (!plan.stop.exact_runs) CHECK(count >= plan.stop.min_runs);
+    }
+    CHECK(told.findings.verdicts.size() >= plan.gates.size());
+  }
+}
+
+TEST_CASE("a session that is resumed, wherever it was interrupted, is the session it would be") {
+  std::mt19937_64 random(20261127);
+  for (int i = 0; i < kPlans; ++i) {
+    CAPTURE(i);
+    const Drawn drawn = draw_plan(random);
+    const std::uint64_t seed = random();
+    const Told whole = tell(drawn, seed);
+    REQUIRE(whole.has_ended);
+    std::vector<FinishedRounds> kept;
+    for (int tries = 0; tries < 2; ++tries) {
+      const Interruption interruption{draw(random, whole.kept.size() + 1), draw(random, 3)};
+      const Told begun = tell(drawn, seed, kept, interruption);
+      REQUIRE(begun.has_ended);
+      kept = joined(kept, begun.kept);
+    }
+    const Told resumed = tell(drawn, seed, kept);
+    REQUIRE(resumed.has_ended);
+    CHECK(resumed.log == whole.log);
+    CHECK(answers(resumed.findings) == answers(whole.findings));
+  }
+}
+
+TEST_CASE("a session that goes on with rounds of another plan notices") {
+  const Drawn drawn{plan_of({"a", "b"}), {}};
+  Scheduler scheduler(drawn.plan, {.is_resumed = true});
+  while (!std::holds_alternative<RunSteps>(scheduler.next())) {
+  }
+  const FinishedRounds mine{.first = {0, 0, 0, RoundKind::Timed}, .steps = 2, .paces = {2, Pace{}}};
+  CHECK(scheduler.accepts(mine));
+  FinishedRounds other = mine;
+  other.steps = 3;
+  CHECK_FALSE(scheduler.accepts(other));
+  other = mine;
+  other.first.round = 1;
+  CHECK_FALSE(scheduler.accepts(other));
+  other = mine;
+  other.first.kind = RoundKind::Warmup;
+  CHECK_FALSE(scheduler.accepts(other));
+  other = mine;
+  other.paces.pop_back();
+  CHECK_FALSE(scheduler.accepts(other));
+}
+
+}  // namespace lauka

@@ -1,10 +1,13 @@
 #include "format/stored_runs.h"
 
+#include "format/sections.h"
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace lauka {
 

@@ -35,13 +35,6 @@ double round_step(double least) {
   return 10 * power;
 }
 
-std::string svg_line(double x1_percent, double y1, double x2_percent, double y2,
-                     std::string_view css_class) {
-  return fmt::format(
-      "<line x1=\"{:.2f}%\" y1=\"{:.1f}\" x2=\"{:.2f}%\" y2=\"{:.1f}\" class=\"{}\"/>\n",
-      x1_percent, y1, x2_percent, y2, css_class);
-}
-
 /// Returns the notation of an axis's labels; of a logarithmic one, of its upper end.
 Notation notation_of_axis(const Axis& axis, const Metric& metric) {
   const bool has_steps = !axis.is_logarithmic && axis.ticks.size() > 1;
@@ -472,7 +465,8 @@ std::string svg_axis(const std::vector<TickLabel>& labels) {
     const std::string_view anchor = label.percent < kNearEnd         ? "start"
                                     : label.percent > 100 - kNearEnd ? "end"
                                                                      : "middle";
-    content += svg_line(label.percent, 0, label.percent, 4, "tick");
+    content += fmt::format("<line x1=\"{0:.2f}%\" x2=\"{0:.2f}%\" y2=\"4\" class=\"tick\"/>\n",
+                           label.percent);
     const auto add_line = [&](std::string_view text, std::size_t y) {
       content +=
           fmt::format("<text x=\"{:.2f}%\" y=\"{}\" text-anchor=\"{}\" class=\"label\">{}</text>\n",
@@ -492,7 +486,7 @@ std::string svg_along(std::size_t height, const Axis& axis, const Metric& metric
   std::string grid;
   for (const TickLabel& label : tick_labels(axis, metric)) {
     const double y = static_cast<double>(height) * (1 - label.percent / 100);
-    grid += svg_line(0, y, 100, y, "grid");
+    grid += fmt::format("<line y1=\"{0:.1f}\" x2=\"100%\" y2=\"{0:.1f}\" class=\"grid\"/>\n", y);
     grid += fmt::format("<text x=\"0\" y=\"{:.1f}\" class=\"label\">{}</text>\n",
                         std::max(y - 2, 10.0), html_text(label.text));
   }

@@ -81,7 +81,7 @@ class Runner final : NonCopyable {
 
   void carry_out(const RunSteps& action) {
     if (is_reading()) return take_kept();
-    FinishedRounds done = steps_.run(action.steps);
+    FinishedRounds done = steps_.run(action);
     for (RunRecord& run : done.runs)
       if (order_ != nullptr && run.step.kind != RoundKind::Untuned) run.order = ++*order_;
     if (action.is_kept && done.steps > 0 && run_.rounds != nullptr && run_.rounds->keep)

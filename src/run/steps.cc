@@ -70,19 +70,31 @@ Result<void> StepRunner::prepare() {
   return {};
 }
 
-FinishedRounds StepRunner::run(std::span<const Step> steps) {
-  result_ = {.first = steps.front(), .steps = steps.size()};
+FinishedRounds StepRunner::run(const RunSteps& action) {
+  const auto& [steps, is_kept] = action;
+  const std::vector<Pace> paces_before = paces_;
+  result_ = {.first = steps.front(), .steps = steps.size(), .paces = paces_};
+  width_ = static_cast<std::size_t>(std::ranges::count(steps, result_.first.round, &Step::round));
+  whole_time_ = {};
   prepare_counters(result_.first.kind);
-  if (!run_live({steps.begin(), steps.end()})) {
+  if (run_live({steps.begin(), steps.end()})) {
+    result_.paces = paces_;
+  } else {
     // The session's end may have left some of the rounds complete.
-    const auto width =
-        static_cast<std::size_t>(std::ranges::count(steps, result_.first.round, &Step::round));
-    result_.steps = taken_ - taken_ % width;
+    result_.steps = taken_ - taken_ % width_;
+    result_.time = whole_time_;
     std::ranges::move(result_.redone, std::back_inserter(session_.redone));
     result_.redone.clear();  // they may belong to rounds that are not whole
   }
-  result_.paces = paces_;
+  // The session goes on as if these had not been, lest --resume make another one.
+  if (!is_kept) result_.paces = paces_ = paces_before;
   return std::move(result_);
+}
+
+void StepRunner::count_taken() {
+  if (++taken_ % width_ != 0) return;
+  result_.paces = paces_;
+  whole_time_ = result_.time;
 }
 
 bool StepRunner::run_live(std::vector<Step> steps) {
@@ -301,7 +313,7 @@ bool StepRunner::keep_run(const Step& step, const os::Ended& ended, std::size_t 
   run.outlived = static_cast<std::uint32_t>(ended.outlived);
   if (!take_reported(run, place) || !take_region(run, ended, counted)) return false;
   if (step.is_thrown_away()) {
-    ++taken_;
+    count_taken();
     return true;
   }
   const bool has_shell = !session_.overheads.empty() && step.kind != RoundKind::Simulated;
@@ -312,7 +324,7 @@ bool StepRunner::keep_run(const Step& step, const os::Ended& ended, std::size_t 
   run.below_overhead = below;
   if (step.kind == RoundKind::Untuned) {
     result_.runs.push_back(std::move(run));
-    ++taken_;
+    count_taken();
     return true;
   }
   if (was_throttled_ && is_timed && !counted.redo)
@@ -325,7 +337,7 @@ bool StepRunner::keep_run(const Step& step, const os::Ended& ended, std::size_t 
     paces_[step.command].wall.add(static_cast<double>(run.usage.wall_ns) * 1e-9);
   }
   result_.runs.push_back(std::move(run));
-  if (again_.empty() && redone_ == 0) ++taken_;
+  if (again_.empty() && redone_ == 0) count_taken();
   return true;
 }
 

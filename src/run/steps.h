@@ -8,6 +8,7 @@
 #include "run/output.h"
 #include "run/programs.h"
 #include "run/runner.h"
+#include "run/scheduler.h"
 
 #include <chrono>
 #include <cstddef>
@@ -40,7 +41,7 @@ class StepRunner {
   /// Runs the steps, then repeats those whose runs must not count. The result has all runs that
   /// count, but only whole rounds among its steps: fewer if the session must end. The state of the
   /// session is in it if rounds are kept.
-  FinishedRounds run(std::span<const Step> steps);
+  FinishedRounds run(const RunSteps& action);
 
   /// Returns the whole rounds of a result, as --resume needs them.
   FinishedRounds kept_part(const FinishedRounds& done) const;
@@ -77,6 +78,7 @@ class StepRunner {
 
  private:
   bool run_live(std::vector<Step> steps);
+  void count_taken();
   void prepare_counters(RoundKind kind);
   /// Ends the session; 0 runs were made.
   std::size_t ended(CutShort why) {
@@ -125,11 +127,13 @@ class StepRunner {
   std::vector<Pace> paces_;                    // by command
   std::vector<Uncounted> uncounted_;
   Session session_;
-  bool was_throttled_ = false;  // in the latest batch
-  std::vector<Step> again_;     // to be run again, of the steps under way
-  std::uint32_t redone_ = 0;    // how often each was repeated
-  std::size_t taken_ = 0;       // of the current steps, up to the first to repeat
-  FinishedRounds result_;       // of the steps under way
+  bool was_throttled_ = false;             // in the latest batch
+  std::vector<Step> again_;                // to be run again, of the steps under way
+  std::uint32_t redone_ = 0;               // how often each was repeated
+  std::size_t width_ = 1;                  // steps of a round
+  std::size_t taken_ = 0;                  // of the current steps, up to the first to repeat
+  std::chrono::nanoseconds whole_time_{};  // of the whole rounds among these
+  FinishedRounds result_;                  // of the steps under way
   std::chrono::nanoseconds batch_began_{};
 };
 

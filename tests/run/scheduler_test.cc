@@ -88,7 +88,8 @@ Drawn draw_plan(std::mt19937_64& random) {
   plan.events = draw_events(random);
   plan.events_were_asked_for = draw_one_in(random, 2);
   plan.metrics = make_metrics(plan.events, MetricSelection::Default, plan.events_were_asked_for);
-  if (names.size() > 1) draw_gates(random, plan);
+  if (names.size() > 1 && draw_one_in(random, 6))
+    draw_gates(random, plan);  // their statistics are slow
   if (draw_one_in(random, 3)) {
     for (Command& command : plan.commands) command.hooks[HookKind::Setup] = "setup";
     plan.order = Order::Sequential;
@@ -113,7 +114,9 @@ class World {
   }
 
   /// Returns the result of the first `most` steps.
-  FinishedRounds run(std::span<const Step> steps, std::size_t most) {
+  FinishedRounds run(const RunSteps& action, std::size_t most) {
+    const std::span<const Step> steps = action.steps;
+    const std::vector<Pace> paces_before = paces_;
     FinishedRounds done{.first = steps.front(), .steps = std::min(most, steps.size())};
     for (const Step& step : steps.first(done.steps)) {
       const std::uint64_t ns = time_of(step);
@@ -126,6 +129,7 @@ class World {
         run.counts.assign(plan_.events.passes[step.pass].events.size(), ns / 1000);
       done.runs.push_back(std::move(run));
     }
+    if (!action.is_kept) paces_ = paces_before;
     done.paces = paces_;
     return done;
   }
@@ -214,7 +218,7 @@ Told tell(const Drawn& drawn, std::uint64_t seed, std::vector<FinishedRounds> ke
         scheduler.end_early();
         continue;
       }
-      const FinishedRounds done = world.run(runs->steps, most);
+      const FinishedRounds done = world.run(*runs, most);
       CHECK(scheduler.accepts(done));
       scheduler.take(done);
       if (runs->is_kept) world.enter(done);

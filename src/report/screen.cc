@@ -263,8 +263,8 @@ std::string headline(const Results& results, const std::vector<Ranking>& all, co
     return write_line(results, rankings[0], style);
   const Metric& metric = results.metrics[rankings[0].metric];
   const bool is_time = metric.role == Role::WallTime;
-  const auto worst = std::ranges::find(rankings.rbegin(), rankings.rend(), true,  //
-                                       &Ranking::significant);
+  const auto worst = std::find_if(rankings.rbegin(), rankings.rend(),
+                                  [](const Ranking& ranking) { return ranking.significant; });
   const bool any = worst != rankings.rend();
   if (any && worst->metric != primary_metric(results.metrics))
     return write_line(results, *worst, style);

@@ -192,35 +192,43 @@ bool is_own(const Metric& metric) {
          built_in_metric(metric.name) == nullptr && !is_built_in_formula(metric.name);
 }
 
-/// True if the delta is significant and worth a mark, also when `tests` such deltas share the rate
-/// of false alarms.
-bool differs(const Results& results, std::size_t command, std::size_t metric, std::size_t tests,
-             const std::vector<std::uint32_t>& rounds) {
+/// Returns the ranking by a metric if its delta is worth a mark, also when `tests` such deltas
+/// share the rate of false alarms; else nullopt.
+std::optional<Ranking> ranking_if_differs(const Results& results, std::size_t command,
+                                          std::size_t metric, std::size_t tests,
+                                          const std::vector<std::uint32_t>& rounds) {
   const auto& delta = results.commands[command].rows[metric].delta;
-  if (!delta || !delta->is_relevant()) return false;
-  if (tests == 1) return true;
-  const Comparison samples =
-      collect_samples(results.reference, compares_within_rounds(results, command), metric,
-                      make_series(results, metric, rounds), command);
-  stats::IntervalTails tails = stats::tails_of(results.confidence);
-  tails.tail /= static_cast<double>(tests);
-  return stats::estimate_delta(samples.reference, samples.candidate, samples.paired, tails)
-      .is_significant();
+  if (!delta || !delta->is_relevant()) return std::nullopt;
+  if (tests > 1) {
+    const auto& baseline = results.reference.baseline;
+    const Series reference =
+        baseline ? Series{baseline_values(*baseline, command, metric), {}, std::nullopt}
+                 : make_series(results, metric, results.reference.command, rounds);
+    const Comparison samples = compare(reference, make_series(results, metric, command, rounds),
+                                       compares_within_rounds(results, command));
+    stats::IntervalTails tails = stats::tails_of(results.confidence);
+    tails.tail /= static_cast<double>(tests);
+    if (!stats::estimate_delta(samples.reference, samples.candidate, samples.paired, tails)
+             .is_significant())
+      return std::nullopt;
+  }
+  return ranking_by(results, command, metric);
 }
 
 /// Returns the ranking by the first gated metric that differs, else by the first own one; nullopt
 /// if none does. A gated metric's interval already allows for the other gates.
 std::optional<Ranking> ranking_by_other(const Results& results, std::size_t command,
                                         const std::vector<std::uint32_t>& rounds) {
-  std::vector<std::size_t> own;
   for (const gate::Verdict& verdict : results.verdicts)
-    if (verdict.candidate == command && differs(results, command, verdict.metric, 1, rounds))
-      return ranking_by(results, command, verdict.metric);
+    if (verdict.candidate == command)
+      if (auto ranking = ranking_if_differs(results, command, verdict.metric, 1, rounds))
+        return ranking;
+  std::vector<std::size_t> own;
   for (std::size_t m = 0; m < results.metrics.size(); ++m)
     if (is_own(results.metrics[m])) own.push_back(m);
   for (const std::size_t metric : own)
-    if (differs(results, command, metric, own.size(), rounds))
-      return ranking_by(results, command, metric);
+    if (auto ranking = ranking_if_differs(results, command, metric, own.size(), rounds))
+      return ranking;
   return std::nullopt;
 }
 
@@ -333,19 +341,21 @@ Geomean geomean_of(const std::vector<RowOfSuite>& rows, std::size_t place) {
 }
 
 /// Returns the rows of the candidates at `place` of their benchmarks, by metric, in the order in
-/// which metrics first come.
-std::vector<std::vector<RowOfSuite>> rows_by_metric(const std::vector<Results>& benchmarks,
-                                                    std::size_t place) {
+/// which metrics first come. `candidates`: of each benchmark.
+std::vector<std::vector<RowOfSuite>> rows_by_metric(
+    const std::vector<Results>& benchmarks, const std::vector<std::vector<std::size_t>>& candidates,
+    std::size_t place) {
   std::vector<std::vector<RowOfSuite>> all;
   std::map<std::string_view, std::size_t> places;
-  for (const Results& one : benchmarks) {
-    const std::vector<std::size_t> candidates = find_candidates(one);
-    if (place >= candidates.size()) continue;
-    for (const auto metric : suite_metrics(one, candidates[place])) {
+  for (std::size_t b = 0; b < benchmarks.size(); ++b) {
+    if (place >= candidates[b].size()) continue;
+    const Results& one = benchmarks[b];
+    const std::size_t candidate = candidates[b][place];
+    for (const auto metric : suite_metrics(one, candidate)) {
       if (!metric) continue;
       const auto [known, is_new] = places.try_emplace(one.metrics[*metric].name, all.size());
       if (is_new) all.emplace_back();
-      all[known->second].push_back({one, candidates[place], *metric});
+      all[known->second].push_back({one, candidate, *metric});
     }
   }
   return all;
@@ -731,10 +741,13 @@ std::vector<std::optional<std::size_t>> suite_metrics(const Results& results,
 
 Report make_report(std::vector<Results> benchmarks, gate::Risk risk) {
   Report suite{.benchmarks = std::move(benchmarks), .risk = risk};
+  if (!suite.is_suite()) return suite;
+  std::vector<std::vector<std::size_t>> candidates;
   std::size_t most = 0;
-  for (const Results& one : suite.benchmarks) most = std::max(most, find_candidates(one).size());
+  for (const Results& one : suite.benchmarks)
+    most = std::max(most, candidates.emplace_back(find_candidates(one)).size());
   for (std::size_t place = 0; place < most; ++place) {
-    for (const std::vector<RowOfSuite>& rows : rows_by_metric(suite.benchmarks, place)) {
+    for (const auto& rows : rows_by_metric(suite.benchmarks, candidates, place)) {
       Geomean mean = geomean_of(rows, place);
       if (mean.benchmarks > 1) suite.geomeans.push_back(std::move(mean));
     }

@@ -9,6 +9,8 @@
 #include "results/results.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -101,7 +103,9 @@ void restore_leftovers(Call& call) {
 }
 
 int untune(Call& call) {
-  if (!os::is_there(tune::kJournalFolder)) return show("nothing is tuned\n");
+  std::error_code error;
+  const auto folder = std::filesystem::symlink_status(tune::kJournalFolder, error);
+  if (!std::filesystem::exists(folder)) return show("nothing is tuned\n");
   os::SettingFiles* const files = open_settings(call);
   if (!os::has_root_rights())
     return refuse({"only root can restore what was tuned", "sudo lauka --untune"},

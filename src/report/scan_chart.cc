@@ -229,9 +229,8 @@ std::string scan_headline(const Results& results, std::size_t metric) {
                                                   : "lowest",
                       parameters_text(results.commands[best]),
                       quantity(summary_of(results, best, metric)->mean, of));
-  const auto ranking = std::ranges::find(results.rankings, best, &Ranking::command);
-  if (is_sure || ranking == results.rankings.end() || ranking->significant ||
-      results.reference.baseline)
+  const MetricResult* row = row_of(results.commands[best], metric);
+  if (is_sure || !row->delta || row->delta->is_significant() || results.reference.baseline)
     return text;
   return text + ", not significantly different from " +
          parameters_text(results.commands[results.reference.command]);

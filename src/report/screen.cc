@@ -187,9 +187,29 @@ std::string reference_of(const Results& results, std::size_t command) {
   return (is_itself ? "itself" : name) + " in " + results.reference.baseline->file;
 }
 
-/// The more, the less the candidate has.
-double gain_of(const Ranking& ranking) {
-  return ranking.speed.faster ? ranking.speed.ratio : 1 / ranking.speed.ratio;
+/// True if the candidate has more of a metric where more is better, else less.
+bool is_gain(const Results& results, const Ranking& ranking) {
+  return ranking.speed.faster != (results.metrics[ranking.metric].better == Better::More);
+}
+
+/// The more, the better is the candidate.
+double gain_of(const Results& results, const Ranking& ranking) {
+  return is_gain(results, ranking) ? ranking.speed.ratio : 1 / ranking.speed.ratio;
+}
+
+/// Returns the rankings by one metric: the primary one, if a candidate differs by it, or none does
+/// by another.
+std::vector<Ranking> rankings_by_one(const Results& results, std::vector<Ranking> rankings) {
+  std::size_t metric = primary_metric(results.metrics).value_or(rankings.front().metric);
+  const auto differs_by_it = [&](const Ranking& one) {
+    return one.significant && one.metric == metric;
+  };
+  if (std::ranges::none_of(rankings, differs_by_it)) {
+    const auto other = std::ranges::find(rankings, true, &Ranking::significant);
+    if (other != rankings.end()) metric = other->metric;
+  }
+  std::erase_if(rankings, [&](const Ranking& one) { return one.metric != metric; });
+  return rankings;
 }
 
 /// Returns a difference with its interval, or that none is significant, or that nothing is known.
@@ -221,10 +241,9 @@ std::string write_line(const Results& results, const Ranking& ranking, const Sty
   return in_lines(bold(candidate, style) + between + bold(reference, style) + after, style);
 }
 
-/// Returns only the best of many commands: the table has the others. `rankings`: the largest gain
-/// first.
-std::string headline(const Results& results, const std::vector<Ranking>& rankings,
-                     const Style& style) {
+/// Returns only the best of many commands: the table has the others. `all`: the largest gain first.
+std::string headline(const Results& results, const std::vector<Ranking>& all, const Style& style) {
+  const std::vector<Ranking> rankings = rankings_by_one(results, all);
   const std::string scan = scan_headline(results, rankings[0].metric);
   if (!scan.empty()) return in_lines(scan, style);
   const std::string& reference = results.commands[results.reference.command].name;
@@ -236,17 +255,23 @@ std::string headline(const Results& results, const std::vector<Ranking>& ranking
                         bold(one_line(reference), style) + " in " +
                         spoken(one_line(results.metrics[rankings[0].metric].name)),
                     style);
-  const auto best = std::ranges::find_if(
-      rankings, [](const Ranking& ranking) { return ranking.significant && ranking.speed.faster; });
+  const auto best = std::ranges::find_if(rankings, [&](const Ranking& ranking) {
+    return ranking.significant && is_gain(results, ranking);
+  });
   if (best != rankings.end()) return write_line(results, *best, style);
   if (rankings.size() == 1 || results.reference.baseline)
     return write_line(results, rankings[0], style);
   const Metric& metric = results.metrics[rankings[0].metric];
   const bool is_time = metric.role == Role::WallTime;
-  const bool any =
-      std::ranges::any_of(rankings, [](const Ranking& ranking) { return ranking.significant; });
+  const auto worst = std::find_if(rankings.rbegin(), rankings.rend(),
+                                  [](const Ranking& ranking) { return ranking.significant; });
+  const bool any = worst != rankings.rend();
+  if (any && worst->metric != primary_metric(results.metrics))
+    return write_line(results, *worst, style);
+  const bool is_more = metric.better == Better::More;
   const std::string start = !any      ? "no command differs significantly from "
                             : is_time ? "no command is significantly faster than "
+                            : is_more ? "no command is significantly above "
                                       : "no command is significantly below ";
   const std::string end = any && is_time ? "" : " in " + spoken(one_line(metric.name));
   return in_lines(start + bold(one_line(reference), style) + end, style);
@@ -414,8 +439,9 @@ std::string histograms(const Results& results, const Style& style) {
 
 std::string summary_lines(const Results& results, const Style& style) {
   std::vector<Ranking> rankings = results.rankings;
-  std::ranges::stable_sort(
-      rankings, [](const Ranking& a, const Ranking& b) { return gain_of(a) > gain_of(b); });
+  std::ranges::stable_sort(rankings, [&](const Ranking& a, const Ranking& b) {
+    return gain_of(results, a) > gain_of(results, b);
+  });
   if (rankings.empty()) return "";
   const std::string failures = failure_lines(results, style);
   if (is_compact(results)) return headline(results, rankings, style) + failures;

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -130,20 +129,12 @@ std::vector<std::size_t> listed_candidates(const Results& results) {
   return candidates;
 }
 
-std::vector<std::optional<std::size_t>> row_metrics(const Results& results, std::size_t candidate) {
-  std::set<std::size_t> gated;
-  for (const gate::Verdict& verdict : results.verdicts)
-    if (verdict.candidate == candidate) gated.insert(verdict.metric);
-  if (gated.empty()) return {primary_metric(results.metrics)};
-  return {gated.begin(), gated.end()};
-}
-
 std::vector<SuiteRow> make_rows(const Report& suite) {
   std::vector<SuiteRow> rows;
   for (const Results* one : order_rows(suite)) {
     const std::size_t first = rows.size();
     for (const std::size_t candidate : listed_candidates(*one))
-      for (const auto metric : row_metrics(*one, candidate))
+      for (const auto metric : suite_metrics(*one, candidate))
         rows.push_back({one, candidate, metric, rows.size() == first});
     if (rows.size() == first)
       rows.push_back({one, std::nullopt, primary_metric(one->metrics), true});
@@ -225,6 +216,7 @@ TableRow suite_cells(const Geomean& mean, const Report& suite, const SuiteShape&
   if (shape.has_metrics) cells.push_back({mean.metric});
   cells.insert(cells.end(), {{}, {}, delta_cell(mean.change, mean.better)});
   if (shape.has_gates) cells.emplace_back();
+  if (shape.has_failures) cells.emplace_back();
   return cells;
 }
 

@@ -486,8 +486,7 @@ Cell delta_cell(const stats::Change& delta, Better better) {
   Cell cell{.text = delta_text(delta), .ink = Ink::Dim, .mark = Mark::Blank};
   if (delta.change) cell.narrower = {short_delta_text(delta)};
   cell.is_sure = delta.is_significant();
-  constexpr double relevant = 0.001;  // counts that hardly vary make the least change significant
-  if (!cell.is_sure || !delta.change || std::fabs(*delta.change) < relevant) return cell;
+  if (!delta.is_relevant()) return cell;
   const bool is_better = (*delta.change > 0) == (better == Better::More);
   cell.ink = better == Better::Neither ? Ink::Plain : is_better ? Ink::Green : Ink::Red;
   if (better != Better::Neither) cell.mark = is_better ? Mark::Better : Mark::Worse;

@@ -1,5 +1,6 @@
 #include "core/choices.h"
 #include "core/metric.h"
+#include "plan/rows.h"
 #include "results/results.h"
 #include "session/baseline.h"
 #include "session/recording.h"
@@ -9,7 +10,9 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -176,15 +179,69 @@ void analyse_metric(std::size_t index, const stats::IntervalTails& tails,
   compare_commands(index, tails, series, results);
 }
 
-/// The headline agrees with the row that is read first.
-void rank(Results& results) {
+std::optional<Ranking> ranking_by(const Results& results, std::size_t command, std::size_t metric) {
+  const auto& delta = results.commands[command].rows[metric].delta;
+  const auto speed = delta ? stats::relative_speed(*delta) : std::nullopt;
+  if (!speed) return std::nullopt;
+  return Ranking{command, metric, *speed, delta->is_significant()};
+}
+
+/// True if the user defined the metric: a formula, a part of the output, a line of the program.
+bool is_own(const Metric& metric) {
+  return metric.role == Role::Other && !metric.event && !metric.is_part && !metric.percentile &&
+         built_in_metric(metric.name) == nullptr && !is_built_in_formula(metric.name);
+}
+
+/// Returns the ranking by a metric if its delta is worth a mark, also when `tests` such deltas
+/// share the rate of false alarms; else nullopt.
+std::optional<Ranking> ranking_if_differs(const Results& results, std::size_t command,
+                                          std::size_t metric, std::size_t tests,
+                                          const std::vector<std::uint32_t>& rounds) {
+  const auto& delta = results.commands[command].rows[metric].delta;
+  if (!delta || !delta->is_relevant()) return std::nullopt;
+  if (tests > 1) {
+    const auto& baseline = results.reference.baseline;
+    const Series reference =
+        baseline ? Series{baseline_values(*baseline, command, metric), {}, std::nullopt}
+                 : make_series(results, metric, results.reference.command, rounds);
+    const Comparison samples = compare(reference, make_series(results, metric, command, rounds),
+                                       compares_within_rounds(results, command));
+    stats::IntervalTails tails = stats::tails_of(results.confidence);
+    tails.tail /= static_cast<double>(tests);
+    if (!stats::estimate_delta(samples.reference, samples.candidate, samples.paired, tails)
+             .is_significant())
+      return std::nullopt;
+  }
+  return ranking_by(results, command, metric);
+}
+
+/// Returns the ranking by the first gated metric that differs, else by the first own one; nullopt
+/// if none does. A gated metric's interval already allows for the other gates.
+std::optional<Ranking> ranking_by_other(const Results& results, std::size_t command,
+                                        const std::vector<std::uint32_t>& rounds) {
+  for (const gate::Verdict& verdict : results.verdicts)
+    if (verdict.candidate == command)
+      if (auto ranking = ranking_if_differs(results, command, verdict.metric, 1, rounds))
+        return ranking;
+  std::vector<std::size_t> own;
+  for (std::size_t m = 0; m < results.metrics.size(); ++m)
+    if (is_own(results.metrics[m])) own.push_back(m);
+  for (const std::size_t metric : own)
+    if (auto ranking = ranking_if_differs(results, command, metric, own.size(), rounds))
+      return ranking;
+  return std::nullopt;
+}
+
+/// The headline agrees with the row that is read first, unless that row does not differ and one
+/// that the user asked for does.
+void rank(const std::vector<std::uint32_t>& rounds, Results& results) {
   const auto metric = primary_metric(results.metrics);
   if (!metric) return;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    const auto& delta = results.commands[c].rows[*metric].delta;
-    if (!delta) continue;
-    if (const auto speed = stats::relative_speed(*delta))
-      results.rankings.push_back({c, *metric, *speed, delta->is_significant()});
+    auto ranking = ranking_by(results, c, *metric);
+    if (!ranking || !ranking->significant)
+      if (const auto other = ranking_by_other(results, c, rounds)) ranking = other;
+    if (ranking) results.rankings.push_back(*ranking);
   }
 }
 
@@ -248,43 +305,60 @@ TunedChange tuned_change(const stats::Change& change) {
   return {change.change, change.bounds->low, change.bounds->high};
 }
 
-/// Returns the delta of a benchmark's candidate; null unless a mean can be made of it.
-const stats::Delta* delta_of(const Results& results, std::size_t candidate) {
-  const auto metric = primary_metric(results.metrics);
-  if (!metric) return nullptr;
+/// Returns a candidate's delta of a metric; null unless a mean can be made of it.
+const stats::Delta* delta_of(const Results& results, std::size_t candidate, std::size_t metric) {
   const MetricResult* row = row_of(results.commands[candidate], metric);
   return row != nullptr && row->delta && row->delta->change && *row->delta->change > -1.0
              ? &*row->delta
              : nullptr;
 }
 
-/// `candidates`: of each benchmark.
-Geomean geomean_at(const std::vector<Results>& benchmarks,
-                   const std::vector<std::vector<std::size_t>>& candidates, std::size_t place) {
-  Geomean mean{.place = place};
+/// A candidate's row of a suite.
+struct RowOfSuite {
+  const Results& benchmark;
+  std::size_t candidate = 0;
+  std::size_t metric = 0;
+};
+
+/// `rows`: of the same place and metric.
+Geomean geomean_of(const std::vector<RowOfSuite>& rows, std::size_t place) {
+  const Metric& metric = rows.front().benchmark.metrics[rows.front().metric];
+  Geomean mean{.place = place, .metric = metric.name, .better = metric.better};
   std::vector<stats::Change> changes;
   bool has_one_name = true;
+  for (const RowOfSuite& row : rows) {
+    const stats::Delta* delta = delta_of(row.benchmark, row.candidate, row.metric);
+    if (delta == nullptr) continue;
+    const std::string& name = row.benchmark.commands[row.candidate].name;
+    has_one_name = has_one_name && (changes.empty() || name == mean.candidate);
+    mean.candidate = name;
+    changes.push_back(*delta);
+  }
+  if (!has_one_name) mean.candidate.clear();
+  mean.benchmarks = changes.size();
+  mean.change = stats::geometric_mean(changes);
+  return mean;
+}
+
+/// Returns the rows of the candidates at `place` of their benchmarks, by metric, in the order in
+/// which metrics first come. `candidates`: of each benchmark.
+std::vector<std::vector<RowOfSuite>> rows_by_metric(
+    const std::vector<Results>& benchmarks, const std::vector<std::vector<std::size_t>>& candidates,
+    std::size_t place) {
+  std::vector<std::vector<RowOfSuite>> all;
+  std::map<std::string_view, std::size_t> places;
   for (std::size_t b = 0; b < benchmarks.size(); ++b) {
     if (place >= candidates[b].size()) continue;
     const Results& one = benchmarks[b];
     const std::size_t candidate = candidates[b][place];
-    const stats::Delta* delta = delta_of(one, candidate);
-    if (delta == nullptr) continue;
-    const Metric& metric = one.metrics[*primary_metric(one.metrics)];
-    if (mean.metric.empty()) {
-      mean.metric = metric.name;
-      mean.better = metric.better;
+    for (const auto metric : suite_metrics(one, candidate)) {
+      if (!metric) continue;
+      const auto [known, is_new] = places.try_emplace(one.metrics[*metric].name, all.size());
+      if (is_new) all.emplace_back();
+      all[known->second].push_back({one, candidate, *metric});
     }
-    if (metric.name != mean.metric) continue;
-    const std::string& name = one.commands[candidate].name;
-    has_one_name = has_one_name && (mean.benchmarks == 0 || name == mean.candidate);
-    mean.candidate = name;
-    ++mean.benchmarks;
-    changes.push_back(*delta);
   }
-  if (!has_one_name) mean.candidate.clear();
-  mean.change = stats::geometric_mean(changes);
-  return mean;
+  return all;
 }
 
 // Times and counts are of different runs, so no run has all factors. The logarithms of the rows'
@@ -492,7 +566,7 @@ Results analyse(Recording session, gate::Findings findings) {
   const stats::IntervalTails plain = stats::tails_of(results.confidence);
   for (std::size_t m = 0; m < results.metrics.size(); ++m)
     analyse_metric(m, results.tails_of(m, plain), rounds, results);
-  rank(results);
+  rank(rounds, results);
   results.explanations = make_explanations(results, rounds);
   std::ranges::move(warnings_of_results(results), std::back_inserter(results.warnings));
   std::ranges::stable_sort(results.warnings, [](const Warning& a, const Warning& b) {
@@ -656,15 +730,27 @@ std::vector<std::size_t> find_candidates(const Results& results) {
   return candidates;
 }
 
+std::vector<std::optional<std::size_t>> suite_metrics(const Results& results,
+                                                      std::size_t candidate) {
+  std::set<std::size_t> gated;
+  for (const gate::Verdict& verdict : results.verdicts)
+    if (verdict.candidate == candidate) gated.insert(verdict.metric);
+  if (gated.empty()) return {primary_metric(results.metrics)};
+  return {gated.begin(), gated.end()};
+}
+
 Report make_report(std::vector<Results> benchmarks, gate::Risk risk) {
   Report suite{.benchmarks = std::move(benchmarks), .risk = risk};
+  if (!suite.is_suite()) return suite;
   std::vector<std::vector<std::size_t>> candidates;
   std::size_t most = 0;
   for (const Results& one : suite.benchmarks)
     most = std::max(most, candidates.emplace_back(find_candidates(one)).size());
   for (std::size_t place = 0; place < most; ++place) {
-    Geomean mean = geomean_at(suite.benchmarks, candidates, place);
-    if (mean.benchmarks > 1) suite.geomeans.push_back(std::move(mean));
+    for (const auto& rows : rows_by_metric(suite.benchmarks, candidates, place)) {
+      Geomean mean = geomean_of(rows, place);
+      if (mean.benchmarks > 1) suite.geomeans.push_back(std::move(mean));
+    }
   }
   return suite;
 }

@@ -253,7 +253,7 @@ struct CommandResult : Command {
   std::vector<MetricResult> rows{};  ///< one per metric, in the order of Results::metrics
 };
 
-/// A comparison by the primary metric, in one line.
+/// A comparison in one line: by the primary metric, or by a gated or own one that alone differs.
 struct Ranking {
   std::size_t command = 0;
   std::size_t metric = 0;        ///< index into Results::metrics
@@ -318,7 +318,7 @@ struct Geomean {
 /// unnamed one of a plain call.
 struct Report {
   std::vector<Results> benchmarks;    ///< at least one
-  std::vector<Geomean> geomeans{};    ///< one for each place that has two benchmarks
+  std::vector<Geomean> geomeans{};    ///< for each place and metric that two benchmarks have
   gate::Risk risk = gate::Risk::Any;  ///< how the gates share the rate of false alarms
 
   bool is_suite() const { return !benchmarks.front().benchmark.empty(); }
@@ -329,8 +329,13 @@ struct Report {
 /// The commands of a benchmark that are compared with its reference.
 std::vector<std::size_t> find_candidates(const Results& results);
 
-/// Adds the geometric means of the first metric shown. A benchmark that shows another one first, or
-/// has no delta, is left out.
+/// Returns the metrics of a candidate's rows in a suite (indices into Results::metrics): those of
+/// its gates, else the primary one; nullopt for a row without a metric.
+std::vector<std::optional<std::size_t>> suite_metrics(const Results& results,
+                                                      std::size_t candidate);
+
+/// Adds the geometric means of the metrics of the suite's rows. A benchmark whose candidate has no
+/// row of that metric, or no delta, is left out.
 Report make_report(std::vector<Results> benchmarks, gate::Risk risk);
 
 /// Makes verdicts inconclusive whose two commands differ in their failure rates. To be called

@@ -3,6 +3,7 @@
 #include "core/text.h"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -85,7 +86,46 @@ std::optional<std::size_t> place_in(const Recording& session, const Metric& metr
   return is_same ? place : std::nullopt;
 }
 
+/// Returns "counted in user space only"; empty if that is not known.
+std::string counting_text(const Metric& metric) {
+  const auto part = [&]() -> std::string_view {
+    switch (metric.levels) {
+      case CountedLevels::UserAndKernel:
+        return "user space and the kernel";
+      case CountedLevels::UserOnly:
+        return "user space only";
+      case CountedLevels::KernelOnly:
+        return "the kernel only";
+      case CountedLevels::Neither:
+        return "neither user space nor the kernel";
+      case CountedLevels::Unknown:
+        break;
+    }
+    return "";
+  }();
+  if (part.empty()) return "";
+  return fmt::format("{} in {}", metric.kind == RoundKind::Simulated ? "simulated" : "counted",
+                     part);
+}
+
 }  // namespace
+
+void note_other_levels(const Recording& session, const std::string& file, std::string_view here,
+                       Plan& plan) {
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> names;
+  for (const Metric& metric : plan.metrics) {
+    const auto place = place_in(session, metric);
+    std::string ours = counting_text(metric);
+    std::string theirs = place ? counting_text(session.metrics[*place]) : "";
+    if (!ours.empty() && !theirs.empty() && ours != theirs)
+      names[{std::move(theirs), std::move(ours)}].push_back(metric.name);
+  }
+  for (const auto& [how, metrics] : names)
+    plan.events.notes.push_back(
+        {NoteKind::OtherLevels,
+         fmt::format("{}: {} in {}, {} {}; deltas compare different things", listed(metrics),
+                     how.first, cited(file), how.second, here)});
+}
 
 std::vector<std::optional<std::size_t>> places_in(const Recording& session,
                                                   const std::vector<Metric>& metrics) {
@@ -147,6 +187,7 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
                      "has its name",
                      cited(plan.commands[c].name), cited(there), cited(file))});
   }
+  note_other_levels(*session, file, "here", plan);
   plan.reference.baseline = std::move(baseline);
   return {};
 }

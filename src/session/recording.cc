@@ -412,6 +412,7 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
     const auto places = add_events(session.setting.events, plan.events);
     if (auto added = add_metrics(session, sessions.front().file, places, plan.metrics); !added)
       return added.error();
+    note_other_levels(session, session.file, "in the files before it", plan);
   }
   show(choose_metrics(options), plan.metrics);
   if (auto percentiles = add_percentiles(options, plan.metrics); !percentiles)

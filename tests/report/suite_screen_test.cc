@@ -120,6 +120,30 @@ TEST_CASE("a suite's row shows the metric that its gate is on, with measured val
   CHECK(has(page, "<span class=\"mark worse\">fail</span><br>+10.0%, limit 1%</td>"));
 }
 
+TEST_CASE("a suite's geometric mean is of the metric of its rows") {
+  const auto gated = [](const std::string& name, double change) {
+    Results one = benchmark(name, 0.4, 0.2, -0.5);
+    one.metrics.push_back(metric("rate", Unit::Ratio));
+    one.commands[0].rows.push_back(row(1, summary(9, 100, 1, 100, 100)));
+    one.commands[1].rows.push_back(row(1, summary(9, 31, 1, 31, 31), changed(change, 0.001)));
+    one.verdicts = {verdict(gate::Answer::Fail)};
+    one.verdicts[0].metric = 1;
+    return one;
+  };
+  const Report suite = make_report({gated("parse", -0.69), gated("load", -0.69)}, gate::Risk::Any);
+  REQUIRE(suite.geomeans.size() == 1);
+  CHECK(suite.geomeans[0].metric == "rate");
+  CHECK(*suite.geomeans[0].change.change == doctest::Approx(-0.69));
+  CHECK(screen(suite, {}, false).starts_with("rate of 2 benchmarks\n"));
+
+  const Report mixed = make_report({gated("parse", -0.69), gated("load", -0.69),
+                                    benchmark("a", 0.1, 0.2, 1.0), benchmark("b", 0.1, 0.2, 1.0)},
+                                   gate::Risk::Any);
+  const std::string markdown = written(write_markdown, mixed);
+  check_order(markdown, {"| **geomean of 2** | rate |", "−69.0", "| **geomean of 2** | wall_time |",
+                         "+100.0"});
+}
+
 TEST_CASE("a suite's page opens with its gates and a forest plot down to the geometric mean") {
   Report suite = suite_of_three();
   suite.benchmarks[0].verdicts = {verdict(gate::Answer::Fail)};

@@ -442,6 +442,24 @@ TEST_CASE("the headline of many commands never names a loser as the winner") {
   CHECK(summary_lines(results, {}) == "no command differs significantly from ./old in wall time\n");
 }
 
+TEST_CASE("the headline of many is about another metric where nothing differs by the primary one") {
+  Results results = five();
+  results.metrics[1] = metric("rate", Unit::Ratio);
+  results.metrics[1].better = Better::More;
+  const auto by_rate = [](std::size_t command, double ratio, bool faster) {
+    Ranking ranking = ranked(command, ratio, 0.1, faster, true);
+    ranking.metric = 1;
+    return ranking;
+  };
+  const Ranking same = ranked(3, 1.0, 0.01, true, false);
+  results.rankings = {same, by_rate(1, 3.2, true), by_rate(2, 1.5, true)};
+  CHECK(has(summary_lines(results, {}), ": rate is 3.20 ± 0.10 times lower than in ./old\n"));
+  results.rankings = {same, by_rate(1, 3.2, true), by_rate(2, 1.5, false)};
+  CHECK(has(summary_lines(results, {}), ": rate is 1.50 ± 0.10 times higher than in ./old\n"));
+  results.rankings[0].significant = true;
+  CHECK(has(summary_lines(results, {}), " faster than ./old\n"));
+}
+
 TEST_CASE("a scan's headline has the law and the fastest value") {
   Results scan = five();
   const std::vector<double> means = {0.080, 0.020, 0.010, 0.040, 0.160};
@@ -460,7 +478,7 @@ TEST_CASE("a scan's headline has the law and the fastest value") {
     scan.commands[c].rows[0].summary->mean = c == 0 ? 0.5 : 0.011;
   }
   CHECK(summary_lines(scan, {}) == "fastest at n = 10 (mean 10.0ms)\n");
-  scan.rankings[1].significant = false;
+  scan.commands[2].rows[0].delta = changed(-0.5, 0.6);
   CHECK(summary_lines(scan, {}) ==
         "fastest at n = 10 (mean 10.0ms), not significantly different from n = 80\n");
   scan.commands[4].parameters[0].value = "many";

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -98,6 +99,34 @@ const MetricResult& row_of(const Results& results, std::size_t command, std::str
   }
   FAIL("no row " << std::string(name));
   return results.commands.front().rows.front();
+}
+
+/// Two commands whose wall times do not differ, and `own` metrics of the user, of which the last
+/// one differs by `changes`, a round each.
+Results with_own_metrics(std::size_t own, const std::vector<double>& changes,
+                         std::vector<gate::Verdict> verdicts = {}) {
+  Plan plan = plan_of(2);
+  for (std::size_t place = 0; place < own; ++place) {
+    plan.reported.push_back({.name = "own" + std::to_string(place), .better = Better::More});
+    plan.metrics.push_back(make_metric(plan.reported.back(), ReportedValue{place}));
+  }
+  Session session;
+  for (std::uint32_t round = 0; round < changes.size(); ++round) {
+    for (const std::uint32_t command : {0U, 1U}) {
+      RunRecord run = run_of(command, round, 1.0 + 0.01 * ((round + command) % 2));
+      run.reported.assign(own, 100.0 + round);
+      if (command == 1) *run.reported.back() *= 1.0 + changes[round];
+      session.runs.push_back(run);
+    }
+  }
+  gate::Findings findings;
+  findings.verdicts = std::move(verdicts);
+  return lauka::analyse(plan, session, findings);
+}
+
+std::string ranked_metric(const Results& results) {
+  REQUIRE(results.rankings.size() == 1);
+  return results.metrics[results.rankings[0].metric].name;
 }
 
 }  // namespace
@@ -196,6 +225,31 @@ TEST_CASE("the ranking turns the delta of the first metric shown into times fast
   REQUIRE(by_cpu_time.rankings.size() == 1);
   CHECK(by_cpu_time.rankings[0].metric == 0);
   CHECK(by_cpu_time.rankings[0].speed.ratio == Approx(2.0));
+}
+
+TEST_CASE("where wall time does not differ, the ranking is by an own metric that does") {
+  const Results results = with_own_metrics(1, {-0.69, -0.69, -0.68, -0.69, -0.70, -0.69});
+  CHECK(ranked_metric(results) == "own0");
+  CHECK(results.rankings[0].significant);
+  CHECK(results.rankings[0].speed.ratio == Approx(1 / 0.31).epsilon(0.01));
+  CHECK(ranked_metric(with_own_metrics(1, {-0.1, 0.1, -0.1, 0.1, -0.1, 0.1})) == "wall_time");
+  // Significant, but less than the 0.1% that a mark needs.
+  CHECK(ranked_metric(with_own_metrics(1, std::vector(6, -0.0005))) == "wall_time");
+}
+
+TEST_CASE("own metrics share the headline's rate of false alarms") {
+  // Six rounds of one sign have a chance of 1 / 32: enough for one metric, too much for two.
+  const std::vector<double> changes = {0.01, 0.01, 0.01, 0.01, 0.01, 0.5};
+  CHECK(ranked_metric(with_own_metrics(1, changes)) == "own0");
+  CHECK(ranked_metric(with_own_metrics(2, changes)) == "wall_time");
+}
+
+TEST_CASE("where wall time does not differ, the ranking is by a gated metric that does") {
+  gate::Verdict verdict;
+  verdict.candidate = 1;
+  verdict.metric = kBuiltInMetrics.size() + 1;
+  const std::vector<double> changes = {0.01, 0.01, 0.01, 0.01, 0.01, 0.5};
+  CHECK(ranked_metric(with_own_metrics(2, changes, {verdict})) == "own1");
 }
 
 TEST_CASE("if the mean contradicts the typical round, a warning says so") {

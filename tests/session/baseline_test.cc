@@ -112,6 +112,28 @@ TEST_CASE("deltas are from the command that is the reference, at any place") {
   CHECK(collect_samples(reference, true, 0, series, 0).reference == std::vector{4.0});
 }
 
+TEST_CASE("metrics that the baseline counted at other levels, or simulated, are named in a note") {
+  const auto notes_of = [](CountedLevels there, RoundKind kind, CountedLevels here) {
+    Plan plan = plan_of({"a"});
+    plan.metrics.push_back({.name = "loads", .levels = here});
+    const auto session = baseline_of({"a"});
+    session->metrics.push_back({.name = "loads", .kind = kind, .levels = there});
+    REQUIRE(use_baseline(plan, "b.json", session));
+    return plan.events.notes;
+  };
+  const auto all = CountedLevels::UserAndKernel;
+  const auto user = CountedLevels::UserOnly;
+  const std::vector<Note> notes = notes_of(user, RoundKind::Counting, all);
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0].kind == NoteKind::OtherLevels);
+  CHECK(notes[0].text ==
+        "loads: counted in user space only in 'b.json', counted in user space and the kernel here; "
+        "deltas compare different things");
+  CHECK(notes_of(user, RoundKind::Simulated, user).size() == 1);
+  CHECK(notes_of(user, RoundKind::Counting, user).empty());
+  CHECK(notes_of(CountedLevels::Unknown, RoundKind::Counting, all).empty());
+}
+
 TEST_CASE("values in another unit are refused") {
   const Plan plan = plan_of({"a"});
   const auto baseline = baseline_of({"a"});

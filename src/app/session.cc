@@ -108,9 +108,7 @@ Result<std::optional<KeptHead>> head_of_log(const std::string& text, const std::
                                             Seals& seals) {
   const std::size_t end = text.find('\n');
   const std::string_view line = std::string_view(text).substr(0, end);
-  if (end == std::string::npos &&
-      (line.starts_with(KeptHead::kBegin) || KeptHead::kBegin.starts_with(line)))
-    return std::optional<KeptHead>();
+  if (end == std::string::npos && may_be_cut_head(line)) return std::optional<KeptHead>();
   const auto opened = seals.open(line);
   auto head = opened ? parse_head(*opened) : std::nullopt;
   if (head) return head;

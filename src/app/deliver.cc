@@ -116,6 +116,40 @@ Circumstances make_circumstances(const Call& call) {
           call.throttling};
 }
 
+/// Returns the mean wall time of a command's timed runs, in seconds, and their number.
+std::pair<double, std::size_t> mean_wall_time(const Recording& session, std::size_t wall_time,
+                                              std::size_t command) {
+  double sum = 0.0;
+  std::size_t runs = 0;
+  for (const std::uint32_t run : session.runs->of_command(command)) {
+    const auto value = session.runs->value(run, wall_time);
+    sum += value.value_or(0.0);
+    runs += value ? 1 : 0;
+  }
+  return {runs > 0 ? sum / static_cast<double>(runs) : 0.0, runs};
+}
+
+/// Measures how much of runs under 1 ms is the start of their processes. This takes some 10 ms, so
+/// sessions that were not ten times as long go without.
+std::optional<double> measure_start_of_process(const Call& call, const Recording& session) {
+  constexpr double long_enough = 0.1;  // seconds
+  const Benchmark& one = call.benchmarks.front();
+  const bool shows_start = !call.is_saved() && !call.is_suite() &&
+                           call.options.verbosity != Verbosity::Quiet && !one.session.cut_short;
+  const auto wall_time = find_metric(session.metrics, Role::WallTime);
+  if (!shows_start || !session.shell.empty() || !wall_time ||
+      session.metrics[*wall_time].shown != Shown::Always)
+    return std::nullopt;
+  bool is_short = false;
+  for (std::size_t c = 0; c < session.measured.size(); ++c) {
+    const auto [mean, runs] = mean_wall_time(session, *wall_time, c);
+    if (c == 0 && mean * static_cast<double>(runs) < long_enough) return std::nullopt;
+    is_short = is_short || (mean > 0.0 && mean < report::kMostlyStart);
+  }
+  return is_short ? measure_start(one.plan, *call.launcher, call.user, os::interrupt)
+                  : std::nullopt;
+}
+
 /// Makes the report: gates settled, analysed, geometric means. The runs stay in `call`.
 Report make_report(const Call& call) {
   const Circumstances now = call.is_saved() ? Circumstances{} : make_circumstances(call);
@@ -129,6 +163,8 @@ Report make_report(const Call& call) {
     findings.push_back(call.is_saved() ? findings_of_saved(one, recordings.back()) : one.findings);
     hold_back_verdicts(recordings.back(), findings.back());
   }
+  recordings.front().process_start = measure_start_of_process(call, recordings.front());
+  if (call.launcher) call.launcher->dismiss();  // takes 80 us: during the analysis
   // A saved session's own gates were settled when it was measured.
   if (call.is_suite() && call.benchmarks.front().plan.gates_of_job > 0) {
     std::vector<gate::Findings*> all(findings.size());
@@ -174,31 +210,10 @@ void say_endings(const Call& call) {
   }
 }
 
-/// Measures how much of runs under 1 ms is the start of their processes. This takes some 10 ms, so
-/// sessions that were not ten times as long go without.
-void measure_start_of_process(Call& call, Report& report) {
-  constexpr double long_enough = 0.1;  // seconds
-  Results& results = report.benchmarks.front();
-  if (!report::shortest_run(results)) return;
-  const MetricResult* wall_time = row_of(results, 0, Role::WallTime);
-  if (wall_time == nullptr || !wall_time->summary ||
-      static_cast<double>(wall_time->runs) * wall_time->summary->mean < long_enough)
-    return;
-  results.process_start =
-      measure_start(call.benchmarks.front().plan, *call.launcher, call.user, os::interrupt);
-}
-
 int show_and_export(Call& call) {
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
-  // The launcher takes 80 us to end: during the analysis, unless it is still needed.
-  const bool shows_start = !call.is_saved() && !call.is_suite() &&
-                           call.options.verbosity != Verbosity::Quiet &&
-                           !call.benchmarks.front().session.cut_short;
-  if (call.launcher && !shows_start) call.launcher->dismiss();
-  Report report = make_report(call);
-  if (shows_start) measure_start_of_process(call, report);
-  if (call.launcher) call.launcher->dismiss();
+  const Report report = make_report(call);
   const bool is_cut_short = std::ranges::any_of(
       call.benchmarks, [](const Benchmark& one) { return one.session.cut_short.has_value(); });
   const int status = put_out(call, report, status_of(call, report), is_cut_short);

@@ -425,13 +425,12 @@ std::string summary_lines(const Results& results, const Style& style) {
 }
 
 std::optional<double> shortest_run(const Results& results) {
-  constexpr double mostly_start = 1e-3;
   std::optional<double> shortest;
   for (std::size_t c = 0; c < results.commands.size() && results.shell.empty(); ++c) {
     const MetricResult* row = row_of(results, c, Role::WallTime);
     if (row != nullptr && row->summary && results.metrics[row->metric].shown == Shown::Always &&
-        row->summary->mean > 0.0 && row->summary->mean < mostly_start)
-      shortest = std::min(shortest.value_or(mostly_start), row->summary->median);
+        row->summary->mean > 0.0 && row->summary->mean < kMostlyStart)
+      shortest = std::min(shortest.value_or(kMostlyStart), row->summary->median);
   }
   return shortest;
 }

@@ -271,8 +271,6 @@ struct Results : Recording, gate::Findings {
   bool paired = true;                     ///< deltas were taken within rounds
   Presentation presentation{};
   bool is_inconclusive_ok = false;  ///< an inconclusive gate alone leaves the exit status 0
-  /// Seconds that running `true` takes; nullopt: not measured.
-  std::optional<double> process_start{};
   std::vector<Warning> warnings{};  ///< in the order of Finding's kinds, then of the commands
 
   /// Returns what `command` is compared with.

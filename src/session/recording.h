@@ -153,6 +153,7 @@ struct Recording {
   bool by_lauka = true;                    ///< else by hyperfine, which has less
   std::vector<std::string> shell{};        ///< argv of the shell, without -c; empty: none
   std::vector<ShellOverhead> overheads{};  ///< one per command, subtracted from its times
+  std::optional<double> process_start{};   ///< seconds that running `true` takes; nullopt: unknown
 };
 
 /// Values that programs reported without being asked; they follow Plan::reported's.

@@ -1,6 +1,7 @@
 #include "core/text.h"
 #include "cores/cores.h"
 #include "cores/threads.h"
+#include "engine/perf/counters.h"
 #include "engine/perf/perf_engine.h"
 
 #include <algorithm>

@@ -5,6 +5,7 @@
 #include "core/machine.h"
 #include "core/metric.h"
 #include "core/own_metric.h"
+#include "core/pattern.h"
 
 #include <chrono>
 #include <cstddef>
@@ -88,7 +89,7 @@ struct Options {
   std::vector<std::string> from;     ///< files of saved sessions; if not empty, nothing is run
   std::string from_reference;        ///< name of one of their commands; empty: as it was
   std::optional<std::string> suite;  ///< a file of benchmarks; they have the commands
-  std::optional<std::string> only;   ///< a regular expression of their names
+  std::optional<Pattern> only;       ///< of their names
   std::optional<Shard> shard;
   bool resumes = false;               ///< goes on with a suite that was interrupted
   bool controls_fdr = false;          ///< the false discovery rate, of a suite's gates
@@ -118,7 +119,7 @@ struct Options {
   std::vector<std::string> folders;         ///< of --cwd
   std::vector<ParameterOption> parameters;  ///< in the order typed
   std::optional<IgnoreFailure> ignore_failure;
-  std::optional<std::string> until;   ///< a regular expression
+  std::optional<Pattern> until;       ///< of the line that ends a run
   std::optional<std::uint64_t> jobs;  ///< 1 to 1000
   bool as_root = false;
   std::optional<TuneRequest> tune;
@@ -129,7 +130,7 @@ struct Options {
   bool with_default_events = false;      ///< `events` are counted with the default ones
   std::vector<double> percentiles;       ///< wall time's, each once, above 0 and below 100
   bool region = false;                   ///< measures only what the program marks
-  std::vector<OwnMetric> scraped;        ///< by --scrape, with their regular expressions
+  std::vector<OwnMetric> scraped;        ///< by --scrape, with their patterns
   std::vector<OwnMetric> derived;        ///< by --derive: at most kMostDerived, all can be parsed
   EngineChoice engine = EngineChoice::Auto;
   StrategyChoice strategy = StrategyChoice::Auto;

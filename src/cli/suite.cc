@@ -479,12 +479,7 @@ class SuiteReader {
       return at(0, {"--fail-if-inconclusive without a gate",
                     "add fail-if-slower = 1 or fail-if = \"METRIC > PCT\""});
     const Shard shard = typed_.shard.value_or(Shard{});
-    std::optional<Pattern> pattern;
-    if (typed_.only) {
-      auto compiled = Pattern::compile(*typed_.only, Pattern::Groups::Idle);
-      if (!compiled) return compiled.error();
-      pattern = *std::move(compiled);
-    }
+    const std::optional<Pattern>& pattern = typed_.only;
     Words names;
     std::vector<Benchmark> chosen;
     bool matches_any = false;
@@ -492,7 +487,7 @@ class SuiteReader {
       Benchmark& one = suite_.benchmarks[i];
       names.push_back(cited(one.name));
       const auto matches = pattern ? pattern->matches(one.name, [] { return true; }) : true;
-      if (!matches) return matches.error().prefixed("--only " + cited(*typed_.only));
+      if (!matches) return matches.error().prefixed("--only " + cited(pattern->text()));
       matches_any = matches_any || *matches;
       if (*matches && i % shard.parts == shard.part - 1) chosen.push_back(std::move(one));
     }
@@ -503,7 +498,7 @@ class SuiteReader {
     names.resize(std::min(names.size(), most_shown));
     std::string all = listed(names, left > 0 ? "," : "and");
     if (left > 0) all += fmt::format(" and {} more", left);
-    return Error{fmt::format("--only {} matches no benchmark of {}", cited(*typed_.only),
+    return Error{fmt::format("--only {} matches no benchmark of {}", cited(pattern->text()),
                              cited(*typed_.suite)),
                  "they are " + all};
   }

@@ -646,12 +646,9 @@ void put_redone(JsonWriter& json, const Results& results, std::size_t command) {
 Json overhead_json(const Results& results, std::size_t command) {
   if (command >= results.overheads.size()) return nullptr;
   const ShellOverhead& overhead = results.overheads[command];
-  const auto seconds = [](std::uint64_t nanoseconds) {
-    return static_cast<double>(nanoseconds) / 1e9;
-  };
-  return {{metric_name_of(Role::WallTime), seconds(overhead.wall_ns)},
-          {metric_name_of(Role::UserTime), seconds(overhead.user_ns)},
-          {metric_name_of(Role::SystemTime), seconds(overhead.system_ns)}};
+  return {{metric_name_of(Role::WallTime), to_seconds(overhead.wall_ns)},
+          {metric_name_of(Role::UserTime), to_seconds(overhead.user_ns)},
+          {metric_name_of(Role::SystemTime), to_seconds(overhead.system_ns)}};
 }
 
 Json why_json(const Results& results, std::size_t command) {

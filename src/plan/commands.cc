@@ -406,7 +406,7 @@ void add_hints_about_duration(const Options& options, std::vector<std::string>& 
 /// Adds lines about a rate of which less would count as better, and an unknown unit.
 void add_hints_about_scraped(const Options& options, std::vector<std::string>& hints) {
   for (const OwnMetric& one : options.scraped) {
-    if (one.text.empty()) continue;
+    if (!one.is_scraped()) continue;
     if (is_rate(one) && one.better == Better::Less && !one.has_direction)
       hints.push_back(
           fmt::format("lower counts as better for {}; if higher is better, write {}:higher",

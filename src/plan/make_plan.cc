@@ -386,7 +386,8 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
   plan.seed = options.seed.value_or(clock_seed);
   plan.timeout = options.timeout;
   plan.ignore_failure = options.ignore_failure;
-  plan.until = options.until;
+  plan.awaited = options.until;
+  if (options.until) plan.until = options.until->text();
   plan.jobs = static_cast<std::uint32_t>(options.jobs.value_or(1));
   plan.confidence = options.confidence.value_or(kConfidence);
   plan.shell = options.shell;

@@ -256,7 +256,7 @@ std::string_view limit_of(PrecisionEnd end) {
 }
 
 std::string time(std::uint64_t nanoseconds) {
-  return quantity(static_cast<double>(nanoseconds) * 1e-9, Unit::Seconds);
+  return quantity(to_seconds(nanoseconds), Unit::Seconds);
 }
 
 std::string indented(const std::string& text) {

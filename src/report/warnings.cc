@@ -328,7 +328,7 @@ struct WarningWords {
     return {"throttled",
             fmt::format("the CPU quota of the control group was used up in {} of {} periods, in "
                         "which processes waited {} altogether",
-                        throttled, periods, seconds(static_cast<double>(waited_ns) * 1e-9)),
+                        throttled, periods, seconds(to_seconds(waited_ns))),
             "raise the quota or remove it (docker --cpus, systemd CPUQuota=, cpu.max), or compare "
             "cpu_time"};
   }

@@ -235,11 +235,9 @@ void analyse_runs(std::size_t c, Results& results) {
 
 std::vector<std::vector<double>> wall_times_by_command(const RunList& runs, RoundKind kind,
                                                        std::size_t commands) {
-  constexpr double per_second = 1e9;
   std::vector<std::vector<double>> all(commands);
   for (const RunRecord& run : runs)
-    if (run.step.kind == kind)
-      all[run.step.command].push_back(static_cast<double>(run.usage.wall_ns) / per_second);
+    if (run.step.kind == kind) all[run.step.command].push_back(to_seconds(run.usage.wall_ns));
   return all;
 }
 

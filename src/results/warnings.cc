@@ -35,10 +35,6 @@ constexpr double kFalseAlarms = 0.01;
 // its last thread was sampled.
 constexpr double kWhole = 0.98;
 
-double to_seconds(std::chrono::nanoseconds duration) {
-  return std::chrono::duration<double>(duration).count();
-}
-
 std::optional<double> median_of(const MetricResult* row) {
   if (row == nullptr || !row->summary) return std::nullopt;
   return row->summary->median;
@@ -181,7 +177,7 @@ bool alone_read_disk(const Recording& session, std::size_t command) {
 bool is_wait_of_quota(const Throttling& throttling, const BusyMachine& busy, std::size_t runs) {
   const double waited =
       (busy.median_wall_seconds - busy.median_cpu_seconds) * static_cast<double>(runs);
-  return static_cast<double>(throttling.waited_ns) * 1e-9 >= waited / 2.0;
+  return to_seconds(throttling.waited_ns) >= waited / 2.0;
 }
 
 /// True if the median moved by more than half of the interquartile range: on a busy machine

@@ -335,7 +335,7 @@ std::optional<double> measure_start(const Plan& plan, os::Launcher& launcher,
   spec.output = {};
   auto runs = run_empty(spec, launcher, interrupt, enough);
   if (!runs || runs->empty()) return std::nullopt;
-  return static_cast<double>(summarize(*std::move(runs)).wall_ns) / 1e9;
+  return to_seconds(summarize(*std::move(runs)).wall_ns);
 }
 
 bool subtract(const ShellOverhead& overhead, Usage& usage) {

@@ -31,7 +31,7 @@ StepRunner::StepRunner(const BenchmarkRun& benchmark, const RunContext& context,
       under_way_(std::move(under_way)),
       programs_(plan_, context.launcher, context.user, armed_, context.metric_files != nullptr),
       hooks_(plan_, context.launcher),
-      reported_(plan_, context.launcher, context.metric_files),
+      reported_(plan_, context.launcher, context.metric_files, context.clock),
       check_(plan_, context),
       is_looked_up_(plan_.commands.size()),
       paces_(plan_.commands.size()) {
@@ -50,12 +50,7 @@ Result<void> StepRunner::prepare() {
       counters_.back() = *added;
     }
   }
-  if (auto reported = reported_.prepare(); !reported) return reported;
-  if (plan_.until) {
-    auto pattern = Pattern::compile(*plan_.until, Pattern::Groups::Idle);
-    if (!pattern) return pattern.error();
-    awaited_.emplace(*std::move(pattern));
-  }
+  if (plan_.awaited) awaited_.emplace(*plan_.awaited, context_.clock);
   if (auto programs = programs_.prepare(); !programs) return programs;
   for (std::size_t c = 0; c < plan_.commands.size(); ++c) {
     const Hooks& hooks = plan_.commands[c].hooks;

@@ -53,7 +53,7 @@ class SessionRuns final : public RunTable {
                {},
                redone_ == nullptr ? RedoReason::Other : (*redone_)[index].reason,
                redone_ == nullptr ? std::string_view() : (*redone_)[index].why,
-               static_cast<double>(run.usage.wall_ns) / 1e9,
+               to_seconds(run.usage.wall_ns),
                run.below_overhead,
                run.order,
                run.outlived};

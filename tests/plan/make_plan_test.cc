@@ -408,7 +408,7 @@ TEST_CASE("copies at once bring their throughput along, where more is better") {
 
 TEST_CASE("ways of running that do not go together are refused") {
   Options options = options_of({"a", "b"});
-  options.until = "ready";
+  options.until = Pattern::compile("ready", Pattern::Groups::Idle).value();
   CHECK(answer_to(options) == "accepted");
   options.expected = {{}};
   CHECK(answer_to(options).starts_with("--until ends runs early"));

@@ -84,11 +84,17 @@ TEST_CASE("where only accounted metrics are listed, nothing needs to be counted"
 
 namespace {
 
-OwnMetric own(std::string_view head, std::string text = "") {
+OwnMetric own(std::string_view head, std::string formula = "") {
   auto metric = parse_own_metric(head);
   REQUIRE(metric);
-  metric->text = std::move(text);
+  metric->text = std::move(formula);
   return *metric;
+}
+
+OwnMetric scraped(std::string_view head) {
+  OwnMetric metric = own(head);
+  metric.pattern = Pattern::compile("(x)").value();
+  return metric;
 }
 
 Options with_rows(std::vector<std::string> rows = {}) {
@@ -102,7 +108,7 @@ Options with_rows(std::vector<std::string> rows = {}) {
 
 TEST_CASE("what is scraped and what is announced are metrics, which gates and formulas may be on") {
   Options options = with_rows({"wall_time", "served:1:higher", "rate"});
-  options.scraped = {own("rate:higher", "(x)")};
+  options.scraped = {scraped("rate:higher")};
   options.derived = {own("each:ms", "wall_time / served")};
   options.gates.push_back({.metric = "served", .limit_percent = -5, .below = true});
   const auto plan = make_plan(options, no_events, 1);
@@ -118,15 +124,15 @@ TEST_CASE("what is scraped and what is announced are metrics, which gates and fo
 
 TEST_CASE("two metrics of one name are refused") {
   Options twice = with_rows();
-  twice.scraped = {own("rate", "(x)"), own("rate", "(y)")};
+  twice.scraped = {scraped("rate"), scraped("rate")};
   CHECK(answer_to(twice) == "--scrape names rate twice; give each metric a name of its own");
   Options taken = with_rows();
-  taken.scraped = {own("wall_time", "(x)")};
+  taken.scraped = {scraped("wall_time")};
   CHECK(answer_to(taken) ==
         "--scrape wall_time has the name of another metric; give it a name of its own");
   CHECK(answer_to(with_rows({"wall_time:ms:higher"})).starts_with("--metrics wall_time "));
   Options both = with_rows({"rate:higher"});
-  both.scraped = {own("rate", "(x)")};
+  both.scraped = {scraped("rate")};
   CHECK(answer_to(both) ==
         "--metrics announces rate, which is there already; leave out the part after its name");
   CHECK(

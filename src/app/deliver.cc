@@ -51,8 +51,8 @@ Result<void> show_tables(const Options& options, const Report& report) {
   const bool quiet = options.verbosity == Verbosity::Quiet;
   const report::Style style = choose_style(options);
   const bool lacks_counters = std::ranges::any_of(report.benchmarks, [](const Results& results) {
-    return std::ranges::find(results.notes, NoteKind::NoCounters, &Note::kind) !=
-           results.notes.end();
+    return std::ranges::find(results.session.notes, NoteKind::NoCounters, &Note::kind) !=
+           results.session.notes.end();
   });
   const bool hides_lack = lacks_counters && !must_show_lack_of_counters(options);
   const std::vector<std::string> notes =
@@ -141,7 +141,7 @@ std::optional<double> measure_start_of_process(const Call& call, const Recording
       session.metrics[*wall_time].shown != Shown::Always)
     return std::nullopt;
   bool is_short = false;
-  for (std::size_t c = 0; c < session.measured.size(); ++c) {
+  for (std::size_t c = 0; c < session.commands.size(); ++c) {
     const auto [mean, runs] = mean_wall_time(session, *wall_time, c);
     if (c == 0 && mean * static_cast<double>(runs) < long_enough) return std::nullopt;
     is_short = is_short || (mean > 0.0 && mean < report::kMostlyStart);

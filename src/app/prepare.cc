@@ -69,12 +69,12 @@ Result<void> plan_measured(Call& call, Benchmark& one) {
   auto plan = make_plan(one.options, select, seed, one.cores.use, one.groups != nullptr);
   if (!plan) return plan.error();
   one.plan = *std::move(plan);
-  if (one.plan.jobs > 1 && !call.launcher->runs_copies())
+  if (one.plan.setting.jobs > 1 && !call.launcher->runs_copies())
     return Error{"--jobs runs copies of a command on Linux only",
                  "start them from a shell: lauka -S './a & ./a & wait'"};
   for (const Note& note :
        {Note{NoteKind::NoTreeMemory, *grouped}, Note{NoteKind::NoCoreTimes, one.cores.note}})
-    if (!note.text.empty()) one.plan.events.notes.push_back(note);
+    if (!note.text.empty()) one.plan.setting.events.notes.push_back(note);
   return {};
 }
 
@@ -129,7 +129,7 @@ Result<void> plan_saved(const Call& call, Benchmark& one) {
   if (!plan) return plan.error();
   one.plan = *std::move(plan);
   if (call.was_watched && !one.plan.gates.empty())
-    one.plan.events.notes.push_back(
+    one.plan.setting.events.notes.push_back(
         {NoteKind::JudgedAgain,
          "a session that ended when its own gates or --precision were content is judged again: a "
          "gate then fails falsely more often than --confidence says; -r fixes the runs "
@@ -165,7 +165,7 @@ void note_gone(const std::string& file, const ReadFile& read, Call& call) {
   if (gone.empty()) return;
   for (Benchmark& one : call.benchmarks)
     if (one.options.baseline == file)
-      one.plan.events.notes.push_back(
+      one.plan.setting.events.notes.push_back(
           {NoteKind::Other, fmt::format("the baseline {} has {}, which the suite lacks",
                                         cited(file), listed(gone))});
 }

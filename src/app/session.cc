@@ -166,9 +166,10 @@ MadeOf describe_origin(const Call& call, const std::vector<BenchmarkRun>& runs,
     };
     for (const Metric& metric : one.plan.metrics) add(metric.name);
     // Kept counts have no names, only places in their pass.
-    for (const Pass& pass : one.plan.events.passes) {
+    for (const Pass& pass : one.plan.setting.events.passes) {
       add(fmt::format("pass {}", static_cast<int>(pass.kind)));
-      for (const std::size_t event : pass.events) add(one.plan.events.events.at(event).name);
+      for (const std::size_t event : pass.events)
+        add(one.plan.setting.events.events.at(event).name);
     }
     for (const Command& command : one.plan.commands)
       for (const std::string& word : command.words) add(word);
@@ -215,7 +216,7 @@ Result<std::size_t> read_rounds(const std::string& text, const std::string& file
                    "begin again without --resume"};
     auto& [benchmark, kept] = *rounds;
     const Plan& plan = call.benchmarks[benchmark].plan;
-    const std::size_t runs = plan.order == Order::Sequential ? 1 : plan.commands.size();
+    const std::size_t runs = plan.setting.order == Order::Sequential ? 1 : plan.commands.size();
     if (!kept.first.is_thrown_away()) log.rounds += kept.steps / runs;
     log.keepers[benchmark].finished.push_back(std::move(kept));
     end = next + 1;

@@ -29,8 +29,8 @@ Result<void> add_events(Draft& draft, const Given& given) {
   const std::string list = adds_to_defaults ? given.value.substr(1) : given.value;
   const auto names = event_names(Given{given.option, list});
   if (!names) return names.error();
-  draft.with_default_events = draft.with_default_events || adds_to_defaults;
-  auto& events = draft.events;
+  draft.options.with_default_events = draft.options.with_default_events || adds_to_defaults;
+  auto& events = draft.options.events;
   for (const std::string& name : *names) {
     if (std::ranges::find(events, name) == events.end()) events.push_back(name);
   }
@@ -49,7 +49,7 @@ Result<void> add_label(Draft& draft, const Given& given) {
   const std::string key = given.value.substr(0, equals);
   if (equals == std::string::npos || !is_own_name(key))
     return refused(given, {"is not KEY=VALUE", "write, for example, --label commit=1a2b3c"});
-  auto& labels = draft.labels;
+  auto& labels = draft.options.labels;
   if (std::ranges::any_of(labels, [&](const Label& label) { return label.key == key; }))
     return refused(given, {"gives a key twice", "use only one of them"});
   labels.push_back({key, given.value.substr(equals + 1)});
@@ -57,16 +57,16 @@ Result<void> add_label(Draft& draft, const Given& given) {
 }
 
 Result<void> set_fail_if_inconclusive(Draft& draft, const Given& given) {
-  draft.fail_if_inconclusive = static_cast<int>(ExitStatus::GateInconclusive);
+  draft.options.fail_if_inconclusive = static_cast<int>(ExitStatus::GateInconclusive);
   if (given.value.empty()) return {};
   const auto status = whole_number(given, 1, 255);
   if (!status) return status.error();
-  draft.fail_if_inconclusive = static_cast<int>(*status);
+  draft.options.fail_if_inconclusive = static_cast<int>(*status);
   return {};
 }
 
 Result<void> set_percentiles(Draft& draft, const Given& given) {
-  std::vector<double>& all = draft.percentiles;
+  std::vector<double>& all = draft.options.percentiles;
   all.clear();
   for (const std::string& part : split_list(given.value)) {
     const std::string number = part.substr(part.starts_with('p') ? 1 : 0);
@@ -81,29 +81,30 @@ Result<void> set_percentiles(Draft& draft, const Given& given) {
 Result<void> set_precision(Draft& draft, const Given& given) {
   const std::size_t colon = given.value.rfind(':');
   const bool names_metric = colon != std::string::npos && colon > 0;
-  draft.precision_metric = names_metric ? given.value.substr(0, colon) : "";
+  draft.options.precision_metric = names_metric ? given.value.substr(0, colon) : "";
   const std::string number = names_metric ? given.value.substr(colon + 1) : given.value;
-  return keep(fraction(Given{given.option, number}, {0.0, false}, {1000.0, true}), draft.precision);
+  return keep(fraction(Given{given.option, number}, {0.0, false}, {1000.0, true}),
+              draft.options.precision);
 }
 
 Result<void> set_tune(Draft& draft, const Given& given) {
   bool is_list = false;
   auto request = tune_request(given, is_list);
   if (!request) return request.error();
-  draft.tune = *std::move(request);
-  if (is_list) draft.inquiry = {.kind = InquiryKind::TuneList};
+  draft.options.tune = *std::move(request);
+  if (is_list) draft.options.inquiry = {.kind = InquiryKind::TuneList};
   return {};
 }
 
 Result<void> set_engine(Draft& draft, const Given& given) {
   const Result<std::size_t> position = choice(given);
   if (!position) return position.error();
-  draft.engine = kEngines.at(*position).choice;
+  draft.options.engine = kEngines.at(*position).choice;
   return {};
 }
 
 Result<void> set_metrics(Draft& draft, const Given& given) {
-  Options& options = draft;
+  Options& options = draft.options;
   options.metric_list.clear();
   for (const auto& [name, selection] :
        {std::pair("default", MetricSelection::Default), std::pair("time", MetricSelection::Time),
@@ -119,7 +120,8 @@ Result<void> add_parameter_list(Draft& draft, const Given& given) {
   if (given.words[1].empty())
     return Error{fmt::format("{} {} has an empty list", given.option.spelling(), given.words[0]),
                  "write values with commas between them"};
-  draft.parameters.push_back({.name = given.words[0], .values = split_list(given.words[1])});
+  draft.options.parameters.push_back(
+      {.name = given.words[0], .values = split_list(given.words[1])});
   return {};
 }
 
@@ -142,14 +144,14 @@ Result<void> set_threads(Draft& draft, const Given& given) {
     auto& all = inquiry.processes;
     if (std::ranges::find(all, id) == all.end()) all.push_back(id);
   }
-  draft.inquiry = std::move(inquiry);
+  draft.options.inquiry = std::move(inquiry);
   return {};
 }
 
 /// Refuses a second suite.
 Result<void> set_suite(Draft& draft, const Given& given) {
-  if (draft.suite) return refused(given, {"is a second suite", "measure one at a time"});
-  return keep(text(given), draft.suite);
+  if (draft.options.suite) return refused(given, {"is a second suite", "measure one at a time"});
+  return keep(text(given), draft.options.suite);
 }
 
 Result<void> set_shard(Draft& draft, const Given& given) {
@@ -159,14 +161,15 @@ Result<void> set_shard(Draft& draft, const Given& given) {
   const auto part = parse_whole_number(given.value.substr(0, slash), 1, kMostShards);
   const auto parts = parse_whole_number(given.value.substr(slash + 1), 1, kMostShards);
   if (!part || !parts || *part > *parts) return refused(given, wrong);
-  draft.shard = Shard{static_cast<std::uint32_t>(*part), static_cast<std::uint32_t>(*parts)};
+  draft.options.shard =
+      Shard{static_cast<std::uint32_t>(*part), static_cast<std::uint32_t>(*parts)};
   return {};
 }
 
 /// Adds an export; the last one of a kind counts.
 Result<void> add_export(Draft& draft, const Given& given) {
   const ExportRow& row = *std::ranges::find(kExports, given.option.name, &ExportRow::option);
-  auto& exports = draft.exports;
+  auto& exports = draft.options.exports;
   std::erase_if(exports, [&](const ExportTarget& one) { return one.kind == row.kind; });
   auto file = text(given);
   if (!file) return file.error();
@@ -176,13 +179,13 @@ Result<void> add_export(Draft& draft, const Given& given) {
 
 Result<void> add_hook(Draft& draft, const Given& given) {
   const HookRow& row = *std::ranges::find(kHookKinds, given.option.name, &HookRow::name);
-  return add(text(given), draft.hooks[row.kind]);
+  return add(text(given), draft.options.hooks[row.kind]);
 }
 
 Result<void> set_style(Draft& draft, const Given& given) {
   if (auto known = choice(given); !known) return known.error();
   const std::string& style = given.value;
-  Options& options = draft;
+  Options& options = draft.options;
   if (style == "none") options.verbosity = Verbosity::Quiet;
   if (style == "full" || style == "color") options.color = ColorChoice::Always;
   if (style == "basic" || style == "nocolor") options.color = ColorChoice::Never;
@@ -193,14 +196,16 @@ Result<void> set_style(Draft& draft, const Given& given) {
 /// Asks a question, with its text if it has one.
 template <InquiryKind kind>
 Result<void> ask(Draft& draft, const Given& given) {
-  draft.inquiry = {.kind = kind, .text = given.value};
+  draft.options.inquiry = {.kind = kind, .text = given.value};
   return {};
 }
 
 template <typename T, typename Owner>
 T& target(Draft& draft, T Owner::*member) {
   if constexpr (std::is_same_v<Owner, Presentation>)
-    return draft.presentation.*member;
+    return draft.options.presentation.*member;
+  else if constexpr (std::is_same_v<Owner, Options>)
+    return draft.options.*member;
   else
     return draft.*member;
 }
@@ -315,13 +320,13 @@ constexpr auto kCommands = std::to_array<OptionInfo>({
      put<shell, &Options::shell>},
     {"", 'S', Takes::Nothing, "", "the same as --shell default",
      [](Draft& d, const Given&) -> Result<void> {
-       d.shell = Shell{{"sh"}};
+       d.options.shell = Shell{{"sh"}};
        return {};
      },
      brief("run the commands in a shell (sh)", sets("shell"))},
     {"", 'N', Takes::Nothing, "", "the same as --shell none",
      [](Draft& d, const Given&) -> Result<void> {
-       d.shell.reset();
+       d.options.shell.reset();
        return {};
      },
      sets("shell")},
@@ -351,7 +356,7 @@ constexpr auto kAroundCommands = std::to_array<OptionInfo>({
      push<output, &Options::outputs>},
     {"show-output", '\0', Takes::Nothing, "", "the same as --output inherit",
      [](Draft& d, const Given&) -> Result<void> {
-       d.outputs.push_back(OutputChoice{OutputKind::Inherit});
+       d.options.outputs.push_back(OutputChoice{OutputKind::Inherit});
        return {};
      },
      sets("output")},
@@ -367,7 +372,7 @@ constexpr auto kAroundCommands = std::to_array<OptionInfo>({
     {"parameter-scan", 'P', Takes::ThreeWords, "VAR MIN MAX",
      "the same with the numbers from MIN to MAX",
      [](Draft& d, const Given& g) -> Result<void> {
-       d.parameters.push_back(
+       d.options.parameters.push_back(
            {.name = g.words[0], .is_scan = true, .min = g.words[1], .max = g.words[2]});
        return {};
      },
@@ -442,9 +447,9 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      "mpki, branch_miss_rate, cache_miss_rate, cpu_utilization, clock and, on Intel, "
      "topdown_retiring and its like are there by name, and with --metrics all",
      [](Draft& d, const Given& g) -> Result<void> {
-       if (d.derived.size() == kMostDerived)
+       if (d.options.derived.size() == kMostDerived)
          return refused(g, {"is one --derive too many", "use 1,000 at most"});
-       return add(derived_metric(g), d.derived);
+       return add(derived_metric(g), d.options.derived);
      }},
     {"percentiles", '\0', Takes::Value, "50,90,99",
      "rows wall_time.p50, wall_time.p90, ...: the time that so many percent of the runs do not "
@@ -463,7 +468,7 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      "repeat (at most 3 times, then warn) a run that spent less than this share of its CPU time on "
      "performance cores",
      [](Draft& d, const Given& g) {
-       return keep(fraction(g, {0.0, false}, {100.0, true}), d.min_p_share);
+       return keep(fraction(g, {0.0, false}, {100.0, true}), d.options.min_p_share);
      }},
     {"threads", '\0', Takes::Value, "PID,...",
      "print times, cycles, instructions and IPC of each thread of a running process by kind of "
@@ -535,7 +540,7 @@ constexpr auto kGate = std::to_array<OptionInfo>({
      "confidence of every interval and gate (default 95). Each delta is the typical round's "
      "change, or the mean's with fewer than six rounds or values of 0",
      [](Draft& d, const Given& g) {
-       return keep(fraction(g, {50.0, true}, {100.0, false}), d.confidence);
+       return keep(fraction(g, {50.0, true}, {100.0, false}), d.options.confidence);
      },
      kOfSession},
     {"baseline", '\0', Takes::Value, "FILE",

@@ -426,7 +426,8 @@ Result<Draft> make_draft(const std::vector<po::option>& typed) {
   Draft draft;
   for (const po::option& part : typed) {
     if (part.string_key.empty()) {
-      draft.commands.insert(draft.commands.end(), part.value.begin(), part.value.end());
+      draft.options.commands.insert(draft.options.commands.end(), part.value.begin(),
+                                    part.value.end());
       continue;
     }
     const OptionInfo* option = option_of_key(part.string_key);
@@ -438,18 +439,18 @@ Result<Draft> make_draft(const std::vector<po::option>& typed) {
                    "write " + option->usage()};
     const std::string value = part.value.empty() ? "" : part.value.front();
     draft.given.push_back(option);
-    draft.typed.push_back({key_of(*option), part.value});
+    draft.options.typed.push_back({key_of(*option), part.value});
     const Result<void> applied = option->apply(draft, Given{*option, value, part.value});
     if (!applied) return applied.error();
-    if (ends_with(&part, typed.data() + typed.size(), draft.inquiry)) return draft;
+    if (ends_with(&part, typed.data() + typed.size(), draft.options.inquiry)) return draft;
   }
   return draft;
 }
 
 /// Finds a command that the last option took as its value: "-P n 1 'sleep {n}'".
 std::optional<Error> taken_command(const std::vector<po::option>& typed, const Draft& draft) {
-  if (!draft.commands.empty() || draft.reference || draft.inquiry || !draft.from.empty() ||
-      draft.suite || typed.empty())
+  if (!draft.options.commands.empty() || draft.reference || draft.options.inquiry ||
+      !draft.options.from.empty() || draft.options.suite || typed.empty())
     return std::nullopt;
   const po::option& last = typed.back();
   const OptionInfo* option = option_of_key(last.string_key);
@@ -481,12 +482,12 @@ bool is_given(const Draft& draft, std::string_view name) {
 
 /// Refuses options that contradict --suite, or need it.
 Result<void> fits_suite(const Draft& draft) {
-  const Options& options = draft;
+  const Options& options = draft.options;
   if (options.inquiry && options.suite && is_about_lauka(options.inquiry->kind)) return {};
   if (options.suite) {
-    if (!draft.commands.empty())
+    if (!draft.options.commands.empty())
       return Error{fmt::format("--suite has its commands in its file, so {} has no effect",
-                               cited(draft.commands.front())),
+                               cited(draft.options.commands.front())),
                    "leave it out"};
     if (!options.from.empty()) return contradiction("--suite", "--from");
     if (options.inquiry)
@@ -516,7 +517,7 @@ Result<Options> parse_words(const Words& words) {
   if (!typed) return typed.error();
   auto draft = make_draft(*typed);
   if (!draft) return draft.error();
-  if (!draft->inquiry) {
+  if (!draft->options.inquiry) {
     if (auto fits = refuse_separate_value(words); !fits) return fits.error();
   }
   if (auto taken = taken_command(*typed, *draft)) return *std::move(taken);
@@ -540,12 +541,15 @@ Result<void> settle_contradictions(Draft& draft) {
 }
 
 Result<void> settle_numbers_of_runs(Draft& draft) {
-  if (is_given(draft, "min-runs") && draft.max_runs && draft.min_runs > *draft.max_runs)
-    return Error{
-        fmt::format("--min-runs {} is more than --max-runs {}", draft.min_runs, *draft.max_runs),
-        "lower --min-runs or raise --max-runs"};
-  if (draft.precision_metric.empty()) draft.precision_metric = slower_metric(draft);
-  if (draft.max_runs) draft.min_runs = std::min(draft.min_runs, *draft.max_runs);
+  if (is_given(draft, "min-runs") && draft.options.max_runs &&
+      draft.options.min_runs > *draft.options.max_runs)
+    return Error{fmt::format("--min-runs {} is more than --max-runs {}", draft.options.min_runs,
+                             *draft.options.max_runs),
+                 "lower --min-runs or raise --max-runs"};
+  if (draft.options.precision_metric.empty())
+    draft.options.precision_metric = slower_metric(draft.options);
+  if (draft.options.max_runs)
+    draft.options.min_runs = std::min(draft.options.min_runs, *draft.options.max_runs);
   return {};
 }
 
@@ -553,12 +557,14 @@ Result<void> settle_numbers_of_runs(Draft& draft) {
 Result<void> settle_gates(Draft& draft) {
   std::vector<Condition> gates;
   if (draft.slower_percent)
-    gates.push_back({.metric = slower_metric(draft), .limit_percent = *draft.slower_percent});
-  for (Condition& gate : draft.gates)
+    gates.push_back(
+        {.metric = slower_metric(draft.options), .limit_percent = *draft.slower_percent});
+  for (Condition& gate : draft.options.gates)
     if (std::ranges::find(gates, gate) == gates.end()) gates.push_back(std::move(gate));
-  draft.gates = std::move(gates);
+  draft.options.gates = std::move(gates);
   // A saved session may have gates of its own.
-  if (draft.fail_if_inconclusive && draft.gates.empty() && draft.from.empty())
+  if (draft.options.fail_if_inconclusive && draft.options.gates.empty() &&
+      draft.options.from.empty())
     return Error{"--fail-if-inconclusive without a gate",
                  "add --fail-if-slower=PCT or --fail-if 'METRIC > PCT'"};
   return {};
@@ -567,24 +573,25 @@ Result<void> settle_gates(Draft& draft) {
 /// Assigns the names in order. The reference has an option of its own for its name, as in
 /// hyperfine, so that the other names do not shift when a reference is added.
 Result<void> settle_commands(Draft& draft) {
-  const std::span<const std::string> words = draft.commands;
+  const std::span<const std::string> words = draft.options.commands;
   if (words.size() > 1 && words[0] == "time")
     return Error{"'time' is not needed: lauka times every command",
                  "write lauka " + shell_quoted(words.subspan(1))};
   // With parameters each value may have a name: the plan counts them.
-  if (draft.names.size() > draft.commands.size() && draft.parameters.empty())
-    return Error{fmt::format("{} names (-n) for {}", draft.names.size(),
-                             plural(draft.commands.size(), "command")),
+  if (draft.options.names.size() > draft.options.commands.size() &&
+      draft.options.parameters.empty())
+    return Error{fmt::format("{} names (-n) for {}", draft.options.names.size(),
+                             plural(draft.options.commands.size(), "command")),
                  draft.reference ? "name the reference with --reference-name"
                                  : "give -n at most once per command"};
-  if (draft.reference && draft.baseline) return contradiction("--reference", "--baseline");
+  if (draft.reference && draft.options.baseline) return contradiction("--reference", "--baseline");
   if (draft.reference_name && !draft.reference)
     return Error{"--reference-name without --reference", "name the first command with -n"};
   if (draft.reference) {
-    draft.commands.insert(draft.commands.begin(), *std::move(draft.reference));
-    draft.names.insert(draft.names.begin(), draft.reference_name.value_or(""));
+    draft.options.commands.insert(draft.options.commands.begin(), *std::move(draft.reference));
+    draft.options.names.insert(draft.options.names.begin(), draft.reference_name.value_or(""));
   }
-  if (draft.commands.empty())
+  if (draft.options.commands.empty())
     return Error{"no command to measure",
                  "write lauka -- COMMAND [COMMAND ...], or see lauka --help"};
   return {};
@@ -597,17 +604,18 @@ Result<void> settle_saved(Draft& draft) {
     return Error{fmt::format("--from runs nothing, so {} has no effect", option->spelling()),
                  "leave it out"};
   }
-  for (std::string& file : std::exchange(draft.commands, {})) draft.from.push_back(std::move(file));
+  for (std::string& file : std::exchange(draft.options.commands, {}))
+    draft.options.from.push_back(std::move(file));
   if (!draft.reference) return {};
-  if (draft.baseline) return contradiction("--reference", "--baseline");
-  draft.from_reference = *std::move(draft.reference);
+  if (draft.options.baseline) return contradiction("--reference", "--baseline");
+  draft.options.from_reference = *std::move(draft.reference);
   return {};
 }
 
 /// Assigns one step to all scans, or each its own.
 Result<void> settle_steps(Draft& draft) {
   std::vector<ParameterOption*> scans;
-  for (ParameterOption& parameter : draft.parameters) {
+  for (ParameterOption& parameter : draft.options.parameters) {
     if (parameter.is_scan) scans.push_back(&parameter);
   }
   const std::vector<std::string>& steps = draft.steps;
@@ -658,19 +666,19 @@ Result<void> settle_check(const Options& options) {
 
 /// With --threads, --duration is how long to look.
 Result<void> settle_threads(Draft& draft) {
-  Inquiry& inquiry = *draft.inquiry;
+  Inquiry& inquiry = *draft.options.inquiry;
   if (inquiry.processes.size() > 1 && !draft.interval)
     return Error{"--threads shows the table of one process",
                  "name one, or add --interval 10ms for a line of JSON per thread and interval"};
-  if (is_given(draft, "duration")) inquiry.during = draft.duration;
+  if (is_given(draft, "duration")) inquiry.during = draft.options.duration;
   inquiry.interval = draft.interval;
   return {};
 }
 
 /// Refuses commands with a question; one word after -l is the text to look for.
 Result<void> settle_inquiry(Draft& draft) {
-  Inquiry& inquiry = *draft.inquiry;
-  const std::vector<std::string> commands = std::exchange(draft.commands, {});
+  Inquiry& inquiry = *draft.options.inquiry;
+  const std::vector<std::string> commands = std::exchange(draft.options.commands, {});
   const auto* const question =
       std::ranges::find(kQuestions, inquiry.kind, [](const auto& one) { return one.first; });
   if (question == kQuestions.end()) return {};
@@ -682,32 +690,32 @@ Result<void> settle_inquiry(Draft& draft) {
                              cited(is_list ? commands.back() : commands.front())),
                  "leave it out"};
   }
-  if (inquiry.kind == InquiryKind::Check) return settle_check(draft);
+  if (inquiry.kind == InquiryKind::Check) return settle_check(draft.options);
   return inquiry.kind == InquiryKind::Threads ? settle_threads(draft) : Result<void>();
 }
 
 /// Settles all but the exports. A suite's benchmarks are settled so, the suite itself is not.
 Result<void> settle_call(Draft& draft) {
-  const bool watches = draft.inquiry && draft.inquiry->kind == InquiryKind::Threads;
+  const bool watches = draft.options.inquiry && draft.options.inquiry->kind == InquiryKind::Threads;
   if (draft.interval && !watches)
     return Error{"--interval without --threads", "add --threads PID, or leave it out"};
-  if (draft.inquiry) return settle_inquiry(draft);
-  if (draft.kpep)
+  if (draft.options.inquiry) return settle_inquiry(draft);
+  if (draft.options.kpep)
     return Error{fmt::format("--kpep {} works only with --list-events and --explain-events",
-                             cited(*draft.kpep)),
+                             cited(*draft.options.kpep)),
                  "add one of them, or leave --kpep out"};
   const std::vector<Result<void> (*)(Draft&)> parts =
-      draft.from.empty() ? std::vector{settle_contradictions, settle_numbers_of_runs, settle_gates,
-                                       settle_commands, settle_steps}
-                         : std::vector{settle_gates, settle_saved};
+      draft.options.from.empty() ? std::vector{settle_contradictions, settle_numbers_of_runs,
+                                               settle_gates, settle_commands, settle_steps}
+                                 : std::vector{settle_gates, settle_saved};
   for (const auto settle_part : parts)
     if (auto settled = settle_part(draft); !settled) return settled;
-  if (draft.region && draft.engine == EngineChoice::Cachegrind)
+  if (draft.options.region && draft.options.engine == EngineChoice::Cachegrind)
     return Error{"--engine cachegrind simulates whole runs, not the region of --region",
                  "use only one of them"};
-  if (draft.engine == EngineChoice::None && !draft.events.empty())
+  if (draft.options.engine == EngineChoice::None && !draft.options.events.empty())
     return Error{fmt::format("--engine none counts nothing, so --event {} cannot be counted",
-                             cited(draft.events.front())),
+                             cited(draft.options.events.front())),
                  "use only one of them"};
   return {};
 }
@@ -730,12 +738,12 @@ Result<Options> parse(int argc, const char* const* argv) {
 }
 
 Result<Options> settle(Draft draft) {
-  const bool is_suite = draft.suite && !draft.inquiry;
+  const bool is_suite = draft.options.suite && !draft.options.inquiry;
   if (!is_suite)
     if (auto settled = settle_call(draft); !settled) return settled.error();
-  if (!draft.inquiry)
-    if (auto targets = settle_exports(draft); !targets) return targets.error();
-  return Options(std::move(draft));
+  if (!draft.options.inquiry)
+    if (auto targets = settle_exports(draft.options); !targets) return targets.error();
+  return std::move(draft.options);
 }
 
 }  // namespace lauka::cli

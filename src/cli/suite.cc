@@ -412,7 +412,7 @@ class SuiteReader {
   Result<void> read_session() {
     auto draft = read_draft({}, true);
     if (!draft) return draft.error();
-    draft->suite = typed_.suite;
+    draft->options.suite = typed_.suite;
     auto options = settle(*std::move(draft));
     if (!options) return at(0, options.error());
     suite_.session = *std::move(options);
@@ -458,10 +458,10 @@ class SuiteReader {
     }
     auto draft = read_draft(own, false);
     if (!draft) return draft.error();
-    draft->commands = std::move(commands);
-    if (draft->commands.empty() && !draft->reference)
+    draft->options.commands = std::move(commands);
+    if (draft->options.commands.empty() && !draft->reference)
       return at(line, {"there are no commands", "write commands = [\"./old\", \"./new\"]"});
-    draft->fail_if_inconclusive.reset();  // some benchmark may have no gate
+    draft->options.fail_if_inconclusive.reset();  // some benchmark may have no gate
     auto options = settle(*std::move(draft));
     if (!options) return at(line, options.error());
     suite_.benchmarks.push_back({benchmark_, *std::move(options)});

@@ -480,7 +480,7 @@ std::string joined_words(const std::vector<Command>& commands, std::size_t faile
 
 Result<void> check_until(const Options& options, const Plan& plan) {
   if (!options.until) return {};
-  if (plan.jobs > 1)
+  if (plan.setting.jobs > 1)
     return Error{
         "--until ends a run at its first line, so that --jobs would not wait for the others",
         "use only one of them"};
@@ -492,7 +492,7 @@ Result<void> check_until(const Options& options, const Plan& plan) {
   if (!options.expected.empty())
     return Error{"--until ends runs early, so that --expect-output has no whole output to compare",
                  "use only one of them"};
-  if (plan.events.passes_of(RoundKind::Simulated) > 0)
+  if (plan.setting.events.passes_of(RoundKind::Simulated) > 0)
     return Error{"--until ends runs early, and Valgrind counts only those that end by themselves",
                  "use only one of --until and --engine cachegrind"};
   return {};

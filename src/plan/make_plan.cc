@@ -170,7 +170,7 @@ Result<EventSet> choose_events(const Options& options, const WantedByName& by_na
 /// pass of their own where their clocks cost too much time for that.
 void add_core_times(Plan& plan) {
   if (plan.cores.timed.empty()) return;
-  EventSet& set = plan.events;
+  EventSet& set = plan.setting.events;
   if (plan.cores.in_counting_runs) {
     const std::size_t own = core_time_pass(set.passes.size());
     set.passes.resize(own);
@@ -376,19 +376,19 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
   if (!events) return events.error();
   Plan plan;
   plan.commands = *std::move(commands);
-  plan.events = *std::move(events);
+  plan.setting.events = *std::move(events);
   plan.events_were_asked_for = !options.events.empty();
-  plan.region = options.region;
+  plan.setting.region = options.region;
   plan.reported = options.scraped;
-  plan.warmup = options.warmup;
-  plan.order = options.order.value_or(default_order(options));
-  plan.order_is_for_hooks = !options.order && plan.order == Order::Sequential;
-  plan.seed = options.seed.value_or(clock_seed);
+  plan.setting.warmup = options.warmup;
+  plan.setting.order = options.order.value_or(default_order(options));
+  plan.setting.order_is_for_hooks = !options.order && plan.setting.order == Order::Sequential;
+  plan.setting.seed = options.seed.value_or(clock_seed);
   plan.timeout = options.timeout;
   plan.ignore_failure = options.ignore_failure;
   plan.awaited = options.until;
-  if (options.until) plan.until = options.until->text();
-  plan.jobs = static_cast<std::uint32_t>(options.jobs.value_or(1));
+  if (options.until) plan.setting.until = options.until->text();
+  plan.setting.jobs = static_cast<std::uint32_t>(options.jobs.value_or(1));
   plan.confidence = options.confidence.value_or(kConfidence);
   plan.shell = options.shell;
   plan.cores = cores;
@@ -397,9 +397,9 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
   plan.hints = hints_about(options, plan.commands);
   add_core_times(plan);
   plan.metrics =
-      make_metrics(plan.events, choose_metrics(options), !options.events.empty(), has_tree_peak);
+      make_metrics(plan.setting.events, choose_metrics(options), !options.events.empty(), has_tree_peak);
   if (auto reported = add_reported(plan.reported, plan.metrics); !reported) return reported.error();
-  const Result<void> formulas = add_formulas(by_name.formulas, plan.events, plan.metrics);
+  const Result<void> formulas = add_formulas(by_name.formulas, plan.setting.events, plan.metrics);
   if (!formulas) return formulas.error();
   if (auto percentiles = add_percentiles(options, plan.metrics); !percentiles)
     return percentiles.error();
@@ -411,7 +411,7 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
   plan.presentation.every_row =
       options.metrics != MetricSelection::Default || !options.events.empty();
   show_times_in(options.presentation.time_unit, plan.metrics);
-  plan.stop = make_stop_rule(options, plan.events.passes_of(RoundKind::Timed));
+  plan.setting.stop = make_stop_rule(options, plan.setting.events.passes_of(RoundKind::Timed));
   if (auto judgement = add_judgement(options, plan); !judgement) return judgement.error();
   return plan;
 }
@@ -420,18 +420,18 @@ std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t
                                  std::uint32_t first, std::uint32_t count) {
   // Runs that are thrown away are as timed runs are.
   const RoundKind serves = Step{.kind = kind}.gives_counts_only() ? kind : RoundKind::Timed;
-  const auto& passes = plan.events.passes;
+  const auto& passes = plan.setting.events.passes;
   const auto first_pass =
       static_cast<std::uint32_t>(std::ranges::find(passes, serves, &Pass::kind) - passes.begin());
-  const auto turns = static_cast<std::uint32_t>(plan.events.passes_of(serves));
+  const auto turns = static_cast<std::uint32_t>(plan.setting.events.passes_of(serves));
   // All runs of a round serve the same pass, since they are compared with each other.
   const std::uint32_t pass = turns == 0 ? 0 : first_pass + round % turns;
   std::vector<Step> steps;
   steps.reserve(count);
   for (std::uint32_t command = first; command < first + count; ++command)
     steps.push_back(Step{.command = command, .round = round, .pass = pass, .kind = kind});
-  if (plan.order == Order::Random && steps.size() > 1) {
-    std::mt19937_64 generator(seed_of_round(plan.seed, kind, round));
+  if (plan.setting.order == Order::Random && steps.size() > 1) {
+    std::mt19937_64 generator(seed_of_round(plan.setting.seed, kind, round));
     shuffle(steps, generator);
   }
   return steps;
@@ -450,7 +450,7 @@ Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, P
     const Metric& metric = plan.metrics[*place];
     if (gate.bound && gate.bound_unit != metric.unit) return unfit_limit(gate, metric.unit);
     needs_reference = needs_reference || !gate.bound;
-    note_direction(gate, metric, plan.events.notes);
+    note_direction(gate, metric, plan.setting.events.notes);
     plan.gates.push_back({gate, *place});
   }
   const std::size_t compared = plan.commands.size() - (plan.reference.anchor ? 1 : 0);

@@ -83,7 +83,8 @@ struct Setting {
 };
 
 /// All decisions made before the first run.
-struct Plan : Setting {
+struct Plan {
+  Setting setting{};
   std::vector<Command> commands;
   bool events_were_asked_for = false;  ///< by name, with -e
   std::vector<Metric> metrics;         ///< all that is measured, in the order of the table

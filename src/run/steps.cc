@@ -39,7 +39,7 @@ StepRunner::StepRunner(const BenchmarkRun& benchmark, const RunContext& context,
 }
 
 Result<void> StepRunner::prepare() {
-  for (std::size_t pass = 0; pass < plan_.events.passes.size(); ++pass) {
+  for (std::size_t pass = 0; pass < plan_.setting.events.passes.size(); ++pass) {
     auto armed = benchmark_.engine.arm(pass);
     if (!armed) return armed.error();
     armed_.push_back(*std::move(armed));
@@ -61,7 +61,7 @@ Result<void> StepRunner::prepare() {
   auto overheads = measure_shell(plan_, context_.launcher, context_.user, context_.interrupt);
   if (!overheads) return overheads.error();
   session_.overheads = *std::move(overheads);
-  if (plan_.events.passes_of(RoundKind::Counting) > 0) benchmark_.engine.pause();
+  if (plan_.setting.events.passes_of(RoundKind::Counting) > 0) benchmark_.engine.pause();
   return {};
 }
 
@@ -153,7 +153,7 @@ std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
   std::size_t size = std::min(steps.size(), os::Launcher::kMaxBatch);
   if (!armed_.empty()) size = std::min(size, armed_[steps.front().pass]->runs_at_once());
   // The output of successive runs to one pipe can be separated only if each has ended.
-  const bool one_by_one = hooks_.run_between_runs() || scrapes(plan_) || plan_.until ||
+  const bool one_by_one = hooks_.run_between_runs() || scrapes(plan_) || plan_.setting.until ||
                           benchmark_.groups != nullptr ||
                           std::ranges::any_of(plan_.commands, [](const Command& command) {
                             return command.output.kind == OutputKind::Pipe;
@@ -272,11 +272,11 @@ bool StepRunner::may_go_on(const Step& step, const os::Ended& ended) {
 bool StepRunner::until_matched(const Step& step, const os::Ended& ended) {
   if (!awaited_ || std::holds_alternative<NotStarted>(ended.outcome)) return true;
   if (const auto& error = awaited_->error()) {
-    cut_short(Error{"--until " + cited(*plan_.until) + " " + error->what, error->remedy});
+    cut_short(Error{"--until " + cited(*plan_.setting.until) + " " + error->what, error->remedy});
     return false;
   }
   if (ended.was_enough) return true;
-  cut_short(RunFailed{step, ended.outcome, awaited_->output_end(), *plan_.until});
+  cut_short(RunFailed{step, ended.outcome, awaited_->output_end(), *plan_.setting.until});
   return false;
 }
 
@@ -373,7 +373,7 @@ bool StepRunner::take_reported(RunRecord& run, std::size_t place) {
 
 /// Adds the run's notes about its region; without them, its counts are void.
 bool StepRunner::take_region(RunRecord& run, const os::Ended& ended, engine::Counted& counted) {
-  if (!plan_.region) return true;
+  if (!plan_.setting.region) return true;
   if (auto why = why_no_region(ended)) {
     std::ranges::fill(counted.counts, std::nullopt);
     counted.redo.reset();
@@ -391,7 +391,7 @@ bool StepRunner::may_lack(const Step& step, const Error& why) {
 }
 
 void StepRunner::check_counters() {
-  if (plan_.events.passes_of(RoundKind::Counting) == 0) return;
+  if (plan_.setting.events.passes_of(RoundKind::Counting) == 0) return;
   if (const auto held = benchmark_.engine.held_by_others())
     note_once({}, {NoteKind::CountersInUse, held->line()});
 }

@@ -22,7 +22,7 @@ class SessionRuns final : public RunTable {
   /// `runs` are the session's, or those that it ran again: with the reasons.
   SessionRuns(const Plan& plan, const std::vector<Metric>& metrics,
               std::shared_ptr<const RunList> runs, const std::deque<RedoneRun>* redone)
-      : events_(plan.events),
+      : events_(plan.setting.events),
         ignored_(plan.ignore_failure),
         runs_(std::move(runs)),
         redone_(redone),
@@ -31,7 +31,7 @@ class SessionRuns final : public RunTable {
         unpacked_(std::min(size(), kMostUnpacked)),
         values_(metrics.size() * unpacked_.size()) {
     readers_.reserve(metrics.size());
-    for (const Metric& metric : metrics) readers_.emplace_back(metric, plan.events);
+    for (const Metric& metric : metrics) readers_.emplace_back(metric, plan.setting.events);
     // Counting sort: ends_[c] is where the runs of `c` begin, and once they are in, where they end.
     for (std::size_t i = 0; i < size(); ++i) ++ends_[run(i).step.command + 1];
     for (std::size_t c = 1; c < ends_.size(); ++c) ends_[c] += ends_[c - 1];
@@ -121,7 +121,7 @@ class SessionRuns final : public RunTable {
 /// Each once.
 std::vector<Note> list_notes(const Plan& plan, const Session& session) {
   std::vector<Note> notes;
-  for (const auto* some : {&plan.events.notes, &session.notes}) {
+  for (const auto* some : {&plan.setting.events.notes, &session.notes}) {
     for (const Note& note : *some)
       if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
   }
@@ -187,7 +187,7 @@ void show(MetricSelection selection, std::vector<Metric>& metrics) {
 bool has_namesake(const std::vector<Recording>& sessions, std::size_t session,
                   const std::string& name) {
   for (std::size_t other = 0; other < sessions.size(); ++other) {
-    const auto& there = sessions[other].measured;
+    const auto& there = sessions[other].commands;
     if (other != session &&
         std::ranges::any_of(there, [&](const Command& command) { return command.name == name; }))
       return true;
@@ -200,7 +200,7 @@ Result<std::vector<Command>> named_commands(const Options& options,
   std::vector<Command> commands;
   for (std::size_t s = 0; s < sessions.size(); ++s) {
     const std::size_t first = commands.size();
-    for (Command command : sessions[s].measured) {
+    for (Command command : sessions[s].commands) {
       command.typed += first;
       if (has_namesake(sessions, s, command.name))
         command.name = fmt::format("{} ({})", command.name, sessions[s].file);
@@ -316,7 +316,7 @@ class JoinedRuns : public RunTable {
 void add_origins(const Recording& session, std::vector<Origin>& origins) {
   if (session.origins.empty())
     origins.push_back(
-        {session.file, session.measured.size(), session.setting.order, session.circumstances});
+        {session.file, session.commands.size(), session.setting.order, session.circumstances});
   else
     origins.insert(origins.end(), session.origins.begin(), session.origins.end());
 }
@@ -340,11 +340,11 @@ Recording make_recording(const Plan& plan, const Session& session, const Timers&
   for (const RedoneRun& one : session.redone) redone->push_back(one.run);
   Recording recording;
   recording.metrics = plan.metrics;
-  recording.measured = plan.commands;
+  recording.commands = plan.commands;
   for (std::size_t c = 0; c < session.programs.size(); ++c)
-    recording.measured[c].program = session.programs[c];
+    recording.commands[c].program = session.programs[c];
   for (std::size_t c = 0; c < session.uncounted.size(); ++c)
-    recording.measured[c].uncounted = session.uncounted[c];
+    recording.commands[c].uncounted = session.uncounted[c];
   recording.reference = plan.reference;
   add_discovered(plan, discovered, recording);
   const std::shared_ptr<const RunList> runs(std::shared_ptr<void>(), &session.runs);  // not owned
@@ -353,7 +353,7 @@ Recording make_recording(const Plan& plan, const Session& session, const Timers&
       std::make_shared<SessionRuns>(plan, recording.metrics, std::move(redone), &session.redone);
   recording.confidence = plan.confidence;
   recording.notes = list_notes(plan, session);
-  recording.setting = plan;
+  recording.setting = plan.setting;
   recording.setting.min_share = plan.cores.min_share;
   recording.circumstances = std::move(circumstances);
   recording.timers = timers;
@@ -409,7 +409,7 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
   if (!commands) return commands.error();
   plan.commands = *std::move(commands);
   for (const Recording& session : sessions) {
-    const auto places = add_events(session.setting.events, plan.events);
+    const auto places = add_events(session.setting.events, plan.setting.events);
     if (auto added = add_metrics(session, sessions.front().file, places, plan.metrics); !added)
       return added.error();
   }
@@ -436,18 +436,18 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
   Recording joined;
   joined.file = first.file;
   joined.metrics = plan.metrics;
-  joined.measured = plan.commands;
+  joined.commands = plan.commands;
   joined.reference = plan.reference;
   joined.confidence = plan.confidence;
   joined.setting = first.setting;
-  joined.setting.events = plan.events;
+  joined.setting.events = plan.setting.events;
   joined.circumstances = first.circumstances;
   joined.timers = first.timers;
   auto runs = std::make_shared<JoinedRuns>(plan.commands.size());
   auto redone = std::make_shared<JoinedRuns>(plan.commands.size());
   std::size_t before = 0;  // commands
   for (const Recording& session : sessions) {
-    const std::size_t commands = session.measured.size();
+    const std::size_t commands = session.commands.size();
     if (session.ended_by && !joined.ended_by) {
       joined.ended_by = session.ended_by;
       joined.ended_by->command += before;
@@ -470,7 +470,8 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
     joined.by_lauka = joined.by_lauka && session.by_lauka;
     if (sessions.size() > 1 || !session.origins.empty()) add_origins(session, joined.origins);
   }
-  joined.notes.insert(joined.notes.end(), plan.events.notes.begin(), plan.events.notes.end());
+  joined.notes.insert(joined.notes.end(), plan.setting.events.notes.begin(),
+                      plan.setting.events.notes.end());
   joined.runs = std::move(runs);
   joined.redone = std::move(redone);
   join_shells(sessions, joined);

@@ -135,8 +135,8 @@ struct KnownMean {
 struct Recording {
   std::string file{};  ///< that it was read from; empty: it was just run
   std::vector<Metric> metrics;
-  std::vector<Command> measured{};  ///< the commands
-  Reference reference{};            ///< for the deltas
+  std::vector<Command> commands{};
+  Reference reference{};  ///< for the deltas
   /// The kept runs, and those that were repeated and are in no statistics. The runs of a session
   /// that was just run are read in it, so it must outlive this.
   std::shared_ptr<const RunTable> runs = std::make_shared<RunTable>();

@@ -60,12 +60,12 @@ std::optional<double> value(const Plan& plan, std::string_view name,
                             std::vector<std::optional<std::uint64_t>> counts) {
   const auto place = find_metric(plan.metrics, name).value();
   RunRecord run;
-  run.step.kind = plan.events.kind_of(0);
+  run.step.kind = plan.setting.events.kind_of(0);
   run.usage.wall_ns = 2'000'000'000;
   run.usage.user_ns = 1'500'000'000;
   run.usage.system_ns = 500'000'000;
   run.counts = std::move(counts);
-  return MetricReader(plan.metrics[place], plan.events).value(run);
+  return MetricReader(plan.metrics[place], plan.setting.events).value(run);
 }
 
 }  // namespace

@@ -115,12 +115,12 @@ TEST_CASE("more names than commands are refused") {
 
 TEST_CASE("the order is random unless asked otherwise, and its seed the clock's") {
   Options options = options_of({"./old", "./new"});
-  CHECK(plan_of(options).order == Order::Random);
-  CHECK(plan_of(options, 77).seed == 77);
+  CHECK(plan_of(options).setting.order == Order::Random);
+  CHECK(plan_of(options, 77).setting.seed == 77);
   options.order = Order::Sequential;
   options.seed = 0;
-  CHECK(plan_of(options).order == Order::Sequential);
-  CHECK(plan_of(options, 77).seed == 0);
+  CHECK(plan_of(options).setting.order == Order::Sequential);
+  CHECK(plan_of(options, 77).setting.seed == 0);
 }
 
 TEST_CASE("what the options say of runs is in the plan") {
@@ -136,11 +136,11 @@ TEST_CASE("what the options say of runs is in the plan") {
   options.gates = {Condition{"cpu_time", 5.0}};
   options.confidence = 0.99;
   const Plan plan = plan_of(options);
-  CHECK_FALSE(plan.stop.exact_runs.has_value());
-  CHECK(plan.stop.min_runs == 3);
-  CHECK(plan.stop.max_runs == 9);
-  CHECK(plan.stop.budget_per_command == std::chrono::seconds(2));
-  CHECK(plan.warmup == 4);
+  CHECK_FALSE(plan.setting.stop.exact_runs.has_value());
+  CHECK(plan.setting.stop.min_runs == 3);
+  CHECK(plan.setting.stop.max_runs == 9);
+  CHECK(plan.setting.stop.budget_per_command == std::chrono::seconds(2));
+  CHECK(plan.setting.warmup == 4);
   CHECK(plan.timeout == std::chrono::milliseconds(5));
   CHECK(plan.ignore_failure.value().statuses == std::vector<int>{3});
   CHECK(plan.commands.front().input == "in.txt");
@@ -151,7 +151,7 @@ TEST_CASE("what the options say of runs is in the plan") {
   CHECK(plan.confidence == 0.99);
   options.max_runs.reset();
   options.runs = 6;
-  CHECK(plan_of(options).stop.exact_runs == 6);
+  CHECK(plan_of(options).setting.stop.exact_runs == 6);
 }
 
 TEST_CASE("the engine is asked for the wanted events, and its refusal is the plan's") {
@@ -161,7 +161,7 @@ TEST_CASE("the engine is asked for the wanted events, and its refusal is the pla
   options.single_pass = true;
   const auto plan = make_plan(options, engine.select(), 1).value();
   CHECK(engine.asked.value() == std::pair<Words, bool>{{"a", "b"}, true});
-  CHECK(plan.events.events.size() == 2);
+  CHECK(plan.setting.events.events.size() == 2);
   options.events = {"a", "nosuch"};
   CHECK(refusal_of(options) == "'nosuch' is not an event; lauka -l lists them");
 }
@@ -178,7 +178,7 @@ TEST_CASE("where only times are wanted nothing is counted, but what was asked fo
   options.metrics = MetricSelection::Time;
   const auto times = make_plan(options, engine.select(), 1).value();
   CHECK_FALSE(engine.asked.has_value());
-  CHECK(times.events.events.empty());
+  CHECK(times.setting.events.events.empty());
   options.events = {"a"};
   const Plan with_event = plan_of(options);
   CHECK(with_event.metrics.back().name == "a");
@@ -216,7 +216,7 @@ TEST_CASE("every pass gets a run: events that were asked for are refused where r
   options.min_runs = 1;
   check_order(refusal_of(options), {" 3 passes", " the 1 run ", " 3 runs"});
   options.max_runs.reset();
-  CHECK(plan_of(options).stop.min_runs == 3);
+  CHECK(plan_of(options).setting.stop.min_runs == 3);
 }
 
 TEST_CASE("default events may stay uncounted where runs are too few") {
@@ -233,7 +233,7 @@ TEST_CASE("default events may stay uncounted where runs are too few") {
   options.min_runs = 1;
   options.max_runs = 1;
   const auto plan = make_plan(options, two_passes, 1).value();
-  CHECK(plan.stop.min_runs == 1);
+  CHECK(plan.setting.stop.min_runs == 1);
 }
 
 TEST_CASE("ipc without counters for both of its events names the counters, not the events") {
@@ -329,7 +329,7 @@ TEST_CASE("a gate that fails where its metric gets better says so") {
                       {Pass{{0, 1}}},
                       {}};
     };
-    return texts_of(make_plan(options, counting, 1)->events.notes);
+    return texts_of(make_plan(options, counting, 1)->setting.events.notes);
   };
   CHECK(notes_of({"ipc", 5.0}) == Words{"the gate on ipc fails when the metric improves (more is "
                                         "better); to fail when it gets worse, write 'ipc < -5'"});
@@ -345,16 +345,16 @@ TEST_CASE("times by kind of core are in every pass, and in one of their own wher
   Options options = options_of({"old"});
   options.events = {"a", "b"};
   const auto plan = make_plan(options, engine.select(), 1, cores).value();
-  REQUIRE(plan.events.passes.size() == 2);
-  CHECK(plan.events.passes[0].events == std::vector<std::size_t>{0, 2, 3});
-  CHECK(plan.events.passes[1].events == std::vector<std::size_t>{1, 2, 3});
-  CHECK(plan.events.events[2].name == "p_time");
-  CHECK(plan.events.core_times() == std::vector<std::size_t>{2, 3});
+  REQUIRE(plan.setting.events.passes.size() == 2);
+  CHECK(plan.setting.events.passes[0].events == std::vector<std::size_t>{0, 2, 3});
+  CHECK(plan.setting.events.passes[1].events == std::vector<std::size_t>{1, 2, 3});
+  CHECK(plan.setting.events.events[2].name == "p_time");
+  CHECK(plan.setting.events.core_times() == std::vector<std::size_t>{2, 3});
   options.events.clear();
   options.metrics = MetricSelection::Time;
   const auto times = make_plan(options, engine.select(), 1, cores).value();
-  REQUIRE(times.events.passes.size() == 1);
-  CHECK(times.events.passes[0].events == std::vector<std::size_t>{0, 1});
+  REQUIRE(times.setting.events.passes.size() == 1);
+  CHECK(times.setting.events.passes[0].events == std::vector<std::size_t>{0, 1});
 }
 
 TEST_CASE("simulated runs have no times by kind of core") {
@@ -368,9 +368,9 @@ TEST_CASE("simulated runs have no times by kind of core") {
     return set;
   };
   const auto plan = make_plan(options_of({"old"}), simulating, 1, cores).value();
-  CHECK(plan.events.passes[0].events == std::vector<std::size_t>{1, 2, 3});
-  CHECK(plan.events.passes[1].events == std::vector<std::size_t>{0});
-  CHECK(plan.events.events[3].name == "unsplit_time");
+  CHECK(plan.setting.events.passes[0].events == std::vector<std::size_t>{1, 2, 3});
+  CHECK(plan.setting.events.passes[1].events == std::vector<std::size_t>{0});
+  CHECK(plan.setting.events.events[3].name == "unsplit_time");
 }
 
 TEST_CASE("a precision is of a metric that every timed run measures") {
@@ -400,7 +400,7 @@ TEST_CASE("copies at once bring their throughput along, where more is better") {
   CHECK_FALSE(find_metric(plan_without_events(options)->metrics, "throughput"));
   options.jobs = 4;
   const auto plan = plan_without_events(options).value();
-  CHECK(plan.jobs == 4);
+  CHECK(plan.setting.jobs == 4);
   const auto place = find_metric(plan.metrics, "throughput").value();
   CHECK(plan.metrics[place].better == Better::More);
   CHECK(plan.metrics[place].shown == Shown::Always);

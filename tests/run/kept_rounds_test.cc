@@ -14,8 +14,8 @@ namespace {
 
 Plan plan_of_two() {
   Plan plan = plan_of({"old", "new"}, 5);
-  plan.order = Order::Random;
-  plan.seed = 7;
+  plan.setting.order = Order::Random;
+  plan.setting.seed = 7;
   return plan;
 }
 
@@ -183,8 +183,8 @@ TEST_CASE("a round whose conclude the signal cancels is not kept") {
 
 TEST_CASE("a session goes on a second time, however long the warm-up of the first took") {
   Plan plan = plan_of_two();
-  plan.warmup = 1;
-  plan.stop.exact_runs = 40;
+  plan.setting.warmup = 1;
+  plan.setting.stop.exact_runs = 40;
   std::vector<FinishedRounds> kept;
   RoundKeeper keeper{{}, [&](const FinishedRounds& rounds) { kept.push_back(rounds); }};
   std::size_t ran = 0;

@@ -81,9 +81,9 @@ Read read(const std::string& text, const std::vector<OwnMetric>& announced = {})
 /// One command, whose cycles are counted in runs of their own.
 Plan counting_plan() {
   Plan plan = plan_of({"a"});
-  plan.events.events = {{.name = "cycles", .meaning = "cycles"}};
-  plan.events.passes = {{{0}, RoundKind::Counting}};
-  plan.metrics = make_metrics(plan.events, MetricSelection::Default, false);
+  plan.setting.events.events = {{.name = "cycles", .meaning = "cycles"}};
+  plan.setting.events.passes = {{{0}, RoundKind::Counting}};
+  plan.metrics = make_metrics(plan.setting.events, MetricSelection::Default, false);
   return plan;
 }
 
@@ -171,7 +171,7 @@ TEST_CASE("the values of a session are in its timed runs, and the file is in the
   Plan plan = plan_of({"a"});
   plan.metrics = make_metrics({}, MetricSelection::Default, false);
   files.batches = {{{0, "n 1\n"}}, {{0, "n 5\n"}}};
-  plan.stop.exact_runs = 2;
+  plan.setting.stop.exact_runs = 2;
   const auto session = bench.carry_out(plan).value();
   REQUIRE(session.runs.size() == 2);
   CHECK(bench.launcher.programs().front().launch_variable == "LAUKA_METRICS");
@@ -368,10 +368,10 @@ Session session_of(const os::RegionUse& use, bool ignores_failures, const Pass& 
   Bench bench;
   bench.launcher.adjust = [&](os::ProgramId, os::Ended& ended) { ended.region = use; };
   Plan plan = plan_of({"it"});
-  plan.region = true;
+  plan.setting.region = true;
   plan.reported = region_metrics();
-  plan.events.events.resize(pass.events.size());
-  if (!pass.events.empty()) plan.events.passes = {pass};
+  plan.setting.events.events.resize(pass.events.size());
+  if (!pass.events.empty()) plan.setting.events.passes = {pass};
   if (ignores_failures) plan.ignore_failure = IgnoreFailure{.any = true};
   auto session = bench.carry_out(plan);
   REQUIRE(session.has_value());

@@ -152,7 +152,7 @@ void find_labels(Call& call);
 bool needs_machine(const Call& call);
 
 /// True if an export describes its session.
-bool describes_session(const Options& options);
+bool describes_session(const OutputOptions& options);
 
 /// Reads a file with the rights of the user; "-" is standard input. A refusal calls it `what`.
 Result<std::string> read_text(const Call& call, const std::string& file, std::string_view what,
@@ -165,13 +165,13 @@ int show(const std::string& text);
 int refuse(const Error& error, ExitStatus status);
 
 /// Prints `notes` on standard error, unless the call is quiet.
-void say_notes(const Options& options, const std::vector<std::string>& notes);
+void say_notes(const OutputOptions& options, const std::vector<std::string>& notes);
 
 /// Writes on standard error; ignores failures.
 void say_on_error(const std::string& text);
 
 /// Returns the stream of the tables: standard error if an export takes standard output.
-os::Stream shown_on(const Options& options);
+os::Stream shown_on(const OutputOptions& options);
 
 /// Removes the log once all is exported; else it stays.
 void end_log(Call& call);

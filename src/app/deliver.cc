@@ -26,7 +26,7 @@ bool wants_color(ColorChoice choice, Stream stream) {
   return choice == ColorChoice::Always || (choice == ColorChoice::Auto && os::wants_color(stream));
 }
 
-report::Style choose_style(const Options& options) {
+report::Style choose_style(const OutputOptions& options) {
   const Stream stream = shown_on(options);
   return {wants_color(options.color, stream),
           os::terminal_width(stream, 0),
@@ -39,17 +39,17 @@ report::Style choose_style(const Options& options) {
 /// True if the lack of counters must be shown: if counts are requested, and otherwise at the first
 /// time on a terminal, which this call notes.
 bool must_show_lack_of_counters(const Options& options) {
-  return !options.events.empty() || options.engine != EngineChoice::Auto ||
-         options.verbosity == Verbosity::Verbose ||
-         (options.verbosity == Verbosity::Normal && os::is_terminal(Stream::Error) &&
+  return !options.counting.events.empty() || options.counting.engine != EngineChoice::Auto ||
+         options.output.verbosity == Verbosity::Verbose ||
+         (options.output.verbosity == Verbosity::Normal && os::is_terminal(Stream::Error) &&
           os::is_first_time("no-counters"));
 }
 
 /// Shows the tables, with notes before and warnings after them on standard error; an error if it
 /// cannot write.
 Result<void> show_tables(const Options& options, const Report& report) {
-  const bool quiet = options.verbosity == Verbosity::Quiet;
-  const report::Style style = choose_style(options);
+  const bool quiet = options.output.verbosity == Verbosity::Quiet;
+  const report::Style style = choose_style(options.output);
   const bool lacks_counters = std::ranges::any_of(report.benchmarks, [](const Results& results) {
     return std::ranges::find(results.session.notes, NoteKind::NoCounters, &Note::kind) !=
            results.session.notes.end();
@@ -63,9 +63,9 @@ Result<void> show_tables(const Options& options, const Report& report) {
   for (const std::string& warning : report::screen_warnings(report, style))
     warnings += report::wrapped_message(warning, width);
   if (!quiet) say_on_error(report::note_lines(notes, width));
-  auto shown = os::say(shown_on(options), text.tables);
+  auto shown = os::say(shown_on(options.output), text.tables);
   if (!quiet && !warnings.empty()) say_on_error(warnings);
-  auto closed = os::say(shown_on(options), text.verdicts);
+  auto closed = os::say(shown_on(options.output), text.verdicts);
   return shown ? closed : shown;
 }
 
@@ -89,9 +89,10 @@ int put_out(Call& call, const Report& report, int status, bool keeps_status) {
 /// Returns the findings of a saved session, if they still hold: a single session, compared with the
 /// same reference, with the same confidence.
 gate::Findings findings_of_saved(const Benchmark& one, const Recording& joined) {
-  if (!one.options.gates.empty()) return judge(joined, one.plan.gates, one.plan.gates_of_job);
+  if (!one.options.gates.conditions.empty())
+    return judge(joined, one.plan.gates, one.plan.gates_of_job);
   const Recording& first = one.saved.front();
-  const bool is_same = one.saved.size() == 1 && !one.options.baseline &&
+  const bool is_same = one.saved.size() == 1 && !one.options.gates.baseline &&
                        one.options.from_reference.empty() && joined.confidence == first.confidence;
   return is_same ? moved(one.findings, first.metrics, joined.metrics) : gate::Findings{};
 }
@@ -100,7 +101,7 @@ gate::Findings findings_of_saved(const Benchmark& one, const Recording& joined) 
 Circumstances make_circumstances(const Call& call) {
   // Describing the machine takes a look at some files, its class at many.
   const bool is_needed = needs_machine(call);
-  const bool is_described = describes_session(call.options);
+  const bool is_described = describes_session(call.options.output);
   Machine machine = is_described ? os::this_machine_whole()
                     : is_needed  ? os::this_machine()
                                  : Machine{};
@@ -135,7 +136,8 @@ std::optional<double> measure_start_of_process(const Call& call, const Recording
   constexpr double long_enough = 0.1;  // seconds
   const Benchmark& one = call.benchmarks.front();
   const bool shows_start = !call.is_saved() && !call.is_suite() &&
-                           call.options.verbosity != Verbosity::Quiet && !one.session.cut_short;
+                           call.options.output.verbosity != Verbosity::Quiet &&
+                           !one.session.cut_short;
   const auto wall_time = find_metric(session.metrics, Role::WallTime);
   if (!shows_start || !session.shell.empty() || !wall_time ||
       session.metrics[*wall_time].shown != Shown::Always)
@@ -176,7 +178,7 @@ Report make_report(const Call& call) {
     results.push_back(analyse(std::move(recordings[i]), std::move(findings[i])));
     results.back().benchmark = call.benchmarks[i].name;
     results.back().presentation = call.benchmarks[i].plan.presentation;
-    results.back().is_inconclusive_ok = !call.options.fail_if_inconclusive;
+    results.back().is_inconclusive_ok = !call.options.gates.fail_if_inconclusive;
   }
   return make_report(std::move(results), call.risk);
 }
@@ -184,7 +186,7 @@ Report make_report(const Call& call) {
 /// Returns the exit status: of the first signal that ended a benchmark, else of a failure (also of
 /// each run of a gated command), else of the gates.
 int status_of(const Call& call, const Report& report) {
-  int status = exit_status_of(report.verdicts(), call.options.fail_if_inconclusive);
+  int status = exit_status_of(report.verdicts(), call.options.gates.fail_if_inconclusive);
   if (has_failed_throughout(report)) status = static_cast<int>(ExitStatus::Failed);
   for (const Benchmark& one : call.benchmarks) {
     if (!one.session.cut_short) continue;
@@ -225,7 +227,7 @@ int show_and_export(Call& call) {
 
 }  // namespace
 
-bool describes_session(const Options& options) {
+bool describes_session(const OutputOptions& options) {
   return std::ranges::any_of(options.exports, [](const ExportTarget& one) {
     return one.kind == ExportKind::Json || one.kind == ExportKind::Html;
   });
@@ -240,13 +242,13 @@ int refuse(const Error& error, ExitStatus status) {
   return static_cast<int>(status);
 }
 
-Stream shown_on(const Options& options) {
+Stream shown_on(const OutputOptions& options) {
   const bool taken = std::ranges::any_of(
       options.exports, [](const ExportTarget& one) { return os::is_standard_output(one.file); });
   return taken ? Stream::Error : Stream::Output;
 }
 
-void say_notes(const Options& options, const std::vector<std::string>& notes) {
+void say_notes(const OutputOptions& options, const std::vector<std::string>& notes) {
   if (options.verbosity == Verbosity::Quiet) return;
   say_on_error(report::note_lines(notes, os::terminal_width(Stream::Error, 0)));
 }

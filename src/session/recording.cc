@@ -195,7 +195,7 @@ bool has_namesake(const std::vector<Recording>& sessions, std::size_t session,
   return false;
 }
 
-Result<std::vector<Command>> named_commands(const Options& options,
+Result<std::vector<Command>> named_commands(const std::vector<std::string>& names,
                                             const std::vector<Recording>& sessions) {
   std::vector<Command> commands;
   for (std::size_t s = 0; s < sessions.size(); ++s) {
@@ -207,10 +207,9 @@ Result<std::vector<Command>> named_commands(const Options& options,
       commands.push_back(std::move(command));
     }
   }
-  if (options.names.size() > commands.size())
-    return too_many_names(options.names.size(), commands.size());
-  for (std::size_t c = 0; c < options.names.size(); ++c)
-    if (!options.names[c].empty()) commands[c].name = options.names[c];
+  if (names.size() > commands.size()) return too_many_names(names.size(), commands.size());
+  for (std::size_t c = 0; c < names.size(); ++c)
+    if (!names[c].empty()) commands[c].name = names[c];
   return commands;
 }
 
@@ -241,7 +240,7 @@ Result<Reference> choose_reference(const Options& options, const std::vector<Rec
     return Reference{*found, {}, {}};
   }
   Reference reference{sessions.front().reference.command, {}, sessions.front().reference.anchor};
-  if (sessions.size() > 1 || options.baseline || !sessions.front().reference.baseline)
+  if (sessions.size() > 1 || options.gates.baseline || !sessions.front().reference.baseline)
     return reference;
   reference = sessions.front().reference;
   reference.baseline->metrics = places_in(*reference.baseline->session, plan.metrics);
@@ -405,7 +404,7 @@ Endings count_endings(const RunTable& runs, std::size_t command) {
 
 Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>& sessions) {
   Plan plan;
-  auto commands = named_commands(options, sessions);
+  auto commands = named_commands(options.commands.names, sessions);
   if (!commands) return commands.error();
   plan.commands = *std::move(commands);
   for (const Recording& session : sessions) {
@@ -414,19 +413,23 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
       return added.error();
   }
   show(choose_metrics(options), plan.metrics);
-  if (auto percentiles = add_percentiles(options, plan.metrics); !percentiles)
+  if (auto percentiles =
+          add_percentiles(options.counting, options.gates, options.run, plan.metrics);
+      !percentiles)
     return percentiles.error();
-  if (options.metrics == MetricSelection::Listed)
-    if (auto listed = list_rows(options.metric_list, plan.metrics); !listed) return listed.error();
-  show_times_in(options.presentation.time_unit, plan.metrics);
-  plan.confidence = options.confidence.value_or(sessions.front().confidence);
-  plan.presentation = options.presentation;
-  plan.presentation.every_row = options.metrics != MetricSelection::Default;
+  if (options.counting.metrics == MetricSelection::Listed)
+    if (auto listed = list_rows(options.counting.metric_list, plan.metrics); !listed)
+      return listed.error();
+  show_times_in(options.output.presentation.time_unit, plan.metrics);
+  plan.confidence = options.gates.confidence.value_or(sessions.front().confidence);
+  plan.presentation = options.output.presentation;
+  plan.presentation.every_row = options.counting.metrics != MetricSelection::Default;
   auto reference = choose_reference(options, sessions, plan);
   if (!reference) return reference.error();
   plan.reference = *std::move(reference);
-  const bool has_baseline = options.baseline || plan.reference.baseline;
-  if (auto gates = add_gates(options.gates, has_baseline, plan); !gates) return gates.error();
+  const bool has_baseline = options.gates.baseline || plan.reference.baseline;
+  if (auto gates = add_gates(options.gates.conditions, has_baseline, plan); !gates)
+    return gates.error();
   if (auto values = check_values(sessions, plan); !values) return values.error();
   return plan;
 }

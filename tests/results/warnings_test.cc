@@ -576,7 +576,7 @@ struct Wandering {
     cores.timed = {"P", "E"};
     Options options;
     for (std::size_t c = 0; c < shares.size(); ++c)
-      options.commands.emplace_back(1, static_cast<char>('a' + c));
+      options.commands.texts.emplace_back(1, static_cast<char>('a' + c));
     const auto select = [](const EventRequest&) -> Result<EventSet> {
       EventSet set;
       set.events = {{.name = "cycles", .meaning = "", .role = Role::Cycles},

@@ -70,7 +70,7 @@ Result<void> show_tables(const Options& options, const Report& report) {
 }
 
 /// Shows and exports; returns `status`, or a failure's.
-int put_out(Call& call, const Report& report, int status, bool keeps_status) {
+int put_out(Call& call, const Report& report, int status, bool keeps_status, bool& is_exported) {
   const auto say_why = [&](const Error& error) {
     const int failed = refuse(error, ExitStatus::Failed);
     if (!keeps_status) status = failed;
@@ -79,7 +79,7 @@ int put_out(Call& call, const Report& report, int status, bool keeps_status) {
   for (const os::OpenExport& one : call.exports) {
     exporter_of(one.kind)(report, [&](std::string_view bytes) { one.file->write(bytes); });
     if (const auto written = one.file->commit(); !written) {
-      call.has_lost_export = true;
+      is_exported = false;
       say_why(written.error());
     }
   }
@@ -94,7 +94,7 @@ gate::Findings findings_of_saved(const Benchmark& one, const Recording& joined) 
   const Recording& first = one.saved.front();
   const bool is_same = one.saved.size() == 1 && !one.options.gates.baseline &&
                        one.options.from_reference.empty() && joined.confidence == first.confidence;
-  return is_same ? moved(one.findings, first.metrics, joined.metrics) : gate::Findings{};
+  return is_same ? moved(one.measured.findings, first.metrics, joined.metrics) : gate::Findings{};
 }
 
 /// Returns where and when the numbers were taken of a session that has just ended.
@@ -137,7 +137,7 @@ std::optional<double> measure_start_of_process(const Call& call, const Recording
   const Benchmark& one = call.benchmarks.front();
   const bool shows_start = !call.is_saved() && !call.is_suite() &&
                            call.options.output.verbosity != Verbosity::Quiet &&
-                           !one.session.cut_short;
+                           !one.measured.session.cut_short;
   const auto wall_time = find_metric(session.metrics, Role::WallTime);
   if (!shows_start || !session.shell.empty() || !wall_time ||
       session.metrics[*wall_time].shown != Shown::Always)
@@ -152,35 +152,40 @@ std::optional<double> measure_start_of_process(const Call& call, const Recording
                   : std::nullopt;
 }
 
-/// Makes the report: gates settled, analysed, geometric means. The runs stay in `call`.
-Report make_report(const Call& call) {
+/// Returns the values that a benchmark's runs reported without being asked.
+Discovered discovered_in(Benchmark& one) {
+  return {std::move(one.measured.discovered),
+          one.options.counting.metrics != MetricSelection::Listed};
+}
+
+/// Makes the report: gates settled, analysed, geometric means. Takes the runs out of `call`.
+Report make_report(Call& call) {
   const Circumstances now = call.is_saved() ? Circumstances{} : make_circumstances(call);
   const Timers timers{os::MonotonicClock().resolution(), os::scheduler_tick()};
-  std::vector<Recording> recordings;
-  std::vector<gate::Findings> findings;
-  for (const Benchmark& one : call.benchmarks) {
-    recordings.push_back(call.is_saved()
-                             ? join(one.saved, one.plan)
-                             : make_recording(one.plan, one.session, timers, now, one.discovered));
-    findings.push_back(call.is_saved() ? findings_of_saved(one, recordings.back()) : one.findings);
-    hold_back_verdicts(recordings.back(), findings.back());
+  std::vector<Results> all;
+  for (Benchmark& one : call.benchmarks) {
+    Results& results = all.emplace_back();
+    results.session = call.is_saved() ? join(one.saved, one.plan)
+                                      : make_recording(one.plan, std::move(one.measured.session),
+                                                       timers, now, discovered_in(one));
+    results.findings = call.is_saved() ? findings_of_saved(one, results.session)
+                                       : std::move(one.measured.findings);
+    hold_back_verdicts(results.session, results.findings);
+    results.benchmark = one.name;
+    results.presentation = one.plan.presentation;
+    results.is_inconclusive_ok = !call.options.gates.fail_if_inconclusive;
   }
-  recordings.front().process_start = measure_start_of_process(call, recordings.front());
+  Recording& first = all.front().session;
+  first.process_start = measure_start_of_process(call, first);
   if (call.launcher) call.launcher->dismiss();  // takes 80 us: during the analysis
   // A saved session's own gates were settled when it was measured.
   if (call.is_suite() && call.benchmarks.front().plan.gates_of_job > 0) {
-    std::vector<gate::Findings*> all(findings.size());
-    std::ranges::transform(findings, all.begin(), [](gate::Findings& one) { return &one; });
-    gate::settle_job(all, 1.0 - recordings.front().confidence, call.risk);
+    std::vector<gate::Findings*> findings(all.size());
+    std::ranges::transform(all, findings.begin(), [](Results& one) { return &one.findings; });
+    gate::settle_job(findings, 1.0 - first.confidence, call.risk);
   }
-  std::vector<Results> results;
-  for (std::size_t i = 0; i < recordings.size(); ++i) {
-    results.push_back(analyse(std::move(recordings[i]), std::move(findings[i])));
-    results.back().benchmark = call.benchmarks[i].name;
-    results.back().presentation = call.benchmarks[i].plan.presentation;
-    results.back().is_inconclusive_ok = !call.options.gates.fail_if_inconclusive;
-  }
-  return make_report(std::move(results), call.risk);
+  for (Results& results : all) analyse(results);
+  return make_report(std::move(all), call.risk);
 }
 
 /// Returns the exit status: of the first signal that ended a benchmark, else of a failure (also of
@@ -189,8 +194,8 @@ int status_of(const Call& call, const Report& report) {
   int status = exit_status_of(report.verdicts(), call.options.gates.fail_if_inconclusive);
   if (has_failed_throughout(report)) status = static_cast<int>(ExitStatus::Failed);
   for (const Benchmark& one : call.benchmarks) {
-    if (!one.session.cut_short) continue;
-    status = exit_status_of(one.session, {}, std::nullopt);
+    if (!one.measured.session.cut_short) continue;
+    status = exit_status_of(one.measured.session, {}, std::nullopt);
     if (status != static_cast<int>(ExitStatus::Failed)) return status;
   }
   return status;
@@ -200,7 +205,7 @@ int status_of(const Call& call, const Report& report) {
 void say_endings(const Call& call) {
   bool is_said = false;
   for (const Benchmark& one : call.benchmarks) {
-    const Session& session = one.session;
+    const Session& session = one.measured.session;
     if (!session.cut_short) continue;
     const bool is_interrupted = std::holds_alternative<Interrupted>(*session.cut_short);
     if (is_interrupted && is_said && session.also_failed.empty()) continue;
@@ -212,13 +217,14 @@ void say_endings(const Call& call) {
   }
 }
 
-int show_and_export(Call& call) {
+int show_and_export(Call& call, bool& is_exported) {
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
   const Report report = make_report(call);
-  const bool is_cut_short = std::ranges::any_of(
-      call.benchmarks, [](const Benchmark& one) { return one.session.cut_short.has_value(); });
-  const int status = put_out(call, report, status_of(call, report), is_cut_short);
+  const bool is_cut_short = std::ranges::any_of(call.benchmarks, [](const Benchmark& one) {
+    return one.measured.session.cut_short.has_value();
+  });
+  const int status = put_out(call, report, status_of(call, report), is_cut_short, is_exported);
   say_endings(call);
   for (const std::string& line : report::ruined_lines(report))
     say_on_error(report::wrapped_message(line, os::terminal_width(Stream::Error, 0)));
@@ -254,8 +260,9 @@ void say_notes(const OutputOptions& options, const std::vector<std::string>& not
 }
 
 int deliver(Call& call) {
-  const int status = show_and_export(call);
-  end_log(call);
+  bool is_exported = true;
+  const int status = show_and_export(call, is_exported);
+  end_log(call, is_exported);
   return status;
 }
 

@@ -102,7 +102,7 @@ void enter_saved(ReadSession session, Call& call) {
   const gate::Findings& found = session.findings;
   call.was_watched = call.was_watched || (!session.recording.setting.stop.exact_runs &&
                                           (!found.verdicts.empty() || found.precision));
-  if (one->saved.empty()) one->findings = std::move(session.findings);
+  if (one->saved.empty()) one->measured.findings = std::move(session.findings);
   one->saved.push_back(std::move(session.recording));
 }
 
@@ -273,9 +273,10 @@ std::unique_ptr<os::ProgramAside> ask_git(const Call& call, const std::vector<st
 void ask_for_head(Call& call) {
   call.labels = with_given(call.options.output.labels, {});
   if (!call.options.output.asks_git || !describes_session(call.options.output)) return;
-  call.repository = find_repository();
-  if (!call.repository) return;
-  call.git = ask_git(call, {"rev-parse", "--revs-only", "HEAD", "--symbolic-full-name", "HEAD"});
+  auto repository = find_repository();
+  if (!repository) return;
+  call.git = GitQuestion{*std::move(repository), ask_git(call, {"rev-parse", "--revs-only", "HEAD",
+                                                                "--symbolic-full-name", "HEAD"})};
 }
 
 Result<void> make_plans(Call& call) {
@@ -382,25 +383,26 @@ std::optional<int> prepare(Call& call) {
   return ended(open_exports(call));
 }
 
-void find_head(Call& call) {
+std::vector<Label> find_head(Call& call) {
   constexpr std::size_t most_bytes = 4096;
-  if (!call.git) return;
-  const auto answer = call.git->wait(most_bytes);
+  if (!call.git) return {};
+  const auto answer = call.git->program->wait(most_bytes);
+  const std::string folder = std::move(call.git->repository);
   call.git.reset();
-  if (succeeded(answer.outcome)) call.head = labels_of_head(answer.output);
-  const std::string& folder = *call.repository;
+  if (succeeded(answer.outcome)) return labels_of_head(answer.output);
   const bool is_foreign = !folder.empty() && (os::belongs_to_another(folder, call.user) ||
                                               os::belongs_to_another(folder + "/.git", call.user));
-  if (!succeeded(answer.outcome) && std::holds_alternative<Exited>(answer.outcome) && is_foreign)
+  if (std::holds_alternative<Exited>(answer.outcome) && is_foreign)
     say_notes(call.options.output,
               {fmt::format("git says neither commit nor branch: the repository {0} belongs to "
                            "another user; 'git config --global --add safe.directory {0}' has git "
                            "trust it, and --no-git does without",
                            shell_quoted(folder))});
+  return {};
 }
 
-void find_labels(Call& call) {
-  if (call.head.empty()) return;
+void find_labels(Call& call, std::vector<Label> head) {
+  if (head.empty()) return;
   const auto git = ask_git(call, {"status", "--porcelain", "--untracked-files=no"});
   const auto answer = git->wait(1);
   if (!succeeded(answer.outcome)) {
@@ -409,8 +411,8 @@ void find_labels(Call& call) {
                "neither commit nor branch; --label gives them"});
     return;
   }
-  call.head.push_back({"dirty", answer.output.empty() ? "no" : "yes"});
-  call.labels = with_given(std::move(call.labels), call.head);
+  head.push_back({"dirty", answer.output.empty() ? "no" : "yes"});
+  call.labels = with_given(std::move(call.labels), head);
 }
 
 Result<std::string> read_text(const Call& call, const std::string& file, std::string_view what,

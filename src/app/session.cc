@@ -317,14 +317,8 @@ std::optional<int> measure_tuned(Call& call) {
     return refuse(kept.error(), ExitStatus::Usage);
   auto measured = carry_out(runs, context, call.options.run.seed.value_or(0));
   if (!measured) return refuse(measured.error(), ExitStatus::Failed);
-  for (std::size_t i = 0; i < measured->size(); ++i) {
-    Benchmark& one = call.benchmarks[i];
-    SessionResult& result = (*measured)[i];
-    one.session = std::move(result.session);
-    one.findings = std::move(result.findings);
-    one.discovered = {std::move(result.discovered),
-                      one.options.counting.metrics != MetricSelection::Listed};
-  }
+  for (std::size_t i = 0; i < measured->size(); ++i)
+    call.benchmarks[i].measured = std::move((*measured)[i]);
   return std::nullopt;
 }
 
@@ -362,7 +356,7 @@ bool needs_machine(const Call& call) {
 
 std::optional<int> measure(Call& call) {
   say_hints(call);
-  find_head(call);
+  std::vector<Label> head = find_head(call);
   const os::LinuxCalls* linux_system = os::linux_calls();
   std::vector<Throttling> throttling;
   if (linux_system != nullptr) {
@@ -377,19 +371,20 @@ std::optional<int> measure(Call& call) {
     call.throttling = throttled_between(throttling, os::read_throttling(*linux_system));
   end_tuning(call);
   compare_tuning(call);
-  if (!status) find_labels(call);
+  if (!status) find_labels(call, std::move(head));
   return status;
 }
 
-void end_log(Call& call) {
+void end_log(Call& call, bool is_exported) {
   if (!call.log) return;
   os::AppendLog& lines = *call.log->lines;
-  const bool is_whole = std::ranges::none_of(
-      call.benchmarks, [](const Benchmark& one) { return one.session.cut_short.has_value(); });
+  const bool is_whole = std::ranges::none_of(call.benchmarks, [](const Benchmark& one) {
+    return one.measured.session.cut_short.has_value();
+  });
   // An export that failed has left its room.
   const bool is_kept = lines.flush();
   const os::ActAs owner(call.user);
-  if (is_whole && !call.has_lost_export) {
+  if (is_whole && is_exported) {
     if (owner.error().empty()) lines.remove();
   } else if (!is_kept) {
     say_notes(call.options.output, {"the finished rounds could not be kept for --resume"});

@@ -255,7 +255,7 @@ void compare_tuning(Call& call) {
   if (!call.tuning) return;
   auto& compared = call.tuning->compared;
   for (const Benchmark& one : call.benchmarks)
-    for (TunedComparison& of_command : compare_tuned(one.plan, one.session)) {
+    for (TunedComparison& of_command : compare_tuned(one.plan, one.measured.session)) {
       of_command.benchmark = one.name;
       compared.push_back(std::move(of_command));
     }

@@ -487,8 +487,7 @@ MetricResult row_of_reference(const Results& results, std::size_t command, std::
                      series.values.size());
 }
 
-Results analyse(Recording session, gate::Findings findings) {
-  Results results{std::move(session), std::move(findings)};
+void analyse(Results& results) {
   for (std::size_t c = 0; c < results.session.commands.size(); ++c)
     if (results.session.reference.is_candidate(c) && !compares_within_rounds(results.session, c))
       results.paired = false;
@@ -504,13 +503,18 @@ Results analyse(Recording session, gate::Findings findings) {
   std::ranges::stable_sort(results.warnings, [](const Warning& a, const Warning& b) {
     return a.finding.index() < b.finding.index();
   });
+}
+
+Results analyse(Recording session, gate::Findings findings) {
+  Results results{std::move(session), std::move(findings)};
+  analyse(results);
   return results;
 }
 
-Results analyse(const Plan& plan, const Session& session, const gate::Findings& findings,
+Results analyse(const Plan& plan, Session session, const gate::Findings& findings,
                 const Timers& timers, Circumstances circumstances) {
   Results results =
-      analyse(make_recording(plan, session, timers, std::move(circumstances)), findings);
+      analyse(make_recording(plan, std::move(session), timers, std::move(circumstances)), findings);
   results.presentation = plan.presentation;
   return results;
 }

@@ -343,11 +343,13 @@ bool has_failed_throughout(const Report& report);
 
 /// Analyses the commands of a session, whole or cut short. Commands without a counted run have 0
 /// runs and rows without values. A run that failed under `--ignore-failure` counts as any other.
+/// `results` has the session and its findings.
+void analyse(Results& results);
 Results analyse(Recording session, gate::Findings findings);
 
-/// Analyses a session that was just run on the machine of `timers`. It must outlive Results::runs.
-/// `circumstances` go with the numbers.
-Results analyse(const Plan& plan, const Session& session, const gate::Findings& findings,
+/// Analyses a session that was just run on the machine of `timers`. `circumstances` go with the
+/// numbers.
+Results analyse(const Plan& plan, Session session, const gate::Findings& findings,
                 const Timers& timers = {}, Circumstances circumstances = {});
 
 /// Returns the ratio of a metric's values, `of` (a command) to `to` (another one of the session),

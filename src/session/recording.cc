@@ -20,12 +20,12 @@ namespace {
 class SessionRuns final : public RunTable {
  public:
   /// `runs` are the session's, or those that it ran again: with the reasons.
-  SessionRuns(const Plan& plan, const std::vector<Metric>& metrics,
-              std::shared_ptr<const RunList> runs, const std::deque<RedoneRun>* redone)
+  SessionRuns(const Plan& plan, const std::vector<Metric>& metrics, RunList runs,
+              std::deque<RedoneRun> redone = {})
       : events_(plan.setting.events),
         ignored_(plan.ignore_failure),
         runs_(std::move(runs)),
-        redone_(redone),
+        redone_(std::move(redone)),
         ends_(plan.commands.size() + 1),
         by_command_(size()),
         unpacked_(std::min(size(), kMostUnpacked)),
@@ -39,7 +39,7 @@ class SessionRuns final : public RunTable {
       by_command_[ends_[run(i).step.command]++] = static_cast<std::uint32_t>(i);
   }
 
-  std::size_t size() const override { return runs_->size(); }
+  std::size_t size() const override { return runs_.size(); }
 
   RunRow row(std::size_t index) const override {
     const RunRecord& run = this->run(index);
@@ -51,8 +51,8 @@ class SessionRuns final : public RunTable {
                run.step.kind,
                run.coverage,
                {},
-               redone_ == nullptr ? RedoReason::Other : (*redone_)[index].reason,
-               redone_ == nullptr ? std::string_view() : (*redone_)[index].why,
+               redone_.empty() ? RedoReason::Other : redone_[index].reason,
+               redone_.empty() ? std::string_view() : redone_[index].why,
                to_seconds(run.usage.wall_ns),
                run.below_overhead,
                run.order,
@@ -91,7 +91,7 @@ class SessionRuns final : public RunTable {
   const RunRecord& run(std::size_t index) const {
     Unpacked& kept = unpacked_[index % kMostUnpacked];
     if (kept.index == index) return kept.run;
-    runs_->read(index, kept.run);
+    runs_.read(index, kept.run);
     for (std::size_t m = 0; m < readers_.size(); ++m) value_at(index, m) = kUnread;
     kept.index = index;
     return kept.run;
@@ -109,8 +109,8 @@ class SessionRuns final : public RunTable {
 
   EventSet events_;
   std::optional<IgnoreFailure> ignored_;
-  std::shared_ptr<const RunList> runs_;
-  const std::deque<RedoneRun>* redone_;  // null: the runs were not repeated
+  RunList runs_;
+  std::deque<RedoneRun> redone_;  // the reasons; empty: the runs were not repeated
   std::vector<MetricReader> readers_;
   std::vector<std::size_t> ends_;
   std::vector<std::uint32_t> by_command_;
@@ -333,10 +333,10 @@ void join_shells(const std::vector<Recording>& sessions, Recording& joined) {
 
 }  // namespace
 
-Recording make_recording(const Plan& plan, const Session& session, const Timers& timers,
+Recording make_recording(const Plan& plan, Session&& session, const Timers& timers,
                          Circumstances circumstances, const Discovered& discovered) {
-  auto redone = std::make_shared<RunList>();
-  for (const RedoneRun& one : session.redone) redone->push_back(one.run);
+  RunList redone;
+  for (const RedoneRun& one : session.redone) redone.push_back(one.run);
   Recording recording;
   recording.metrics = plan.metrics;
   recording.commands = plan.commands;
@@ -346,10 +346,10 @@ Recording make_recording(const Plan& plan, const Session& session, const Timers&
     recording.commands[c].uncounted = session.uncounted[c];
   recording.reference = plan.reference;
   add_discovered(plan, discovered, recording);
-  const std::shared_ptr<const RunList> runs(std::shared_ptr<void>(), &session.runs);  // not owned
-  recording.runs = std::make_shared<SessionRuns>(plan, recording.metrics, runs, nullptr);
-  recording.redone =
-      std::make_shared<SessionRuns>(plan, recording.metrics, std::move(redone), &session.redone);
+  recording.runs =
+      std::make_shared<SessionRuns>(plan, recording.metrics, std::exchange(session.runs, {}));
+  recording.redone = std::make_shared<SessionRuns>(plan, recording.metrics, std::move(redone),
+                                                   std::exchange(session.redone, {}));
   recording.confidence = plan.confidence;
   recording.notes = list_notes(plan, session);
   recording.setting = plan.setting;

@@ -137,8 +137,7 @@ struct Recording {
   std::vector<Metric> metrics;
   std::vector<Command> commands{};
   Reference reference{};  ///< for the deltas
-  /// The kept runs, and those that were repeated and are in no statistics. The runs of a session
-  /// that was just run are read in it, so it must outlive this.
+  /// The kept runs, and those that were repeated and are in no statistics.
   std::shared_ptr<const RunTable> runs = std::make_shared<RunTable>();
   std::shared_ptr<const RunTable> redone = std::make_shared<RunTable>();
   std::vector<KnownMean> means{};  ///< of a session of hyperfine 1.x
@@ -162,9 +161,9 @@ struct Discovered {
   bool is_shown = true;  ///< no rows were listed
 };
 
-/// Returns the session that carried out `plan`, as data. `timers` are of the machine that ran it.
-/// `session` must outlive the runs.
-Recording make_recording(const Plan& plan, const Session& session, const Timers& timers,
+/// Returns the session that carried out `plan`, as data; takes the runs out of `session`. `timers`
+/// are of the machine that ran it.
+Recording make_recording(const Plan& plan, Session&& session, const Timers& timers,
                          Circumstances circumstances, const Discovered& discovered = {});
 
 }  // namespace lauka

@@ -499,7 +499,7 @@ TEST_CASE(
       }
     Plan plan = plan_of(2);
     plan.ignore_failure = IgnoreFailure{true};
-    const Recording recording = make_recording(plan, session, {}, {});
+    const Recording recording = make_recording(plan, std::move(session), {}, {});
     CHECK(count_endings(*recording.runs, failing).failed_runs() == 9);
     CHECK(count_endings(*recording.runs, failing).runs == 18);
     gate::Findings findings;

@@ -153,7 +153,8 @@ TEST_CASE("each run of a long session keeps its own values, in whatever order th
     run.usage.wall_ns = 1'000'000'000ULL * (i + 1);
     session.runs.push_back(run);
   }
-  const Recording recording = make_recording(plan, session, Timers{}, Circumstances{}, {});
+  const Recording recording =
+      make_recording(plan, std::move(session), Timers{}, Circumstances{}, {});
   const auto wall_time = find_metric(recording.metrics, Role::WallTime).value();
   for (const std::size_t step : {1U, 7U, 999U})
     for (std::size_t i = 0; i < count; ++i) {

@@ -6,8 +6,6 @@
 #include "session/baseline.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -67,9 +65,9 @@ class SessionRuns final : public RunTable {
   /// Each value is read several times, for the statistics and for each part of an export.
   std::optional<double> value(std::size_t index, std::size_t metric) const override {
     const RunRecord& run = this->run(index);
-    double& value = value_at(index, metric);
-    if (value == kUnread) value = readers_[metric].value(run).value_or(kNone);
-    return std::isnan(value) ? std::nullopt : std::optional(value);
+    Value& kept = value_at(index, metric);
+    if (!kept.is_read) kept = {true, readers_[metric].value(run)};
+    return kept.value;
   }
 
   std::optional<double> bound(std::size_t index, std::size_t metric) const override {
@@ -82,6 +80,10 @@ class SessionRuns final : public RunTable {
   }
 
  private:
+  struct Value {
+    bool is_read = false;
+    std::optional<double> value{};
+  };
   struct Unpacked {
     std::optional<std::size_t> index{};
     RunRecord run{};
@@ -92,18 +94,14 @@ class SessionRuns final : public RunTable {
     Unpacked& kept = unpacked_[index % kMostUnpacked];
     if (kept.index == index) return kept.run;
     runs_.read(index, kept.run);
-    for (std::size_t m = 0; m < readers_.size(); ++m) value_at(index, m) = kUnread;
+    for (std::size_t m = 0; m < readers_.size(); ++m) value_at(index, m) = {};
     kept.index = index;
     return kept.run;
   }
 
-  double& value_at(std::size_t index, std::size_t metric) const {
+  Value& value_at(std::size_t index, std::size_t metric) const {
     return values_[metric * unpacked_.size() + index % kMostUnpacked];
   }
-
-  // Values are finite, so neither of these is one.
-  static constexpr double kUnread = std::numeric_limits<double>::infinity();
-  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
   static constexpr std::size_t kMostUnpacked = 256;
 
@@ -115,7 +113,7 @@ class SessionRuns final : public RunTable {
   std::vector<std::size_t> ends_;
   std::vector<std::uint32_t> by_command_;
   mutable std::vector<Unpacked> unpacked_;  // kMostUnpacked, or as many as there are runs
-  mutable std::vector<double> values_;      // by metric, then as unpacked_; or kUnread, kNone
+  mutable std::vector<Value> values_;       // by metric, then as unpacked_
 };
 
 /// Each once.

@@ -81,7 +81,7 @@ std::string hash_call(const Plan& plan, const Command& command) {
     if (row.is_of_a_run()) add(command.hooks[row.kind].value_or(""));
   add(command.output.path);
   add(std::to_string(static_cast<int>(command.output.kind)));
-  add(std::to_string(plan.jobs));
+  add(std::to_string(plan.setting.jobs));
   return hash.digest();
 }
 
@@ -189,13 +189,14 @@ os::ProgramSpec make_program(const Plan& plan, const Command& command,
   os::ProgramSpec spec;
   spec.words = command.words;
   if (!command.input.empty()) spec.input.path = command.input;
-  spec.output = {command.output.kind, command.output.path, scrapes(plan), plan.until.has_value()};
+  spec.output = {command.output.kind, command.output.path, scrapes(plan),
+                 plan.setting.until.has_value()};
   spec.timeout = plan.timeout;
   spec.cpus = plan.cores.cpus;
   spec.prefer = plan.cores.prefer;
   spec.environment = command.environment;
   spec.folder = command.folder;
-  spec.jobs = plan.jobs;
+  spec.jobs = plan.setting.jobs;
   spec.jobs_outlive_failure = plan.ignore_failure.has_value();
   spec.user = user;
   return spec;
@@ -204,7 +205,7 @@ os::ProgramSpec make_program(const Plan& plan, const Command& command,
 Result<void> Programs::prepare() {
   std::vector<std::optional<std::size_t>> simulated_by = {std::nullopt};
   for (std::size_t pass = 0; pass < armed_.size(); ++pass)
-    if (plan_.events.kind_of(pass) == RoundKind::Simulated) simulated_by.emplace_back(pass);
+    if (plan_.setting.events.kind_of(pass) == RoundKind::Simulated) simulated_by.emplace_back(pass);
   for (const auto& pass : simulated_by) {
     for (std::size_t command = 0; command < plan_.commands.size(); ++command) {
       const auto id = find(pass, !pass && has_metric_files_, command);
@@ -219,7 +220,7 @@ Result<os::ProgramId> Programs::program(const Step& step, bool writes_metrics) {
   // The simulator is installed, whether or not the command is.
   auto timed = find(std::nullopt, has_metric_files_, step.command);
   if (!timed || !step.gives_counts_only()) return timed;
-  const bool is_simulated = plan_.events.kind_of(step.pass) == RoundKind::Simulated;
+  const bool is_simulated = plan_.setting.events.kind_of(step.pass) == RoundKind::Simulated;
   return find(is_simulated ? std::optional<std::size_t>(step.pass) : std::nullopt,
               has_metric_files_ && writes_metrics, step.command);
 }
@@ -229,7 +230,7 @@ Result<os::ProgramId> Programs::find(std::optional<std::size_t> simulated_by, bo
   const auto known = known_.find({simulated_by, writes_metrics, command});
   if (known != known_.end()) return known->second;
   os::ProgramSpec spec = make_program(plan_, plan_.commands[command], user_);
-  spec.has_region = plan_.region;
+  spec.has_region = plan_.setting.region;
   if (writes_metrics) spec.launch_variable = kMetricsVariable;
   if (simulated_by) spec = simulated(std::move(spec), *armed_[*simulated_by]);
   auto id = launcher_.add_program(spec);
@@ -335,7 +336,7 @@ std::optional<double> measure_start(const Plan& plan, os::Launcher& launcher,
   spec.output = {};
   auto runs = run_empty(spec, launcher, interrupt, enough);
   if (!runs || runs->empty()) return std::nullopt;
-  return static_cast<double>(summarize(*std::move(runs)).wall_ns) / 1e9;
+  return to_seconds(summarize(*std::move(runs)).wall_ns);
 }
 
 bool subtract(const ShellOverhead& overhead, Usage& usage) {
@@ -364,7 +365,7 @@ std::vector<Fingerprint> identify_as_baseline(const Plan& plan, const ProgramRea
   std::vector<Fingerprint> programs(plan.commands.size());
   const Baseline& baseline = *plan.reference.baseline;
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-    const Fingerprint& there = baseline.session->measured[baseline.commands[c]].program;
+    const Fingerprint& there = baseline.session->commands[baseline.commands[c]].program;
     if (there.is_known() && there.call == hash_call(plan, plan.commands[c]))
       programs[c] = make_fingerprint(plan, plan.commands[c], reader);
   }

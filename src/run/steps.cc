@@ -40,7 +40,7 @@ StepRunner::StepRunner(const BenchmarkRun& benchmark, const RunContext& context,
       under_way_(std::move(under_way)),
       programs_(plan_, context.launcher, context.user, armed_, context.metric_files != nullptr),
       hooks_(plan_, context.launcher),
-      reported_(plan_, context.launcher, context.metric_files),
+      reported_(plan_, context.launcher, context.metric_files, context.clock),
       check_(plan_, context),
       is_looked_up_(plan_.commands.size()),
       paces_(plan_.commands.size()) {
@@ -48,7 +48,7 @@ StepRunner::StepRunner(const BenchmarkRun& benchmark, const RunContext& context,
 }
 
 Result<void> StepRunner::prepare() {
-  for (std::size_t pass = 0; pass < plan_.events.passes.size(); ++pass) {
+  for (std::size_t pass = 0; pass < plan_.setting.events.passes.size(); ++pass) {
     auto armed = benchmark_.engine.arm(pass);
     if (!armed) return armed.error();
     armed_.push_back(*std::move(armed));
@@ -59,12 +59,7 @@ Result<void> StepRunner::prepare() {
       counters_.back() = *added;
     }
   }
-  if (auto reported = reported_.prepare(); !reported) return reported;
-  if (plan_.until) {
-    auto pattern = Pattern::compile(*plan_.until, Pattern::Groups::Idle);
-    if (!pattern) return pattern.error();
-    awaited_.emplace(*std::move(pattern));
-  }
+  if (plan_.awaited) awaited_.emplace(*plan_.awaited, context_.clock);
   if (auto programs = programs_.prepare(); !programs) return programs;
   for (std::size_t c = 0; c < plan_.commands.size(); ++c) {
     const Hooks& hooks = plan_.commands[c].hooks;
@@ -75,7 +70,7 @@ Result<void> StepRunner::prepare() {
   auto overheads = measure_shell(plan_, context_.launcher, context_.user, context_.interrupt);
   if (!overheads) return overheads.error();
   session_.overheads = *std::move(overheads);
-  if (plan_.events.passes_of(RoundKind::Counting) > 0) benchmark_.engine.pause();
+  if (plan_.setting.events.passes_of(RoundKind::Counting) > 0) benchmark_.engine.pause();
   return {};
 }
 
@@ -167,7 +162,7 @@ std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
   std::size_t size = std::min(steps.size(), os::Launcher::kMaxBatch);
   if (!armed_.empty()) size = std::min(size, armed_[steps.front().pass]->runs_at_once());
   // The output of successive runs to one pipe can be separated only if each has ended.
-  const bool one_by_one = hooks_.run_between_runs() || scrapes(plan_) || plan_.until ||
+  const bool one_by_one = hooks_.run_between_runs() || scrapes(plan_) || plan_.setting.until ||
                           benchmark_.groups != nullptr ||
                           std::ranges::any_of(plan_.commands, [](const Command& command) {
                             return command.output.kind == OutputKind::Pipe;
@@ -284,9 +279,9 @@ std::optional<CutShort> StepRunner::failure_of_until(const Step& step,
                                                      const os::Ended& ended) const {
   if (!awaited_ || std::holds_alternative<NotStarted>(ended.outcome)) return std::nullopt;
   if (const auto& error = awaited_->error())
-    return Error{"--until " + cited(*plan_.until) + " " + error->what, error->remedy};
+    return Error{"--until " + cited(*plan_.setting.until) + " " + error->what, error->remedy};
   if (ended.was_enough) return std::nullopt;
-  return RunFailed{step, ended.outcome, awaited_->output_end(), *plan_.until};
+  return RunFailed{step, ended.outcome, awaited_->output_end(), *plan_.setting.until};
 }
 
 /// Enters one run into the session. False when it is the last.
@@ -369,7 +364,7 @@ std::optional<Error> StepRunner::take_reported(RunRecord& run, std::size_t place
 /// Adds the run's notes about its region. Returns why there are none; the counts are void then.
 std::optional<Error> StepRunner::take_region(RunRecord& run, const os::Ended& ended,
                                              engine::Counted& counted) {
-  if (!plan_.region) return std::nullopt;
+  if (!plan_.setting.region) return std::nullopt;
   if (auto why = why_no_region(ended)) {
     std::ranges::fill(counted.counts, std::nullopt);
     counted.redo.reset();
@@ -381,7 +376,7 @@ std::optional<Error> StepRunner::take_region(RunRecord& run, const os::Ended& en
 }
 
 void StepRunner::check_counters() {
-  if (plan_.events.passes_of(RoundKind::Counting) == 0) return;
+  if (plan_.setting.events.passes_of(RoundKind::Counting) == 0) return;
   if (const auto held = benchmark_.engine.held_by_others())
     note_once({}, {NoteKind::CountersInUse, held->line()});
 }

@@ -90,10 +90,10 @@ TEST_CASE("with a baseline every command is a candidate, compared as independent
   Plan plan = plan_of({"a"});
   CHECK_FALSE(plan.reference.is_candidate(0));
   CHECK(plan.reference.is_candidate(1));
-  CHECK(compares_within_rounds(plan.order, plan.reference));
+  CHECK(compares_within_rounds(plan.setting.order, plan.reference));
   REQUIRE(use_baseline(plan, "b.json", baseline_of({"a"})));
   CHECK(plan.reference.is_candidate(0));
-  CHECK_FALSE(compares_within_rounds(plan.order, plan.reference));
+  CHECK_FALSE(compares_within_rounds(plan.setting.order, plan.reference));
   const std::vector<Series> series = {{{3.0}, {0}}};
   const Comparison samples = collect_samples(plan.reference, false, 0, series, 0);
   CHECK(samples.reference == std::vector{1.0, 2.0});
@@ -175,7 +175,8 @@ TEST_CASE("each run of a long session keeps its own values, in whatever order th
     run.usage.wall_ns = 1'000'000'000ULL * (i + 1);
     session.runs.push_back(run);
   }
-  const Recording recording = make_recording(plan, session, Timers{}, Circumstances{}, {});
+  const Recording recording =
+      make_recording(plan, std::move(session), Timers{}, Circumstances{}, {});
   const auto wall_time = find_metric(recording.metrics, Role::WallTime).value();
   for (const std::size_t step : {1U, 7U, 999U})
     for (std::size_t i = 0; i < count; ++i) {

@@ -125,11 +125,11 @@ TEST_CASE("a suite's row shows the metric that its gate is on, with measured val
 TEST_CASE("a suite's geometric mean is of the metric of its rows") {
   const auto gated = [](const std::string& name, double change) {
     Results one = benchmark(name, 0.4, 0.2, -0.5);
-    one.metrics.push_back(metric("rate", Unit::Ratio));
+    one.session.metrics.push_back(metric("rate", Unit::Ratio));
     one.commands[0].rows.push_back(row(1, summary(9, 100, 1, 100, 100)));
     one.commands[1].rows.push_back(row(1, summary(9, 31, 1, 31, 31), changed(change, 0.001)));
-    one.verdicts = {verdict(gate::Answer::Fail)};
-    one.verdicts[0].metric = 1;
+    one.findings.verdicts = {verdict(gate::Answer::Fail)};
+    one.findings.verdicts[0].metric = 1;
     return one;
   };
   const Report suite = make_report({gated("parse", -0.69), gated("load", -0.69)}, gate::Risk::Any);

@@ -446,8 +446,8 @@ TEST_CASE("the headline of many commands never names a loser as the winner") {
 
 TEST_CASE("the headline of many is about another metric where nothing differs by the primary one") {
   Results results = five();
-  results.metrics[1] = metric("rate", Unit::Ratio);
-  results.metrics[1].better = Better::More;
+  results.session.metrics[1] = metric("rate", Unit::Ratio);
+  results.session.metrics[1].better = Better::More;
   const auto by_rate = [](std::size_t command, double ratio, bool faster) {
     Ranking ranking = ranked(command, ratio, 0.1, faster, true);
     ranking.metric = 1;

@@ -126,7 +126,7 @@ Results with_own_metrics(std::size_t own, const std::vector<double>& changes,
 
 std::string ranked_metric(const Results& results) {
   REQUIRE(results.rankings.size() == 1);
-  return results.metrics[results.rankings[0].metric].name;
+  return results.session.metrics[results.rankings[0].metric].name;
 }
 
 }  // namespace

@@ -119,7 +119,7 @@ TEST_CASE("metrics that the baseline counted at other levels, or simulated, are 
     const auto session = baseline_of({"a"});
     session->metrics.push_back({.name = "loads", .kind = kind, .levels = there});
     REQUIRE(use_baseline(plan, "b.json", session));
-    return plan.events.notes;
+    return plan.setting.events.notes;
   };
   const auto all = CountedLevels::UserAndKernel;
   const auto user = CountedLevels::UserOnly;

@@ -23,7 +23,8 @@ void suite(std::string_view bytes) {
   require(!read->benchmarks.empty());
   for (const cli::Benchmark& one : read->benchmarks) {
     require(!one.name.empty() && !one.options.commands.texts.empty());
-    require(one.options.output.exports.empty() || one.options.output.exports == read->session.output.exports);
+    require(one.options.output.exports.empty() ||
+            one.options.output.exports == read->session.output.exports);
     require(std::count_if(read->benchmarks.begin(), read->benchmarks.end(),
                           [&](const auto& other) { return other.name == one.name; }) == 1);
   }

@@ -91,7 +91,8 @@ Drawn draw_plan(std::mt19937_64& random) {
   plan.setting.stop = draw_stop_rule(random);
   plan.setting.events = draw_events(random);
   plan.events_were_asked_for = draw_one_in(random, 2);
-  plan.metrics = make_metrics(plan.setting.events, MetricSelection::Default, plan.events_were_asked_for);
+  plan.metrics =
+      make_metrics(plan.setting.events, MetricSelection::Default, plan.events_were_asked_for);
   if (names.size() > 1 && draw_one_in(random, 6))
     draw_gates(random, plan);  // their statistics are slow
   if (draw_one_in(random, 3)) {
@@ -278,7 +279,8 @@ TEST_CASE("every plan ends with whole rounds, and its stop rule is kept") {
       if (plan.setting.order != Order::Sequential) CHECK(count == rounds[{of.first, 0}]);
       if (of.first != RoundKind::Timed) continue;
       if (plan.setting.stop.exact_runs) CHECK(count == *plan.setting.stop.exact_runs);
-      if (plan.setting.stop.max_runs && !plan.setting.stop.exact_runs) CHECK(count <= *plan.setting.stop.max_runs);
+      if (plan.setting.stop.max_runs && !plan.setting.stop.exact_runs)
+        CHECK(count <= *plan.setting.stop.max_runs);
       if (!plan.setting.stop.exact_runs) CHECK(count >= plan.setting.stop.min_runs);
     }
     CHECK(told.findings.verdicts.size() >= plan.gates.size());

@@ -32,6 +32,15 @@ void* operator new(std::size_t size) {
   return static_cast<char*>(memory) + kHead;
 }
 
+/// AddressSanitizer's would not be the partner of this delete.
+void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
+  try {
+    return operator new(size);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
 void operator delete(void* memory) noexcept {
   if (memory == nullptr) return;
   void* const begin = static_cast<char*>(memory) - kHead;

@@ -30,6 +30,17 @@ class Source {
     return values;
   }
 
+  /// Standard normal values, each of which repeats `persistence` of the one before (AR(1)).
+  std::vector<double> waves(std::size_t count, double persistence) {
+    std::vector<double> values(count);
+    double wave = normal();
+    for (double& value : values) {
+      value = wave;
+      wave = persistence * wave + std::sqrt(1.0 - persistence * persistence) * normal();
+    }
+    return values;
+  }
+
  private:
   std::mt19937_64 bits_;
 };

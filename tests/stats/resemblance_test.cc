@@ -16,14 +16,9 @@ using golden::Json;
 
 namespace {
 
-/// Each value repeats `persistence` of the last one's disturbance.
 std::vector<double> waves(noise::Source& source, std::size_t count, double persistence) {
-  std::vector<double> values(count);
-  double wave = source.normal();
-  for (double& value : values) {
-    value = std::exp(0.05 * wave);
-    wave = persistence * wave + std::sqrt(1.0 - persistence * persistence) * source.normal();
-  }
+  std::vector<double> values = source.waves(count, persistence);
+  for (double& value : values) value = std::exp(0.05 * value);
   return values;
 }
 

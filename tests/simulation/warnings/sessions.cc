@@ -83,12 +83,8 @@ std::vector<double> drift(noise::Source& source, std::size_t runs) {
 
 Times waves(double persistence) {
   return [persistence](noise::Source& source, std::size_t runs) {
-    std::vector<double> values(runs);
-    double wave = source.normal();
-    for (double& value : values) {
-      value = std::exp(0.02 * wave);
-      wave = persistence * wave + std::sqrt(1.0 - persistence * persistence) * source.normal();
-    }
+    std::vector<double> values = source.waves(runs, persistence);
+    for (double& value : values) value = std::exp(0.02 * value);
     return values;
   };
 }

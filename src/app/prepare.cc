@@ -251,9 +251,13 @@ std::optional<std::string> find_repository() {
   std::error_code error;
   auto folder = std::filesystem::current_path(error);
   if (error) return std::nullopt;
+  const std::string ceilings = os::variable("GIT_CEILING_DIRECTORIES").value_or("");
+  const std::vector<std::string_view> closed = split(ceilings, ':');
   while (!os::is_there(folder / ".git")) {
-    if (folder == folder.root_path()) return std::nullopt;
-    folder = folder.parent_path();
+    const auto parent = folder.parent_path();
+    if (parent == folder || std::ranges::find(closed, parent.string()) != closed.end())
+      return std::nullopt;
+    folder = parent;
   }
   return folder.string();
 }

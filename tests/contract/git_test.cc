@@ -98,6 +98,15 @@ TEST_CASE("outside a repository git is not started, and with --no-git nowhere") 
   CHECK(with.lines().empty());
 }
 
+TEST_CASE("a repository that GIT_CEILING_DIRECTORIES keeps git from is none") {
+  WithGit with(git_script());
+  with.make_repository();
+  with.environment = {{"GIT_CEILING_DIRECTORIES", "/elsewhere:" + with.repository()}};
+  REQUIRE(with.run({"-w0", "-r1", "--", "true"}).status == 0);
+  CHECK(with.lines().empty());
+  CHECK(with.labels() == json::object());
+}
+
 TEST_CASE("GIT_DIR makes any folder one of a repository") {
   WithGit with(git_script());
   with.environment = {{"GIT_DIR", "/elsewhere"}};

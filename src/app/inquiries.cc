@@ -117,7 +117,7 @@ int check_machine(Call& call) {
   const Options& options = call.options;
   os::watch_for_interrupts();
   std::unique_ptr<os::ExportFile> file;
-  if (!options.output.exports.empty()) {  // of the JSON: the others are refused
+  if (!options.output.exports.empty()) {  // only JSON: the others are refused
     const os::ActAs owner(call.user);
     if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
     auto opened = os::ExportFile::open(options.output.exports.front().file);

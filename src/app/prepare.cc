@@ -381,7 +381,7 @@ std::optional<int> add_benchmarks(Call& call) {
 std::optional<int> prepare(Call& call) {
   if (const auto status = ended(choose_tuning(call))) return status;
   if (const auto status = ended(make_plans(call))) return status;
-  if (!call.is_saved()) ask_for_head(call);  // which git says meanwhile
+  if (!call.is_saved()) ask_for_head(call);  // git answers meanwhile
   if (const auto status = ended(add_baselines(call))) return status;
   share_gates(call);
   return ended(open_exports(call));

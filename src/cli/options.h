@@ -93,7 +93,7 @@ struct RunOptions {
   std::optional<std::uint64_t> seed;
   std::optional<std::chrono::nanoseconds> timeout;
   std::optional<IgnoreFailure> ignore_failure;
-  std::optional<Pattern> until;       ///< of the line that ends a run
+  std::optional<Pattern> until;       ///< a run ends at the line that matches
   std::optional<std::uint64_t> jobs;  ///< 1 to 1000
   bool as_root = false;
   std::optional<TuneRequest> tune;
@@ -101,18 +101,18 @@ struct RunOptions {
 
 /// What is run.
 struct CommandOptions {
-  std::vector<std::string> texts;    ///< as typed, the reference first
-  std::vector<std::string> names;    ///< at most as many; empty: the command's text
+  std::vector<std::string> texts;    ///< typed texts, the reference first
+  std::vector<std::string> names;    ///< no more than texts; empty: the command's text
   std::optional<Unquoted> unquoted;  ///< a command whose quotes were forgotten, it seems
   std::optional<Shell> shell;
-  std::vector<ParameterOption> parameters;  ///< in the order typed
+  std::vector<ParameterOption> parameters;  ///< their order is the typed one
   // Each of these is given once for all commands, or once per command.
   ByHook<std::vector<std::string>> hooks;
   std::vector<std::vector<std::string>> environment;  ///< NAME=VALUE
   std::vector<std::string> inputs;                    ///< files of --input; empty: no input
   std::vector<OutputChoice> outputs;
   std::vector<ExpectedOutput> expected;
-  std::vector<std::string> folders;  ///< of --cwd
+  std::vector<std::string> folders;  ///< values of --cwd
 };
 
 /// What is measured, and how it is counted.
@@ -123,7 +123,7 @@ struct CountingOptions {
   bool with_default_events = false;      ///< `events` are counted with the default ones
   std::vector<double> percentiles;       ///< wall time's, each once, above 0 and below 100
   bool region = false;                   ///< measures only what the program marks
-  std::vector<OwnMetric> scraped;        ///< by --scrape, with their patterns
+  std::vector<OwnMetric> scraped;        ///< metrics of --scrape, with their patterns
   std::vector<OwnMetric> derived;        ///< by --derive: at most kMostDerived, all can be parsed
   EngineChoice engine = EngineChoice::Auto;
   StrategyChoice strategy = StrategyChoice::Auto;
@@ -139,8 +139,8 @@ struct CountingOptions {
 
 /// Which benchmarks of a file are measured.
 struct SuiteOptions {
-  std::optional<std::string> file;  ///< of benchmarks; they have the commands
-  std::optional<Pattern> only;      ///< of their names
+  std::optional<std::string> file;  ///< the benchmarks' file; they have the commands
+  std::optional<Pattern> only;      ///< the pattern that their names must match
   std::optional<Shard> shard;
   bool resumes = false;  ///< goes on with a suite that was interrupted
 };
@@ -160,7 +160,7 @@ struct GateOptions {
 /// What is shown and exported.
 struct OutputOptions {
   std::vector<Label> labels;          ///< each key once
-  bool asks_git = true;               ///< for labels that are not given
+  bool asks_git = true;               ///< git is asked for labels that are not given
   std::vector<ExportTarget> exports;  ///< at most one of a kind
   Presentation presentation;
   bool histogram = false;

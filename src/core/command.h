@@ -130,7 +130,7 @@ enum class CounterLoss : unsigned char {
 /// The file at whose start a command loses its counters.
 struct UncountedFile {
   CounterLoss loss = CounterLoss::SetUser;
-  std::string file{};  ///< that execve runs: of a script, its interpreter
+  std::string file{};  ///< the file that execve runs: a script's interpreter
   bool is_counted_as_root =
       false;  ///< root would keep the counters, and the command's user is not root
 
@@ -150,7 +150,7 @@ struct Command {
   std::string folder{};  ///< in which it and its hooks run; empty: lauka's
   Hooks hooks{};
   std::size_t typed = 0;                     ///< index of the command typed that it was made from
-  std::string pattern{};                     ///< that one's name, with the variables in braces
+  std::string pattern{};                     ///< the typed name, with the variables in braces
   Fingerprint program{};                     ///< unknown unless the session needs it
   std::optional<UncountedFile> uncounted{};  ///< nullopt: its counters stay, or there are none
 };
@@ -167,7 +167,7 @@ struct User {
 /// The failing runs that do not end the benchmark.
 struct IgnoreFailure {
   bool any = false;
-  std::vector<int> statuses{};  ///< that count as success, 128 + N for signal N; empty if any
+  std::vector<int> statuses{};  ///< they count as success, 128 + N for signal N; empty if any
 };
 
 }  // namespace lauka

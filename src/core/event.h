@@ -83,7 +83,7 @@ enum class CountedIn : unsigned char {
 /// The part of a program's work that is in a count, by the processor's privilege levels. Times have
 /// user space and kernel in them.
 enum class CountedLevels : unsigned char {
-  Unknown,  ///< of a file that does not tell; or it is no count of a program's work
+  Unknown,  ///< the file does not tell, or it is no count of a program's work
   UserAndKernel,
   UserOnly,
   KernelOnly,
@@ -166,7 +166,7 @@ struct ExplainedCounter {
 struct Explanation {
   std::vector<std::vector<ExplainedCounter>> passes;
   std::optional<std::string> competition{};  ///< why one pass is not enough: one line
-  std::vector<Note> notes{};                 ///< as EventSet's
+  std::vector<Note> notes{};                 ///< the same as EventSet's
 };
 
 /// An event that can be counted here, as --list-events shows it.

@@ -77,7 +77,7 @@ struct Allowance {
 
 /// The work of a control group's CPU quota.
 struct Throttling {
-  std::uint64_t periods = 0;  ///< of the quota, in which the group had something to run
+  std::uint64_t periods = 0;  ///< periods of the quota in which the group had something to run
   std::uint64_t throttled =
       0;  ///< periods in which the quota was used up, so that processes waited
   std::uint64_t waited_ns = 0;  ///< time in which they waited, summed over CPUs
@@ -149,7 +149,7 @@ struct MachineFacts {
   std::optional<SwitchFacts> turbo{};
   std::optional<SwitchFacts> smt{};
 
-  std::optional<double> load{};  ///< of the last minute
+  std::optional<double> load{};  ///< mean of the last minute
   std::optional<bool> on_battery{};
   std::optional<std::string> power_saving{};  ///< the profile in force, where it saves power
 

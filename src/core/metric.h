@@ -125,8 +125,8 @@ struct Metric {
   Better better = Better::Less;
   Shown shown = Shown::Always;
   Formula source{};
-  RoundKind kind = RoundKind::Timed;              ///< of the rounds whose runs have values of it
-  CountedLevels levels = CountedLevels::Unknown;  ///< of its event, or of its formula's first one
+  RoundKind kind = RoundKind::Timed;              ///< rounds whose runs have values of it
+  CountedLevels levels = CountedLevels::Unknown;  ///< its event's, or its formula's first event's
   bool of_region = false;  ///< its events are counted in the program's region (lauka/region.h)
   std::string note{};      ///< shown next to the row: "(user)", "(simulated)"; mostly empty
   const DisplayUnit* shown_in = nullptr;  ///< by the table; null: the unit that fits each value
@@ -314,7 +314,7 @@ struct Condition {
   double limit_percent = 0.0;  ///< above -100; 0 if it has a bound
   bool below = false;
   std::optional<double> bound{};  ///< in base units of bound_unit
-  std::string bound_text{};       ///< as typed: "200ms"; empty: of a file that lacks it
+  std::string bound_text{};       ///< typed text: "200ms"; empty: the file lacks it
   Unit bound_unit = Unit::Seconds;
 
   bool operator==(const Condition&) const = default;

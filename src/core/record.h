@@ -80,9 +80,9 @@ std::optional<int> shell_status(const Outcome& outcome);
 
 /// The ending of a run, in one word.
 enum class Ending : unsigned char {
-  Unknown,    ///< of a session that does not say it
-  Succeeded,  ///< with status 0, or one that counts as success
-  Failed,     ///< with another exit status
+  Unknown,    ///< the session does not say it
+  Succeeded,  ///< status 0, or one that counts as success
+  Failed,     ///< another exit status
   Signalled,
   TimedOut,
   Stopped,
@@ -237,7 +237,7 @@ class RunList {
 
 /// Why a run was run again.
 enum class RedoReason : unsigned char {
-  Other,      ///< of a file that does not tell
+  Other,      ///< the file does not tell
   Counting,   ///< its counts were lost or are doubtful
   CoreShare,  ///< too little of it was on the fast cores
   Throttled,  ///< the processor was
@@ -247,7 +247,7 @@ enum class RedoReason : unsigned char {
 struct RedoneRun {
   RunRecord run;
   RedoReason reason = RedoReason::Other;
-  std::string why;  ///< for users: completes "was repeated because"
+  std::string why;  ///< completes "was repeated because"
 };
 
 /// A run that ended the benchmark.

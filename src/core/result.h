@@ -44,7 +44,7 @@ struct Error {
 
 /// What a note is about, for programs and tests.
 enum class NoteKind : unsigned char {
-  Other,  ///< of a file that does not tell
+  Other,  ///< the file does not tell
   // what is counted
   NoCounters,          ///< there are no hardware counters here
   EventsLeftOut,       ///< default events, or events that the kernel refused
@@ -54,7 +54,7 @@ enum class NoteKind : unsigned char {
   KernelNotLeftOut,    ///< the kernel's part is counted although it was to be left out
   WholeRunsOnly,       ///< the engine cannot count in a region
   OneProcessOnly,      ///< children are not counted
-  CallingThreadsOnly,  ///< of a region: other threads are not counted
+  CallingThreadsOnly,  ///< other threads of a region are not counted
   WholeMachine,        ///< other programs are counted, too
   CountersInUse,       ///< other programs have counters
   Sampled,             ///< counts of threads that are sampled while they run
@@ -71,7 +71,7 @@ enum class NoteKind : unsigned char {
   // what happened in the runs
   RunsRepeated,
   RunsUncounted,
-  Throttled,  ///< in repeated runs, too
+  Throttled,  ///< repeated runs were throttled, too
   Orphans,    ///< processes outlived their command
   InputUnread,
   SimulationInexact,

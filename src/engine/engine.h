@@ -39,7 +39,7 @@ struct Counted {
   std::optional<Redo> redo{};
   std::optional<double> coverage{};                 ///< RunRecord::coverage
   std::vector<std::optional<std::uint64_t>> own{};  ///< RunRecord::own
-  std::optional<Note> note{};                       ///< for users of these counts
+  std::optional<Note> note{};                       ///< what users of these counts must know
   /// CPU time on the cores of each of Counting::timed_pmus; empty: unknown.
   std::vector<std::uint64_t> pmu_ns{};
 };

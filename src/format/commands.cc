@@ -494,9 +494,9 @@ class SessionReader {
   JsonIn document_;
   const JsonIn* session_ = nullptr;
   ReadSession read_{};
-  std::vector<CommandRuns> runs_{};  // by command, as the next
+  std::vector<CommandRuns> runs_{};  // one per command, as the next
   std::vector<CommandRuns> redone_{};
-  std::size_t earlier_runs_ = 0;  // of those that the file only has values of
+  std::size_t earlier_runs_ = 0;  // runs of which the file has only values
   Bounds at_most_{};
 };
 

@@ -166,7 +166,7 @@ inline constexpr auto kRoleWords = std::to_array<Word<Role>>({
 struct Namesake {
   Role ours;
   std::string_view theirs;
-  std::string_view unit;  ///< of schema 2; empty: a count, without a unit next to single values
+  std::string_view unit;  ///< schema 2's; empty: a count, without a unit next to single values
 };
 
 inline constexpr auto kNamesakes = std::to_array<Namesake>({
@@ -220,7 +220,7 @@ struct ForeignMetric {
 /// A command of hyperfine's JSON, of 1.x or schema 2, besides its wall times.
 struct ForeignResult {
   std::vector<ForeignMetric> metrics{};
-  std::vector<std::optional<int>> statuses{};  ///< by run, nullopt if not known; or empty
+  std::vector<std::optional<int>> statuses{};  ///< one per run, nullopt if not known; or empty
   std::vector<Parameter> parameters{};
 };
 

@@ -76,7 +76,7 @@ class CommandRuns {
   Column<double> coverages_{-1.0};  // negative: not known
   Column<double> wall_seconds_{0.0};
   std::optional<std::size_t> wall_time_{};
-  std::map<std::size_t, std::vector<double>> values_{};  // by metric
+  std::map<std::size_t, std::vector<double>> values_{};  // keys: metrics
 };
 
 /// All runs of a session, in the order run.
@@ -107,12 +107,13 @@ class StoredRuns : public RunTable {
   Place place_of(std::size_t run) const;
 
   std::vector<CommandRuns> runs_;
-  std::vector<std::size_t> ends_{};  // by command: where its runs end in by_command_
+  std::vector<std::size_t> ends_{};  // one per command: where its runs end in by_command_
   std::vector<std::uint32_t> by_command_{};
-  std::vector<Place> places_{};  // in the order run; empty if the commands were run in a row
+  std::vector<Place>
+      places_{};  // one per run, the first first; empty if the commands were run in a row
   Bounds at_most_;
   std::vector<RoundKind> kinds_{};
-  std::vector<std::size_t> source_{};  // by metric: the metric whose values it shows
+  std::vector<std::size_t> source_{};  // one per metric: the metric whose values it shows
 };
 
 }  // namespace lauka

@@ -22,7 +22,7 @@ constexpr std::size_t kMostValues = 50'000'000;
 constexpr std::size_t kUsualSamples = 10;  // of a command
 constexpr std::size_t kManySamples = 4096;
 
-constexpr std::size_t kMostBytes = std::size_t{2} << 30U;  // of memory
+constexpr std::size_t kMostBytes = std::size_t{2} << 30U;  // the memory that a document may take
 
 // What a value takes, malloc's own included: in a list, which grows by an eighth; as a member of a
 // map; and as a text.
@@ -229,12 +229,12 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
   bool packs_runs_;
   bool is_list_of_runs_ = false;  // if the value of the latest key is a list
   std::vector<Open> within_{};
-  JsonIn* value_ = nullptr;  // of the key that was met last
+  JsonIn* value_ = nullptr;  // the value of the key that was met last
   std::string top_{};
   int depth_ = 0;
   int unwanted_depth_ = 0;  // of the object whose key was not wanted; 0: none
   std::size_t values_ = 0;
-  std::size_t bytes_ = 0;  // of the document in memory, about
+  std::size_t bytes_ = 0;  // what the document takes in memory, about
 };
 
 std::string dumped_whole(const Json& json, int indent) {

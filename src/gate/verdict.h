@@ -87,7 +87,7 @@ struct Verdict {
   std::optional<double> times_as_many{};  ///< multiple of the rounds that would decide, 1..50
   std::size_t look = 1;                   ///< the look at which it was given, from 1
   DecidedBy decided_by = DecidedBy::Nothing;
-  Obstacle obstacle = Obstacle::None;      ///< of an inconclusive one
+  Obstacle obstacle = Obstacle::None;      ///< why it is inconclusive
   DecisionBounds bounds{};                 ///< of a pass or a fail, by what decided it
   std::optional<std::size_t> too_small{};  ///< a command of which the metric is only known to be at
                                            ///< most some value, so that nothing can be compared

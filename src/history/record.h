@@ -44,7 +44,7 @@ struct BenchmarkRecord {
   std::string command{};    ///< where several of that benchmark have that role; else empty
   std::string name{};       ///< of the command, if it was measured with an anchor
   std::string anchor{};     ///< the name of that anchor
-  Endings endings{};        ///< of its runs
+  Endings endings{};        ///< how its runs ended
   std::vector<MetricRecord> metrics{};
 };
 

@@ -36,7 +36,7 @@ struct SeriesPoint {
   std::string branch{};
   std::string anchor{};  ///< that its ratio refers to; empty: none or unknown
   MetricRecord values{};
-  Endings endings{};        ///< of the runs of its session; empty if none failed
+  Endings endings{};        ///< how the session's runs ended; empty if none failed
   double link_error = 0.0;  ///< standard error of the chain to `to_anchor`, shared by all points
 };
 

@@ -54,7 +54,7 @@ struct Observation {
   std::optional<double> error{};  ///< standard error of the value, from within sessions
   double link_error = 0.0;        ///< and of linked anchors, which neighbours share
   double degrees = 1.0;           ///< degrees of freedom of `error`
-  Endings endings{};              ///< of the runs of sessions in which some failed
+  Endings endings{};              ///< how runs ended in sessions in which some failed
 
   /// Returns the standard error from both sources.
   std::optional<double> whole_error() const;

@@ -543,8 +543,8 @@ class LauncherProcess {
   SharedState& state_;
   std::size_t used_readings_ = 0;
   std::int64_t renew_timer_ns_ = 0;
-  pid_t leader_ = 0;           // of the latest run's group
-  bool has_children_ = false;  // that a run or a hook has left to this process
+  pid_t leader_ = 0;           // leads the latest run's group
+  bool has_children_ = false;  // a run or a hook has left some to this process
   LauncherCounters counters_;
   sigset_t all_signals_{};
   sigset_t awaited_{};

@@ -91,7 +91,7 @@ struct SharedEnded {
   int counter_error = 0;
   int optional_error = 0;
   int survivor = 0;          ///< the process that could not be killed; 0 if none
-  std::size_t orphans = 0;   ///< that ended before the run did, or with it
+  std::size_t orphans = 0;   ///< they ended before the run did, or with it
   std::size_t outlived = 0;  ///< processes of the run, also of a killed one, that went on after it
   InputRead input = InputRead::Unknown;
   RegionUse region;

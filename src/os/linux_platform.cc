@@ -177,7 +177,7 @@ class FilesBelow final : public SettingFiles {
   }
 
   Result<std::optional<std::string>> read_journal(const std::string& path) override {
-    constexpr std::size_t most = 64 << 20;  // that many changes lauka does not make
+    constexpr std::size_t most = 64 << 20;  // so many changes lauka does not make
     const auto refused = [&](const std::string& why) {
       return Error{"cannot read " + path + ": " + why,
                    "restore by hand what was tuned, then remove it"};

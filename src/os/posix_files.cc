@@ -98,7 +98,7 @@ Result<std::string> if_runnable(const std::string& word, const std::string& path
 }
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
-constexpr std::size_t kDigits = 10;  // of a number
+constexpr std::size_t kDigits = 10;  // what a number in a name is filled up to
 
 std::string file_name(std::uint64_t number) {
   std::string digits = std::to_string(number);
@@ -369,7 +369,7 @@ Result<std::string> find_program(const std::string& word, const std::optional<st
 
 namespace {
 
-constexpr int kMostInterpreters = 5;  // of one script, as the kernel takes
+constexpr int kMostInterpreters = 5;  // the kernel follows so many for one script
 
 /// The rights of a process before it executes a program.
 struct Credentials {
@@ -428,7 +428,7 @@ bool gives_capabilities(const std::string& attribute, const Credentials& rights)
 
 std::optional<CounterLoss> loss_at(const ProgramFile& file, const Credentials& rights) {
   if (!file.is_on_nosuid && !rights.gains_nothing) {
-    constexpr std::uint32_t setgid = S_ISGID | S_IXGRP;  // without the latter it means nothing
+    constexpr std::uint32_t setgid = S_ISGID | S_IXGRP;  // setgid alone means nothing
     if ((file.mode & S_ISUID) != 0 && file.user != rights.user) return CounterLoss::SetUser;
     if ((file.mode & setgid) == setgid && file.group != rights.group) return CounterLoss::SetGroup;
     if (rights.user != 0 && gives_capabilities(file.capabilities, rights))

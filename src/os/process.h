@@ -143,8 +143,8 @@ struct KernelTotals {
 
 /// A program's notes about its region. They may be anything.
 struct RegionUse {
-  std::uint64_t entries = 0;     ///< that have begun; nested ones are one
-  std::uint64_t time_ns = 0;     ///< of those that have ended
+  std::uint64_t entries = 0;     ///< regions begun; nested ones are one
+  std::uint64_t time_ns = 0;     ///< time in regions that have ended
   std::uint64_t stray = 0;       ///< ends without a begin
   std::uint64_t failures = 0;    ///< counters that could not be switched
   std::uint64_t lost_locks = 0;  ///< begins or ends that waited a second for one that was going on

@@ -91,7 +91,7 @@ struct Plan {
   /// Values that commands report: first those scraped from their output, then those for
   /// LAUKA_METRICS, then those of their region.
   std::vector<OwnMetric> reported{};
-  std::optional<Pattern> awaited{};  ///< of the line that ends a run; nullopt: it ends by itself
+  std::optional<Pattern> awaited{};  ///< a run ends at the line that matches; nullopt: by itself
   std::optional<std::chrono::nanoseconds> timeout{};
   std::optional<IgnoreFailure> ignore_failure{};
   std::vector<Gate> gates{};

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kMinus = "−";
 constexpr std::string_view kNoNumber = "n/a";  // for what is not finite
-constexpr int kMaxDecimals = 12;  // of a percentage or ratio: less is taken for a rounding error
+constexpr int kMaxDecimals = 12;  // a percentage or ratio with more is taken for a rounding error
 
 /// A unit, and the value from which on a larger one is taken.
 struct Scale {
@@ -266,7 +266,7 @@ std::string Notation::text(double value) const {
 }
 
 Notation notation_of(double value, std::optional<double> spread, const Metric& metric) {
-  constexpr double least_spread = 1e-20;  // of the value: doubles differ by more
+  constexpr double least_spread = 1e-20;  // a fraction of the value: doubles differ by more
   constexpr int digits_of_value = 3;
   constexpr int digits_of_spread = 2;
   double leading = std::isfinite(value) ? std::fabs(value) : 0.0;

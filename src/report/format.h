@@ -14,7 +14,7 @@ namespace lauka::report {
 /// How numbers that are read together are written: in one unit, or by one power of ten of it, and
 /// with one number of decimals. So all are rounded alike, and keep their order.
 struct Notation {
-  double size = 1.0;     ///< of the unit with its power of ten, in base units: 0.001
+  double size = 1.0;     ///< base units in the unit with its power of ten: 0.001
   std::string suffix{};  ///< the unit: "ms"
   std::string power{};   ///< before the unit: "e+15"; mostly empty
   int decimals = 0;

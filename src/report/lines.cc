@@ -159,7 +159,7 @@ std::string calmer_metric(const Results& results, const gate::Verdict& verdict) 
   // The logarithm of a ratio of two deviations has about this error (one of normal noise).
   const double error =
       1.0 / std::sqrt(static_cast<double>(std::max<std::size_t>(verdict.rounds, 2)) - 1.0);
-  constexpr double sure = 2.58;  // of 99%
+  constexpr double sure = 2.58;  // the normal quantile of 99%
   if (times < 2 || std::log(times) < sure * error) return "";
   return fmt::format("gate on cpu_time, which is {:.0f} times less noisy here", times);
 }

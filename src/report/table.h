@@ -50,8 +50,8 @@ struct Cell {
   Mark mark = Mark::None;
   bool is_sure = false;                  ///< a significant change: bold in markup
   std::vector<std::string> narrower{};   ///< the text after each of the column's `narrows`
-  std::optional<gate::Answer> answer{};  ///< of a verdict; nullopt: another cell
-  std::string figures{};                 ///< of a verdict, a part of the text; may be empty
+  std::optional<gate::Answer> answer{};  ///< the verdict's; nullopt: another cell
+  std::string figures{};                 ///< the verdict's, a part of the text; may be empty
 };
 
 /// The contents of a column's cells, which decide how they are escaped and set.
@@ -116,7 +116,8 @@ std::string dim_note(std::string_view note, const Style& style);
 struct Markup {
   std::string (*text)(std::string_view text);  ///< escaped
   std::string (*word)(std::string_view text);  ///< of the user, in a cell
-  std::string (*line)(std::string_view text);  ///< of a caveat, with words of the user in it
+  std::string (*line)(
+      std::string_view text);  ///< writes a caveat, which may have words of the user in it
   std::string (*code)(std::string_view text);  ///< in a cell
   std::string (*head)(const Table& table);     ///< the lines above the first row
   std::string_view line_break;                 ///< within a cell

@@ -128,7 +128,7 @@ struct MeanDiffers {
 /// Neighbouring rounds resemble each other, so that the interval of a delta is wider.
 struct AlikeRounds {
   std::string metric;
-  double widening = 1.0;  ///< as the delta's
+  double widening = 1.0;  ///< the delta's
   bool is_own = false;    ///< the runs of the warning's command resemble each other
 };
 
@@ -166,7 +166,7 @@ struct SamePrograms {
 
 /// Processes that runs left behind went on when these had ended.
 struct OutlivedRuns {
-  std::size_t runs = 0;    ///< that left some
+  std::size_t runs = 0;    ///< runs that left some
   std::size_t of = 0;      ///< all kept runs of the command
   std::size_t fewest = 0;  ///< processes of one of `runs`
   std::size_t most = 0;
@@ -217,12 +217,13 @@ struct Why {
   std::vector<WallFactor> factors{};
   bool lacks_instructions = false;  ///< not counted, so that no factor speaks of them
   bool lacks_cycles = false;
-  bool is_simulated = false;                            ///< instructions are
-  CountedLevels levels = CountedLevels::UserAndKernel;  ///< of the counts; times have both
-  bool has_other_levels = false;  ///< cycles are left out: instructions have other levels
-  bool counted_kernel = false;    ///< an event was counted in the kernel only
-  bool has_shell = false;         ///< counts have the shell in them, times have not
-  bool is_of_all_kinds = false;   ///< cycles were counted on several kinds of core, and added up
+  bool is_simulated = false;  ///< instructions are
+  CountedLevels levels =
+      CountedLevels::UserAndKernel;  ///< where events were counted; times have both
+  bool has_other_levels = false;     ///< cycles are left out: instructions have other levels
+  bool counted_kernel = false;       ///< an event was counted in the kernel only
+  bool has_shell = false;            ///< counts have the shell in them, times have not
+  bool is_of_all_kinds = false;      ///< cycles were counted on several kinds of core, and added up
 };
 
 /// One metric of one command.
@@ -234,7 +235,7 @@ struct MetricResult {
   bool is_doubtful = false;  ///< 0 in every run, and most likely not counted; without a summary
   std::optional<stats::QuantileEstimate> quantile{};  ///< nullopt: no percentile, or too few runs
   std::size_t fewest_runs = 0;                        ///< that a percentile needs
-  std::optional<double> only_mean{};                  ///< of runs whose single values are not known
+  std::optional<double> only_mean{};    ///< mean of runs whose single values are not known
   std::optional<double> at_most{};      ///< a bound of every run's value, if none is known
   std::optional<stats::Delta> delta{};  ///< nullopt: the reference, or nothing to compare
 
@@ -245,7 +246,7 @@ struct MetricResult {
 /// The results of a command, the one at the same place in Recording::commands.
 struct CommandResult {
   std::size_t runs = 0;              ///< timed runs
-  Endings endings{};                 ///< of its runs of all kinds
+  Endings endings{};                 ///< how its runs of all kinds ended
   std::size_t redone_runs = 0;       ///< run again and not counted
   std::optional<double> coverage{};  ///< median of RunRecord::coverage; nullopt: unknown
   std::optional<double> slowdown{};  ///< by counting: median wall time of the counting runs over
@@ -318,7 +319,7 @@ struct Geomean {
 /// unnamed one of a plain call.
 struct Report {
   std::vector<Results> benchmarks;    ///< at least one
-  std::vector<Geomean> geomeans{};    ///< for each place and metric that two benchmarks have
+  std::vector<Geomean> geomeans{};    ///< one per place and metric that two benchmarks have
   gate::Risk risk = gate::Risk::Any;  ///< how the gates share the rate of false alarms
 
   bool is_suite() const { return !benchmarks.front().benchmark.empty(); }
@@ -381,8 +382,8 @@ int exit_status_of(const Session& session, const std::vector<gate::Verdict>& ver
 
 /// What is known of a command's first run besides its wall time.
 struct FirstRunFacts {
-  std::uint64_t warmup = 0;      ///< as SlowFirstRun's
-  bool alone_read_disk = false;  ///< likewise
+  std::uint64_t warmup = 0;      ///< the same as SlowFirstRun's
+  bool alone_read_disk = false;  ///< the same as SlowFirstRun's
   /// The probability that first runs are the slowest, in as many commands as they are, if their
   /// order is chance.
   double chance = 1.0;

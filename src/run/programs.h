@@ -124,7 +124,7 @@ bool subtract(const ShellOverhead& overhead, Usage& usage);
 /// How files of programs are read.
 struct ProgramReader {
   const std::optional<User>& user;
-  const std::function<int()>& interrupt;  ///< as RunContext's
+  const std::function<int()>& interrupt;  ///< RunContext's
 };
 
 /// Sets the fingerprints of the programs of `count` commands from `first` on in `programs`, one per

@@ -122,18 +122,18 @@ class StepRunner {
   ReportedValues reported_;
   std::optional<AwaitedLine> awaited_;
   OutputCheck check_;
-  std::vector<bool> is_looked_up_;             // by command
+  std::vector<bool> is_looked_up_;             // one per command
   RoundKind latest_kind_ = RoundKind::Warmup;  // of the latest steps
-  std::vector<Pace> paces_;                    // by command
+  std::vector<Pace> paces_;                    // one per command
   std::vector<Uncounted> uncounted_;
   Session session_;
-  bool was_throttled_ = false;             // in the latest batch
-  std::vector<Step> again_;                // to be run again, of the steps under way
+  bool was_throttled_ = false;             // the latest batch
+  std::vector<Step> again_;                // the steps under way that are run again
   std::uint32_t redone_ = 0;               // how often each was repeated
   std::size_t width_ = 1;                  // steps of a round
-  std::size_t taken_ = 0;                  // of the current steps, up to the first to repeat
-  std::chrono::nanoseconds whole_time_{};  // of the whole rounds among these
-  FinishedRounds result_;                  // of the steps under way
+  std::size_t taken_ = 0;                  // the current steps, up to the first to repeat
+  std::chrono::nanoseconds whole_time_{};  // the time of the whole rounds among these
+  FinishedRounds result_;                  // what came of the steps under way
   std::chrono::nanoseconds batch_began_{};
 };
 

@@ -113,7 +113,7 @@ class SessionRuns final : public RunTable {
   std::vector<std::size_t> ends_;
   std::vector<std::uint32_t> by_command_;
   mutable std::vector<Unpacked> unpacked_;  // kMostUnpacked, or as many as there are runs
-  mutable std::vector<Value> values_;       // by metric, then as unpacked_
+  mutable std::vector<Value> values_;       // for each metric in the order of unpacked_
 };
 
 /// Each once.

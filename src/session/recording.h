@@ -34,17 +34,17 @@ struct RunRow {
   std::size_t command = 0;
   std::size_t round = 0;
   std::size_t pass = 0;
-  std::optional<int> status{};  ///< as shell_status; nullopt if the file does not say it
+  std::optional<int> status{};  ///< what shell_status gives; nullopt if the file does not say it
   Ending ending = Ending::Unknown;
   RoundKind kind = RoundKind::Timed;
-  std::optional<double> coverage{};       ///< as RunRecord's
+  std::optional<double> coverage{};       ///< the same as RunRecord's
   std::vector<NamedCount> own{};          ///< its own process alone, if descendants are counted too
-  RedoReason reason = RedoReason::Other;  ///< of a run that was run again
+  RedoReason reason = RedoReason::Other;  ///< why a run was run again
   std::string_view why{};                 ///< the same for users; empty: it was not run again
-  double wall_seconds = 0.0;              ///< of a run of any kind, also of one that was killed
-  bool below_overhead = false;            ///< as RunRecord's
-  std::uint32_t order = 0;                ///< as RunRecord's
-  std::uint32_t outlived = 0;             ///< as RunRecord's
+  double wall_seconds = 0.0;              ///< any run's, also that of a killed one
+  bool below_overhead = false;            ///< the same as RunRecord's
+  std::uint32_t order = 0;                ///< the same as RunRecord's
+  std::uint32_t outlived = 0;             ///< the same as RunRecord's
 
   bool operator==(const RunRow&) const = default;
 };
@@ -52,7 +52,7 @@ struct RunRow {
 /// Runs of a command that failed in the same way.
 struct FailedRuns {
   Ending ending = Ending::Failed;
-  int status = 0;  ///< as RunRow's
+  int status = 0;  ///< the same as RunRow's
   std::size_t runs = 0;
 
   bool operator==(const FailedRuns&) const = default;
@@ -103,9 +103,9 @@ struct Circumstances {
   TimeOfDay began{};
   Machine machine{};
   TimeOfDay ended{};
-  std::string session_id{};                ///< of this session alone; empty: not known
+  std::string session_id{};                ///< no other session has it; empty: not known
   std::vector<Label> labels{};             ///< each key once
-  std::optional<Tuning> tuning{};          ///< of --tune; nullopt without
+  std::optional<Tuning> tuning{};          ///< what --tune changed; nullopt without it
   std::optional<Throttling> throttling{};  ///< during the session; nullopt: no quota, or unknown
 };
 
@@ -136,14 +136,14 @@ struct Recording {
   std::string file{};  ///< that it was read from; empty: it was just run
   std::vector<Metric> metrics;
   std::vector<Command> commands{};
-  Reference reference{};  ///< for the deltas
+  Reference reference{};  ///< what the deltas compare with
   /// The kept runs, and those that were repeated and are in no statistics.
   std::shared_ptr<const RunTable> runs = std::make_shared<RunTable>();
   std::shared_ptr<const RunTable> redone = std::make_shared<RunTable>();
-  std::vector<KnownMean> means{};  ///< of a session of hyperfine 1.x
+  std::vector<KnownMean> means{};  ///< values of which hyperfine 1.x keeps the mean
   double confidence = kConfidence;
   std::vector<Note> notes{};      ///< what was left out, and why
-  Setting setting{.warmup = 0};   ///< as the plan's; 0 warm-up runs where they are not known
+  Setting setting{.warmup = 0};   ///< the plan's; 0 warm-up runs where they are not known
   Circumstances circumstances{};  ///< those of the first origin, if there are several
   std::vector<Origin> origins{};  ///< the sessions that were joined; empty: it is one
   Timers timers{};

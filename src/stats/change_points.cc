@@ -323,7 +323,7 @@ class Growth {
     return step;
   }
 
-  std::size_t begin() const { return begin_; }  ///< of the level that holds
+  std::size_t begin() const { return begin_; }  ///< where the level that holds begins
   double noise() const { return noise_; }
 
  private:

@@ -63,7 +63,7 @@ double fisher_exact(const Share& one, const Share& other) {
     return static_cast<double>(of - k) * static_cast<double>(one.trials - k) /
            (static_cast<double>(k + 1) * static_cast<double>(other.trials + k + 1 - of));
   };
-  constexpr double same = 1.0 + 1e-7;  // as in R: equal but for rounding
+  constexpr double same = 1.0 + 1e-7;  // R's tolerance: equal but for rounding
   double all = 1.0;
   double as_unlikely = 1.0;
   const auto add = [&](double weight) {

@@ -18,7 +18,7 @@ std::vector<double> ranks_in_order(std::span<const double> series);
 /// The likeness of neighbouring values of a series. Ranks, so that outliers neither make nor hide
 /// it.
 struct Resemblance {
-  double correlation = 0.0;  ///< of the ranks at lag 1, -1..1; 0 for equal values
+  double correlation = 0.0;  ///< correlation of the ranks at lag 1, -1..1; 0 for equal values
   std::size_t count = 0;     ///< values of the series
 
   /// Returns how many times as large a standard error is as that of independent values, at least 1.

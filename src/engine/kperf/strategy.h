@@ -24,11 +24,11 @@ namespace lauka::engine::kperf {
 /// Why a run's records give no counts.
 enum class TraceFault : unsigned char {
   LostRecords,         ///< reported by the kernel, or not
-  NoThread,            ///< of the command
+  NoThread,            ///< the command has none
   BeganBefore,         ///< threads of the command ended that were not seen being made
-  ThreadNotEnded,      ///< of the command: the end is missing
+  ThreadNotEnded,      ///< the end of a thread of the command is missing
   EndedWithoutCounts,  ///< a thread of the tree, although threads are sampled as they end
-  MalformedSample,     ///< with another number of values than was programmed
+  MalformedSample,     ///< it has another number of values than was programmed
 };
 
 /// Returns it as a sentence without a full stop.
@@ -37,7 +37,7 @@ std::string_view text_of(TraceFault fault);
 /// The contents of a run's records. Values are sums over threads, one for each value of a sample; a
 /// thread's is its last sample that is not all zero, which counts from the thread's birth.
 struct TraceCounts {
-  std::optional<TraceFault> fault{};   ///< with one, nothing below may be used
+  std::optional<TraceFault> fault{};   ///< if there is one, nothing below may be used
   std::vector<std::uint64_t> command;  ///< the target's own threads
   std::vector<std::uint64_t> tree;     ///< with all descendants
   std::size_t threads_command = 0;

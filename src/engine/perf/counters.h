@@ -50,7 +50,7 @@ Error why_not_opened(int error, const Asked& asked, const Situation& situation);
 struct Counter {
   std::string pmu;
   bool core = false;
-  os::PerfEventAttr attributes{};  ///< as a member of a group; lay_out makes the leaders
+  os::PerfEventAttr attributes{};  ///< a group member's; lay_out makes the leaders
   Role role = Role::Other;
   std::uint64_t scale = 1;                    ///< what its counts are multiplied by
   std::optional<os::PerfEventAttr> led_by{};  ///< the only leader of whose group it may be a part
@@ -175,7 +175,7 @@ class Judge {
  private:
   struct History {
     std::uint64_t least = 0;  ///< the least count above 0; 0 if all are 0
-    unsigned zeros = 0;       ///< that were doubted before there was any other count
+    unsigned zeros = 0;       ///< doubted before there was any other count
   };
 
   double most_instructions(const Tally& instructions, std::span<const Tally> all) const;
@@ -183,7 +183,7 @@ class Judge {
   void learn(const Tally& tally, History& history);
 
   double& fastest_clock_;
-  std::map<std::pair<std::size_t, std::size_t>, History> histories_;  ///< by command and event
+  std::map<std::pair<std::size_t, std::size_t>, History> histories_;  ///< keys: command and event
 };
 
 /// The remedy if other programs hold counters.

@@ -17,7 +17,7 @@ namespace lauka::engine::perf {
 
 /// Counters that are opened for no event: they occupy the free ones of a PMU with dead counters.
 struct Fillers {
-  std::size_t leader = 0;               ///< of the group that is filled up
+  std::size_t leader = 0;               ///< index of the leader whose group is filled up
   std::vector<std::size_t> counters{};  ///< indices, after those of events
   std::size_t dead = 0;                 ///< how many must count nothing
 
@@ -66,7 +66,7 @@ struct Trial {
 /// each run must show as many dead fillers as there are dead counters: then no event was on one.
 struct PmuCounters {
   std::string pmu{};
-  Trial trial{};  ///< by instructions
+  Trial trial{};  ///< a trial that counts instructions
 
   /// For counters that take any event, if some are dead:
   Trial general{};

@@ -556,7 +556,7 @@ class PerfEngine final : public CounterEngine {
   const os::LinuxCalls& calls_;
   CoreKinds kinds_;
   Prober prober_;
-  std::vector<Source> sources_;      ///< of the last selection
+  std::vector<Source> sources_;      ///< the last selection's
   std::vector<Counter> witnesses_;   ///< one for each kind of core, if there are several
   std::vector<PmuCounters> pmus_;    ///< empty if no event needs a core's counter
   double fastest_clock_ = 0.0;       ///< cycles in a nanosecond, of the runs so far

@@ -124,8 +124,9 @@ std::pair<double, std::size_t> mean_wall_time(const Recording& session, std::siz
   std::size_t runs = 0;
   for (const std::uint32_t run : session.runs->of_command(command)) {
     const auto value = session.runs->value(run, wall_time);
-    sum += value.value_or(0.0);
-    runs += value ? 1 : 0;
+    if (!value) continue;
+    sum += *value;
+    ++runs;
   }
   return {runs > 0 ? sum / static_cast<double>(runs) : 0.0, runs};
 }

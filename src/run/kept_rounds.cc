@@ -44,8 +44,8 @@ struct Members {
     return named("limit began survivor", one.limit, one.began, one.survivor);
   }
   static auto of(Usage& one) {
-    static const std::string names = names_of_usage();
-    return std::apply([&](auto... fields) { return named(names, one.*fields...); }, kUsageFields);
+    static const std::string kNames = names_of_usage();
+    return std::apply([&](auto... fields) { return named(kNames, one.*fields...); }, kUsageFields);
   }
   static auto of(RunRecord& one) {
     return named("step outcome usage counts coverage own below_overhead reported order outlived",
@@ -166,8 +166,8 @@ std::string make_tag() {
 }
 
 const std::string& tag() {
-  static const std::string made = make_tag();
-  return made;
+  static const std::string kTag = make_tag();
+  return kTag;
 }
 
 /// The first bytes of a log.

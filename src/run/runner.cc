@@ -211,6 +211,7 @@ Result<std::vector<SessionResult>> carry_out(std::span<const BenchmarkRun> runs,
   }
   take_turns(runners, seed);
   std::vector<SessionResult> results;
+  results.reserve(runners.size());
   for (const auto& runner : runners) results.push_back(runner->close());
   return results;
 }

@@ -286,6 +286,13 @@ std::optional<CutShort> StepRunner::failure_of_until(const Step& step,
   return RunFailed{step, ended.outcome, awaited_->output_end(), *plan_.setting.until};
 }
 
+std::optional<CutShort> StepRunner::why_to_end(const Step& step, const os::Ended& ended,
+                                               const engine::Counted& counted) const {
+  if (auto why = failure_of_counting(ended, counted)) return why;
+  if (auto why = failure_of_until(step, ended)) return why;
+  return failure(step, ended);
+}
+
 /// Enters one run into the session. False when it is the last.
 bool StepRunner::keep_run(const Step& step, const os::Ended& ended, std::size_t place) {
   const auto end_with = [this](CutShort why) {
@@ -296,9 +303,7 @@ bool StepRunner::keep_run(const Step& step, const os::Ended& ended, std::size_t 
     return end_with(Interrupted{context_.interrupt()});
   engine::Counted counted;
   if (!armed_.empty()) counted = armed_[step.pass]->finish(ended, step.command);
-  if (auto why = failure_of_counting(ended, counted)) return end_with(*std::move(why));
-  if (auto why = failure_of_until(step, ended)) return end_with(*std::move(why));
-  if (auto why = failure(step, ended)) return end_with(*std::move(why));
+  if (auto why = why_to_end(step, ended, counted)) return end_with(*std::move(why));
   const bool is_timed = !step.gives_counts_only();
   if (is_timed) paces_[step.command].whole.add(std::chrono::duration<double>(ended.whole).count());
   result_.time += ended.whole;

@@ -96,6 +96,8 @@ class StepRunner {
   bool keep_run(const Step& step, const os::Ended& ended, std::size_t place);
   std::optional<CutShort> failure(const Step& step, const os::Ended& ended) const;
   std::optional<CutShort> failure_of_until(const Step& step, const os::Ended& ended) const;
+  std::optional<CutShort> why_to_end(const Step& step, const os::Ended& ended,
+                                     const engine::Counted& counted) const;
   std::size_t launch_check(const Step& step);
   void look_up(std::size_t command);
   std::size_t between_hooks(const Step& step, const std::function<std::size_t()>& launch_them);

@@ -160,8 +160,8 @@ TEST_CASE("--suite: every export has the benchmarks, and --from of the JSON has 
   CHECK(has(csv, "parameter_n\r\n"));
   CHECK(text_of(suite.folder.file("a.runs")).starts_with("benchmark,order,command,run,"));
   CHECK(has(text_of(suite.folder.file("a.html")), "<h1>T &lt;1&gt;</h1>"));
-  CHECK(
-      has(text_of(suite.folder.file("a.markdown")), "\n\n| benchmark | command | metric | base |"));
+  CHECK(has(text_of(suite.folder.file("a.markdown")),
+            "v of 2 benchmarks\n\n| benchmark | command | base |"));
   const json document = json::parse(text_of(suite.folder.file("a.json")));
   check_schema(document);
   const json& results = document.at("results");

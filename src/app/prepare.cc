@@ -11,6 +11,7 @@
 #include "plan/commands.h"
 #include "report/screen.h"
 #include "session/baseline.h"
+#include "session/functions.h"
 
 #include <algorithm>
 #include <chrono>
@@ -127,6 +128,11 @@ Result<void> read_saved(Call& call) {
 }
 
 Result<void> plan_saved(const Call& call, Benchmark& one) {
+  for (Recording& session : one.saved)
+    if (auto added =
+            add_function_metrics(one.options.gates.conditions, one.saved.size() > 1, session);
+        !added)
+      return added.error();
   auto plan = plan_of_saved(one.options, one.saved);
   if (!plan) return plan.error();
   one.plan = *std::move(plan);
@@ -152,7 +158,10 @@ Result<void> use_file(const std::string& file, const ReadFile& read, Benchmark& 
     return Error{
         fmt::format("the baseline {} lacks the benchmark {}", cited(file), cited(one.name)),
         "measure it again"};
-  return use_baseline(one.plan, file, std::make_shared<Recording>(found->recording));
+  auto session = std::make_shared<Recording>(found->recording);
+  if (auto added = add_function_metrics(one.options.gates.conditions, true, *session); !added)
+    return added.error();
+  return use_baseline(one.plan, file, std::move(session));
 }
 
 /// Notes which benchmarks of a suite's baseline the suite has no longer; a part of it lacks others

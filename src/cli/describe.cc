@@ -582,7 +582,8 @@ ProgramDescription lauka_description() {
        "[higher|lower] [sum|mean|last], each a metric"},
       {"PATH", "where commands without a slash are looked for"},
       {"TMPDIR",
-       "where the files of LAUKA_METRICS and of --engine cachegrind are kept meanwhile (default "
+       "where the files of LAUKA_METRICS and of --engine cachegrind and dhat are kept meanwhile "
+       "(default "
        "/dev/shm, else /tmp)"},
   };
   lauka.see_also = {"hyperfine (1)", "perf-stat (1)", "valgrind (1)"};

@@ -98,9 +98,30 @@ Result<void> set_tune(Draft& draft, const Given& given) {
 }
 
 Result<void> set_engine(Draft& draft, const Given& given) {
-  const Result<std::size_t> position = choice(given);
+  // The order of the tools does not matter.
+  const bool is_reversed = given.value == "dhat,cachegrind";
+  const Result<std::size_t> position =
+      choice(is_reversed ? Given{given.option, "cachegrind,dhat"} : given);
   if (!position) return position.error();
   draft.options.counting.engine = kEngines.at(*position).choice;
+  return {};
+}
+
+constexpr std::uint64_t kMostFunctions = 1'000'000;
+
+Result<void> set_functions(Draft& draft, const Given& given) {
+  FunctionRows rows;
+  const bool is_number = given.value.find_first_not_of("0123456789") == std::string::npos;
+  if (!given.value.empty() && is_number) {
+    const auto number = whole_number(given, 1, kMostFunctions);
+    if (!number) return number.error();
+    rows.most = *number;
+  } else if (!given.value.empty()) {
+    auto pattern = line_pattern(given);
+    if (!pattern) return pattern.error();
+    rows.pattern = given.value;
+  }
+  draft.options.output.presentation.functions = std::move(rows);
   return {};
 }
 
@@ -607,6 +628,12 @@ constexpr auto kOutput = std::to_array<OptionInfo>({
     {"time-unit", 'u', Takes::Value, "ns|us|ms|s|min",
      "show all times in this unit (default: the one that fits each)",
      put<time_unit, &Presentation::time_unit>, kOfSession},
+    {"functions", '\0', Takes::OptionalText, "ROWS",
+     "with --engine cachegrind, or of a saved session that has them: take the difference of a "
+     "simulated event apart by function. ROWS is a number of functions with the largest "
+     "differences (default 20), or a regular expression of their names; simulates each command six "
+     "times",
+     set_functions, kOfSession},
     {"histogram", '\0', Takes::Nothing, "", "draw the distribution of wall time under each table",
      set<&OutputOptions::histogram, true>, kOfSession},
     {"color", '\0', Takes::Value, "auto|always|never",
@@ -639,7 +666,7 @@ constexpr auto kOutput = std::to_array<OptionInfo>({
 
 /// A text that is put together while this is compiled.
 struct BuiltText {
-  std::array<char, 200> bytes{};
+  std::array<char, 300> bytes{};
   std::size_t size = 0;
 
   constexpr void add(std::string_view text) {

@@ -1,5 +1,6 @@
 #include "cli/option_table.h"
 #include "core/command.h"
+#include "core/functions.h"
 #include "core/text.h"
 
 #include <algorithm>
@@ -697,6 +698,24 @@ Result<void> settle_inquiry(Draft& draft) {
   return inquiry.kind == InquiryKind::Threads ? settle_threads(draft) : Result<void>();
 }
 
+/// Refuses what needs the counts of each function from an engine that has none. A suite's file may
+/// name another engine.
+Result<void> settle_functions(const Draft& draft) {
+  const Options& options = draft.options;
+  if (!options.from.empty() || options.suite.file || counts_functions(options.counting.engine))
+    return {};
+  const auto gate = std::ranges::find_if(options.gates.conditions, [](const Condition& one) {
+    return one.metric.find(kInFunction) != std::string::npos;
+  });
+  const bool is_gate = gate != options.gates.conditions.end();
+  if (!is_gate && !options.output.presentation.functions) return {};
+  return Error{
+      fmt::format("{} needs the counts of each function, which --engine {} has not",
+                  is_gate ? "a gate on " + cited(gate->metric) : std::string("--functions"),
+                  row_of(options.counting.engine).name),
+      "add --engine cachegrind"};
+}
+
 /// Settles all but the exports. A suite's benchmarks are settled so, the suite itself is not.
 Result<void> settle_call(Draft& draft) {
   const bool watches = draft.options.inquiry && draft.options.inquiry->kind == InquiryKind::Threads;
@@ -713,8 +732,10 @@ Result<void> settle_call(Draft& draft) {
                                  : std::vector{settle_gates, settle_saved};
   for (const auto settle_part : parts)
     if (auto settled = settle_part(draft); !settled) return settled;
-  if (draft.options.counting.region && draft.options.counting.engine == EngineChoice::Cachegrind)
-    return Error{"--engine cachegrind simulates whole runs, not the region of --region",
+  if (auto functions = settle_functions(draft); !functions) return functions;
+  if (draft.options.counting.region && is_simulated(draft.options.counting.engine))
+    return Error{fmt::format("--engine {} simulates whole runs, not the region of --region",
+                             row_of(draft.options.counting.engine).name),
                  "use only one of them"};
   if (draft.options.counting.engine == EngineChoice::None && !draft.options.counting.events.empty())
     return Error{fmt::format("--engine none counts nothing, so --event {} cannot be counted",

@@ -1,5 +1,6 @@
 #include "cli/values.h"
 
+#include "core/functions.h"
 #include "core/machine.h"
 #include "core/metric.h"
 #include "core/own_metric.h"
@@ -118,6 +119,21 @@ Result<double> fraction(const Given& given, Limit low, Limit high) {
   return *percent / 100.0;
 }
 
+namespace {
+
+/// Returns 'instructions@operator new' for 'instructions@"operator new"'.
+std::string without_quotes(std::string_view metric) {
+  const std::size_t at = metric.find(kInFunction);
+  if (at == std::string_view::npos) return std::string(metric);
+  std::string_view function = metric.substr(at + 1);
+  for (const char quote : {'"', '\''})
+    if (function.size() > 2 && function.front() == quote && function.back() == quote)
+      function = function.substr(1, function.size() - 2);
+  return std::string(metric.substr(0, at + 1)).append(function);
+}
+
+}  // namespace
+
 Result<Condition> condition(const Given& given) {
   constexpr std::string_view example = "write, for example, 'cpu_time > 2' or 'wall_time > 200ms'";
   const std::string_view value = given.value;
@@ -125,7 +141,7 @@ Result<Condition> condition(const Given& given) {
   const std::string_view metric = trimmed(value.substr(0, sign));
   if (sign == std::string_view::npos || metric.empty())
     return refused(given, {"is not METRIC > LIMIT", std::string(example)});
-  Condition gate{.metric = std::string(metric), .below = value[sign] == '<'};
+  Condition gate{.metric = without_quotes(metric), .below = value[sign] == '<'};
   const std::string limit(trimmed(value.substr(sign + 1)));
   if (limit.empty())
     return refused(given,

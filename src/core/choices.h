@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,7 +15,15 @@ namespace lauka {
 // Choices of the user that several rooms need.
 
 /// A counter engine.
-enum class EngineChoice : unsigned char { Auto, Kperf, Perf, Cachegrind, None };
+enum class EngineChoice : unsigned char {
+  Auto,
+  Kperf,
+  Perf,
+  Cachegrind,
+  Dhat,
+  CachegrindAndDhat,
+  None
+};
 
 /// A choice of --engine.
 struct EngineRow {
@@ -31,11 +40,24 @@ inline constexpr auto kEngines = std::to_array<EngineRow>({
     {EngineChoice::Perf, "perf"},
     {EngineChoice::Cachegrind, "cachegrind",
      "simulates them with Valgrind, in a few extra runs that are not timed", true},
+    {EngineChoice::Dhat, "dhat", "counts allocations with Valgrind, likewise", true},
+    {EngineChoice::CachegrindAndDhat, "cachegrind,dhat", "does both", true},
     {EngineChoice::None, "none"},
 });
 
 constexpr const EngineRow& row_of(EngineChoice choice) {
   return kEngines.at(static_cast<std::size_t>(choice));
+}
+
+/// True if the engine counts in each function.
+constexpr bool counts_functions(EngineChoice choice) {
+  return choice == EngineChoice::Cachegrind || choice == EngineChoice::CachegrindAndDhat;
+}
+
+/// True if the engine runs programs under Valgrind.
+constexpr bool is_simulated(EngineChoice choice) {
+  return choice == EngineChoice::Cachegrind || choice == EngineChoice::Dhat ||
+         choice == EngineChoice::CachegrindAndDhat;
 }
 
 /// The method of kperf (docs/kperf.md); Auto takes the best that counts a known command completely.
@@ -144,14 +166,23 @@ enum class TableChoice : unsigned char { Auto, Full, Compact };
 enum class SortChoice : unsigned char { Command, Time };
 enum class MarksChoice : unsigned char { Auto, Emoji, Text };
 
+/// The functions of --functions: a number of them, or those whose names match.
+struct FunctionRows {
+  std::size_t most = 20;
+  std::string pattern{};  ///< a regular expression; empty: the `most` largest differences
+
+  bool operator==(const FunctionRows&) const = default;
+};
+
 struct Presentation {
   TableChoice table = TableChoice::Auto;
   SortChoice sort = SortChoice::Command;
-  MarksChoice marks = MarksChoice::Auto;   ///< emoji in UTF-8 terminals, words in markup
-  const DisplayUnit* time_unit = nullptr;  ///< of times without a unit of their own; null: fitting
-  bool every_row = false;                  ///< rows were chosen: a compact table shows all
-  std::string title{};                     ///< of the page
-  std::string description{};               ///< below it
+  MarksChoice marks = MarksChoice::Auto;    ///< emoji in UTF-8 terminals, words in markup
+  const DisplayUnit* time_unit = nullptr;   ///< of times without a unit of their own; null: fitting
+  bool every_row = false;                   ///< rows were chosen: a compact table shows all
+  std::optional<FunctionRows> functions{};  ///< nullopt: without a table of functions
+  std::string title{};                      ///< of the page
+  std::string description{};                ///< below it
 };
 
 /// Lauka's exit status. Ended by signal N: 128 + N.

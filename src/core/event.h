@@ -114,12 +114,14 @@ struct Event {
   bool simulated = false;  ///< counted in runs of a simulated pass
   bool zero_is_doubtful = false;  ///< 0 in every run may mean that its counter cannot count it
   bool is_energy = false;         ///< counts nanojoules
+  bool is_bytes = false;          ///< counts bytes
   CountedLevels levels = CountedLevels::Unknown;
   bool of_region = false;                ///< counted in the program's region (lauka/region.h)
   std::string note{};                    ///< shown next to its row: "(P only)"; mostly empty
   std::optional<std::size_t> part_of{};  ///< index of the whole, if it is one core kind's part
   Role role = Role::Other;               ///< a part has the role of its whole
   std::string core_kind{};               ///< "P": of a CoreTime
+  std::string function{};  ///< normalized name of the only function counted; empty: all
 };
 
 /// Events that fit the counters at once, as indices into the session's events. Each run serves one

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/command.h"
+#include "core/functions.h"
 #include "core/result.h"
 
 #include <array>
@@ -295,6 +296,7 @@ struct Session {
   std::vector<Note> notes;
   std::vector<Fingerprint> programs{};                    ///< one per command; empty if not needed
   std::vector<std::optional<UncountedFile>> uncounted{};  ///< one per command: Command::uncounted
+  std::vector<FunctionTable> functions{};                 ///< one per command; empty if not known
 };
 
 /// The difference of a candidate from the reference so far, a fraction with a 95% interval.

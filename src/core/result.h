@@ -75,6 +75,7 @@ enum class NoteKind : unsigned char {
   Orphans,    ///< processes outlived their command
   InputUnread,
   SimulationInexact,
+  FunctionsLeftOut,  ///< of a simulated run, which has too many
 };
 
 /// A remark on a session: one line for the user.

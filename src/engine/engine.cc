@@ -3,12 +3,12 @@
 #include "core/machine.h"
 #include "core/own_metric.h"
 #include "core/text.h"
-#include "engine/cachegrind/cachegrind_engine.h"
 #include "engine/kperf/kernel.h"
 #include "engine/kperf/kpep.h"
 #include "engine/kperf/kperf_engine.h"
 #include "engine/perf/counters.h"
 #include "engine/perf/perf_engine.h"
+#include "engine/valgrind/valgrind_engine.h"
 #include "os/files.h"
 #include "os/sysfs.h"
 
@@ -546,12 +546,16 @@ Result<Chosen> choose(Choice choice, bool user_only, const os::LinuxCalls* calls
       if (const auto able = perf::can_count(*calls); !able)
         return able.error().prefixed("--engine perf");
       return chosen_perf();
-    case Choice::Cachegrind: {
+    case Choice::Cachegrind:
+    case Choice::Dhat:
+    case Choice::CachegrindAndDhat: {
       auto valgrind = os::find_program("valgrind");
       if (!valgrind)
-        return Error{"--engine cachegrind needs Valgrind, which is not in PATH",
-                     "install the package valgrind (Debian, Ubuntu: apt-get install valgrind)"};
-      return Chosen{cachegrind::make_cachegrind_engine(*std::move(valgrind), user), std::nullopt};
+        return Error{
+            fmt::format("--engine {} needs Valgrind, which is not in PATH", row_of(choice).name),
+            "install the package valgrind (Debian, Ubuntu: apt-get install valgrind)"};
+      return Chosen{valgrind::make_valgrind_engine(choice, *std::move(valgrind), user),
+                    std::nullopt};
     }
     case Choice::None:
       return Chosen{make_none_engine(std::nullopt), std::nullopt};
@@ -568,7 +572,9 @@ std::vector<EngineFacts> try_engines(bool user_only, const os::LinuxCalls* calls
                                      const OnMacos& macos) {
   std::vector<EngineFacts> engines;
   for (const EngineRow& row : kEngines) {
-    if (row.choice == Choice::Auto || row.choice == Choice::None) continue;
+    if (row.choice == Choice::Auto || row.choice == Choice::None ||
+        row.choice == Choice::CachegrindAndDhat)
+      continue;
     if (!is_meant(row.choice, calls, macos)) continue;
     const auto chosen = choose(row.choice, user_only, calls, {}, std::nullopt, macos);
     engines.push_back(chosen ? make_facts(row.choice, *chosen->engine)

@@ -2,6 +2,7 @@
 
 #include "core/choices.h"
 #include "core/event.h"
+#include "core/functions.h"
 #include "core/machine.h"
 #include "core/record.h"
 #include "core/result.h"
@@ -42,6 +43,9 @@ struct Counted {
   std::optional<Note> note{};                       ///< what users of these counts must know
   /// CPU time on the cores of each of Counting::timed_pmus; empty: unknown.
   std::vector<std::uint64_t> pmu_ns{};
+  /// The functions of a simulated run, for each event of the pass that is not of one function;
+  /// empty: not known.
+  std::vector<FunctionCounts> functions{};
 };
 
 /// An event that the kernel accounts to every process, without counters and without permission.

@@ -1,6 +1,7 @@
 #include "core/choices.h"
 #include "core/own_metric.h"
 #include "core/text.h"
+#include "format/functions.h"
 #include "format/sections.h"
 #include "format/stored_runs.h"
 #include "report/lines.h"
@@ -321,6 +322,9 @@ class SessionReader {
     if (auto added = add_samples(*metrics, *command, runs_.back()); !added) return added;
     earlier_runs_ += runs_.back().size();
     read_redone(*ours, *command);
+    auto functions = read_functions(*ours, "functions");
+    if (!functions) return functions.error();
+    recording().functions.push_back(*std::move(functions));
     return {};
   }
 
@@ -480,6 +484,10 @@ class SessionReader {
       if (executables.size() == names.size() && calls.size() == names.size())
         session->commands.back().program = {executables[c], calls[c]};
       reference.commands.push_back(c);
+      const JsonIn& functions = items_in(*baseline, "functions");
+      auto read = read_functions(c < functions.size() ? functions[c] : JsonIn(), "functions");
+      if (!read) return read.error();
+      session->functions.push_back(*std::move(read));
       if (has_samples)
         if (auto added = add_samples((*samples)[c], c, runs[c]); !added) return added;
       earlier_runs_ += runs[c].size();
@@ -717,6 +725,8 @@ void put_lauka_result(JsonWriter& json, const Results& results, std::size_t comm
   json.close();
   put_runs(json, results, command);
   put_redone(json, results, command);
+  if (command < results.session.functions.size())
+    put_functions(json, "functions", results.session.functions[command]);
   json.put("why", why_json(results, command));
   json.put("coverage", json_number(of_command.coverage));
   json.put("counting_slowdown", json_number(of_command.slowdown));

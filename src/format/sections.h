@@ -139,6 +139,7 @@ inline constexpr auto kNoteWords = std::to_array<Word<NoteKind>>({
     {NoteKind::Orphans, "orphans"},
     {NoteKind::InputUnread, "input_unread"},
     {NoteKind::SimulationInexact, "simulation_inexact"},
+    {NoteKind::FunctionsLeftOut, "functions_left_out"},
 });
 inline constexpr auto kRoleWords = std::to_array<Word<Role>>({
     {Role::Other, ""},  // null

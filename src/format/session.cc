@@ -1,5 +1,6 @@
 #include "core/numbers.h"
 #include "core/text.h"
+#include "format/functions.h"
 #include "format/sections.h"
 #include "report/lines.h"
 #include "session/baseline.h"
@@ -365,6 +366,15 @@ void put_baseline(JsonWriter& json, const Results& results) {
     json.close();
   }
   json.close();
+  if (!there.functions.empty()) {
+    json.open("functions", '[');
+    for (const std::size_t command : baseline.commands) {
+      json.open('{');
+      put_functions(json, "functions", there.functions[command]);
+      json.close();
+    }
+    json.close();
+  }
   json.close();
 }
 

@@ -495,7 +495,8 @@ Result<void> check_until(const Options& options, const Plan& plan) {
                  "use only one of them"};
   if (plan.setting.events.passes_of(RoundKind::Simulated) > 0)
     return Error{"--until ends runs early, and Valgrind counts only those that end by themselves",
-                 "use only one of --until and --engine cachegrind"};
+                 fmt::format("use only one of --until and --engine {}",
+                             row_of(options.counting.engine).name)};
   return {};
 }
 

@@ -374,6 +374,7 @@ Role role_in(const EventSet& set, std::size_t event) {
 
 Unit unit_of(const Event& event) {
   if (event.is_energy) return Unit::Joules;
+  if (event.is_bytes) return Unit::Bytes;
   return event.is_time ? Unit::Seconds : Unit::Count;
 }
 

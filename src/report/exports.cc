@@ -3,6 +3,7 @@
 #include "core/numbers.h"
 #include "core/text.h"
 #include "report/format.h"
+#include "report/functions.h"
 #include "report/lines.h"
 #include "report/screen.h"
 #include "report/table.h"
@@ -335,12 +336,22 @@ void write_markup_tables(const Results& results, const Markup& markup, const Sin
   }
 }
 
+/// Writes the tables of --functions, each with its title.
+void write_functions(const Results& results, const Markup& markup, const Sink& sink) {
+  const std::string before = results.benchmark.empty() ? "" : results.benchmark + ": ";
+  for (const FunctionSection& section : function_sections(results)) {
+    sink("\n" + markup.text(before + section.title) + "\n\n");
+    write_table(section.table, markup, sink);
+  }
+}
+
 using Writer = std::string (*)(std::string_view text);
 
 std::string bullet_list(const std::vector<std::string>& texts, const Markup& markup,
                         Writer writer) {
   std::string list;
-  for (const std::string& text : texts) list += std::string(markup.bullet) + writer(text) + "\n";
+  for (const std::string& text : texts)
+    list += std::string(markup.bullet) + writer(trimmed(text)) + "\n";
   return list.empty() ? "" : "\n" + list;
 }
 
@@ -355,12 +366,15 @@ void write_markup(const Report& report, Markup markup, const Sink& sink) {
   if (report.is_suite()) {
     sink(markup.text(suite_title(report)) + "\n\n");
     write_table(suite_table(report), markup, sink);
+    for (const Results& one : report.benchmarks) write_functions(one, markup, sink);
     below =
         bullet_list(split_lines(gates_in_one_line(report) + suite_gate_lines(report, false, false)),
                     markup, markup.text);
   } else {
     write_markup_tables(first, markup, sink);
+    write_functions(first, markup, sink);
     below = bullet_list(split_lines(summary_lines(first, style)), markup, markup.text) +
+            bullet_list(split_lines(function_summary(first)), markup, markup.text) +
             bullet_list(
                 split_lines(precision_line(first) + gate_lines(first, false) + shell_lines(first)),
                 markup, markup.text);

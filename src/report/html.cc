@@ -3,6 +3,7 @@
 #include "report/charts.h"
 #include "report/exports.h"
 #include "report/format.h"
+#include "report/functions.h"
 #include "report/lines.h"
 #include "report/screen.h"
 #include "report/table.h"
@@ -50,6 +51,8 @@ thead th { color: var(--faint); font-weight: 600; font-size: .85rem; }
 .better { color: var(--better); font-weight: 600; }
 .worse, .fail { color: var(--worse); font-weight: 600; }
 .unsure { color: var(--faint); }
+.sortable thead th { cursor: pointer; }
+.sortable td[style] { background: linear-gradient(to left, color-mix(in srgb, currentColor 18%, transparent) var(--bar), transparent 0); }
 .chart { background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: .6rem; margin: .4rem 0; }
 .row { margin: .3rem 0 .1rem; font-size: .9rem; }
 .dot { display: inline-block; width: .7rem; height: .7rem; border-radius: 50%; background: currentColor; margin-right: .35rem; }
@@ -157,6 +160,37 @@ std::string_view html_script() {
 )js";
 }
 
+/// Returns the script of tables that sort their rows by the column whose heading is chosen.
+std::string_view sorting_script() {
+  return R"js(
+for (const table of document.querySelectorAll("table.sortable")) {
+  const [body] = table.tBodies;
+  const key = (row, column) => {
+    const {dataset, textContent} = row.cells[column];
+    return dataset.number === undefined ? textContent : Math.abs(dataset.number);
+  };
+  const sort = event => {
+    const heading = event.target.closest("th");
+    if (event.type === "keydown" && event.key !== "Enter") return;
+    const column = heading.cellIndex;
+    const order = (heading.ariaSort === "descending") === (column > 0) ? 1 : -1;
+    for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+    heading.ariaSort = order > 0 ? "ascending" : "descending";
+    const rows = [...body.rows].filter(row => row.cells[1].dataset.number !== undefined);
+    const rest = [...body.rows].filter(row => !rows.includes(row));
+    rows.sort((a, b) => {
+      const [left, right] = [key(a, column), key(b, column)];
+      return order * (left < right ? -1 : left > right ? 1 : 0);
+    });
+    body.append(...rows, ...rest);
+  };
+  for (const heading of table.tHead.rows[0].cells) heading.tabIndex = 0;
+  table.tHead.addEventListener("click", sort);
+  table.tHead.addEventListener("keydown", sort);
+}
+)js";
+}
+
 /// A message in HTML: an option in it is not broken at its hyphens.
 std::string message_html(std::string_view message) {
   std::string html;
@@ -169,6 +203,15 @@ std::string message_html(std::string_view message) {
                       : html_text(word);
   }
   return html;
+}
+
+/// The tables of --functions, each under a heading.
+std::string function_part(const Results& results) {
+  std::string html;
+  for (const FunctionSection& section : function_sections(results))
+    html += "<h3>" + html_text(section.title) + "</h3>\n" + table_html(section.table, "sortable");
+  const std::string why_not = why_no_functions(results);
+  return why_not.empty() ? html : html + "<p class=\"faint\">" + message_html(why_not) + "</p>\n";
 }
 
 std::string elements(const std::vector<std::string>& texts, std::string_view open,
@@ -202,9 +245,10 @@ std::string gate_items(const Results& results, bool all, const std::string& name
   std::string html;
   for (const gate::Verdict& verdict : results.findings.verdicts)
     if (all || verdict.answer != gate::Answer::Pass)
-      html += fmt::format("<li>{} {}{}</li>\n", verdict_html(Cell{.answer = verdict.answer}),
+      html += fmt::format("<li>{} {}{}{}</li>\n", verdict_html(Cell{.answer = verdict.answer}),
                           name.empty() ? "" : "<b>" + html_text(name) + "</b>: ",
-                          message_html(gate_line(results, verdict, "")));
+                          message_html(gate_line(results, verdict, "")),
+                          html_list(split_lines(functions_below(results, verdict))));
   return html;
 }
 
@@ -225,6 +269,7 @@ std::string verdict_part(const Results& results) {
   if (!why.table.rows.empty()) html += table_html(why.table);
   html += elements(why.remarks, "<p class=\"faint\">", "</p>");
   html += elements(split_lines(why_means_differ(results, {})), "<p class=\"faint\">", "</p>");
+  html += elements(split_lines(function_summary(results)), "<p>", "</p>");
   return html + gate_list(gate_items(results, true, "")) +
          elements(split_lines(precision_line(results)), "<p class=\"faint\">", "</p>");
 }
@@ -361,13 +406,15 @@ void write_suite_page(const Report& suite, const Sink& sink) {
   std::string items;
   for (const Results* one : order_rows(suite)) items += gate_items(*one, false, one->benchmark);
   sink(gate_list(items));
+  sink(elements(split_lines(largest_functions(suite)), "<p>", "</p>"));
   if (const std::string changes = change_chart(suite_changes(suite)); !changes.empty())
     sink("<h2>Changes</h2>\n" + changes);
   sink("<h2>" + html_text(suite_title(suite)) + "</h2>\n" + table_html(suite_table(suite)));
   sink(caveats(warning_texts(suite, {}), note_lines(suite)));
   sink("<h2>Benchmarks</h2>\n");
   for (const Results* one : order_rows(suite)) {
-    sink("<details>\n<summary>" + html_text(one->benchmark) + "</summary>\n" + verdict_part(*one));
+    sink("<details>\n<summary>" + html_text(one->benchmark) + "</summary>\n" + verdict_part(*one) +
+         function_part(*one));
     write_drawings(*one, sink);
     write_tables(*one, sink);
     sink("</details>\n");
@@ -377,6 +424,7 @@ void write_suite_page(const Report& suite, const Sink& sink) {
 void write_session_page(const Report& report, const Sink& sink) {
   const Results& results = report.benchmarks.front();
   sink(verdict_part(results));
+  sink(function_part(results));
   write_overview(results, sink);
   std::vector<std::string> notes = split_lines(shell_lines(results));
   for (const Note& note : results.session.notes) notes.push_back(note.text);
@@ -412,7 +460,9 @@ void write_html(const Report& report, const Sink& sink) {
     write_session_page(report, sink);
   }
   sink(tuned_machine(first.session.circumstances));
-  write_page_end("", sink);
+  const bool has_functions = std::ranges::any_of(
+      report.benchmarks, [](const Results& one) { return !function_sections(one).empty(); });
+  write_page_end(has_functions ? sorting_script() : "", sink);
 }
 
 }  // namespace lauka::report

@@ -5,6 +5,7 @@
 #include "core/text.h"
 #include "os/signals.h"
 #include "report/format.h"
+#include "report/functions.h"
 
 #include <algorithm>
 #include <array>
@@ -318,7 +319,7 @@ struct EndingWords {
           failed.error_output_end.empty() ? "; it wrote nothing" : "; what it wrote last:");
     } else {
       if (failed.step.kind == RoundKind::Simulated)
-        text = " under Valgrind; try it without --engine cachegrind";
+        text = " under Valgrind; try it without --engine";
       if (can_be_ignored(failed.outcome)) text += "; " + how_to_ignore(name, failed.outcome);
     }
     return message(run + text) + indented(failed.error_output_end);
@@ -577,7 +578,7 @@ std::string gate_lines(const Results& results, bool color) {
     const auto [word, ink] = verdict_word(verdict.answer);
     text += gate_line(results, verdict, inked(word, ink, color));
     if (&verdict == passed_over) text += kPassedOver;
-    text += "\n";
+    text += "\n" + functions_below(results, verdict);
   }
   return text;
 }

@@ -3,6 +3,7 @@
 #include "core/text.h"
 #include "report/charts.h"
 #include "report/format.h"
+#include "report/functions.h"
 #include "report/lines.h"
 #include "report/table.h"
 
@@ -471,9 +472,10 @@ ScreenSections screen_sections(const Results& results, const Style& style, bool 
   const std::string below = (style.verbose ? why_lines(results) : "") + shell_lines(results) +
                             precision_line(results) + gate_lines(results, style.color);
   std::string verdicts;
-  for (const std::string& part : {summary, scan, wrapped_lines(below, style)})
+  for (const std::string& part : {summary, scan, wrapped_lines(function_summary(results), style),
+                                  wrapped_lines(below, style)})
     if (!part.empty()) verdicts += "\n" + part;
-  const std::string shown = tables(results, style);
+  const std::string shown = tables(results, style) + function_text(results, style);
   return style.ascii ? ScreenSections{to_ascii(shown), to_ascii(verdicts)}
                      : ScreenSections{shown, verdicts};
 }

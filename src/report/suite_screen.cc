@@ -1,5 +1,6 @@
 #include "core/text.h"
 #include "report/format.h"
+#include "report/functions.h"
 #include "report/lines.h"
 #include "report/screen.h"
 #include "report/table.h"
@@ -341,7 +342,7 @@ std::string suite_gate_lines(const Report& suite, bool all, bool color) {
       if (!all && verdict.answer == gate::Answer::Pass) continue;
       text += one_line(one.benchmark) + ": " + gate_line(one, verdict, inked(word, ink, color));
       if (&verdict == passed_over) text += kPassedOver;
-      text += "\n";
+      text += "\n" + functions_below(one, verdict);
     }
   }
   return text;
@@ -389,6 +390,11 @@ ScreenSections screen_sections(const Report& suite, const Style& style, bool qui
     for (const Results* one : order_rows(suite))
       text += "\n" + inked(one_line(one->benchmark), Ink::Bold, style.color) + "\n" +
               histograms(*one, style);
+  }
+  for (const Results* one : order_rows(suite)) {
+    const std::string functions = quiet || style.verbose ? "" : function_text(*one, style);
+    if (!functions.empty())
+      text += "\n" + inked(one_line(one->benchmark), Ink::Bold, style.color) + functions;
   }
   std::string below = suite_gate_lines(suite, quiet || style.verbose, style.color);
   if (!quiet) below += gates_in_one_line(suite);

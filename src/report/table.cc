@@ -138,8 +138,10 @@ std::string html_cell(const Cell& cell, const TableColumn& column, bool is_first
   std::string_view css = column.is_more ? "more" : "";
   if (column.holds == Holds::Delta && !cell.text.empty()) css = ink_class(cell.ink);
   const bool is_heading = is_first && !cell.text.empty();
-  return fmt::format("<{}{}>{}</{}>", is_heading ? "th scope=\"row\"" : "td",
-                     css.empty() ? "" : fmt::format(" class=\"{}\"", css),
+  std::string attributes = css.empty() ? "" : fmt::format(" class=\"{}\"", css);
+  if (cell.number) attributes += fmt::format(" data-number=\"{}\"", *cell.number);
+  if (cell.bar > 0.0) attributes += fmt::format(" style=\"--bar: {:.1f}%\"", 100.0 * cell.bar);
+  return fmt::format("<{}{}>{}</{}>", is_heading ? "th scope=\"row\"" : "td", attributes,
                      cell_html(cell, column.holds), is_heading ? "th" : "td");
 }
 

@@ -52,6 +52,8 @@ struct Cell {
   std::vector<std::string> narrower{};   ///< the text after each of the column's `narrows`
   std::optional<gate::Answer> answer{};  ///< the verdict's; nullopt: another cell
   std::string figures{};                 ///< the verdict's, a part of the text; may be empty
+  std::optional<double> number{};  ///< by which a page sorts its row; nullopt: it stays at the end
+  double bar = 0.0;                ///< length of the bar in a page's cell, 0 to 1
 };
 
 /// The contents of a column's cells, which decide how they are escaped and set.

@@ -58,6 +58,8 @@ struct Members {
   static auto of(Pace& one) {
     return named("whole between wall", one.whole, one.between, one.wall);
   }
+  static auto of(FunctionCounts& one) { return named("name counts", one.name, one.counts); }
+  static auto of(KeptFunctions& one) { return named("step functions", one.step, one.functions); }
   static auto of(Uncounted& one) {
     return named("subject what remedy runs", one.subject, one.why.what, one.why.remedy, one.runs);
   }
@@ -114,6 +116,7 @@ void for_each_named_member(FinishedRounds& rounds, const Each& each) {
   each("time", rounds.time);
   each("runs", rounds.runs);
   each("redone", rounds.redone);
+  each("functions", rounds.functions);
   each("paces", rounds.paces);
   each("notes", rounds.notes);
   each("uncounted", rounds.uncounted);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/functions.h"
 #include "core/numbers.h"
 #include "core/own_metric.h"
 #include "core/record.h"
@@ -39,6 +40,12 @@ struct Pace {
   RunningMean wall;     ///< wall time of a timed run
 };
 
+/// The functions of a simulated run.
+struct KeptFunctions {
+  Step step{};
+  std::vector<FunctionCounts> functions{};
+};
+
 /// The result of some rounds that were run together: all that decides about later ones.
 struct FinishedRounds {
   Step first{};                     ///< the first of them
@@ -46,6 +53,7 @@ struct FinishedRounds {
   std::chrono::nanoseconds time{};  ///< that they took of the budget
   std::vector<RunRecord> runs{};
   std::vector<RedoneRun> redone{};
+  std::vector<KeptFunctions> functions{};  ///< of the simulated runs among `runs`
   // The state at that time.
   std::vector<Pace> paces{};
   std::vector<Note> notes{};

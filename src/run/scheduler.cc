@@ -39,7 +39,9 @@ bool has_surrounding_hooks(const Plan& plan) {
 /// Returns the rounds before the first look at gates.
 std::uint64_t count_simulated_rounds(const Plan& plan, const GateWatch& gates) {
   if (plan.setting.events.passes_of(RoundKind::Simulated) == 0) return 0;
-  return std::max<std::uint64_t>(kSimulatedRounds, gates.rounds_of_constants(RoundKind::Simulated));
+  return std::max<std::uint64_t>(
+      plan.presentation.functions ? kFewestFunctionRounds : kSimulatedRounds,
+      gates.rounds_of_constants(RoundKind::Simulated));
 }
 
 }  // namespace
@@ -316,9 +318,13 @@ std::optional<Action> Scheduler::approach(const UpTo& goal) {
   if (goal.kind == RoundKind::Counting)
     return turns(group()) < goal.rounds ? std::optional(count_a_turn()) : std::nullopt;
   const std::uint64_t done = rounds_of(goal.kind);
+  if (goal.kind == RoundKind::Simulated) {
+    const std::uint64_t passes = plan_.setting.events.passes_of(RoundKind::Simulated);
+    if (done >= goal.rounds * passes) return std::nullopt;
+    return request(goal.kind, done, passes);
+  }
   if (done >= goal.rounds) return std::nullopt;
-  const std::uint64_t most = goal.kind == RoundKind::Simulated ? 1 : rounds_at_once();
-  return request(goal.kind, done, std::min(goal.rounds - done, most));
+  return request(goal.kind, done, std::min(goal.rounds - done, rounds_at_once()));
 }
 
 std::optional<Action> Scheduler::approach(const Block& goal) {
@@ -456,7 +462,7 @@ std::uint64_t& Scheduler::rounds_of(RoundKind kind) {
 void Scheduler::complete(const Request& request) {
   if (!request.is_kept) return;
   rounds_of(request.kind) += request.rounds;
-  if (request.kind == RoundKind::Simulated) simulating_.rounds += group().count;
+  if (request.kind == RoundKind::Simulated) simulating_.rounds += group().count * request.rounds;
   if (request.kind == RoundKind::Counting && groups_.size() == 1)
     gates_.after_round(RoundKind::Counting, turns(group()));
 }
@@ -603,7 +609,9 @@ std::optional<double> Scheduler::seconds_left(const Step& step, std::span<const 
   // Nothing was timed yet: what is left is the simulated rounds and the time for the timed runs.
   const auto commands = static_cast<double>(plan_.commands.size());
   const auto runs = static_cast<double>(simulating_.rounds);
-  const double left = std::max(static_cast<double>(simulated_rounds_) * commands - runs, 0.0);
+  const auto rounds =
+      static_cast<double>(simulated_rounds_ * plan_.setting.events.passes_of(RoundKind::Simulated));
+  const double left = std::max(rounds * commands - runs, 0.0);
   return left * Seconds(simulating_.time).count() / runs +
          commands * Seconds(plan_.setting.stop.budget_per_command).count();
 }

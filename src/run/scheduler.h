@@ -125,7 +125,8 @@ class Scheduler : NonCopyable {
     Action action;
     bool is_done = false;
   };
-  struct UpTo {  // so many rounds of a kind; of counting rounds so many turns of all passes
+  struct UpTo {  // so many rounds of a kind; of counting and simulated rounds so many turns of all
+                 // passes
     RoundKind kind = RoundKind::Timed;
     std::uint64_t rounds = 0;
   };

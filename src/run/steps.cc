@@ -42,6 +42,7 @@ StepRunner::StepRunner(const BenchmarkRun& benchmark, const RunContext& context,
       hooks_(plan_, context.launcher),
       reported_(plan_, context.launcher, context.metric_files, context.clock),
       check_(plan_, context),
+      functions_(plan_),
       is_looked_up_(plan_.commands.size()),
       paces_(plan_.commands.size()) {
   session_.uncounted.resize(plan_.commands.size());
@@ -134,6 +135,7 @@ Session StepRunner::close() {
   note_all_redone();
   note_all_uncounted();
   for (Note& note : benchmark_.engine.notes()) session_.notes.push_back(std::move(note));
+  session_.functions = functions_.close();
   return std::move(session_);
 }
 
@@ -333,6 +335,7 @@ bool StepRunner::keep_run(const Step& step, const os::Ended& ended, std::size_t 
     result_.redone.push_back({std::move(run), counted.redo->reason, std::move(counted.redo->why)});
     return true;
   }
+  if (!counted.functions.empty()) result_.functions.push_back({step, std::move(counted.functions)});
   note_counting(run, ended, std::move(counted));
   if (is_timed) {
     note_input(step, ended.input);
@@ -464,6 +467,8 @@ FinishedRounds StepRunner::kept_part(const FinishedRounds& done) const {
   FinishedRounds kept = done;
   const std::size_t runs = done.first.is_thrown_away() ? 0 : done.steps;
   kept.runs.resize(runs);
+  const std::uint64_t end = done.first.round + done.steps / width_;
+  std::erase_if(kept.functions, [end](const KeptFunctions& run) { return run.step.round >= end; });
   kept.notes = session_.notes;
   kept.overheads = session_.overheads;
   kept.uncounted = uncounted_;
@@ -475,6 +480,9 @@ void StepRunner::enter(FinishedRounds done) {
   for (const RunRecord& run : done.runs)
     (run.step.kind == RoundKind::Untuned ? session_.untuned : session_.runs).push_back(run);
   std::ranges::move(done.redone, std::back_inserter(session_.redone));
+  for (const KeptFunctions& run : done.functions) functions_.add(run.step, run.functions);
+  if (auto unknown = functions_.find_unknown(); unknown && !is_cut_short())
+    cut_short(*std::move(unknown));
 }
 
 void StepRunner::go_on_with(FinishedRounds kept) {

@@ -4,6 +4,7 @@
 #include "core/result.h"
 #include "engine/engine.h"
 #include "plan/plan.h"
+#include "run/functions.h"
 #include "run/kept_rounds.h"
 #include "run/output.h"
 #include "run/programs.h"
@@ -122,6 +123,7 @@ class StepRunner {
   ReportedValues reported_;
   std::optional<AwaitedLine> awaited_;
   OutputCheck check_;
+  FunctionRuns functions_;
   std::vector<bool> is_looked_up_;             // one per command
   RoundKind latest_kind_ = RoundKind::Warmup;  // of the latest steps
   std::vector<Pace> paces_;                    // one per command

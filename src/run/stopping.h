@@ -110,7 +110,7 @@ struct Group {
   Spent spent{};
   std::uint64_t first_look = 0;  ///< rounds when counting would stop without a gate
   std::uint64_t warmups = 0;     ///< warm-up rounds
-  std::uint64_t simulated = 0;   ///< rounds of simulated runs
+  std::uint64_t simulated = 0;   ///< rounds of simulated runs, of all passes
   Spent counting{};              ///< rounds of all passes
   std::uint64_t untuned = 0;     ///< rounds that were not tuned
   std::uint64_t settling = 0;    ///< rounds thrown away after counting and untuned rounds

@@ -354,6 +354,7 @@ Recording make_recording(const Plan& plan, Session&& session, const Timers& time
   recording.setting.min_share = plan.cores.min_share;
   recording.circumstances = std::move(circumstances);
   recording.timers = timers;
+  recording.functions = session.functions;
   recording.complete = !session.cut_short.has_value();
   const auto* failed = session.cut_short ? std::get_if<RunFailed>(&*session.cut_short) : nullptr;
   if (failed != nullptr)
@@ -459,6 +460,11 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
                               *find_metric(joined.metrics, session.metrics[one.metric].name),
                               one.value});
     before += commands;
+    if (!session.functions.empty()) {
+      joined.functions.resize(before - commands);
+      joined.functions.insert(joined.functions.end(), session.functions.begin(),
+                              session.functions.end());
+    }
     const std::size_t passes = session.setting.events.passes.size();
     const auto places = places_in(session, plan.metrics);
     runs->add(session.runs, commands, passes, places);
@@ -476,6 +482,7 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
                       plan.setting.events.notes.end());
   joined.runs = std::move(runs);
   joined.redone = std::move(redone);
+  if (!joined.functions.empty()) joined.functions.resize(before);
   join_shells(sessions, joined);
   return joined;
 }

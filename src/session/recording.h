@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/command.h"
+#include "core/functions.h"
 #include "core/machine.h"
 #include "core/metric.h"
 #include "core/numbers.h"
@@ -153,6 +154,7 @@ struct Recording {
   std::vector<std::string> shell{};        ///< argv of the shell, without -c; empty: none
   std::vector<ShellOverhead> overheads{};  ///< one per command, subtracted from its times
   std::optional<double> process_start{};   ///< seconds that running `true` takes; nullopt: unknown
+  std::vector<FunctionTable> functions{};  ///< one per command; empty if not known
 };
 
 /// Values that programs reported without being asked; they follow Plan::reported's.

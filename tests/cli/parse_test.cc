@@ -421,6 +421,32 @@ TEST_CASE("letters combine, and the last one's value may follow with or without 
   CHECK(with({"-nr5"}).commands.names == Words{"r5"});
 }
 
+TEST_CASE("--functions takes a number of rows or a regular expression, and needs Cachegrind") {
+  const auto functions = [](const std::string& option) {
+    return with({"--engine", "dhat,cachegrind", option}).presentation.functions;
+  };
+  CHECK(functions("--functions") == FunctionRows{});
+  CHECK(functions("--functions=5") == FunctionRows{5, ""});
+  CHECK(functions("--functions=^parse") == FunctionRows{20, "^parse"});
+  for (const char* const wrong : {"--functions=0", "--functions=("})
+    CHECK_FALSE(parsed({"--engine", "cachegrind", wrong, "./old"}));
+  CHECK_FALSE(parsed({"--functions", "./old"}));
+  CHECK_FALSE(parsed({"--engine", "dhat", "--functions", "./old"}));
+  CHECK(parsed({"--from", "a.json", "--functions"}));
+}
+
+TEST_CASE("a gate on a function needs Cachegrind, and its name may have quotes and operators") {
+  const auto metric = [](const std::string& gate) {
+    return with({"--engine", "cachegrind", "--fail-if", gate}).gates.at(0).metric;
+  };
+  CHECK(metric("instructions@parse > 1") == "instructions@parse");
+  CHECK(metric("instructions@\"operator new(unsigned long)\" > 1") ==
+        "instructions@operator new(unsigned long)");
+  CHECK(metric("instructions@a::f<int, b>(c) const > 1") == "instructions@a::f<int, b>(c) const");
+  CHECK(metric("instructions@operator<<> 1") == "instructions@operator<<");
+  CHECK_FALSE(parsed({"--fail-if", "instructions@parse > 1", "./old", "./new"}));
+}
+
 TEST_CASE("of an option given twice the last counts") {
   CHECK(with({"-r", "5", "--runs", "6", "-r7"}).run.runs == 7);
   CHECK(with({"--color", "never", "--color", "always"}).output.color == ColorChoice::Always);
@@ -489,6 +515,7 @@ TEST_CASE("every option of the table is understood by its name and by its letter
     if (option.name == "shard") value = "9/99";
     if (option.traits.needs_suite && option.name != "suite") words = {"--suite", "suite.toml"};
     if (option.name == "baseline") words.erase(words.begin(), words.begin() + 2);
+    if (option.name == "functions") words.insert(words.begin(), {"--engine", "cachegrind"});
     if (option.name == "interval") words = {"--threads", "1"};
     if (option.name == "kpep") words.insert(words.begin(), "--explain-events");
     if (!option.name.empty()) {

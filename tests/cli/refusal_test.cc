@@ -129,7 +129,7 @@ TEST_CASE("a value that is not one of the choices is refused with these") {
   CHECK(line({"--order", "shuffled"}) ==
         "--order 'shuffled' is not known; write random, interleaved or sequential");
   check_order(line({"--engine", "papi"}),
-              {"--engine 'papi' ", "auto, kperf, perf, cachegrind or none"});
+              {"--engine 'papi' ", "auto, kperf, perf, cachegrind, dhat, cachegrind,dhat or none"});
   check_order(line({"--color", ""}), {"--color '' ", "auto, always or never"});
 }
 

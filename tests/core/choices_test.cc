@@ -11,6 +11,8 @@ TEST_CASE("every engine is found in its own row") {
   }
   CHECK(row_of(EngineChoice::None).name == "none");
   CHECK(row_of(EngineChoice::Cachegrind).is_an_extra);
+  CHECK(is_simulated(EngineChoice::Dhat));
+  CHECK_FALSE(is_simulated(EngineChoice::Perf));
 }
 
 }  // namespace lauka

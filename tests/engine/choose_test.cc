@@ -80,10 +80,11 @@ TEST_CASE("of the engines that are meant for this system each is tried, with the
   OnMacos nowhere;
   nowhere.calls = nullptr;
   const auto engines = try_engines(false, &perf.calls(), nowhere);
-  REQUIRE(engines.size() == 2);
+  REQUIRE(engines.size() == 3);
   CHECK(engines[0].engine == Choice::Perf);
   CHECK(engines[0].missing.value().remedy == perf::can_count(perf.calls()).error().remedy);
   CHECK(engines[1].engine == Choice::Cachegrind);
+  CHECK(engines[2].engine == Choice::Dhat);
 
   FakePerf without_pmu;
   without_pmu.set_paranoid(2);

@@ -1,8 +1,8 @@
 #include "core/text.h"
-#include "engine/cachegrind/cachegrind_engine.h"
 #include "engine/kperf/kpep.h"
 #include "engine/kperf/selection.h"
 #include "engine/perf/resolve.h"
+#include "engine/valgrind/valgrind_engine.h"
 #include "fakes/fake_perf.h"
 #include "fuzz/targets.h"
 #include "os/sysfs.h"
@@ -62,19 +62,37 @@ void plist(std::string_view bytes) {
   static_cast<void>(engine::kperf::select_events(*database, wanted, {all}));
 }
 
-void cachegrind(std::string_view bytes) {
-  using namespace engine::cachegrind;
+namespace {
+
+/// Reads the files of a run of `tool`: parts of `bytes`, a name and a text each.
+void read_run(engine::valgrind::Tool tool, std::string_view bytes) {
+  using namespace engine::valgrind;
+  std::vector<Wanted> wanted;
+  for (const SimulatedEvent& event : simulated_events())
+    if (event.tool == tool) wanted.push_back({&event});
+  if (tool == Tool::Cachegrind) wanted.push_back({find_simulated("instructions"), "main"});
+  Processes processes(tool, wanted);
   const auto parts = parts_of(bytes);
-  std::vector<OutputFile> files;
   for (std::size_t i = 0; i + 1 < parts.size(); i += 2)
-    files.push_back({std::string(parts[i]), std::string(parts[i + 1])});
-  std::vector<const SimulatedEvent*> all;
-  for (const SimulatedEvent& event : simulated_events()) all.push_back(&event);
-  const auto counted = sum_counts(files, all);
-  require(counted.counts.size() == all.size());
+    processes.add(parts[i], pieces_of(std::string(parts[i + 1])));
+  const auto counted = processes.finish();
+  require(counted.counts.size() == wanted.size());
   const bool complete = std::all_of(counted.counts.begin(), counted.counts.end(),
                                     [](const auto& count) { return count.has_value(); });
   require(complete || counted.missing || counted.failure || counted.redo);
+  std::uint64_t sum = 0;
+  for (const FunctionCounts& function : counted.functions) sum += function.counts.at(0);
+  require(counted.functions.empty() || sum == counted.counts[0]);
+}
+
+}  // namespace
+
+void cachegrind(std::string_view bytes) {
+  read_run(engine::valgrind::Tool::Cachegrind, bytes);
+}
+
+void dhat(std::string_view bytes) {
+  read_run(engine::valgrind::Tool::Dhat, bytes);
 }
 
 }  // namespace lauka::fuzz

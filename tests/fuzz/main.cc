@@ -30,6 +30,7 @@ constexpr auto kTargets = std::to_array<Target>({
     {"events", &events},
     {"sysfs", &sysfs},
     {"cachegrind", &cachegrind},
+    {"dhat", &dhat},
     {"records", &records},
 });
 

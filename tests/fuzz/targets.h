@@ -22,6 +22,7 @@ void plist(std::string_view bytes);
 void events(std::string_view bytes);
 void sysfs(std::string_view bytes);
 void cachegrind(std::string_view bytes);
+void dhat(std::string_view bytes);
 void records(std::string_view bytes);
 
 inline void require(bool holds) {

@@ -27,11 +27,11 @@ inline constexpr auto kForeignText = std::to_array<AllowedSearch>({
     {"cli/", ""},
     {"core/command.h", "sha256:"},
     {"cores/proc_threads.cc", ""},
-    {"engine/cachegrind/", ""},
     {"engine/engine.cc", "energy-"},
     {"engine/kperf/kpep.cc", ""},
     {"engine/kperf/kperf_engine.cc", " (whole run)"},  // a name that a saved session asks for
     {"engine/perf/", ""},
+    {"engine/valgrind/", ""},
     {"history/command_line.cc", ""},
     {"history/database.cc", ""},
     {"os/", ""},

@@ -24,7 +24,7 @@ class SimulatingEngine final : public engine::CounterEngine {
   Catalog catalog() const override { return {}; }
   Result<EventSet> select(const EventRequest&) override { return EventSet{}; }
   Result<std::unique_ptr<engine::Counting>> arm(std::size_t pass) override {
-    return std::unique_ptr<engine::Counting>(std::make_unique<OnePass>(*this, pass == 1));
+    return std::unique_ptr<engine::Counting>(std::make_unique<OnePass>(*this, pass >= 1));
   }
 
  private:
@@ -42,7 +42,9 @@ class SimulatingEngine final : public engine::CounterEngine {
       auto& left = engine_.counts.at(command);
       const std::uint64_t count = left.front();
       if (left.size() > 1) left.erase(left.begin());
-      return {{count}, {}, {}};
+      engine::Counted counted{{count}, {}, {}};
+      counted.functions = {{"main", {count}}};
+      return counted;
     }
 
    private:
@@ -94,6 +96,51 @@ TEST_CASE("each command is simulated three times, before its warm-up and its tim
   simulation.carry_out(plan);
   CHECK(simulation.bench.launcher.log() ==
         "sim-old sim-new sim-old sim-new sim-old sim-new old new old new old new");
+}
+
+TEST_CASE("two simulated passes take turns, and each has three rounds of its own") {
+  Simulation simulation({{100}, {200}});
+  simulation.bench.launcher.scripts.resize(6);
+  for (const std::size_t old : {0U, 2U, 4U}) {
+    simulation.bench.launcher.scripts[old].time = 1ms;
+    simulation.bench.launcher.scripts[old + 1].time = 2ms;
+  }
+  Plan plan = simulating_plan({"old", "new"});
+  plan.setting.events.events.push_back({"allocations", "", false, true});
+  plan.setting.events.passes.push_back(Pass{{1}, RoundKind::Simulated});
+  const Session session = simulation.carry_out(plan).session;
+  CHECK(simulation.simulated_runs() == 12);
+  std::vector<std::size_t> of_pass(3);
+  for (const RunRecord& run : session.runs) ++of_pass.at(run.step.pass);
+  CHECK(of_pass == std::vector<std::size_t>{4, 6, 6});
+  REQUIRE(session.functions.size() == 2);
+  CHECK(session.functions[1].metrics ==
+        std::vector<FunctionMetric>{{"instructions", 3}, {"allocations", 3}});
+}
+
+TEST_CASE("functions of simulated runs are in the session, also if an earlier process ran them") {
+  const Plan plan = simulating_plan({"old", "new"});
+  std::vector<FinishedRounds> kept;
+  RoundKeeper keeper{{}, [&](const FinishedRounds& rounds) { kept.push_back(rounds); }};
+  const auto session_of = [&](RoundKeeper& with) {
+    Simulation simulation({{100, 101, 102}, {200}});
+    auto measured = lauka::carry_out({"", plan, simulation.engine, nullptr, false, &with},
+                                     simulation.bench.context());
+    REQUIRE(measured.has_value());
+    return measured->session.functions;
+  };
+  const std::vector<FunctionTable> whole = session_of(keeper);
+  REQUIRE(whole.size() == 2);
+  CHECK(whole[0].functions.at("main") == std::vector<RoundValues>{{100, 101, 102}});
+  CHECK(whole[1].functions.at("main") == std::vector<RoundValues>{{200}});
+  RoundKeeper resumed{{kept.begin(), kept.begin() + 2}};
+  for (FinishedRounds& rounds : resumed.finished) rounds = parse_rounds(to_line(0, rounds))->second;
+  Simulation rest({{102}, {200}});
+  const auto session =
+      lauka::carry_out({"", plan, rest.engine, nullptr, false, &resumed}, rest.bench.context());
+  REQUIRE(session.has_value());
+  CHECK(session->session.functions[0].functions == whole[0].functions);
+  CHECK(session->session.functions[1].functions == whole[1].functions);
 }
 
 TEST_CASE("in sequential order each command is simulated when its turn comes") {

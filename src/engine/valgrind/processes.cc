@@ -1,0 +1,231 @@
+#include "engine/valgrind/processes.h"
+
+#include "core/numbers.h"
+#include "core/text.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka::engine::valgrind {
+
+namespace {
+
+/// Counts that may be in a sum twice, as a part of it.
+constexpr double kDoubtAllowed = 0.01;
+
+/// The memory that the functions of a run may take. More than this have only programs that are
+/// larger than a browser, or files that are not Valgrind's.
+constexpr std::size_t kMostBytes = 40'000'000;
+constexpr std::size_t kBytesOfNode = 64;  // of an unordered_map, besides name and counts
+
+/// "==12== Parent PID: 11".
+std::optional<std::uint64_t> parent_in(LineReader& log) {
+  static constexpr std::string_view kLabel = "Parent PID: ";
+  while (const auto line = log.next()) {
+    const std::size_t at = line->find(kLabel);
+    if (at == std::string_view::npos) continue;
+    const std::string_view rest = line->substr(at + kLabel.size());
+    return parse_number(rest.substr(0, rest.find_first_not_of("0123456789")));
+  }
+  return std::nullopt;
+}
+
+/// Returns nullopt if the tool did not write one of its parts.
+std::optional<std::uint64_t> value_of(const Totals& totals, const SimulatedEvent& event) {
+  std::uint64_t sum = 0;
+  for (const std::string_view part : event.parts) {
+    if (part.empty()) continue;
+    const auto found = totals.values.find(part);
+    if (found == totals.values.end()) return std::nullopt;
+    sum += found->second;
+  }
+  return sum;
+}
+
+}  // namespace
+
+void Processes::add(std::string_view name, Pieces pieces) {
+  const auto parts = split(name, '.');
+  const auto pid = parts.size() == 3 ? parse_number(parts[1]) : std::nullopt;
+  if (!pid) return;
+  Process& process = processes_[*pid];
+  if (parts[0] == "log") {
+    LineReader log(std::move(pieces));
+    process.began_program = process.began_program || parts[2] == "1";
+    if (!log.next()) process.is_complete = false;  // it begins before the program does
+    if (const auto parent = parent_in(log)) process.parent = parent;
+    return;
+  }
+  if (auto totals = read_counts(std::move(pieces)))
+    process.totals.push_back(*std::move(totals));
+  else
+    process.is_complete = false;
+}
+
+std::optional<Totals> Processes::read_counts(Pieces pieces) {
+  if (tool_ == Tool::Dhat) return read_dhat(std::move(pieces));
+  last_counts_ = nullptr;
+  return read_cachegrind(
+      std::move(pieces),
+      [this](const std::vector<std::string>& events) {
+        places_.assign(events.size(), {});
+        for (std::size_t i = 0; i < events.size(); ++i)
+          for (std::size_t w = 0; w < wanted_.size(); ++w)
+            if (std::ranges::find(wanted_[w].event->parts, events[i]) !=
+                wanted_[w].event->parts.end())
+              places_[i].push_back(w);
+      },
+      [this](std::string_view function, const std::vector<std::uint64_t>& counts) {
+        add_line(function, counts);
+      });
+}
+
+/// A function has thousands of lines in a row, so its entry is looked up once for them.
+void Processes::add_line(std::string_view function, const std::vector<std::uint64_t>& counts) {
+  if (has_too_many_functions()) return;
+  if (last_counts_ == nullptr || function != last_name_) {
+    last_name_ = function;
+    auto [entry, is_new] = functions_.try_emplace(normalized_function(function), wanted_.size());
+    last_counts_ = &entry->second;
+    if (is_new)
+      functions_bytes_ += kBytesOfNode + entry->first.size() + sizeof(*entry) +
+                          wanted_.size() * sizeof(std::uint64_t);
+  }
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    for (const std::size_t place : places_[i]) (*last_counts_)[place] += counts[i];
+}
+
+/// Returns how much of `totals` can be inherited: at most the parent's count if both ran the same
+/// program, else all of it.
+std::uint64_t Processes::inherited_at_most(const Totals& totals, const Process& process,
+                                           const SimulatedEvent& event) const {
+  const std::uint64_t own = value_of(totals, event).value_or(0);
+  const auto parent = process.parent ? processes_.find(*process.parent) : processes_.end();
+  if (parent == processes_.end() || parent->second.totals.size() != 1) return own;
+  const Totals& before = parent->second.totals.front();
+  return before.command == totals.command ? std::min(own, value_of(before, event).value_or(own))
+                                          : own;
+}
+
+Processes::Sum Processes::sum(const SimulatedEvent& event) const {
+  Sum sum;
+  for (const auto& [pid, process] : processes_) {
+    for (const Totals& totals : process.totals) {
+      const auto value = value_of(totals, event);
+      sum.is_known = sum.is_known && value.has_value();
+      sum.counted += value.value_or(0);
+      if (!process.began_program) sum.inherited += inherited_at_most(totals, process, event);
+    }
+  }
+  return sum;
+}
+
+/// The heap of a forked process begins with its parent's, which is then its own as well.
+std::optional<std::uint64_t> Processes::peak(const SimulatedEvent& event) const {
+  const Totals* largest = nullptr;
+  const auto bytes = [](const Totals& totals) { return totals.values.find("gb")->second; };
+  for (const auto& [pid, process] : processes_)
+    for (const Totals& totals : process.totals)
+      if (largest == nullptr || bytes(totals) > bytes(*largest)) largest = &totals;
+  return largest == nullptr ? std::nullopt : value_of(*largest, event);
+}
+
+/// Returns a process whose allocations DHAT has not seen; null if it has seen every process's.
+const Totals* Processes::without_allocations() const {
+  if (tool_ != Tool::Dhat) return nullptr;
+  for (const auto& [pid, process] : processes_)
+    for (const Totals& totals : process.totals)
+      if (totals.values.find("tbk")->second == 0) return &totals;
+  return nullptr;
+}
+
+std::optional<Error> Processes::why_missing() const {
+  const bool lost = std::ranges::any_of(
+      processes_, [](const auto& entry) { return entry.second.totals.empty(); });
+  if (processes_.empty() || lost)
+    return Error{
+        "not simulated to its end: a process was killed, still ran, or left Valgrind (as setuid "
+        "programs do)",
+        ""};
+  if (const Totals* process = without_allocations())
+    return Error{fmt::format("DHAT saw no allocation in the process {}: it makes none, or it has "
+                             "an allocator that Valgrind does not replace (a static program's, or "
+                             "one of its own)",
+                             cited(process->command)),
+                 "link it with the C library's shared allocator"};
+  return std::nullopt;
+}
+
+void Processes::enter_sum(std::size_t wanted, Counted& counted) const {
+  const SimulatedEvent& event = *wanted_[wanted].event;
+  if (event.is_peak) {
+    counted.counts[wanted] = peak(event);
+    return;
+  }
+  const Sum sum = this->sum(event);
+  const double doubt = static_cast<double>(sum.inherited) / static_cast<double>(sum.counted);
+  if (!sum.is_known) {
+    counted.missing = Error{"this version of Valgrind does not report all that is needed", ""};
+  } else if (sum.inherited > 0 && doubt > kDoubtAllowed) {
+    counted.missing = Error{
+        "it works on in forked processes that never call execve, in which Valgrind counts again "
+        "what their parent had counted",
+        "measure them as commands of their own"};
+  } else {
+    const std::string& function = wanted_[wanted].function;
+    counted.counts[wanted] = function.empty() ? sum.counted : count_of(function, wanted);
+    if (sum.inherited > 0)
+      counted.note = Note{NoteKind::SimulationInexact,
+                          "simulated counts may be up to 1% too high: in forked processes Valgrind "
+                          "counts again what their parent had counted"};
+  }
+}
+
+std::optional<std::uint64_t> Processes::count_of(const std::string& function,
+                                                 std::size_t wanted) const {
+  if (has_too_many_functions()) return std::nullopt;
+  std::uint64_t sum = 0;
+  for (const auto& [name, counts] : functions_)
+    if (is_function_named(name, function)) sum += counts[wanted];
+  return sum;
+}
+
+/// Moves them, as they may take much memory.
+void Processes::enter_functions(Counted& counted) {
+  if (has_too_many_functions()) {
+    counted.note = Note{NoteKind::FunctionsLeftOut, "has too many functions to count each"};
+    return;
+  }
+  counted.functions.reserve(functions_.size());
+  while (!functions_.empty()) {
+    auto node = functions_.extract(functions_.begin());
+    FunctionCounts function{std::move(node.key()), {}};
+    for (std::size_t i = 0; i < wanted_.size(); ++i)
+      if (wanted_[i].function.empty()) function.counts.push_back(node.mapped()[i]);
+    counted.functions.push_back(std::move(function));
+  }
+}
+
+bool Processes::has_too_many_functions() const {
+  return functions_bytes_ > kMostBytes;
+}
+
+Counted Processes::finish() {
+  Counted counted{std::vector<std::optional<std::uint64_t>>(wanted_.size())};
+  if (std::ranges::any_of(processes_,
+                          [](const auto& entry) { return !entry.second.is_complete; })) {
+    counted.failure =
+        Error{"Valgrind's output for a simulated run is incomplete",
+              "make room in the folder for temporary files, or set TMPDIR to another"};
+    return counted;
+  }
+  counted.missing = why_missing();
+  if (counted.missing) return counted;
+  for (std::size_t i = 0; i < wanted_.size(); ++i) enter_sum(i, counted);
+  if (!counted.missing) enter_functions(counted);
+  return counted;
+}
+
+}  // namespace lauka::engine::valgrind

@@ -1,0 +1,308 @@
+#include "engine/valgrind/valgrind_engine.h"
+
+#include "core/text.h"
+#include "os/files.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+namespace lauka::engine::valgrind {
+
+namespace {
+
+constexpr std::array<SimulatedEvent, 10> kEvents = {{
+    {"instructions", "instructions executed in user space", Tool::Cachegrind, {"Ir", "", ""}},
+    {"branches",
+     "conditional and indirect branches in user space",
+     Tool::Cachegrind,
+     {"Bc", "Bi", ""},
+     Model::Branches},
+    {"branch-misses",
+     "branches that a simple predictor gets wrong",
+     Tool::Cachegrind,
+     {"Bcm", "Bim", ""},
+     Model::Branches},
+    {"l1d-cache-misses",
+     "data reads and writes that miss a first-level cache of 32 KiB, 8 ways, lines of 64 bytes",
+     Tool::Cachegrind,
+     {"D1mr", "D1mw", ""},
+     Model::Caches},
+    {"l1i-cache-misses",
+     "instruction reads that miss a first-level cache of the same size",
+     Tool::Cachegrind,
+     {"I1mr", "", ""},
+     Model::Caches},
+    {"cache-misses",
+     "reads and writes that miss a last-level cache of 8 MiB, 16 ways, lines of 64 bytes",
+     Tool::Cachegrind,
+     {"ILmr", "DLmr", "DLmw"},
+     Model::Caches},
+    {"allocations",
+     "blocks of the heap that were allocated; realloc is an allocation",
+     Tool::Dhat,
+     {"tbk", "", ""}},
+    {"allocated_bytes",
+     "bytes of these blocks together",
+     Tool::Dhat,
+     {"tb", "", ""},
+     Model::None,
+     true},
+    {"peak_heap",
+     "most bytes of blocks at a time, in the process that had the most",
+     Tool::Dhat,
+     {"gb", "", ""},
+     Model::None,
+     true,
+     true},
+    {"peak_heap_blocks",
+     "blocks at the moment of peak_heap",
+     Tool::Dhat,
+     {"gbk", "", ""},
+     Model::None,
+     false,
+     true},
+}};
+
+/// A tool: its name for Valgrind and for users, and its option for the file of counts.
+struct ToolRow {
+  Tool tool;
+  std::string_view name;
+  std::string_view spoken;
+  std::string_view output;
+};
+
+constexpr std::array<ToolRow, 2> kTools = {{
+    {Tool::Cachegrind, "cachegrind", "Cachegrind", "--cachegrind-out-file"},
+    {Tool::Dhat, "dhat", "DHAT", "--dhat-out-file"},
+}};
+
+const ToolRow& row_of(Tool tool) {
+  return kTools.at(static_cast<std::size_t>(tool));
+}
+
+std::vector<Tool> tools_of(EngineChoice choice) {
+  if (choice == EngineChoice::Cachegrind) return {Tool::Cachegrind};
+  if (choice == EngineChoice::Dhat) return {Tool::Dhat};
+  return {Tool::Cachegrind, Tool::Dhat};
+}
+
+constexpr std::array<std::string_view, 3> kCaches = {"--I1=32768,8,64", "--D1=32768,8,64",
+                                                     "--LL=8388608,16,64"};
+
+/// Escapes %, which begins a pattern in the name of a file.
+std::string escaped(const std::string& path) {
+  std::string text;
+  for (const char c : path) text += c == '%' ? "%%" : std::string(1, c);
+  return text;
+}
+
+/// Returns the next pieces of a file, which it holds open.
+Pieces pieces_of_file(os::Descriptor file) {
+  constexpr std::size_t piece = 65536;
+  // Shared, as a function object must be copyable.
+  auto held = std::make_shared<os::Descriptor>(std::move(file));
+  return [held = std::move(held), from = std::uint64_t{0},
+          bytes = std::vector<char>(piece)]() mutable -> std::string_view {
+    const std::size_t count = os::read_at(held->get(), from, bytes);
+    from += count;
+    return {bytes.data(), count};
+  };
+}
+
+class Simulating final : public Counting {
+ public:
+  Simulating(std::string valgrind, Tool tool, std::vector<Wanted> wanted, os::PrivateFolder folder)
+      : valgrind_(std::move(valgrind)),
+        tool_(tool),
+        wanted_(std::move(wanted)),
+        folder_(std::move(folder)) {}
+
+  std::size_t runs_at_once() const override { return 1; }
+
+  std::vector<std::string> launched_as(const std::vector<std::string>& words) const override {
+    return valgrind_words(valgrind_, folder_.path(), wanted_, words);
+  }
+
+  Counted finish(const os::Ended& ended, std::size_t /*command*/) override {
+    if (!ended_by_itself(ended.outcome)) {
+      folder_.clear();
+      return {std::vector<std::optional<std::uint64_t>>(wanted_.size()),
+              Error{"a simulated run did not end by itself", ""}};
+    }
+    Processes processes(tool_, wanted_);
+    for (const std::string& name : folder_.names())
+      if (os::Descriptor file = folder_.open_file(name))
+        processes.add(name, pieces_of_file(std::move(file)));
+    folder_.clear();
+    return processes.finish();
+  }
+
+ private:
+  std::string valgrind_;
+  Tool tool_;
+  std::vector<Wanted> wanted_;
+  os::PrivateFolder folder_;
+};
+
+class ValgrindEngine final : public CounterEngine {
+ public:
+  ValgrindEngine(EngineChoice choice, std::string valgrind, std::optional<User> user)
+      : choice_(choice),
+        tools_(tools_of(choice)),
+        valgrind_(std::move(valgrind)),
+        user_(std::move(user)) {}
+
+  std::string_view name() const override { return lauka::row_of(choice_).name; }
+
+  Catalog catalog() const override {
+    Catalog catalog;
+    for (const SimulatedEvent& event : simulated_events())
+      if (counts(event))
+        catalog.push_back({std::string(event.name), std::string(event.name), "simulated",
+                           std::string(event.meaning)});
+    for (const AccountedEvent& event : accounted_events())
+      catalog.push_back(make_catalog_entry(event));
+    return catalog;
+  }
+
+  Result<EventSet> select(const EventRequest& wanted) override {
+    wanted_.clear();
+    accounted_.clear();
+    std::vector<std::string> all;
+    for (const SimulatedEvent& event : simulated_events())
+      if (counts(event)) all.emplace_back(event.name);
+    EventSet set;
+    set.passes.emplace_back();  // the timed runs
+    for (const std::string& name : wanted.names.empty() ? all : wanted.names)
+      if (auto added = add(name, all, set); !added) return added.error();
+    tool_of_pass_.clear();
+    for (const Tool tool : tools_) add_pass(tool, set);
+    return set;
+  }
+
+  Result<std::unique_ptr<Counting>> arm(std::size_t pass) override {
+    if (pass == 0) return count_free(accounted_);
+    auto folder = os::PrivateFolder::create(user_);
+    if (!folder) return folder.error();
+    const Tool tool = tool_of_pass_.at(pass - 1);
+    return std::unique_ptr<Counting>(
+        std::make_unique<Simulating>(valgrind_, tool, wanted_of(tool), *std::move(folder)));
+  }
+
+ private:
+  bool counts(const SimulatedEvent& event) const {
+    return std::ranges::find(tools_, event.tool) != tools_.end();
+  }
+
+  std::vector<Wanted> wanted_of(Tool tool) const {
+    std::vector<Wanted> wanted;
+    for (const Wanted& one : wanted_)
+      if (one.event != nullptr && one.event->tool == tool) wanted.push_back(one);
+    return wanted;
+  }
+
+  Result<void> add(const std::string& name, const std::vector<std::string>& all, EventSet& set) {
+    const std::size_t at = name.find(kInFunction);
+    const SimulatedEvent* simulated = find_simulated(name.substr(0, at));
+    if (simulated != nullptr && counts(*simulated) && at == std::string::npos) {
+      add_simulated({simulated}, set);
+    } else if (simulated != nullptr && simulated->tool == Tool::Cachegrind && counts(*simulated) &&
+               at + 1 < name.size()) {
+      add_simulated({simulated, name.substr(at + 1)}, set);
+    } else if (const AccountedEvent* accounted = find_accounted(name)) {
+      if (add_accounted(*accounted, name, accounted_, set) != nullptr) wanted_.push_back({nullptr});
+    } else {
+      return Error{fmt::format("{} cannot be simulated", cited(name)),
+                   fmt::format("--engine {} counts {}", this->name(), listed(all))};
+    }
+    return {};
+  }
+
+  /// `function` is as typed.
+  void add_simulated(Wanted wanted, EventSet& set) {
+    const SimulatedEvent& event = *wanted.event;
+    Event added{
+        .name = std::string(event.name),
+        .meaning = fmt::format("{}, simulated by {}", event.meaning, row_of(event.tool).spoken),
+        .simulated = true,
+        .is_bytes = event.is_bytes,
+        .levels = CountedLevels::UserOnly};
+    if (wanted.function.empty()) {
+      added.role = role_of_event(event.name);
+    } else {
+      added.name += kInFunction + wanted.function;
+      added.meaning = fmt::format("in the function {}: {}", wanted.function, added.meaning);
+      added.function = wanted.function = normalized_function(wanted.function);
+    }
+    if (std::ranges::find(set.events, added.name, &Event::name) != set.events.end()) return;
+    set.events.push_back(std::move(added));
+    wanted_.push_back(std::move(wanted));
+  }
+
+  /// Adds the pass in which a tool counts its events, if it has any.
+  void add_pass(Tool tool, EventSet& set) {
+    Pass pass{{}, RoundKind::Simulated};
+    for (std::size_t i = 0; i < wanted_.size(); ++i)
+      if (wanted_[i].event != nullptr && wanted_[i].event->tool == tool) pass.events.push_back(i);
+    if (pass.events.empty()) return;
+    set.passes.push_back(std::move(pass));
+    tool_of_pass_.push_back(tool);
+  }
+
+  EngineChoice choice_;
+  std::vector<Tool> tools_;
+  std::string valgrind_;
+  std::optional<User> user_;        ///< owner of the simulation's files
+  std::vector<Wanted> wanted_;      ///< the last selection; null events are accounted
+  std::vector<Tool> tool_of_pass_;  ///< of the passes after the first
+  std::vector<const AccountedEvent*> accounted_;
+};
+
+}  // namespace
+
+std::span<const SimulatedEvent> simulated_events() {
+  return kEvents;
+}
+
+const SimulatedEvent* find_simulated(std::string_view name) {
+  for (const SimulatedEvent& event : kEvents)
+    if (same_ignoring_case(name, event.name)) return &event;
+  return nullptr;
+}
+
+std::unique_ptr<CounterEngine> make_valgrind_engine(EngineChoice choice, std::string valgrind,
+                                                    std::optional<User> user) {
+  return std::make_unique<ValgrindEngine>(choice, std::move(valgrind), std::move(user));
+}
+
+std::vector<std::string> valgrind_words(const std::string& valgrind, const std::string& folder,
+                                        std::span<const Wanted> wanted,
+                                        const std::vector<std::string>& words) {
+  const auto needs = [&](Model model) {
+    return std::ranges::any_of(wanted,
+                               [model](const Wanted& one) { return one.event->model == model; });
+  };
+  const ToolRow& tool = row_of(wanted.front().event->tool);
+  // The user's ~/.valgrindrc and VALGRIND_OPTS are not meant for these runs.
+  std::vector<std::string> all = {valgrind, "--command-line-only=yes",
+                                  fmt::format("--tool={}", tool.name), "--trace-children=yes",
+                                  "--vgdb=no"};
+  if (tool.tool == Tool::Cachegrind) {
+    const bool caches = needs(Model::Caches);
+    all.emplace_back(caches ? "--cache-sim=yes" : "--cache-sim=no");
+    if (caches) all.insert(all.end(), kCaches.begin(), kCaches.end());
+    all.emplace_back(needs(Model::Branches) ? "--branch-sim=yes" : "--branch-sim=no");
+  }
+  all.push_back(fmt::format("--log-file={}/{}", escaped(folder), kLogName));
+  all.push_back(fmt::format("{}={}/{}", tool.output, escaped(folder), kCountsName));
+  all.emplace_back("--");
+  all.insert(all.end(), words.begin(), words.end());
+  return all;
+}
+
+}  // namespace lauka::engine::valgrind

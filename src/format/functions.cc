@@ -1,0 +1,94 @@
+#include "format/functions.h"
+
+#include "core/own_metric.h"
+
+#include <nlohmann/json.hpp>
+
+namespace lauka {
+
+namespace {
+
+constexpr std::string_view kMetrics = "metrics";
+constexpr std::string_view kRows = "rows";
+constexpr std::string_view kName = "name";
+constexpr std::size_t kMaxRounds = 100'000;
+
+/// Appends whole counts without a fraction.
+void add_values(const RoundValues& values, std::string& to) {
+  const auto add = [&](double value) { add_sample(value, Unit::Count, to); };
+  if (values.size() == 1) return add(values.front());
+  to += '[';
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i > 0) to += ", ";
+    add(values[i]);
+  }
+  to += ']';
+}
+
+Error damaged() {
+  return {"has functions whose values cannot be read", "export it again"};
+}
+
+Result<RoundValues> read_values(const JsonIn& there, std::size_t rounds) {
+  RoundValues values;
+  const auto add = [&](const JsonIn& value) {
+    if (!value.is_number()) return false;
+    values.push_back(value.get<double>());
+    return is_measurable(values.back());
+  };
+  if (there.is_number()) return add(there) ? Result<RoundValues>(values) : damaged();
+  if (!there.is_array() || there.size() != rounds || rounds < 2) return damaged();
+  for (const JsonIn& value : there)
+    if (!add(value)) return damaged();
+  return values;
+}
+
+}  // namespace
+
+void put_functions(JsonWriter& json, std::string_view key, const FunctionTable& table) {
+  if (table.empty()) return;
+  json.open(key, '{');
+  Json rounds;
+  for (const FunctionMetric& metric : table.metrics) rounds[metric.name] = metric.rounds;
+  json.put(kMetrics, rounds);
+  json.open(kRows, '[');
+  for (const auto& [name, values] : table.functions) {
+    json.put_with({}, [&, &name = name, &values = values](std::string& to) {
+      to.append("{\"").append(kName).append("\": ").append(json_string(name));
+      for (std::size_t m = 0; m < values.size(); ++m) {
+        if (values[m].empty()) continue;
+        to.append(", ").append(json_string(table.metrics[m].name)).append(": ");
+        add_values(values[m], to);
+      }
+      to += '}';
+    });
+  }
+  json.close();
+  json.close();
+}
+
+Result<FunctionTable> read_functions(const JsonIn& object, std::string_view key) {
+  FunctionTable table;
+  const JsonIn* there = object_in(object, key);
+  if (there == nullptr) return table;
+  const JsonIn* metrics = object_in(*there, kMetrics);
+  if (metrics == nullptr) return damaged();
+  for (const auto& [name, rounds] : metrics->items()) {
+    if (!rounds.is_number_unsigned() || rounds > kMaxRounds) return damaged();
+    table.metrics.push_back({name, rounds.get<std::size_t>()});
+  }
+  for (const JsonIn& row : items_in(*there, kRows)) {
+    std::vector<RoundValues>& values = table.functions[text_in(row, kName)];
+    values.resize(table.metrics.size());
+    for (std::size_t m = 0; m < values.size(); ++m) {
+      const JsonIn* of_metric = member(row, table.metrics[m].name);
+      if (of_metric == nullptr) continue;
+      auto read = read_values(*of_metric, table.metrics[m].rounds);
+      if (!read) return read.error();
+      values[m] = *std::move(read);
+    }
+  }
+  return table;
+}
+
+}  // namespace lauka

@@ -1,0 +1,331 @@
+#include "report/functions.h"
+
+#include "core/pattern.h"
+#include "core/text.h"
+#include "report/format.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka::report {
+
+namespace {
+
+constexpr std::size_t kMostLines = 3;
+constexpr std::size_t kLongestName = 60;  // cells, of a function in a line
+
+std::string signed_quantity(double value, const Metric& metric) {
+  if (value == 0.0) return "0";
+  return (value < 0.0 ? "−" : "+") + quantity(std::fabs(value), metric);
+}
+
+/// Returns a fraction in percent with two significant digits, but no more than whole percents need:
+/// "+2.9%", "−0.031%".
+std::string rough_percent(double fraction) {
+  const double percent = std::fabs(100.0 * fraction);
+  const int decimals = percent >= 10.0 || percent == 0.0
+                           ? 0
+                           : std::min(1 - static_cast<int>(std::floor(std::log10(percent))), 9);
+  return signed_percent(fraction, decimals);
+}
+
+/// " (new)" for a function that one side never enters; mostly empty.
+std::string_view remark(const FunctionChange& change) {
+  if (change.is_new) return ", new";
+  return change.is_gone ? ", gone" : "";
+}
+
+std::string line_of(const FunctionChange& change, double reference, const Metric& metric) {
+  const std::string part =
+      reference > 0.0 ? rough_percent(change.difference() / reference) : std::string("n/a");
+  return fmt::format("{} {} ({}{})", cut_middle(one_line(change.name), kLongestName),
+                     signed_quantity(change.difference(), metric), part, remark(change));
+}
+
+/// True if one of the failed gates is on the metric of the candidate.
+bool is_below_gate(const Results& results, std::size_t metric, std::size_t candidate) {
+  return std::ranges::any_of(results.findings.verdicts, [&](const gate::Verdict& verdict) {
+    return verdict.answer == gate::Answer::Fail && verdict.metric == metric &&
+           verdict.candidate == candidate;
+  });
+}
+
+/// The first metric that is known for each function and differs significantly; nullopt if none.
+std::optional<std::size_t> first_changed(const Results& results, std::size_t candidate) {
+  for (const std::size_t metric : function_metrics(results)) {
+    const MetricResult* row = row_of(results.commands[candidate], metric);
+    if (results.session.metrics[metric].shown == Shown::Always && row != nullptr && row->delta &&
+        row->delta->is_significant())
+      return metric;
+  }
+  return std::nullopt;
+}
+
+/// The functions of all candidates, or of all commands if there is nothing to compare.
+struct Columns {
+  std::vector<FunctionChanges> sides{};
+  bool is_compared = true;
+};
+
+Columns find_columns(const Results& results, std::size_t metric) {
+  Columns columns;
+  for (const std::size_t c : find_candidates(results))
+    if (auto changes = compare_functions(results, metric, c))
+      columns.sides.push_back(*std::move(changes));
+  columns.is_compared = !columns.sides.empty();
+  if (columns.is_compared || !find_candidates(results).empty()) return columns;
+  for (std::size_t c = 0; c < results.commands.size(); ++c)
+    if (auto functions = list_functions(results, metric, c))
+      columns.sides.push_back(*std::move(functions));
+  return columns;
+}
+
+/// Returns the functions to show, in the order of their largest difference.
+std::vector<std::string> choose_names(const Columns& columns, const FunctionRows& wanted) {
+  std::map<std::string, std::pair<bool, double>> weights;
+  for (const FunctionChanges& side : columns.sides)
+    for (const FunctionChange& change : side.functions) {
+      auto& weight = weights[change.name];
+      weight = std::max(weight, std::pair(change.is_sure(), std::fabs(change.difference())));
+    }
+  std::vector<std::pair<std::pair<bool, double>, std::string>> sorted;
+  std::optional<Pattern> pattern;
+  if (!wanted.pattern.empty())
+    if (auto compiled = Pattern::compile(wanted.pattern, Pattern::Groups::Idle))
+      pattern = *std::move(compiled);
+  for (const auto& [name, weight] : weights) {
+    if (pattern) {
+      const auto matches = pattern->matches(name, [] { return true; });
+      if (!matches || !*matches) continue;
+    } else if (weight.second == 0.0) {
+      continue;
+    }
+    sorted.emplace_back(weight, name);
+  }
+  std::ranges::stable_sort(sorted, std::greater<>(), [](const auto& one) { return one.first; });
+  std::vector<std::string> names;
+  for (const auto& [weight, name] : sorted)
+    if (pattern || names.size() < wanted.most) names.push_back(name);
+  return names;
+}
+
+const FunctionChange* find_change(const FunctionChanges& side, const std::string& name) {
+  const auto found = std::ranges::find(side.functions, name, &FunctionChange::name);
+  return found == side.functions.end() ? nullptr : &*found;
+}
+
+Ink ink_of(const FunctionChange& change, Better better) {
+  if (!change.is_sure()) return Ink::Dim;
+  if (better == Better::Neither) return Ink::Plain;
+  return (change.difference() > 0.0) == (better == Better::Less) ? Ink::Red : Ink::Green;
+}
+
+Cell difference_cell(const FunctionChange& change, const Metric& metric) {
+  Cell cell{.text = signed_quantity(change.difference(), metric),
+            .ink = ink_of(change, metric.better),
+            .is_sure = change.is_sure(),
+            .number = change.difference()};
+  if (change.half_width)
+    cell.text += " ± " + quantity(*change.half_width, metric);
+  else if (change.certainty == Certainty::Varying)
+    cell.text += " (varies)";
+  cell.text += remark(change);
+  return cell;
+}
+
+std::string share_text(double part, double whole) {
+  if (whole == 0.0) return "";
+  return fmt::format("{}{:.1f}%", part / whole < 0.0 ? "−" : "", std::fabs(100.0 * part / whole));
+}
+
+/// Adds the cells of one function, of the rest or of the total in one candidate.
+void add_cells(const FunctionChange& change, const FunctionChanges& side, bool is_compared,
+               const Metric& metric, TableRow& row) {
+  row.push_back({.text = quantity(change.candidate, metric), .number = change.candidate});
+  if (is_compared) row.push_back(difference_cell(change, metric));
+  const double whole = side.difference();
+  row.push_back({.text = share_text(change.difference(), whole), .number = change.difference()});
+  if (whole != 0.0) row.back().bar = std::min(std::fabs(change.difference() / whole), 1.0);
+}
+
+TableColumn name_column(const std::string& name) {
+  return {.heading = {one_line(name)},
+          .holds = Holds::Number,
+          .goes = Less::Values,
+          .cut = Cut::Middle};
+}
+
+Table make_table(const Results& results, const Columns& columns, const Metric& metric,
+                 const FunctionRows& wanted) {
+  Table table{.columns = {{.heading = {"function"},
+                           .holds = Holds::Code,
+                           .is_left = true,
+                           .cut = Cut::Middle}},
+              .steps = {{.gap = 3, .longest = 60},
+                        {.longest = 40},
+                        {.less = Less::Values, .longest = 40},
+                        {.less = Less::Values, .longest = 20}},
+              .heading = Ink::Bold};
+  const bool is_compared = columns.is_compared;
+  if (is_compared)
+    table.columns.push_back(name_column(results.reference_of(columns.sides[0].candidate).name));
+  for (const FunctionChanges& side : columns.sides) {
+    table.columns.push_back(name_column(results.session.commands[side.candidate].name));
+    if (is_compared) table.columns.push_back({.heading = {"difference"}, .holds = Holds::Delta});
+    table.columns.push_back({.heading = {is_compared ? "of the change" : "share"}});
+  }
+  std::vector<FunctionChange> rests;
+  for (const FunctionChanges& side : columns.sides)
+    rests.push_back({.reference = side.reference, .candidate = side.total});
+  const std::vector<FunctionChange> totals = rests;
+  std::set<std::string> all;
+  for (const FunctionChanges& side : columns.sides)
+    for (const FunctionChange& change : side.functions) all.insert(change.name);
+  const auto add_row = [&](const std::string& name, std::span<const FunctionChange> changes) {
+    TableRow& row = table.rows.emplace_back(TableRow{{name}});
+    if (is_compared)
+      row.push_back(
+          {.text = quantity(changes[0].reference, metric), .number = changes[0].reference});
+    for (std::size_t i = 0; i < changes.size(); ++i)
+      add_cells(changes[i], columns.sides[i], is_compared, metric, row);
+    return &row;
+  };
+  // A page that sorts leaves them at the end, and their bars would dwarf the others.
+  const auto add_last = [&](const std::string& name, std::span<const FunctionChange> changes) {
+    for (Cell& cell : *add_row(name, changes)) {
+      cell.number.reset();
+      cell.bar = 0.0;
+      cell.is_sure = false;
+      cell.ink = Ink::Plain;
+    }
+  };
+  const std::vector<std::string> names = choose_names(columns, wanted);
+  for (const std::string& name : names) {
+    std::vector<FunctionChange> changes;
+    for (std::size_t i = 0; i < columns.sides.size(); ++i) {
+      const FunctionChange* change = find_change(columns.sides[i], name);
+      changes.push_back(change != nullptr ? *change : FunctionChange{});
+      rests[i].reference -= changes.back().reference;
+      rests[i].candidate -= changes.back().candidate;
+    }
+    add_row(one_line(name), changes);
+  }
+  if (all.size() > names.size())
+    add_last(fmt::format("({})", plural(all.size() - names.size(), "other function")), rests);
+  add_last("(total)", totals);
+  return table;
+}
+
+}  // namespace
+
+std::string function_lines(const Results& results, std::size_t metric, std::size_t candidate) {
+  const auto changes = compare_functions(results, metric, candidate);
+  if (!changes) return "";
+  std::string lines;
+  std::size_t count = 0;
+  for (const FunctionChange& change : changes->functions) {
+    if (!change.is_sure() || count == kMostLines) break;
+    const double part = change.difference() / changes->difference();
+    const std::string_view label = count++ > 0   ? "  also"
+                                   : part >= 0.5 ? "  most of it"
+                                                 : "  the largest";
+    lines += fmt::format("{}: {}\n", label,
+                         line_of(change, changes->reference, results.session.metrics[metric]));
+  }
+  return lines;
+}
+
+std::string functions_below(const Results& results, const gate::Verdict& verdict) {
+  if (verdict.answer != gate::Answer::Fail) return "";
+  return function_lines(results, verdict.metric, verdict.candidate);
+}
+
+std::string function_summary(const Results& results) {
+  std::string text;
+  const std::vector<std::size_t> candidates = find_candidates(results);
+  for (const std::size_t candidate : candidates) {
+    const auto metric = first_changed(results, candidate);
+    if (!metric || is_below_gate(results, *metric, candidate)) continue;
+    const std::string lines = function_lines(results, *metric, candidate);
+    if (lines.empty()) continue;
+    const std::string whose =
+        candidates.size() > 1 ? " of " + one_line(results.session.commands[candidate].name) : "";
+    const MetricResult& row = *row_of(results.commands[candidate], *metric);
+    text += fmt::format("{}{} {}:\n{}", one_line(results.session.metrics[*metric].name), whose,
+                        delta_text(*row.delta), lines);
+  }
+  return text;
+}
+
+std::string largest_functions(const Report& suite) {
+  std::vector<std::pair<double, std::string>> found;
+  for (const Results& one : suite.benchmarks) {
+    for (const std::size_t candidate : find_candidates(one)) {
+      const auto metric = first_changed(one, candidate);
+      const auto changes = metric ? compare_functions(one, *metric, candidate) : std::nullopt;
+      if (!changes || changes->reference <= 0.0) continue;
+      const Metric& of = one.session.metrics[*metric];
+      for (std::size_t f = 0; f < std::min(kMostLines, changes->functions.size()); ++f) {
+        const FunctionChange& change = changes->functions[f];
+        if (change.is_sure())
+          found.emplace_back(std::fabs(change.difference()) / changes->reference,
+                             fmt::format("{}: {} of {}", one_line(one.benchmark), one_line(of.name),
+                                         line_of(change, changes->reference, of)));
+      }
+    }
+  }
+  std::ranges::stable_sort(found, std::greater<>(), [](const auto& one) { return one.first; });
+  std::string lines;
+  for (std::size_t i = 0; i < std::min(kMostLines, found.size()); ++i)
+    lines += found[i].second + "\n";
+  return lines;
+}
+
+std::vector<FunctionSection> function_sections(const Results& results) {
+  std::vector<FunctionSection> sections;
+  const auto& wanted = results.presentation.functions;
+  if (!wanted) return sections;
+  for (const std::size_t m : function_metrics(results)) {
+    const Metric& metric = results.session.metrics[m];
+    if (metric.shown != Shown::Always) continue;
+    const Columns columns = find_columns(results, m);
+    if (columns.sides.empty()) continue;
+    sections.push_back(
+        {one_line(metric.name) + " by function", make_table(results, columns, metric, *wanted)});
+    if (!results.presentation.every_row) break;
+  }
+  return sections;
+}
+
+std::string why_no_functions(const Results& results) {
+  if (!results.presentation.functions || !function_sections(results).empty()) return "";
+  const auto& baseline = results.session.reference.baseline;
+  if (baseline && !results.session.functions.empty())
+    return fmt::format(
+        "no table of functions: the baseline {} has none; measure it with --engine "
+        "cachegrind",
+        cited(baseline->file));
+  if (!results.session.file.empty())
+    return fmt::format("no table of functions: {} has none; measure it with --engine cachegrind",
+                       cited(results.session.file));
+  return "no table of functions: no simulated run has them for both sides";
+}
+
+std::string function_text(const Results& results, const Style& style) {
+  std::string text;
+  for (const FunctionSection& section : function_sections(results))
+    text += "\n" + inked(section.title, Ink::Bold, style.color) + "\n" +
+            terminal_text(section.table, style);
+  const std::string why_not = why_no_functions(results);
+  return why_not.empty() ? text : text + "\n" + dim_note(why_not, style);
+}
+
+}  // namespace lauka::report

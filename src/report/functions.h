@@ -1,0 +1,48 @@
+#pragma once
+
+#include "report/style.h"
+#include "report/table.h"
+#include "results/functions.h"
+#include "results/results.h"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+// Differences taken apart by function.
+
+namespace lauka::report {
+
+/// Returns up to three lines with the functions that account for a candidate's difference in a
+/// metric: "  most of it: parse +34.2M (+2.9%)", in percent of the reference. Empty if the metric
+/// is not known for each function, or no function differs for sure.
+std::string function_lines(const Results& results, std::size_t metric, std::size_t candidate);
+
+/// Returns these lines for a failed gate; empty for another verdict.
+std::string functions_below(const Results& results, const gate::Verdict& verdict);
+
+/// Returns these lines for the first metric of each candidate that is known for each function and
+/// differs significantly, without those that are below a failed gate.
+std::string function_summary(const Results& results);
+
+/// A table of --functions, with the line above it.
+struct FunctionSection {
+  std::string title;  ///< "instructions by function"
+  Table table;
+};
+
+/// Returns a table for the first metric that is known for each function, or for all of them if
+/// events or rows were chosen; empty without --functions.
+std::vector<FunctionSection> function_sections(const Results& results);
+
+/// Returns a line for each of the functions of a suite that account for the largest parts of their
+/// benchmark's difference: at most three, of the metrics of function_summary.
+std::string largest_functions(const Report& suite);
+
+/// Explains why --functions has no table; empty if it has one, or is not wanted.
+std::string why_no_functions(const Results& results);
+
+/// Returns the tables as text; empty without --functions.
+std::string function_text(const Results& results, const Style& style);
+
+}  // namespace lauka::report

@@ -1,0 +1,64 @@
+#pragma once
+
+#include "results/results.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lauka {
+
+/// How sure it is that a function's values differ.
+enum class Certainty : unsigned char {
+  Exact,        ///< the same in every round of each side
+  Significant,  ///< they vary, and differ by more than that
+  Varying,      ///< they vary, and may be equal
+};
+
+/// One function in the reference and in a candidate, in the metric's base unit.
+struct FunctionChange {
+  std::string name;        ///< normalized
+  double reference = 0.0;  ///< mean over the rounds
+  double candidate = 0.0;  ///< likewise
+  bool is_new = false;     ///< the reference never enters it
+  bool is_gone = false;    ///< the candidate never enters it
+  Certainty certainty = Certainty::Exact;
+  std::optional<double> half_width{};  ///< of the difference's interval; nullopt if exact, or of
+                                       ///< too few rounds
+
+  double difference() const { return candidate - reference; }
+  /// True if the function is named as one that changed.
+  bool is_sure() const { return certainty != Certainty::Varying && difference() != 0.0; }
+};
+
+/// The difference of a metric between the reference and a candidate, taken apart by function.
+struct FunctionChanges {
+  std::size_t metric = 0;     ///< index into Results::metrics
+  std::size_t candidate = 0;  ///< index of the command
+  double reference = 0.0;     ///< mean of the whole command, as the next
+  double total = 0.0;
+  std::size_t rounds = 0;  ///< of the side with fewer
+  /// All functions of either side: the sure ones first, then by the size of the difference.
+  std::vector<FunctionChange> functions{};
+
+  double difference() const { return total - reference; }
+};
+
+/// Compares the functions of a candidate with those of its reference: values that vary by Student's
+/// t (Welch), of which Benjamini and Hochberg's procedure admits those with a false discovery rate
+/// of 1 - confidence. nullopt if the metric is not known for each function of both, in every run
+/// that has a value of it.
+std::optional<FunctionChanges> compare_functions(const Results& results, std::size_t metric,
+                                                 std::size_t candidate);
+
+/// The functions of a single command, by their part of it, as if they were compared with nothing.
+/// nullopt if they are not known.
+std::optional<FunctionChanges> list_functions(const Results& results, std::size_t metric,
+                                              std::size_t command);
+
+/// Returns the metrics (indices into Results::metrics) that are known for each function of a
+/// command.
+std::vector<std::size_t> function_metrics(const Results& results);
+
+}  // namespace lauka

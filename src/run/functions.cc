@@ -1,0 +1,41 @@
+#include "run/functions.h"
+
+#include "session/baseline.h"
+#include "session/functions.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace lauka {
+
+void FunctionRuns::add(const Step& step, const std::vector<FunctionCounts>& functions) {
+  if (functions.empty()) return;
+  std::vector<std::string> metrics;
+  for (const std::size_t event : plan_.setting.events.passes.at(step.pass).events)
+    if (plan_.setting.events.events[event].function.empty())
+      metrics.push_back(plan_.setting.events.events[event].name);
+  tables_[step.command].add_round(metrics, functions);
+}
+
+std::optional<Error> FunctionRuns::find_unknown() {
+  const bool has_all = std::ranges::none_of(
+      tables_, [](const FunctionTable& table) { return table.functions.empty(); });
+  if (is_checked_ || !has_all) return std::nullopt;
+  is_checked_ = true;
+  const auto& baseline = plan_.reference.baseline;
+  for (const Event& event : plan_.setting.events.events) {
+    if (event.function.empty() || has_function(tables_, event.function)) continue;
+    if (!baseline || !has_function(baseline->session->functions, event.function))
+      return unknown_function(event.function, tables_);
+  }
+  return std::nullopt;
+}
+
+std::vector<FunctionTable> FunctionRuns::close() {
+  const bool has_any = std::ranges::any_of(
+      tables_, [](const FunctionTable& table) { return !table.metrics.empty(); });
+  return has_any ? std::move(tables_) : std::vector<FunctionTable>();
+}
+
+}  // namespace lauka

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "core/functions.h"
+#include "core/record.h"
+#include "core/result.h"
+#include "plan/plan.h"
+
+#include <optional>
+#include <vector>
+
+namespace lauka {
+
+/// The functions of a session's simulated runs.
+class FunctionRuns {
+ public:
+  /// `plan` must outlive it.
+  explicit FunctionRuns(const Plan& plan) : plan_(plan), tables_(plan.commands.size()) {}
+
+  /// Enters a run that counts.
+  void add(const Step& step, const std::vector<FunctionCounts>& functions);
+
+  /// Returns an error if an event is of a function that no command has, once each command was
+  /// simulated.
+  std::optional<Error> find_unknown();
+
+  /// Returns the functions of each command; empty if there are none.
+  std::vector<FunctionTable> close();
+
+ private:
+  const Plan& plan_;
+  std::vector<FunctionTable> tables_;  // one per command
+  bool is_checked_ = false;
+};
+
+}  // namespace lauka

@@ -1,0 +1,63 @@
+#include "format/functions.h"
+
+#include "must.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+namespace lauka {
+namespace {
+
+std::string written(const FunctionTable& table) {
+  std::string text;
+  const Sink sink = [&](std::string_view piece) { text += piece; };
+  JsonWriter json(sink);
+  json.open('{');
+  put_functions(json, "functions", table);
+  json.close();
+  return text;
+}
+
+Result<FunctionTable> read(const std::string& text) {
+  return read_functions(JsonIn::parse(text), "functions");
+}
+
+}  // namespace
+
+TEST_CASE("functions are written with one value where they never vary, and read back") {
+  FunctionTable table;
+  const std::vector<std::string> metrics = {"branches", "instructions"};
+  table.add_round(metrics, std::vector<FunctionCounts>{{"f(int)", {1, 10}}, {"g", {0, 3}}});
+  table.add_round(metrics, std::vector<FunctionCounts>{{"f(int)", {1, 12}}, {"g", {0, 3}}});
+  const std::string text = written(table);
+  CHECK(text.find(R"x({"name": "f(int)", "branches": 1, "instructions": [10, 12]})x") !=
+        std::string::npos);
+  CHECK(text.find(R"({"name": "g", "instructions": 3})") != std::string::npos);
+  const FunctionTable back = must(read(text));
+  CHECK(back.metrics == table.metrics);
+  CHECK(back.functions == table.functions);
+}
+
+TEST_CASE("a session without functions has no key for them") {
+  CHECK(written({}).find("functions") == std::string::npos);
+  CHECK(must(read("{}")).empty());
+}
+
+TEST_CASE("functions with values that cannot be are refused") {
+  const auto of = [](const std::string& row,
+                     const std::string& metrics = R"({"instructions": 2})") {
+    return R"({"functions": {"metrics": )" + metrics + R"(, "rows": [)" + row + "]}}";
+  };
+  CHECK(read(of(R"({"name": "f", "instructions": [1, 2]})")).has_value());
+  for (const std::string& text :
+       {of(R"({"name": "f", "instructions": [1]})"), of(R"({"name": "f", "instructions": "1"})"),
+        of(R"({"name": "f", "instructions": [1, null]})"), of("", "[]"),
+        of("", R"({"instructions": -1})"), of("", R"({"instructions": 1e9})")})
+    CHECK_MESSAGE(!read(text).has_value(), text);
+}
+
+}  // namespace lauka

@@ -1,0 +1,142 @@
+#include "report/functions.h"
+
+#include "report/example.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka::report {
+namespace {
+
+using Counts = std::vector<FunctionCounts>;
+
+FunctionTable table_of(std::size_t rounds, const Counts& counts) {
+  FunctionTable table;
+  for (std::size_t i = 0; i < rounds; ++i)
+    table.add_round(std::vector<std::string>{"instructions"}, counts);
+  return table;
+}
+
+double sum_of(const Counts& counts) {
+  double sum = 0.0;
+  for (const FunctionCounts& function : counts) sum += static_cast<double>(function.counts[0]);
+  return sum;
+}
+
+/// Results of commands whose instructions are those of their functions, the first the reference.
+Results results_of_functions(const std::vector<Counts>& commands) {
+  std::vector<MadeCommand> made;
+  Results results;
+  for (const Counts& counts : commands) {
+    const double sum = sum_of(counts);
+    const double change = sum / sum_of(commands.front()) - 1.0;
+    const std::string name = made.empty() ? "./old" : made.size() == 1 ? "./new" : "./other";
+    made.push_back(command(name, 3, {row(0, summary(3, sum, 0.0, sum, sum))}));
+    if (made.size() > 1) made.back().result.rows[0].delta = changed(change, 0.0);
+  }
+  results = results_of({metric("instructions", Unit::Count)}, std::move(made));
+  for (const Counts& counts : commands) results.session.functions.push_back(table_of(3, counts));
+  results.session.confidence = 0.95;
+  return results;
+}
+
+const Counts kOld = {
+    {"main", {1'000'000}}, {"parse", {8'000'000}}, {"read", {1'000'000}}, {"old_hash", {2'000}}};
+const Counts kNew = {
+    {"main", {1'000'000}}, {"parse", {8'400'000}}, {"read", {990'000}}, {"new_hash", {1'000}}};
+
+}  // namespace
+
+TEST_CASE("the functions with the largest differences are named in three lines") {
+  const Results results = results_of_functions({kOld, kNew});
+  CHECK(function_lines(results, 0, 1) ==
+        "  most of it: parse +400K (+4.0%)\n"
+        "  also: read −10.0K (−0.100%)\n"
+        "  also: old_hash −2000 (−0.020%, gone)\n");
+  CHECK(function_summary(results) ==
+        "instructions +3.9% ± 0.0%:\n" + function_lines(results, 0, 1));
+}
+
+TEST_CASE("a failed gate has the functions below it, and other verdicts have none") {
+  Results results = results_of_functions({kOld, kNew});
+  gate::Verdict verdict;
+  verdict.candidate = 1;
+  verdict.answer = gate::Answer::Fail;
+  CHECK(functions_below(results, verdict) == function_lines(results, 0, 1));
+  results.findings.verdicts.push_back(verdict);
+  CHECK(function_summary(results).empty());  // not twice
+  verdict.answer = gate::Answer::Pass;
+  CHECK(functions_below(results, verdict).empty());
+}
+
+TEST_CASE("no function is named where nothing differs, or functions are not known") {
+  CHECK(function_summary(results_of_functions({kOld, kOld})).empty());
+  Results unknown = results_of_functions({kOld, kNew});
+  unknown.session.functions.clear();
+  CHECK(function_summary(unknown).empty());
+}
+
+TEST_CASE("a table of functions has the rest in one row, so that rows add up") {
+  Results results = results_of_functions({kOld, kNew});
+  CHECK(function_sections(results).empty());
+  results.presentation.functions = FunctionRows{.most = 2};
+  CHECK(function_text(results, {}) ==
+        "\ninstructions by function\n"
+        "function              ./old   ./new   difference   of the change\n"
+        "parse                 8.00M   8.40M   +400K        102.8%\n"
+        "read                  1.00M   990K    −10.0K       −2.6%\n"
+        "(3 other functions)   1.00M   1.00M   −1000        −0.3%\n"
+        "(total)               10.0M   10.4M   +389K        100.0%\n");
+}
+
+TEST_CASE("a table of functions has columns for each candidate, and rows that match") {
+  Results results = results_of_functions({kOld, kNew, kOld});
+  results.presentation.functions = FunctionRows{.pattern = "hash|^read$"};
+  CHECK(function_text(results, {}) ==
+        "\ninstructions by function\n"
+        "function              ./old   ./new   difference    of the change   ./other   difference  "
+        " of "
+        "the change\n"
+        "read                  1.00M   990K    −10.0K        −2.6%           1.00M     0\n"
+        "old_hash              2000    0       −2000, gone   −0.5%           2000      0\n"
+        "new_hash              0       1000    +1000, new    0.3%            0         0\n"
+        "(2 other functions)   9.00M   9.40M   +400K         102.8%          9.00M     0\n"
+        "(total)               10.0M   10.4M   +389K         100.0%          10.0M     0\n");
+}
+
+TEST_CASE("the functions of a single command are its parts") {
+  Results results = results_of_functions({kOld});
+  results.presentation.functions = FunctionRows{.most = 1};
+  CHECK(function_text(results, {}) ==
+        "\ninstructions by function\n"
+        "function              ./old   share\n"
+        "parse                 8.00M   80.0%\n"
+        "(3 other functions)   2.00M   20.0%\n"
+        "(total)               10.0M   100.0%\n");
+}
+
+TEST_CASE("a table of functions is written in Markdown, and sorted in a page") {
+  Results results = results_of_functions({kOld, kNew});
+  results.presentation.functions = FunctionRows{.most = 1};
+  std::string text;
+  write_markdown(Report{.benchmarks = {results}}, [&](std::string_view piece) { text += piece; });
+  CHECK(text.find("| `parse` | 8.00M | 8.40M | **+400K** |") != std::string::npos);
+  std::string page;
+  write_html(Report{.benchmarks = {results}}, [&](std::string_view piece) { page += piece; });
+  CHECK(page.find("<table class=\"sortable\">") != std::string::npos);
+  CHECK(page.find("data-number=\"400000\"") != std::string::npos);
+}
+
+TEST_CASE("without functions a line says whose are missing") {
+  Results results = results_of_functions({kOld, kNew});
+  results.session.functions.clear();
+  results.session.file = "old.json";
+  CHECK(why_no_functions(results).empty());
+  results.presentation.functions = FunctionRows{};
+  CHECK(why_no_functions(results).find("'old.json'") != std::string::npos);
+}
+
+}  // namespace lauka::report

@@ -1,0 +1,160 @@
+#include "results/functions.h"
+
+#include "core/functions.h"
+#include "plan/plan.h"
+
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka {
+namespace {
+
+using Rounds = std::vector<std::vector<FunctionCounts>>;
+
+/// A session of simulated runs of two commands, whose instructions are those of their functions.
+struct Made {
+  Plan plan;
+  Session session;
+
+  Made(const Rounds& reference, const Rounds& candidate) {
+    plan.commands = {{.name = "old", .text = "old", .words = {}},
+                     {.name = "new", .text = "new", .words = {}}};
+    plan.setting.events.events = {{.name = "instructions", .meaning = "", .simulated = true}};
+    plan.setting.events.passes = {Pass{}, Pass{{0}, RoundKind::Simulated}};
+    plan.metrics = make_metrics(plan.setting.events, MetricSelection::Default, true);
+    session.functions.resize(2);
+    add(0, reference);
+    add(1, candidate);
+  }
+
+  void add(std::uint32_t command, const Rounds& rounds) {
+    for (std::size_t round = 0; round < rounds.size(); ++round) {
+      RunRecord run;
+      run.step = {command, static_cast<std::uint32_t>(round), 1, RoundKind::Simulated};
+      run.outcome = Exited{0};
+      std::uint64_t sum = 0;
+      for (const FunctionCounts& function : rounds[round]) sum += function.counts.at(0);
+      run.counts = {sum};
+      session.runs.push_back(run);
+      session.functions[command].add_round(std::vector<std::string>{"instructions"}, rounds[round]);
+    }
+  }
+
+  Results analysed() const { return analyse(plan, session, {}); }
+
+  std::optional<FunctionChanges> changes() const {
+    const Results results = analysed();
+    return compare_functions(results, *find_metric(results.session.metrics, "instructions"), 1);
+  }
+};
+
+Rounds same(std::size_t rounds, std::vector<FunctionCounts> counts) {
+  return Rounds(rounds, std::move(counts));
+}
+
+double sum_of(const FunctionChanges& changes) {
+  double sum = 0.0;
+  for (const FunctionChange& change : changes.functions) sum += change.difference();
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("functions are sorted by difference, and their rows add up to the whole difference") {
+  const Made made(same(3, {{"main", {100}}, {"parse", {1000}}, {"old_hash", {50}}, {"read", {7}}}),
+                  same(3, {{"main", {101}}, {"parse", {1200}}, {"new_hash", {30}}, {"read", {7}}}));
+  const auto changes = made.changes();
+  REQUIRE(changes.has_value());
+  CHECK(changes->reference == 1157.0);
+  CHECK(changes->total == 1338.0);
+  CHECK(sum_of(*changes) == changes->difference());
+  REQUIRE(changes->functions.size() == 5);
+  CHECK(changes->functions[0].name == "parse");
+  CHECK(changes->functions[0].difference() == 200.0);
+  CHECK(changes->functions[0].is_sure());
+  CHECK(changes->functions[1].name == "old_hash");
+  CHECK(changes->functions[1].is_gone);
+  CHECK(changes->functions[2].name == "new_hash");
+  CHECK(changes->functions[2].is_new);
+  CHECK(changes->functions[3].name == "main");
+  CHECK_FALSE(changes->functions[4].is_sure());  // read: equal
+}
+
+TEST_CASE("counts that vary name no function before six rounds") {
+  const auto varying = [](std::size_t rounds, std::uint64_t base) {
+    Rounds made;
+    for (std::size_t i = 0; i < rounds; ++i)
+      made.push_back({{"hash", {base + (i * 7) % 5}}, {"main", {10}}});
+    return made;
+  };
+  const auto few = Made(varying(5, 1000), varying(5, 2000)).changes();
+  REQUIRE(few.has_value());
+  CHECK(few->functions[0].name == "hash");
+  CHECK(few->functions[0].certainty == Certainty::Varying);
+  CHECK_FALSE(few->functions[0].half_width.has_value());
+  const auto enough = Made(varying(6, 1000), varying(6, 2000)).changes();
+  CHECK(enough->functions[0].certainty == Certainty::Significant);
+  // Each variance is 8/3, so the error is sqrt(2 * 8/3 / 6); t of ten degrees is 2.2281389.
+  CHECK(enough->functions[0].half_width.value() == doctest::Approx(2.1007095));
+  const auto equal = Made(varying(6, 1000), varying(6, 1001)).changes();
+  CHECK(equal->functions[0].certainty == Certainty::Varying);
+}
+
+TEST_CASE("equal programs whose counts vary name a function in at most 5 % of sessions") {
+  constexpr int kSessions = 400;
+  constexpr int kFunctions = 50;
+  std::mt19937 generator(41);
+  std::normal_distribution<double> noise(10'000, 100);
+  const auto draw = [&] {
+    Rounds rounds(6);
+    for (auto& round : rounds)
+      for (int f = 0; f < kFunctions; ++f)
+        round.push_back({"f" + std::to_string(f),
+                         {static_cast<std::uint64_t>(std::llround(noise(generator)))}});
+    return rounds;
+  };
+  int named = 0;
+  for (int i = 0; i < kSessions; ++i) {
+    const Rounds reference = draw();
+    const auto changes = Made(reference, draw()).changes();
+    REQUIRE(changes.has_value());
+    if (changes->functions.front().is_sure()) ++named;
+  }
+  CHECK(named <= 0.05 * kSessions + 2 * std::sqrt(0.05 * 0.95 * kSessions));
+}
+
+TEST_CASE("a run without its functions leaves none to compare, as rows would not add up") {
+  Made made(same(3, {{"main", {100}}}), same(3, {{"main", {101}}}));
+  CHECK(made.changes().has_value());
+  made.session.functions[1] = {};
+  made.session.functions[1].add_round(std::vector<std::string>{"instructions"},
+                                      std::vector<FunctionCounts>{{"main", {101}}});
+  CHECK_FALSE(made.changes().has_value());
+  made.session.functions.clear();
+  CHECK_FALSE(made.changes().has_value());
+}
+
+TEST_CASE("a single round of each is no proof that a count never varies") {
+  const auto changes = Made(same(1, {{"main", {100}}}), same(1, {{"main", {101}}})).changes();
+  CHECK(changes->functions.front().certainty == Certainty::Varying);
+}
+
+TEST_CASE("the functions of a command by themselves are its parts") {
+  const Results results =
+      Made(same(3, {{"main", {100}}, {"parse", {1000}}}), same(3, {{"main", {1}}})).analysed();
+  CHECK(function_metrics(results).size() == 1);
+  const auto parts = list_functions(results, function_metrics(results).front(), 0);
+  REQUIRE(parts.has_value());
+  CHECK(parts->functions[0].name == "parse");
+  CHECK(parts->functions[0].difference() == 1000.0);
+  CHECK(parts->difference() == 1100.0);
+}
+
+}  // namespace lauka

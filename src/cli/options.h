@@ -81,6 +81,10 @@ struct Unquoted {
 /// The largest number of --derive in a session.
 inline constexpr std::size_t kMostDerived = 1000;
 
+/// The fewest and the most builds of a command: two or three say too little about all others.
+inline constexpr std::uint64_t kMinLayouts = 4;
+inline constexpr std::uint64_t kMaxLayouts = 1000;
+
 /// The command line as typed: syntax and ranges are checked, nothing is decided.
 struct Options {
   std::optional<Inquiry> inquiry;
@@ -107,10 +111,13 @@ struct Options {
   std::optional<Order> order;
   std::optional<std::uint64_t> seed;
   std::optional<std::chrono::nanoseconds> timeout;
+  std::optional<std::uint64_t> layouts;  ///< builds of each command; 4 to kMaxLayouts
+  std::uint64_t build_jobs = 1;          ///< builds at a time
 
   std::optional<Shell> shell;
   // Each of these is given once for all commands, or once per command.
   ByHook<std::vector<std::string>> hooks;
+  std::vector<std::string> builds;                    ///< make the programs, before the first run
   std::vector<std::vector<std::string>> environment;  ///< NAME=VALUE
   std::vector<std::string> inputs;                    ///< files of --input; empty: no input
   std::vector<OutputChoice> outputs;

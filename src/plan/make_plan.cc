@@ -1,9 +1,11 @@
 #include "core/text.h"
 #include "plan/commands.h"
+#include "plan/layouts.h"
 #include "plan/plan.h"
 #include "plan/rows.h"
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 #include <utility>
 
@@ -296,6 +298,20 @@ std::uint64_t seed_of_round(std::uint64_t seed, RoundKind kind, std::uint32_t ro
   return mixed(mixed(seed) + (std::uint64_t{3} << beyond_rounds) + round);
 }
 
+/// Each layout has one round of a sweep, at a random place unless nothing is shuffled. The runs of
+/// a round stay next to each other, so that a drift of the machine hits both sides of a layout
+/// alike.
+std::uint32_t layout_of_round(const Plan& plan, RoundKind kind, std::uint32_t round) {
+  const std::uint32_t place = round % plan.layouts;
+  if (plan.order != Order::Random) return place;
+  std::vector<std::uint32_t> layouts(plan.layouts);
+  std::iota(layouts.begin(), layouts.end(), 0U);
+  // Another generator than that of the order within the sweep's first round.
+  std::mt19937_64 generator(mixed(seed_of_round(plan.seed, kind, round - place)));
+  shuffle(layouts, generator);
+  return layouts[place];
+}
+
 /// A gate that fails where its metric gets better is most likely a slip.
 void note_direction(const Condition& gate, const Metric& metric, std::vector<Note>& notes) {
   const bool gains =
@@ -362,6 +378,7 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
   const Options& options = *with_reported;
   auto commands = make_commands(options);
   if (!commands) return commands.error();
+  if (auto layouts = check_layouts(options, *commands); !layouts) return layouts.error();
   WantedByName by_name{events_of_gates(options, cores),
                        request_formulas(options, choose_metrics(options), cores)};
   auto events = choose_events(options, by_name, select_events);
@@ -388,6 +405,7 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
   plan.ignore_failure = options.ignore_failure;
   plan.until = options.until;
   plan.jobs = static_cast<std::uint32_t>(options.jobs.value_or(1));
+  plan.layouts = static_cast<std::uint32_t>(options.layouts.value_or(1));
   plan.confidence = options.confidence.value_or(kConfidence);
   plan.shell = options.shell;
   plan.cores = cores;
@@ -424,11 +442,13 @@ std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t
       static_cast<std::uint32_t>(std::ranges::find(passes, serves, &Pass::kind) - passes.begin());
   const auto turns = static_cast<std::uint32_t>(plan.events.passes_of(serves));
   // All runs of a round serve the same pass, since they are compared with each other.
-  const std::uint32_t pass = turns == 0 ? 0 : first_pass + round % turns;
+  const std::uint32_t pass = turns == 0 ? 0 : first_pass + round / plan.layouts % turns;
+  const std::uint32_t layout = plan.layouts == 1 ? 0 : layout_of_round(plan, kind, round);
   std::vector<Step> steps;
   steps.reserve(count);
   for (std::uint32_t command = first; command < first + count; ++command)
-    steps.push_back(Step{.command = command, .round = round, .pass = pass, .kind = kind});
+    steps.push_back(
+        Step{.command = command, .round = round, .pass = pass, .kind = kind, .layout = layout});
   if (plan.order == Order::Random && steps.size() > 1) {
     std::mt19937_64 generator(seed_of_round(plan.seed, kind, round));
     shuffle(steps, generator);

@@ -677,6 +677,12 @@ std::string ending_lines(const Session& session, const std::vector<std::string>&
   return lines;
 }
 
+std::string failed_build_lines(std::string_view what, const Outcome& outcome,
+                               const std::string& output_end, std::size_t width) {
+  return wrapped_message(fmt::format("building {} {}", what, describe(outcome)), width) +
+         indented(output_end);
+}
+
 std::string_view kind_word(RoundKind kind) {
   constexpr std::array<std::string_view, 6> names = {"warm-up",   "",         "counting",
                                                      "simulated", "settling", "untuned"};

@@ -66,6 +66,10 @@ std::string shell_lines(const Results& results);
 std::string ending_lines(const Session& session, const std::vector<std::string>& names,
                          std::size_t width = 0);
 
+/// Returns the line that a build (--build) failed, and below it, indented, the end of its output.
+std::string failed_build_lines(std::string_view what, const Outcome& outcome,
+                               const std::string& output_end, std::size_t width = 0);
+
 /// Explains in one line, before its first run, why a command will have no counts.
 std::string uncounted_line(const Command& command, const UncountedFile& file);
 

@@ -470,6 +470,14 @@ void ProgressBar::progress(const Progress& progress) {
   sink_(std::string(kEraseLine) + line);
 }
 
+void ProgressBar::building(std::string_view what) {
+  drawn_at_.emplace();
+  const std::size_t width = width_();
+  const std::string line = fmt::format("building {}", one_line(what));
+  sink_(std::string(kEraseLine) +
+        cut_end(ascii_ ? to_ascii(line) : line, width > 0 ? width - 1 : 0));
+}
+
 void ProgressBar::finished() {
   if (drawn_at_) sink_(kEraseLine);
   drawn_at_.reset();

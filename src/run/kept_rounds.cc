@@ -19,7 +19,9 @@ constexpr std::size_t kSealDigits = 16;
 
 /// The members of each structure in the order of its array, to be written and read.
 struct Members {
-  static auto of(Step& one) { return std::tie(one.command, one.round, one.pass, one.kind); }
+  static auto of(Step& one) {
+    return std::tie(one.command, one.round, one.pass, one.kind, one.layout);
+  }
   static auto of(Exited& one) { return std::tie(one.status); }
   static auto of(Signalled& one) { return std::tie(one.signal, one.core_dumped); }
   static auto of(TimedOut& one) { return std::tie(one.limit, one.began, one.survivor); }

@@ -65,7 +65,7 @@ struct KeptHead {
   std::uint64_t seed = 0;
   TimeOfDay began{};
 
-  static constexpr std::string_view kBegin = "[\"lauka-rounds-5\",";
+  static constexpr std::string_view kBegin = "[\"lauka-rounds-6\",";
 };
 
 std::string to_line(const KeptHead& head);

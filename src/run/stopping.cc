@@ -163,7 +163,8 @@ std::size_t GateWatch::find_series(std::size_t metric) {
   const auto place = static_cast<std::size_t>(known - metrics_.begin());
   if (known == metrics_.end()) {
     metrics_.push_back(metric);
-    series_.emplace_back(plan_.metrics[metric], plan_.events, plan_.commands.size());
+    series_.emplace_back(plan_.metrics[metric], plan_.events, plan_.commands.size(),
+                         LayoutUse{plan_.layouts, plan_.ignore_failure});
   }
   return place;
 }
@@ -256,7 +257,8 @@ std::optional<gate::Verdict> GateWatch::decide(const Question& question, const g
 PrecisionWatch::PrecisionWatch(const Plan& plan, const GateWatch& gates)
     : plan_(plan), gates_(gates) {
   if (plan.precision)
-    series_.emplace(plan.metrics[plan.precision->metric], plan.events, plan.commands.size());
+    series_.emplace(plan.metrics[plan.precision->metric], plan.events, plan.commands.size(),
+                    LayoutUse{plan.layouts, plan.ignore_failure});
 }
 
 bool PrecisionWatch::is_enough(std::size_t first, std::size_t count, std::uint64_t rounds) {

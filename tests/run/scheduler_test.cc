@@ -94,6 +94,11 @@ Drawn draw_plan(std::mt19937_64& random) {
     for (Command& command : plan.commands) command.hooks[HookKind::Setup] = "setup";
     plan.order = Order::Sequential;
   }
+  if (draw_one_in(random, 3)) {
+    plan.layouts = static_cast<std::uint32_t>(4 + draw(random, 3));
+    if (plan.stop.exact_runs) *plan.stop.exact_runs *= plan.layouts;
+    if (plan.stop.max_runs) *plan.stop.max_runs *= plan.layouts;
+  }
   drawn.conditions.takes_turns = plan.order != Order::Sequential && draw_one_in(random, 3);
   drawn.conditions.is_watched = draw_one_in(random, 2);
   drawn.conditions.compares_tuning = draw_one_in(random, 4);
@@ -272,6 +277,7 @@ TEST_CASE("every plan ends with whole rounds, and its stop rule is kept") {
                 static_cast<std::uint32_t>(told.log[at + 1] - 'a')}];
     for (const auto& [of, count] : rounds) {
       if (plan.order != Order::Sequential) CHECK(count == rounds[{of.first, 0}]);
+      CHECK(count % plan.layouts == 0);  // whole sweeps
       if (of.first != RoundKind::Timed) continue;
       if (plan.stop.exact_runs) CHECK(count == *plan.stop.exact_runs);
       if (plan.stop.max_runs && !plan.stop.exact_runs) CHECK(count <= *plan.stop.max_runs);

@@ -189,6 +189,7 @@ Comparison without_failed(Comparison all, const Series& reference, const Series&
 Comparison compare(const Series& reference, const Series& candidate, bool paired) {
   Comparison result{{}, {}, paired};
   if (reference.largest_bound || candidate.largest_bound) return result;
+  if (reference.layouts.empty() != candidate.layouts.empty()) return result;
   if (!paired) {
     result.reference = reference.values;
     result.candidate = candidate.values;

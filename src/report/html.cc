@@ -224,7 +224,9 @@ std::string verdict_part(const Results& results) {
     html += elements(split_lines(why_lines(results)), "<p>", "</p>");
   if (!why.table.rows.empty()) html += table_html(why.table);
   html += elements(why.remarks, "<p class=\"faint\">", "</p>");
-  html += elements(split_lines(why_means_differ(results, {})), "<p class=\"faint\">", "</p>");
+  html += elements(split_lines(layout_lines(results)), "<p>", "</p>");
+  for (const std::string& text : {placement_line(results), why_means_differ(results, {})})
+    html += elements(split_lines(text), "<p class=\"faint\">", "</p>");
   return html + gate_list(gate_items(results, true, "")) +
          elements(split_lines(precision_line(results)), "<p class=\"faint\">", "</p>");
 }

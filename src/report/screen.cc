@@ -311,6 +311,10 @@ std::string tables(const Results& results, const Style& style) {
                        one_line(results.reference.baseline->file));
   }
   text += is_compact(results) ? compact_tables(results, style) : full_tables(results, style);
+  for (const std::string& line : split_lines(layout_lines(results))) text += dim_note(line, style);
+  if (style.verbose)
+    for (const std::string& line : split_lines(placement_line(results)))
+      text += dim_note(line, style);
   return text + why_means_differ(results, style) + about_short_runs(results, style);
 }
 

@@ -337,6 +337,11 @@ std::optional<double> PrecisionWatch::half_width_of_mean(std::size_t command) co
     if (!found || found->value <= 0.0) return std::nullopt;
     return std::max(found->value - found->low, found->high - found->value) / found->value;
   }
+  if (plan_.layouts > 1) {
+    const auto over = stats::mean_over_layouts({values, series_->of_command(command).layouts});
+    if (!over || over->value <= 0.0) return std::nullopt;
+    return over->reach(tail) / over->value;
+  }
   const double mean = stats::moments(values).mean;
   const auto half_width = stats::mean_half_width(values, 1.0 - 2.0 * tail);
   if (!half_width || mean <= 0.0) return std::nullopt;
@@ -348,9 +353,8 @@ std::optional<double> PrecisionWatch::half_width_of_delta(std::size_t candidate)
       collect_samples(plan_.reference, compares_within_rounds(plan_.order, plan_.reference),
                       plan_.precision->metric, series_->all(), candidate);
   if (samples.is_empty()) return std::nullopt;
-  return stats::estimate_delta(samples.reference, samples.candidate, samples.paired,
-                               gates_.tails_of(plan_.precision->metric),
-                               plan_.metrics[plan_.precision->metric].share())
+  return estimate_delta(samples, gates_.tails_of(plan_.precision->metric),
+                        plan_.metrics[plan_.precision->metric].share())
       .half_width();
 }
 

@@ -56,7 +56,8 @@ class SessionRuns final : public RunTable {
                static_cast<double>(run.usage.wall_ns) / 1e9,
                run.below_overhead,
                run.order,
-               run.outlived};
+               run.outlived,
+               run.step.layout};
     for (std::size_t i = 0; i < run.own.size(); ++i) {
       const std::size_t event = events_.passes.at(run.step.pass).events.at(i);
       if (run.own[i]) row.own.push_back({events_.events.at(event).name, *run.own[i]});
@@ -413,6 +414,12 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
     if (auto added = add_metrics(session, sessions.front().file, places, plan.metrics); !added)
       return added.error();
   }
+  for (const Recording& session : sessions)
+    if ((session.setting.layouts > 1) != (sessions.front().setting.layouts > 1))
+      return Error{fmt::format("only one of {} and {} has layouts", cited(sessions.front().file),
+                               cited(session.file)),
+                   "show them apart"};
+  plan.layouts = sessions.front().setting.layouts;
   show(choose_metrics(options), plan.metrics);
   if (auto percentiles = add_percentiles(options, plan.metrics); !percentiles)
     return percentiles.error();

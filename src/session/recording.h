@@ -45,6 +45,7 @@ struct RunRow {
   bool below_overhead = false;            ///< as RunRecord's
   std::uint32_t order = 0;                ///< as RunRecord's
   std::uint32_t outlived = 0;             ///< as RunRecord's
+  std::uint32_t layout = 0;               ///< as Step's
 
   bool operator==(const RunRow&) const = default;
 };

@@ -56,7 +56,8 @@ TEST_CASE("both sides of a baseline have layouts, or none") {
   const std::string with = folder.file("with.json");
   const std::string without = folder.file("without.json");
   completed(measured({"--export-json=" + with}));
-  completed({kScrape, "-r8", "--export-json=" + without, "-n", "old", "--", "echo 5"});
+  completed({kScrape, "-r8", "--export-json=" + without, "-n", "old", "-n", "new", "--", "echo 5",
+             "echo 6"});
   CHECK(completed(measured({"--baseline=" + with})).out_has("placement alone"));
   CHECK(refusal(measured({"--baseline=" + without})).find("layouts") != std::string::npos);
   CHECK(refusal({kScrape, "-r8", "--baseline=" + with, "-n", "old", "--", "echo 5"})

@@ -37,9 +37,7 @@ struct Benchmark {
   os::MemoryGroups* groups = nullptr;  ///< the call's; null if tree_peak_memory is not measured
   Plan plan{};
   std::vector<Recording> saved{};  ///< the sessions of --from; empty if it is measured
-  Session session{};               ///< the runs just measured
-  Discovered discovered{};         ///< in these runs
-  gate::Findings findings{};       ///< of its own runs, or of the first saved session
+  SessionResult measured{};  ///< its runs and findings; of saved sessions the first one's findings
 };
 
 /// The log of a suite's finished rounds, kept next to its JSON export for --resume.
@@ -49,6 +47,12 @@ struct RoundLog {
   Seals seals{};                       ///< seal its lines
   std::vector<RoundKeeper> keepers{};  ///< one for each benchmark
   std::uint64_t rounds = 0;            ///< that an earlier process finished
+};
+
+/// git, asked for commit and branch.
+struct GitQuestion {
+  std::string repository{};  ///< empty if a variable names it
+  std::unique_ptr<os::ProgramAside> program{};
 };
 
 /// One call of lauka. Each member outlives those below it.
@@ -61,9 +65,7 @@ struct Call {
   std::unique_ptr<tune::Tuned> tuned{};          ///< while it is in force
   std::optional<User> user{};                    ///< the commands' user if that is not lauka's own
   std::unique_ptr<os::MemoryGroups> groups{};    ///< null unless tree_peak_memory is measured
-  std::optional<std::string> repository{};       ///< git's; "" if a variable names it
-  std::unique_ptr<os::ProgramAside> git{};       ///< says the commit; null unless it is asked
-  std::vector<Label> head{};                     ///< commit and branch; empty: not known
+  std::optional<GitQuestion> git{};              ///< nullopt unless it is asked, or once answered
   std::vector<Label> labels{};                   ///< the session's, with git's at its end
   std::optional<Allowance> allowance{};          ///< before --tune; nullopt: unknown or not needed
   std::optional<Throttling> throttling{};        ///< during the session; nullopt: no quota
@@ -72,7 +74,6 @@ struct Call {
   std::vector<Benchmark> benchmarks{};  ///< at least one once they are added
   gate::Risk risk = gate::Risk::Any;    ///< how the gates of all share the rate of false fails
   std::vector<os::OpenExport> exports{};
-  bool has_lost_export = false;  ///< one could not be written
   TimeOfDay began{};
   std::optional<RoundLog> log{};  ///< nullopt if the rounds are not kept
 
@@ -142,17 +143,17 @@ Error named(const Error& error, const Benchmark& one);
 /// waited for a named pipe); nullopt if `made` is neither.
 std::optional<int> ended(const Result<void>& made, ExitStatus if_refused = ExitStatus::Usage);
 
-/// Waits until git has said commit and branch, if it was asked.
-void find_head(Call& call);
+/// Waits until git has said commit and branch; empty if it was not asked, or knows neither.
+std::vector<Label> find_head(Call& call);
 
 /// Adds git's labels after the runs: whether files are changed takes git long in a large tree.
-void find_labels(Call& call);
+void find_labels(Call& call, std::vector<Label> head);
 
 /// True if an export or a baseline needs a description of the machine.
 bool needs_machine(const Call& call);
 
 /// True if an export describes its session.
-bool describes_session(const Options& options);
+bool describes_session(const OutputOptions& options);
 
 /// Reads a file with the rights of the user; "-" is standard input. A refusal calls it `what`.
 Result<std::string> read_text(const Call& call, const std::string& file, std::string_view what,
@@ -165,7 +166,7 @@ int show(const std::string& text);
 int refuse(const Error& error, ExitStatus status);
 
 /// Prints `notes` on standard error, unless the call is quiet.
-void say_notes(const Options& options, const std::vector<std::string>& notes);
+void say_notes(const OutputOptions& options, const std::vector<std::string>& notes);
 
 /// Writes on standard error; ignores failures.
 void say_on_error(const std::string& text);
@@ -175,9 +176,9 @@ void say_on_error(const std::string& text);
 std::optional<int> build_layouts(Call& call, Observer& shown);
 
 /// Returns the stream of the tables: standard error if an export takes standard output.
-os::Stream shown_on(const Options& options);
+os::Stream shown_on(const OutputOptions& options);
 
 /// Removes the log once all is exported; else it stays.
-void end_log(Call& call);
+void end_log(Call& call, bool is_exported);
 
 }  // namespace lauka

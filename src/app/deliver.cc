@@ -27,7 +27,7 @@ bool wants_color(ColorChoice choice, Stream stream) {
   return choice == ColorChoice::Always || (choice == ColorChoice::Auto && os::wants_color(stream));
 }
 
-report::Style choose_style(const Options& options) {
+report::Style choose_style(const OutputOptions& options) {
   const Stream stream = shown_on(options);
   return {wants_color(options.color, stream),
           os::terminal_width(stream, 0),
@@ -40,20 +40,20 @@ report::Style choose_style(const Options& options) {
 /// True if the lack of counters must be shown: if counts are requested, and otherwise at the first
 /// time on a terminal, which this call notes.
 bool must_show_lack_of_counters(const Options& options) {
-  return !options.events.empty() || options.engine != EngineChoice::Auto ||
-         options.verbosity == Verbosity::Verbose ||
-         (options.verbosity == Verbosity::Normal && os::is_terminal(Stream::Error) &&
+  return !options.counting.events.empty() || options.counting.engine != EngineChoice::Auto ||
+         options.output.verbosity == Verbosity::Verbose ||
+         (options.output.verbosity == Verbosity::Normal && os::is_terminal(Stream::Error) &&
           os::is_first_time("no-counters"));
 }
 
 /// Shows the tables, with notes before and warnings after them on standard error; an error if it
 /// cannot write.
 Result<void> show_tables(const Options& options, const Report& report) {
-  const bool quiet = options.verbosity == Verbosity::Quiet;
-  const report::Style style = choose_style(options);
+  const bool quiet = options.output.verbosity == Verbosity::Quiet;
+  const report::Style style = choose_style(options.output);
   const bool lacks_counters = std::ranges::any_of(report.benchmarks, [](const Results& results) {
-    return std::ranges::find(results.notes, NoteKind::NoCounters, &Note::kind) !=
-           results.notes.end();
+    return std::ranges::find(results.session.notes, NoteKind::NoCounters, &Note::kind) !=
+           results.session.notes.end();
   });
   const bool hides_lack = lacks_counters && !must_show_lack_of_counters(options);
   const std::vector<std::string> notes =
@@ -64,14 +64,14 @@ Result<void> show_tables(const Options& options, const Report& report) {
   for (const std::string& warning : report::screen_warnings(report, style))
     warnings += report::wrapped_message(warning, width);
   if (!quiet) say_on_error(report::note_lines(notes, width));
-  auto shown = os::say(shown_on(options), text.tables);
+  auto shown = os::say(shown_on(options.output), text.tables);
   if (!quiet && !warnings.empty()) say_on_error(warnings);
-  auto closed = os::say(shown_on(options), text.verdicts);
+  auto closed = os::say(shown_on(options.output), text.verdicts);
   return shown ? closed : shown;
 }
 
 /// Shows and exports; returns `status`, or a failure's.
-int put_out(Call& call, const Report& report, int status, bool keeps_status) {
+int put_out(Call& call, const Report& report, int status, bool keeps_status, bool& is_exported) {
   const auto say_why = [&](const Error& error) {
     const int failed = refuse(error, ExitStatus::Failed);
     if (!keeps_status) status = failed;
@@ -80,7 +80,7 @@ int put_out(Call& call, const Report& report, int status, bool keeps_status) {
   for (const os::OpenExport& one : call.exports) {
     exporter_of(one.kind)(report, [&](std::string_view bytes) { one.file->write(bytes); });
     if (const auto written = one.file->commit(); !written) {
-      call.has_lost_export = true;
+      is_exported = false;
       say_why(written.error());
     }
   }
@@ -90,18 +90,19 @@ int put_out(Call& call, const Report& report, int status, bool keeps_status) {
 /// Returns the findings of a saved session, if they still hold: a single session, compared with the
 /// same reference, with the same confidence.
 gate::Findings findings_of_saved(const Benchmark& one, const Recording& joined) {
-  if (!one.options.gates.empty()) return judge(joined, one.plan.gates, one.plan.gates_of_job);
+  if (!one.options.gates.conditions.empty())
+    return judge(joined, one.plan.gates, one.plan.gates_of_job);
   const Recording& first = one.saved.front();
-  const bool is_same = one.saved.size() == 1 && !one.options.baseline &&
+  const bool is_same = one.saved.size() == 1 && !one.options.gates.baseline &&
                        one.options.from_reference.empty() && joined.confidence == first.confidence;
-  return is_same ? moved(one.findings, first.metrics, joined.metrics) : gate::Findings{};
+  return is_same ? moved(one.measured.findings, first.metrics, joined.metrics) : gate::Findings{};
 }
 
 /// Returns where and when the numbers were taken of a session that has just ended.
 Circumstances make_circumstances(const Call& call) {
   // Describing the machine takes a look at some files, its class at many.
   const bool is_needed = needs_machine(call);
-  const bool is_described = describes_session(call.options);
+  const bool is_described = describes_session(call.options.output);
   Machine machine = is_described ? os::this_machine_whole()
                     : is_needed  ? os::this_machine()
                                  : Machine{};
@@ -117,43 +118,86 @@ Circumstances make_circumstances(const Call& call) {
           call.throttling};
 }
 
-/// Makes the report: gates settled, analysed, geometric means. The runs stay in `call`.
-Report make_report(const Call& call) {
+/// Returns the mean wall time of a command's timed runs, in seconds, and their number.
+std::pair<double, std::size_t> mean_wall_time(const Recording& session, std::size_t wall_time,
+                                              std::size_t command) {
+  double sum = 0.0;
+  std::size_t runs = 0;
+  for (const std::uint32_t run : session.runs->of_command(command)) {
+    const auto value = session.runs->value(run, wall_time);
+    if (!value) continue;
+    sum += *value;
+    ++runs;
+  }
+  return {runs > 0 ? sum / static_cast<double>(runs) : 0.0, runs};
+}
+
+/// Measures how much of runs under 1 ms is the start of their processes. This takes some 10 ms, so
+/// sessions that were not ten times as long go without.
+std::optional<double> measure_start_of_process(const Call& call, const Recording& session) {
+  constexpr double long_enough = 0.1;  // seconds
+  const Benchmark& one = call.benchmarks.front();
+  const bool shows_start = !call.is_saved() && !call.is_suite() &&
+                           call.options.output.verbosity != Verbosity::Quiet &&
+                           !one.measured.session.cut_short;
+  const auto wall_time = find_metric(session.metrics, Role::WallTime);
+  if (!shows_start || !session.shell.empty() || !wall_time ||
+      session.metrics[*wall_time].shown != Shown::Always)
+    return std::nullopt;
+  bool is_short = false;
+  for (std::size_t c = 0; c < session.commands.size(); ++c) {
+    const auto [mean, runs] = mean_wall_time(session, *wall_time, c);
+    if (c == 0 && mean * static_cast<double>(runs) < long_enough) return std::nullopt;
+    is_short = is_short || (mean > 0.0 && mean < report::kMostlyStart);
+  }
+  return is_short ? measure_start(one.plan, *call.launcher, call.user, os::interrupt)
+                  : std::nullopt;
+}
+
+/// Returns the values that a benchmark's runs reported without being asked.
+Discovered discovered_in(Benchmark& one) {
+  return {std::move(one.measured.discovered),
+          one.options.counting.metrics != MetricSelection::Listed};
+}
+
+/// Makes the report: gates settled, analysed, geometric means. Takes the runs out of `call`.
+Report make_report(Call& call) {
   const Circumstances now = call.is_saved() ? Circumstances{} : make_circumstances(call);
   const Timers timers{os::MonotonicClock().resolution(), os::scheduler_tick()};
-  std::vector<Recording> recordings;
-  std::vector<gate::Findings> findings;
-  for (const Benchmark& one : call.benchmarks) {
-    recordings.push_back(call.is_saved()
-                             ? join(one.saved, one.plan)
-                             : make_recording(one.plan, one.session, timers, now, one.discovered));
-    findings.push_back(call.is_saved() ? findings_of_saved(one, recordings.back()) : one.findings);
-    hold_back_verdicts(recordings.back(), findings.back());
+  std::vector<Results> all;
+  for (Benchmark& one : call.benchmarks) {
+    Results& results = all.emplace_back();
+    results.session = call.is_saved() ? join(one.saved, one.plan)
+                                      : make_recording(one.plan, std::move(one.measured.session),
+                                                       timers, now, discovered_in(one));
+    results.findings = call.is_saved() ? findings_of_saved(one, results.session)
+                                       : std::move(one.measured.findings);
+    hold_back_verdicts(results.session, results.findings);
+    results.benchmark = one.name;
+    results.presentation = one.plan.presentation;
+    results.is_inconclusive_ok = !call.options.gates.fail_if_inconclusive;
   }
+  Recording& first = all.front().session;
+  first.process_start = measure_start_of_process(call, first);
+  if (call.launcher) call.launcher->dismiss();  // takes 80 us: during the analysis
   // A saved session's own gates were settled when it was measured.
   if (call.is_suite() && call.benchmarks.front().plan.gates_of_job > 0) {
-    std::vector<gate::Findings*> all(findings.size());
-    std::ranges::transform(findings, all.begin(), [](gate::Findings& one) { return &one; });
-    gate::settle_job(all, 1.0 - recordings.front().confidence, call.risk);
+    std::vector<gate::Findings*> findings(all.size());
+    std::ranges::transform(all, findings.begin(), [](Results& one) { return &one.findings; });
+    gate::settle_job(findings, 1.0 - first.confidence, call.risk);
   }
-  std::vector<Results> results;
-  for (std::size_t i = 0; i < recordings.size(); ++i) {
-    results.push_back(analyse(std::move(recordings[i]), std::move(findings[i])));
-    results.back().benchmark = call.benchmarks[i].name;
-    results.back().presentation = call.benchmarks[i].plan.presentation;
-    results.back().is_inconclusive_ok = !call.options.fail_if_inconclusive;
-  }
-  return make_report(std::move(results), call.risk);
+  for (Results& results : all) analyse(results);
+  return make_report(std::move(all), call.risk);
 }
 
 /// Returns the exit status: of the first signal that ended a benchmark, else of a failure (also of
 /// each run of a gated command), else of the gates.
 int status_of(const Call& call, const Report& report) {
-  int status = exit_status_of(report.verdicts(), call.options.fail_if_inconclusive);
+  int status = exit_status_of(report.verdicts(), call.options.gates.fail_if_inconclusive);
   if (has_failed_throughout(report)) status = static_cast<int>(ExitStatus::Failed);
   for (const Benchmark& one : call.benchmarks) {
-    if (!one.session.cut_short) continue;
-    status = exit_status_of(one.session, {}, std::nullopt);
+    if (!one.measured.session.cut_short) continue;
+    status = exit_status_of(one.measured.session, {}, std::nullopt);
     if (status != static_cast<int>(ExitStatus::Failed)) return status;
   }
   return status;
@@ -163,7 +207,7 @@ int status_of(const Call& call, const Report& report) {
 void say_endings(const Call& call) {
   bool is_said = false;
   for (const Benchmark& one : call.benchmarks) {
-    const Session& session = one.session;
+    const Session& session = one.measured.session;
     if (!session.cut_short) continue;
     const bool is_interrupted = std::holds_alternative<Interrupted>(*session.cut_short);
     if (is_interrupted && is_said && session.also_failed.empty()) continue;
@@ -178,34 +222,14 @@ void say_endings(const Call& call) {
   }
 }
 
-/// Measures how much of runs under 1 ms is the start of their processes. This takes some 10 ms, so
-/// sessions that were not ten times as long go without.
-void measure_start_of_process(Call& call, Report& report) {
-  constexpr double long_enough = 0.1;  // seconds
-  Results& results = report.benchmarks.front();
-  if (!report::shortest_run(results)) return;
-  const MetricResult* wall_time = row_of(results, 0, Role::WallTime);
-  if (wall_time == nullptr || !wall_time->summary ||
-      static_cast<double>(wall_time->runs) * wall_time->summary->mean < long_enough)
-    return;
-  results.process_start =
-      measure_start(call.benchmarks.front().plan, *call.launcher, call.user, os::interrupt);
-}
-
-int show_and_export(Call& call) {
+int show_and_export(Call& call, bool& is_exported) {
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
-  // The launcher takes 80 us to end: during the analysis, unless it is still needed.
-  const bool shows_start = !call.is_saved() && !call.is_suite() &&
-                           call.options.verbosity != Verbosity::Quiet &&
-                           !call.benchmarks.front().session.cut_short;
-  if (call.launcher && !shows_start) call.launcher->dismiss();
-  Report report = make_report(call);
-  if (shows_start) measure_start_of_process(call, report);
-  if (call.launcher) call.launcher->dismiss();
-  const bool is_cut_short = std::ranges::any_of(
-      call.benchmarks, [](const Benchmark& one) { return one.session.cut_short.has_value(); });
-  const int status = put_out(call, report, status_of(call, report), is_cut_short);
+  const Report report = make_report(call);
+  const bool is_cut_short = std::ranges::any_of(call.benchmarks, [](const Benchmark& one) {
+    return one.measured.session.cut_short.has_value();
+  });
+  const int status = put_out(call, report, status_of(call, report), is_cut_short, is_exported);
   say_endings(call);
   for (const std::string& line : report::ruined_lines(report))
     say_on_error(report::wrapped_message(line, os::terminal_width(Stream::Error, 0)));
@@ -214,7 +238,7 @@ int show_and_export(Call& call) {
 
 }  // namespace
 
-bool describes_session(const Options& options) {
+bool describes_session(const OutputOptions& options) {
   return std::ranges::any_of(options.exports, [](const ExportTarget& one) {
     return one.kind == ExportKind::Json || one.kind == ExportKind::Html;
   });
@@ -229,20 +253,21 @@ int refuse(const Error& error, ExitStatus status) {
   return static_cast<int>(status);
 }
 
-Stream shown_on(const Options& options) {
+Stream shown_on(const OutputOptions& options) {
   const bool taken = std::ranges::any_of(
       options.exports, [](const ExportTarget& one) { return os::is_standard_output(one.file); });
   return taken ? Stream::Error : Stream::Output;
 }
 
-void say_notes(const Options& options, const std::vector<std::string>& notes) {
+void say_notes(const OutputOptions& options, const std::vector<std::string>& notes) {
   if (options.verbosity == Verbosity::Quiet) return;
   say_on_error(report::note_lines(notes, os::terminal_width(Stream::Error, 0)));
 }
 
 int deliver(Call& call) {
-  const int status = show_and_export(call);
-  end_log(call);
+  bool is_exported = true;
+  const int status = show_and_export(call, is_exported);
+  end_log(call, is_exported);
   return status;
 }
 

@@ -59,8 +59,8 @@ int show_help(const std::string& topic) {
 int explain_events(Call& call) {
   if (const auto status = find_engine(call)) return *status;
   engine::CounterEngine& engine = *call.benchmarks.front().chosen.engine;
-  std::vector<std::string> names = call.options.events;
-  if (call.options.with_default_events) {
+  std::vector<std::string> names = call.options.counting.events;
+  if (call.options.counting.with_default_events) {
     const auto defaults = engine.select({});
     if (!defaults) return refuse(defaults.error(), ExitStatus::Usage);
     names = with_default_events(*defaults, names);
@@ -117,17 +117,17 @@ int check_machine(Call& call) {
   const Options& options = call.options;
   os::watch_for_interrupts();
   std::unique_ptr<os::ExportFile> file;
-  if (!options.exports.empty()) {  // of the JSON: the others are refused
+  if (!options.output.exports.empty()) {  // of the JSON: the others are refused
     const os::ActAs owner(call.user);
     if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
-    auto opened = os::ExportFile::open(options.exports.front().file);
+    auto opened = os::ExportFile::open(options.output.exports.front().file);
     if (!opened) return refuse(opened.error(), ExitStatus::Usage);
     file = *std::move(opened);
   }
   engine::OnMacos macos;
   macos.launcher = call.launcher.get();
   // First, as they reset leftovers of a killed run, and as root, if lauka is: so they would count.
-  const auto engines = engine::try_engines(options.user_only, os::linux_calls(), macos);
+  const auto engines = engine::try_engines(options.counting.user_only, os::linux_calls(), macos);
   MachineFacts facts = os::machine_facts();
   const auto files = os::open_setting_files();
   const auto groups = os::open_memory_groups(files.get());
@@ -139,9 +139,9 @@ int check_machine(Call& call) {
   facts.tunable = tunable_settings();
   if (const int signal = os::interrupt(); signal != 0) return status_of_signal(signal);
   const auto lines = inquire::check(facts, engines);
-  const Stream stream = shown_on(options);
+  const Stream stream = shown_on(options.output);
   Result<void> shown;
-  if (options.verbosity != Verbosity::Quiet)
+  if (options.output.verbosity != Verbosity::Quiet)
     shown = os::say(stream, inquire::check_text(facts, lines, os::terminal_width(stream, 0)));
   if (file) {
     const os::ActAs owner(call.user);
@@ -161,8 +161,8 @@ int show(const std::string& text) {
 
 int answer(Call& call) {
   call.benchmarks.push_back({.options = call.options});
-  if (call.options.unquoted && !call.options.unquoted->note.empty())
-    say_notes(call.options, {call.options.unquoted->note});
+  if (call.options.commands.unquoted && !call.options.commands.unquoted->note.empty())
+    say_notes(call.options.output, {call.options.commands.unquoted->note});
   switch (call.options.inquiry->kind) {
     case InquiryKind::Help:
       return show_help(call.options.inquiry->text);

@@ -13,7 +13,7 @@ std::optional<int> build_layouts(Call& call, Observer& shown) {
   std::uint64_t at_once = 1;
   for (const Benchmark& one : call.benchmarks) {
     plans.push_back(&one.plan);
-    at_once = std::max(at_once, one.options.build_jobs);
+    at_once = std::max(at_once, one.options.run.build_jobs);
   }
   const auto failed = run_builds(list_builds(plans), at_once, call.user,
                                  [&](std::string_view what) { shown.building(what); });

@@ -34,7 +34,8 @@ constexpr const char* kKeepRoot = "use --as-root to keep root";
 Result<void> open_database(const Call& call, Benchmark& one) {
   const os::ActAs reader(call.user);
   if (!reader.error().empty()) return Error{reader.error(), kKeepRoot};
-  auto engine = engine::kperf::open_database_engine(*one.options.kpep, one.options.user_only);
+  auto engine = engine::kperf::open_database_engine(*one.options.counting.kpep,
+                                                    one.options.counting.user_only);
   if (!engine) return engine.error();
   one.chosen.engine = *std::move(engine);
   return {};
@@ -63,19 +64,20 @@ Result<void> plan_measured(Call& call, Benchmark& one) {
   if (!grouped) return grouped.error();
   const auto select = [&](EventRequest wanted) {
     const bool all = choose_metrics(one.options) == MetricSelection::All;
-    if (one.options.region) wanted.counted_in = all ? CountedIn::RegionAndWhole : CountedIn::Region;
+    if (one.options.counting.region)
+      wanted.counted_in = all ? CountedIn::RegionAndWhole : CountedIn::Region;
     return one.chosen.engine->select(wanted);
   };
   const auto seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
   auto plan = make_plan(one.options, select, seed, one.cores.use, one.groups != nullptr);
   if (!plan) return plan.error();
   one.plan = *std::move(plan);
-  if (one.plan.jobs > 1 && !call.launcher->runs_copies())
+  if (one.plan.setting.jobs > 1 && !call.launcher->runs_copies())
     return Error{"--jobs runs copies of a command on Linux only",
                  "start them from a shell: lauka -S './a & ./a & wait'"};
   for (const Note& note :
        {Note{NoteKind::NoTreeMemory, *grouped}, Note{NoteKind::NoCoreTimes, one.cores.note}})
-    if (!note.text.empty()) one.plan.events.notes.push_back(note);
+    if (!note.text.empty()) one.plan.setting.events.notes.push_back(note);
   return {};
 }
 
@@ -101,7 +103,7 @@ void enter_saved(ReadSession session, Call& call) {
   const gate::Findings& found = session.findings;
   call.was_watched = call.was_watched || (!session.recording.setting.stop.exact_runs &&
                                           (!found.verdicts.empty() || found.precision));
-  if (one->saved.empty()) one->findings = std::move(session.findings);
+  if (one->saved.empty()) one->measured.findings = std::move(session.findings);
   one->saved.push_back(std::move(session.recording));
 }
 
@@ -121,7 +123,7 @@ Result<void> read_saved(Call& call) {
   if (!file_of(true).empty() && !file_of(false).empty())
     return Error{fmt::format("--from {} is a suite, and {} is not", file_of(true), file_of(false)),
                  "show them apart"};
-  if (call.is_suite() && call.options.controls_fdr) call.risk = gate::Risk::Share;
+  if (call.is_suite() && call.options.gates.controls_fdr) call.risk = gate::Risk::Share;
   return {};
 }
 
@@ -130,7 +132,7 @@ Result<void> plan_saved(const Call& call, Benchmark& one) {
   if (!plan) return plan.error();
   one.plan = *std::move(plan);
   if (call.was_watched && !one.plan.gates.empty())
-    one.plan.events.notes.push_back(
+    one.plan.setting.events.notes.push_back(
         {NoteKind::JudgedAgain,
          "a session that ended when its own gates or --precision were content is judged again: a "
          "gate then fails falsely more often than --confidence says; -r fixes the runs "
@@ -157,7 +159,7 @@ Result<void> use_file(const std::string& file, const ReadFile& read, Benchmark& 
 /// Notes which benchmarks of a suite's baseline the suite has no longer; a part of it lacks others
 /// on purpose.
 void note_gone(const std::string& file, const ReadFile& read, Call& call) {
-  if (!call.is_suite() || call.options.only || call.options.shard) return;
+  if (!call.is_suite() || call.options.suite.only || call.options.suite.shard) return;
   std::vector<std::string> gone;
   for (const ReadSession& there : read.benchmarks)
     if (!there.benchmark.empty() && std::ranges::find(call.benchmarks, there.benchmark,
@@ -165,8 +167,8 @@ void note_gone(const std::string& file, const ReadFile& read, Call& call) {
       gone.push_back(cited(there.benchmark));
   if (gone.empty()) return;
   for (Benchmark& one : call.benchmarks)
-    if (one.options.baseline == file)
-      one.plan.events.notes.push_back(
+    if (one.options.gates.baseline == file)
+      one.plan.setting.events.notes.push_back(
           {NoteKind::Other, fmt::format("the baseline {} has {}, which the suite lacks",
                                         cited(file), listed(gone))});
 }
@@ -175,8 +177,8 @@ void note_gone(const std::string& file, const ReadFile& read, Call& call) {
 Result<void> add_baselines(Call& call) {
   std::map<std::string, ReadFile> files;
   for (Benchmark& one : call.benchmarks) {
-    if (!one.options.baseline) continue;
-    const std::string& file = *one.options.baseline;
+    if (!one.options.gates.baseline) continue;
+    const std::string& file = *one.options.gates.baseline;
     if (files.count(file) == 0) {
       auto read = read_saved_file(call, file, "the baseline");
       if (!read) return named(read.error(), one);
@@ -213,7 +215,7 @@ Result<void> check_files(const Command& command) {
 /// Files and folders of layouts are left out if a build may make them.
 Result<void> check_files(const Plan& plan) {
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-    for (std::uint32_t layout = 0; layout < plan.layouts; ++layout) {
+    for (std::uint32_t layout = 0; layout < plan.setting.layouts; ++layout) {
       Command one = command_in_layout(plan, c, layout);
       const Command& pattern = plan.commands[c];
       if (one.build && mentions_layout(pattern.folder)) one.folder.clear();
@@ -229,9 +231,9 @@ Result<void> check_files(const Plan& plan) {
 Result<void> open_exports(Call& call) {
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return Error{owner.error(), kKeepRoot};
-  const auto to_output = std::ranges::find_if(call.options.exports, [](const ExportTarget& target) {
-    return os::is_standard_output(target.file);
-  });
+  const auto to_output = std::ranges::find_if(
+      call.options.output.exports,
+      [](const ExportTarget& target) { return os::is_standard_output(target.file); });
   std::vector<std::string> outputs;
   for (const Benchmark& one : call.benchmarks) {
     if (auto usable = check_files(one.plan); !usable) return named(usable.error(), one);
@@ -239,18 +241,18 @@ Result<void> open_exports(Call& call) {
       const Command command = command_in_layout(one.plan, c, 0);
       if (command.output.kind == OutputKind::File) outputs.push_back(command.output.path);
       if (command.output.kind == OutputKind::Inherit && !call.is_saved() &&
-          to_output != call.options.exports.end())
+          to_output != call.options.output.exports.end())
         return named({fmt::format("--{} {} would be mixed with the commands' own output",
                                   to_output->option, cited(to_output->file)),
                       "export to a file, or leave out --show-output"},
                      one);
     }
   }
-  auto exports = os::open_exports(call.options.exports, outputs);
+  auto exports = os::open_exports(call.options.output.exports, outputs);
   if (!exports) return exports.error();
   call.exports = *std::move(exports);
   for (const os::OpenExport& one : call.exports)
-    if (!one.file->note().empty()) say_notes(call.options, {one.file->note()});
+    if (!one.file->note().empty()) say_notes(call.options.output, {one.file->note()});
   return {};
 }
 
@@ -281,18 +283,19 @@ std::unique_ptr<os::ProgramAside> ask_git(const Call& call, const std::vector<st
 
 /// Has git say commit and branch, which is quick: before the runs, as these may change them.
 void ask_for_head(Call& call) {
-  call.labels = with_given(call.options.labels, {});
-  if (!call.options.asks_git || !describes_session(call.options)) return;
-  call.repository = find_repository();
-  if (!call.repository) return;
-  call.git = ask_git(call, {"rev-parse", "--revs-only", "HEAD", "--symbolic-full-name", "HEAD"});
+  call.labels = with_given(call.options.output.labels, {});
+  if (!call.options.output.asks_git || !describes_session(call.options.output)) return;
+  auto repository = find_repository();
+  if (!repository) return;
+  call.git = GitQuestion{*std::move(repository), ask_git(call, {"rev-parse", "--revs-only", "HEAD",
+                                                                "--symbolic-full-name", "HEAD"})};
 }
 
 Result<void> make_plans(Call& call) {
   for (Benchmark& one : call.benchmarks) {
     const auto made = call.is_saved() ? plan_saved(call, one) : plan_measured(call, one);
     if (made) continue;
-    const auto& unquoted = one.options.unquoted;
+    const auto& unquoted = one.options.commands.unquoted;
     return unquoted ? Error{made.error().what, unquoted->tip} : named(made.error(), one);
   }
   return {};
@@ -313,8 +316,8 @@ Result<void> decide_cores(Benchmark& one) {
   cores::CoreRequest wanted;
   // A question that runs nothing does not need these, so it does not refuse them.
   if (!options.inquiry || options.inquiry->kind == InquiryKind::Threads)
-    wanted = {options.core_kinds, options.cores, options.min_p_share,
-              options.counting == CountingChoice::Apart};
+    wanted = {options.counting.core_kinds, options.counting.cores, options.counting.min_p_share,
+              options.counting.runs == CountingChoice::Apart};
   auto decided = cores::decide(wanted, os::linux_calls(), os::darwin_calls());
   if (!decided) return decided.error();
   one.cores = *std::move(decided);
@@ -322,7 +325,7 @@ Result<void> decide_cores(Benchmark& one) {
 }
 
 Result<void> find_user(Call& call) {
-  auto user = os::user_behind_sudo(call.options.as_root);
+  auto user = os::user_behind_sudo(call.options.run.as_root);
   if (!user) return user.error();
   call.user = *std::move(user);
   return {};
@@ -330,26 +333,26 @@ Result<void> find_user(Call& call) {
 
 Result<void> choose_engine(const Call& call, Benchmark& one) {
   const Options& options = one.options;
-  if (options.kpep) return open_database(call, one);
+  if (options.counting.kpep) return open_database(call, one);
   os::watch_for_interrupts();  // before counters are taken, which must be given back
   engine::OnMacos macos;
   macos.launcher = options.inquiry ? nullptr : call.launcher.get();
-  macos.strategy = options.strategy;
-  macos.period = options.period;
+  macos.strategy = options.counting.strategy;
+  macos.period = options.counting.period;
   macos.takes_turns = !one.name.empty();
-  auto chosen = engine::choose(options.engine, options.user_only, os::linux_calls(),
-                               one.cores.kinds, call.user, macos);
+  auto chosen = engine::choose(options.counting.engine, options.counting.user_only,
+                               os::linux_calls(), one.cores.kinds, call.user, macos);
   if (!chosen) return chosen.error();
   one.chosen = *std::move(chosen);
   auto& engine = one.chosen.engine;
-  if (options.region && !engine->counts_regions()) {
+  if (options.counting.region && !engine->counts_regions()) {
     const bool counts_threads =
         os::darwin_calls() != nullptr && engine->name() != row_of(EngineChoice::None).name;
     engine = counts_threads ? engine::count_calling_threads(std::move(engine))
                             : engine::without_regions(std::move(engine));
   }
   engine = engine::with_energy(std::move(engine), os::linux_calls());
-  if (options.counting == CountingChoice::Apart)
+  if (options.counting.runs == CountingChoice::Apart)
     engine = engine::separate_counting(std::move(engine));
   if (options.inquiry) return {};
   engine =
@@ -373,7 +376,7 @@ std::optional<int> add_benchmarks(Call& call) {
   if (const auto status = ended(find_user(call))) return status;
   if (call.is_saved()) return ended(read_saved(call));
   restore_leftovers(call);
-  if (!call.options.suite) {
+  if (!call.options.suite.file) {
     call.benchmarks.push_back({.options = call.options});
     return std::nullopt;
   }
@@ -392,34 +395,36 @@ std::optional<int> prepare(Call& call) {
   return ended(open_exports(call));
 }
 
-void find_head(Call& call) {
+std::vector<Label> find_head(Call& call) {
   constexpr std::size_t most_bytes = 4096;
-  if (!call.git) return;
-  const auto answer = call.git->wait(most_bytes);
+  if (!call.git) return {};
+  const auto answer = call.git->program->wait(most_bytes);
+  const std::string folder = std::move(call.git->repository);
   call.git.reset();
-  if (succeeded(answer.outcome)) call.head = labels_of_head(answer.output);
-  const std::string& folder = *call.repository;
+  if (succeeded(answer.outcome)) return labels_of_head(answer.output);
   const bool is_foreign = !folder.empty() && (os::belongs_to_another(folder, call.user) ||
                                               os::belongs_to_another(folder + "/.git", call.user));
-  if (!succeeded(answer.outcome) && std::holds_alternative<Exited>(answer.outcome) && is_foreign)
-    say_notes(call.options,
+  if (std::holds_alternative<Exited>(answer.outcome) && is_foreign)
+    say_notes(call.options.output,
               {fmt::format("git says neither commit nor branch: the repository {0} belongs to "
                            "another user; 'git config --global --add safe.directory {0}' has git "
                            "trust it, and --no-git does without",
                            shell_quoted(folder))});
+  return {};
 }
 
-void find_labels(Call& call) {
-  if (call.head.empty()) return;
+void find_labels(Call& call, std::vector<Label> head) {
+  if (head.empty()) return;
   const auto git = ask_git(call, {"status", "--porcelain", "--untracked-files=no"});
   const auto answer = git->wait(1);
   if (!succeeded(answer.outcome)) {
-    say_notes(call.options, {"git has not said whether files are changed, so the session has "
-                             "neither commit nor branch; --label gives them"});
+    say_notes(call.options.output,
+              {"git has not said whether files are changed, so the session has "
+               "neither commit nor branch; --label gives them"});
     return;
   }
-  call.head.push_back({"dirty", answer.output.empty() ? "no" : "yes"});
-  call.labels = with_given(std::move(call.labels), call.head);
+  head.push_back({"dirty", answer.output.empty() ? "no" : "yes"});
+  call.labels = with_given(std::move(call.labels), head);
 }
 
 Result<std::string> read_text(const Call& call, const std::string& file, std::string_view what,

@@ -49,13 +49,13 @@ void say_hints(const Call& call) {
   for (const Benchmark& one : call.benchmarks)
     for (const std::string& hint : one.plan.hints)
       hints.push_back(one.name.empty() ? hint : cited(one.name) + ": " + hint);
-  say_notes(call.options, hints);
+  say_notes(call.options.output, hints);
 }
 
 /// Says at once what the user must know before the runs, without marks in the drawing.
 class Announcer final : public Observer {
  public:
-  Announcer(const Options& options, std::unique_ptr<Observer> drawing)
+  Announcer(const OutputOptions& options, std::unique_ptr<Observer> drawing)
       : options_(options), drawing_(std::move(drawing)) {}
 
   bool wants_progress() const override { return drawing_->wants_progress(); }
@@ -68,13 +68,13 @@ class Announcer final : public Observer {
   }
 
  private:
-  const Options& options_;
+  const OutputOptions& options_;
   std::unique_ptr<Observer> drawing_;
 };
 
 bool has_layouts(const Call& call) {
   return std::ranges::any_of(call.benchmarks,
-                             [](const Benchmark& one) { return one.plan.layouts > 1; });
+                             [](const Benchmark& one) { return one.plan.setting.layouts > 1; });
 }
 
 /// Returns the progress bar, or an observer that ignores everything.
@@ -86,21 +86,21 @@ std::unique_ptr<Observer> choose_drawing(const Call& call) {
       return command.output.kind == OutputKind::Inherit;
     });
   });
-  const bool draws = options.progress && options.verbosity != Verbosity::Quiet && !is_shared &&
-                     os::wants_drawing(os::Stream::Error);
+  const bool draws = options.output.progress && options.output.verbosity != Verbosity::Quiet &&
+                     !is_shared && os::wants_drawing(os::Stream::Error);
   if (!draws) return std::make_unique<NoObserver>();
   const auto draw = [](std::string_view text) {
     static_cast<void>(os::say(os::Stream::Error, text));
   };
   const auto width = [] { return os::terminal_width(os::Stream::Error, 80); };
   return std::make_unique<report::ProgressBar>(draw, width, !os::speaks_utf8(),
-                                               options.presentation.time_unit);
+                                               options.output.presentation.time_unit);
 }
 
 constexpr std::size_t kMostOfLog = std::size_t{1} << 30U;
 
 /// Returns the file that keeps a session's rounds; nullopt if no JSON is written to a regular file.
-std::optional<std::string> log_path(const Options& options) {
+std::optional<std::string> log_path(const OutputOptions& options) {
   for (const ExportTarget& one : options.exports)
     if (one.kind == ExportKind::Json && !os::is_standard_output(one.file) &&
         !os::resolve(one.file).descriptor &&
@@ -114,9 +114,7 @@ Result<std::optional<KeptHead>> head_of_log(const std::string& text, const std::
                                             Seals& seals) {
   const std::size_t end = text.find('\n');
   const std::string_view line = std::string_view(text).substr(0, end);
-  if (end == std::string::npos &&
-      (line.starts_with(KeptHead::kBegin) || KeptHead::kBegin.starts_with(line)))
-    return std::optional<KeptHead>();
+  if (end == std::string::npos && may_be_cut_head(line)) return std::optional<KeptHead>();
   const auto opened = seals.open(line);
   auto head = opened ? parse_head(*opened) : std::nullopt;
   if (head) return head;
@@ -174,9 +172,10 @@ MadeOf describe_origin(const Call& call, const std::vector<BenchmarkRun>& runs,
     };
     for (const Metric& metric : one.plan.metrics) add(metric.name);
     // Kept counts have no names, only places in their pass.
-    for (const Pass& pass : one.plan.events.passes) {
+    for (const Pass& pass : one.plan.setting.events.passes) {
       add(fmt::format("pass {}", static_cast<int>(pass.kind)));
-      for (const std::size_t event : pass.events) add(one.plan.events.events.at(event).name);
+      for (const std::size_t event : pass.events)
+        add(one.plan.setting.events.events.at(event).name);
     }
     for (const Command& command : one.plan.commands)
       for (const std::string& word : command.words) add(word);
@@ -223,7 +222,7 @@ Result<std::size_t> read_rounds(const std::string& text, const std::string& file
                    "begin again without --resume"};
     auto& [benchmark, kept] = *rounds;
     const Plan& plan = call.benchmarks[benchmark].plan;
-    const std::size_t runs = plan.order == Order::Sequential ? 1 : plan.commands.size();
+    const std::size_t runs = plan.setting.order == Order::Sequential ? 1 : plan.commands.size();
     if (!kept.first.is_thrown_away()) log.rounds += kept.steps / runs;
     log.keepers[benchmark].finished.push_back(std::move(kept));
     end = next + 1;
@@ -249,15 +248,15 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const MadeOf& all, 
   const Options& options = call.options;
   RoundLog& log = *call.log;
   log.keepers.resize(call.benchmarks.size());
-  const auto bytes =
-      options.resumes ? take_up(lines->text(), all, call) : Result<std::size_t>(std::size_t{0});
+  const auto bytes = options.suite.resumes ? take_up(lines->text(), all, call)
+                                           : Result<std::size_t>(std::size_t{0});
   if (!bytes) return bytes.error();
   if (auto cut = lines->cut(*bytes); !cut) return cut;
   log.lines = std::move(lines);
   if (*bytes == 0)
-    log.lines->append(log.seals.seal(to_line(KeptHead{all, *options.seed, call.began})));
-  if (options.resumes)
-    say_notes(options,
+    log.lines->append(log.seals.seal(to_line(KeptHead{all, *options.run.seed, call.began})));
+  if (options.suite.resumes)
+    say_notes(options.output,
               {log.rounds == 0 ? fmt::format("--resume found no rounds in {}: the suite begins",
                                              cited(log.file))
                                : fmt::format("--resume goes on after {} kept in {}",
@@ -271,8 +270,8 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const MadeOf& all, 
 
 /// With --resume, takes the seed of the log, which decides the order of the rounds.
 Result<void> take_seed(Call& call) {
-  if (!call.options.resumes) return {};
-  const auto file = log_path(call.options);
+  if (!call.options.suite.resumes) return {};
+  const auto file = log_path(call.options.output);
   if (!file)
     return Error{"--resume goes on with the rounds kept next to the file of --export-json",
                  "add --export-json FILE, as it was when the suite was interrupted"};
@@ -283,21 +282,21 @@ Result<void> take_seed(Call& call) {
   Seals seals;
   const auto head = head_of_log(*text, *file, seals);
   if (!head) return head.error();
-  if (*head) call.options.seed = (*head)->seed;
+  if (*head) call.options.run.seed = (*head)->seed;
   return {};
 }
 
 /// Opens the log of a suite, and has `runs` take their finished rounds from it and add others.
 Result<void> keep_rounds(Call& call, std::vector<BenchmarkRun>& runs, const RunContext& context) {
-  const auto file = call.is_suite() ? log_path(call.options) : std::nullopt;
+  const auto file = call.is_suite() ? log_path(call.options.output) : std::nullopt;
   if (!file) return {};
   const MadeOf all = describe_origin(call, runs, context);
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return Error{owner.error(), ""};
   auto lines = os::AppendLog::open(*file, kMostOfLog);
-  if (!lines && call.options.resumes) return lines.error();
+  if (!lines && call.options.suite.resumes) return lines.error();
   if (!lines) {  // not read yet
-    say_notes(call.options,
+    say_notes(call.options.output,
               {"the finished rounds are not kept for --resume: " + lines.error().line()});
     return {};
   }
@@ -311,26 +310,21 @@ std::optional<int> measure_tuned(Call& call) {
   const os::MonotonicClock clock;
   const auto metric_files = open_metric_files(call);
   if (!metric_files) return refuse(metric_files.error(), ExitStatus::Failed);
-  Announcer observer(call.options, choose_drawing(call));
+  Announcer observer(call.options.output, choose_drawing(call));
   call.began = os::time_of_day();
   const auto machine = tuned_machine(call);
   const RunContext context{*call.launcher,      clock,        observer, os::interrupt, call.user,
                            metric_files->get(), machine.get()};
   std::vector<BenchmarkRun> runs;
   for (const Benchmark& one : call.benchmarks)
-    runs.push_back(
-        {one.name, one.plan, *one.chosen.engine, one.groups, describes_session(call.options)});
+    runs.push_back({one.name, one.plan, *one.chosen.engine, one.groups,
+                    describes_session(call.options.output)});
   if (auto kept = keep_rounds(call, runs, context); !kept)
     return refuse(kept.error(), ExitStatus::Usage);
-  auto measured = carry_out(runs, context, call.options.seed.value_or(0));
+  auto measured = carry_out(runs, context, call.options.run.seed.value_or(0));
   if (!measured) return refuse(measured.error(), ExitStatus::Failed);
-  for (std::size_t i = 0; i < measured->size(); ++i) {
-    Benchmark& one = call.benchmarks[i];
-    SessionResult& result = (*measured)[i];
-    one.session = std::move(result.session);
-    one.findings = std::move(result.findings);
-    one.discovered = {std::move(result.discovered), one.options.metrics != MetricSelection::Listed};
-  }
+  for (std::size_t i = 0; i < measured->size(); ++i)
+    call.benchmarks[i].measured = std::move((*measured)[i]);
   return std::nullopt;
 }
 
@@ -338,36 +332,37 @@ std::optional<int> measure_tuned(Call& call) {
 
 Result<void> add_suite(Call& call) {
   os::watch_for_interrupts();  // the file may be a named pipe
-  auto text = read_text(call, *call.options.suite, "--suite", kMostBytes);
+  auto text = read_text(call, *call.options.suite.file, "--suite", kMostBytes);
   if (!text) return text.error();
   auto suite = cli::read_suite(call.options, *text);
   if (!suite) return suite.error();
   call.suite_text = *std::move(text);
   suite->session.typed = std::move(call.options.typed);
-  suite->session.resumes = call.options.resumes;
-  suite->session.only = call.options.only;
-  suite->session.shard = call.options.shard;
+  suite->session.suite.resumes = call.options.suite.resumes;
+  suite->session.suite.only = call.options.suite.only;
+  suite->session.suite.shard = call.options.suite.shard;
   call.options = std::move(suite->session);
   if (auto taken = take_seed(call); !taken) return taken;
-  if (!call.options.seed)
-    call.options.seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
-  call.risk = call.options.controls_fdr ? gate::Risk::Share : gate::Risk::Any;
+  if (!call.options.run.seed)
+    call.options.run.seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
+  call.risk = call.options.gates.controls_fdr ? gate::Risk::Share : gate::Risk::Any;
   for (cli::Benchmark& one : suite->benchmarks) {
-    one.options.seed = derive_seed(*call.options.seed, one.name);
+    one.options.run.seed = derive_seed(*call.options.run.seed, one.name);
     call.benchmarks.push_back({.name = std::move(one.name), .options = std::move(one.options)});
   }
   return {};
 }
 
 bool needs_machine(const Call& call) {
-  return !call.options.exports.empty() ||
-         std::ranges::any_of(call.benchmarks,
-                             [](const Benchmark& one) { return one.options.baseline.has_value(); });
+  return !call.options.output.exports.empty() ||
+         std::ranges::any_of(call.benchmarks, [](const Benchmark& one) {
+           return one.options.gates.baseline.has_value();
+         });
 }
 
 std::optional<int> measure(Call& call) {
   say_hints(call);
-  find_head(call);
+  std::vector<Label> head = find_head(call);
   if (has_layouts(call)) {
     const auto drawing = choose_drawing(call);
     if (const auto status = build_layouts(call, *drawing)) return status;
@@ -377,7 +372,7 @@ std::optional<int> measure(Call& call) {
   if (linux_system != nullptr) {
     if (needs_machine(call)) call.allowance = os::read_allowance(*linux_system);
     // To find the groups takes 50 us, which nobody waits for who sees no warnings.
-    if (call.options.verbosity != Verbosity::Quiet || describes_session(call.options))
+    if (call.options.output.verbosity != Verbosity::Quiet || describes_session(call.options.output))
       throttling = os::read_throttling(*linux_system);
   }
   if (auto begun = begin_tuning(call); !begun) return refuse(begun.error(), ExitStatus::Failed);
@@ -386,24 +381,25 @@ std::optional<int> measure(Call& call) {
     call.throttling = throttled_between(throttling, os::read_throttling(*linux_system));
   end_tuning(call);
   compare_tuning(call);
-  if (!status) find_labels(call);
+  if (!status) find_labels(call, std::move(head));
   return status;
 }
 
-void end_log(Call& call) {
+void end_log(Call& call, bool is_exported) {
   if (!call.log) return;
   os::AppendLog& lines = *call.log->lines;
-  const bool is_whole = std::ranges::none_of(
-      call.benchmarks, [](const Benchmark& one) { return one.session.cut_short.has_value(); });
+  const bool is_whole = std::ranges::none_of(call.benchmarks, [](const Benchmark& one) {
+    return one.measured.session.cut_short.has_value();
+  });
   // An export that failed has left its room.
   const bool is_kept = lines.flush();
   const os::ActAs owner(call.user);
-  if (is_whole && !call.has_lost_export) {
+  if (is_whole && is_exported) {
     if (owner.error().empty()) lines.remove();
   } else if (!is_kept) {
-    say_notes(call.options, {"the finished rounds could not be kept for --resume"});
+    say_notes(call.options.output, {"the finished rounds could not be kept for --resume"});
   } else if (is_whole) {
-    say_notes(call.options,
+    say_notes(call.options.output,
               {fmt::format("all rounds are kept in {}: --resume exports them when there is room",
                            cited(call.log->file))});
   }

@@ -9,6 +9,8 @@
 #include "results/results.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,7 +25,7 @@ os::SettingFiles* open_settings(Call& call) {
   return call.settings.get();
 }
 
-tune::CpuFacts cpu_facts(const Options& options) {
+tune::CpuFacts cpu_facts(const CountingOptions& options) {
   const os::LinuxCalls& calls = *os::linux_calls();
   tune::CpuFacts facts{.allowed = calls.allowed_cpus()};
   const CoreKinds kinds =
@@ -44,7 +46,7 @@ std::vector<std::string> restored_lines(const tune::Restored& restored) {
 void say_without_root(Call& call) {
   std::vector<std::string> more;
   for (const tune::Found& one :
-       tune::find_settings(*call.settings, *call.options.tune, call.tune_cpus))
+       tune::find_settings(*call.settings, *call.options.run.tune, call.tune_cpus))
     if (one.asked && one.needs_root && std::ranges::find(more, one.row->name) == more.end())
       more.emplace_back(one.row->name);
   std::string note = "--tune without root: ";
@@ -53,7 +55,7 @@ void say_without_root(Call& call) {
               : fmt::format("commands run on CPUs of their own ({}), and that is all",
                             cpu_list_text(call.tune_cpus.commands));
   if (!more.empty()) note += fmt::format("; sudo would also switch {}", listed(more));
-  say_notes(call.options, {note});
+  say_notes(call.options.output, {note});
 }
 
 void pause_tuning(Call& call) {
@@ -91,17 +93,20 @@ void restore_leftovers(Call& call) {
     if (restored.settings > 0)
       lines.push_back(fmt::format("{} that a killed lauka had tuned are as they were before",
                                   plural(restored.settings, "setting")));
-    say_notes(call.options, lines);
+    say_notes(call.options.output, lines);
   } else if (!left && os::has_root_rights()) {
-    say_notes(call.options, {left.error().line()});
+    say_notes(call.options.output, {left.error().line()});
   } else if (const auto pid = tune::holder(*files); pid && !files->is_alive(*pid)) {
-    say_notes(call.options, {"a killed lauka has left this machine tuned; sudo lauka --untune "
-                             "restores it"});
+    say_notes(call.options.output,
+              {"a killed lauka has left this machine tuned; sudo lauka --untune "
+               "restores it"});
   }
 }
 
 int untune(Call& call) {
-  if (!os::is_there(tune::kJournalFolder)) return show("nothing is tuned\n");
+  std::error_code error;
+  const auto folder = std::filesystem::symlink_status(tune::kJournalFolder, error);
+  if (!std::filesystem::exists(folder)) return show("nothing is tuned\n");
   os::SettingFiles* const files = open_settings(call);
   if (!os::has_root_rights())
     return refuse({"only root can restore what was tuned", "sudo lauka --untune"},
@@ -117,7 +122,7 @@ int untune(Call& call) {
                   ExitStatus::Failed);
   }
   const tune::Restored& done = **left;
-  say_notes(call.options, done.changed);
+  say_notes(call.options.output, done.changed);
   if (!done.failed.empty())
     return refuse({done.failed.front(),
                    fmt::format("restore it by hand, then remove {}", tune::kJournalFolder)},
@@ -130,10 +135,10 @@ int list_tuning(Call& call) {
   if (files == nullptr)
     return refuse({"--tune switches nothing on macOS", "--cores p prefers the fast cores"},
                   ExitStatus::Failed);
-  const TuneRequest& request = *call.options.tune;
+  const TuneRequest& request = *call.options.run.tune;
   if (auto known = tune::check_names(request); !known)
     return refuse(known.error(), ExitStatus::Usage);
-  const auto cpus = tune::choose_cpus(*files, request, cpu_facts(call.options));
+  const auto cpus = tune::choose_cpus(*files, request, cpu_facts(call.options.counting));
   if (!cpus) return refuse(cpus.error(), ExitStatus::Usage);
   return show(tune::list_text(tune::find_settings(*files, request, *cpus), *cpus));
 }
@@ -152,26 +157,28 @@ std::vector<std::string> tunable_settings() {
 }
 
 Result<void> choose_tuning(Call& call) {
-  if (!call.options.tune) return {};
+  if (!call.options.run.tune) return {};
   os::SettingFiles* const files = open_settings(call);
   if (files == nullptr) {
-    if (call.options.tune->compares)
+    if (call.options.run.tune->compares)
       return Error{
           "--tune=compare has nothing to compare on macOS, which lets no program switch it",
           "use --tune"};
-    if (call.options.cores == CorePreference::Any)
-      for (Benchmark& one : call.benchmarks) one.options.cores = CorePreference::Performance;
-    say_notes(call.options, {"--tune: macOS lets no program switch what it knows; commands prefer "
-                             "the performance cores (--cores p)"});
+    if (call.options.counting.cores == CorePreference::Any)
+      for (Benchmark& one : call.benchmarks)
+        one.options.counting.cores = CorePreference::Performance;
+    say_notes(call.options.output,
+              {"--tune: macOS lets no program switch what it knows; commands prefer "
+               "the performance cores (--cores p)"});
     return {};
   }
-  if (auto known = tune::check_names(*call.options.tune); !known) return known;
+  if (auto known = tune::check_names(*call.options.run.tune); !known) return known;
   for (const Benchmark& one : call.benchmarks)
-    if (call.options.tune->compares && one.options.cores != CorePreference::Any)
+    if (call.options.run.tune->compares && one.options.counting.cores != CorePreference::Any)
       return named({"--tune=compare cannot be combined with --cores: untuned runs go to any CPU",
                     "leave one of them out"},
                    one);
-  auto cpus = tune::choose_cpus(*files, *call.options.tune, cpu_facts(call.options));
+  auto cpus = tune::choose_cpus(*files, *call.options.run.tune, cpu_facts(call.options.counting));
   if (!cpus) return cpus.error();
   call.tune_cpus = *std::move(cpus);
   return {};
@@ -187,8 +194,8 @@ void use_tuned_cpus(const Call& call, Benchmark& one) {
 }
 
 Result<void> begin_tuning(Call& call) {
-  if (!call.options.tune || !call.settings) return {};
-  TuneRequest request = *call.options.tune;
+  if (!call.options.run.tune || !call.settings) return {};
+  TuneRequest request = *call.options.run.tune;
   if (!os::has_root_rights()) {
     say_without_root(call);
     call.tuning = Tuning{.cpus = call.tune_cpus.commands};
@@ -213,7 +220,7 @@ Result<void> begin_tuning(Call& call) {
   if (const auto& left = call.tuned->found_left()) notes = restored_lines(*left);
   notes.push_back(names.empty() ? "--tune: there is nothing to switch here"
                                 : fmt::format("tuned for this session: {}", listed(names)));
-  say_notes(call.options, notes);
+  say_notes(call.options.output, notes);
   return {};
 }
 
@@ -231,7 +238,7 @@ class TunedByCall final : public TunedMachine {
   }
 
   bool can_switch() const override {
-    return call_.options.tune->compares &&
+    return call_.options.run.tune->compares &&
            std::ranges::any_of(call_.tuning->switched,
                                [](const auto& one) { return one.before != one.during; });
   }
@@ -252,18 +259,18 @@ void compare_tuning(Call& call) {
   if (!call.tuning) return;
   auto& compared = call.tuning->compared;
   for (const Benchmark& one : call.benchmarks)
-    for (TunedComparison& of_command : compare_tuned(one.plan, one.session)) {
+    for (TunedComparison& of_command : compare_tuned(one.plan, one.measured.session)) {
       of_command.benchmark = one.name;
       compared.push_back(std::move(of_command));
     }
-  if (!compared.empty()) say_notes(call.options, {report::tuning_line(compared)});
+  if (!compared.empty()) say_notes(call.options.output, {report::tuning_line(compared)});
 }
 
 void end_tuning(Call& call) {
   if (call.tuning) call.tuning->after = tune::read_vitals(*call.settings, call.tuning->cpus);
   if (!call.tuned) return;
   call.launcher->use_own_cpus(true, "");
-  say_notes(call.options, restored_lines(call.tuned->restore()));
+  say_notes(call.options.output, restored_lines(call.tuned->restore()));
   call.tuned.reset();
 }
 

@@ -29,8 +29,9 @@ Result<void> add_events(Draft& draft, const Given& given) {
   const std::string list = adds_to_defaults ? given.value.substr(1) : given.value;
   const auto names = event_names(Given{given.option, list});
   if (!names) return names.error();
-  draft.with_default_events = draft.with_default_events || adds_to_defaults;
-  auto& events = draft.events;
+  draft.options.counting.with_default_events =
+      draft.options.counting.with_default_events || adds_to_defaults;
+  auto& events = draft.options.counting.events;
   for (const std::string& name : *names) {
     if (std::ranges::find(events, name) == events.end()) events.push_back(name);
   }
@@ -49,7 +50,7 @@ Result<void> add_label(Draft& draft, const Given& given) {
   const std::string key = given.value.substr(0, equals);
   if (equals == std::string::npos || !is_own_name(key))
     return refused(given, {"is not KEY=VALUE", "write, for example, --label commit=1a2b3c"});
-  auto& labels = draft.labels;
+  auto& labels = draft.options.output.labels;
   if (std::ranges::any_of(labels, [&](const Label& label) { return label.key == key; }))
     return refused(given, {"gives a key twice", "use only one of them"});
   labels.push_back({key, given.value.substr(equals + 1)});
@@ -57,16 +58,16 @@ Result<void> add_label(Draft& draft, const Given& given) {
 }
 
 Result<void> set_fail_if_inconclusive(Draft& draft, const Given& given) {
-  draft.fail_if_inconclusive = static_cast<int>(ExitStatus::GateInconclusive);
+  draft.options.gates.fail_if_inconclusive = static_cast<int>(ExitStatus::GateInconclusive);
   if (given.value.empty()) return {};
   const auto status = whole_number(given, 1, 255);
   if (!status) return status.error();
-  draft.fail_if_inconclusive = static_cast<int>(*status);
+  draft.options.gates.fail_if_inconclusive = static_cast<int>(*status);
   return {};
 }
 
 Result<void> set_percentiles(Draft& draft, const Given& given) {
-  std::vector<double>& all = draft.percentiles;
+  std::vector<double>& all = draft.options.counting.percentiles;
   all.clear();
   for (const std::string& part : split_list(given.value)) {
     const std::string number = part.substr(part.starts_with('p') ? 1 : 0);
@@ -81,45 +82,47 @@ Result<void> set_percentiles(Draft& draft, const Given& given) {
 Result<void> set_precision(Draft& draft, const Given& given) {
   const std::size_t colon = given.value.rfind(':');
   const bool names_metric = colon != std::string::npos && colon > 0;
-  draft.precision_metric = names_metric ? given.value.substr(0, colon) : "";
+  draft.options.gates.precision_metric = names_metric ? given.value.substr(0, colon) : "";
   const std::string number = names_metric ? given.value.substr(colon + 1) : given.value;
-  return keep(fraction(Given{given.option, number}, {0.0, false}, {1000.0, true}), draft.precision);
+  return keep(fraction(Given{given.option, number}, {0.0, false}, {1000.0, true}),
+              draft.options.gates.precision);
 }
 
 Result<void> set_tune(Draft& draft, const Given& given) {
   bool is_list = false;
   auto request = tune_request(given, is_list);
   if (!request) return request.error();
-  draft.tune = *std::move(request);
-  if (is_list) draft.inquiry = {.kind = InquiryKind::TuneList};
+  draft.options.run.tune = *std::move(request);
+  if (is_list) draft.options.inquiry = {.kind = InquiryKind::TuneList};
   return {};
 }
 
 Result<void> set_engine(Draft& draft, const Given& given) {
   const Result<std::size_t> position = choice(given);
   if (!position) return position.error();
-  draft.engine = kEngines.at(*position).choice;
+  draft.options.counting.engine = kEngines.at(*position).choice;
   return {};
 }
 
 Result<void> set_metrics(Draft& draft, const Given& given) {
-  Options& options = draft;
-  options.metric_list.clear();
+  Options& options = draft.options;
+  options.counting.metric_list.clear();
   for (const auto& [name, selection] :
        {std::pair("default", MetricSelection::Default), std::pair("time", MetricSelection::Time),
         std::pair("all", MetricSelection::All)}) {
-    options.metrics = selection;
+    options.counting.metrics = selection;
     if (given.value == name) return {};
   }
-  options.metrics = MetricSelection::Listed;
-  return keep(event_names(given), options.metric_list);
+  options.counting.metrics = MetricSelection::Listed;
+  return keep(event_names(given), options.counting.metric_list);
 }
 
 Result<void> add_parameter_list(Draft& draft, const Given& given) {
   if (given.words[1].empty())
     return Error{fmt::format("{} {} has an empty list", given.option.spelling(), given.words[0]),
                  "write values with commas between them"};
-  draft.parameters.push_back({.name = given.words[0], .values = split_list(given.words[1])});
+  draft.options.commands.parameters.push_back(
+      {.name = given.words[0], .values = split_list(given.words[1])});
   return {};
 }
 
@@ -142,14 +145,15 @@ Result<void> set_threads(Draft& draft, const Given& given) {
     auto& all = inquiry.processes;
     if (std::ranges::find(all, id) == all.end()) all.push_back(id);
   }
-  draft.inquiry = std::move(inquiry);
+  draft.options.inquiry = std::move(inquiry);
   return {};
 }
 
 /// Refuses a second suite.
 Result<void> set_suite(Draft& draft, const Given& given) {
-  if (draft.suite) return refused(given, {"is a second suite", "measure one at a time"});
-  return keep(text(given), draft.suite);
+  if (draft.options.suite.file)
+    return refused(given, {"is a second suite", "measure one at a time"});
+  return keep(text(given), draft.options.suite.file);
 }
 
 Result<void> set_shard(Draft& draft, const Given& given) {
@@ -159,14 +163,15 @@ Result<void> set_shard(Draft& draft, const Given& given) {
   const auto part = parse_whole_number(given.value.substr(0, slash), 1, kMostShards);
   const auto parts = parse_whole_number(given.value.substr(slash + 1), 1, kMostShards);
   if (!part || !parts || *part > *parts) return refused(given, wrong);
-  draft.shard = Shard{static_cast<std::uint32_t>(*part), static_cast<std::uint32_t>(*parts)};
+  draft.options.suite.shard =
+      Shard{static_cast<std::uint32_t>(*part), static_cast<std::uint32_t>(*parts)};
   return {};
 }
 
 /// Adds an export; the last one of a kind counts.
 Result<void> add_export(Draft& draft, const Given& given) {
   const ExportRow& row = *std::ranges::find(kExports, given.option.name, &ExportRow::option);
-  auto& exports = draft.exports;
+  auto& exports = draft.options.output.exports;
   std::erase_if(exports, [&](const ExportTarget& one) { return one.kind == row.kind; });
   auto file = text(given);
   if (!file) return file.error();
@@ -176,33 +181,59 @@ Result<void> add_export(Draft& draft, const Given& given) {
 
 Result<void> add_hook(Draft& draft, const Given& given) {
   const HookRow& row = *std::ranges::find(kHookKinds, given.option.name, &HookRow::name);
-  return add(text(given), draft.hooks[row.kind]);
+  return add(text(given), draft.options.commands.hooks[row.kind]);
 }
 
 Result<void> set_style(Draft& draft, const Given& given) {
   if (auto known = choice(given); !known) return known.error();
   const std::string& style = given.value;
-  Options& options = draft;
-  if (style == "none") options.verbosity = Verbosity::Quiet;
-  if (style == "full" || style == "color") options.color = ColorChoice::Always;
-  if (style == "basic" || style == "nocolor") options.color = ColorChoice::Never;
-  if (style == "basic" || style == "color") options.progress = false;
+  Options& options = draft.options;
+  if (style == "none") options.output.verbosity = Verbosity::Quiet;
+  if (style == "full" || style == "color") options.output.color = ColorChoice::Always;
+  if (style == "basic" || style == "nocolor") options.output.color = ColorChoice::Never;
+  if (style == "basic" || style == "color") options.output.progress = false;
   return {};
 }
 
 /// Asks a question, with its text if it has one.
 template <InquiryKind kind>
 Result<void> ask(Draft& draft, const Given& given) {
-  draft.inquiry = {.kind = kind, .text = given.value};
+  draft.options.inquiry = {.kind = kind, .text = given.value};
   return {};
 }
 
+Draft& owner(Draft& draft, const Draft* /*type*/) {
+  return draft;
+}
+Options& owner(Draft& draft, const Options* /*type*/) {
+  return draft.options;
+}
+RunOptions& owner(Draft& draft, const RunOptions* /*type*/) {
+  return draft.options.run;
+}
+CommandOptions& owner(Draft& draft, const CommandOptions* /*type*/) {
+  return draft.options.commands;
+}
+CountingOptions& owner(Draft& draft, const CountingOptions* /*type*/) {
+  return draft.options.counting;
+}
+SuiteOptions& owner(Draft& draft, const SuiteOptions* /*type*/) {
+  return draft.options.suite;
+}
+GateOptions& owner(Draft& draft, const GateOptions* /*type*/) {
+  return draft.options.gates;
+}
+OutputOptions& owner(Draft& draft, const OutputOptions* /*type*/) {
+  return draft.options.output;
+}
+Presentation& owner(Draft& draft, const Presentation* /*type*/) {
+  return draft.options.output.presentation;
+}
+
+/// Returns the member in the part of the draft that has it.
 template <typename T, typename Owner>
 T& target(Draft& draft, T Owner::*member) {
-  if constexpr (std::is_same_v<Owner, Presentation>)
-    return draft.presentation.*member;
-  else
-    return draft.*member;
+  return owner(draft, static_cast<const Owner*>(nullptr)).*member;
 }
 
 /// Sets the value that an option without one stands for.
@@ -263,58 +294,59 @@ constexpr Traits contradicts(std::string_view option) {
 
 constexpr auto kRuns = std::to_array<OptionInfo>({
     {"runs", 'r', Takes::Value, "N", "exactly N timed runs of each command",
-     set_number<&Options::runs, 1, kMaxRuns>, brief("exactly N runs of each command")},
+     set_number<&RunOptions::runs, 1, kMaxRuns>, brief("exactly N runs of each command")},
     {"min-runs", 'm', Takes::Value, "N", "at least N timed runs (default 10)",
-     set_number<&Options::min_runs, 1, kMaxRuns>, contradicts("runs")},
+     set_number<&RunOptions::min_runs, 1, kMaxRuns>, contradicts("runs")},
     {"max-runs", 'M', Takes::Value, "N", "at most N timed runs",
-     set_number<&Options::max_runs, 1, kMaxRuns>, contradicts("runs")},
+     set_number<&RunOptions::max_runs, 1, kMaxRuns>, contradicts("runs")},
     {"duration", 'd', Takes::Value, "TIME",
      "time for each command: 5s, 500ms, 2m; a bare number is seconds (default 5s)",
-     put<duration, &Options::duration>, brief("time for each command (default 5s)")},
+     put<duration, &RunOptions::duration>, brief("time for each command (default 5s)")},
     {"warmup", 'w', Takes::Value, "N",
      "untimed runs of each command before the timed ones (default 1)",
-     set_number<&Options::warmup, 0, kMaxRuns>,
+     set_number<&RunOptions::warmup, 0, kMaxRuns>,
      brief("runs that are not timed, first (default 1)")},
     {"order", '\0', Takes::Value, "random|interleaved|sequential",
      "random: one run of each command per round, shuffled in each round (default); interleaved: "
      "the same, not shuffled; sequential: all runs of one command, then the next",
-     set_choice<&Options::order, Order::Random, Order::Interleaved, Order::Sequential>},
+     set_choice<&RunOptions::order, Order::Random, Order::Interleaved, Order::Sequential>},
     {"seed", '\0', Takes::Value, "N",
      "seed of the shuffle; reuse it to repeat an order (default: from the clock)",
-     set_number<&Options::seed, 0, kAnyWholeNumber>, kOfMeasured},
+     set_number<&RunOptions::seed, 0, kAnyWholeNumber>, kOfMeasured},
     {"precision", '\0', Takes::Value, "[METRIC:]PCT",
      "stop as soon as the interval of every delta of wall time, or of METRIC, is no wider than "
      "+-PCT percent (with one command: the interval of its mean), within --max-runs and --duration",
      set_precision, contradicts("runs")},
     {"timeout", '\0', Takes::Value, "TIME",
      "kill a run that takes longer, with everything it started, and report it as failed",
-     put<duration, &Options::timeout>},
+     put<duration, &RunOptions::timeout>},
     {"jobs", '\0', Takes::Value, "N",
      "run N copies of a command at once, as one run (Linux): wall time covers all of them, CPU "
      "time is their sum, throughput is N / wall time. Each finds its number, from 0, in LAUKA_JOB; "
      "if one fails, the run has failed and the others are killed",
-     set_number<&Options::jobs, 1, kMostJobs>},
+     set_number<&RunOptions::jobs, 1, kMostJobs>},
     {"until", '\0', Takes::Value, "REGEX",
      "a run is over when a line of its output matches (a server that is ready): its wall time is "
      "up to that line. Then its process group gets SIGTERM and, 2 s later, SIGKILL, which is no "
      "failure; to end before that line is one",
-     put<line_pattern, &Options::until>},
+     put<line_pattern, &RunOptions::until>},
     {"layouts", '\0', Takes::Value, "N",
      "compare N builds of each command, which differ in the placement of their code: {layout} is 1 "
      "... N in the command, its name, builds, hooks and folder. Changes are then over layouts",
-     set_number<&Options::layouts, kMinLayouts, kMaxLayouts>, brief("compare N builds of each")},
+     set_number<&RunOptions::layouts, kMinLayouts, kMaxLayouts>,
+     brief("compare N builds of each")},
     {"build", '\0', Takes::Value, "CMD",
      "with --layouts: run CMD with sh -c once for each layout before all runs, without the time "
      "limits; once for all commands, or once per command",
-     push<text, &Options::builds>},
+     push<text, &CommandOptions::builds>},
     {"build-jobs", '\0', Takes::Value, "N", "run N of the builds at a time (default 1)",
-     set_number<&Options::build_jobs, 1, kMostJobs>},
+     set_number<&RunOptions::build_jobs, 1, kMostJobs>},
 });
 
 constexpr auto kCommands = std::to_array<OptionInfo>({
     {"command-name", 'n', Takes::Value, "NAME",
      "name to show for a command; once per command, in order, not counting --reference",
-     push<any_text, &Options::names>, brief("name to show, once per command", kFitsSaved)},
+     push<any_text, &CommandOptions::names>, brief("name to show, once per command", kFitsSaved)},
     {"reference", '\0', Takes::Value, "COMMAND",
      "put COMMAND first, as the one that the others are compared with",
      put<text, &Draft::reference>, kFitsSaved},
@@ -322,16 +354,16 @@ constexpr auto kCommands = std::to_array<OptionInfo>({
      put<any_text, &Draft::reference_name>},
     {"shell", '\0', Takes::Value, "SHELL",
      "run each command with SHELL -c; 'default' is sh, 'none' (the default) runs it directly",
-     put<shell, &Options::shell>},
+     put<shell, &CommandOptions::shell>},
     {"", 'S', Takes::Nothing, "", "the same as --shell default",
      [](Draft& d, const Given&) -> Result<void> {
-       d.shell = Shell{{"sh"}};
+       d.options.commands.shell = Shell{{"sh"}};
        return {};
      },
      brief("run the commands in a shell (sh)", sets("shell"))},
     {"", 'N', Takes::Nothing, "", "the same as --shell none",
      [](Draft& d, const Given&) -> Result<void> {
-       d.shell.reset();
+       d.options.commands.shell.reset();
        return {};
      },
      sets("shell")},
@@ -340,28 +372,28 @@ constexpr auto kCommands = std::to_array<OptionInfo>({
      "these "
      "exit statuses only (128 + N for signal N), which then are successes. A gate between commands "
      "that fail at different rates is inconclusive; one on a command that always fails ends with 1",
-     put<ignored_failures, &Options::ignore_failure>, brief("go on when a run fails")},
+     put<ignored_failures, &RunOptions::ignore_failure>, brief("go on when a run fails")},
 });
 
 // The options of the hooks follow.
 constexpr auto kAroundCommands = std::to_array<OptionInfo>({
     {"env", '\0', Takes::Value, "'A=1 B=2'",
      "set environment variables for the command and its hooks",
-     push<environment, &Options::environment>},
+     push<environment, &CommandOptions::environment>},
     {"cwd", '\0', Takes::Value, "DIR",
      "run the command and its hooks in this folder, where relative paths in them begin; FILE of "
      "--input and --output stays relative to lauka's own",
-     push<text, &Options::folders>},
+     push<text, &CommandOptions::folders>},
     {"input", '\0', Takes::Value, "null|FILE",
      "standard input of the command, opened again for each run (default null)",
-     push<input, &Options::inputs>},
+     push<input, &CommandOptions::inputs>},
     {"output", '\0', Takes::Value, "null|pipe|inherit|FILE",
      "where standard output and error of the commands go (default null, the quietest; but GNU grep "
      "stops at its first match there, and pipe makes it do all of its work)",
-     push<output, &Options::outputs>},
+     push<output, &CommandOptions::outputs>},
     {"show-output", '\0', Takes::Nothing, "", "the same as --output inherit",
      [](Draft& d, const Given&) -> Result<void> {
-       d.outputs.push_back(OutputChoice{OutputKind::Inherit});
+       d.options.commands.outputs.push_back(OutputChoice{OutputKind::Inherit});
        return {};
      },
      sets("output")},
@@ -369,7 +401,7 @@ constexpr auto kAroundCommands = std::to_array<OptionInfo>({
      "before anything is timed, compare what each command writes to standard output in its first "
      "run with what the reference writes (same), with a file, or with a hash; exit with 1 and the "
      "first difference where it is another",
-     push<expected_output, &Options::expected>},
+     push<expected_output, &CommandOptions::expected>},
     {"parameter-list", 'L', Takes::TwoWords, "VAR a,b,c",
      "measure with each value in place of {VAR} in the command, its name and the nine options "
      "above; repeated: all combinations",
@@ -377,7 +409,7 @@ constexpr auto kAroundCommands = std::to_array<OptionInfo>({
     {"parameter-scan", 'P', Takes::ThreeWords, "VAR MIN MAX",
      "the same with the numbers from MIN to MAX",
      [](Draft& d, const Given& g) -> Result<void> {
-       d.parameters.push_back(
+       d.options.commands.parameters.push_back(
            {.name = g.words[0], .is_scan = true, .min = g.words[1], .max = g.words[2]});
        return {};
      },
@@ -386,7 +418,7 @@ constexpr auto kAroundCommands = std::to_array<OptionInfo>({
      push<text, &Draft::steps>},
     {"as-root", '\0', Takes::Nothing, "",
      "under sudo: run the commands as root too (default: as the user who called sudo)",
-     set<&Options::as_root, true>, kTyped},
+     set<&RunOptions::as_root, true>, kTyped},
     {"tune", '\0', Takes::OptionalText, "LIST",
      "switch off what makes times scatter for as long as the commands are measured (Linux, with "
      "sudo), and restore it afterwards, also if lauka is killed. +NAME,-NAME changes what is "
@@ -406,21 +438,21 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      add_events, brief("count these events (-l lists them)")},
     {"engine", '\0', Takes::Value, "", "", set_engine},
     {"user-only", '\0', Takes::Nothing, "", "count events in user space only",
-     set<&Options::user_only, true>},
+     set<&CountingOptions::user_only, true>},
     {"counting", '\0', Takes::Value, "apart|together",
      "apart: times come from runs that count nothing, counts from runs of their own (default); "
      "together: time and count the same runs",
-     set_choice<&Options::counting, CountingChoice::Apart, CountingChoice::Together>},
+     set_choice<&CountingOptions::runs, CountingChoice::Apart, CountingChoice::Together>},
     {"single-pass", '\0', Takes::Nothing, "",
      "refuse events that do not fit the counters at once (default: runs take turns)",
-     set<&Options::single_pass, true>},
+     set<&CountingOptions::single_pass, true>},
     {"strategy",
      '\0',
      Takes::Value,
      "auto|exit|pet|cpu",
      "macOS: sample each thread as it ends (exit), sample running threads (pet), or count the "
      "whole machine (cpu); auto (default) takes the first that counts a known command completely",
-     set_choice<&Options::strategy, StrategyChoice::Auto, StrategyChoice::AtExit,
+     set_choice<&CountingOptions::strategy, StrategyChoice::Auto, StrategyChoice::AtExit,
                 StrategyChoice::Pet, StrategyChoice::Machine>,
      {.needs_macos = true}},
     {"period",
@@ -429,7 +461,7 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      "TIME",
      "macOS: how often running threads are sampled (default 1ms, the shortest that the kernel "
      "allows)",
-     put<duration, &Options::period>,
+     put<duration, &CountingOptions::period>,
      {.needs_macos = true}},
     {"metrics", '\0', Takes::Value, "LIST",
      "rows of the table: default, time, all, or names in the order wanted, each with a unit if you "
@@ -440,21 +472,21 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      "a metric that the program prints: the first group of the last match in standard output, or "
      "else in standard error, of each run ('rate:higher=([0-9.]+) requests/s'). May be repeated. A "
      "program can also write its metrics to the file that LAUKA_METRICS names",
-     push<scraped_metric, &Options::scraped>},
+     push<scraped_metric, &CountingOptions::scraped>},
     {"region", '\0', Takes::Nothing, "",
      "measure the part of the program that it marks with lauka_region_begin() and "
      "lauka_region_end() of lauka/region.h: region_time, and events of that part only; --metrics "
      "all has the whole run's, too",
-     set<&Options::region, true>},
+     set<&CountingOptions::region, true>},
     {"derive", '\0', Takes::Value, "'NAME[:UNIT][:higher|lower]=FORMULA'",
      "a metric made of others with + - * / ( ) and numbers, in each run that has all its parts: "
      "'mpki=1000*cache-misses/instructions'; its events are counted without -e. May be repeated. "
      "mpki, branch_miss_rate, cache_miss_rate, cpu_utilization, clock and, on Intel, "
      "topdown_retiring and its like are there by name, and with --metrics all",
      [](Draft& d, const Given& g) -> Result<void> {
-       if (d.derived.size() == kMostDerived)
+       if (d.options.counting.derived.size() == kMostDerived)
          return refused(g, {"is one --derive too many", "use 1,000 at most"});
-       return add(derived_metric(g), d.derived);
+       return add(derived_metric(g), d.options.counting.derived);
      }},
     {"percentiles", '\0', Takes::Value, "50,90,99",
      "rows wall_time.p50, wall_time.p90, ...: the time that so many percent of the runs do not "
@@ -463,17 +495,17 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      set_percentiles, kFitsSaved},
     {"core-kinds", '\0', Takes::Value, "NAME=CPUS,...",
      "name the kinds of core by hand, the fastest first (P=0-3,E=4-7; Linux)",
-     put<core_kinds, &Options::core_kinds>},
+     put<core_kinds, &CountingOptions::core_kinds>},
     {"cores", '\0', Takes::Value, "p|e|any",
      "prefer one kind of core: performance, efficiency (Linux: by affinity; macOS: by the "
      "quality-of-service class)",
-     set_choice<&Options::cores, CorePreference::Performance, CorePreference::Efficiency,
+     set_choice<&CountingOptions::cores, CorePreference::Performance, CorePreference::Efficiency,
                 CorePreference::Any>},
     {"min-p-share", '\0', Takes::Value, "PCT",
      "repeat (at most 3 times, then warn) a run that spent less than this share of its CPU time on "
      "performance cores",
      [](Draft& d, const Given& g) {
-       return keep(fraction(g, {0.0, false}, {100.0, true}), d.min_p_share);
+       return keep(fraction(g, {0.0, false}, {100.0, true}), d.options.counting.min_p_share);
      }},
     {"threads", '\0', Takes::Value, "PID,...",
      "print times, cycles, instructions and IPC of each thread of a running process by kind of "
@@ -497,7 +529,7 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
     {"kpep", '\0', Takes::Value, "FILE",
      "with the two above: use Apple's event database FILE instead of this machine's events; works "
      "on any system, without root",
-     put<text, &Options::kpep>, kOfCall},
+     put<text, &CountingOptions::kpep>, kOfCall},
     {"from", '\0', Takes::Value, "FILE",
      "run nothing: show, gate and export the sessions in these files, which --export-json or "
      "hyperfine wrote (words after it are files, too). Commands of one session are compared within "
@@ -510,7 +542,7 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      "the command line, and these over the file's [defaults]",
      set_suite, kOfSuite},
     {"only", '\0', Takes::Value, "REGEX", "of a suite: the benchmarks whose names match",
-     put<line_pattern, &Options::only>, kOfSuite},
+     put<line_pattern, &SuiteOptions::only>, kOfSuite},
     {"shard", '\0', Takes::Value, "I/N",
      "of a suite: the I-th of N disjoint parts, as 2/5; a benchmark is never divided", set_shard,
      kOfSuite},
@@ -518,11 +550,11 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      "of a suite that was interrupted: go on with the rounds kept next to the file of "
      "--export-json "
      "(FILE.rounds); begin if there are none",
-     set<&Options::resumes, true>, kOfSuite},
+     set<&SuiteOptions::resumes, true>, kOfSuite},
     {"anchor", '\0', Takes::Value, "NAME",
      "in a suite: the command of this name (-n, else its text) is an old build that is measured in "
      "the same rounds, and is neither base nor candidate",
-     put<text, &Options::anchor>, kInSuite},
+     put<text, &GateOptions::anchor>, kInSuite},
 });
 
 constexpr auto kGate = std::to_array<OptionInfo>({
@@ -536,7 +568,7 @@ constexpr auto kGate = std::to_array<OptionInfo>({
      "64MiB'), and needs no reference. An event is counted for it without -e. Without -r, runs go "
      "on until every gate is decided (at least 10 to fail, 57 to pass), for at most four times "
      "--duration; to catch slow runs rarer than one in 20, raise --min-runs",
-     push<condition, &Options::gates>, brief("the same for any metric", kFitsSaved)},
+     push<condition, &GateOptions::conditions>, brief("the same for any metric", kFitsSaved)},
     {"fail-if-inconclusive", '\0', Takes::OptionalNumber, "STATUS",
      "exit with 4, or with STATUS (125 for git bisect run), when a gate could not be decided and "
      "none failed",
@@ -545,17 +577,17 @@ constexpr auto kGate = std::to_array<OptionInfo>({
      "confidence of every interval and gate (default 95). Each delta is the typical round's "
      "change, or the mean's with fewer than six rounds or values of 0",
      [](Draft& d, const Given& g) {
-       return keep(fraction(g, {50.0, true}, {100.0, false}), d.confidence);
+       return keep(fraction(g, {50.0, true}, {100.0, false}), d.options.gates.confidence);
      },
      kOfSession},
     {"baseline", '\0', Takes::Value, "FILE",
      "compare each command with the one of the same name (else, in the same place) in an earlier "
      "--export-json, or in hyperfine's JSON (wall time only)",
-     put<text, &Options::baseline>, kFitsSaved},
+     put<text, &GateOptions::baseline>, kFitsSaved},
     {"fdr", '\0', Takes::Nothing, "",
      "in a suite: of the gates that fail, at most 1 - confidence are expected to be false alarms "
      "(default: that any is one)",
-     set<&Options::controls_fdr, true>, kOfAllGates},
+     set<&GateOptions::controls_fdr, true>, kOfAllGates},
 });
 
 // The options of the exports come before these.
@@ -564,8 +596,8 @@ constexpr auto kOutput = std::to_array<OptionInfo>({
      "keep this with the session, in the JSON and on the page; may be repeated. In a git "
      "repository commit, branch and dirty (yes, no) are there without it",
      add_label, kOfMeasured},
-    {"no-git", '\0', Takes::Nothing, "", "take no labels from git", set<&Options::asks_git, false>,
-     kOfMeasured},
+    {"no-git", '\0', Takes::Nothing, "", "take no labels from git",
+     set<&OutputOptions::asks_git, false>, kOfMeasured},
     {"title", '\0', Takes::Value, "TEXT",
      "title of the page that --export-html writes (default: the commands' names)",
      put<text, &Presentation::title>, kOfSession},
@@ -587,22 +619,22 @@ constexpr auto kOutput = std::to_array<OptionInfo>({
      "show all times in this unit (default: the one that fits each)",
      put<time_unit, &Presentation::time_unit>, kOfSession},
     {"histogram", '\0', Takes::Nothing, "", "draw the distribution of wall time under each table",
-     set<&Options::histogram, true>, kOfSession},
+     set<&OutputOptions::histogram, true>, kOfSession},
     {"color", '\0', Takes::Value, "auto|always|never",
      "auto (default) follows NO_COLOR, CLICOLOR_FORCE and whether the output is a terminal",
-     set_choice<&Options::color, ColorChoice::Auto, ColorChoice::Always, ColorChoice::Never>,
+     set_choice<&OutputOptions::color, ColorChoice::Auto, ColorChoice::Always, ColorChoice::Never>,
      kOfSession},
     {"style", '\0', Takes::Value, "auto|basic|full|nocolor|color|none",
      "in hyperfine's words: nocolor is --color never, full is --color always, basic and color are "
      "these with --no-progress, none is --quiet",
      set_style, kOfSession},
     {"quiet", 'q', Takes::Nothing, "", "show errors and gates only",
-     set<&Options::verbosity, Verbosity::Quiet>, sets("verbose", kOfSession)},
+     set<&OutputOptions::verbosity, Verbosity::Quiet>, sets("verbose", kOfSession)},
     {"verbose", 'v', Takes::Nothing, "",
      "show everything, and what makes up the difference in wall time",
-     set<&Options::verbosity, Verbosity::Verbose>, kOfSession},
+     set<&OutputOptions::verbosity, Verbosity::Verbose>, kOfSession},
     {"no-progress", '\0', Takes::Nothing, "", "show no progress bar",
-     set<&Options::progress, false>, kOfSession},
+     set<&OutputOptions::progress, false>, kOfSession},
     {"check", '\0', Takes::Nothing, "",
      "show what can be measured on this machine, what cannot and why, what makes it noisy, and "
      "which command helps; with --export-json also for programs. Runs nothing",

@@ -30,7 +30,8 @@ struct OptionInfo;
 
 /// The options during parsing, and facts for decisions that need all of them. Its commands and
 /// names lack the reference.
-struct Draft : Options {
+struct Draft {
+  Options options{};
   std::optional<std::string> reference;
   std::optional<std::string> reference_name;
   std::optional<std::chrono::nanoseconds> interval;  ///< of --threads

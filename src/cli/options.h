@@ -5,6 +5,7 @@
 #include "core/machine.h"
 #include "core/metric.h"
 #include "core/own_metric.h"
+#include "core/pattern.h"
 
 #include <chrono>
 #include <cstddef>
@@ -85,24 +86,8 @@ inline constexpr std::size_t kMostDerived = 1000;
 inline constexpr std::uint64_t kMinLayouts = 4;
 inline constexpr std::uint64_t kMaxLayouts = 1000;
 
-/// The command line as typed: syntax and ranges are checked, nothing is decided.
-struct Options {
-  std::optional<Inquiry> inquiry;
-
-  std::vector<std::string> from;     ///< files of saved sessions; if not empty, nothing is run
-  std::string from_reference;        ///< name of one of their commands; empty: as it was
-  std::optional<std::string> suite;  ///< a file of benchmarks; they have the commands
-  std::optional<std::string> only;   ///< a regular expression of their names
-  std::optional<Shard> shard;
-  bool resumes = false;               ///< goes on with a suite that was interrupted
-  bool controls_fdr = false;          ///< the false discovery rate, of a suite's gates
-  std::optional<std::string> anchor;  ///< name of a command that is neither base nor candidate
-  std::vector<TypedOption> typed;     ///< all options, in order
-  std::optional<Unquoted> unquoted;   ///< a command whose quotes were forgotten, it seems
-
-  std::vector<std::string> commands;  ///< as typed, the reference first
-  std::vector<std::string> names;     ///< of commands, at most as many; empty: the command's text
-
+/// How often commands are run, in what order, and under which conditions of the machine.
+struct RunOptions {
   std::optional<std::uint64_t> runs;
   std::uint64_t min_runs = 10;
   std::optional<std::uint64_t> max_runs;  ///< not below min_runs
@@ -111,10 +96,22 @@ struct Options {
   std::optional<Order> order;
   std::optional<std::uint64_t> seed;
   std::optional<std::chrono::nanoseconds> timeout;
+  std::optional<IgnoreFailure> ignore_failure;
+  std::optional<Pattern> until;          ///< of the line that ends a run
+  std::optional<std::uint64_t> jobs;     ///< 1 to 1000
   std::optional<std::uint64_t> layouts;  ///< builds of each command; 4 to kMaxLayouts
   std::uint64_t build_jobs = 1;          ///< builds at a time
+  bool as_root = false;
+  std::optional<TuneRequest> tune;
+};
 
+/// What is run.
+struct CommandOptions {
+  std::vector<std::string> texts;    ///< as typed, the reference first
+  std::vector<std::string> names;    ///< at most as many; empty: the command's text
+  std::optional<Unquoted> unquoted;  ///< a command whose quotes were forgotten, it seems
   std::optional<Shell> shell;
+  std::vector<ParameterOption> parameters;  ///< in the order typed
   // Each of these is given once for all commands, or once per command.
   ByHook<std::vector<std::string>> hooks;
   std::vector<std::string> builds;                    ///< make the programs, before the first run
@@ -122,25 +119,22 @@ struct Options {
   std::vector<std::string> inputs;                    ///< files of --input; empty: no input
   std::vector<OutputChoice> outputs;
   std::vector<ExpectedOutput> expected;
-  std::vector<std::string> folders;         ///< of --cwd
-  std::vector<ParameterOption> parameters;  ///< in the order typed
-  std::optional<IgnoreFailure> ignore_failure;
-  std::optional<std::string> until;   ///< a regular expression
-  std::optional<std::uint64_t> jobs;  ///< 1 to 1000
-  bool as_root = false;
-  std::optional<TuneRequest> tune;
+  std::vector<std::string> folders;  ///< of --cwd
+};
 
+/// What is measured, and how it is counted.
+struct CountingOptions {
   MetricSelection metrics = MetricSelection::Default;
   std::vector<std::string> metric_list;  ///< names, with a unit after a colon; of Listed only
   std::vector<std::string> events;       ///< named by -e, each once; empty: the default ones
   bool with_default_events = false;      ///< `events` are counted with the default ones
   std::vector<double> percentiles;       ///< wall time's, each once, above 0 and below 100
   bool region = false;                   ///< measures only what the program marks
-  std::vector<OwnMetric> scraped;        ///< by --scrape, with their regular expressions
+  std::vector<OwnMetric> scraped;        ///< by --scrape, with their patterns
   std::vector<OwnMetric> derived;        ///< by --derive: at most kMostDerived, all can be parsed
   EngineChoice engine = EngineChoice::Auto;
   StrategyChoice strategy = StrategyChoice::Auto;
-  CountingChoice counting = CountingChoice::Apart;
+  CountingChoice runs = CountingChoice::Apart;
   bool user_only = false;
   bool single_pass = false;
   CorePreference cores = CorePreference::Any;
@@ -148,23 +142,53 @@ struct Options {
   std::optional<std::string> kpep;    ///< a kpep database to inquire about, not this machine's
   CoreKinds core_kinds;               ///< of --core-kinds, in order: each CPU once, each name once
   std::optional<double> min_p_share;  ///< a fraction above 0
+};
 
-  std::vector<Condition> gates;
+/// Which benchmarks of a file are measured.
+struct SuiteOptions {
+  std::optional<std::string> file;  ///< of benchmarks; they have the commands
+  std::optional<Pattern> only;      ///< of their names
+  std::optional<Shard> shard;
+  bool resumes = false;  ///< goes on with a suite that was interrupted
+};
+
+/// What the results are compared with, and judged by.
+struct GateOptions {
+  std::vector<Condition> conditions;
   std::optional<int> fail_if_inconclusive;  ///< the exit status then, from 1 to 255
+  bool controls_fdr = false;                ///< the false discovery rate, of a suite's gates
   std::optional<double> confidence;         ///< a fraction, 0.5 or more and below 1
-  std::optional<double> precision;          ///< a fraction above 0; not with `runs`
+  std::optional<double> precision;  ///< a fraction above 0; not with an exact number of runs
   std::string precision_metric{};
   std::optional<std::string> baseline;  ///< a file to take the references from
+  std::optional<std::string> anchor;    ///< name of a command that is neither base nor candidate
+};
 
-  std::vector<Label> labels;  ///< each key once
-  bool asks_git = true;       ///< for labels that are not given
-
+/// What is shown and exported.
+struct OutputOptions {
+  std::vector<Label> labels;          ///< each key once
+  bool asks_git = true;               ///< for labels that are not given
   std::vector<ExportTarget> exports;  ///< at most one of a kind
   Presentation presentation;
   bool histogram = false;
   ColorChoice color = ColorChoice::Auto;
   Verbosity verbosity = Verbosity::Normal;
   bool progress = true;
+};
+
+/// The command line as typed: syntax and ranges are checked, nothing is decided. A function takes
+/// the part that it is about.
+struct Options {
+  std::optional<Inquiry> inquiry;
+  std::vector<std::string> from;   ///< files of saved sessions; if not empty, nothing is run
+  std::string from_reference;      ///< name of one of their commands; empty: as it was
+  std::vector<TypedOption> typed;  ///< all options, in order
+  RunOptions run;
+  CommandOptions commands;
+  CountingOptions counting;
+  SuiteOptions suite;
+  GateOptions gates;
+  OutputOptions output;
 };
 
 }  // namespace lauka

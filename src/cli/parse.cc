@@ -426,7 +426,8 @@ Result<Draft> make_draft(const std::vector<po::option>& typed) {
   Draft draft;
   for (const po::option& part : typed) {
     if (part.string_key.empty()) {
-      draft.commands.insert(draft.commands.end(), part.value.begin(), part.value.end());
+      draft.options.commands.texts.insert(draft.options.commands.texts.end(), part.value.begin(),
+                                          part.value.end());
       continue;
     }
     const OptionInfo* option = option_of_key(part.string_key);
@@ -438,18 +439,18 @@ Result<Draft> make_draft(const std::vector<po::option>& typed) {
                    "write " + option->usage()};
     const std::string value = part.value.empty() ? "" : part.value.front();
     draft.given.push_back(option);
-    draft.typed.push_back({key_of(*option), part.value});
+    draft.options.typed.push_back({key_of(*option), part.value});
     const Result<void> applied = option->apply(draft, Given{*option, value, part.value});
     if (!applied) return applied.error();
-    if (ends_with(&part, typed.data() + typed.size(), draft.inquiry)) return draft;
+    if (ends_with(&part, typed.data() + typed.size(), draft.options.inquiry)) return draft;
   }
   return draft;
 }
 
 /// Finds a command that the last option took as its value: "-P n 1 'sleep {n}'".
 std::optional<Error> taken_command(const std::vector<po::option>& typed, const Draft& draft) {
-  if (!draft.commands.empty() || draft.reference || draft.inquiry || !draft.from.empty() ||
-      draft.suite || typed.empty())
+  if (!draft.options.commands.texts.empty() || draft.reference || draft.options.inquiry ||
+      !draft.options.from.empty() || draft.options.suite.file || typed.empty())
     return std::nullopt;
   const po::option& last = typed.back();
   const OptionInfo* option = option_of_key(last.string_key);
@@ -481,12 +482,12 @@ bool is_given(const Draft& draft, std::string_view name) {
 
 /// Refuses options that contradict --suite, or need it.
 Result<void> fits_suite(const Draft& draft) {
-  const Options& options = draft;
-  if (options.inquiry && options.suite && is_about_lauka(options.inquiry->kind)) return {};
-  if (options.suite) {
-    if (!draft.commands.empty())
+  const Options& options = draft.options;
+  if (options.inquiry && options.suite.file && is_about_lauka(options.inquiry->kind)) return {};
+  if (options.suite.file) {
+    if (!draft.options.commands.texts.empty())
       return Error{fmt::format("--suite has its commands in its file, so {} has no effect",
-                               cited(draft.commands.front())),
+                               cited(draft.options.commands.texts.front())),
                    "leave it out"};
     if (!options.from.empty()) return contradiction("--suite", "--from");
     if (options.inquiry)
@@ -516,7 +517,7 @@ Result<Options> parse_words(const Words& words) {
   if (!typed) return typed.error();
   auto draft = make_draft(*typed);
   if (!draft) return draft.error();
-  if (!draft->inquiry) {
+  if (!draft->options.inquiry) {
     if (auto fits = refuse_separate_value(words); !fits) return fits.error();
   }
   if (auto taken = taken_command(*typed, *draft)) return *std::move(taken);
@@ -525,7 +526,7 @@ Result<Options> parse_words(const Words& words) {
 }
 
 /// Returns the metric of "slower".
-std::string slower_metric(const Options& options) {
+std::string slower_metric(const CountingOptions& options) {
   return std::string(options.region ? kRegionTime : metric_name_of(Role::WallTime));
 }
 
@@ -540,43 +541,47 @@ Result<void> settle_contradictions(Draft& draft) {
 }
 
 Result<void> settle_numbers_of_runs(Draft& draft) {
-  if (is_given(draft, "min-runs") && draft.max_runs && draft.min_runs > *draft.max_runs)
-    return Error{
-        fmt::format("--min-runs {} is more than --max-runs {}", draft.min_runs, *draft.max_runs),
-        "lower --min-runs or raise --max-runs"};
-  if (draft.precision_metric.empty()) draft.precision_metric = slower_metric(draft);
-  if (draft.max_runs) draft.min_runs = std::min(draft.min_runs, *draft.max_runs);
+  if (is_given(draft, "min-runs") && draft.options.run.max_runs &&
+      draft.options.run.min_runs > *draft.options.run.max_runs)
+    return Error{fmt::format("--min-runs {} is more than --max-runs {}", draft.options.run.min_runs,
+                             *draft.options.run.max_runs),
+                 "lower --min-runs or raise --max-runs"};
+  if (draft.options.gates.precision_metric.empty())
+    draft.options.gates.precision_metric = slower_metric(draft.options.counting);
+  if (draft.options.run.max_runs)
+    draft.options.run.min_runs = std::min(draft.options.run.min_runs, *draft.options.run.max_runs);
   return {};
 }
 
 /// Refuses numbers of runs that are no whole sweeps, in which each layout runs once.
 Result<void> settle_layouts(Draft& draft) {
-  if (!draft.layouts) {
+  RunOptions& run = draft.options.run;
+  if (!run.layouts) {
     for (const std::string_view name : {"build", "build-jobs"})
       if (is_given(draft, name))
         return Error{fmt::format("--{} without --layouts", name),
                      "add --layouts N; --setup builds a single program"};
     return {};
   }
-  const std::uint64_t layouts = *draft.layouts;
-  if (is_given(draft, "build-jobs") && draft.builds.empty())
+  const std::uint64_t layouts = *run.layouts;
+  if (is_given(draft, "build-jobs") && draft.options.commands.builds.empty())
     return Error{"--build-jobs without --build", "add --build CMD, or leave it out"};
-  if (draft.tune && draft.tune->compares)
+  if (run.tune && run.tune->compares)
     return Error{"--tune=compare compares runs, and --layouts compares builds",
                  "use only one of them"};
-  if (draft.runs && *draft.runs % layouts != 0) {
-    const std::uint64_t fewer = *draft.runs / layouts * layouts;
+  if (run.runs && *run.runs % layouts != 0) {
+    const std::uint64_t fewer = *run.runs / layouts * layouts;
     const std::string below = fewer > 0 ? fmt::format("{} or ", fewer) : "";
-    return Error{fmt::format("--runs {} cannot be divided among {} layouts", *draft.runs, layouts),
+    return Error{fmt::format("--runs {} cannot be divided among {} layouts", *run.runs, layouts),
                  fmt::format("give {}{}: each layout runs equally often", below, fewer + layouts)};
   }
-  if (!draft.max_runs) return {};
-  if (*draft.max_runs < layouts)
+  if (!run.max_runs) return {};
+  if (*run.max_runs < layouts)
     return Error{fmt::format("--max-runs {} is less than one run of each of {} layouts",
-                             *draft.max_runs, layouts),
+                             *run.max_runs, layouts),
                  fmt::format("allow {} or more", layouts)};
-  *draft.max_runs -= *draft.max_runs % layouts;
-  draft.min_runs = std::min(draft.min_runs, *draft.max_runs);
+  *run.max_runs -= *run.max_runs % layouts;
+  run.min_runs = std::min(run.min_runs, *run.max_runs);
   return {};
 }
 
@@ -584,12 +589,14 @@ Result<void> settle_layouts(Draft& draft) {
 Result<void> settle_gates(Draft& draft) {
   std::vector<Condition> gates;
   if (draft.slower_percent)
-    gates.push_back({.metric = slower_metric(draft), .limit_percent = *draft.slower_percent});
-  for (Condition& gate : draft.gates)
+    gates.push_back(
+        {.metric = slower_metric(draft.options.counting), .limit_percent = *draft.slower_percent});
+  for (Condition& gate : draft.options.gates.conditions)
     if (std::ranges::find(gates, gate) == gates.end()) gates.push_back(std::move(gate));
-  draft.gates = std::move(gates);
+  draft.options.gates.conditions = std::move(gates);
   // A saved session may have gates of its own.
-  if (draft.fail_if_inconclusive && draft.gates.empty() && draft.from.empty())
+  if (draft.options.gates.fail_if_inconclusive && draft.options.gates.conditions.empty() &&
+      draft.options.from.empty())
     return Error{"--fail-if-inconclusive without a gate",
                  "add --fail-if-slower=PCT or --fail-if 'METRIC > PCT'"};
   return {};
@@ -598,24 +605,28 @@ Result<void> settle_gates(Draft& draft) {
 /// Assigns the names in order. The reference has an option of its own for its name, as in
 /// hyperfine, so that the other names do not shift when a reference is added.
 Result<void> settle_commands(Draft& draft) {
-  const std::span<const std::string> words = draft.commands;
+  const std::span<const std::string> words = draft.options.commands.texts;
   if (words.size() > 1 && words[0] == "time")
     return Error{"'time' is not needed: lauka times every command",
                  "write lauka " + shell_quoted(words.subspan(1))};
   // With parameters each value may have a name: the plan counts them.
-  if (draft.names.size() > draft.commands.size() && draft.parameters.empty())
-    return Error{fmt::format("{} names (-n) for {}", draft.names.size(),
-                             plural(draft.commands.size(), "command")),
+  if (draft.options.commands.names.size() > draft.options.commands.texts.size() &&
+      draft.options.commands.parameters.empty())
+    return Error{fmt::format("{} names (-n) for {}", draft.options.commands.names.size(),
+                             plural(draft.options.commands.texts.size(), "command")),
                  draft.reference ? "name the reference with --reference-name"
                                  : "give -n at most once per command"};
-  if (draft.reference && draft.baseline) return contradiction("--reference", "--baseline");
+  if (draft.reference && draft.options.gates.baseline)
+    return contradiction("--reference", "--baseline");
   if (draft.reference_name && !draft.reference)
     return Error{"--reference-name without --reference", "name the first command with -n"};
   if (draft.reference) {
-    draft.commands.insert(draft.commands.begin(), *std::move(draft.reference));
-    draft.names.insert(draft.names.begin(), draft.reference_name.value_or(""));
+    draft.options.commands.texts.insert(draft.options.commands.texts.begin(),
+                                        *std::move(draft.reference));
+    draft.options.commands.names.insert(draft.options.commands.names.begin(),
+                                        draft.reference_name.value_or(""));
   }
-  if (draft.commands.empty())
+  if (draft.options.commands.texts.empty())
     return Error{"no command to measure",
                  "write lauka -- COMMAND [COMMAND ...], or see lauka --help"};
   return {};
@@ -628,17 +639,18 @@ Result<void> settle_saved(Draft& draft) {
     return Error{fmt::format("--from runs nothing, so {} has no effect", option->spelling()),
                  "leave it out"};
   }
-  for (std::string& file : std::exchange(draft.commands, {})) draft.from.push_back(std::move(file));
+  for (std::string& file : std::exchange(draft.options.commands.texts, {}))
+    draft.options.from.push_back(std::move(file));
   if (!draft.reference) return {};
-  if (draft.baseline) return contradiction("--reference", "--baseline");
-  draft.from_reference = *std::move(draft.reference);
+  if (draft.options.gates.baseline) return contradiction("--reference", "--baseline");
+  draft.options.from_reference = *std::move(draft.reference);
   return {};
 }
 
 /// Assigns one step to all scans, or each its own.
 Result<void> settle_steps(Draft& draft) {
   std::vector<ParameterOption*> scans;
-  for (ParameterOption& parameter : draft.parameters) {
+  for (ParameterOption& parameter : draft.options.commands.parameters) {
     if (parameter.is_scan) scans.push_back(&parameter);
   }
   const std::vector<std::string>& steps = draft.steps;
@@ -653,7 +665,7 @@ Result<void> settle_steps(Draft& draft) {
 }
 
 /// Refuses two exports to one file.
-Result<void> settle_exports(const Options& options) {
+Result<void> settle_exports(const OutputOptions& options) {
   const auto& exports = options.exports;
   for (std::size_t i = 0; i < exports.size(); ++i) {
     for (std::size_t k = i + 1; k < exports.size(); ++k) {
@@ -679,29 +691,29 @@ constexpr auto kQuestions = std::to_array<std::pair<InquiryKind, std::string_vie
 /// --check exports its report as JSON only.
 Result<void> settle_check(const Options& options) {
   const bool has_others = std::ranges::any_of(
-      options.exports, [](const ExportTarget& one) { return one.kind != ExportKind::Json; });
+      options.output.exports, [](const ExportTarget& one) { return one.kind != ExportKind::Json; });
   if (has_others)
     return Error{"--check exports nothing but --export-json", "leave out the other exports"};
-  if (options.kpep)
+  if (options.counting.kpep)
     return Error{"--check looks at this machine, so --kpep has no effect", "leave it out"};
   return {};
 }
 
 /// With --threads, --duration is how long to look.
 Result<void> settle_threads(Draft& draft) {
-  Inquiry& inquiry = *draft.inquiry;
+  Inquiry& inquiry = *draft.options.inquiry;
   if (inquiry.processes.size() > 1 && !draft.interval)
     return Error{"--threads shows the table of one process",
                  "name one, or add --interval 10ms for a line of JSON per thread and interval"};
-  if (is_given(draft, "duration")) inquiry.during = draft.duration;
+  if (is_given(draft, "duration")) inquiry.during = draft.options.run.duration;
   inquiry.interval = draft.interval;
   return {};
 }
 
 /// Refuses commands with a question; one word after -l is the text to look for.
 Result<void> settle_inquiry(Draft& draft) {
-  Inquiry& inquiry = *draft.inquiry;
-  const std::vector<std::string> commands = std::exchange(draft.commands, {});
+  Inquiry& inquiry = *draft.options.inquiry;
+  const std::vector<std::string> commands = std::exchange(draft.options.commands.texts, {});
   const auto* const question =
       std::ranges::find(kQuestions, inquiry.kind, [](const auto& one) { return one.first; });
   if (question == kQuestions.end()) return {};
@@ -713,33 +725,33 @@ Result<void> settle_inquiry(Draft& draft) {
                              cited(is_list ? commands.back() : commands.front())),
                  "leave it out"};
   }
-  if (inquiry.kind == InquiryKind::Check) return settle_check(draft);
+  if (inquiry.kind == InquiryKind::Check) return settle_check(draft.options);
   return inquiry.kind == InquiryKind::Threads ? settle_threads(draft) : Result<void>();
 }
 
 /// Settles all but the exports. A suite's benchmarks are settled so, the suite itself is not.
 Result<void> settle_call(Draft& draft) {
-  const bool watches = draft.inquiry && draft.inquiry->kind == InquiryKind::Threads;
+  const bool watches = draft.options.inquiry && draft.options.inquiry->kind == InquiryKind::Threads;
   if (draft.interval && !watches)
     return Error{"--interval without --threads", "add --threads PID, or leave it out"};
-  if (draft.inquiry) return settle_inquiry(draft);
-  if (draft.kpep)
+  if (draft.options.inquiry) return settle_inquiry(draft);
+  if (draft.options.counting.kpep)
     return Error{fmt::format("--kpep {} works only with --list-events and --explain-events",
-                             cited(*draft.kpep)),
+                             cited(*draft.options.counting.kpep)),
                  "add one of them, or leave --kpep out"};
   const std::vector<Result<void> (*)(Draft&)> parts =
-      draft.from.empty()
+      draft.options.from.empty()
           ? std::vector{settle_contradictions, settle_numbers_of_runs, settle_layouts,
                         settle_gates,          settle_commands,        settle_steps}
           : std::vector{settle_gates, settle_saved};
   for (const auto settle_part : parts)
     if (auto settled = settle_part(draft); !settled) return settled;
-  if (draft.region && draft.engine == EngineChoice::Cachegrind)
+  if (draft.options.counting.region && draft.options.counting.engine == EngineChoice::Cachegrind)
     return Error{"--engine cachegrind simulates whole runs, not the region of --region",
                  "use only one of them"};
-  if (draft.engine == EngineChoice::None && !draft.events.empty())
+  if (draft.options.counting.engine == EngineChoice::None && !draft.options.counting.events.empty())
     return Error{fmt::format("--engine none counts nothing, so --event {} cannot be counted",
-                             cited(draft.events.front())),
+                             cited(draft.options.counting.events.front())),
                  "use only one of them"};
   return {};
 }
@@ -754,7 +766,7 @@ Result<Options> parse(int argc, const char* const* argv) {
   auto options = parse_words(words);
   if (!forgotten) return options;
   if (options) {
-    options->unquoted = forgotten->quotes;
+    options->commands.unquoted = forgotten->quotes;
     return options;
   }
   const Error& error = options.error();
@@ -762,12 +774,12 @@ Result<Options> parse(int argc, const char* const* argv) {
 }
 
 Result<Options> settle(Draft draft) {
-  const bool is_suite = draft.suite && !draft.inquiry;
+  const bool is_suite = draft.options.suite.file && !draft.options.inquiry;
   if (!is_suite)
     if (auto settled = settle_call(draft); !settled) return settled.error();
-  if (!draft.inquiry)
-    if (auto targets = settle_exports(draft); !targets) return targets.error();
-  return Options(std::move(draft));
+  if (!draft.options.inquiry)
+    if (auto targets = settle_exports(draft.options.output); !targets) return targets.error();
+  return std::move(draft.options);
 }
 
 }  // namespace lauka::cli

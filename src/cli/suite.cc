@@ -321,7 +321,7 @@ class SuiteReader {
   }
 
   Error at(std::size_t line, const Error& error) const {
-    std::string place = one_line(*typed_.suite);
+    std::string place = one_line(*typed_.suite.file);
     if (line > 0) place += fmt::format(":{}", line);
     if (!benchmark_.empty()) place += ": benchmark " + cited(benchmark_);
     return error.prefixed(place);
@@ -412,7 +412,7 @@ class SuiteReader {
   Result<void> read_session() {
     auto draft = read_draft({}, true);
     if (!draft) return draft.error();
-    draft->suite = typed_.suite;
+    draft->options.suite.file = typed_.suite.file;
     auto options = settle(*std::move(draft));
     if (!options) return at(0, options.error());
     suite_.session = *std::move(options);
@@ -458,10 +458,10 @@ class SuiteReader {
     }
     auto draft = read_draft(own, false);
     if (!draft) return draft.error();
-    draft->commands = std::move(commands);
-    if (draft->commands.empty() && !draft->reference)
+    draft->options.commands.texts = std::move(commands);
+    if (draft->options.commands.texts.empty() && !draft->reference)
       return at(line, {"there are no commands", "write commands = [\"./old\", \"./new\"]"});
-    draft->fail_if_inconclusive.reset();  // some benchmark may have no gate
+    draft->options.gates.fail_if_inconclusive.reset();  // some benchmark may have no gate
     auto options = settle(*std::move(draft));
     if (!options) return at(line, options.error());
     suite_.benchmarks.push_back({benchmark_, *std::move(options)});
@@ -473,18 +473,14 @@ class SuiteReader {
   /// equally large, and a benchmark added at the end moves no other.
   Result<void> choose() {
     benchmark_.clear();
-    const bool has_gate = std::ranges::any_of(
-        suite_.benchmarks, [](const Benchmark& one) { return !one.options.gates.empty(); });
-    if (suite_.session.fail_if_inconclusive && !has_gate)
+    const bool has_gate = std::ranges::any_of(suite_.benchmarks, [](const Benchmark& one) {
+      return !one.options.gates.conditions.empty();
+    });
+    if (suite_.session.gates.fail_if_inconclusive && !has_gate)
       return at(0, {"--fail-if-inconclusive without a gate",
                     "add fail-if-slower = 1 or fail-if = \"METRIC > PCT\""});
-    const Shard shard = typed_.shard.value_or(Shard{});
-    std::optional<Pattern> pattern;
-    if (typed_.only) {
-      auto compiled = Pattern::compile(*typed_.only, Pattern::Groups::Idle);
-      if (!compiled) return compiled.error();
-      pattern = *std::move(compiled);
-    }
+    const Shard shard = typed_.suite.shard.value_or(Shard{});
+    const std::optional<Pattern>& pattern = typed_.suite.only;
     Words names;
     std::vector<Benchmark> chosen;
     bool matches_any = false;
@@ -492,7 +488,7 @@ class SuiteReader {
       Benchmark& one = suite_.benchmarks[i];
       names.push_back(cited(one.name));
       const auto matches = pattern ? pattern->matches(one.name, [] { return true; }) : true;
-      if (!matches) return matches.error().prefixed("--only " + cited(*typed_.only));
+      if (!matches) return matches.error().prefixed("--only " + cited(pattern->text()));
       matches_any = matches_any || *matches;
       if (*matches && i % shard.parts == shard.part - 1) chosen.push_back(std::move(one));
     }
@@ -503,8 +499,8 @@ class SuiteReader {
     names.resize(std::min(names.size(), most_shown));
     std::string all = listed(names, left > 0 ? "," : "and");
     if (left > 0) all += fmt::format(" and {} more", left);
-    return Error{fmt::format("--only {} matches no benchmark of {}", cited(*typed_.only),
-                             cited(*typed_.suite)),
+    return Error{fmt::format("--only {} matches no benchmark of {}", cited(pattern->text()),
+                             cited(*typed_.suite.file)),
                  "they are " + all};
   }
 

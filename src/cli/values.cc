@@ -286,14 +286,15 @@ Result<OwnMetric> derived_metric(const Given& given) {
 Result<OwnMetric> scraped_metric(const Given& given) {
   auto metric = own_metric(given, "'rate:higher=([0-9.]+) requests/s'");
   if (!metric) return metric;
-  const auto pattern = about_option(given, Pattern::compile(metric->text));
-  return pattern ? metric : pattern.error();
+  auto pattern = about_option(given, Pattern::compile(std::exchange(metric->text, {})));
+  if (!pattern) return pattern.error();
+  metric->pattern = *std::move(pattern);
+  return metric;
 }
 
-Result<std::string> line_pattern(const Given& given) {
-  if (auto given_text = text(given); !given_text) return given_text;
-  const auto pattern = about_option(given, Pattern::compile(given.value, Pattern::Groups::Idle));
-  return pattern ? Result<std::string>(given.value) : pattern.error();
+Result<Pattern> line_pattern(const Given& given) {
+  if (auto given_text = text(given); !given_text) return given_text.error();
+  return about_option(given, Pattern::compile(given.value, Pattern::Groups::Idle));
 }
 
 Result<CoreKinds> core_kinds(const Given& given) {

@@ -82,7 +82,7 @@ Result<CoreKinds> core_kinds(const Given& given);
 Result<ExpectedOutput> expected_output(const Given& given);
 
 /// Reads a regular expression for lines.
-Result<std::string> line_pattern(const Given& given);
+Result<Pattern> line_pattern(const Given& given);
 
 /// Reads a metric of the user's own, NAME[:UNIT][:higher|lower]=FORMULA.
 Result<OwnMetric> derived_metric(const Given& given);

@@ -2,6 +2,7 @@
 
 #include "core/event.h"
 #include "core/metric.h"
+#include "core/numbers.h"
 #include "core/record.h"
 
 #include <algorithm>
@@ -166,17 +167,17 @@ constexpr double value_of(const Usage& usage) {
 /// The metrics that need no counters, in the order of the table.
 inline constexpr auto kBuiltInMetrics = std::to_array<BuiltInMetric>({
     {"wall_time", Unit::Seconds, Shown::Always,
-     [](const Usage& u) { return static_cast<double>(u.wall_ns) / 1e9; }, "time from start to end",
+     [](const Usage& u) { return to_seconds(u.wall_ns); }, "time from start to end",
      Role::WallTime},
     {"cpu_time", Unit::Seconds, Shown::Always,
-     [](const Usage& u) { return static_cast<double>(u.user_ns + u.system_ns) / 1e9; },
+     [](const Usage& u) { return to_seconds(u.user_ns + u.system_ns); },
      "user_time + system_time, of the command and all it waited for", Role::CpuTime},
     {"user_time", Unit::Seconds, Shown::Verbose,
-     [](const Usage& u) { return static_cast<double>(u.user_ns) / 1e9; },
-     "CPU time in the program itself", Role::UserTime},
+     [](const Usage& u) { return to_seconds(u.user_ns); }, "CPU time in the program itself",
+     Role::UserTime},
     {"system_time", Unit::Seconds, Shown::Verbose,
-     [](const Usage& u) { return static_cast<double>(u.system_ns) / 1e9; },
-     "CPU time in the kernel on its behalf", Role::SystemTime},
+     [](const Usage& u) { return to_seconds(u.system_ns); }, "CPU time in the kernel on its behalf",
+     Role::SystemTime},
     {"peak_rss", Unit::Bytes, Shown::Always, value_of<&Usage::peak_rss_bytes>,
      "largest resident memory of one process", Role::PeakRss},
     {kTreePeakMemory, Unit::Bytes, Shown::Verbose,

@@ -15,6 +15,14 @@ namespace lauka {
 // put the subject before them
 // ("--runs '0'" + " " + "is out of range").
 
+/// Converts nanoseconds to seconds, the base unit.
+constexpr double to_seconds(std::uint64_t nanoseconds) {
+  return static_cast<double>(nanoseconds) / 1e9;
+}
+constexpr double to_seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
 /// Reads a whole number from `min` to `max`, both included. Digits only: no sign, no blanks.
 Result<std::uint64_t> parse_whole_number(std::string_view text, std::uint64_t min,
                                          std::uint64_t max);

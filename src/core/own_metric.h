@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/metric.h"
+#include "core/pattern.h"
 #include "core/result.h"
 
 #include <optional>
@@ -32,14 +33,15 @@ struct OwnMetric {
   std::string name{};
   OwnUnit unit{};
   Better better = Better::Less;
-  bool has_direction = false;  ///< higher or lower was written
-  std::string text{};  ///< a formula, or a regular expression; empty: the program writes it to
-                       ///< LAUKA_METRICS, or it is of the region
+  bool has_direction = false;           ///< higher or lower was written
+  std::string text{};                   ///< the formula of a derived metric; empty: it has none
+  std::optional<Pattern> pattern{};     ///< finds it in the output; nullopt: it is not scraped
   std::optional<RegionValue> region{};  ///< nullopt: not of the region
   Role role = Role::Other;
 
-  bool is_scraped() const { return !text.empty(); }
-  bool is_written() const { return text.empty() && !region; }
+  bool is_scraped() const { return pattern.has_value(); }
+  /// True if the program writes it to LAUKA_METRICS.
+  bool is_written() const { return text.empty() && !pattern && !region; }
 };
 
 /// True if `name` can be a metric's: a letter or _, then letters, digits, _ . - / and %, at most
@@ -52,7 +54,7 @@ Result<OwnMetric> parse_own_metric(std::string_view head);
 /// Reads "higher" or "lower"; nullopt for another word.
 std::optional<Better> parse_better(std::string_view word);
 
-/// Reads a value, returned in base units: 1,234.5 or 1.2e6, with an optional unit after it (12.5ms,
+/// Reads a value, returned in base units: 1,234.5 or 1.2e6, with an optional unit after it
 /// (12.5ms, 3 MiB), which must be of the same kind as `unit`; without one it is in `unit`. Refuses
 /// other text, nan, and values that are not is_measurable. The error is a predicate.
 Result<double> parse_own_value(std::string_view text, const OwnUnit& unit);

@@ -74,7 +74,7 @@ Result<Pattern> Pattern::compile(std::string_view text, Groups wanted) {
   pcre2_pattern_info(static_cast<pcre2_code*>(code.get()), PCRE2_INFO_CAPTURECOUNT, &groups);
   if (groups == 0 && wanted == Groups::Needed)
     return Error{"has no group", "put the number in parentheses: 'took ([0-9.]+) ms'"};
-  return Pattern(std::move(code));
+  return Pattern(text, std::move(code));
 }
 
 Result<bool> Pattern::matches(std::string_view text, const std::function<bool()>& goes_on) const {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace lauka {
 
@@ -20,6 +21,9 @@ class Pattern {
 
   /// Compiles `text`. The error is a predicate, as in numbers.h.
   static Result<Pattern> compile(std::string_view text, Groups groups = Groups::Needed);
+
+  /// The expression as typed.
+  const std::string& text() const { return text_; }
 
   /// True if it matches somewhere in a whole text. Fails like last_group.
   Result<bool> matches(std::string_view text, const std::function<bool()>& goes_on) const;
@@ -38,8 +42,10 @@ class Pattern {
                                                 const std::function<bool()>& goes_on) const;
 
  private:
-  explicit Pattern(std::shared_ptr<void> code) : code_(std::move(code)) {}
+  Pattern(std::string_view text, std::shared_ptr<void> code)
+      : text_(text), code_(std::move(code)) {}
 
+  std::string text_;
   std::shared_ptr<void> code_;  // PCRE2's
 };
 

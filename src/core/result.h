@@ -66,6 +66,7 @@ enum class NoteKind : unsigned char {
   ImprovementFails,  ///< a gate fails when its metric improves
   JudgedAgain,       ///< a gate of a session that an earlier gate may have ended
   MatchedByPlace,    ///< a command of the baseline has another name
+  OtherLevels,       ///< another session counted other parts of a program's work
   WasCutShort,       ///< a joined session was
   // what happened in the runs
   RunsRepeated,

@@ -3,6 +3,7 @@
 #include "core/text.h"
 #include "cores/threads.h"
 #include "engine/engine.h"
+#include "engine/perf/counters.h"
 #include "engine/perf/perf_engine.h"
 #include "engine/perf/resolve.h"
 #include "os/sysfs.h"

@@ -4,7 +4,7 @@
 #include "core/result.h"
 #include "cores/threads.h"
 #include "engine/engine.h"
-#include "engine/perf/perf_engine.h"
+#include "engine/perf/counters.h"
 #include "os/darwin_calls.h"
 #include "os/linux_calls.h"
 #include "os/process.h"

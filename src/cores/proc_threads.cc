@@ -1,6 +1,7 @@
 #include "core/text.h"
 #include "cores/cores.h"
 #include "cores/threads.h"
+#include "engine/perf/counters.h"
 #include "engine/perf/perf_engine.h"
 
 #include <algorithm>
@@ -17,8 +18,6 @@ namespace lauka::cores {
 namespace {
 
 namespace perf = engine::perf;
-
-constexpr double kNs = 1e9;
 
 /// The events that can be counted of a thread of a running process, and how they are shown.
 struct ThreadCounting {
@@ -174,7 +173,7 @@ class AttachedThread {
       const auto& on = counting_->pmus[i];
       const bool has_column = counting_->kinds_are_pmus;  // after the one for all kinds
       ThreadPart& part = counted.parts[has_column ? static_cast<std::size_t>(on.kind) + 1 : 0];
-      if (has_column) part.cpu_seconds = static_cast<double>(words[2]) / kNs;
+      if (has_column) part.cpu_seconds = to_seconds(words[2]);
       part.cycles = part.cycles.value_or(0) + words[3];
       if (on.instructions && words[0] >= 2)
         part.instructions = part.instructions.value_or(0) + words[4];
@@ -193,7 +192,7 @@ class AttachedThread {
     if (readings.front().enabled_ns > 0)
       times = counting_->clocks->times(readings, 0, counting_->situation);
     for (std::size_t kind = 0; kind < times.ns.size(); ++kind)
-      parts[kind + 1].cpu_seconds = static_cast<double>(times.ns[kind]) / kNs;
+      parts[kind + 1].cpu_seconds = to_seconds(times.ns[kind]);
   }
 
   const ThreadCounting* counting_;
@@ -237,8 +236,7 @@ std::optional<TimesInProc> read_times(const os::LinuxCalls& calls, std::int32_t 
                     static_cast<double>(*system) / kTicksPerSecond};
   times.exact = times.user + times.system;
   if (const auto text = calls.read_file(task_path(process, thread, "schedstat")))
-    if (const auto ns = parse_number(split(*text, ' ').front()))
-      times.exact = static_cast<double>(*ns) / 1e9;
+    if (const auto ns = parse_number(split(*text, ' ').front())) times.exact = to_seconds(*ns);
   return times;
 }
 
@@ -552,10 +550,9 @@ class ProcStream final : public ThreadStream {
 
   static void enter_times(ThreadSample& sample, const SchedulerTimes& now,
                           const SchedulerTimes& before) {
-    constexpr double ns = 1e9;
-    sample.all.cpu_seconds = static_cast<double>(now.on_cpu_ns - before.on_cpu_ns) / ns;
+    sample.all.cpu_seconds = to_seconds(now.on_cpu_ns - before.on_cpu_ns);
     sample.waited_seconds =
-        static_cast<double>(now.waiting_ns - std::min(now.waiting_ns, before.waiting_ns)) / ns;
+        to_seconds(now.waiting_ns - std::min(now.waiting_ns, before.waiting_ns));
   }
 
   const os::LinuxCalls& calls_;

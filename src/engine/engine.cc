@@ -7,6 +7,7 @@
 #include "engine/kperf/kernel.h"
 #include "engine/kperf/kpep.h"
 #include "engine/kperf/kperf_engine.h"
+#include "engine/perf/counters.h"
 #include "engine/perf/perf_engine.h"
 #include "os/files.h"
 #include "os/sysfs.h"

@@ -135,8 +135,8 @@ class SessionReader {
       if (!added) return added.error();
       release(result);  // what is read is not kept twice
     }
-    if (recording().measured.empty()) return Error{"has no commands", "export it again"};
-    if (session_ == nullptr) relate_commands(recording().measured);
+    if (recording().commands.empty()) return Error{"has no commands", "export it again"};
+    if (session_ == nullptr) relate_commands(recording().commands);
     recording().runs =
         std::make_shared<StoredRuns>(std::move(runs_), recording().metrics, std::move(at_most_));
     recording().redone =
@@ -250,10 +250,10 @@ class SessionReader {
     command.name = name.empty() ? text : name;
     command.text = text;
     if (command.name.empty()) return foreign("a result without a command");
-    recording().measured.push_back(std::move(command));
+    recording().commands.push_back(std::move(command));
     runs_.emplace_back();
     redone_.emplace_back();
-    return recording().measured.size() - 1;
+    return recording().commands.size() - 1;
   }
 
   /// Returns a layout, counted from 0, by its number.
@@ -286,10 +286,10 @@ class SessionReader {
   Result<void> add_command_of_hyperfine(const JsonIn& result) {
     const auto command = add_name(result);
     if (!command) return command.error();
-    auto values = read_wall_times(result, recording().measured[*command].name);
+    auto values = read_wall_times(result, recording().commands[*command].name);
     if (!values) return values.error();
     ForeignResult there = read_foreign(result, values->size());
-    recording().measured[*command].parameters = std::move(there.parameters);
+    recording().commands[*command].parameters = std::move(there.parameters);
     CommandRuns& runs = runs_.back();
     add_empty_runs(*command, values->size(), there.statuses, runs);
     earlier_runs_ += runs.size();
@@ -308,7 +308,7 @@ class SessionReader {
     const JsonIn* ours = member(result, "lauka");
     const JsonIn* metrics = ours != nullptr ? object_in(*ours, "metrics") : nullptr;
     if (metrics == nullptr) return foreign("a result without metrics");
-    Command& made = recording().measured[*command];
+    Command& made = recording().commands[*command];
     if (const std::string text = text_in(*ours, "command_line"); !text.empty()) made.text = text;
     made.typed = count_in(*ours, "typed").value_or(*command);
     if (text_in(*ours, "role") == "anchor") recording().reference.anchor = *command;
@@ -376,7 +376,7 @@ class SessionReader {
 
   /// Fills the runs' values; if the file lacks runs, there are as many as samples.
   Result<void> add_samples(const JsonIn& metrics, std::size_t command, CommandRuns& runs) {
-    const std::string& name = recording().measured[command].name;
+    const std::string& name = recording().commands[command].name;
     const bool has_runs = runs.size() > 0;
     for (const auto& [metric, there] : metrics.items()) {
       const JsonIn* samples = list_in(there, "samples");
@@ -447,7 +447,7 @@ class SessionReader {
       if (const auto tick = count_in(*timers, "tick_ns"))
         to.timers.tick = std::chrono::nanoseconds(*tick);
     }
-    to.origins = read_origins(there, to.measured.size());
+    to.origins = read_origins(there, to.commands.size());
     to.complete = flag_in(there, "complete", true);
     read_ended_by(there);
     const double confidence = number_in(there, "confidence").value_or(0.0);
@@ -455,7 +455,7 @@ class SessionReader {
     to.notes = read_notes(there);
     if (auto shell = split_words(text_in(there, "shell"))) to.shell = *std::move(shell);
     to.reference.command =
-        std::min<std::size_t>(count_in(there, "reference").value_or(0), to.measured.size() - 1);
+        std::min<std::size_t>(count_in(there, "reference").value_or(0), to.commands.size() - 1);
     read_.findings = read_findings(there, to);
     return read_baseline(there);
   }
@@ -463,7 +463,7 @@ class SessionReader {
   void read_ended_by(const JsonIn& there) {
     const JsonIn* failed = object_in(there, "failed_run");
     const auto command = failed != nullptr ? count_in(*failed, "command") : std::nullopt;
-    if (!command || *command >= recording().measured.size()) return;
+    if (!command || *command >= recording().commands.size()) return;
     RunRow row = read_run(*failed, *command, 0).row;
     row.kind = value_in(kKindWords, text_in(*failed, "kind"));
     recording().ended_by = row;
@@ -481,15 +481,15 @@ class SessionReader {
     const auto executables = texts_in(*baseline, "executable_sha256");
     const auto calls = texts_in(*baseline, "call_sha256");
     const JsonIn* samples = list_in(*baseline, "samples");
-    if (names.size() != recording().measured.size()) return foreign("a baseline without commands");
+    if (names.size() != recording().commands.size()) return foreign("a baseline without commands");
     const bool has_samples = samples != nullptr && samples->size() == names.size();  // else older
     std::vector<CommandRuns> runs(names.size());
     earlier_runs_ = 0;
     Baseline reference{.file = text_in(*baseline, "file")};
     for (std::size_t c = 0; c < names.size(); ++c) {
-      session->measured.push_back({.name = names[c], .text = names[c], .words = {}});
+      session->commands.push_back({.name = names[c], .text = names[c], .words = {}});
       if (executables.size() == names.size() && calls.size() == names.size())
-        session->measured.back().program = {executables[c], calls[c]};
+        session->commands.back().program = {executables[c], calls[c]};
       reference.commands.push_back(c);
       if (has_samples)
         if (auto added = add_samples((*samples)[c], c, runs[c]); !added) return added;
@@ -516,7 +516,7 @@ class SessionReader {
 Json log_ratio_json(const Results& results, std::size_t metric, std::size_t command,
                     std::optional<std::size_t> to) {
   if (!to || *to == command) return nullptr;
-  const auto ratio = log_ratio(results, metric, command, *to);
+  const auto ratio = log_ratio(results.session, metric, command, *to);
   if (!ratio) return nullptr;
   return {{"value", ratio->value}, {"error", json_number(ratio->error)}};
 }
@@ -525,7 +525,7 @@ Json log_ratio_json(const Results& results, std::size_t metric, std::size_t comm
 /// run.
 void put_for_history(JsonWriter& json, const Results& results, std::size_t command,
                      const MetricResult& row, std::span<const std::optional<double>> samples) {
-  const Reference& reference = results.reference;
+  const Reference& reference = results.session.reference;
   std::vector<double> values;
   values.reserve(samples.size());
   for (const auto& sample : samples)
@@ -570,8 +570,8 @@ Json layouts_json(const MetricResult& row) {
 /// `samples` are one for each kept run, null if not measured.
 void put_metric(JsonWriter& json, const Results& results, std::size_t command,
                 const MetricResult& row) {
-  const Unit unit = results.metrics[row.metric].unit;
-  json.open(results.metrics[row.metric].name, '{');
+  const Unit unit = results.session.metrics[row.metric].unit;
+  json.open(results.session.metrics[row.metric].name, '{');
   json.put("unit", unit_symbol(unit));
   json.put("runs", row.runs);
   const stats::Summary* summary = row.summary ? &*row.summary : nullptr;
@@ -591,7 +591,7 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
   json.put("at_most", json_number(row.at_most));
   json.put("delta", row.delta ? to_json(*row.delta) : Json(nullptr));
   if (row.layouts) json.put("layouts", layouts_json(row));
-  const std::optional<Percentile>& percentile = results.metrics[row.metric].percentile;
+  const std::optional<Percentile>& percentile = results.session.metrics[row.metric].percentile;
   if (percentile) {
     // The other metric has its samples.
     json.put("percentile", {{"of", percentile->of},
@@ -605,8 +605,8 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
     return;
   }
   std::vector<std::optional<double>> samples;
-  for (const std::uint32_t run : results.runs->of_command(command))
-    samples.push_back(results.runs->value(run, row.metric));
+  for (const std::uint32_t run : results.session.runs->of_command(command))
+    samples.push_back(results.session.runs->value(run, row.metric));
   put_for_history(json, results, command, row, samples);
   json.list("samples", samples.size(),
             [&](std::size_t i, std::string& to) { add_sample(samples[i], unit, to); });
@@ -615,7 +615,7 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
 
 /// Writes a kept run's place in the session. Another fact about a run is a key here.
 void put_run(JsonWriter& json, const Results& results, std::size_t index, bool has_time) {
-  const RunRow run = results.runs->row(index);
+  const RunRow run = results.session.runs->row(index);
   const bool is_flat = run.own.empty();  // all on one line
   std::string line;
   const auto put = [&](std::string_view key, std::string_view text) {
@@ -632,7 +632,7 @@ void put_run(JsonWriter& json, const Results& results, std::size_t index, bool h
   put("kind", json_string(word_in(kKindWords, run.kind)));
   put("round", fmt::to_string(run.round + 1));
   put("pass", fmt::to_string(run.pass + 1));
-  if (results.setting.layouts > 1) put("layout", fmt::to_string(run.layout + 1));
+  if (results.session.setting.layouts > 1) put("layout", fmt::to_string(run.layout + 1));
   put("exit_code", status_json(run.status));
   if (run.status != 0) put("outcome", json_string(ending_word(run.ending)));
   put("coverage", run.coverage ? json_real(*run.coverage) : "null");
@@ -649,18 +649,18 @@ void put_run(JsonWriter& json, const Results& results, std::size_t index, bool h
 }
 
 void put_runs(JsonWriter& json, const Results& results, std::size_t command) {
-  const auto wall_time = find_metric(results.metrics, Role::WallTime);
+  const auto wall_time = find_metric(results.session.metrics, Role::WallTime);
   json.open("runs", '[');
-  for (const std::size_t index : results.runs->of_command(command))
-    put_run(json, results, index, wall_time && results.runs->value(index, *wall_time));
+  for (const std::size_t index : results.session.runs->of_command(command))
+    put_run(json, results, index, wall_time && results.session.runs->value(index, *wall_time));
   json.close();
 }
 
 void put_redone(JsonWriter& json, const Results& results, std::size_t command) {
-  if (results.redone->of_command(command).empty()) return;
+  if (results.session.redone->of_command(command).empty()) return;
   json.open("redone_runs", '[');
-  for (const std::size_t index : results.redone->of_command(command)) {
-    const RunRow run = results.redone->row(index);
+  for (const std::size_t index : results.session.redone->of_command(command)) {
+    const RunRow run = results.session.redone->row(index);
     json.open('{');
     json.put("run", index + 1);
     json.put("round", run.round + 1);
@@ -670,11 +670,12 @@ void put_redone(JsonWriter& json, const Results& results, std::size_t command) {
     json.put("reason", json_word(word_in(kRedoWords, run.reason)));
     json.put("why", run.why);
     json.open("values", '{');
-    for (std::size_t m = 0; m < results.metrics.size(); ++m) {
-      if (const auto value = results.redone->value(index, m);
-          value && !results.metrics[m].percentile)
-        json.put_with(results.metrics[m].name,
-                      [&](std::string& to) { add_sample(value, results.metrics[m].unit, to); });
+    for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
+      if (const auto value = results.session.redone->value(index, m);
+          value && !results.session.metrics[m].percentile)
+        json.put_with(results.session.metrics[m].name, [&](std::string& to) {
+          add_sample(value, results.session.metrics[m].unit, to);
+        });
     }
     json.close();
     json.close();
@@ -684,14 +685,11 @@ void put_redone(JsonWriter& json, const Results& results, std::size_t command) {
 
 /// In seconds, as the times that it was subtracted from.
 Json overhead_json(const Results& results, std::size_t command) {
-  if (command >= results.overheads.size()) return nullptr;
-  const ShellOverhead& overhead = results.overheads[command];
-  const auto seconds = [](std::uint64_t nanoseconds) {
-    return static_cast<double>(nanoseconds) / 1e9;
-  };
-  return {{metric_name_of(Role::WallTime), seconds(overhead.wall_ns)},
-          {metric_name_of(Role::UserTime), seconds(overhead.user_ns)},
-          {metric_name_of(Role::SystemTime), seconds(overhead.system_ns)}};
+  if (command >= results.session.overheads.size()) return nullptr;
+  const ShellOverhead& overhead = results.session.overheads[command];
+  return {{metric_name_of(Role::WallTime), to_seconds(overhead.wall_ns)},
+          {metric_name_of(Role::UserTime), to_seconds(overhead.user_ns)},
+          {metric_name_of(Role::SystemTime), to_seconds(overhead.system_ns)}};
 }
 
 Json why_json(const Results& results, std::size_t command) {
@@ -723,23 +721,24 @@ Result<ReadSession> read_session_document(JsonIn document) {
 }
 
 void put_lauka_result(JsonWriter& json, const Results& results, std::size_t command) {
+  const Command& typed = results.session.commands[command];
   const CommandResult& of_command = results.commands[command];
-  json.put("command_line", of_command.text);
-  json.put("typed", of_command.typed);
-  json.put("pattern", of_command.pattern);
-  if (!of_command.folder.empty()) json.put("cwd", of_command.folder);
-  if (of_command.program.is_known()) {
-    json.put("executable_sha256", of_command.program.executable);
-    json.put("call_sha256", of_command.program.call);
+  json.put("command_line", typed.text);
+  json.put("typed", typed.typed);
+  json.put("pattern", typed.pattern);
+  if (!typed.folder.empty()) json.put("cwd", typed.folder);
+  if (typed.program.is_known()) {
+    json.put("executable_sha256", typed.program.executable);
+    json.put("call_sha256", typed.program.call);
   }
-  if (of_command.expected) json.put("expected_output", text_of(*of_command.expected));
-  if (const auto& lost = of_command.uncounted)
+  if (typed.expected) json.put("expected_output", text_of(*typed.expected));
+  if (const auto& lost = typed.uncounted)
     json.put("lost_counts", {{"why", word_in(kLossWords, lost->loss)},
                              {"file", lost->file},
                              {"counted_as_root", lost->is_counted_as_root}});
-  if (!of_command.parameters.empty()) {
+  if (!typed.parameters.empty()) {
     Json parameters = Json::array();
-    for (const Parameter& one : of_command.parameters)
+    for (const Parameter& one : typed.parameters)
       parameters.push_back({{"name", one.name}, {"value", one.value}});
     json.put("parameters", parameters);
   }

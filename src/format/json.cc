@@ -63,22 +63,22 @@ Json github_entry(const MetricResult& row, const Metric& metric, const std::stri
 }
 
 void write_lines(const Results& results, const Sink& sink) {
-  for (std::size_t i = 0; i < results.runs->size(); ++i) {
-    const RunRow run = results.runs->row(i);
+  for (std::size_t i = 0; i < results.session.runs->size(); ++i) {
+    const RunRow run = results.session.runs->row(i);
     Json line = Json::object();
     if (!results.benchmark.empty()) line["benchmark"] = results.benchmark;
     if (run.order != 0) line["order"] = run.order;
-    line.update({{"command", results.commands[run.command].name},
+    line.update({{"command", results.session.commands[run.command].name},
                  {"run", i + 1},
                  {"round", run.round + 1},
                  {"pass", run.pass + 1},
                  {"status", run.status ? Json(*run.status) : Json(nullptr)},
                  {"outcome", ending_word(run.ending)},
                  {"metrics", Json::object()}});
-    if (results.setting.layouts > 1) line["layout"] = run.layout + 1;
-    for (std::size_t m = 0; m < results.metrics.size(); ++m) {
-      const Metric& metric = results.metrics[m];
-      const auto value = metric.percentile ? std::nullopt : results.runs->value(i, m);
+    if (results.session.setting.layouts > 1) line["layout"] = run.layout + 1;
+    for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
+      const Metric& metric = results.session.metrics[m];
+      const auto value = metric.percentile ? std::nullopt : results.session.runs->value(i, m);
       if (!value) continue;
       std::string text;
       add_sample(value, metric.unit, text);
@@ -93,28 +93,28 @@ using Places = std::array<std::optional<std::size_t>, kNamesakes.size()>;
 
 std::optional<double> read_value(const Results& results, std::size_t run,
                                  std::optional<std::size_t> metric) {
-  return metric ? results.runs->value(run, *metric) : std::nullopt;
+  return metric ? results.session.runs->value(run, *metric) : std::nullopt;
 }
 
 std::vector<std::size_t> timed_runs(const Results& results, std::size_t command) {
-  const auto wall_time = find_metric(results.metrics, Role::WallTime);
+  const auto wall_time = find_metric(results.session.metrics, Role::WallTime);
   std::vector<std::size_t> runs;
-  for (const std::size_t run : results.runs->of_command(command))
+  for (const std::size_t run : results.session.runs->of_command(command))
     if (read_value(results, run, wall_time)) runs.push_back(run);
   return runs;
 }
 
 void put_list(JsonWriter& json, std::string_view key, const Results& results,
               const std::vector<std::size_t>& runs, Role metric) {
-  const auto index = find_metric(results.metrics, metric);
+  const auto index = find_metric(results.session.metrics, metric);
   json.list(key, runs.size(), [&](std::size_t i, std::string& to) {
-    add_sample(read_value(results, runs[i], index), results.metrics[*index].unit, to);
+    add_sample(read_value(results, runs[i], index), results.session.metrics[*index].unit, to);
   });
 }
 
 void put_statistics(JsonWriter& json, const Results& results, const CommandResult& command) {
   const auto row_of_role = [&](Role metric) {
-    const MetricResult* row = row_of(command, find_metric(results.metrics, metric));
+    const MetricResult* row = row_of(command, find_metric(results.session.metrics, metric));
     return row != nullptr && row->summary ? row : nullptr;
   };
   const auto put = [&](std::string_view key, const MetricResult* row,
@@ -126,7 +126,7 @@ void put_statistics(JsonWriter& json, const Results& results, const CommandResul
   json.put("stddev", json_number(wall_time != nullptr ? wall_time->summary->stddev : std::nullopt));
   put("median", wall_time, &stats::Summary::median);
   const auto put_mean = [&](std::string_view key, Role role) {
-    const MetricResult* row = row_of(command, find_metric(results.metrics, role));
+    const MetricResult* row = row_of(command, find_metric(results.session.metrics, role));
     json.put(key, json_number(row != nullptr ? row->mean() : std::nullopt));
   };
   put_mean("user", Role::UserTime);
@@ -143,13 +143,13 @@ void put_measurement(JsonWriter& json, const Results& results, const Places& pla
     if (!value) continue;
     const Namesake& name = kNamesakes[i];
     json.put_with(name.theirs, [&](std::string& to) {
-      add_sample(value, results.metrics[*places[i]].unit, to += R"({"value": )"sv);
+      add_sample(value, results.session.metrics[*places[i]].unit, to += R"({"value": )"sv);
       if (!name.unit.empty()) to.append(R"(, "unit": ")"sv).append(name.unit) += '"';
       to += '}';
     });
   }
   json.put_with("exit_code",
-                [&](std::string& to) { to += status_json(results.runs->row(run).status); });
+                [&](std::string& to) { to += status_json(results.session.runs->row(run).status); });
   json.close();
 }
 
@@ -158,10 +158,10 @@ void put_measurement(JsonWriter& json, const Results& results, const Places& pla
 Json summary_json(const Results& results, const CommandResult& command, std::size_t runs) {
   Json all = Json::object();
   for (const Namesake& name : kNamesakes) {
-    const MetricResult* row = row_of(command, find_metric(results.metrics, name.ours));
+    const MetricResult* row = row_of(command, find_metric(results.session.metrics, name.ours));
     if (row == nullptr || !row->summary || row->summary->count != runs) continue;
     // Even if there are as many counting runs as timed ones, they are other runs.
-    if (results.metrics[row->metric].kind != RoundKind::Timed) continue;
+    if (results.session.metrics[row->metric].kind != RoundKind::Timed) continue;
     const stats::Summary& summary = *row->summary;
     Json& there = all[std::string(name.theirs)];
     there["unit"] = name.unit.empty() ? "count" : name.unit;
@@ -180,30 +180,31 @@ constexpr int kHyperfineSchema = 2;
 void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t command) {
   const CommandResult& of_command = results.commands[command];
   const std::vector<std::size_t> runs = timed_runs(results, command);
-  json.put("command", of_command.name);
-  if (of_command.name != of_command.text) json.put("name", of_command.name);
-  if (!results.reference.is_candidate(command) && results.commands.size() > 1)
+  const Command& typed = results.session.commands[command];
+  json.put("command", typed.name);
+  if (typed.name != typed.text) json.put("name", typed.name);
+  if (!results.session.reference.is_candidate(command) && results.commands.size() > 1)
     json.put("is_reference", true);
   put_statistics(json, results, of_command);
   put_list(json, "times", results, runs, Role::WallTime);
   // A list with gaps would not belong to the list of times: no list, like hyperfine if the system
   // does not report it.
-  const auto peak_rss = find_metric(results.metrics, Role::PeakRss);
+  const auto peak_rss = find_metric(results.session.metrics, Role::PeakRss);
   const bool is_known = std::ranges::all_of(
       runs, [&](std::size_t run) { return read_value(results, run, peak_rss).has_value(); });
   if (!runs.empty() && is_known) put_list(json, "memory_usage_byte", results, runs, Role::PeakRss);
   json.list("exit_codes", runs.size(), [&](std::size_t i, std::string& to) {
-    to += status_json(results.runs->row(runs[i]).status);
+    to += status_json(results.session.runs->row(runs[i]).status);
   });
   Places places;
   std::ranges::transform(kNamesakes, places.begin(), [&](const Namesake& name) {
-    return find_metric(results.metrics, name.ours);
+    return find_metric(results.session.metrics, name.ours);
   });
   json.open("measurements", '[');
   for (const std::size_t run : runs) put_measurement(json, results, places, run);
   json.close();
   Json parameters;
-  for (const Parameter& parameter : of_command.parameters)
+  for (const Parameter& parameter : typed.parameters)
     parameters[parameter.name]["value"] = parameter.value;  // of 2.0; 1.x has no "value"
   if (!parameters.is_null()) json.put("parameters", parameters);
   json.put("summary", summary_json(results, of_command, runs.size()));
@@ -216,7 +217,7 @@ void put_results(JsonWriter& json, const Results& results) {
     json.open("lauka", '{');
     if (!results.benchmark.empty()) {
       json.put("benchmark", results.benchmark);
-      json.put("role", report::role_of(results.reference, c));
+      json.put("role", report::role_of(results.session.reference, c));
     }
     put_lauka_result(json, results, c);
     json.close();
@@ -246,7 +247,7 @@ void put_suite(JsonWriter& json, const Report& report) {
   for (const Results& one : report.benchmarks) {
     json.open('{');
     json.put("name", one.benchmark);
-    json.put("complete", one.complete);
+    json.put("complete", one.session.complete);
     put_lauka_measured(json, one);
     json.close();
   }
@@ -287,8 +288,8 @@ void write_bmf(const Report& report, const Sink& sink) {
     for (std::size_t c = 0; c < one.commands.size(); ++c) {
       json.open(names[c].text(), '{');
       for (const MetricResult& row : one.commands[c].rows)
-        if (const Json measure = bmf_measure(row, one.confidence); !measure.is_null())
-          json.put(one.metrics[row.metric].name, measure);
+        if (const Json measure = bmf_measure(row, one.session.confidence); !measure.is_null())
+          json.put(one.session.metrics[row.metric].name, measure);
       if (const std::size_t failed = one.commands[c].endings.failed_runs(); failed > 0)
         json.put("failed_runs", {{"value", failed}});
       json.close();
@@ -304,7 +305,7 @@ void write_github_benchmark(const Report& report, const Sink& sink) {
     const std::vector<report::ToolName> names = report::tool_names(one);
     for (std::size_t c = 0; c < one.commands.size(); ++c)
       for (const MetricResult& row : one.commands[c].rows)
-        if (const Json entry = github_entry(row, one.metrics[row.metric], names[c].text(),
+        if (const Json entry = github_entry(row, one.session.metrics[row.metric], names[c].text(),
                                             one.commands[c].endings);
             !entry.is_null())
           json.put({}, entry);
@@ -321,7 +322,7 @@ void write_json(const Report& report, const Sink& sink) {
   JsonWriter json(sink);
   json.open('{');
   json.put("schema_version", kHyperfineSchema);
-  const Circumstances& at = first.circumstances;
+  const Circumstances& at = first.session.circumstances;
   json.put("metadata",
            {{"lauka_version", at.version},
             {"start_time", rfc3339(at.began)},

@@ -133,6 +133,7 @@ inline constexpr auto kNoteWords = std::to_array<Word<NoteKind>>({
     {NoteKind::ImprovementFails, "improvement_fails"},
     {NoteKind::JudgedAgain, "judged_again"},
     {NoteKind::MatchedByPlace, "matched_by_place"},
+    {NoteKind::OtherLevels, "other_levels"},
     {NoteKind::WasCutShort, "was_cut_short"},
     {NoteKind::RunsRepeated, "runs_repeated"},
     {NoteKind::RunsUncounted, "runs_uncounted"},

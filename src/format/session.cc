@@ -67,7 +67,7 @@ stats::Delta read_delta(const JsonIn& gate) {
 std::optional<gate::Verdict> read_verdict(const JsonIn& there, const Recording& session) {
   const auto metric = find_metric(session.metrics, text_in(there, "metric"));
   const std::size_t candidate = count_in(there, "command").value_or(0);
-  if (!metric || candidate >= session.measured.size()) return std::nullopt;
+  if (!metric || candidate >= session.commands.size()) return std::nullopt;
   gate::Verdict verdict;
   verdict.metric = *metric;
   verdict.candidate = candidate;
@@ -93,7 +93,7 @@ std::optional<gate::Verdict> read_verdict(const JsonIn& there, const Recording& 
   verdict.decided_by = value_in(kDecidedByWords, text_in(there, "decided_by"));
   verdict.obstacle = value_in(kObstacleWords, text_in(there, "obstacle"));
   if (const auto command = count_in(there, "too_small");
-      command && *command < session.measured.size())
+      command && *command < session.commands.size())
     verdict.too_small = *command;
   return verdict;
 }
@@ -158,7 +158,7 @@ Json fractions_json(const stats::Delta& delta) {
 Json gate_json(const Results& results, const gate::Verdict& verdict) {
   Json gate;
   gate["verdict"] = word_in(kAnswerWords, verdict.answer);
-  gate["metric"] = results.metrics[verdict.metric].name;
+  gate["metric"] = results.session.metrics[verdict.metric].name;
   const Condition& condition = verdict.condition;
   gate["condition"] = report::condition_text(condition);
   gate["below"] = condition.below;
@@ -166,7 +166,7 @@ Json gate_json(const Results& results, const gate::Verdict& verdict) {
   gate["bound"] = json_number(condition.bound);
   gate["bound_text"] = json_word(condition.bound_text);
   gate["command"] = verdict.candidate;
-  gate["name"] = results.commands[verdict.candidate].name;
+  gate["name"] = results.session.commands[verdict.candidate].name;
   gate["rounds"] = verdict.rounds;
   gate["look"] = verdict.look;
   gate["delta"] = to_json(verdict.delta);
@@ -186,8 +186,8 @@ Json gate_json(const Results& results, const gate::Verdict& verdict) {
 }
 
 Json intervals_json(const Results& results) {
-  return list_of(results.intervals, [&](const gate::GatedInterval& one) -> Json {
-    return {{"metric", results.metrics[one.metric].name},
+  return list_of(results.findings.intervals, [&](const gate::GatedInterval& one) -> Json {
+    return {{"metric", results.session.metrics[one.metric].name},
             {"tail", one.tails.tail},
             {"tail_of_mean", one.tails.of_mean}};
   });
@@ -197,7 +197,7 @@ Json comparisons_json(const Results& results) {
   return list_of(results.rankings, [&](const Ranking& ranking) -> Json {
     const stats::RelativeSpeed& speed = ranking.speed;
     return {{"command", ranking.command},
-            {"metric", results.metrics[ranking.metric].name},
+            {"metric", results.session.metrics[ranking.metric].name},
             {"ratio", speed.ratio},
             {"low", speed.bounds ? Json(speed.bounds->low) : Json(nullptr)},
             {"high", speed.bounds ? Json(speed.bounds->high) : Json(nullptr)},
@@ -245,10 +245,10 @@ Json json_item(const Throttling& one) {
 }
 
 Json failed_run_json(const Results& results) {
-  if (!results.ended_by) return nullptr;
-  const RunRow& run = *results.ended_by;
+  if (!results.session.ended_by) return nullptr;
+  const RunRow& run = *results.session.ended_by;
   return {{"command", run.command},
-          {"name", results.commands[run.command].name},
+          {"name", results.session.commands[run.command].name},
           {"kind", word_in(kKindWords, run.kind)},
           {"round", run.round + 1},
           {"pass", run.pass + 1},
@@ -291,7 +291,7 @@ Json json_item(const Tuning& tuning) {
 }
 
 Json origins_json(const Results& results) {
-  return list_of(results.origins, [](const Origin& origin) -> Json {
+  return list_of(results.session.origins, [](const Origin& origin) -> Json {
     Json json{{"file", origin.file},
               {"commands", origin.commands},
               {"order", word_in(kOrderWords, origin.order)},
@@ -328,11 +328,11 @@ void put_description(JsonWriter& json, const Metric& metric) {
 
 /// Writes the baseline with its values, so that deltas can be taken again.
 void put_baseline(JsonWriter& json, const Results& results) {
-  if (!results.reference.baseline) {
+  if (!results.session.reference.baseline) {
     json.put("baseline", nullptr);
     return;
   }
-  const Baseline& baseline = *results.reference.baseline;
+  const Baseline& baseline = *results.session.reference.baseline;
   const Recording& there = *baseline.session;
   Json names = Json::array();
   Json executables = Json::array();
@@ -354,12 +354,12 @@ void put_baseline(JsonWriter& json, const Results& results) {
   json.open("samples", '[');
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     json.open('{');
-    for (std::size_t m = 0; m < results.metrics.size(); ++m) {
+    for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
       const Series series = baseline_series(baseline, c, m);
       const std::vector<double>& values = series.values;
-      if (values.empty() || results.metrics[m].percentile) continue;
-      const Unit unit = results.metrics[m].unit;
-      json.open(results.metrics[m].name, '{');
+      if (values.empty() || results.session.metrics[m].percentile) continue;
+      const Unit unit = results.session.metrics[m].unit;
+      json.open(results.session.metrics[m].name, '{');
       json.put("unit", unit_symbol(unit));
       json.list("samples", values.size(),
                 [&](std::size_t i, std::string& to) { add_sample(values[i], unit, to); });
@@ -382,14 +382,14 @@ Json json_item(const Event& event) {
 }
 
 void put_metrics(JsonWriter& json, const Results& results) {
-  const std::vector<Event>& events = results.setting.events.events;
-  const std::vector<Pass>& passes = results.setting.events.passes;
+  const std::vector<Event>& events = results.session.setting.events.events;
+  const std::vector<Pass>& passes = results.session.setting.events.passes;
   const auto names_of = [&](const Pass& pass) {
     return list_of(pass.events, [&](std::size_t event) { return events[event].name; });
   };
   const auto of_one = [](const auto& one) { return json_item(one); };
   json.open("metrics", '[');
-  for (const Metric& metric : results.metrics) put_description(json, metric);
+  for (const Metric& metric : results.session.metrics) put_description(json, metric);
   json.close();
   json.put("events", list_of(events, of_one));
   json.put("passes", list_of(passes, names_of));
@@ -617,28 +617,30 @@ Json to_json(const stats::Delta& delta) {
 }
 
 void put_lauka_identity(JsonWriter& json, const Results& results, bool complete) {
-  const auto& tick = results.timers.tick;
+  const auto& tick = results.session.timers.tick;
   json.put("format", kNewestFormat);
-  json.put("version", results.circumstances.version);
-  json.put("session_id", results.circumstances.session_id);
-  json.put("end_time", rfc3339(results.circumstances.ended));
-  json.put("labels", labels_json(results.circumstances));
+  json.put("version", results.session.circumstances.version);
+  json.put("session_id", results.session.circumstances.session_id);
+  json.put("end_time", rfc3339(results.session.circumstances.ended));
+  json.put("labels", labels_json(results.session.circumstances));
   json.put("complete", complete);
-  json.put("machine", to_json(results.circumstances.machine));
-  if (const auto& tuning = results.circumstances.tuning) json.put("tuning", json_item(*tuning));
-  if (const auto& throttling = results.circumstances.throttling)
+  json.put("machine", to_json(results.session.circumstances.machine));
+  if (const auto& tuning = results.session.circumstances.tuning)
+    json.put("tuning", json_item(*tuning));
+  if (const auto& throttling = results.session.circumstances.throttling)
     json.put("throttling", json_item(*throttling));
-  json.put("timers", {{"clock_step_ns", results.timers.clock_step.count()},
+  json.put("timers", {{"clock_step_ns", results.session.timers.clock_step.count()},
                       {"tick_ns", tick ? Json(tick->count()) : Json(nullptr)}});
 }
 
 void put_lauka_measured(JsonWriter& json, const Results& results) {
-  const Setting& setting = results.setting;
-  if (!results.origins.empty()) json.put("sessions", origins_json(results));
+  const Setting& setting = results.session.setting;
+  if (!results.session.origins.empty()) json.put("sessions", origins_json(results));
   json.put("order", word_in(kOrderWords, setting.order));
   json.put("order_for_hooks", setting.order_is_for_hooks);
   json.put("seed", setting.seed);
-  json.put("shell", results.shell.empty() ? Json(nullptr) : Json(shell_quoted(results.shell)));
+  json.put("shell", results.session.shell.empty() ? Json(nullptr)
+                                                  : Json(shell_quoted(results.session.shell)));
   json.put("warmup_runs", setting.warmup);
   if (setting.until) json.put("until", *setting.until);
   if (setting.jobs > 1) json.put("jobs", setting.jobs);
@@ -648,21 +650,23 @@ void put_lauka_measured(JsonWriter& json, const Results& results) {
                     {"min_runs", setting.stop.min_runs},
                     {"max_runs", or_null(setting.stop.max_runs)}});
   json.put("min_share", json_number(setting.min_share));
-  json.put("confidence", results.confidence);
+  json.put("confidence", results.session.confidence);
   json.put("paired", results.paired);
-  json.put("reference",
-           results.reference.baseline ? Json(nullptr) : Json(results.reference.command));
+  json.put("reference", results.session.reference.baseline
+                            ? Json(nullptr)
+                            : Json(results.session.reference.command));
   put_baseline(json, results);
   put_metrics(json, results);
   json.put("comparisons", comparisons_json(results));
-  json.put("gates",
-           list_of(results.verdicts, [&](const auto& one) { return gate_json(results, one); }));
+  json.put("gates", list_of(results.findings.verdicts,
+                            [&](const auto& one) { return gate_json(results, one); }));
   json.put("intervals", intervals_json(results));
-  json.put("precision", precision_json(results.precision));
+  json.put("precision", precision_json(results.findings.precision));
   json.put("failed_run", failed_run_json(results));
   json.put("warnings", warnings_json(results));
-  json.put("notes", list_of(results.notes, [](const Note& note) { return Json(note.text); }));
-  json.put("note_kinds", list_of(results.notes, [](const Note& note) {
+  json.put("notes",
+           list_of(results.session.notes, [](const Note& note) { return Json(note.text); }));
+  json.put("note_kinds", list_of(results.session.notes, [](const Note& note) {
              return json_word(word_in(kNoteWords, note.kind));
            }));
 }

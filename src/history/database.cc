@@ -157,6 +157,13 @@ constexpr int kTriesForLog = 100;
 constexpr std::string_view kNoConnection = "Cannot establish connection to the database.";  // SOCI
 constexpr std::int64_t kSchemaLock = 0x6c61756b61;  // "lauka"
 
+/// Removes the name of SOCI's function at the beginning of a message.
+std::string_view without_function(std::string_view message) {
+  const std::size_t end = message.find(": ");
+  const bool has_name = end != std::string_view::npos && message.substr(0, end).find("::") < end;
+  return has_name ? message.substr(end + 2) : message;
+}
+
 /// Returns the database's message in one line; a server's has several, with hints.
 Error failed(const std::exception& error, std::string_view what = "query failed") {
   std::string text = error.what();
@@ -164,7 +171,8 @@ Error failed(const std::exception& error, std::string_view what = "query failed"
   if (of_soci != nullptr) text = of_soci->get_error_message();
   std::string line;
   for (const std::string_view part : split(text, '\n'))
-    if (const auto words = trimmed(part); !words.empty() && words != kNoConnection)
+    if (const auto words = without_function(trimmed(part));
+        !words.empty() && words != kNoConnection)
       line += (line.empty() ? "" : " ") + std::string(words);
   const bool is_readonly = line.find("readonly database") != std::string::npos;
   return Error{fmt::format("{}: {}", what, one_line(line)),

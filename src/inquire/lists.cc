@@ -261,10 +261,6 @@ std::string first_cell(std::string_view text) {
 using cores::ThreadSample;
 using std::chrono::nanoseconds;
 
-double seconds(nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
-
 /// Appends members of an object. With hundreds of lines a second, only shown ones are formatted.
 class Members {
  public:
@@ -307,7 +303,7 @@ void add_part(const ThreadPart& part, nanoseconds interval, Members& members) {
   if (part.cycles) cycles = static_cast<double>(*part.cycles);
   members.add("clock", quotient(cycles, part.cpu_seconds));
   members.add("energy", part.joules);
-  members.add("power", quotient(part.joules, seconds(interval)));
+  members.add("power", quotient(part.joules, to_seconds(interval)));
 }
 
 /// Returns the share of the fastest kind of core in the time on all kinds.
@@ -361,8 +357,8 @@ void add_thread_line(const ThreadSample& sample, const std::vector<std::string>&
                      nanoseconds time, std::string& text) {
   text += "{";
   Members members(text);
-  fmt::format_to(std::back_inserter(members.add("time")), "{:.6f}", seconds(time));
-  members.add("interval", std::optional(seconds(sample.interval)));
+  fmt::format_to(std::back_inserter(members.add("time")), "{:.6f}", to_seconds(time));
+  members.add("interval", std::optional(to_seconds(sample.interval)));
   fmt::format_to(std::back_inserter(members.add("pid")), "{}", sample.process);
   members.add("tid", std::optional(sample.thread));
   add_string(sample.name, members.add("name"));

@@ -475,9 +475,10 @@ namespace {
 /// Returns the descriptor of this process that `name` in `folder` stands for; nullopt if none.
 std::optional<int> descriptor_in(const std::filesystem::path& folder, const std::string& name) {
   constexpr long long most = 1 << 20;
-  if (folder != "/dev/fd" &&
-      folder != std::filesystem::path("/proc") / std::to_string(getpid()) / "fd")
-    return std::nullopt;
+  const auto own = std::filesystem::path("/proc") / std::to_string(getpid());
+  const bool is_of_thread =
+      folder.filename() == "fd" && folder.parent_path().parent_path() == own / "task";
+  if (folder != "/dev/fd" && folder != own / "fd" && !is_of_thread) return std::nullopt;
   const auto number = parse_whole_number(name, 0, most);
   return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
 }

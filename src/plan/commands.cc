@@ -113,7 +113,7 @@ std::string text_of(const OutputChoice& output) {
 /// Takes the name and the values of each option that is given once for all commands, or once per
 /// command.
 template <typename Take>
-void for_each_list(const Options& options, const Take& take) {
+void for_each_list(const CommandOptions& options, const Take& take) {
   for (const HookRow& row : kHookKinds) take(row.name, options.hooks[row.kind]);
   take("build", options.builds);
   take("env", options.environment);
@@ -213,8 +213,8 @@ Result<std::vector<Variable>> read_variables(const std::vector<ParameterOption>&
 /// Builds the commands of one command line.
 class CommandMaker {
  public:
-  explicit CommandMaker(const Options& options)
-      : options_(options), typed_(options.commands.size()) {}
+  explicit CommandMaker(const CommandOptions& options)
+      : options_(options), typed_(options.texts.size()) {}
 
   Result<std::vector<Command>> make() {
     const auto variables = read_variables(options_.parameters);
@@ -239,7 +239,7 @@ class CommandMaker {
   /// True if the command itself, or an option given for it, has the variable in it. Options given
   /// for each command measured cannot decide how many there are, so they count for all.
   bool uses(std::size_t typed, const Variable& variable) const {
-    bool found = mentions(options_.commands[typed], variable.name);
+    bool found = mentions(options_.texts[typed], variable.name);
     for_each_list(options_, [&](std::string_view /*name*/, const auto& given) {
       const bool is_per_command = given.size() == typed_ && typed_ > 1;
       for (std::size_t i = 0; i < given.size(); ++i)
@@ -314,7 +314,7 @@ class CommandMaker {
 
   Result<Command> make_command(const Combination& one, std::size_t measured) const {
     Command command;
-    command.text = filled(options_.commands[one.typed], one.parameters);
+    command.text = filled(options_.texts[one.typed], one.parameters);
     command.name = name_of(one, measured);
     command.parameters = one.parameters;
     command.typed = one.typed;
@@ -348,7 +348,7 @@ class CommandMaker {
     const bool is_per_measured = options_.names.size() > typed_;
     const std::size_t index = is_per_measured ? measured : one.typed;
     const bool is_named = index < options_.names.size() && !options_.names[index].empty();
-    const std::string& name = is_named ? options_.names[index] : options_.commands[one.typed];
+    const std::string& name = is_named ? options_.names[index] : options_.texts[one.typed];
     if (is_per_measured && is_named) return filled(name, one.parameters);
     std::string hidden;
     for (const Parameter& parameter : one.parameters) {
@@ -361,10 +361,10 @@ class CommandMaker {
   std::string pattern_of(std::size_t typed) const {
     const bool is_named = options_.names.size() <= typed_ && typed < options_.names.size() &&
                           !options_.names[typed].empty();
-    return is_named ? options_.names[typed] : options_.commands[typed];
+    return is_named ? options_.names[typed] : options_.texts[typed];
   }
 
-  const Options& options_;
+  const CommandOptions& options_;
   std::size_t typed_;         // how many commands
   std::size_t measured_ = 0;  // likewise
 };
@@ -384,9 +384,9 @@ bool is_rate(const OwnMetric& metric) {
 
 /// Adds a line for each shell syntax outside quotes of a command that no shell runs: most likely a
 /// slip.
-void add_hints_about_shells(const Options& options, std::vector<std::string>& hints) {
+void add_hints_about_shells(const CommandOptions& options, std::vector<std::string>& hints) {
   std::set<std::string> hinted;
-  for (const std::string& text : options.commands) {
+  for (const std::string& text : options.texts) {
     const std::string syntax = options.shell ? "" : shell_syntax_in(text);
     if (syntax.empty() || !hinted.insert(syntax).second) continue;
     hints.push_back(
@@ -397,21 +397,22 @@ void add_hints_about_shells(const Options& options, std::vector<std::string>& hi
 }
 
 /// "-d 5000" most likely means milliseconds.
-void add_hints_about_duration(const Options& options, std::vector<std::string>& hints) {
+void add_hints_about_duration(const std::vector<TypedOption>& typed,
+                              std::chrono::nanoseconds duration, std::vector<std::string>& hints) {
   constexpr std::chrono::seconds longest(1000);
-  for (const TypedOption& one : options.typed) {
-    if (one.key != "duration" || one.words.empty() || options.duration < longest) continue;
+  for (const TypedOption& one : typed) {
+    if (one.key != "duration" || one.words.empty() || duration < longest) continue;
     const std::string& number = one.words.front();
     if (number.find_first_not_of("0123456789") != std::string::npos) continue;
     hints.push_back(fmt::format("--duration {} is {} minutes for each command; did you mean {}ms?",
-                                number, options.duration / std::chrono::minutes(1), number));
+                                number, duration / std::chrono::minutes(1), number));
   }
 }
 
 /// Adds lines about a rate of which less would count as better, and an unknown unit.
-void add_hints_about_scraped(const Options& options, std::vector<std::string>& hints) {
+void add_hints_about_scraped(const CountingOptions& options, std::vector<std::string>& hints) {
   for (const OwnMetric& one : options.scraped) {
-    if (one.text.empty()) continue;
+    if (!one.is_scraped()) continue;
     if (is_rate(one) && one.better == Better::Less && !one.has_direction)
       hints.push_back(
           fmt::format("lower counts as better for {}; if higher is better, write {}:higher",
@@ -484,26 +485,26 @@ std::string joined_words(const std::vector<Command>& commands, std::size_t faile
 }
 
 Result<void> check_until(const Options& options, const Plan& plan) {
-  if (!options.until) return {};
-  if (plan.jobs > 1)
+  if (!options.run.until) return {};
+  if (plan.setting.jobs > 1)
     return Error{
         "--until ends a run at its first line, so that --jobs would not wait for the others",
         "use only one of them"};
-  if (std::ranges::any_of(options.scraped,
+  if (std::ranges::any_of(options.counting.scraped,
                           [](const OwnMetric& metric) { return metric.is_scraped(); }))
     return Error{
         "--until reads output during the run, --scrape only after it: they contradict each other",
         "use only one of them; a program can write its metrics to LAUKA_METRICS"};
-  if (!options.expected.empty())
+  if (!options.commands.expected.empty())
     return Error{"--until ends runs early, so that --expect-output has no whole output to compare",
                  "use only one of them"};
-  if (plan.events.passes_of(RoundKind::Simulated) > 0)
+  if (plan.setting.events.passes_of(RoundKind::Simulated) > 0)
     return Error{"--until ends runs early, and Valgrind counts only those that end by themselves",
                  "use only one of --until and --engine cachegrind"};
   return {};
 }
 
-Result<void> check_expected(const Options& options, const Plan& plan) {
+Result<void> check_expected(const CommandOptions& options, const Plan& plan) {
   const bool is_same = std::ranges::any_of(options.expected, [](const ExpectedOutput& one) {
     return one.kind == ExpectedOutput::Kind::Same;
   });
@@ -521,7 +522,7 @@ bool mentions_layout(std::string_view text) {
 
 Command command_in_layout(const Plan& plan, std::size_t command, std::uint32_t layout) {
   Command one = plan.commands[command];
-  if (plan.layouts == 1) return one;
+  if (plan.setting.layouts == 1) return one;
   const std::vector<Parameter> number = {
       {std::string(kLayoutVariable), std::to_string(layout + 1)}};
   one.name =
@@ -541,16 +542,16 @@ Command command_in_layout(const Plan& plan, std::size_t command, std::uint32_t l
 
 std::string name_in_layout(const Plan& plan, const Step& step) {
   const std::string& name = plan.commands[step.command].name;
-  if (plan.layouts == 1) return name;
+  if (plan.setting.layouts == 1) return name;
   const std::string number = std::to_string(step.layout + 1);
   return mentions_layout(name) ? filled(name, {{std::string(kLayoutVariable), number}})
                                : fmt::format("{} (layout {})", name, number);
 }
 
 Result<void> check_layouts(const Options& options, const std::vector<Command>& commands) {
-  if (!options.layouts) return {};
+  if (!options.run.layouts) return {};
   const auto is_layout = [](const ParameterOption& one) { return one.name == kLayoutVariable; };
-  if (std::ranges::any_of(options.parameters, is_layout))
+  if (std::ranges::any_of(options.commands.parameters, is_layout))
     return Error{"the variable 'layout' is the one of --layouts", "give yours another name"};
   for (const Command& command : commands) {
     const bool has_own = mentions_layout(command.text) || mentions_layout(command.folder) ||
@@ -558,7 +559,7 @@ Result<void> check_layouts(const Options& options, const std::vector<Command>& c
                          std::ranges::any_of(command.environment, mentions_layout);
     if (has_own) continue;
     return Error{fmt::format("{} has no {{layout}}: all of its {} layouts would be one program",
-                             cited(command.text), *options.layouts),
+                             cited(command.text), *options.run.layouts),
                  "write {layout} where the names of its builds differ: './old-{layout}'"};
   }
   return {};
@@ -569,7 +570,7 @@ Error too_many_names(std::size_t names, std::size_t commands) {
                "give at most one name per command"};
 }
 
-Result<std::vector<Command>> make_commands(const Options& options) {
+Result<std::vector<Command>> make_commands(const CommandOptions& options) {
   return CommandMaker(options).make();
 }
 
@@ -593,10 +594,11 @@ Error with_suggestion(Error error, const Plan& plan, std::size_t failed) {
 
 std::vector<std::string> hints_about(const Options& options, const std::vector<Command>& commands) {
   std::vector<std::string> hints;
-  add_hints_about_shells(options, hints);
-  if (options.unquoted && !options.unquoted->note.empty()) hints.push_back(options.unquoted->note);
-  add_hints_about_duration(options, hints);
-  add_hints_about_scraped(options, hints);
+  add_hints_about_shells(options.commands, hints);
+  if (options.commands.unquoted && !options.commands.unquoted->note.empty())
+    hints.push_back(options.commands.unquoted->note);
+  add_hints_about_duration(options.typed, options.run.duration, hints);
+  add_hints_about_scraped(options.counting, hints);
   add_hint_about_output(commands, hints);
   return hints;
 }
@@ -623,18 +625,18 @@ std::vector<Label> with_given(std::vector<Label> given, const std::vector<Label>
   return given;
 }
 
-Options with_throughput(Options options) {
-  if (!options.jobs) return options;
+CountingOptions with_throughput(CountingOptions options, std::optional<std::uint64_t> jobs) {
+  if (!jobs) return options;
   OwnMetric throughput{.name = "throughput", .better = Better::More, .role = Role::Throughput};
   throughput.unit.word = "1/s";
-  throughput.text = fmt::format("{}/wall_time", *options.jobs);
+  throughput.text = fmt::format("{}/wall_time", *jobs);
   options.derived.insert(options.derived.begin(), std::move(throughput));
   return options;
 }
 
 Result<void> check_run_options(const Options& options, const Plan& plan) {
   if (auto until = check_until(options, plan); !until) return until;
-  return check_expected(options, plan);
+  return check_expected(options.commands, plan);
 }
 
 }  // namespace lauka

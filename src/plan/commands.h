@@ -15,7 +15,7 @@ namespace lauka {
 /// Makes the commands to measure, the reference first: those typed, with each combination of
 /// parameters, and with their names, hooks, variables and output. Refuses commands that cannot be
 /// run, a variable that no command uses, and options given neither once nor once per command.
-Result<std::vector<Command>> make_commands(const Options& options);
+Result<std::vector<Command>> make_commands(const CommandOptions& options);
 
 /// Returns the error that there are more names than commands.
 Error too_many_names(std::size_t names, std::size_t commands);
@@ -38,7 +38,7 @@ std::vector<Label> labels_of_head(std::string_view head);
 std::vector<Label> with_given(std::vector<Label> given, const std::vector<Label>& found);
 
 /// With the metric that --jobs brings along.
-Options with_throughput(Options options);
+CountingOptions with_throughput(CountingOptions options, std::optional<std::uint64_t> jobs);
 
 /// Refuses ways of running that do not go together, such as an output to be compared of runs that
 /// are ended early.

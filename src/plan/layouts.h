@@ -29,7 +29,7 @@ std::string name_in_layout(const Plan& plan, const Step& step);
 
 /// Returns the least number of whole sweeps with at least `rounds`, in rounds.
 constexpr std::uint64_t whole_sweeps(const Plan& plan, std::uint64_t rounds) {
-  return (rounds + plan.layouts - 1) / plan.layouts * plan.layouts;
+  return (rounds + plan.setting.layouts - 1) / plan.setting.layouts * plan.setting.layouts;
 }
 
 /// Refuses commands whose layouts would be the same, and a variable of -L with that name.

@@ -17,13 +17,13 @@ namespace {
 
 /// True for a formula (which names its events itself), a value that the program reports, or one
 /// derived from another metric.
-bool is_user_metric(std::string_view name, const Options& options) {
+bool is_user_metric(std::string_view name, const CountingOptions& options) {
   return is_built_in_formula(name) || percentile_in(name) || has_name(options.derived, name) ||
          has_name(options.scraped, name);
 }
 
 /// True if the listed rows need no events but what their formulas name.
-bool need_no_events(const Options& options) {
+bool need_no_events(const CountingOptions& options) {
   std::vector<std::string> others = options.metric_list;
   std::erase_if(others,
                 [&](const std::string& row) { return is_user_metric(name_of_row(row), options); });
@@ -31,9 +31,10 @@ bool need_no_events(const Options& options) {
 }
 
 /// The events that gates are on, as typed; a metric that is made of events needs these.
-std::vector<std::string> events_of_gates(const Options& options, const CoreUse& cores) {
+std::vector<std::string> events_of_gates(const CountingOptions& options, const GateOptions& gates,
+                                         const CoreUse& cores) {
   std::vector<std::string> names;
-  for (const Condition& gate : options.gates) {
+  for (const Condition& gate : gates.conditions) {
     const bool needs_none = built_in_metric(gate.metric) != nullptr ||
                             is_by_kind_of_core(gate.metric, cores) ||
                             is_user_metric(gate.metric, options);
@@ -99,7 +100,7 @@ Error refused_events(const WantedByName& by_name, const Error& by_engine) {
 }
 
 /// Selects the events of -e and of gates, with or without the default ones.
-Result<EventSet> select_wanted(const Options& options, const WantedByName& by_name,
+Result<EventSet> select_wanted(const CountingOptions& options, const WantedByName& by_name,
                                bool with_defaults, const SelectEvents& select_events) {
   std::vector<std::string> names = options.events;
   for (const std::string& name : by_name.all()) add_once(names, name);
@@ -133,7 +134,7 @@ Result<void> check_parts(const FormulaRequest& formulas) {
 }
 
 /// Refuses an engine that was named and counts nothing here, with the reason.
-Result<void> check_engine(const Options& options, const EventSet& events,
+Result<void> check_engine(const CountingOptions& options, const EventSet& events,
                           const SelectEvents& select_events) {
   const bool is_named =
       options.engine != EngineChoice::Auto && options.engine != EngineChoice::None;
@@ -144,8 +145,8 @@ Result<void> check_engine(const Options& options, const EventSet& events,
 }
 
 /// Returns the events to count: none if only times are shown and no event is requested.
-Result<EventSet> choose_events(const Options& options, const WantedByName& by_name,
-                               const SelectEvents& select_events) {
+Result<EventSet> choose_events(const CountingOptions& options, const RunOptions& run,
+                               const WantedByName& by_name, const SelectEvents& select_events) {
   if (auto parts = check_parts(by_name.formulas); !parts) return parts.error();
   const bool needs_none = options.metrics == MetricSelection::Time ||
                           (options.metrics == MetricSelection::Listed && need_no_events(options));
@@ -158,7 +159,7 @@ Result<EventSet> choose_events(const Options& options, const WantedByName& by_na
   if (!events) return refused_events(by_name, events.error());
   if (auto counts = check_engine(options, *events, select_events); !counts) return counts.error();
   const std::size_t passes = events->passes_of(RoundKind::Timed);
-  const auto most_runs = options.runs ? options.runs : options.max_runs;
+  const auto most_runs = run.runs ? run.runs : run.max_runs;
   // Events that the user did not request may go uncounted: better than to refuse `-r 1`.
   if (asked_for && most_runs && *most_runs < passes) {
     return Error{fmt::format("the events need {} passes, more than the {} run{} of each command",
@@ -172,7 +173,7 @@ Result<EventSet> choose_events(const Options& options, const WantedByName& by_na
 /// pass of their own where their clocks cost too much time for that.
 void add_core_times(Plan& plan) {
   if (plan.cores.timed.empty()) return;
-  EventSet& set = plan.events;
+  EventSet& set = plan.setting.events;
   if (plan.cores.in_counting_runs) {
     const std::size_t own = core_time_pass(set.passes.size());
     set.passes.resize(own);
@@ -201,7 +202,7 @@ void add_core_times(Plan& plan) {
 }
 
 /// With several passes, each gets a run, if the maximum allows.
-StopRule make_stop_rule(const Options& options, std::size_t passes) {
+StopRule make_stop_rule(const RunOptions& options, std::size_t passes) {
   const std::uint64_t most = options.max_runs.value_or(std::max<std::uint64_t>(passes, 1));
   return StopRule{.exact_runs = options.runs,
                   .min_runs = std::max(options.min_runs, std::min<std::uint64_t>(passes, most)),
@@ -210,7 +211,7 @@ StopRule make_stop_rule(const Options& options, std::size_t passes) {
 }
 
 /// Sequential with setups and cleanups, since one command's may undo another's.
-Order default_order(const Options& options) {
+Order default_order(const CommandOptions& options) {
   const auto surrounds_commands = [&](const HookRow& row) {
     return !row.is_of_a_run() && !options.hooks[row.kind].empty();
   };
@@ -218,7 +219,7 @@ Order default_order(const Options& options) {
 }
 
 /// The command that is neither base nor candidate.
-Result<void> add_anchor(const Options& options, Plan& plan) {
+Result<void> add_anchor(const GateOptions& options, Plan& plan) {
   if (!options.anchor) return {};
   std::vector<std::size_t> found;
   std::vector<std::string> names;
@@ -238,7 +239,7 @@ Result<void> add_anchor(const Options& options, Plan& plan) {
 }
 
 /// A precision needs a value from every round that it may ask for.
-Result<void> add_precision(const Options& options, Plan& plan) {
+Result<void> add_precision(const GateOptions& options, Plan& plan) {
   if (!options.precision) return {};
   const auto place = find_metric(plan.metrics, options.precision_metric);
   if (!place)
@@ -258,10 +259,11 @@ Result<void> add_precision(const Options& options, Plan& plan) {
 
 /// Adds gates and precision, and checks what else must fit the whole plan.
 Result<void> add_judgement(const Options& options, Plan& plan) {
-  if (auto anchor = add_anchor(options, plan); !anchor) return anchor;
-  if (auto gates = add_gates(options.gates, options.baseline.has_value(), plan); !gates)
+  if (auto anchor = add_anchor(options.gates, plan); !anchor) return anchor;
+  if (auto gates = add_gates(options.gates.conditions, options.gates.baseline.has_value(), plan);
+      !gates)
     return gates;
-  if (auto precision = add_precision(options, plan); !precision) return precision;
+  if (auto precision = add_precision(options.gates, plan); !precision) return precision;
   return check_run_options(options, plan);
 }
 
@@ -302,12 +304,12 @@ std::uint64_t seed_of_round(std::uint64_t seed, RoundKind kind, std::uint32_t ro
 /// a round stay next to each other, so that a drift of the machine hits both sides of a layout
 /// alike.
 std::uint32_t layout_of_round(const Plan& plan, RoundKind kind, std::uint32_t round) {
-  const std::uint32_t place = round % plan.layouts;
-  if (plan.order != Order::Random) return place;
-  std::vector<std::uint32_t> layouts(plan.layouts);
+  const std::uint32_t place = round % plan.setting.layouts;
+  if (plan.setting.order != Order::Random) return place;
+  std::vector<std::uint32_t> layouts(plan.setting.layouts);
   std::iota(layouts.begin(), layouts.end(), 0U);
   // Another generator than that of the order within the sweep's first round.
-  std::mt19937_64 generator(mixed(seed_of_round(plan.seed, kind, round - place)));
+  std::mt19937_64 generator(mixed(seed_of_round(plan.setting.seed, kind, round - place)));
   shuffle(layouts, generator);
   return layouts[place];
 }
@@ -344,24 +346,25 @@ Error unfit_limit(const Condition& gate, Unit unit) {
 }  // namespace
 
 MetricSelection choose_metrics(const Options& options) {
-  const bool widen = options.verbosity == Verbosity::Verbose;
-  return widen && options.metrics == MetricSelection::Default ? MetricSelection::All
-                                                              : options.metrics;
+  const bool widen = options.output.verbosity == Verbosity::Verbose;
+  return widen && options.counting.metrics == MetricSelection::Default ? MetricSelection::All
+                                                                       : options.counting.metrics;
 }
 
 Asked asks_for_tree_peak(const Options& options) {
   const auto is_it = [](std::string_view name) { return name == kTreePeakMemory; };
   const bool by_name =
-      std::ranges::any_of(options.metric_list,
+      std::ranges::any_of(options.counting.metric_list,
                           [&](const std::string& row) { return is_it(name_of_row(row)); }) ||
-      std::ranges::any_of(options.gates,
+      std::ranges::any_of(options.gates.conditions,
                           [&](const Condition& gate) { return is_it(gate.metric); }) ||
-      std::ranges::any_of(options.derived, [](const OwnMetric& metric) {
+      std::ranges::any_of(options.counting.derived, [](const OwnMetric& metric) {
         return metric.text.find(kTreePeakMemory) != std::string::npos;
       });
-  if (by_name || (options.precision && is_it(options.precision_metric))) return Asked::ByName;
+  if (by_name || (options.gates.precision && is_it(options.gates.precision_metric)))
+    return Asked::ByName;
   // Not with --verbose, which must not change how runs are made.
-  return options.metrics == MetricSelection::All ? Asked::WithAll : Asked::No;
+  return options.counting.metrics == MetricSelection::All ? Asked::WithAll : Asked::No;
 }
 
 std::vector<std::string> with_default_events(const EventSet& defaults,
@@ -371,21 +374,21 @@ std::vector<std::string> with_default_events(const EventSet& defaults,
   return all;
 }
 
-Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
+Result<Plan> make_plan(const Options& options, const SelectEvents& select_events,
                        std::uint64_t clock_seed, const CoreUse& cores, bool has_tree_peak) {
-  auto with_reported = with_announced(with_throughput(typed));
-  if (!with_reported) return with_reported.error();
-  const Options& options = *with_reported;
-  auto commands = make_commands(options);
+  const auto all_counting = with_announced(with_throughput(options.counting, options.run.jobs));
+  if (!all_counting) return all_counting.error();
+  const CountingOptions& counting = *all_counting;
+  auto commands = make_commands(options.commands);
   if (!commands) return commands.error();
   if (auto layouts = check_layouts(options, *commands); !layouts) return layouts.error();
-  WantedByName by_name{events_of_gates(options, cores),
-                       request_formulas(options, choose_metrics(options), cores)};
-  auto events = choose_events(options, by_name, select_events);
+  WantedByName by_name{events_of_gates(counting, options.gates, cores),
+                       request_formulas(counting, options.gates, choose_metrics(options), cores)};
+  auto events = choose_events(counting, options.run, by_name, select_events);
   if (!events && by_name.formulas.has_older) {
-    WantedByName older{by_name.of_gates,
-                       request_formulas(options, choose_metrics(options), cores, true)};
-    if (auto others = choose_events(options, older, select_events)) {
+    WantedByName older{by_name.of_gates, request_formulas(counting, options.gates,
+                                                          choose_metrics(options), cores, true)};
+    if (auto others = choose_events(counting, options.run, older, select_events)) {
       events = std::move(others);
       by_name = std::move(older);
     }
@@ -393,42 +396,44 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
   if (!events) return events.error();
   Plan plan;
   plan.commands = *std::move(commands);
-  plan.events = *std::move(events);
-  plan.events_were_asked_for = !options.events.empty();
-  plan.region = options.region;
-  plan.reported = options.scraped;
-  plan.warmup = options.warmup;
-  plan.order = options.order.value_or(default_order(options));
-  plan.order_is_for_hooks = !options.order && plan.order == Order::Sequential;
-  plan.seed = options.seed.value_or(clock_seed);
-  plan.timeout = options.timeout;
-  plan.ignore_failure = options.ignore_failure;
-  plan.until = options.until;
-  plan.jobs = static_cast<std::uint32_t>(options.jobs.value_or(1));
-  plan.layouts = static_cast<std::uint32_t>(options.layouts.value_or(1));
-  plan.confidence = options.confidence.value_or(kConfidence);
-  plan.shell = options.shell;
+  plan.setting.events = *std::move(events);
+  plan.events_were_asked_for = !counting.events.empty();
+  plan.setting.region = counting.region;
+  plan.reported = counting.scraped;
+  plan.setting.warmup = options.run.warmup;
+  plan.setting.order = options.run.order.value_or(default_order(options.commands));
+  plan.setting.order_is_for_hooks = !options.run.order && plan.setting.order == Order::Sequential;
+  plan.setting.seed = options.run.seed.value_or(clock_seed);
+  plan.timeout = options.run.timeout;
+  plan.ignore_failure = options.run.ignore_failure;
+  plan.awaited = options.run.until;
+  if (options.run.until) plan.setting.until = options.run.until->text();
+  plan.setting.jobs = static_cast<std::uint32_t>(options.run.jobs.value_or(1));
+  plan.setting.layouts = static_cast<std::uint32_t>(options.run.layouts.value_or(1));
+  plan.confidence = options.gates.confidence.value_or(kConfidence);
+  plan.shell = options.commands.shell;
   plan.cores = cores;
-  plan.presentation = options.presentation;
-  plan.unquoted = options.unquoted ? options.unquoted->line : "";
+  plan.presentation = options.output.presentation;
+  plan.unquoted = options.commands.unquoted ? options.commands.unquoted->line : "";
   plan.hints = hints_about(options, plan.commands);
   add_core_times(plan);
-  plan.metrics =
-      make_metrics(plan.events, choose_metrics(options), !options.events.empty(), has_tree_peak);
+  plan.metrics = make_metrics(plan.setting.events, choose_metrics(options),
+                              !counting.events.empty(), has_tree_peak);
   if (auto reported = add_reported(plan.reported, plan.metrics); !reported) return reported.error();
-  const Result<void> formulas = add_formulas(by_name.formulas, plan.events, plan.metrics);
+  const Result<void> formulas = add_formulas(by_name.formulas, plan.setting.events, plan.metrics);
   if (!formulas) return formulas.error();
-  if (auto percentiles = add_percentiles(options, plan.metrics); !percentiles)
+  if (auto percentiles = add_percentiles(counting, options.gates, options.run, plan.metrics);
+      !percentiles)
     return percentiles.error();
-  if (options.region) show_region(choose_metrics(options), plan.metrics);
-  if (options.metrics == MetricSelection::Listed) {
-    const Result<void> listed = list_rows(options.metric_list, plan.metrics);
+  if (counting.region) show_region(choose_metrics(options), plan.metrics);
+  if (counting.metrics == MetricSelection::Listed) {
+    const Result<void> listed = list_rows(counting.metric_list, plan.metrics);
     if (!listed) return listed.error();
   }
   plan.presentation.every_row =
-      options.metrics != MetricSelection::Default || !options.events.empty();
-  show_times_in(options.presentation.time_unit, plan.metrics);
-  plan.stop = make_stop_rule(options, plan.events.passes_of(RoundKind::Timed));
+      counting.metrics != MetricSelection::Default || !counting.events.empty();
+  show_times_in(options.output.presentation.time_unit, plan.metrics);
+  plan.setting.stop = make_stop_rule(options.run, plan.setting.events.passes_of(RoundKind::Timed));
   if (auto judgement = add_judgement(options, plan); !judgement) return judgement.error();
   return plan;
 }
@@ -437,20 +442,20 @@ std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t
                                  std::uint32_t first, std::uint32_t count) {
   // Runs that are thrown away are as timed runs are.
   const RoundKind serves = Step{.kind = kind}.gives_counts_only() ? kind : RoundKind::Timed;
-  const auto& passes = plan.events.passes;
+  const auto& passes = plan.setting.events.passes;
   const auto first_pass =
       static_cast<std::uint32_t>(std::ranges::find(passes, serves, &Pass::kind) - passes.begin());
-  const auto turns = static_cast<std::uint32_t>(plan.events.passes_of(serves));
+  const auto turns = static_cast<std::uint32_t>(plan.setting.events.passes_of(serves));
   // All runs of a round serve the same pass, since they are compared with each other.
-  const std::uint32_t pass = turns == 0 ? 0 : first_pass + round / plan.layouts % turns;
-  const std::uint32_t layout = plan.layouts == 1 ? 0 : layout_of_round(plan, kind, round);
+  const std::uint32_t pass = turns == 0 ? 0 : first_pass + round / plan.setting.layouts % turns;
+  const std::uint32_t layout = plan.setting.layouts == 1 ? 0 : layout_of_round(plan, kind, round);
   std::vector<Step> steps;
   steps.reserve(count);
   for (std::uint32_t command = first; command < first + count; ++command)
     steps.push_back(
         Step{.command = command, .round = round, .pass = pass, .kind = kind, .layout = layout});
-  if (plan.order == Order::Random && steps.size() > 1) {
-    std::mt19937_64 generator(seed_of_round(plan.seed, kind, round));
+  if (plan.setting.order == Order::Random && steps.size() > 1) {
+    std::mt19937_64 generator(seed_of_round(plan.setting.seed, kind, round));
     shuffle(steps, generator);
   }
   return steps;
@@ -469,7 +474,7 @@ Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, P
     const Metric& metric = plan.metrics[*place];
     if (gate.bound && gate.bound_unit != metric.unit) return unfit_limit(gate, metric.unit);
     needs_reference = needs_reference || !gate.bound;
-    note_direction(gate, metric, plan.events.notes);
+    note_direction(gate, metric, plan.setting.events.notes);
     plan.gates.push_back({gate, *place});
   }
   const std::size_t compared = plan.commands.size() - (plan.reference.anchor ? 1 : 0);

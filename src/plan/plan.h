@@ -6,6 +6,7 @@
 #include "core/machine.h"
 #include "core/metric.h"
 #include "core/own_metric.h"
+#include "core/pattern.h"
 #include "core/record.h"
 #include "core/result.h"
 
@@ -83,13 +84,15 @@ struct Setting {
 };
 
 /// All decisions made before the first run.
-struct Plan : Setting {
+struct Plan {
+  Setting setting{};
   std::vector<Command> commands;
   bool events_were_asked_for = false;  ///< by name, with -e
   std::vector<Metric> metrics;         ///< all that is measured, in the order of the table
   /// Values that commands report: first those scraped from their output, then those for
   /// LAUKA_METRICS, then those of their region.
   std::vector<OwnMetric> reported{};
+  std::optional<Pattern> awaited{};  ///< of the line that ends a run; nullopt: it ends by itself
   std::optional<std::chrono::nanoseconds> timeout{};
   std::optional<IgnoreFailure> ignore_failure{};
   std::vector<Gate> gates{};

@@ -47,22 +47,22 @@ Error unfit_unit(const Metric& metric, std::string_view unit) {
 }
 
 /// In percent, each once.
-std::vector<double> wanted(const Options& options) {
+std::vector<double> wanted(const CountingOptions& options, const GateOptions& gates) {
   std::vector<double> all = options.percentiles;
   const auto add = [&](std::string_view name) {
     const auto percent = percentile_in(name);
     if (percent && std::ranges::find(all, *percent) == all.end()) all.push_back(*percent);
   };
   for (const std::string& row : options.metric_list) add(name_of_row(row));
-  for (const Condition& gate : options.gates) add(gate.metric);
-  if (options.precision) add(options.precision_metric);
+  for (const Condition& gate : gates.conditions) add(gate.metric);
+  if (gates.precision) add(gates.precision_metric);
   return all;
 }
 
 /// Returns an error that names all of `percentiles` (in percent) that need more runs than are
 /// allowed; nullopt if all fit.
-std::optional<Error> too_few_runs(const Options& options, std::vector<double> percentiles) {
-  const double confidence = options.confidence.value_or(kConfidence);
+std::optional<Error> too_few_runs(const RunOptions& options, double confidence,
+                                  std::vector<double> percentiles) {
   const std::optional<std::uint64_t> most = options.runs ? options.runs : options.max_runs;
   const auto fewest = [&](double percent) {
     return fewest_runs_of(percent / 100.0, (1.0 - confidence) / 2.0);
@@ -133,13 +133,14 @@ constexpr std::size_t kMostTerms = 100'000;  // in all formulas of a session
 
 class Collector {
  public:
-  Collector(const Options& options, const CoreUse& cores, bool older)
-      : options_(options), cores_(cores), older_(older) {}
+  Collector(const CountingOptions& options, const GateOptions& gates, const CoreUse& cores,
+            bool older)
+      : options_(options), gates_(gates), cores_(cores), older_(older) {}
 
   FormulaRequest collect(MetricSelection selection) {
     for (const std::string& row : options_.metric_list) want(name_of_row(row));
-    for (const Condition& gate : options_.gates) want(gate.metric);
-    if (options_.precision) want(options_.precision_metric);
+    for (const Condition& gate : gates_.conditions) want(gate.metric);
+    if (gates_.precision) want(gates_.precision_metric);
     for (const OwnMetric& derived : options_.derived) {
       auto expression = parse_expression(derived.text);
       if (expression) add({.metric = derived, .expression = *std::move(expression)});
@@ -198,7 +199,8 @@ class Collector {
     return events;
   }
 
-  const Options& options_;
+  const CountingOptions& options_;
+  const GateOptions& gates_;
   const CoreUse& cores_;
   bool older_;
   FormulaRequest request_;
@@ -509,12 +511,14 @@ void show_times_in(const DisplayUnit* unit, std::vector<Metric>& metrics) {
     if (metric.unit == Unit::Seconds && metric.shown_in == nullptr) metric.shown_in = unit;
 }
 
-Result<void> add_percentiles(const Options& options, std::vector<Metric>& metrics) {
+Result<void> add_percentiles(const CountingOptions& options, const GateOptions& gates,
+                             const RunOptions& run, std::vector<Metric>& metrics) {
   const auto wall_time = find_metric(metrics, Role::WallTime);
   if (!wall_time) return {};  // of a saved session: the name is refused later
   auto place = *wall_time;
-  const std::vector<double> percentiles = wanted(options);
-  if (auto few = too_few_runs(options, percentiles)) return *std::move(few);
+  const std::vector<double> percentiles = wanted(options, gates);
+  if (auto few = too_few_runs(run, gates.confidence.value_or(kConfidence), percentiles))
+    return *std::move(few);
   for (const double percent : percentiles) {
     const auto known = find_metric(metrics, name_of_percentile(percent));
     if (known && metrics[*known].percentile) continue;  // of a saved session
@@ -554,7 +558,7 @@ void show_region(MetricSelection selection, std::vector<Metric>& metrics) {
   }
 }
 
-Result<Options> with_announced(Options options) {
+Result<CountingOptions> with_announced(CountingOptions options) {
   std::vector<OwnMetric> reported;
   for (OwnMetric& metric : options.scraped) {
     if (has_name(reported, metric.name))
@@ -603,9 +607,9 @@ std::string_view name_of_row(std::string_view text) {
   return text.substr(0, text.find(':'));
 }
 
-FormulaRequest request_formulas(const Options& options, MetricSelection selection,
-                                const CoreUse& cores, bool older) {
-  return Collector(options, cores, older).collect(selection);
+FormulaRequest request_formulas(const CountingOptions& options, const GateOptions& gates,
+                                MetricSelection selection, const CoreUse& cores, bool older) {
+  return Collector(options, gates, cores, older).collect(selection);
 }
 
 Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,

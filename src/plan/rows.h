@@ -48,7 +48,8 @@ std::string units_for(Unit unit);
 
 /// Adds the percentiles of --percentiles after wall time, and those that --metrics, a gate or
 /// --precision names. Refused if the allowed runs are too few for one of them.
-Result<void> add_percentiles(const Options& options, std::vector<Metric>& metrics);
+Result<void> add_percentiles(const CountingOptions& options, const GateOptions& gates,
+                             const RunOptions& run, std::vector<Metric>& metrics);
 
 /// Returns the rows that programs write to their region.
 std::vector<OwnMetric> region_metrics();
@@ -60,7 +61,7 @@ void show_region(MetricSelection selection, std::vector<Metric>& metrics);
 /// Returns `options` with the metrics that --metrics announces (NAME[:UNIT]:higher|lower: the
 /// program will write them to LAUKA_METRICS) added to the scraped ones, without an expression, and
 /// to the rows by name. Refused if two metrics have one name.
-Result<Options> with_announced(Options options);
+Result<CountingOptions> with_announced(CountingOptions options);
 
 /// Adds a row for each of `reported`. Refused if another metric has its name.
 Result<void> add_reported(const std::vector<OwnMetric>& reported, std::vector<Metric>& metrics);
@@ -91,8 +92,9 @@ std::string_view name_of_row(std::string_view text);
 /// Returns the formulas of --derive, and the built-in ones that --metrics, a gate, --precision or
 /// another formula names, or that --metrics all shows. `older`: a built-in formula uses the events
 /// of older processors, if it has such.
-FormulaRequest request_formulas(const Options& options, MetricSelection selection,
-                                const CoreUse& cores, bool older = false);
+FormulaRequest request_formulas(const CountingOptions& options, const GateOptions& gates,
+                                MetricSelection selection, const CoreUse& cores,
+                                bool older = false);
 
 /// Adds their rows to `metrics`. Refused if a wanted one has a part that is not measured, or no run
 /// has all of its parts.

@@ -89,7 +89,7 @@ bool is_far_apart(const Results& results, std::size_t metric) {
 }
 
 Drawn drawn(const Results& results, std::size_t metric) {
-  Drawn all{results, results.metrics[metric], {}};
+  Drawn all{results, results.session.metrics[metric], {}};
   Extent extent;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     all.samples.push_back(collect_samples(results, c, metric));
@@ -140,7 +140,7 @@ std::string runs_below(const Drawn& all, std::size_t command) {
   }
   return svg_spots(spots, command_class(command),
                    fmt::format(" data-name=\"{}\" data-runs=\"{}\"",
-                               html_text(all.results.commands[command].name), numbers));
+                               html_text(all.results.session.commands[command].name), numbers));
 }
 
 std::string box_and_runs(const Drawn& all, std::size_t command, const stats::Summary& summary) {
@@ -149,12 +149,12 @@ std::string box_and_runs(const Drawn& all, std::size_t command, const stats::Sum
   const std::string box =
       fmt::format("M{0:.1f} 12H{1:.1f}M{2:.1f} 12H{3:.1f}M{1:.1f} 4H{2:.1f}v16H{1:.1f}z", at(low),
                   at(summary.q1), at(summary.q3), at(high));
-  return svg_row(
-      kRowHeight, "plot " + command_class(command),
-      fmt::format("{}: distribution of {}", all.metric.name, all.results.commands[command].name),
-      svg_grid(all.axis, kRowHeight) + svg_path("box", box) +
-          svg_path("median", fmt::format("M{:.1f} 4v16", at(summary.median))) +
-          runs_below(all, command));
+  return svg_row(kRowHeight, "plot " + command_class(command),
+                 fmt::format("{}: distribution of {}", all.metric.name,
+                             all.results.session.commands[command].name),
+                 svg_grid(all.axis, kRowHeight) + svg_path("box", box) +
+                     svg_path("median", fmt::format("M{:.1f} 4v16", at(summary.median))) +
+                     runs_below(all, command));
 }
 
 /// Returns the lowest and the highest of every so many neighbours of a long series, so that
@@ -181,8 +181,9 @@ std::string spots_over_time(const Drawn& all, std::size_t command, std::size_t m
   thins = thins || kept.size() < all.samples[command].size();
   for (const Sample& sample : kept)
     spots.push_back({sample.run, kAcross - all.find_place(sample.value)});
-  return svg_spots(spots, command_class(command),
-                   fmt::format(" data-name=\"{}\"", html_text(all.results.commands[command].name)));
+  return svg_spots(
+      spots, command_class(command),
+      fmt::format(" data-name=\"{}\"", html_text(all.results.session.commands[command].name)));
 }
 
 constexpr std::size_t kOverviewHeight = 30;
@@ -220,7 +221,7 @@ std::vector<Line> make_overview(const Results& results, std::size_t metric) {
         .command = c, .values = {}, .median = summary->median, .ends = whiskers(samples, *summary)};
     for (const Sample& sample : samples) line.values.push_back(sample.value);
     std::sort(line.values.begin(), line.values.end());
-    line.interval = interval_of_median(line.values, results.confidence);
+    line.interval = interval_of_median(line.values, results.session.confidence);
     lines.push_back(std::move(line));
   }
   return lines;
@@ -283,8 +284,8 @@ std::string draw(const Results& results, const Metric& metric, const Line& line,
   const auto [low, high] = line.interval.value_or(std::pair(line.median, line.median));
   const Notation notation = notation_of(
       line.median, line.interval ? std::optional((high - low) / 2.0) : std::nullopt, metric);
-  std::string title =
-      fmt::format("{}: median {}", results.commands[line.command].name, notation.text(line.median));
+  std::string title = fmt::format("{}: median {}", results.session.commands[line.command].name,
+                                  notation.text(line.median));
   if (line.interval) {
     marks = svg_path(
         "span", fmt::format("M{:.1f} {}H{:.1f}", across(axis, low), middle, across(axis, high)));
@@ -297,9 +298,9 @@ std::string draw(const Results& results, const Metric& metric, const Line& line,
 }
 
 std::string write_numbers(const Results& results, std::size_t metric, const Line& line) {
-  std::string html = html_text(quantity(line.median, results.metrics[metric]));
+  std::string html = html_text(quantity(line.median, results.session.metrics[metric]));
   if (const auto& change = row_of(results.commands[line.command], metric)->delta) {
-    const Cell delta = delta_cell(*change, results.metrics[metric].better);
+    const Cell delta = delta_cell(*change, results.session.metrics[metric].better);
     html += fmt::format(" <span class=\"{}\">{}</span>", ink_class(delta.ink), marked_html(delta));
   }
   return html;
@@ -314,7 +315,7 @@ std::string bar_row(std::string_view name, std::string_view drawing, std::string
 
 void write_view(const Results& results, std::size_t metric, const std::vector<Line>& lines,
                 View view, const Sink& sink) {
-  const Metric& of = results.metrics[metric];
+  const Metric& of = results.session.metrics[metric];
   const Axis axis = make_axis(lines, view);
   sink(fmt::format("<div class=\"bars view {}\">\n",
                    view == View::FromZero ? "from-zero" : "close-up"));
@@ -530,7 +531,7 @@ std::string command_class(std::size_t command) {
 
 std::string command_html(const Results& results, std::size_t command) {
   return fmt::format("<span class=\"dot {}\"></span><code>{}</code>", command_class(command),
-                     html_text(results.commands[command].name));
+                     html_text(results.session.commands[command].name));
 }
 
 std::string view_switch(std::string_view chart, std::string_view view, std::string_view label,
@@ -572,7 +573,7 @@ void distribution_chart(const Results& results, std::size_t metric, const Sink& 
 
 void time_chart(const Results& results, std::size_t metric, const Sink& sink) {
   const Drawn all = drawn(results, metric);
-  const std::size_t runs = std::max<std::size_t>(results.runs->size(), 1);
+  const std::size_t runs = std::max<std::size_t>(results.session.runs->size(), 1);
   const std::size_t most =
       std::max<std::size_t>(kMostPoints / std::max<std::size_t>(results.commands.size(), 1), 2);
   const bool has_many = results.commands.size() > kMostUnfolded;
@@ -606,7 +607,7 @@ void overview_chart(const Results& results, std::size_t metric, const Sink& sink
   sink("<p class=\"aside\">dot: the median");
   if (has_interval) {
     sink(fmt::format("; bar: its {:g}% confidence interval; shape: where the runs lie",
-                     100 * results.confidence));
+                     100 * results.session.confidence));
   }
   sink("</p>\n</div>\n");
 }
@@ -635,8 +636,8 @@ std::string delta_chart(const Results& results, std::size_t metric) {
   std::vector<ChangeRow> rows;
   for (std::size_t c = 0; c < results.commands.size(); ++c)
     if (const MetricResult* row = row_of(results.commands[c], metric); row != nullptr && row->delta)
-      rows.push_back(change_row(command_html(results, c), results.commands[c].name, *row->delta,
-                                results.metrics[metric].better));
+      rows.push_back(change_row(command_html(results, c), results.session.commands[c].name,
+                                *row->delta, results.session.metrics[metric].better));
   return change_chart(std::move(rows));
 }
 

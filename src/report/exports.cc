@@ -57,7 +57,7 @@ std::string failed_field(const Endings& endings) {
 }
 
 /// The values of a command, each after a comma; empty for a variable that it does not use.
-std::string parameter_fields(const CommandResult& command, const std::vector<std::string>& names) {
+std::string parameter_fields(const Command& command, const std::vector<std::string>& names) {
   std::string fields;
   for (const std::string& name : names) {
     const Parameter* parameter = find_parameter(command, name);
@@ -84,18 +84,19 @@ void write_run_rows(const Results& results, const std::string& first,
                     const std::vector<std::string>& metrics, bool has_layouts, const Sink& sink) {
   std::vector<std::optional<std::size_t>> places;
   places.reserve(metrics.size());
-  for (const std::string& name : metrics) places.push_back(find_metric(results.metrics, name));
-  for (std::size_t i = 0; i < results.runs->size(); ++i) {
-    const RunRow run = results.runs->row(i);
+  for (const std::string& name : metrics)
+    places.push_back(find_metric(results.session.metrics, name));
+  for (std::size_t i = 0; i < results.session.runs->size(); ++i) {
+    const RunRow run = results.session.runs->row(i);
     sink(first);
     if (!first.empty()) sink((run.order != 0 ? fmt::to_string(run.order) : "") + ",");
-    sink(fmt::format("{},{},{},{},{},{}", csv_field(results.commands[run.command].name), i + 1,
-                     run.round + 1, run.pass + 1, run.status ? fmt::to_string(*run.status) : "",
-                     ending_word(run.ending)));
+    sink(fmt::format("{},{},{},{},{},{}", csv_field(results.session.commands[run.command].name),
+                     i + 1, run.round + 1, run.pass + 1,
+                     run.status ? fmt::to_string(*run.status) : "", ending_word(run.ending)));
     if (has_layouts)
-      sink("," + (results.setting.layouts > 1 ? fmt::to_string(run.layout + 1) : ""));
+      sink("," + (results.session.setting.layouts > 1 ? fmt::to_string(run.layout + 1) : ""));
     for (const auto& place : places)
-      sink("," + (place ? number(results.runs->value(i, *place)) : ""));
+      sink("," + (place ? number(results.session.runs->value(i, *place)) : ""));
     sink(kLineEnd);
   }
 }
@@ -107,7 +108,7 @@ bool is_space(char32_t code) {
 
 /// "Benchmarkparse/role=candidate", "Benchmark/command=old_{n}/n=8": comparable parts are keys, as
 /// `benchstat -col` takes them.
-std::string full_name(const CommandResult& command, const ToolName& name) {
+std::string full_name(const Command& command, const ToolName& name) {
   std::string text = "Benchmark" + benchfmt_word(name.benchmark);
   if (!name.role.empty()) text += fmt::format("/role={}", name.role);
   if (!name.command.empty()) {
@@ -125,17 +126,17 @@ std::string full_name(const CommandResult& command, const ToolName& name) {
 void write_runs(const Results& results, const Sink& sink) {
   std::vector<std::string> names;
   for (const ToolName& name : tool_names(results))
-    names.push_back(full_name(results.commands[names.size()], name));
-  for (std::size_t run = 0; run < results.runs->size(); ++run) {
+    names.push_back(full_name(results.session.commands[names.size()], name));
+  for (std::size_t run = 0; run < results.session.runs->size(); ++run) {
     std::string values;
-    for (std::size_t m = 0; m < results.metrics.size(); ++m) {
-      const Metric& metric = results.metrics[m];
-      const auto value = metric.percentile ? std::nullopt : results.runs->value(run, m);
+    for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
+      const Metric& metric = results.session.metrics[m];
+      const auto value = metric.percentile ? std::nullopt : results.session.runs->value(run, m);
       if (!value || !std::isfinite(*value)) continue;
       values +=
           fmt::format(" {} {}", full_precision(*value), benchfmt_unit(metric.name, metric.unit));
     }
-    const RunRow row = results.runs->row(run);
+    const RunRow row = results.session.runs->row(run);
     if (!results.commands[row.command].endings.failed.empty())
       values += fmt::format(" {} failed/op", is_failure(row.ending) ? 1 : 0);
     if (!values.empty()) sink(names[row.command] + " 1" + values + "\n");
@@ -393,14 +394,15 @@ void write_summary_csv(const Report& report, const Sink& sink) {
   for (const std::string& name : parameters) heading += "," + csv_field("parameter_" + name);
   sink(first_heading(report) + heading + kLineEnd);
   for (const Results& one : report.benchmarks) {
-    for (const CommandResult& command : one.commands) {
-      for (const MetricResult& row : command.rows) {
-        const Metric& metric = one.metrics[row.metric];
+    for (std::size_t c = 0; c < one.commands.size(); ++c) {
+      const Command& command = one.session.commands[c];
+      for (const MetricResult& row : one.commands[c].rows) {
+        const Metric& metric = one.session.metrics[row.metric];
         sink(fmt::format("{}{},{},{},{},{},{},{}{}{}", first_field(one), csv_field(command.name),
                          csv_field(metric.name), unit_symbol(metric.unit), row.runs,
                          summary_fields(row), delta_fields(row.delta),
-                         failed_field(command.endings), parameter_fields(command, parameters),
-                         kLineEnd));
+                         failed_field(one.commands[c].endings),
+                         parameter_fields(command, parameters), kLineEnd));
       }
     }
   }
@@ -409,12 +411,12 @@ void write_summary_csv(const Report& report, const Sink& sink) {
 void write_runs_csv(const Report& report, const Sink& sink) {
   std::vector<std::string> metrics;
   for (const Results& one : report.benchmarks)
-    for (const Metric& metric : one.metrics)
+    for (const Metric& metric : one.session.metrics)
       if (!metric.percentile) add_missing({metric.name}, metrics);
   std::string heading = first_heading(report) + (report.is_suite() ? "order," : "") +
                         "command,run,round,pass,status,outcome";
   const bool has_layouts = std::ranges::any_of(
-      report.benchmarks, [](const Results& one) { return one.setting.layouts > 1; });
+      report.benchmarks, [](const Results& one) { return one.session.setting.layouts > 1; });
   if (has_layouts) heading += ",layout";
   for (const std::string& name : metrics) heading += "," + csv_field(name);
   sink(heading + kLineEnd);
@@ -441,11 +443,11 @@ std::string benchfmt_unit(std::string_view metric, Unit unit) {
 }
 
 void write_benchfmt(const Report& report, const Sink& sink) {
-  const Machine& machine = report.benchmarks.front().circumstances.machine;
+  const Machine& machine = report.benchmarks.front().session.circumstances.machine;
   if (!machine.cpu_model.empty()) sink("cpu: " + one_line(machine.cpu_model) + "\n");
   std::vector<std::string> known;
   for (const Results& one : report.benchmarks) {
-    for (const Metric& metric : one.metrics) {
+    for (const Metric& metric : one.session.metrics) {
       const std::string unit = benchfmt_unit(metric.name, metric.unit);
       const bool is_known = std::ranges::find(known, unit) != known.end();
       if (metric.percentile || metric.better != Better::More || is_known) continue;
@@ -470,11 +472,11 @@ std::string ToolName::text() const {
 
 std::vector<ToolName> tool_names(const Results& results) {
   std::vector<ToolName> names;
-  for (const CommandResult& command : results.commands)
+  for (const Command& command : results.session.commands)
     names.push_back({.benchmark = results.benchmark,
                      .role = results.benchmark.empty()
                                  ? ""
-                                 : std::string(role_of(results.reference, names.size())),
+                                 : std::string(role_of(results.session.reference, names.size())),
                      .command = command.name});
   std::vector<ToolName> unique = names;
   for (std::size_t c = 0; c < names.size(); ++c) {

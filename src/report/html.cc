@@ -200,7 +200,7 @@ std::string circumstances(const Circumstances& at) {
 /// pass. `name`: of the benchmark in a suite; else empty.
 std::string gate_items(const Results& results, bool all, const std::string& name) {
   std::string html;
-  for (const gate::Verdict& verdict : results.verdicts)
+  for (const gate::Verdict& verdict : results.findings.verdicts)
     if (all || verdict.answer != gate::Answer::Pass)
       html += fmt::format("<li>{} {}{}</li>\n", verdict_html(Cell{.answer = verdict.answer}),
                           name.empty() ? "" : "<b>" + html_text(name) + "</b>: ",
@@ -216,7 +216,7 @@ std::string verdict_part(const Results& results) {
   const Style style;
   std::string html =
       elements(split_lines(summary_lines(results, style)), "<p class=\"answer\">", "</p>");
-  if (!results.complete) {
+  if (!results.session.complete) {
     html += "<p class=\"fail\">The session was cut short: these are the runs up to then.</p>\n";
   }
   const WhyTable why = why_table(results);
@@ -290,9 +290,9 @@ std::string tuned_machine(const Circumstances& at) {
 }
 
 void write_overview(const Results& results, const Sink& sink) {
-  const auto metric = primary_metric(results.metrics);
+  const auto metric = primary_metric(results.session.metrics);
   if (!metric || !is_drawn(results, *metric)) return;
-  sink("<h2>" + html_text(results.metrics[*metric].name) + "</h2>\n");
+  sink("<h2>" + html_text(results.session.metrics[*metric].name) + "</h2>\n");
   overview_chart(results, *metric, sink);
   const std::string scan = scan_chart(results, *metric);
   if (!scan.empty()) sink("<h2>Scaling</h2>\n" + scan);
@@ -300,9 +300,11 @@ void write_overview(const Results& results, const Sink& sink) {
   if (!matrix.empty()) {
     sink(fmt::format(
         "<h2>Differences from {}</h2>\n",
-        results.reference.baseline
-            ? html_text(results.reference.baseline->file)
-            : "<code>" + html_text(results.commands[results.reference.command].name) + "</code>"));
+        results.session.reference.baseline
+            ? html_text(results.session.reference.baseline->file)
+            : "<code>" +
+                  html_text(results.session.commands[results.session.reference.command].name) +
+                  "</code>"));
     sink(matrix);
   }
 }
@@ -310,11 +312,11 @@ void write_overview(const Results& results, const Sink& sink) {
 /// The first metric comes unfolded; the others on request. With many commands all are folded, and
 /// only the first metric has its deltas drawn, too: the tables have the others.
 void write_drawings(const Results& results, const Sink& sink) {
-  const auto primary = primary_metric(results.metrics);
+  const auto primary = primary_metric(results.session.metrics);
   const bool has_many = results.commands.size() > kMostUnfolded;
-  for (std::size_t m = 0; m < results.metrics.size(); ++m) {
+  for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
     if (!is_drawn(results, m)) continue;
-    const Metric& metric = results.metrics[m];
+    const Metric& metric = results.session.metrics[m];
     const std::string title =
         html_text(metric.note.empty() ? metric.name : metric.name + " " + metric.note);
     sink(fmt::format("<details{}>\n<summary>{}</summary>\n<h3>Distribution</h3>\n",
@@ -323,7 +325,7 @@ void write_drawings(const Results& results, const Sink& sink) {
     const std::string deltas = m == primary || !has_many ? delta_chart(results, m) : "";
     if (!deltas.empty()) {
       sink(fmt::format("<h3>Differences, with their {:g}% intervals</h3>\n",
-                       100 * results.confidence) +
+                       100 * results.session.confidence) +
            deltas);
     }
     sink("<h3>Runs over time</h3>\n");
@@ -349,7 +351,7 @@ std::string page_title(const Report& report) {
   if (report.is_suite()) return plural(report.benchmarks.size(), "benchmark") + " compared";
   if (first.commands.size() > 2) return plural(first.commands.size(), "command") + " compared";
   std::string names;
-  for (const CommandResult& command : first.commands)
+  for (const Command& command : first.session.commands)
     names += (names.empty() ? "" : " and ") + command.name;
   return names;
 }
@@ -379,7 +381,7 @@ void write_session_page(const Report& report, const Sink& sink) {
   sink(verdict_part(results));
   write_overview(results, sink);
   std::vector<std::string> notes = split_lines(shell_lines(results));
-  for (const Note& note : results.notes) notes.push_back(note.text);
+  for (const Note& note : results.session.notes) notes.push_back(note.text);
   sink(caveats(warning_texts(report, {}), notes));
   sink("<h2>Charts</h2>\n");
   write_drawings(results, sink);
@@ -405,13 +407,13 @@ void write_html(const Report& report, const Sink& sink) {
   write_page_begin(page_title(report), "", sink);
   if (!first.presentation.description.empty())
     sink("<p>" + html_text(first.presentation.description) + "</p>\n");
-  sink(circumstances(first.circumstances));
+  sink(circumstances(first.session.circumstances));
   if (report.is_suite()) {
     write_suite_page(report, sink);
   } else {
     write_session_page(report, sink);
   }
-  sink(tuned_machine(first.circumstances));
+  sink(tuned_machine(first.session.circumstances));
   write_page_end("", sink);
 }
 

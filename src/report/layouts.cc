@@ -66,18 +66,18 @@ std::string left_out_line(const MetricResult& row, std::size_t layouts,
 bool may_be_placement(const Results& results, std::size_t command, std::size_t metric) {
   constexpr double often = 0.03;
   const auto program = [](const Command& one) { return one.text.substr(0, one.text.find(' ')); };
-  const Role role = results.metrics[metric].role;
+  const Role role = results.session.metrics[metric].role;
   const auto& delta = results.commands[command].rows[metric].delta;
   return (role == Role::WallTime || role == Role::CpuTime) && delta && delta->is_significant() &&
          std::abs(*delta->change) < often &&
-         program(results.commands[command]) != program(results.reference_of(command));
+         program(results.session.commands[command]) != program(results.reference_of(command));
 }
 
 }  // namespace
 
 std::string placement_line(const Results& results) {
-  const auto primary = primary_metric(results.metrics);
-  if (results.setting.layouts > 1 || !primary) return "";
+  const auto primary = primary_metric(results.session.metrics);
+  if (results.session.setting.layouts > 1 || !primary) return "";
   for (const std::size_t candidate : find_candidates(results))
     if (may_be_placement(results, candidate, *primary))
       return "changes below 3% between two builds may come from the placement of their code alone; "
@@ -91,24 +91,22 @@ bool is_misled_by_one_layout(const MetricResult& row) {
 }
 
 std::string layout_lines(const Results& results) {
-  const auto primary = primary_metric(results.metrics);
-  const std::size_t layouts = results.setting.layouts;
+  const auto primary = primary_metric(results.session.metrics);
+  const std::size_t layouts = results.session.setting.layouts;
   if (layouts == 1 || !primary) return "";
-  const Metric& metric = results.metrics[*primary];
+  const Metric& metric = results.session.metrics[*primary];
   const bool has_several = find_candidates(results).size() > 1;
   std::string lines;
-  for (const CommandResult& command : results.commands) {
-    const MetricResult& row = command.rows[*primary];
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    const MetricResult& row = results.commands[c].rows[*primary];
     if (!row.layouts) continue;
-    const std::string subject = has_several ? command.name + ": " : "";
-    const bool is_compared = &command != &results.commands[results.reference.command] ||
-                             results.reference.baseline.has_value();
-    if (is_compared && results.commands.size() + (results.reference.baseline ? 1 : 0) > 1) {
+    const std::string subject = has_several ? results.session.commands[c].name + ": " : "";
+    if (results.session.reference.is_candidate(c)) {
       lines += both_answers(row, layouts, subject) + left_out_line(row, layouts, subject);
       if (row.layouts->compared) lines += scatter_line(*row.layouts->compared, metric, subject);
     } else if (results.commands.size() == 1 && row.layouts->mean) {
       const stats::LayoutEstimate& mean = *row.layouts->mean;
-      const double reach = mean.reach((1.0 - results.confidence) / 2.0);
+      const double reach = mean.reach((1.0 - results.session.confidence) / 2.0);
       lines += fmt::format("mean of {} over {} layouts: {}\n", metric.name, mean.layouts,
                            mean_text(mean.value, reach, metric)) +
                scatter_line(mean, metric, subject);

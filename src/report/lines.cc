@@ -23,8 +23,8 @@ namespace lauka::report {
 namespace {
 
 std::string named_if_several(const Results& results, std::size_t candidate) {
-  const bool several = results.commands.size() > (results.reference.baseline ? 1 : 2);
-  return several ? one_line(results.commands[candidate].name) + ": " : "";
+  const bool several = results.commands.size() > (results.session.reference.baseline ? 1 : 2);
+  return several ? one_line(results.session.commands[candidate].name) + ": " : "";
 }
 
 double limit_of(const Condition& condition) {
@@ -149,7 +149,7 @@ std::string more_rounds(double times) {
 /// On a loaded machine CPU time is up to 75 times less noisy than wall time (docs/statistics.md).
 /// Below twice it is not worth mentioning, and in few rounds it is chance.
 std::string calmer_metric(const Results& results, const gate::Verdict& verdict) {
-  if (results.metrics[verdict.metric].role != Role::WallTime || !verdict.delta.half_width())
+  if (results.session.metrics[verdict.metric].role != Role::WallTime || !verdict.delta.half_width())
     return "";
   const MetricResult* cpu = row_of(results, verdict.candidate, Role::CpuTime);
   if (cpu == nullptr || !cpu->delta) return "";
@@ -195,13 +195,13 @@ std::string failures_of(const Endings& endings, const Command& command) {
 /// Returns the failures of the commands that a gate is about, each after a sign; empty if there are
 /// none.
 std::string failures_of_both(const Results& results, const gate::Verdict& verdict) {
-  const CommandResult& own = results.commands[verdict.candidate];
+  const Endings& own = results.commands[verdict.candidate].endings;
   const Endings other =
       verdict.condition.bound ? Endings() : results.endings_of_reference(verdict.candidate);
-  if (own.endings.failed.empty() && other.failed.empty()) return "";
+  if (own.failed.empty() && other.failed.empty()) return "";
   std::string text;
   for (const std::string& one :
-       {failures_of(own.endings, own),
+       {failures_of(own, results.session.commands[verdict.candidate]),
         verdict.condition.bound ? std::string()
                                 : failures_of(other, results.reference_of(verdict.candidate))})
     if (!one.empty()) text += (text.empty() ? "; " : ", ") + one;
@@ -215,16 +215,16 @@ std::string reason_text(const Results& results, const gate::Verdict& verdict) {
   if (verdict.too_small)
     return fmt::format("{} of {} is below what can be measured here",
                        spoken(verdict.condition.metric),
-                       cited(results.commands[*verdict.too_small].name));
+                       cited(results.session.commands[*verdict.too_small].name));
   if (verdict.rounds == 0) return "no round measured both commands";
-  const Metric& metric = results.metrics[verdict.metric];
+  const Metric& metric = results.session.metrics[verdict.metric];
   const MetricResult* row = row_of(results.commands[verdict.candidate], verdict.metric);
   if (metric.percentile && !verdict.delta.bounds && row != nullptr &&
       verdict.rounds < row->fewest_runs)
     return fmt::format("{} are too few; it needs {}, as --min-runs {} gives them",
                        plural(verdict.rounds, "run"), row->fewest_runs, row->fewest_runs);
   const Claims claims = make_claims(verdict.condition);
-  const std::string grounds = grounds_text(verdict, metric, results.confidence);
+  const std::string grounds = grounds_text(verdict, metric, results.session.confidence);
   if (verdict.answer != gate::Answer::Inconclusive)
     return (verdict.answer == gate::Answer::Pass ? claims.pass : claims.fail) +
            ", with confidence " + grounds;
@@ -261,7 +261,7 @@ std::string_view limit_of(PrecisionEnd end) {
 }
 
 std::string time(std::uint64_t nanoseconds) {
-  return quantity(static_cast<double>(nanoseconds) * 1e-9, Unit::Seconds);
+  return quantity(to_seconds(nanoseconds), Unit::Seconds);
 }
 
 std::string indented(const std::string& text) {
@@ -524,12 +524,13 @@ std::string wall_time_in_words(const Results& results, const Why& why) {
 
 /// Returns the blind spot of the mean of a single command, which has no rounds to compare.
 std::string not_shown_by_mean(const Results& results) {
-  const auto metric = find_metric(results.metrics, results.precision->metric);
-  const bool is_mean = metric && !results.metrics[*metric].percentile &&
-                       results.commands.size() == 1 && !results.reference.baseline;
-  if (!is_mean || results.precision->runs == 0) return "";
-  return "; " + not_shown(results.precision->runs, results.metrics[*metric].unit == Unit::Seconds,
-                          results.confidence);
+  const auto metric = find_metric(results.session.metrics, results.findings.precision->metric);
+  const bool is_mean = metric && !results.session.metrics[*metric].percentile &&
+                       results.commands.size() == 1 && !results.session.reference.baseline;
+  if (!is_mean || results.findings.precision->runs == 0) return "";
+  return "; " + not_shown(results.findings.precision->runs,
+                          results.session.metrics[*metric].unit == Unit::Seconds,
+                          results.session.confidence);
 }
 
 }  // namespace
@@ -555,7 +556,7 @@ Cell verdict_cell(const Results& results, const gate::Verdict& verdict) {
   const stats::Change& change = is_about_mean(verdict) ? verdict.delta.mean : verdict.delta;
   if (verdict.rounds == 0 || verdict.too_small || !change.change) return cell;
   const std::string measured =
-      make_figures(change, verdict.condition, results.metrics[verdict.metric]).change;
+      make_figures(change, verdict.condition, results.session.metrics[verdict.metric]).change;
   const std::string limit = ", limit " + limit_text(verdict.condition);
   add_figures(measured + limit);
   cell.narrower.front() += limit;
@@ -577,7 +578,7 @@ std::string gate_line(const Results& results, const gate::Verdict& verdict,
 std::string gate_lines(const Results& results, bool color) {
   std::string text;
   const gate::Verdict* passed_over = last_passed_over({&results, 1});
-  for (const gate::Verdict& verdict : results.verdicts) {
+  for (const gate::Verdict& verdict : results.findings.verdicts) {
     const auto [word, ink] = verdict_word(verdict.answer);
     text += gate_line(results, verdict, inked(word, ink, color));
     if (&verdict == passed_over) text += kPassedOver;
@@ -589,8 +590,8 @@ std::string gate_lines(const Results& results, bool color) {
 const gate::Verdict* last_passed_over(std::span<const Results> benchmarks) {
   const gate::Verdict* last = nullptr;
   for (const Results& one : benchmarks) {
-    if (!one.is_inconclusive_ok || !one.complete) return nullptr;
-    for (const gate::Verdict& verdict : one.verdicts) {
+    if (!one.is_inconclusive_ok || !one.session.complete) return nullptr;
+    for (const gate::Verdict& verdict : one.findings.verdicts) {
       if (verdict.answer == gate::Answer::Fail || has_failed_throughout(one, verdict))
         return nullptr;
       if (verdict.answer == gate::Answer::Inconclusive) last = &verdict;
@@ -603,17 +604,18 @@ std::vector<std::string> ruined_lines(const Report& report) {
   std::vector<std::string> lines;
   for (const Results& one : report.benchmarks) {
     std::set<std::size_t> commands;
-    for (const gate::Verdict& verdict : one.verdicts)
+    for (const gate::Verdict& verdict : one.findings.verdicts)
       if (has_failed_throughout(one, verdict)) commands.insert(verdict.candidate);
     for (const std::size_t c : commands) {
-      const CommandResult& command = one.commands[c];
-      const FailedRuns& first = command.endings.failed.front();
-      const Error why{fmt::format("{}{}: its gate decides nothing",
-                                  one.benchmark.empty() ? "" : one.benchmark + ": ",
-                                  failures_text(command.endings, " of " + cited(command.name))),
-                      first.ending == Ending::TimedOut
-                          ? std::string("raise --timeout")
-                          : fmt::format("-i={} makes this status a success", first.status)};
+      const Endings& endings = one.commands[c].endings;
+      const FailedRuns& first = endings.failed.front();
+      const Error why{
+          fmt::format("{}{}: its gate decides nothing",
+                      one.benchmark.empty() ? "" : one.benchmark + ": ",
+                      failures_text(endings, " of " + cited(one.session.commands[c].name))),
+          first.ending == Ending::TimedOut
+              ? std::string("raise --timeout")
+              : fmt::format("-i={} makes this status a success", first.status)};
       lines.push_back(why.line());
     }
   }
@@ -621,8 +623,8 @@ std::vector<std::string> ruined_lines(const Report& report) {
 }
 
 std::string precision_line(const Results& results) {
-  if (!results.precision) return "";
-  const Precision& precision = *results.precision;
+  if (!results.findings.precision) return "";
+  const Precision& precision = *results.findings.precision;
   const std::string reached =
       precision.half_width ? percent_text(*precision.half_width) : "no interval";
   // As typed: 100 * (0.0001 / 100) is not 0.0001.
@@ -658,17 +660,17 @@ std::string tuning_line(const std::vector<TunedComparison>& compared) {
 
 std::string shell_lines(const Results& results) {
   std::string lines;
-  for (std::size_t i = 0; i < results.overheads.size(); ++i) {
-    const ShellOverhead& overhead = results.overheads[i];
-    if (&*std::ranges::find(results.overheads, overhead) != &overhead) continue;
+  for (std::size_t i = 0; i < results.session.overheads.size(); ++i) {
+    const ShellOverhead& overhead = results.session.overheads[i];
+    if (&*std::ranges::find(results.session.overheads, overhead) != &overhead) continue;
     const bool is_common = std::ranges::all_of(
-        results.overheads, [&](const ShellOverhead& other) { return other == overhead; });
-    const std::string whose = is_common ? "" : " for " + cited(results.commands[i].name);
+        results.session.overheads, [&](const ShellOverhead& other) { return other == overhead; });
+    const std::string whose = is_common ? "" : " for " + cited(results.session.commands[i].name);
     lines +=
         fmt::format("starting {}{} takes {} (CPU time {}), which is subtracted from all times{}\n",
-                    one_line(shell_quoted(results.shell)), whose, time(overhead.wall_ns),
+                    one_line(shell_quoted(results.session.shell)), whose, time(overhead.wall_ns),
                     time(overhead.user_ns + overhead.system_ns),
-                    results.setting.region ? fmt::format(" but {}", kRegionTime) : "");
+                    results.session.setting.region ? fmt::format(" but {}", kRegionTime) : "");
   }
   return lines;
 }
@@ -742,7 +744,7 @@ WhyTable why_table(const Results& results) {
          .holds = Holds::Delta});
   for (const Why& why : results.explanations) {
     TableRow& row = all.table.rows.emplace_back(
-        TableRow{{results.commands[why.command].name}, {wall_time_in_words(results, why)}});
+        TableRow{{results.session.commands[why.command].name}, {wall_time_in_words(results, why)}});
     for (const WallPart part : parts) {
       const auto factor = std::ranges::find(why.factors, part, &WallFactor::part);
       row.push_back(factor == why.factors.end() ? Cell{} : factor_cell(*factor));

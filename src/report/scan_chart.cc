@@ -48,7 +48,7 @@ std::optional<std::string> scanned(const Results& results) {
   for (const std::string& name : parameter_names(results)) {
     std::set<double> values;
     bool all_are_numbers = true;
-    for (const CommandResult& command : results.commands) {
+    for (const Command& command : results.session.commands) {
       const Parameter* parameter = find_parameter(command, name);
       if (parameter == nullptr) continue;
       const auto number = parse_number(parameter->value);
@@ -62,7 +62,7 @@ std::optional<std::string> scanned(const Results& results) {
   return best;
 }
 
-std::string name_of_series(const CommandResult& command, const std::string& parameter) {
+std::string name_of_series(const Command& command, const std::string& parameter) {
   std::string name = command.pattern.empty() ? command.name : command.pattern;
   for (const Parameter& other : command.parameters)
     if (other.name != parameter) name += ", " + other.name + " = " + other.value;
@@ -74,7 +74,7 @@ std::vector<Series> make_series(const Results& results, std::size_t metric,
   std::vector<Series> all;
   std::map<std::pair<std::size_t, std::string>, std::size_t> places;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    const CommandResult& command = results.commands[c];
+    const Command& command = results.session.commands[c];
     const Parameter* value = find_parameter(command, parameter);
     const stats::Summary* summary = summary_of(results, c, metric);
     if (value == nullptr || summary == nullptr) continue;
@@ -155,13 +155,13 @@ std::string draw_line(const Axes& axes, const Series& series, const stats::Power
 
 std::string view(const Results& results, std::size_t metric, const std::vector<Series>& all,
                  const std::string& parameter, bool logarithmic) {
-  const Metric& of = results.metrics[metric];
+  const Metric& of = results.session.metrics[metric];
   const auto [x, y] = find_extents(all);
   const auto axis = logarithmic ? logarithmic_axis : axis_over;
   const Axes axes{axis(x.low, x.high), axis(logarithmic ? y.low : std::min(y.low, 0.0), y.high)};
   std::string content = svg_grid(axes.x, kAcross);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto law = logarithmic ? fit_law(all[i], results.confidence) : std::nullopt;
+    const auto law = logarithmic ? fit_law(all[i], results.session.confidence) : std::nullopt;
     if (law) content += draw_line(axes, all[i], *law);
     content += draw_line(axes, all[i], parameter, command_class(i));
   }
@@ -181,23 +181,24 @@ std::string legend(const Results& results, std::size_t metric, const std::vector
   for (std::size_t i = 0; i < all.size(); ++i) {
     html += fmt::format("<p class=\"row\"><span class=\"dot {}\"></span><code>{}</code>",
                         command_class(i), html_text(all[i].name));
-    if (const auto law = fit_law(all[i], results.confidence)) {
+    if (const auto law = fit_law(all[i], results.session.confidence)) {
       html += fmt::format(
           " grows as {}<sup>{:.2f}</sup> <span class=\"aside\">({:g}% interval of "
           "the exponent: {:.2f} … {:.2f})</span>",
-          html_text(parameter), law->exponent, 100 * results.confidence, law->low, law->high);
+          html_text(parameter), law->exponent, 100 * results.session.confidence, law->low,
+          law->high);
     }
     html += "</p>\n";
   }
   return html + fmt::format(
                     "<p class=\"aside\">{} against {}: medians, with the quartiles as "
                     "vertical lines</p>\n",
-                    html_text(results.metrics[metric].name), html_text(parameter));
+                    html_text(results.session.metrics[metric].name), html_text(parameter));
 }
 
 std::size_t best_command(const Results& results, std::size_t metric,
                          const std::vector<Series>& all) {
-  const bool is_more = results.metrics[metric].better == Better::More;
+  const bool is_more = results.session.metrics[metric].better == Better::More;
   const auto mean_of = [&](std::size_t c) { return summary_of(results, c, metric)->mean; };
   std::size_t best = all.front().points.front().command;
   for (const Series& series : all)
@@ -214,9 +215,10 @@ std::string scan_headline(const Results& results, std::size_t metric) {
   if (!parameter || !one_was_typed(results)) return "";
   const std::vector<Series> all = make_series(results, metric, *parameter);
   if (all.empty()) return "";
-  const Metric& of = results.metrics[metric];
+  const Metric& of = results.session.metrics[metric];
   std::string text;
-  const auto law = all.size() == 1 ? fit_law(all.front(), results.confidence) : std::nullopt;
+  const auto law =
+      all.size() == 1 ? fit_law(all.front(), results.session.confidence) : std::nullopt;
   const bool is_sure = law && (law->low > 0 || law->high < 0);
   if (is_sure)
     text = fmt::format("{} {} as {}^{:.2f} ({:.2f} … {:.2f}); ", spoken(one_line(of.name)),
@@ -227,14 +229,13 @@ std::string scan_headline(const Results& results, std::size_t metric) {
                       of.better == Better::More   ? "highest"
                       : of.role == Role::WallTime ? "fastest"
                                                   : "lowest",
-                      parameters_text(results.commands[best]),
+                      parameters_text(results.session.commands[best]),
                       quantity(summary_of(results, best, metric)->mean, of));
-  const auto ranking = std::ranges::find(results.rankings, best, &Ranking::command);
-  if (is_sure || ranking == results.rankings.end() || ranking->significant ||
-      results.reference.baseline)
+  const MetricResult* row = row_of(results.commands[best], metric);
+  if (is_sure || !row->delta || row->delta->is_significant() || results.session.reference.baseline)
     return text;
   return text + ", not significantly different from " +
-         parameters_text(results.commands[results.reference.command]);
+         parameters_text(results.session.commands[results.session.reference.command]);
 }
 
 std::string scan_chart(const Results& results, std::size_t metric) {

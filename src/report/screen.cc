@@ -17,9 +17,8 @@ namespace lauka::report {
 namespace {
 
 std::string write_header(const Results& results, std::size_t index, const Style& style) {
-  const CommandResult& command = results.commands[index];
   const std::string start = benchmark_title(results, index) + ": ";
-  std::string name = one_line(command.name);
+  std::string name = one_line(results.session.commands[index].name);
   if (style.width > start.size()) name = cut_middle(name, style.width - start.size());
   return inked(start + name, Ink::Bold, style.color) + "\n";
 }
@@ -41,7 +40,7 @@ std::string_view why_no_interval(const Results& results, const Style& style) {
   const bool has_candidates = !find_candidates(results).empty();
   for (const CommandResult& command : results.commands) {
     for (const MetricResult& row : command.rows) {
-      if (results.metrics[row.metric].shown == Shown::Verbose && !style.verbose) continue;
+      if (results.session.metrics[row.metric].shown == Shown::Verbose && !style.verbose) continue;
       if (const auto why = why_no_interval_of(row, has_candidates); !why.empty()) return why;
     }
   }
@@ -62,19 +61,19 @@ bool contradicts_means(const Results& results, std::size_t metric, std::size_t c
 }
 
 std::string difference_of_means(const Results& results, std::size_t index, std::size_t candidate) {
-  const Metric& metric = results.metrics[index];
-  const CommandResult& command = results.commands[candidate];
-  const stats::Delta& delta = *row_of(command, index)->delta;
+  const Metric& metric = results.session.metrics[index];
+  const stats::Delta& delta = *row_of(results.commands[candidate], index)->delta;
   const bool is_above = *delta.mean.change > *delta.change;
   const std::string because =
       mean_has_tail(results, index, candidate)
           ? fmt::format(", because a few runs{} took much {}", is_above ? "" : " of the reference",
                         metric.unit == Unit::Seconds ? "longer" : "more")
           : "";
-  return fmt::format("delta: change of the typical round; the means of {}{} differ by {}{}",
-                     one_line(metric.name),
-                     results.commands.size() > 2 ? " of " + one_line(command.name) : "",
-                     delta_text({delta.mean.change, {}}), because);
+  return fmt::format(
+      "delta: change of the typical round; the means of {}{} differ by {}{}", one_line(metric.name),
+      results.commands.size() > 2 ? " of " + one_line(results.session.commands[candidate].name)
+                                  : "",
+      delta_text({delta.mean.change, {}}), because);
 }
 
 std::string full_tables(const Results& results, const Style& style) {
@@ -94,10 +93,10 @@ std::string full_tables(const Results& results, const Style& style) {
 }
 
 std::string percentages_note(const Results& results, std::size_t metric, const Style& style) {
-  const Reference& reference = results.reference;
+  const Reference& reference = results.session.reference;
   const std::string from = reference.baseline
                                ? one_line(reference.baseline->file)
-                               : parameters_text(results.commands[reference.command]);
+                               : parameters_text(results.session.commands[reference.command]);
   if (from.empty() || !has_deltas_of(results, metric)) return "";
   return dim_note("percentages: the difference from " + from +
                       (reference.baseline ? "" : "; --reference chooses another"),
@@ -120,11 +119,11 @@ std::string hidden_rows_line(const Results& results, const std::vector<std::size
   std::string names;
   std::size_t more = 0;
   constexpr std::size_t most = 3;
-  for (std::size_t m = 0; m < results.metrics.size(); ++m) {
-    if (results.metrics[m].shown != Shown::Always || std::ranges::find(shown, m) != shown.end() ||
-        ++more > most)
+  for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
+    if (results.session.metrics[m].shown != Shown::Always ||
+        std::ranges::find(shown, m) != shown.end() || ++more > most)
       continue;
-    names += (names.empty() ? "" : ", ") + one_line(results.metrics[m].name);
+    names += (names.empty() ? "" : ", ") + one_line(results.session.metrics[m].name);
   }
   if (more > most) names += fmt::format(" and {} more", more - most);
   return more == 0 ? "" : dim_note("not shown: " + names + "; see --table full", style);
@@ -138,7 +137,7 @@ std::vector<const stats::Summary*> summaries_of(const Results& results, const Ra
     if (row != nullptr && row->summary) all.push_back(&*row->summary);
   };
   add(ranking.command);
-  if (!results.reference.baseline) add(results.reference.command);
+  if (!results.session.reference.baseline) add(results.session.reference.command);
   return all;
 }
 
@@ -156,7 +155,7 @@ bool is_all_zeros(const Results& results, const Ranking& ranking) {
 
 /// Returns what keeps a ranking from having an interval: "too few runs".
 std::string_view missing_interval(const Results& results, const Ranking& ranking) {
-  const double tail = (1.0 - results.confidence) / 2.0;
+  const double tail = (1.0 - results.session.confidence) / 2.0;
   const double fewest = std::ceil(-std::log2(tail));  // rounds that ranks need
   if (static_cast<double>(results.commands[ranking.command].runs) < fewest) return "too few runs";
   return has_zero(results, ranking) ? "too many zeros" : "too different runs";
@@ -182,20 +181,40 @@ std::string in_lines(const std::string& sentence, const Style& style) {
 
 std::string reference_of(const Results& results, std::size_t command) {
   const std::string& name = results.reference_of(command).name;
-  if (!results.reference.baseline) return name;
-  const bool is_itself = name == results.commands[command].name;
-  return (is_itself ? "itself" : name) + " in " + results.reference.baseline->file;
+  if (!results.session.reference.baseline) return name;
+  const bool is_itself = name == results.session.commands[command].name;
+  return (is_itself ? "itself" : name) + " in " + results.session.reference.baseline->file;
 }
 
-/// The more, the less the candidate has.
-double gain_of(const Ranking& ranking) {
-  return ranking.speed.faster ? ranking.speed.ratio : 1 / ranking.speed.ratio;
+/// True if the candidate has more of a metric where more is better, else less.
+bool is_gain(const Results& results, const Ranking& ranking) {
+  return ranking.speed.faster != (results.session.metrics[ranking.metric].better == Better::More);
+}
+
+/// The more, the better is the candidate.
+double gain_of(const Results& results, const Ranking& ranking) {
+  return is_gain(results, ranking) ? ranking.speed.ratio : 1 / ranking.speed.ratio;
+}
+
+/// Returns the rankings by one metric: the primary one, if a candidate differs by it, or none does
+/// by another.
+std::vector<Ranking> rankings_by_one(const Results& results, std::vector<Ranking> rankings) {
+  std::size_t metric = primary_metric(results.session.metrics).value_or(rankings.front().metric);
+  const auto differs_by_it = [&](const Ranking& one) {
+    return one.significant && one.metric == metric;
+  };
+  if (std::ranges::none_of(rankings, differs_by_it)) {
+    const auto other = std::ranges::find(rankings, true, &Ranking::significant);
+    if (other != rankings.end()) metric = other->metric;
+  }
+  std::erase_if(rankings, [&](const Ranking& one) { return one.metric != metric; });
+  return rankings;
 }
 
 /// Returns a difference with its interval, or that none is significant, or that nothing is known.
 /// Wall time has "ran ... faster", other metrics "is ... lower".
 std::string write_line(const Results& results, const Ranking& ranking, const Style& style) {
-  const Metric& metric = results.metrics[ranking.metric];
+  const Metric& metric = results.session.metrics[ranking.metric];
   const std::string name = spoken(one_line(metric.name));
   const bool faster = ranking.speed.faster;
   std::string between;
@@ -216,37 +235,42 @@ std::string write_line(const Results& results, const Ranking& ranking, const Sty
                   : fmt::format(": {} is {} times {} than in ", name, ratio_text(ranking.speed),
                                 faster ? "lower" : "higher");
   }
-  const std::string candidate = one_line(results.commands[ranking.command].name);
+  const std::string candidate = one_line(results.session.commands[ranking.command].name);
   const std::string reference = one_line(reference_of(results, ranking.command));
   return in_lines(bold(candidate, style) + between + bold(reference, style) + after, style);
 }
 
-/// Returns only the best of many commands: the table has the others. `rankings`: the largest gain
-/// first.
-std::string headline(const Results& results, const std::vector<Ranking>& rankings,
-                     const Style& style) {
+/// Returns only the best of many commands: the table has the others. `all`: the largest gain first.
+std::string headline(const Results& results, const std::vector<Ranking>& all, const Style& style) {
+  const std::vector<Ranking> rankings = rankings_by_one(results, all);
   const std::string scan = scan_headline(results, rankings[0].metric);
   if (!scan.empty()) return in_lines(scan, style);
-  const std::string& reference = results.commands[results.reference.command].name;
+  const std::string& reference = results.session.commands[results.session.reference.command].name;
   if (std::ranges::none_of(rankings,
                            [](const Ranking& one) { return one.speed.bounds.has_value(); }) &&
-      rankings.size() > 1 && !results.reference.baseline)
+      rankings.size() > 1 && !results.session.reference.baseline)
     return in_lines(std::string(missing_interval(results, rankings[0])) +
                         " to tell whether a command differs from " +
                         bold(one_line(reference), style) + " in " +
-                        spoken(one_line(results.metrics[rankings[0].metric].name)),
+                        spoken(one_line(results.session.metrics[rankings[0].metric].name)),
                     style);
-  const auto best = std::ranges::find_if(
-      rankings, [](const Ranking& ranking) { return ranking.significant && ranking.speed.faster; });
+  const auto best = std::ranges::find_if(rankings, [&](const Ranking& ranking) {
+    return ranking.significant && is_gain(results, ranking);
+  });
   if (best != rankings.end()) return write_line(results, *best, style);
-  if (rankings.size() == 1 || results.reference.baseline)
+  if (rankings.size() == 1 || results.session.reference.baseline)
     return write_line(results, rankings[0], style);
-  const Metric& metric = results.metrics[rankings[0].metric];
+  const Metric& metric = results.session.metrics[rankings[0].metric];
   const bool is_time = metric.role == Role::WallTime;
-  const bool any =
-      std::ranges::any_of(rankings, [](const Ranking& ranking) { return ranking.significant; });
+  const auto worst = std::find_if(rankings.rbegin(), rankings.rend(),
+                                  [](const Ranking& ranking) { return ranking.significant; });
+  const bool any = worst != rankings.rend();
+  if (any && worst->metric != primary_metric(results.session.metrics))
+    return write_line(results, *worst, style);
+  const bool is_more = metric.better == Better::More;
   const std::string start = !any      ? "no command differs significantly from "
                             : is_time ? "no command is significantly faster than "
+                            : is_more ? "no command is significantly above "
                                       : "no command is significantly below ";
   const std::string end = any && is_time ? "" : " in " + spoken(one_line(metric.name));
   return in_lines(start + bold(one_line(reference), style) + end, style);
@@ -255,10 +279,12 @@ std::string headline(const Results& results, const std::vector<Ranking>& ranking
 /// Returns a line for each command that failed: a difference from it may be less work.
 std::string failure_lines(const Results& results, const Style& style) {
   std::string lines;
-  for (const CommandResult& command : results.commands)
-    if (!command.endings.failed.empty())
-      lines += in_lines(
-          failures_text(command.endings, " of " + bold(one_line(command.name), style)), style);
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    const Endings& endings = results.commands[c].endings;
+    const std::string& name = results.session.commands[c].name;
+    if (!endings.failed.empty())
+      lines += in_lines(failures_text(endings, " of " + bold(one_line(name), style)), style);
+  }
   return lines;
 }
 
@@ -273,7 +299,7 @@ std::string wrapped_lines(const std::string& text, const Style& style) {
 std::string about_short_runs(const Results& results, const Style& style) {
   const auto shortest = shortest_run(results);
   if (!shortest) return "";
-  const auto& start = results.process_start;
+  const auto& start = results.session.process_start;
   if (!start)
     return dim_note(
         "a run under 1 ms may be mostly the start of its process: measure true as well to see",
@@ -306,9 +332,9 @@ std::string compact_tables(const Results& results, const Style& style) {
 
 std::string tables(const Results& results, const Style& style) {
   std::string text;
-  if (results.reference.baseline) {
+  if (results.session.reference.baseline) {
     text = fmt::format("Deltas are against {}, measured earlier.\n\n",
-                       one_line(results.reference.baseline->file));
+                       one_line(results.session.reference.baseline->file));
   }
   text += is_compact(results) ? compact_tables(results, style) : full_tables(results, style);
   for (const std::string& line : split_lines(layout_lines(results))) text += dim_note(line, style);
@@ -395,8 +421,8 @@ std::vector<std::string> bin_labels(const std::vector<Bin>& bins, const Metric& 
 
 std::string why_means_differ(const Results& results, const Style& style) {
   std::string text;
-  for (std::size_t m = 0; m < results.metrics.size(); ++m) {
-    const Metric& metric = results.metrics[m];
+  for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
+    const Metric& metric = results.session.metrics[m];
     if (metric.shown == Shown::Verbose && !style.verbose) continue;
     for (std::size_t c = 0; c < results.commands.size(); ++c) {
       if (!contradicts_means(results, m, c)) continue;
@@ -418,8 +444,9 @@ std::string histograms(const Results& results, const Style& style) {
 
 std::string summary_lines(const Results& results, const Style& style) {
   std::vector<Ranking> rankings = results.rankings;
-  std::ranges::stable_sort(
-      rankings, [](const Ranking& a, const Ranking& b) { return gain_of(a) > gain_of(b); });
+  std::ranges::stable_sort(rankings, [&](const Ranking& a, const Ranking& b) {
+    return gain_of(results, a) > gain_of(results, b);
+  });
   if (rankings.empty()) return "";
   const std::string failures = failure_lines(results, style);
   if (is_compact(results)) return headline(results, rankings, style) + failures;
@@ -429,13 +456,13 @@ std::string summary_lines(const Results& results, const Style& style) {
 }
 
 std::optional<double> shortest_run(const Results& results) {
-  constexpr double mostly_start = 1e-3;
   std::optional<double> shortest;
-  for (std::size_t c = 0; c < results.commands.size() && results.shell.empty(); ++c) {
+  for (std::size_t c = 0; c < results.commands.size() && results.session.shell.empty(); ++c) {
     const MetricResult* row = row_of(results, c, Role::WallTime);
-    if (row != nullptr && row->summary && results.metrics[row->metric].shown == Shown::Always &&
-        row->summary->mean > 0.0 && row->summary->mean < mostly_start)
-      shortest = std::min(shortest.value_or(mostly_start), row->summary->median);
+    if (row != nullptr && row->summary &&
+        results.session.metrics[row->metric].shown == Shown::Always && row->summary->mean > 0.0 &&
+        row->summary->mean < kMostlyStart)
+      shortest = std::min(shortest.value_or(kMostlyStart), row->summary->median);
   }
   return shortest;
 }
@@ -490,8 +517,9 @@ void ProgressBar::finished() {
 std::vector<Sample> collect_samples(const Results& results, std::size_t command,
                                     std::size_t metric) {
   std::vector<Sample> samples;
-  for (const std::uint32_t run : results.runs->of_command(command)) {
-    if (const auto value = results.runs->value(run, metric)) samples.push_back({run, *value});
+  for (const std::uint32_t run : results.session.runs->of_command(command)) {
+    if (const auto value = results.session.runs->value(run, metric))
+      samples.push_back({run, *value});
   }
   return samples;
 }
@@ -526,7 +554,7 @@ std::string histogram(const Results& results, std::size_t command, const Style& 
   for (const Sample& one : collect_samples(results, command, row->metric))
     values.push_back(one.value);
   const std::vector<Bin> bins = make_bins(values, *row->summary, kMostBins);
-  const std::vector<std::string> labels = bin_labels(bins, results.metrics[row->metric]);
+  const std::vector<std::string> labels = bin_labels(bins, results.session.metrics[row->metric]);
   std::size_t most = 0;
   for (const Bin& bin : bins) most = std::max(most, bin.count);
   const std::size_t beside =

@@ -28,6 +28,9 @@ struct ScreenSections {
 ScreenSections screen_sections(const Report& report, const Style& style, bool quiet);
 ScreenSections screen_sections(const Results& results, const Style& style, bool quiet);
 
+/// A shorter run is mostly the start of its process.
+inline constexpr double kMostlyStart = 1e-3;  // seconds
+
 /// Returns the shortest median of the wall times shown, in seconds, if it is below 1 ms: such a run
 /// is mostly the start of a process. nullopt if all are longer, or there is a shell.
 std::optional<double> shortest_run(const Results& results);

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,7 +22,7 @@ struct SuiteRow {
   std::optional<std::size_t> metric{};     // index into its results' metrics
   bool is_first = true;                    // of its benchmark
 
-  bool is_anchor() const { return candidate && candidate == results->reference.anchor; }
+  bool is_anchor() const { return candidate && candidate == results->session.reference.anchor; }
 };
 
 Cell value_cell(const MetricResult& values, const Metric& metric) {
@@ -36,16 +35,17 @@ Cell value_cell(const SuiteRow& row, std::size_t command) {
   const MetricResult* values =
       row.metric ? shown_row(results.commands[command], *row.metric) : nullptr;
   if (values == nullptr) return {"n/a"};
-  return value_cell(*values, results.metrics[*row.metric]);
+  return value_cell(*values, results.session.metrics[*row.metric]);
 }
 
 Cell base_cell(const SuiteRow& row) {
   if (row.is_anchor()) return {};
   const Results& results = *row.results;
-  if (!results.reference.baseline) return value_cell(row, results.reference.command);
+  if (!results.session.reference.baseline)
+    return value_cell(row, results.session.reference.command);
   if (!row.candidate || !row.metric) return {};
   return value_cell(row_of_reference(results, *row.candidate, *row.metric),
-                    results.metrics[*row.metric]);
+                    results.session.metrics[*row.metric]);
 }
 
 Cell make_delta_cell(const SuiteRow& row) {
@@ -54,7 +54,7 @@ Cell make_delta_cell(const SuiteRow& row) {
   const MetricResult* values = shown_row(row.results->commands[*row.candidate], *row.metric);
   return values == nullptr || !values->delta
              ? Cell{}
-             : delta_cell(*values->delta, row.results->metrics[*row.metric].better);
+             : delta_cell(*values->delta, row.results->session.metrics[*row.metric].better);
 }
 
 /// Returns the worst of the gates on the row's metric; null if there are none.
@@ -63,7 +63,7 @@ const gate::Verdict* worst_verdict(const SuiteRow& row) {
   const auto badness = [](gate::Answer answer) {
     return answer == gate::Answer::Fail ? 2 : answer == gate::Answer::Inconclusive ? 1 : 0;
   };
-  for (const gate::Verdict& verdict : row.results->verdicts)
+  for (const gate::Verdict& verdict : row.results->findings.verdicts)
     if (verdict.candidate == row.candidate && verdict.metric == row.metric &&
         (worst == nullptr || badness(verdict.answer) > badness(worst->answer)))
       worst = &verdict;
@@ -86,7 +86,7 @@ Cell failed_cell(const SuiteRow& row) {
       if (!share.empty()) all += fmt::format("{}{} {}", all.empty() ? "" : ", ", who, share);
     };
     if (!row.candidate) {
-      add("base", results.commands[results.reference.command].endings);
+      add("base", results.commands[results.session.reference.command].endings);
     } else if (row.is_anchor()) {
       add("anchor", results.commands[*row.candidate].endings);
     } else {
@@ -114,8 +114,8 @@ TableColumn value_column(const char* heading) {
 }
 
 std::string headline_name(const Results& results) {
-  const auto metric = primary_metric(results.metrics);
-  return metric ? results.metrics[*metric].name : std::string();
+  const auto metric = primary_metric(results.session.metrics);
+  return metric ? results.session.metrics[*metric].name : std::string();
 }
 
 /// "geomean", with the number of benchmarks if some are missing.
@@ -126,16 +126,9 @@ std::string geomean_title(const Report& suite, const Geomean& mean) {
 
 std::vector<std::size_t> listed_candidates(const Results& results) {
   std::vector<std::size_t> candidates = order_rows(results);
-  std::erase_if(candidates, [&](std::size_t c) { return !results.reference.is_candidate(c); });
+  std::erase_if(candidates,
+                [&](std::size_t c) { return !results.session.reference.is_candidate(c); });
   return candidates;
-}
-
-std::vector<std::optional<std::size_t>> row_metrics(const Results& results, std::size_t candidate) {
-  std::set<std::size_t> gated;
-  for (const gate::Verdict& verdict : results.verdicts)
-    if (verdict.candidate == candidate) gated.insert(verdict.metric);
-  if (gated.empty()) return {primary_metric(results.metrics)};
-  return {gated.begin(), gated.end()};
 }
 
 std::vector<SuiteRow> make_rows(const Report& suite) {
@@ -143,18 +136,18 @@ std::vector<SuiteRow> make_rows(const Report& suite) {
   for (const Results* one : order_rows(suite)) {
     const std::size_t first = rows.size();
     for (const std::size_t candidate : listed_candidates(*one))
-      for (const auto metric : row_metrics(*one, candidate))
+      for (const auto metric : suite_metrics(*one, candidate))
         rows.push_back({one, candidate, metric, rows.size() == first});
     if (rows.size() == first)
-      rows.push_back({one, std::nullopt, primary_metric(one->metrics), true});
-    if (one->reference.anchor)
-      rows.push_back({one, one->reference.anchor, rows[first].metric, false});
+      rows.push_back({one, std::nullopt, primary_metric(one->session.metrics), true});
+    if (one->session.reference.anchor)
+      rows.push_back({one, one->session.reference.anchor, rows[first].metric, false});
   }
   return rows;
 }
 
 std::string metric_of(const SuiteRow& row) {
-  return row.metric ? row.results->metrics[*row.metric].name : std::string();
+  return row.metric ? row.results->session.metrics[*row.metric].name : std::string();
 }
 
 bool has_metrics(const Report& suite, const std::vector<SuiteRow>& rows) {
@@ -176,7 +169,8 @@ struct SuiteShape {
 SuiteShape suite_shape(const Report& suite, const std::vector<SuiteRow>& rows) {
   return {std::ranges::any_of(suite.benchmarks,
                               [](const Results& one) {
-                                return one.reference.anchor || find_candidates(one).size() > 1;
+                                return one.session.reference.anchor ||
+                                       find_candidates(one).size() > 1;
                               }),
           has_metrics(suite, rows), !suite.verdicts().empty(),
           std::ranges::all_of(
@@ -209,7 +203,7 @@ std::vector<TableColumn> suite_columns(const SuiteShape& shape) {
 TableRow suite_cells(const SuiteRow& row, const SuiteShape& shape) {
   TableRow cells = {{row.is_first ? row.results->benchmark : ""}};
   if (shape.has_commands)
-    cells.push_back({row.candidate ? row.results->commands[*row.candidate].name : ""});
+    cells.push_back({row.candidate ? row.results->session.commands[*row.candidate].name : ""});
   if (shape.has_metrics) cells.push_back({metric_of(row)});
   cells.push_back(base_cell(row));
   cells.push_back(row.candidate ? value_cell(row, *row.candidate) : Cell{});
@@ -225,6 +219,7 @@ TableRow suite_cells(const Geomean& mean, const Report& suite, const SuiteShape&
   if (shape.has_metrics) cells.push_back({mean.metric});
   cells.insert(cells.end(), {{}, {}, delta_cell(mean.change, mean.better)});
   if (shape.has_gates) cells.emplace_back();
+  if (shape.has_failures) cells.emplace_back();
   return cells;
 }
 
@@ -277,8 +272,8 @@ std::vector<const Results*> order_rows(const Report& suite) {
     const auto alike =
         std::ranges::find(suite.benchmarks, headline_name(*one), headline_name);  // seconds, bytes
     const auto candidates = listed_candidates(*one);
-    const bool has_base = !one->reference.baseline || candidates.empty();
-    const std::size_t shown = has_base ? one->reference.command : candidates.front();
+    const bool has_base = !one->session.reference.baseline || candidates.empty();
+    const std::size_t shown = has_base ? one->session.reference.command : candidates.front();
     return std::pair(alike - suite.benchmarks.begin(), sort_value(*one, shown));
   });
   return order;
@@ -324,8 +319,8 @@ std::vector<ChangeRow> suite_changes(const Report& suite) {
     const MetricResult* values = shown_row(of.commands[*row.candidate], *row.metric);
     if (values == nullptr || !values->delta) continue;
     ChangeRow& change = changes.emplace_back(
-        change_row(name_of(of.benchmark, of.commands[*row.candidate].name, metric_of(row)),
-                   of.benchmark, *values->delta, of.metrics[*row.metric].better));
+        change_row(name_of(of.benchmark, of.session.commands[*row.candidate].name, metric_of(row)),
+                   of.benchmark, *values->delta, of.session.metrics[*row.metric].better));
     const gate::Verdict* worst = worst_verdict(row);
     if (worst == nullptr) continue;
     change.value += " " + verdict_html(worst_verdict_cell(row));
@@ -341,7 +336,7 @@ std::string suite_gate_lines(const Report& suite, bool all, bool color) {
   std::string text;
   const gate::Verdict* passed_over = last_passed_over(suite.benchmarks);
   for (const Results& one : suite.benchmarks) {
-    for (const gate::Verdict& verdict : one.verdicts) {
+    for (const gate::Verdict& verdict : one.findings.verdicts) {
       const auto [word, ink] = verdict_word(verdict.answer);
       if (!all && verdict.answer == gate::Answer::Pass) continue;
       text += one_line(one.benchmark) + ": " + gate_line(one, verdict, inked(word, ink, color));
@@ -365,7 +360,7 @@ std::string gates_in_one_line(const Report& suite) {
         verdicts, [wanted = answer](const auto& one) { return one.answer == wanted; });
     if (count > 0) counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, word);
   }
-  const double percent = 100.0 * (1.0 - suite.benchmarks.front().confidence);
+  const double percent = 100.0 * (1.0 - suite.benchmarks.front().session.confidence);
   return plural(verdicts.size(), "gate") + ": " + counts +
          (suite.risk == gate::Risk::Any
               ? fmt::format(" (any false alarm: at most {:.3g}%)\n", percent)
@@ -422,7 +417,7 @@ std::vector<std::string> note_lines(const Report& suite, std::optional<NoteKind>
   std::vector<std::vector<WarningLine>> lines;
   for (const Results& one : suite.benchmarks) {
     auto& notes = lines.emplace_back();
-    for (const Note& note : one.notes)
+    for (const Note& note : one.session.notes)
       if (note.kind != hidden) notes.push_back({note.text, note.text});
   }
   if (suite.is_suite()) return with_names(suite, lines);

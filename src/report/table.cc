@@ -199,7 +199,7 @@ Cell outliers_cell(const RowOf& row) {
 Cell make_delta_cell(const RowOf& row) {
   if (row.values != nullptr && row.values->delta)
     return delta_cell(*row.values->delta, row.metric.better);
-  const Reference& reference = row.results.reference;
+  const Reference& reference = row.results.session.reference;
   if (!row.is_compact) return {};
   const bool is_anchor = row.command == reference.anchor;
   if (!is_anchor && (row.command != reference.command || reference.baseline)) return {};
@@ -260,7 +260,7 @@ bool is_shown(const Metric& metric, bool verbose) {
 
 bool has_delta(const Results& results, const CommandResult& command, bool verbose) {
   return std::ranges::any_of(command.rows, [&](const MetricResult& row) {
-    return row.delta && is_shown(results.metrics[row.metric], verbose);
+    return row.delta && is_shown(results.session.metrics[row.metric], verbose);
   });
 }
 
@@ -324,10 +324,10 @@ Grid make_grid(const Results& results, const std::string& variable, ColumnOf col
   Grid grid;
   std::set<std::string> known;  // rows; there may be ten thousand
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    const Parameter* value = find_parameter(results.commands[c], variable);
+    const Parameter* value = find_parameter(results.session.commands[c], variable);
     if (value == nullptr) continue;
     if (known.insert(value->value).second) grid.rows.push_back(value->value);
-    const GridColumn column = column_of(results.commands[c]);
+    const GridColumn column = column_of(results.session.commands[c]);
     if (std::ranges::find(grid.columns, column.key, &GridColumn::key) == grid.columns.end())
       grid.columns.push_back(column);
     grid.commands[{value->value, column.key}].push_back(c);
@@ -341,7 +341,7 @@ Cell matrix_cell(const Results& results, std::size_t metric, const CommandResult
   const MetricResult* row = shown_row(command, metric);
   const std::string failed = failed_and_redone(command);
   if (row == nullptr) return {"n/a" + failed};
-  const Metric& of = results.metrics[metric];
+  const Metric& of = results.session.metrics[metric];
   const std::string mean = short_mean_cell(*row, of) + failed;
   const std::string whole = mean_cell(*row, of) + failed;
   Cell cell{.text = whole, .narrower = {whole, mean, mean}};
@@ -372,12 +372,12 @@ TableRow scan_row(const Results& results, const Grid& grid, const std::string& v
       row.push_back({"n/a" + failed});
       continue;
     }
-    const Metric& metric = results.metrics[wall->metric];
+    const Metric& metric = results.session.metrics[wall->metric];
     row.push_back({mean_cell(*wall, metric) + failed});
     // With one command typed the reference is its first value.
-    const Command& reference = results.commands[results.reference.command];
+    const Command& reference = results.session.commands[results.session.reference.command];
     if (grid.columns.size() == 1 && wall->delta &&
-        reference.typed == results.commands[commands->front()].typed)
+        reference.typed == results.session.commands[commands->front()].typed)
       row.push_back(delta_cell(*wall->delta, metric.better));
   }
   return row;
@@ -486,8 +486,7 @@ Cell delta_cell(const stats::Change& delta, Better better) {
   Cell cell{.text = delta_text(delta), .ink = Ink::Dim, .mark = Mark::Blank};
   if (delta.change) cell.narrower = {short_delta_text(delta)};
   cell.is_sure = delta.is_significant();
-  constexpr double relevant = 0.001;  // counts that hardly vary make the least change significant
-  if (!cell.is_sure || !delta.change || std::fabs(*delta.change) < relevant) return cell;
+  if (!delta.is_relevant()) return cell;
   const bool is_better = (*delta.change > 0) == (better == Better::More);
   cell.ink = better == Better::Neither ? Ink::Plain : is_better ? Ink::Green : Ink::Red;
   if (better != Better::Neither) cell.mark = is_better ? Mark::Better : Mark::Worse;
@@ -496,18 +495,18 @@ Cell delta_cell(const stats::Change& delta, Better better) {
 
 std::vector<std::string> parameter_names(const Results& results) {
   std::vector<std::string> names;
-  for (const CommandResult& command : results.commands)
+  for (const Command& command : results.session.commands)
     for (const Parameter& one : command.parameters)
       if (std::ranges::find(names, one.name) == names.end()) names.push_back(one.name);
   return names;
 }
 
-const Parameter* find_parameter(const CommandResult& command, std::string_view name) {
+const Parameter* find_parameter(const Command& command, std::string_view name) {
   const auto found = std::ranges::find(command.parameters, name, &Parameter::name);
   return found == command.parameters.end() ? nullptr : &*found;
 }
 
-std::string parameters_text(const CommandResult& command) {
+std::string parameters_text(const Command& command) {
   std::string values;
   for (const Parameter& one : command.parameters)
     values += fmt::format("{}{} = {}", values.empty() ? "" : ", ", one_line(one.name),
@@ -523,8 +522,8 @@ bool has_deltas_of(const Results& results, std::size_t metric) {
 }
 
 bool one_was_typed(const Results& results) {
-  return std::ranges::all_of(results.commands, [&](const CommandResult& command) {
-    return command.typed == results.commands[0].typed;
+  return std::ranges::all_of(results.session.commands, [&](const Command& command) {
+    return command.typed == results.session.commands[0].typed;
   });
 }
 
@@ -539,7 +538,7 @@ const MetricResult* shown_row(const CommandResult& command, std::size_t metric) 
 }
 
 double sort_value(const Results& results, std::size_t command) {
-  const auto metric = primary_metric(results.metrics);
+  const auto metric = primary_metric(results.session.metrics);
   const MetricResult* row = metric ? shown_row(results.commands[command], *metric) : nullptr;
   if (row != nullptr && row->quantile) return row->quantile->value;
   return row == nullptr || !row->summary ? std::numeric_limits<double>::infinity()
@@ -555,21 +554,22 @@ std::vector<std::size_t> order_rows(const Results& results) {
 }
 
 std::vector<std::size_t> compact_metrics(const Results& results, bool verbose) {
-  const auto primary = primary_metric(results.metrics);
+  const auto primary = primary_metric(results.session.metrics);
   if (!primary) return {};
   if (!verbose && !results.presentation.every_row) return {*primary};
   std::vector<std::size_t> metrics;
-  for (std::size_t m = 0; m < results.metrics.size(); ++m)
-    if (verbose || results.metrics[m].shown == Shown::Always) metrics.push_back(m);
+  for (std::size_t m = 0; m < results.session.metrics.size(); ++m)
+    if (verbose || results.session.metrics[m].shown == Shown::Always) metrics.push_back(m);
   return metrics;
 }
 
 std::string compact_title(const Results& results, std::size_t metric) {
-  const Metric& of = results.metrics[metric];
+  const Metric& of = results.session.metrics[metric];
   std::string title = one_line(of.name);
   if (!of.note.empty()) title += " " + of.note;
-  title += parameters_name_commands(results) ? " of " + one_line(results.commands[0].pattern)
-                                             : " of " + plural(results.commands.size(), "command");
+  title += parameters_name_commands(results)
+               ? " of " + one_line(results.session.commands[0].pattern)
+               : " of " + plural(results.commands.size(), "command");
   if (!has_runs_column(results)) title += ", " + plural(results.commands[0].runs, "run") + " each";
   return title;
 }
@@ -581,7 +581,7 @@ Table full_table(const Results& results, std::size_t command, bool verbose, bool
   const auto columns =
       list_columns({.is_for_page = for_page, .has_deltas = has_delta(results, of, verbose)});
   for (const MetricResult& row : of.rows) {
-    const Metric& metric = results.metrics[row.metric];
+    const Metric& metric = results.session.metrics[row.metric];
     if (!is_shown(metric, verbose)) continue;
     TableRow& cells = table.rows.emplace_back();
     for (const MetricColumn& column : columns)
@@ -601,12 +601,12 @@ Table markup_table(const Results& results, const Markup& markup) {
   for (const std::size_t c : order_rows(results)) {
     const CommandResult& command = results.commands[c];
     const std::string line_break(markup.line_break);
-    std::string first = markup.code(command.name) + line_break + plural(command.runs, "run") +
-                        failed_and_redone(command);
-    for (const Parameter& parameter : command.parameters)
+    std::string first = markup.code(results.session.commands[c].name) + line_break +
+                        plural(command.runs, "run") + failed_and_redone(command);
+    for (const Parameter& parameter : results.session.commands[c].parameters)
       first += line_break + markup.text(parameter.name + " = " + parameter.value);
     for (const MetricResult& row : command.rows) {
-      const Metric& metric = results.metrics[row.metric];
+      const Metric& metric = results.session.metrics[row.metric];
       if (!is_shown(metric, false) || !has_values(command)) continue;
       TableRow& cells = table.rows.emplace_back(TableRow{{std::exchange(first, "")}});
       for (const MetricColumn& column : columns)
@@ -630,15 +630,15 @@ Table compact_table(const Results& results, std::size_t metric) {
     table.columns.push_back(bold_column(name, Holds::Text, Cut::Middle));
   add_columns(table, columns, Ink::Bold);
   for (const std::size_t c : order_rows(results)) {
-    const CommandResult& command = results.commands[c];
+    const Command& command = results.session.commands[c];
     TableRow& row = table.rows.emplace_back(TableRow{{command.name}});
     for (const std::string& name : parameters) {
       const Parameter* parameter = find_parameter(command, name);
       row.push_back({parameter == nullptr ? "" : parameter->value});
     }
     for (const MetricColumn& column : columns)
-      row.push_back(
-          column.cell({results, c, results.metrics[metric], shown_row(command, metric), true}));
+      row.push_back(column.cell({results, c, results.session.metrics[metric],
+                                 shown_row(results.commands[c], metric), true}));
   }
   return table;
 }
@@ -646,7 +646,7 @@ Table compact_table(const Results& results, std::size_t metric) {
 std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
   const std::vector<std::string> names = parameter_names(results);
   if (names.size() != 2 || !one_was_typed(results)) return std::nullopt;
-  const Grid grid = make_grid(results, names[0], [&](const CommandResult& command) -> GridColumn {
+  const Grid grid = make_grid(results, names[0], [&](const Command& command) -> GridColumn {
     const Parameter* second = find_parameter(command, names[1]);
     return second == nullptr ? GridColumn{} : GridColumn{second->value, one_line(second->value)};
   });
@@ -672,7 +672,7 @@ std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
 std::string scan_table(const Results& results, const Style& style) {
   const std::vector<std::string> names = parameter_names(results);
   if (names.size() != 1) return "";
-  const Grid grid = make_grid(results, names.front(), [](const CommandResult& command) {
+  const Grid grid = make_grid(results, names.front(), [](const Command& command) {
     return GridColumn{std::to_string(command.typed), one_line(command.pattern)};
   });
   if (grid.rows.size() < 2) return "";
@@ -692,8 +692,8 @@ std::string scan_table(const Results& results, const Style& style) {
 std::string delta_matrix(const Results& results) {
   Table table{.columns = {{.heading = {"command"}, .holds = Holds::Markup}}};
   std::vector<std::size_t> metrics;
-  for (std::size_t m = 0; m < results.metrics.size(); ++m) {
-    const Metric& metric = results.metrics[m];
+  for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
+    const Metric& metric = results.session.metrics[m];
     if (metric.shown != Shown::Always || !has_deltas_of(results, m)) continue;
     metrics.push_back(m);
     table.columns.push_back(
@@ -706,8 +706,8 @@ std::string delta_matrix(const Results& results) {
     TableRow& row = table.rows.emplace_back(
         TableRow{{"<div class=\"who\">" + command_html(results, c) + "</div>"}});
     for (const std::size_t metric : metrics)
-      row.push_back(
-          make_delta_cell({results, c, results.metrics[metric], shown_row(command, metric), true}));
+      row.push_back(make_delta_cell(
+          {results, c, results.session.metrics[metric], shown_row(command, metric), true}));
   }
   return table_html(table, "matrix");
 }

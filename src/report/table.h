@@ -146,10 +146,10 @@ Cell delta_cell(const stats::Change& delta, Better better);
 std::vector<std::string> parameter_names(const Results& results);
 
 /// Returns a command's value of a variable; null if it does not use it.
-const Parameter* find_parameter(const CommandResult& command, std::string_view name);
+const Parameter* find_parameter(const Command& command, std::string_view name);
 
 /// "n = 10, way = a": a command's parameters.
-std::string parameters_text(const CommandResult& command);
+std::string parameters_text(const Command& command);
 
 /// True if a command has a delta of the metric.
 bool has_deltas_of(const Results& results, std::size_t metric);

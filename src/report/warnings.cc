@@ -328,7 +328,7 @@ struct WarningWords {
     return {"throttled",
             fmt::format("the CPU quota of the control group was used up in {} of {} periods, in "
                         "which processes waited {} altogether",
-                        throttled, periods, seconds(static_cast<double>(waited_ns) * 1e-9)),
+                        throttled, periods, seconds(to_seconds(waited_ns))),
             "raise the quota or remove it (docker --cpus, systemd CPUQuota=, cpu.max), or compare "
             "cpu_time"};
   }
@@ -359,9 +359,10 @@ struct WarningWords {
 };
 
 Words worded(const Results& results, const Warning& warning) {
-  Words words = std::visit(WarningWords{!results.rankings.empty() && !results.reference.baseline,
-                                        results.paired, results.presentation.time_unit},
-                           warning.finding);
+  Words words =
+      std::visit(WarningWords{!results.rankings.empty() && !results.session.reference.baseline,
+                              results.paired, results.presentation.time_unit},
+                 warning.finding);
   if (words.general.empty()) words.general = words.text;
   words.command = warning.command;
   return words;
@@ -369,8 +370,8 @@ Words worded(const Results& results, const Warning& warning) {
 
 /// Returns "'old'", and the command's number too if another command has the same name.
 std::string subject_of(const Results& results, std::size_t command) {
-  const std::string& name = results.commands[command].name;
-  const auto namesakes = std::ranges::count(results.commands, name, &CommandResult::name);
+  const std::string& name = results.session.commands[command].name;
+  const auto namesakes = std::ranges::count(results.session.commands, name, &Command::name);
   const std::string_view what = results.benchmark.empty() ? "benchmark" : "command";
   return namesakes > 1 ? fmt::format("{} {}, {}", what, command + 1, cited(name)) : cited(name);
 }

@@ -1,5 +1,6 @@
 #include "core/choices.h"
 #include "core/metric.h"
+#include "plan/rows.h"
 #include "results/results.h"
 #include "session/baseline.h"
 #include "session/recording.h"
@@ -11,7 +12,9 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -44,7 +47,7 @@ Series make_series(const Recording& session, std::size_t metric, std::size_t com
 std::vector<Series> make_series(const Recording& session, std::size_t metric,
                                 const std::vector<std::uint32_t>& rounds) {
   std::vector<Series> all;
-  for (std::size_t c = 0; c < session.measured.size(); ++c)
+  for (std::size_t c = 0; c < session.commands.size(); ++c)
     all.push_back(make_series(session, metric, c, rounds));
   return all;
 }
@@ -101,17 +104,19 @@ std::optional<LowShare> low_share(const Metric& metric, const std::optional<doub
 /// Adds what a delta hides: a mean that says another thing, rounds that are not independent.
 void add_findings_of_delta(std::size_t index, std::size_t c, const Comparison& samples,
                            const std::vector<Series>& series, Results& results) {
-  const Metric& metric = results.metrics[index];
+  const Metric& metric = results.session.metrics[index];
   const stats::Delta& delta = *results.commands[c].rows[index].delta;
   const std::optional<std::size_t> reference =
-      results.reference.baseline ? std::nullopt : std::optional(results.reference.command);
+      results.session.reference.baseline ? std::nullopt
+                                         : std::optional(results.session.reference.command);
   // Shown if rare long runs matter most; exports have it of all metrics.
   const bool is_time = metric.role == Role::WallTime || metric.role == Role::CpuTime;
   if (delta.mean_differs)
     results.warnings.push_back({MeanDiffers{metric.name, delta, mean_has_tail(results, index, c)},
                                 c, is_time ? metric.shown : Shown::Verbose});
-  const bool is_gated = std::ranges::any_of(
-      results.verdicts, [&](const gate::Verdict& verdict) { return verdict.metric == index; });
+  const bool is_gated =
+      std::ranges::any_of(results.findings.verdicts,
+                          [&](const gate::Verdict& verdict) { return verdict.metric == index; });
   if (metric.role != Role::WallTime && !is_gated) return;
   auto alike = find_alike_rounds(metric, delta, samples, series.size() - 1);
   if (!alike) return;
@@ -147,15 +152,16 @@ void enter_layouts(const Comparison& samples, const stats::IntervalTails& tails,
 
 void compare_commands(std::size_t index, const stats::IntervalTails& tails,
                       const std::vector<Series>& series, Results& results) {
-  const Metric& metric = results.metrics[index];
+  const Metric& metric = results.session.metrics[index];
   for (std::size_t c = 0; c < series.size(); ++c) {
     MetricResult& row = results.commands[c].rows[index];
-    const std::size_t reference = results.reference.baseline ? c : results.reference.command;
-    if (!results.reference.is_candidate(c) || row.is_doubtful ||
+    const std::size_t reference =
+        results.session.reference.baseline ? c : results.session.reference.command;
+    if (!results.session.reference.is_candidate(c) || row.is_doubtful ||
         results.commands[reference].rows[index].is_doubtful)
       continue;
-    const Comparison samples =
-        collect_samples(results.reference, compares_within_rounds(results, c), index, series, c);
+    const Comparison samples = collect_samples(
+        results.session.reference, compares_within_rounds(results.session, c), index, series, c);
     if (samples.is_empty() || !stats::has_percentages(samples.reference, samples.candidate))
       continue;
     row.delta = estimate_delta(samples, tails, metric.share());
@@ -171,7 +177,7 @@ void compare_commands(std::size_t index, const stats::IntervalTails& tails,
 /// Enters the mean of a row without values, if that is known.
 void enter_mean(const Results& results, std::size_t command, MetricResult& row) {
   if (row.summary || row.at_most) return;
-  for (const KnownMean& mean : results.means) {
+  for (const KnownMean& mean : results.session.means) {
     if (mean.command != command || mean.metric != row.metric) continue;
     row.only_mean = mean.value;
     row.runs = results.commands[command].runs;
@@ -180,40 +186,95 @@ void enter_mean(const Results& results, std::size_t command, MetricResult& row) 
 
 void analyse_metric(std::size_t index, const stats::IntervalTails& tails,
                     const std::vector<std::uint32_t>& rounds, Results& results) {
-  const Metric& metric = results.metrics[index];
-  const std::vector<Series> series = make_series(results, index, rounds);
+  const Metric& metric = results.session.metrics[index];
+  const std::vector<Series> series = make_series(results.session, index, rounds);
   std::vector<FirstRunFacts> first_runs;
-  if (metric.role == Role::WallTime) first_runs = facts_of_first_runs(results, series);
+  if (metric.role == Role::WallTime) first_runs = facts_of_first_runs(results.session, series);
   for (std::size_t c = 0; c < series.size(); ++c) {
     CommandResult& command = results.commands[c];
     command.rows.push_back(make_result(index, metric, tails.tail, series[c], command.runs));
     MetricResult& row = command.rows.back();
     enter_mean(results, c, row);
-    if (results.setting.layouts > 1 && row.summary && !metric.percentile)
+    if (results.session.setting.layouts > 1 && row.summary && !metric.percentile)
       row.layouts = std::make_shared<const LayoutResult>(
           LayoutResult{.mean = stats::mean_over_layouts({series[c].values, series[c].layouts})});
-    if (is_doubtful(metric, results, command, series[c].values)) {
+    if (is_doubtful(metric, results.session, command, series[c].values)) {
       row.is_doubtful = true;
       row.summary.reset();
     }
     if (metric.role == Role::WallTime)
       std::ranges::move(warnings_of_series(c, series[c].values, first_runs[c]),
                         std::back_inserter(results.warnings));
-    if (const auto low = low_share(metric, results.setting.min_share, series[c].values))
+    if (const auto low = low_share(metric, results.session.setting.min_share, series[c].values))
       results.warnings.push_back({*low, c});
   }
   compare_commands(index, tails, series, results);
 }
 
-/// The headline agrees with the row that is read first.
-void rank(Results& results) {
-  const auto metric = primary_metric(results.metrics);
+std::optional<Ranking> ranking_by(const Results& results, std::size_t command, std::size_t metric) {
+  const auto& delta = results.commands[command].rows[metric].delta;
+  const auto speed = delta ? stats::relative_speed(*delta) : std::nullopt;
+  if (!speed) return std::nullopt;
+  return Ranking{command, metric, *speed, delta->is_significant()};
+}
+
+/// True if the user defined the metric: a formula, a part of the output, a line of the program.
+bool is_own(const Metric& metric) {
+  return metric.role == Role::Other && !metric.event && !metric.is_part && !metric.percentile &&
+         built_in_metric(metric.name) == nullptr && !is_built_in_formula(metric.name);
+}
+
+/// Returns the ranking by a metric if its delta is worth a mark, also when `tests` such deltas
+/// share the rate of false alarms; else nullopt.
+std::optional<Ranking> ranking_if_differs(const Results& results, std::size_t command,
+                                          std::size_t metric, std::size_t tests,
+                                          const std::vector<std::uint32_t>& rounds) {
+  const auto& delta = results.commands[command].rows[metric].delta;
+  if (!delta || !delta->is_relevant()) return std::nullopt;
+  if (tests > 1) {
+    const auto& baseline = results.session.reference.baseline;
+    const Series reference =
+        baseline ? Series{baseline_values(*baseline, command, metric), {}, std::nullopt}
+                 : make_series(results.session, metric, results.session.reference.command, rounds);
+    const Comparison samples =
+        compare(reference, make_series(results.session, metric, command, rounds),
+                compares_within_rounds(results.session, command));
+    stats::IntervalTails tails = stats::tails_of(results.session.confidence);
+    tails.tail /= static_cast<double>(tests);
+    if (!stats::estimate_delta(samples.reference, samples.candidate, samples.paired, tails)
+             .is_significant())
+      return std::nullopt;
+  }
+  return ranking_by(results, command, metric);
+}
+
+/// Returns the ranking by the first gated metric that differs, else by the first own one; nullopt
+/// if none does. A gated metric's interval already allows for the other gates.
+std::optional<Ranking> ranking_by_other(const Results& results, std::size_t command,
+                                        const std::vector<std::uint32_t>& rounds) {
+  for (const gate::Verdict& verdict : results.findings.verdicts)
+    if (verdict.candidate == command)
+      if (auto ranking = ranking_if_differs(results, command, verdict.metric, 1, rounds))
+        return ranking;
+  std::vector<std::size_t> own;
+  for (std::size_t m = 0; m < results.session.metrics.size(); ++m)
+    if (is_own(results.session.metrics[m])) own.push_back(m);
+  for (const std::size_t metric : own)
+    if (auto ranking = ranking_if_differs(results, command, metric, own.size(), rounds))
+      return ranking;
+  return std::nullopt;
+}
+
+/// The headline agrees with the row that is read first, unless that row does not differ and one
+/// that the user asked for does.
+void rank(const std::vector<std::uint32_t>& rounds, Results& results) {
+  const auto metric = primary_metric(results.session.metrics);
   if (!metric) return;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    const auto& delta = results.commands[c].rows[*metric].delta;
-    if (!delta) continue;
-    if (const auto speed = stats::relative_speed(*delta))
-      results.rankings.push_back({c, *metric, *speed, delta->is_significant()});
+    auto ranking = ranking_by(results, c, *metric);
+    if (!ranking || !ranking->significant)
+      if (const auto other = ranking_by_other(results, c, rounds)) ranking = other;
+    if (ranking) results.rankings.push_back(*ranking);
   }
 }
 
@@ -244,8 +305,8 @@ void analyse_runs(std::size_t c, Results& results) {
   std::vector<double> counting;
   std::vector<double> coverage;
   std::size_t below = 0;
-  for (const std::uint32_t index : results.runs->of_command(c)) {
-    const RunRow run = results.runs->row(index);
+  for (const std::uint32_t index : results.session.runs->of_command(c)) {
+    const RunRow run = results.session.runs->row(index);
     command.endings.add(run);
     add(run, outlived);
     if (run.coverage) coverage.push_back(*run.coverage);
@@ -255,7 +316,7 @@ void analyse_runs(std::size_t c, Results& results) {
     timed.push_back(run.wall_seconds);
   }
   command.runs = timed.size();
-  command.redone_runs = results.redone->of_command(c).size();
+  command.redone_runs = results.session.redone->of_command(c).size();
   if (!coverage.empty()) command.coverage = stats::median(stats::sorted(coverage));
   enter_slowdown(c, timed, counting, results);
   if (outlived.runs > 0) results.warnings.push_back({outlived, c});
@@ -264,11 +325,9 @@ void analyse_runs(std::size_t c, Results& results) {
 
 std::vector<std::vector<double>> wall_times_by_command(const RunList& runs, RoundKind kind,
                                                        std::size_t commands) {
-  constexpr double per_second = 1e9;
   std::vector<std::vector<double>> all(commands);
   for (const RunRecord& run : runs)
-    if (run.step.kind == kind)
-      all[run.step.command].push_back(static_cast<double>(run.usage.wall_ns) / per_second);
+    if (run.step.kind == kind) all[run.step.command].push_back(to_seconds(run.usage.wall_ns));
   return all;
 }
 
@@ -277,43 +336,61 @@ TunedChange tuned_change(const stats::Change& change) {
   return {change.change, change.bounds->low, change.bounds->high};
 }
 
-/// Returns the delta of a benchmark's candidate; null unless a mean can be made of it.
-const stats::Delta* delta_of(const Results& results, std::size_t candidate) {
-  const auto metric = primary_metric(results.metrics);
-  if (!metric) return nullptr;
+/// Returns a candidate's delta of a metric; null unless a mean can be made of it.
+const stats::Delta* delta_of(const Results& results, std::size_t candidate, std::size_t metric) {
   const MetricResult* row = row_of(results.commands[candidate], metric);
   return row != nullptr && row->delta && row->delta->change && *row->delta->change > -1.0
              ? &*row->delta
              : nullptr;
 }
 
-/// `candidates`: of each benchmark.
-Geomean geomean_at(const std::vector<Results>& benchmarks,
-                   const std::vector<std::vector<std::size_t>>& candidates, std::size_t place) {
-  Geomean mean{.place = place};
+/// A candidate's row of a suite.
+struct RowOfSuite {
+  const Results& benchmark;
+  std::size_t candidate = 0;
+  std::size_t metric = 0;
+};
+
+/// `rows`: of the same place and metric.
+Geomean geomean_of(const std::vector<RowOfSuite>& rows, std::size_t place) {
+  const Metric& metric = rows.front().benchmark.session.metrics[rows.front().metric];
+  Geomean mean{.place = place, .metric = metric.name, .better = metric.better};
   std::vector<stats::Change> changes;
   bool has_one_name = true;
+  for (const RowOfSuite& row : rows) {
+    const stats::Delta* delta = delta_of(row.benchmark, row.candidate, row.metric);
+    if (delta == nullptr) continue;
+    const std::string& name = row.benchmark.session.commands[row.candidate].name;
+    has_one_name = has_one_name && (changes.empty() || name == mean.candidate);
+    mean.candidate = name;
+    changes.push_back(*delta);
+  }
+  if (!has_one_name) mean.candidate.clear();
+  mean.benchmarks = changes.size();
+  mean.change = stats::geometric_mean(changes);
+  return mean;
+}
+
+/// Returns the rows of the candidates at `place` of their benchmarks, by metric, in the order in
+/// which metrics first come. `candidates`: of each benchmark.
+std::vector<std::vector<RowOfSuite>> rows_by_metric(
+    const std::vector<Results>& benchmarks, const std::vector<std::vector<std::size_t>>& candidates,
+    std::size_t place) {
+  std::vector<std::vector<RowOfSuite>> all;
+  std::map<std::string_view, std::size_t> places;
   for (std::size_t b = 0; b < benchmarks.size(); ++b) {
     if (place >= candidates[b].size()) continue;
     const Results& one = benchmarks[b];
     const std::size_t candidate = candidates[b][place];
-    const stats::Delta* delta = delta_of(one, candidate);
-    if (delta == nullptr) continue;
-    const Metric& metric = one.metrics[*primary_metric(one.metrics)];
-    if (mean.metric.empty()) {
-      mean.metric = metric.name;
-      mean.better = metric.better;
+    for (const auto metric : suite_metrics(one, candidate)) {
+      if (!metric) continue;
+      const auto [known, is_new] =
+          places.try_emplace(one.session.metrics[*metric].name, all.size());
+      if (is_new) all.emplace_back();
+      all[known->second].push_back({one, candidate, *metric});
     }
-    if (metric.name != mean.metric) continue;
-    const std::string& name = one.commands[candidate].name;
-    has_one_name = has_one_name && (mean.benchmarks == 0 || name == mean.candidate);
-    mean.candidate = name;
-    ++mean.benchmarks;
-    changes.push_back(*delta);
   }
-  if (!has_one_name) mean.candidate.clear();
-  mean.change = stats::geometric_mean(changes);
-  return mean;
+  return all;
 }
 
 // Times and counts are of different runs, so no run has all factors. The logarithms of the rows'
@@ -357,7 +434,8 @@ LogChange difference(const LogChange& a, const LogChange& b) {
 /// Counts of a region explain nothing of the time of the whole run.
 std::optional<LogChange> delta_of_row(const Results& results, std::size_t command, Role role) {
   const MetricResult* row = row_of(results, command, role);
-  if (row == nullptr || !row->delta || results.metrics[row->metric].of_region) return std::nullopt;
+  if (row == nullptr || !row->delta || results.session.metrics[row->metric].of_region)
+    return std::nullopt;
   return to_log_change(*row->delta);
 }
 
@@ -382,24 +460,26 @@ std::optional<double> median_of(const std::vector<double>& values) {
 /// The quotient within runs gives the interval, the rows' deltas the value; both are in the bounds.
 WallFactor utilisation_factor(const Results& results, std::size_t command, const LogChange& cpu,
                               const LogChange& wall, std::span<const std::uint32_t> rounds) {
-  const std::size_t of_cpu = *find_metric(results.metrics, Role::CpuTime);
-  const std::size_t of_wall = *find_metric(results.metrics, Role::WallTime);
-  const Series candidate = make_utilisation(*results.runs, command, of_cpu, of_wall, rounds);
+  const std::size_t of_cpu = *find_metric(results.session.metrics, Role::CpuTime);
+  const std::size_t of_wall = *find_metric(results.session.metrics, Role::WallTime);
+  const Series candidate =
+      make_utilisation(*results.session.runs, command, of_cpu, of_wall, rounds);
   Series reference;
-  if (const auto& baseline = results.reference.baseline) {
+  if (const auto& baseline = results.session.reference.baseline) {
     if (baseline->metrics[of_cpu] && baseline->metrics[of_wall])
       reference = make_utilisation(*baseline->session->runs, baseline->commands[command],
                                    *baseline->metrics[of_cpu], *baseline->metrics[of_wall], {});
   } else {
-    reference = make_utilisation(*results.runs, results.reference.command, of_cpu, of_wall, rounds);
+    reference = make_utilisation(*results.session.runs, results.session.reference.command, of_cpu,
+                                 of_wall, rounds);
   }
   LogChange closing{cpu.value - wall.value};
   const Comparison samples =
-      compare(reference, candidate, compares_within_rounds(results, command));
-  const auto within = samples.is_empty()
-                          ? std::nullopt
-                          : to_log_change(estimate_delta(
-                                samples, stats::tails_of(results.confidence), std::nullopt));
+      compare(reference, candidate, compares_within_rounds(results.session, command));
+  const auto within =
+      samples.is_empty() ? std::nullopt
+                         : to_log_change(estimate_delta(
+                               samples, stats::tails_of(results.session.confidence), std::nullopt));
   if (within && within->bounds) {
     const double shift = closing.value - within->value;
     closing.bounds = stats::ChangeBounds{within->bounds->low + std::min(0.0, shift),
@@ -412,32 +492,32 @@ WallFactor utilisation_factor(const Results& results, std::size_t command, const
 /// Returns cycles / CPU time of the counting runs, a metric of its own if available.
 std::optional<double> clock_of(const Results& results, std::size_t command) {
   const MetricResult* row =
-      row_of(results.commands[command], find_metric(results.metrics, Role::Clock));
+      row_of(results.commands[command], find_metric(results.session.metrics, Role::Clock));
   if (row == nullptr || !row->summary) return std::nullopt;
   return row->summary->median;
 }
 
 CountedLevels levels_of(const Results& results, Role role) {
-  return results.metrics[*find_metric(results.metrics, role)].levels;
+  return results.session.metrics[*find_metric(results.session.metrics, role)].levels;
 }
 
 /// Sets what the counts of `why` lack, and what is in them.
 void describe_counts(const Results& results, bool has_instructions, bool has_cycles, Why& why) {
   why.lacks_instructions = !has_instructions;
   why.lacks_cycles = !has_cycles;
-  why.counted_kernel = std::ranges::any_of(results.metrics, [](const Metric& metric) {
+  why.counted_kernel = std::ranges::any_of(results.session.metrics, [](const Metric& metric) {
     return metric.levels == CountedLevels::KernelOnly;
   });
   why.is_of_all_kinds =
-      has_cycles && std::ranges::any_of(results.metrics, [](const Metric& metric) {
+      has_cycles && std::ranges::any_of(results.session.metrics, [](const Metric& metric) {
         return metric.role == Role::Cycles && metric.is_part;
       });
   if (!has_instructions && !has_cycles) return;
-  const Metric& counted = results.metrics[*find_metric(
-      results.metrics, has_instructions ? Role::Instructions : Role::Cycles)];
+  const Metric& counted = results.session.metrics[*find_metric(
+      results.session.metrics, has_instructions ? Role::Instructions : Role::Cycles)];
   why.is_simulated = counted.kind == RoundKind::Simulated;
   why.levels = counted.levels;
-  why.has_shell = !results.shell.empty();
+  why.has_shell = !results.session.shell.empty();
 }
 
 void add_factors_of_cpu_time(const Results& results, const LogChange& cpu, Why& why) {
@@ -479,7 +559,8 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu, Why& 
   }
   WallFactor clock{WallPart::Clock, difference(of_cycles, cpu).change()};
   clock.candidate = clock_of(results, c);
-  if (!results.reference.baseline) clock.reference = clock_of(results, results.reference.command);
+  if (!results.session.reference.baseline)
+    clock.reference = clock_of(results, results.session.reference.command);
   why.factors.push_back(clock);
 }
 
@@ -488,7 +569,7 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu, Why& 
 std::vector<Why> make_explanations(const Results& results, std::span<const std::uint32_t> rounds) {
   std::vector<Why> explanations;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    if (!results.reference.is_candidate(c)) continue;
+    if (!results.session.reference.is_candidate(c)) continue;
     const auto wall = delta_of_row(results, c, Role::WallTime);
     const auto cpu = delta_of_row(results, c, Role::CpuTime);
     if (!wall || !cpu) continue;
@@ -503,37 +584,42 @@ std::vector<Why> make_explanations(const Results& results, std::span<const std::
 }  // namespace
 
 MetricResult row_of_reference(const Results& results, std::size_t command, std::size_t metric) {
-  const auto& baseline = results.reference.baseline;
-  if (!baseline) return results.commands[results.reference.command].rows[metric];
+  const auto& baseline = results.session.reference.baseline;
+  if (!baseline) return results.commands[results.session.reference.command].rows[metric];
   const Series series{baseline_values(*baseline, command, metric), {}, std::nullopt};
-  return make_result(metric, results.metrics[metric], stats::tails_of(results.confidence).tail,
-                     series, series.values.size());
+  return make_result(metric, results.session.metrics[metric],
+                     stats::tails_of(results.session.confidence).tail, series,
+                     series.values.size());
 }
 
-Results analyse(Recording session, gate::Findings findings) {
-  Results results{std::move(session), std::move(findings)};
-  for (std::size_t c = 0; c < results.measured.size(); ++c)
-    if (results.reference.is_candidate(c) && !compares_within_rounds(results, c))
+void analyse(Results& results) {
+  for (std::size_t c = 0; c < results.session.commands.size(); ++c)
+    if (results.session.reference.is_candidate(c) && !compares_within_rounds(results.session, c))
       results.paired = false;
-  for (const Command& command : results.measured) results.commands.push_back({command});
+  results.commands.resize(results.session.commands.size());
   for (std::size_t c = 0; c < results.commands.size(); ++c) analyse_runs(c, results);
-  const std::vector<std::uint32_t> rounds = list_rounds(results);
-  const stats::IntervalTails plain = stats::tails_of(results.confidence);
-  for (std::size_t m = 0; m < results.metrics.size(); ++m)
-    analyse_metric(m, results.tails_of(m, plain), rounds, results);
-  rank(results);
+  const std::vector<std::uint32_t> rounds = list_rounds(results.session);
+  const stats::IntervalTails plain = stats::tails_of(results.session.confidence);
+  for (std::size_t m = 0; m < results.session.metrics.size(); ++m)
+    analyse_metric(m, results.findings.tails_of(m, plain), rounds, results);
+  rank(rounds, results);
   results.explanations = make_explanations(results, rounds);
   std::ranges::move(warnings_of_results(results), std::back_inserter(results.warnings));
   std::ranges::stable_sort(results.warnings, [](const Warning& a, const Warning& b) {
     return a.finding.index() < b.finding.index();
   });
+}
+
+Results analyse(Recording session, gate::Findings findings) {
+  Results results{std::move(session), std::move(findings)};
+  analyse(results);
   return results;
 }
 
-Results analyse(const Plan& plan, const Session& session, const gate::Findings& findings,
+Results analyse(const Plan& plan, Session session, const gate::Findings& findings,
                 const Timers& timers, Circumstances circumstances) {
   Results results =
-      analyse(make_recording(plan, session, timers, std::move(circumstances)), findings);
+      analyse(make_recording(plan, std::move(session), timers, std::move(circumstances)), findings);
   results.presentation = plan.presentation;
   return results;
 }
@@ -561,7 +647,7 @@ std::optional<stats::LogRatio> log_ratio(const Recording& session, std::size_t m
 gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
                      std::size_t gates_of_job) {
   gate::Findings findings;
-  const std::size_t commands = session.measured.size();
+  const std::size_t commands = session.commands.size();
   std::vector<gate::Question> questions;
   for (const Gate& gate : gates)
     for (std::size_t c = 0; c < commands; ++c)
@@ -615,7 +701,7 @@ bool has_failed_throughout(const Results& results, const gate::Verdict& verdict)
 
 bool has_failed_throughout(const Report& report) {
   return std::ranges::any_of(report.benchmarks, [](const Results& one) {
-    return std::ranges::any_of(one.verdicts, [&](const gate::Verdict& verdict) {
+    return std::ranges::any_of(one.findings.verdicts, [&](const gate::Verdict& verdict) {
       return has_failed_throughout(one, verdict);
     });
   });
@@ -627,7 +713,7 @@ std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& sess
   const auto untuned = wall_times_by_command(session.untuned, RoundKind::Untuned, commands);
   const auto tuned = wall_times_by_command(session.runs, RoundKind::Timed, commands);
   const stats::IntervalTails tails = stats::tails_of(plan.confidence);
-  const bool paired = compares_within_rounds(plan.order, plan.reference);
+  const bool paired = compares_within_rounds(plan.setting.order, plan.reference);
   // Only rounds that all commands have finished: an interruption may come within one.
   const auto rounds = [&](const std::vector<std::vector<double>>& times, std::size_t command) {
     const auto& reference = times[plan.reference.command];
@@ -675,32 +761,44 @@ int exit_status_of(const Session& session, const std::vector<gate::Verdict>& ver
 }
 
 bool Report::complete() const {
-  return std::ranges::all_of(benchmarks, [](const Results& one) { return one.complete; });
+  return std::ranges::all_of(benchmarks, [](const Results& one) { return one.session.complete; });
 }
 
 std::vector<gate::Verdict> Report::verdicts() const {
   std::vector<gate::Verdict> all;
   for (const Results& one : benchmarks)
-    all.insert(all.end(), one.verdicts.begin(), one.verdicts.end());
+    all.insert(all.end(), one.findings.verdicts.begin(), one.findings.verdicts.end());
   return all;
 }
 
 std::vector<std::size_t> find_candidates(const Results& results) {
   std::vector<std::size_t> candidates;
   for (std::size_t c = 0; c < results.commands.size(); ++c)
-    if (results.reference.is_candidate(c)) candidates.push_back(c);
+    if (results.session.reference.is_candidate(c)) candidates.push_back(c);
   return candidates;
+}
+
+std::vector<std::optional<std::size_t>> suite_metrics(const Results& results,
+                                                      std::size_t candidate) {
+  std::set<std::size_t> gated;
+  for (const gate::Verdict& verdict : results.findings.verdicts)
+    if (verdict.candidate == candidate) gated.insert(verdict.metric);
+  if (gated.empty()) return {primary_metric(results.session.metrics)};
+  return {gated.begin(), gated.end()};
 }
 
 Report make_report(std::vector<Results> benchmarks, gate::Risk risk) {
   Report suite{.benchmarks = std::move(benchmarks), .risk = risk};
+  if (!suite.is_suite()) return suite;
   std::vector<std::vector<std::size_t>> candidates;
   std::size_t most = 0;
   for (const Results& one : suite.benchmarks)
     most = std::max(most, candidates.emplace_back(find_candidates(one)).size());
   for (std::size_t place = 0; place < most; ++place) {
-    Geomean mean = geomean_at(suite.benchmarks, candidates, place);
-    if (mean.benchmarks > 1) suite.geomeans.push_back(std::move(mean));
+    for (const auto& rows : rows_by_metric(suite.benchmarks, candidates, place)) {
+      Geomean mean = geomean_of(rows, place);
+      if (mean.benchmarks > 1) suite.geomeans.push_back(std::move(mean));
+    }
   }
   return suite;
 }

@@ -236,7 +236,7 @@ struct LayoutResult {
 
 /// One metric of one command.
 struct MetricResult {
-  std::size_t metric = 0;  ///< index into Results::metrics
+  std::size_t metric = 0;  ///< index into Recording::metrics
   std::size_t runs = 0;    ///< of the row; differs from the command's with several passes
   std::optional<stats::Summary>
       summary{};             ///< nullopt: no run has a value, or the values are bounds only
@@ -252,55 +252,55 @@ struct MetricResult {
   std::optional<double> mean() const { return summary ? std::optional(summary->mean) : only_mean; }
 };
 
-/// A command and its results.
-struct CommandResult : Command {
+/// The results of a command, the one at the same place in Recording::commands.
+struct CommandResult {
   std::size_t runs = 0;              ///< timed runs
   Endings endings{};                 ///< of its runs of all kinds
   std::size_t redone_runs = 0;       ///< run again and not counted
   std::optional<double> coverage{};  ///< median of RunRecord::coverage; nullopt: unknown
   std::optional<double> slowdown{};  ///< by counting: median wall time of the counting runs over
                                      ///< the timed ones' mean; nullopt: no counting runs
-  std::vector<MetricResult> rows{};  ///< one per metric, in the order of Results::metrics
+  std::vector<MetricResult> rows{};  ///< one per metric, in the order of Recording::metrics
 };
 
-/// A comparison by the primary metric, in one line.
+/// A comparison in one line: by the primary metric, or by a gated or own one that alone differs.
 struct Ranking {
   std::size_t command = 0;
-  std::size_t metric = 0;        ///< index into Results::metrics
+  std::size_t metric = 0;        ///< index into Recording::metrics
   stats::RelativeSpeed speed{};  ///< the other face of that row's delta
   bool significant = false;      ///< as that delta
 };
 
 /// All that reports and exports are made from: a session, the findings made while it ran, and
 /// conclusions from both.
-struct Results : Recording, gate::Findings {
+struct Results {
+  Recording session{};
+  gate::Findings findings{};
   std::string benchmark{};                ///< its name in a suite; empty: a plain call's
-  std::vector<CommandResult> commands{};  ///< one for each that was measured
+  std::vector<CommandResult> commands{};  ///< one for each of the session's
   std::vector<Ranking> rankings{};        ///< one per candidate that can be compared
   std::vector<Why> explanations{};        ///< one per candidate whose wall time can be taken apart
   bool paired = true;                     ///< deltas were taken within rounds
   Presentation presentation{};
   bool is_inconclusive_ok = false;  ///< an inconclusive gate alone leaves the exit status 0
-  /// Seconds that running `true` takes; nullopt: not measured.
-  std::optional<double> process_start{};
   std::vector<Warning> warnings{};  ///< in the order of Finding's kinds, then of the commands
 
   /// Returns what `command` is compared with.
   const Command& reference_of(std::size_t command) const {
-    const auto& baseline = reference.baseline;
-    return baseline ? baseline->session->measured[baseline->commands[command]]
-                    : commands[reference.command];
+    const auto& baseline = session.reference.baseline;
+    return baseline ? baseline->session->commands[baseline->commands[command]]
+                    : session.commands[session.reference.command];
   }
 
   /// Returns the endings of the runs of what `command` is compared with.
   Endings endings_of_reference(std::size_t command) const {
-    const auto& baseline = reference.baseline;
+    const auto& baseline = session.reference.baseline;
     return baseline ? count_endings(*baseline->session->runs, baseline->commands[command])
-                    : commands[reference.command].endings;
+                    : commands[session.reference.command].endings;
   }
 };
 
-/// Returns the row of a metric (an index into Results::metrics); null if missing.
+/// Returns the row of a metric (an index into Recording::metrics); null if missing.
 inline const MetricResult* row_of(const CommandResult& command, std::optional<std::size_t> metric) {
   const auto found = std::ranges::find(command.rows, metric, &MetricResult::metric);
   return found == command.rows.end() ? nullptr : &*found;
@@ -308,7 +308,7 @@ inline const MetricResult* row_of(const CommandResult& command, std::optional<st
 
 /// Returns the row of the metric that is `role`; null if not measured.
 inline const MetricResult* row_of(const Results& results, std::size_t command, Role role) {
-  return row_of(results.commands[command], find_metric(results.metrics, role));
+  return row_of(results.commands[command], find_metric(results.session.metrics, role));
 }
 
 /// Returns the row of what `command` is compared with, be it in the session or in the baseline.
@@ -328,7 +328,7 @@ struct Geomean {
 /// unnamed one of a plain call.
 struct Report {
   std::vector<Results> benchmarks;    ///< at least one
-  std::vector<Geomean> geomeans{};    ///< one for each place that has two benchmarks
+  std::vector<Geomean> geomeans{};    ///< for each place and metric that two benchmarks have
   gate::Risk risk = gate::Risk::Any;  ///< how the gates share the rate of false alarms
 
   bool is_suite() const { return !benchmarks.front().benchmark.empty(); }
@@ -339,8 +339,13 @@ struct Report {
 /// The commands of a benchmark that are compared with its reference.
 std::vector<std::size_t> find_candidates(const Results& results);
 
-/// Adds the geometric means of the first metric shown. A benchmark that shows another one first, or
-/// has no delta, is left out.
+/// Returns the metrics of a candidate's rows in a suite (indices into Results::metrics): those of
+/// its gates, else the primary one; nullopt for a row without a metric.
+std::vector<std::optional<std::size_t>> suite_metrics(const Results& results,
+                                                      std::size_t candidate);
+
+/// Adds the geometric means of the metrics of the suite's rows. A benchmark whose candidate has no
+/// row of that metric, or no delta, is left out.
 Report make_report(std::vector<Results> benchmarks, gate::Risk risk);
 
 /// Makes verdicts inconclusive whose two commands differ in their failure rates. To be called
@@ -353,11 +358,13 @@ bool has_failed_throughout(const Report& report);
 
 /// Analyses the commands of a session, whole or cut short. Commands without a counted run have 0
 /// runs and rows without values. A run that failed under `--ignore-failure` counts as any other.
+/// `results` has the session and its findings.
+void analyse(Results& results);
 Results analyse(Recording session, gate::Findings findings);
 
-/// Analyses a session that was just run on the machine of `timers`. It must outlive Results::runs.
-/// `circumstances` go with the numbers.
-Results analyse(const Plan& plan, const Session& session, const gate::Findings& findings,
+/// Analyses a session that was just run on the machine of `timers`. `circumstances` go with the
+/// numbers.
+Results analyse(const Plan& plan, Session session, const gate::Findings& findings,
                 const Timers& timers = {}, Circumstances circumstances = {});
 
 /// Returns the ratio of a metric's values, `of` (a command) to `to` (another one of the session),
@@ -413,7 +420,7 @@ std::optional<std::size_t> find_cause(std::span<const Series> series, std::size_
                                       std::optional<std::size_t> reference);
 
 /// True if the mean that makes the mean's change other than the delta (an index into
-/// Results::metrics, a candidate with both) is of a command whose largest values are outliers. A
+/// Recording::metrics, a candidate with both) is of a command whose largest values are outliers. A
 /// baseline's values are not known.
 bool mean_has_tail(const Results& results, std::size_t metric, std::size_t candidate);
 

@@ -35,10 +35,6 @@ constexpr double kFalseAlarms = 0.01;
 // its last thread was sampled.
 constexpr double kWhole = 0.98;
 
-double to_seconds(std::chrono::nanoseconds duration) {
-  return std::chrono::duration<double>(duration).count();
-}
-
 std::optional<double> median_of(const MetricResult* row) {
   if (row == nullptr || !row->summary) return std::nullopt;
   return row->summary->median;
@@ -51,10 +47,11 @@ std::optional<double> median_of(const Results& results, std::size_t command, Rol
 /// True if a candidate that has run is its reference's program, as far as both are known. Another
 /// setup in the same session may have made another one in between.
 bool is_same_program(const Results& results, std::size_t candidate) {
-  const CommandResult& ours = results.commands[candidate];
+  const Command& ours = results.session.commands[candidate];
   const Command& theirs = results.reference_of(candidate);
-  return ours.runs > 0 && ours.program.is_known() && ours.program == theirs.program &&
-         (results.reference.baseline ||
+  return results.commands[candidate].runs > 0 && ours.program.is_known() &&
+         ours.program == theirs.program &&
+         (results.session.reference.baseline ||
           ours.hooks[HookKind::Setup] == theirs.hooks[HookKind::Setup]);
 }
 
@@ -64,18 +61,19 @@ bool is_of_split(Role role) {
 
 /// The split of CPU time matters only if it is shown, or a gate is on it.
 Shown shown_of_split(const Results& results) {
-  const bool row = std::ranges::any_of(results.metrics, [](const Metric& metric) {
+  const bool row = std::ranges::any_of(results.session.metrics, [](const Metric& metric) {
     return is_of_split(metric.role) && metric.shown == Shown::Always;
   });
-  const bool gate = std::ranges::any_of(results.verdicts, [&](const gate::Verdict& verdict) {
-    return is_of_split(results.metrics[verdict.metric].role);
-  });
+  const bool gate =
+      std::ranges::any_of(results.findings.verdicts, [&](const gate::Verdict& verdict) {
+        return is_of_split(results.session.metrics[verdict.metric].role);
+      });
   return row || gate ? Shown::Always : Shown::Verbose;
 }
 
 FewBecause why_few(const Results& results) {
-  const StopRule& stop = results.setting.stop;
-  if (!results.complete) return FewBecause::Ended;
+  const StopRule& stop = results.session.setting.stop;
+  if (!results.session.complete) return FewBecause::Ended;
   if (stop.exact_runs) return FewBecause::Runs;
   return stop.max_runs && *stop.max_runs < stats::kFewForGate ? FewBecause::MaxRuns
                                                               : FewBecause::MinRuns;
@@ -84,7 +82,7 @@ FewBecause why_few(const Results& results) {
 /// Returns the fewest rounds of a gate that is still open. One that was decided has all it needs.
 std::optional<std::size_t> rounds_of_open_gates(const Results& results) {
   std::optional<std::size_t> fewest;
-  for (const gate::Verdict& verdict : results.verdicts) {
+  for (const gate::Verdict& verdict : results.findings.verdicts) {
     if (verdict.answer != gate::Answer::Inconclusive || verdict.rounds == 0) continue;
     if (verdict.obstacle != gate::Obstacle::None) continue;  // more runs would not remove it
     fewest = std::min(fewest.value_or(verdict.rounds), verdict.rounds);
@@ -97,8 +95,9 @@ std::optional<std::size_t> runs_of_deltas(const Results& results) {
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const MetricResult* candidate = row_of(results, c, Role::WallTime);
     const MetricResult* reference =
-        results.reference.baseline ? candidate
-                                   : row_of(results, results.reference.command, Role::WallTime);
+        results.session.reference.baseline
+            ? candidate
+            : row_of(results, results.session.reference.command, Role::WallTime);
     if (reference == nullptr || candidate == nullptr || !candidate->delta) continue;
     const std::size_t runs = std::min(reference->runs, candidate->runs);
     fewest = std::min(fewest.value_or(runs), runs);
@@ -117,14 +116,14 @@ std::optional<FewRuns> few_runs(const Results& results) {
 
 std::optional<CoarseClock> coarse_clock(const Results& results, std::size_t command) {
   const auto median = median_of(results, command, Role::WallTime);
-  const double step = to_seconds(results.timers.clock_step);
+  const double step = to_seconds(results.session.timers.clock_step);
   if (!median || *median >= kStepsThatAreEnough * step) return std::nullopt;
   return CoarseClock{*median, step};
 }
 
 std::optional<UncertainSplit> uncertain_split(const Results& results, std::size_t command) {
   const auto median = median_of(results, command, Role::CpuTime);
-  const double tick = to_seconds(results.timers.tick.value_or(kAssumedTick));
+  const double tick = to_seconds(results.session.timers.tick.value_or(kAssumedTick));
   if (!median || *median >= kTicksThatAreEnough * tick) return std::nullopt;
   return UncertainSplit{*median, tick};
 }
@@ -137,8 +136,8 @@ constexpr double kLongestSlice = 0.1;
 
 /// Returns the throttling of the session, or of the joined session that waited most.
 Throttling worst_throttling(const Results& results) {
-  Throttling worst = results.circumstances.throttling.value_or(Throttling{});
-  for (const Origin& origin : results.origins) {
+  Throttling worst = results.session.circumstances.throttling.value_or(Throttling{});
+  for (const Origin& origin : results.session.origins) {
     const auto& seen = origin.circumstances.throttling;
     if (seen && seen->waited_ns > worst.waited_ns) worst = *seen;
   }
@@ -181,7 +180,7 @@ bool alone_read_disk(const Recording& session, std::size_t command) {
 bool is_wait_of_quota(const Throttling& throttling, const BusyMachine& busy, std::size_t runs) {
   const double waited =
       (busy.median_wall_seconds - busy.median_cpu_seconds) * static_cast<double>(runs);
-  return static_cast<double>(throttling.waited_ns) * 1e-9 >= waited / 2.0;
+  return to_seconds(throttling.waited_ns) >= waited / 2.0;
 }
 
 /// True if the median moved by more than half of the interquartile range: on a busy machine
@@ -254,14 +253,14 @@ void add_if_foreign(bool names_machine, const Circumstances& then, const Circums
 /// Adds warnings about origins of joined sessions that are not the reference's and have a part in
 /// its deltas.
 void add_warnings_of_origins(const Results& results, std::vector<Warning>& warnings) {
-  const Origin& here = origin_of(results, results.reference.command);
+  const Origin& here = origin_of(results.session, results.session.reference.command);
   std::vector<const Origin*> others;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    const Origin& origin = origin_of(results, c);
+    const Origin& origin = origin_of(results.session, c);
     if (&origin != &here && (others.empty() || others.back() != &origin)) others.push_back(&origin);
   }
   if (others.empty()) return;
-  warnings.push_back({AgainstBaseline{!results.verdicts.empty(), true}});
+  warnings.push_back({AgainstBaseline{!results.findings.verdicts.empty(), true}});
   for (const Origin* other : others)
     add_if_foreign(!other->circumstances.version.empty(), other->circumstances, here.circumstances,
                    other->file, warnings);
@@ -269,11 +268,11 @@ void add_warnings_of_origins(const Results& results, std::vector<Warning>& warni
 
 std::vector<OtherCores::Cycles> cycles_by_kind(const Results& results, std::size_t command) {
   std::vector<OtherCores::Cycles> cycles;
-  for (std::size_t m = 0; m < results.metrics.size(); ++m) {
-    const Metric& metric = results.metrics[m];
+  for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
+    const Metric& metric = results.session.metrics[m];
     if (metric.role != Role::Cycles || !metric.is_part) continue;
     const MetricResult* candidate = row_of(results.commands[command], m);
-    const MetricResult* reference = row_of(results.commands[results.reference.command], m);
+    const MetricResult* reference = row_of(results.commands[results.session.reference.command], m);
     if (candidate == nullptr || !candidate->summary || !reference->summary) continue;
     cycles.push_back({metric.name, candidate->summary->mean, reference->summary->mean});
   }
@@ -293,9 +292,10 @@ bool differ_surely(const stats::Summary& a, const stats::Summary& b) {
 /// Returns the candidate whose share of time on fast cores is furthest from the reference's.
 std::optional<Warning> other_cores(const Results& results) {
   std::optional<Warning> worst;
-  if (results.reference.baseline) return worst;  // deltas are not with one of the commands
+  if (results.session.reference.baseline) return worst;  // deltas are not with one of the commands
   double furthest = kSharesAreEqual;
-  const MetricResult* reference = row_of(results, results.reference.command, Role::CoreShare);
+  const MetricResult* reference =
+      row_of(results, results.session.reference.command, Role::CoreShare);
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const MetricResult* candidate = row_of(results, c, Role::CoreShare);
     if (candidate == nullptr || !candidate->summary || !reference->summary) continue;
@@ -303,7 +303,7 @@ std::optional<Warning> other_cores(const Results& results) {
     const double distance = std::abs(share - reference->summary->mean);
     if (distance <= furthest || !differ_surely(*candidate->summary, *reference->summary)) continue;
     furthest = distance;
-    worst = Warning{OtherCores{results.metrics[candidate->metric].name, share,
+    worst = Warning{OtherCores{results.session.metrics[candidate->metric].name, share,
                                reference->summary->mean, cycles_by_kind(results, c)},
                     c};
   }
@@ -315,11 +315,11 @@ void add_warnings_of_coverage(const Results& results, std::vector<Warning>& warn
     const auto& coverage = results.commands[c].coverage;
     if (coverage && *coverage < kWhole) warnings.push_back({LowCoverage{*coverage}, c});
   }
-  for (std::size_t m = 0; m < results.metrics.size(); ++m) {
+  for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
     const bool doubtful = std::ranges::any_of(results.commands, [m](const CommandResult& command) {
       return command.rows.at(m).is_doubtful;
     });
-    if (doubtful) warnings.push_back({NeverCounted{results.metrics[m].name}});
+    if (doubtful) warnings.push_back({NeverCounted{results.session.metrics[m].name}});
   }
 }
 
@@ -388,8 +388,8 @@ std::optional<std::size_t> find_cause(std::span<const Series> series, std::size_
 bool mean_has_tail(const Results& results, std::size_t metric, std::size_t candidate) {
   const stats::Delta& delta = *results.commands[candidate].rows[metric].delta;
   const bool is_candidates = *delta.mean.change > *delta.change;
-  if (!is_candidates && results.reference.baseline) return false;
-  const std::size_t command = is_candidates ? candidate : results.reference.command;
+  if (!is_candidates && results.session.reference.baseline) return false;
+  const std::size_t command = is_candidates ? candidate : results.session.reference.command;
   const auto& summary = results.commands[command].rows[metric].summary;
   if (!summary) return false;
   const double range = std::max(summary->tick, summary->q3 - summary->q1);
@@ -415,10 +415,10 @@ void add_warnings_of_command(const Results& results, std::size_t c, Shown shown_
       busy && !is_wait_of_quota(throttling, *busy, results.commands[c].runs))
     warnings.push_back({*busy, c});
   // Of a session that was just run it was reported before the first run.
-  if (const auto& lost = results.commands[c].uncounted)
+  if (const auto& lost = results.session.commands[c].uncounted)
     warnings.push_back(
-        {LostCounts{*lost}, c, results.file.empty() ? Shown::Verbose : Shown::Always});
-  if (results.reference.is_candidate(c) && is_same_program(results, c))
+        {LostCounts{*lost}, c, results.session.file.empty() ? Shown::Verbose : Shown::Always});
+  if (results.session.reference.is_candidate(c) && is_same_program(results, c))
     warnings.push_back({SamePrograms{results.reference_of(c).name}, c});
 }
 
@@ -432,15 +432,15 @@ std::vector<Warning> warnings_of_results(const Results& results) {
   for (std::size_t c = 0; c < results.commands.size(); ++c)
     add_warnings_of_command(results, c, shown, throttling, warnings);
   if (const auto few = few_runs(results)) warnings.push_back({*few});
-  if (results.reference.baseline) {
-    warnings.push_back({AgainstBaseline{!results.verdicts.empty()}});
-    const Recording& then = *results.reference.baseline->session;
-    add_if_foreign(then.by_lauka, then.circumstances, results.circumstances, "", warnings);
-  } else if (!results.origins.empty()) {
+  if (results.session.reference.baseline) {
+    warnings.push_back({AgainstBaseline{!results.findings.verdicts.empty()}});
+    const Recording& then = *results.session.reference.baseline->session;
+    add_if_foreign(then.by_lauka, then.circumstances, results.session.circumstances, "", warnings);
+  } else if (!results.session.origins.empty()) {
     add_warnings_of_origins(results, warnings);
   } else if (!results.paired && !results.rankings.empty()) {
-    warnings.push_back(
-        {SequentialRuns{!results.verdicts.empty(), results.setting.order_is_for_hooks}});
+    warnings.push_back({SequentialRuns{!results.findings.verdicts.empty(),
+                                       results.session.setting.order_is_for_hooks}});
   }
   if (auto cores = other_cores(results)) warnings.push_back(*std::move(cores));
   add_warnings_of_coverage(results, warnings);

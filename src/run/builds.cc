@@ -97,14 +97,15 @@ std::vector<Build> list_builds(std::span<const Plan* const> plans) {
   std::vector<Build> builds;
   std::set<std::tuple<std::string, std::string, std::vector<std::string>>> seen;
   for (const Plan* plan : plans) {
-    for (std::uint32_t layout = 0; layout < plan->layouts; ++layout) {
+    for (std::uint32_t layout = 0; layout < plan->setting.layouts; ++layout) {
       for (std::size_t c = 0; c < plan->commands.size(); ++c) {
         if (!plan->commands[c].build) continue;
         Command one = command_in_layout(*plan, c, layout);
         if (!seen.emplace(*one.build, one.folder, one.environment).second) continue;
-        builds.push_back(
-            {fmt::format("{}: layout {} of {}", plan->commands[c].name, layout + 1, plan->layouts),
-             *std::move(one.build), std::move(one.folder), std::move(one.environment)});
+        builds.push_back({fmt::format("{}: layout {} of {}", plan->commands[c].name, layout + 1,
+                                      plan->setting.layouts),
+                          *std::move(one.build), std::move(one.folder),
+                          std::move(one.environment)});
       }
     }
   }
@@ -138,9 +139,9 @@ std::optional<BuildFailed> run_builds(std::span<const Build> builds, std::size_t
 }
 
 Result<void> check_programs_differ(const Plan& plan, const ProgramReader& reader) {
-  for (std::size_t c = 0; plan.layouts > 1 && c < plan.commands.size(); ++c) {
+  for (std::size_t c = 0; plan.setting.layouts > 1 && c < plan.commands.size(); ++c) {
     std::map<std::string, std::uint32_t> layout_of_files;
-    for (std::uint32_t layout = 0; layout < plan.layouts; ++layout) {
+    for (std::uint32_t layout = 0; layout < plan.setting.layouts; ++layout) {
       if (reader.interrupt() != 0) return {};
       const std::string hash = hash_files(plan, c, layout, reader);
       if (hash.empty()) continue;

@@ -1,5 +1,6 @@
 #include "run/kept_rounds.h"
 
+#include "core/metric.h"
 #include "core/sha256.h"
 
 #include <array>
@@ -16,35 +17,73 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kSealDigits = 16;
+constexpr std::size_t kTagDigits = 12;
+
+/// The members of a structure, with their names, one after the other with a blank between them.
+template <typename... T>
+struct Named {
+  std::string_view names;
+  std::tuple<T&...> members;
+};
+
+template <typename... T>
+Named<T...> named(std::string_view names, T&... members) {
+  return {names, std::tie(members...)};
+}
 
 /// The members of each structure in the order of its array, to be written and read.
 struct Members {
   static auto of(Step& one) {
-    return std::tie(one.command, one.round, one.pass, one.kind, one.layout);
+    return named("command round pass kind layout", one.command, one.round, one.pass, one.kind,
+                 one.layout);
   }
-  static auto of(Exited& one) { return std::tie(one.status); }
-  static auto of(Signalled& one) { return std::tie(one.signal, one.core_dumped); }
-  static auto of(TimedOut& one) { return std::tie(one.limit, one.began, one.survivor); }
+  static auto of(Exited& one) { return named("status", one.status); }
+  static auto of(Signalled& one) {
+    return named("signal core_dumped", one.signal, one.core_dumped);
+  }
+  static auto of(TimedOut& one) {
+    return named("limit began survivor", one.limit, one.began, one.survivor);
+  }
   static auto of(Usage& one) {
-    return std::apply([&](auto... fields) { return std::tie(one.*fields...); }, kUsageFields);
+    static const std::string kNames = names_of_usage();
+    return std::apply([&](auto... fields) { return named(kNames, one.*fields...); }, kUsageFields);
   }
   static auto of(RunRecord& one) {
-    return std::tie(one.step, one.outcome, one.usage, one.counts, one.coverage, one.own,
-                    one.below_overhead, one.reported, one.order, one.outlived);
+    return named("step outcome usage counts coverage own below_overhead reported order outlived",
+                 one.step, one.outcome, one.usage, one.counts, one.coverage, one.own,
+                 one.below_overhead, one.reported, one.order, one.outlived);
   }
-  static auto of(RedoneRun& one) { return std::tie(one.run, one.reason, one.why); }
-  static auto of(Note& one) { return std::tie(one.kind, one.text); }
-  static auto of(RunningMean& one) { return std::tie(one.count, one.mean); }
-  static auto of(Pace& one) { return std::tie(one.whole, one.between, one.wall); }
+  static auto of(RedoneRun& one) { return named("run reason why", one.run, one.reason, one.why); }
+  static auto of(Note& one) { return named("kind text", one.kind, one.text); }
+  static auto of(RunningMean& one) { return named("count mean", one.count, one.mean); }
+  static auto of(Pace& one) {
+    return named("whole between wall", one.whole, one.between, one.wall);
+  }
   static auto of(Uncounted& one) {
-    return std::tie(one.subject, one.why.what, one.why.remedy, one.runs);
+    return named("subject what remedy runs", one.subject, one.why.what, one.why.remedy, one.runs);
   }
-  static auto of(ShellOverhead& one) { return std::tie(one.wall_ns, one.user_ns, one.system_ns); }
+  static auto of(ShellOverhead& one) {
+    return named("wall_ns user_ns system_ns", one.wall_ns, one.user_ns, one.system_ns);
+  }
+
+ private:
+  /// Names each field by the metrics that are made of it.
+  static std::string names_of_usage() {
+    std::string names;
+    for (const auto field : kUsageFields) {
+      Usage one{};
+      one.*field = 1;
+      for (const BuiltInMetric& metric : kBuiltInMetrics)
+        if (metric.read(one) > 0.0) names.append(metric.name).append("/");
+      names += ' ';
+    }
+    return names;
+  }
 };
 
 template <typename T, typename Each>
 void for_each_member(T& value, const Each& each) {
-  std::apply([&](auto&... members) { (each(members), ...); }, Members::of(value));
+  std::apply([&](auto&... members) { (each(members), ...); }, Members::of(value).members);
 }
 
 /// A kept run has exited, was killed or timed out.
@@ -81,6 +120,57 @@ void for_each_named_member(FinishedRounds& rounds, const Each& each) {
   each("uncounted", rounds.uncounted);
   each("told", rounds.discovered);
   each("overheads", rounds.overheads);
+}
+
+/// Adds the layout of a type: the names and kinds of all that is written of it, in their order.
+template <typename T>
+void describe(std::string& layout) {
+  if constexpr (std::is_enum_v<T> || std::is_arithmetic_v<T>) {
+    layout += std::is_floating_point_v<T> ? "real " : "whole ";
+  } else if constexpr (std::is_same_v<T, std::chrono::nanoseconds>) {
+    layout += "whole ";
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    layout += "text ";
+  } else if constexpr (requires { typename T::value_type; }) {
+    layout += requires(T value) {
+      value.has_value();
+    }
+    ? "optional " : "list ";
+    describe<typename T::value_type>(layout);
+  } else {
+    T value{};
+    layout += "( ";
+    if constexpr (requires { Members::of(value); })
+      layout.append(Members::of(value).names).append(": ");
+    for_each_member(value, [&]<typename Member>(Member&) { describe<Member>(layout); });
+    layout += ") ";
+  }
+}
+
+/// The head's first element: another layout of rounds has another one.
+std::string make_tag() {
+  std::string layout;
+  FinishedRounds rounds;
+  for_each_named_member(rounds, [&]<typename Member>(const char* name, Member&) {
+    layout.append(name).append(" ");
+    describe<Member>(layout);
+  });
+  std::array<Outcome, 3> outcomes = {Exited{}, Signalled{}, TimedOut{}};
+  for (Outcome& outcome : outcomes)
+    for_each_member(outcome, [&]<typename Member>(Member&) { describe<Member>(layout); });
+  Sha256 hash;
+  hash.add(layout);
+  return "lauka-rounds-" + hash.digest().substr(0, kTagDigits);
+}
+
+const std::string& tag() {
+  static const std::string kTag = make_tag();
+  return kTag;
+}
+
+/// The first bytes of a log.
+std::string head_begin() {
+  return "[\"" + tag() + "\",";
 }
 
 template <typename T>
@@ -144,14 +234,18 @@ std::optional<std::pair<std::size_t, FinishedRounds>> parse_rounds(std::string_v
 }
 
 std::string to_line(const KeptHead& head) {
-  const std::string_view tag = KeptHead::kBegin.substr(2, KeptHead::kBegin.size() - 4);
-  return Json::array({tag, head.seed, head.began.time_since_epoch().count(), head.made_of})
+  return Json::array({tag(), head.seed, head.began.time_since_epoch().count(), head.made_of})
       .dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+bool may_be_cut_head(std::string_view line) {
+  const std::string begin = head_begin();
+  return line.starts_with(begin) || begin.starts_with(line);
 }
 
 std::optional<KeptHead> parse_head(std::string_view line) {
   try {
-    if (!line.starts_with(KeptHead::kBegin)) return std::nullopt;
+    if (!line.starts_with(head_begin())) return std::nullopt;
     const Json json = Json::parse(line);
     const std::chrono::milliseconds began(json.at(2).get<std::int64_t>());
     return KeptHead{json.at(3), json.at(1), TimeOfDay(began)};

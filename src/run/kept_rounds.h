@@ -64,12 +64,15 @@ struct KeptHead {
   std::vector<std::pair<std::string, std::string>> made_of{};
   std::uint64_t seed = 0;
   TimeOfDay began{};
-
-  static constexpr std::string_view kBegin = "[\"lauka-rounds-6\",";
 };
 
+/// Converts a head to a line, and back; nullopt for other lines, and for heads of logs whose rounds
+/// have another layout.
 std::string to_line(const KeptHead& head);
 std::optional<KeptHead> parse_head(std::string_view line);
+
+/// True if `line`, which has no line break, may be the beginning of a head.
+bool may_be_cut_head(std::string_view line);
 
 /// The seals at the ends of a log's lines. Each depends on all lines up to its own, so that an
 /// edited log is noticed.

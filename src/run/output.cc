@@ -12,8 +12,6 @@ namespace lauka {
 
 namespace {
 
-using std::chrono::steady_clock;
-
 constexpr std::size_t kLongestLine = std::size_t{16} << 10U;
 constexpr auto kMostTimeOfLine = std::chrono::seconds(1);  // for one line
 
@@ -64,7 +62,7 @@ struct Several {
 };
 
 std::string option_of(const OwnMetric& metric) {
-  return fmt::format("--scrape {}", cited(metric.name + "=" + metric.text));
+  return fmt::format("--scrape {}", cited(metric.name + "=" + metric.pattern->text()));
 }
 
 }  // namespace
@@ -90,8 +88,8 @@ bool AwaitedLine::receive(os::Kept which, std::string_view bytes) {
 
 bool AwaitedLine::is_awaited(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
-  const auto deadline = steady_clock::now() + kMostTimeOfLine;
-  const auto found = pattern_.matches(line, [&] { return steady_clock::now() < deadline; });
+  const auto deadline = clock_.now() + kMostTimeOfLine;
+  const auto found = pattern_.matches(line, [&] { return clock_.now() < deadline; });
   if (!found) error_ = found.error();
   return !found || *found;
 }
@@ -263,19 +261,7 @@ std::optional<Error> OutputCheck::verdict() {
 }
 
 bool scrapes(const Plan& plan) {
-  return std::ranges::any_of(plan.reported,
-                             [](const OwnMetric& metric) { return metric.is_scraped(); });
-}
-
-Result<void> ReportedValues::prepare() {
-  for (std::size_t place = 0; place < plan_.reported.size(); ++place) {
-    const OwnMetric& metric = plan_.reported[place];
-    if (!metric.is_scraped()) continue;
-    auto pattern = Pattern::compile(metric.text);
-    if (!pattern) return pattern.error().about(option_of(metric));
-    patterns_.emplace_back(place, *std::move(pattern));
-  }
-  return {};
+  return std::ranges::any_of(plan.reported, &OwnMetric::is_scraped);
 }
 
 bool ReportedValues::by_file() const {
@@ -289,8 +275,9 @@ Result<std::vector<std::optional<double>>> ReportedValues::read_values(const Ste
   Values values;
   // Counting runs are slower, and so are their own values.
   if (step.kind != RoundKind::Timed && step.kind != RoundKind::Warmup) return values;
-  for (const auto& [metric, pattern] : patterns_) {
-    auto scraped = scrape(metric, pattern, values);
+  for (std::size_t metric = 0; metric < plan_.reported.size(); ++metric) {
+    if (!plan_.reported[metric].is_scraped()) continue;
+    auto scraped = scrape(metric, values);
     if (!scraped) return scraped.error();
   }
   for (const os::MetricFiles::Written& written : batch_) {
@@ -304,11 +291,10 @@ Result<std::vector<std::optional<double>>> ReportedValues::read_values(const Ste
   return values;
 }
 
-Result<void> ReportedValues::scrape(std::size_t place, const Pattern& pattern,
-                                    Values& values) const {
+Result<void> ReportedValues::scrape(std::size_t place, Values& values) const {
   const OwnMetric& metric = plan_.reported[place];
   for (const os::Kept which : {os::Kept::Output, os::Kept::Error}) {
-    const auto match = last_match(pattern, which);
+    const auto match = last_match(*metric.pattern, which);
     if (!match) return match.error().about(option_of(metric));
     if (!*match) continue;
     const auto value = parse_own_value(**match, metric.unit);
@@ -330,8 +316,8 @@ Result<std::optional<std::string>> ReportedValues::last_match(const Pattern& pat
                                                               os::Kept which) const {
   const std::uint64_t size = launcher_.kept_bytes(which);
   const std::uint64_t least = size > os::kMostKept ? size - os::kMostKept : 0;
-  const auto deadline = steady_clock::now() + kMostTimeToScrape;
-  const auto goes_on = [&] { return steady_clock::now() < deadline; };
+  const auto deadline = clock_.now() + kMostTimeToScrape;
+  const auto goes_on = [&] { return clock_.now() < deadline; };
   std::string text;
   for (std::uint64_t end = size; end > least;) {
     const std::uint64_t begin = end - least > kWindow ? end - kWindow : least;
@@ -452,8 +438,8 @@ void add_region(const Plan& plan, const os::RegionUse& use,
     const auto& value = plan.reported[place].region;
     if (!value) continue;
     reported.resize(std::max(reported.size(), place + 1));
-    reported[place] = *value == RegionValue::Time ? static_cast<double>(use.time_ns) / 1e9
-                                                  : static_cast<double>(use.entries);
+    reported[place] =
+        *value == RegionValue::Time ? to_seconds(use.time_ns) : static_cast<double>(use.entries);
   }
 }
 

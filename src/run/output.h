@@ -8,6 +8,7 @@
 #include "core/result.h"
 #include "core/sha256.h"
 #include "core/text.h"
+#include "os/clock.h"
 #include "os/files.h"
 #include "os/process.h"
 #include "plan/plan.h"
@@ -29,7 +30,9 @@ namespace lauka {
 /// long one the first 16 KB are looked at.
 class AwaitedLine final : public os::OutputListener {
  public:
-  explicit AwaitedLine(Pattern pattern) : pattern_(std::move(pattern)) {}
+  /// `clock` must outlive it.
+  AwaitedLine(Pattern pattern, const os::Clock& clock)
+      : pattern_(std::move(pattern)), clock_(clock) {}
 
   /// Forgets the run before.
   void begin();
@@ -46,6 +49,7 @@ class AwaitedLine final : public os::OutputListener {
   bool is_awaited(std::string_view line);
 
   Pattern pattern_;
+  const os::Clock& clock_;
   std::array<std::string, 2> begun_;  // lines without their ends, by os::Kept
   OutputTail tail_;
   std::optional<Error> error_;
@@ -121,11 +125,9 @@ bool scrapes(const Plan& plan);
 class ReportedValues {
  public:
   /// `files` may be null. All must outlive it.
-  ReportedValues(const Plan& plan, const os::Launcher& launcher, os::MetricFiles* files)
-      : plan_(plan), launcher_(launcher), files_(files) {}
-
-  /// Compiles the expressions.
-  Result<void> prepare();
+  ReportedValues(const Plan& plan, const os::Launcher& launcher, os::MetricFiles* files,
+                 const os::Clock& clock)
+      : plan_(plan), launcher_(launcher), files_(files), clock_(clock) {}
 
   /// Returns LAUKA_METRICS for the run at `place` of a batch; empty without files.
   std::string file_of(std::size_t place) const { return files_ ? files_->path(place) : ""; }
@@ -150,7 +152,7 @@ class ReportedValues {
  private:
   using Values = std::vector<std::optional<double>>;
 
-  Result<void> scrape(std::size_t place, const Pattern& pattern, Values& values) const;
+  Result<void> scrape(std::size_t place, Values& values) const;
   Result<std::optional<std::string>> last_match(const Pattern& pattern, os::Kept which) const;
   std::string output_end() const;
   Result<void> read(std::string_view text, Values& values);
@@ -159,7 +161,7 @@ class ReportedValues {
   const Plan& plan_;
   const os::Launcher& launcher_;
   os::MetricFiles* files_;
-  std::vector<std::pair<std::size_t, Pattern>> patterns_;  // by the place of their metric
+  const os::Clock& clock_;
   std::vector<OwnMetric> discovered_;
   std::vector<os::MetricFiles::Written> batch_;
 };

@@ -88,7 +88,7 @@ std::string hash_call(const Plan& plan, const Command& command) {
     if (row.is_of_a_run()) add(command.hooks[row.kind].value_or(""));
   add(command.output.path);
   add(std::to_string(static_cast<int>(command.output.kind)));
-  add(std::to_string(plan.jobs));
+  add(std::to_string(plan.setting.jobs));
   return hash.digest();
 }
 
@@ -97,7 +97,7 @@ Fingerprint make_fingerprint(const Plan& plan, std::size_t command, const Progra
   if (plan.shell || plan.commands[command].words.empty()) return {};
   Sha256 hash;
   std::array<char, 16384> bytes;
-  for (std::uint32_t layout = 0; layout < plan.layouts; ++layout) {
+  for (std::uint32_t layout = 0; layout < plan.setting.layouts; ++layout) {
     const Command one = command_in_layout(plan, command, layout);
     const auto path = os::find_program(make_program(plan, one, reader.user));
     if (!path) return {};
@@ -199,13 +199,14 @@ os::ProgramSpec make_program(const Plan& plan, const Command& command,
   os::ProgramSpec spec;
   spec.words = command.words;
   if (!command.input.empty()) spec.input.path = command.input;
-  spec.output = {command.output.kind, command.output.path, scrapes(plan), plan.until.has_value()};
+  spec.output = {command.output.kind, command.output.path, scrapes(plan),
+                 plan.setting.until.has_value()};
   spec.timeout = plan.timeout;
   spec.cpus = plan.cores.cpus;
   spec.prefer = plan.cores.prefer;
   spec.environment = command.environment;
   spec.folder = command.folder;
-  spec.jobs = plan.jobs;
+  spec.jobs = plan.setting.jobs;
   spec.jobs_outlive_failure = plan.ignore_failure.has_value();
   spec.user = user;
   return spec;
@@ -214,10 +215,10 @@ os::ProgramSpec make_program(const Plan& plan, const Command& command,
 Result<void> Programs::prepare() {
   std::vector<std::optional<std::size_t>> simulated_by = {std::nullopt};
   for (std::size_t pass = 0; pass < armed_.size(); ++pass)
-    if (plan_.events.kind_of(pass) == RoundKind::Simulated) simulated_by.emplace_back(pass);
+    if (plan_.setting.events.kind_of(pass) == RoundKind::Simulated) simulated_by.emplace_back(pass);
   for (const auto& pass : simulated_by) {
     for (std::size_t command = 0; command < plan_.commands.size(); ++command) {
-      for (std::uint32_t layout = 0; layout < plan_.layouts; ++layout) {
+      for (std::uint32_t layout = 0; layout < plan_.setting.layouts; ++layout) {
         const auto id = find(pass, !pass && has_metric_files_, command, layout);
         if (!id && !may_be_made_later(plan_.commands[command]))
           return with_suggestion(id.error(), plan_, command);
@@ -231,7 +232,7 @@ Result<os::ProgramId> Programs::program(const Step& step, bool writes_metrics) {
   // The simulator is installed, whether or not the command is.
   auto timed = find(std::nullopt, has_metric_files_, step.command, step.layout);
   if (!timed || !step.gives_counts_only()) return timed;
-  const bool is_simulated = plan_.events.kind_of(step.pass) == RoundKind::Simulated;
+  const bool is_simulated = plan_.setting.events.kind_of(step.pass) == RoundKind::Simulated;
   return find(is_simulated ? std::optional<std::size_t>(step.pass) : std::nullopt,
               has_metric_files_ && writes_metrics, step.command, step.layout);
 }
@@ -241,7 +242,7 @@ Result<os::ProgramId> Programs::find(std::optional<std::size_t> simulated_by, bo
   const auto known = known_.find({simulated_by, writes_metrics, command, layout});
   if (known != known_.end()) return known->second;
   os::ProgramSpec spec = make_program(plan_, command_in_layout(plan_, command, layout), user_);
-  spec.has_region = plan_.region;
+  spec.has_region = plan_.setting.region;
   if (writes_metrics) spec.launch_variable = kMetricsVariable;
   if (simulated_by) spec = simulated(std::move(spec), *armed_[*simulated_by]);
   auto id = launcher_.add_program(spec);
@@ -252,7 +253,7 @@ Result<os::ProgramId> Programs::find(std::optional<std::size_t> simulated_by, bo
 Result<void> HookRunner::prepare(const std::optional<User>& user) {
   to_clean_up_.assign(plan_.commands.size(), false);
   for (std::size_t c = 0; c < plan_.commands.size(); ++c) {
-    for (std::uint32_t layout = 0; layout < plan_.layouts; ++layout) {
+    for (std::uint32_t layout = 0; layout < plan_.setting.layouts; ++layout) {
       const Command command = command_in_layout(plan_, c, layout);
       Programs& programs = programs_.emplace_back();
       for (const HookRow& row : kHookKinds) {
@@ -273,7 +274,7 @@ std::optional<HookFailed> HookRunner::run(Moment moment, std::uint32_t command,
   for (const HookRow& row : kHookKinds) {
     if (row.moment != moment) continue;
     const std::uint32_t first = step ? step->layout : 0;
-    const std::uint32_t end = step ? step->layout + 1 : plan_.layouts;
+    const std::uint32_t end = step ? step->layout + 1 : plan_.setting.layouts;
     for (std::uint32_t layout = first; layout < end; ++layout)
       if (auto failed = run(row, command, layout, step)) return failed;
   }
@@ -282,7 +283,7 @@ std::optional<HookFailed> HookRunner::run(Moment moment, std::uint32_t command,
 
 std::optional<HookFailed> HookRunner::run(const HookRow& row, std::uint32_t command,
                                           std::uint32_t layout, const std::optional<Step>& step) {
-  const auto program = programs_.at(std::size_t{command} * plan_.layouts + layout)[row.kind];
+  const auto program = programs_.at(std::size_t{command} * plan_.setting.layouts + layout)[row.kind];
   if (!program) return std::nullopt;
   const os::Launch launch{.program = *program,
                           .value = step ? iteration_value(*step) : "",
@@ -355,7 +356,7 @@ std::optional<double> measure_start(const Plan& plan, os::Launcher& launcher,
   spec.output = {};
   auto runs = run_empty(spec, launcher, interrupt, enough);
   if (!runs || runs->empty()) return std::nullopt;
-  return static_cast<double>(summarize(*std::move(runs)).wall_ns) / 1e9;
+  return to_seconds(summarize(*std::move(runs)).wall_ns);
 }
 
 bool subtract(const ShellOverhead& overhead, Usage& usage) {
@@ -384,7 +385,7 @@ std::vector<Fingerprint> identify_as_baseline(const Plan& plan, const ProgramRea
   std::vector<Fingerprint> programs(plan.commands.size());
   const Baseline& baseline = *plan.reference.baseline;
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-    const Fingerprint& there = baseline.session->measured[baseline.commands[c]].program;
+    const Fingerprint& there = baseline.session->commands[baseline.commands[c]].program;
     if (there.is_known() && there.call == hash_call(plan, plan.commands[c]))
       programs[c] = make_fingerprint(plan, c, reader);
   }
@@ -395,7 +396,7 @@ std::vector<Fingerprint> identify_as_baseline(const Plan& plan, const ProgramRea
 
 std::vector<Fingerprint> identify_equal(const Plan& plan, const ProgramReader& reader) {
   std::vector<Fingerprint> programs;
-  if (plan.layouts > 1) return programs;  // no layout is another's program
+  if (plan.setting.layouts > 1) return programs;  // no layout is another's program
   if (plan.reference.baseline) return identify_as_baseline(plan, reader);
   const auto path_of = [&](const Command& command) {
     return os::find_program(make_program(plan, command, reader.user));

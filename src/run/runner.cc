@@ -62,7 +62,7 @@ class Runner final : NonCopyable {
 
  private:
   static Scheduler::Conditions conditions_of(const BenchmarkRun& run, const RunContext& context) {
-    return {.takes_turns = !run.name.empty() && run.plan.order != Order::Sequential,
+    return {.takes_turns = !run.name.empty() && run.plan.setting.order != Order::Sequential,
             .is_watched = run.rounds != nullptr ||
                           (context.machine != nullptr && context.machine->watches_throttling()),
             .compares_tuning = context.machine != nullptr && context.machine->can_switch(),
@@ -211,6 +211,7 @@ Result<std::vector<SessionResult>> carry_out(std::span<const BenchmarkRun> runs,
   }
   take_turns(runners, seed);
   std::vector<SessionResult> results;
+  results.reserve(runners.size());
   for (const auto& runner : runners) results.push_back(runner->close());
   return results;
 }

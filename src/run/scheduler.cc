@@ -18,9 +18,9 @@ using Seconds = std::chrono::duration<double>;
 /// user gave no number of runs: timed runs would only cost time.
 bool needs_timed_runs(const Plan& plan) {
   const auto is_counted = [&](std::size_t metric) {
-    return kind_of(plan.metrics[metric], plan.events) != RoundKind::Timed;
+    return kind_of(plan.metrics[metric], plan.setting.events) != RoundKind::Timed;
   };
-  if (plan.stop.exact_runs || !primary_metric(plan.metrics)) return true;
+  if (plan.setting.stop.exact_runs || !primary_metric(plan.metrics)) return true;
   if (plan.precision && !is_counted(plan.precision->metric)) return true;
   for (std::size_t m = 0; m < plan.metrics.size(); ++m)
     if (plan.metrics[m].shown == Shown::Always && !is_counted(m)) return true;
@@ -39,7 +39,7 @@ bool has_surrounding_hooks(const Plan& plan) {
 
 /// Returns the rounds before the first look at gates.
 std::uint64_t count_simulated_rounds(const Plan& plan, const GateWatch& gates) {
-  if (plan.events.passes_of(RoundKind::Simulated) == 0) return 0;
+  if (plan.setting.events.passes_of(RoundKind::Simulated) == 0) return 0;
   return std::max<std::uint64_t>(kSimulatedRounds, gates.rounds_of_constants(RoundKind::Simulated));
 }
 
@@ -53,7 +53,7 @@ Scheduler::Scheduler(const Plan& plan, const Conditions& conditions)
       gates_(plan),
       precision_(plan, gates_),
       counting_(make_counting_rule(plan, gates_.asks_for(RoundKind::Counting))),
-      timed_(timed_rule(plan.stop, counting_)),
+      timed_(timed_rule(plan.setting.stop, counting_)),
       rule_(timed_),
       simulated_rounds_(count_simulated_rounds(plan, gates_)),
       paces_(plan.commands.size()),
@@ -175,7 +175,7 @@ void Scheduler::enter_group() {
 /// Simulated counts need no timed runs: once they decide, timed runs need not continue.
 void Scheduler::decide_simulated() {
   if (groups_.size() == 1 && gates_.waits_for(RoundKind::Simulated)) {
-    look(RoundKind::Simulated, simulated_rounds_, !plan_.stop.exact_runs);
+    look(RoundKind::Simulated, simulated_rounds_, !plan_.setting.stop.exact_runs);
     if (gates_.waits_for(RoundKind::Simulated))
       add(UpTo{RoundKind::Simulated, gates_.next_planned(RoundKind::Simulated)});
     return;
@@ -187,15 +187,15 @@ void Scheduler::decide_simulated() {
 }
 
 std::uint64_t Scheduler::first_warmup() const {
-  const bool is_begun =
-      has_checked_output_ && groups_.size() == 1 && simulated_rounds_ == 0 && plan_.jobs == 1;
-  return is_begun ? plan_.layouts : 0;
+  const bool is_begun = has_checked_output_ && groups_.size() == 1 && simulated_rounds_ == 0 &&
+                        plan_.setting.jobs == 1;
+  return is_begun ? plan_.setting.layouts : 0;
 }
 
 /// Counting rounds have the whole time of the stop rule if nothing is timed.
 void Scheduler::count_alone() {
   const std::uint64_t done = turns(group());
-  if (is_enough(plan_.stop, {done, group().counting.time, group().count}) ||
+  if (is_enough(plan_.setting.stop, {done, group().counting.time, group().count}) ||
       (done > 0 && is_answered())) {
     stage_ = Stage::Leave;
     return;
@@ -358,7 +358,8 @@ void Scheduler::add_due_counting() {
   const std::uint64_t rounds = group().spent.rounds;
   const std::uint64_t left = timed_rounds_left();
   std::uint64_t due = blocks_due(rounds, left);
-  if (due == 0 && rounds >= plan_.stop.min_runs && gates_.waits_for(RoundKind::Counting)) due = 1;
+  if (due == 0 && rounds >= plan_.setting.stop.min_runs && gates_.waits_for(RoundKind::Counting))
+    due = 1;
   if (due == 0) return;
   add(Block{due - 1, group().spent.time + time_of_rounds(left, round_time(group(), paces_))});
 }
@@ -381,7 +382,8 @@ void Scheduler::add_batch() {
 /// One round of each pass, for each layout.
 Action Scheduler::count_a_turn() {
   group().is_settled = false;
-  return request(RoundKind::Counting, group().counting.rounds, counting_.passes * plan_.layouts);
+  return request(RoundKind::Counting, group().counting.rounds,
+                 counting_.passes * plan_.setting.layouts);
 }
 
 // Requests.
@@ -467,13 +469,13 @@ void Scheduler::complete(const Request& request) {
 /// True if the gates are decided, and no precision is wanted.
 bool Scheduler::is_answered() const {
   return !plan_.gates.empty() && gates_.is_decided() && !plan_.precision && groups_.size() == 1 &&
-         (is_timed_ ? group().spent.rounds : turns(group())) >= plan_.stop.min_runs &&
-         !plan_.stop.exact_runs;
+         (is_timed_ ? group().spent.rounds : turns(group())) >= plan_.setting.stop.min_runs &&
+         !plan_.setting.stop.exact_runs;
 }
 
 /// Records what ended the group's rounds, if its precision did not.
 void Scheduler::note_limit() {
-  const auto& most = plan_.stop.max_runs;
+  const auto& most = plan_.setting.stop.max_runs;
   ended_by_ =
       most && group().spent.rounds >= *most ? PrecisionEnd::MaxRuns : PrecisionEnd::Duration;
 }
@@ -501,7 +503,7 @@ std::uint64_t Scheduler::rounds_of_batch() const {
 
 std::uint64_t Scheduler::rounds_at_once() const {
   if (paces_[group().first].whole.count == 0) return 1;
-  const bool is_looked_at = !plan_.stop.exact_runs || conditions_.is_watched;
+  const bool is_looked_at = !plan_.setting.stop.exact_runs || conditions_.is_watched;
   const nanoseconds most = conditions_.takes_turns ? kTurnTime
                            : is_looked_at          ? kBatchTime
                                                    : kLongBatchTime;
@@ -530,7 +532,7 @@ std::optional<std::size_t> Scheduler::next_to_refine(std::size_t from) const {
 }
 
 void Scheduler::look_everywhere() {
-  const bool can_go_on = !plan_.stop.exact_runs && !is_bound_to_turns();
+  const bool can_go_on = !plan_.setting.stop.exact_runs && !is_bound_to_turns();
   const Group& first = groups_.front();
   look(RoundKind::Timed, first.first_look, can_time_more());
   look(RoundKind::Counting, turns(first), can_go_on && can_count_more());
@@ -558,8 +560,8 @@ bool Scheduler::can_time_more() const {
 /// True if their share of four budgets leaves time for more counting rounds.
 bool Scheduler::can_count_more() const {
   return std::ranges::any_of(groups_, [&](const Group& each) {
-    const auto allowed =
-        Seconds(plan_.stop.budget_per_command) * (counting_.share * kBudgetsOfGates * each.count);
+    const auto allowed = Seconds(plan_.setting.stop.budget_per_command) *
+                         (counting_.share * kBudgetsOfGates * each.count);
     return each.counting.time < allowed;
   });
 }
@@ -599,14 +601,14 @@ double Scheduler::seconds_of_rounds(const Step& step, std::span<const Pace> pace
 
 std::optional<double> Scheduler::seconds_left(const Step& step, std::span<const Pace> paces) const {
   if (paces[step.command].whole.count > 0) return seconds_of_rounds(step, paces);
-  if (step.kind != RoundKind::Simulated || plan_.stop.exact_runs || simulating_.rounds == 0)
+  if (step.kind != RoundKind::Simulated || plan_.setting.stop.exact_runs || simulating_.rounds == 0)
     return std::nullopt;
   // Nothing was timed yet: what is left is the simulated rounds and the time for the timed runs.
   const auto commands = static_cast<double>(plan_.commands.size());
   const auto runs = static_cast<double>(simulating_.rounds);
   const double left = std::max(static_cast<double>(simulated_rounds_) * commands - runs, 0.0);
   return left * Seconds(simulating_.time).count() / runs +
-         commands * Seconds(plan_.stop.budget_per_command).count();
+         commands * Seconds(plan_.setting.stop.budget_per_command).count();
 }
 
 }  // namespace lauka

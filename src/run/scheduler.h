@@ -199,7 +199,7 @@ class Scheduler : NonCopyable {
   std::uint64_t& rounds_of(RoundKind kind);
   std::uint64_t first_warmup() const;
   /// Returns the warm-up rounds: each layout of a command is warmed up.
-  std::uint64_t warmup_rounds() const { return plan_.warmup * plan_.layouts; }
+  std::uint64_t warmup_rounds() const { return plan_.setting.warmup * plan_.setting.layouts; }
   bool is_answered() const;
   void note_limit();
   std::uint64_t timed_rounds_left() const;

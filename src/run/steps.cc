@@ -16,6 +16,15 @@ constexpr std::uint32_t kMostThrottledRedos = 3;
 
 using std::chrono::nanoseconds;
 
+/// Returns why a counter failed; nullopt if none did.
+std::optional<CutShort> failure_of_counting(const os::Ended& ended,
+                                            const engine::Counted& counted) {
+  if (ended.counter_error != 0)
+    return counted.missing.value_or(Error{"a counter could not be opened", ""});
+  if (counted.failure) return *counted.failure;
+  return std::nullopt;
+}
+
 bool may_fail_with(const std::optional<IgnoreFailure>& ignore, const Outcome& outcome) {
   if (!ignore) return false;
   return ignore->any ? can_be_ignored(outcome) : is_named(outcome, ignore);
@@ -32,7 +41,7 @@ StepRunner::StepRunner(const BenchmarkRun& benchmark, const RunContext& context,
       under_way_(std::move(under_way)),
       programs_(plan_, context.launcher, context.user, armed_, context.metric_files != nullptr),
       hooks_(plan_, context.launcher),
-      reported_(plan_, context.launcher, context.metric_files),
+      reported_(plan_, context.launcher, context.metric_files, context.clock),
       check_(plan_, context),
       is_looked_up_(plan_.commands.size()),
       paces_(plan_.commands.size()) {
@@ -40,7 +49,7 @@ StepRunner::StepRunner(const BenchmarkRun& benchmark, const RunContext& context,
 }
 
 Result<void> StepRunner::prepare() {
-  for (std::size_t pass = 0; pass < plan_.events.passes.size(); ++pass) {
+  for (std::size_t pass = 0; pass < plan_.setting.events.passes.size(); ++pass) {
     auto armed = benchmark_.engine.arm(pass);
     if (!armed) return armed.error();
     armed_.push_back(*std::move(armed));
@@ -51,12 +60,7 @@ Result<void> StepRunner::prepare() {
       counters_.back() = *added;
     }
   }
-  if (auto reported = reported_.prepare(); !reported) return reported;
-  if (plan_.until) {
-    auto pattern = Pattern::compile(*plan_.until, Pattern::Groups::Idle);
-    if (!pattern) return pattern.error();
-    awaited_.emplace(*std::move(pattern));
-  }
+  if (plan_.awaited) awaited_.emplace(*plan_.awaited, context_.clock);
   if (auto programs = programs_.prepare(); !programs) return programs;
   for (std::size_t c = 0; c < plan_.commands.size(); ++c) {
     const Hooks& hooks = plan_.commands[c].hooks;
@@ -67,7 +71,7 @@ Result<void> StepRunner::prepare() {
   auto overheads = measure_shell(plan_, context_.launcher, context_.user, context_.interrupt);
   if (!overheads) return overheads.error();
   session_.overheads = *std::move(overheads);
-  if (plan_.events.passes_of(RoundKind::Counting) > 0) benchmark_.engine.pause();
+  if (plan_.setting.events.passes_of(RoundKind::Counting) > 0) benchmark_.engine.pause();
   return {};
 }
 
@@ -159,7 +163,7 @@ std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
   std::size_t size = std::min(steps.size(), os::Launcher::kMaxBatch);
   if (!armed_.empty()) size = std::min(size, armed_[steps.front().pass]->runs_at_once());
   // The output of successive runs to one pipe can be separated only if each has ended.
-  const bool one_by_one = hooks_.run_between_runs() || scrapes(plan_) || plan_.until ||
+  const bool one_by_one = hooks_.run_between_runs() || scrapes(plan_) || plan_.setting.until ||
                           benchmark_.groups != nullptr ||
                           std::ranges::any_of(plan_.commands, [](const Command& command) {
                             return command.output.kind == OutputKind::Pipe;
@@ -245,7 +249,7 @@ std::size_t StepRunner::launch(std::span<const Step> steps) {
 std::size_t StepRunner::check_output(CommandRange commands) {
   const std::vector<std::uint32_t> due = check_.due(commands.first, commands.count);
   for (const std::uint32_t command : due) {
-    for (std::uint32_t layout = 0; layout < plan_.layouts && !is_cut_short(); ++layout) {
+    for (std::uint32_t layout = 0; layout < plan_.setting.layouts && !is_cut_short(); ++layout) {
       const Step step{command, 0, 0, RoundKind::Warmup, layout};
       between_hooks(step, [&] { return launch_check(step); });
     }
@@ -258,63 +262,57 @@ std::size_t StepRunner::launch_check(const Step& step) {
   if (!launch) return ended(launch.error());
   const auto all = ask({&*launch, 1}, step, true);
   if (!all) return ended(all.error());
-  if (!may_go_on(step, all->front())) return 0;
+  if (auto why = failure(step, all->front())) return ended(*std::move(why));
   if (auto wrong = check_.verdict()) return ended(*std::move(wrong));
   if (const int signal = context_.interrupt(); signal != 0) return ended(Interrupted{signal});
   paces_[step.command].whole.add(std::chrono::duration<double>(all->front().whole).count());
   return 1;
 }
 
-/// True if the session may go on after the run's ending.
-bool StepRunner::may_go_on(const Step& step, const os::Ended& ended) {
-  if (std::holds_alternative<Cancelled>(ended.outcome)) {
-    cut_short(Interrupted{context_.interrupt()});
-    return false;
-  }
-  if (succeeded(ended.outcome) || may_fail_with(plan_.ignore_failure, ended.outcome)) return true;
-  cut_short(RunFailed{step, ended.outcome, context_.launcher.error_output_end()});
-  return false;
+/// Returns why the session must end after a run that ended like this; nullopt if it may go on.
+std::optional<CutShort> StepRunner::failure(const Step& step, const os::Ended& ended) const {
+  if (std::holds_alternative<Cancelled>(ended.outcome)) return Interrupted{context_.interrupt()};
+  if (succeeded(ended.outcome) || may_fail_with(plan_.ignore_failure, ended.outcome))
+    return std::nullopt;
+  return RunFailed{step, ended.outcome, context_.launcher.error_output_end()};
 }
 
 /// A run that ended before its line fails even under -i: it has no time.
-bool StepRunner::until_matched(const Step& step, const os::Ended& ended) {
-  if (!awaited_ || std::holds_alternative<NotStarted>(ended.outcome)) return true;
-  if (const auto& error = awaited_->error()) {
-    cut_short(Error{"--until " + cited(*plan_.until) + " " + error->what, error->remedy});
-    return false;
-  }
-  if (ended.was_enough) return true;
-  cut_short(RunFailed{step, ended.outcome, awaited_->output_end(), *plan_.until});
-  return false;
+std::optional<CutShort> StepRunner::failure_of_until(const Step& step,
+                                                     const os::Ended& ended) const {
+  if (!awaited_ || std::holds_alternative<NotStarted>(ended.outcome)) return std::nullopt;
+  if (const auto& error = awaited_->error())
+    return Error{"--until " + cited(*plan_.setting.until) + " " + error->what, error->remedy};
+  if (ended.was_enough) return std::nullopt;
+  return RunFailed{step, ended.outcome, awaited_->output_end(), *plan_.setting.until};
 }
 
-/// Ends the session and returns false if a counter failed.
-bool StepRunner::was_counted(const os::Ended& ended, const engine::Counted& counted) {
-  if (ended.counter_error != 0)
-    cut_short(counted.missing.value_or(Error{"a counter could not be opened", ""}));
-  else if (counted.failure)
-    cut_short(*counted.failure);
-  else
-    return true;
-  return false;
+std::optional<CutShort> StepRunner::why_to_end(const Step& step, const os::Ended& ended,
+                                               const engine::Counted& counted) const {
+  if (auto why = failure_of_counting(ended, counted)) return why;
+  if (auto why = failure_of_until(step, ended)) return why;
+  return failure(step, ended);
 }
 
 /// Enters one run into the session. False when it is the last.
 bool StepRunner::keep_run(const Step& step, const os::Ended& ended, std::size_t place) {
-  if (std::holds_alternative<Cancelled>(ended.outcome)) {
-    cut_short(Interrupted{context_.interrupt()});
+  const auto end_with = [this](CutShort why) {
+    cut_short(std::move(why));
     return false;
-  }
+  };
+  if (std::holds_alternative<Cancelled>(ended.outcome))
+    return end_with(Interrupted{context_.interrupt()});
   engine::Counted counted;
   if (!armed_.empty()) counted = armed_[step.pass]->finish(ended, step.command);
-  if (!was_counted(ended, counted)) return false;
-  if (!until_matched(step, ended) || !may_go_on(step, ended)) return false;
+  if (auto why = why_to_end(step, ended, counted)) return end_with(*std::move(why));
   const bool is_timed = !step.gives_counts_only();
   if (is_timed) paces_[step.command].whole.add(std::chrono::duration<double>(ended.whole).count());
   result_.time += ended.whole;
   RunRecord run{step, ended.outcome, ended.usage, {}};
   run.outlived = static_cast<std::uint32_t>(ended.outlived);
-  if (!take_reported(run, place) || !take_region(run, ended, counted)) return false;
+  for (const auto& missing : {take_reported(run, place), take_region(run, ended, counted)})
+    if (missing && !plan_.ignore_failure)
+      return end_with(missing->prefixed(cited(plan_.commands[step.command].name)));
   if (step.is_thrown_away()) {
     count_taken();
     return true;
@@ -333,7 +331,11 @@ bool StepRunner::keep_run(const Step& step, const os::Ended& ended, std::size_t 
   if (was_throttled_ && is_timed && !counted.redo)
     counted.redo =
         engine::Redo{RedoReason::Throttled, "the processor was throttled", kMostThrottledRedos};
-  if (is_made_again(run, counted.redo)) return true;
+  if (counted.redo && redone_ < counted.redo->at_most) {
+    again_.push_back(step);
+    result_.redone.push_back({std::move(run), counted.redo->reason, std::move(counted.redo->why)});
+    return true;
+  }
   note_counting(run, ended, std::move(counted));
   if (is_timed) {
     note_input(step, ended.input);
@@ -344,23 +346,12 @@ bool StepRunner::keep_run(const Step& step, const os::Ended& ended, std::size_t 
   return true;
 }
 
-/// Keeps a run apart that has to be made again, as long as that may help.
-bool StepRunner::is_made_again(RunRecord& run, std::optional<engine::Redo>& redo) {
-  if (!redo) return false;
-  if (redone_ < redo->at_most) {
-    again_.push_back(run.step);
-    result_.redone.push_back({std::move(run), redo->reason, std::move(redo->why)});
-    return true;
-  }
-  if (redo->reason == RedoReason::Throttled)
+void StepRunner::note_counting(const RunRecord& run, const os::Ended& ended,
+                               engine::Counted counted) {
+  if (counted.redo && counted.redo->reason == RedoReason::Throttled)
     note_once(run.step, {NoteKind::Throttled,
                          "the processor was throttled each time that runs were repeated; let it "
                          "cool down"});
-  return false;
-}
-
-void StepRunner::note_counting(const RunRecord& run, const os::Ended& ended,
-                               engine::Counted counted) {
   if (ended.orphans > 0 && !run.counts.empty())
     note_once(run.step, {NoteKind::Orphans,
                          cited(plan_.commands[run.step.command].name) +
@@ -370,36 +361,30 @@ void StepRunner::note_counting(const RunRecord& run, const os::Ended& ended,
   if (counted.note) note_once(run.step, *std::move(counted.note));
 }
 
-/// Adds the run's own values. False when the session must end: they are missing or cannot be read,
-/// and failures are not ignored.
-bool StepRunner::take_reported(RunRecord& run, std::size_t place) {
+/// Adds the run's own values. Returns why they are missing, or cannot be read.
+std::optional<Error> StepRunner::take_reported(RunRecord& run, std::size_t place) {
   auto reported = reported_.read_values(run.step, place);
-  if (!reported) return may_lack(run.step, reported.error());
+  if (!reported) return reported.error();
   run.reported = *std::move(reported);
-  return true;
+  return std::nullopt;
 }
 
-/// Adds the run's notes about its region; without them, its counts are void.
-bool StepRunner::take_region(RunRecord& run, const os::Ended& ended, engine::Counted& counted) {
-  if (!plan_.region) return true;
+/// Adds the run's notes about its region. Returns why there are none; the counts are void then.
+std::optional<Error> StepRunner::take_region(RunRecord& run, const os::Ended& ended,
+                                             engine::Counted& counted) {
+  if (!plan_.setting.region) return std::nullopt;
   if (auto why = why_no_region(ended)) {
     std::ranges::fill(counted.counts, std::nullopt);
     counted.redo.reset();
     counted.missing = why->prefixed(cited(plan_.commands[run.step.command].name));
-    return may_lack(run.step, *why);
+    return why;
   }
   if (run.step.kind == RoundKind::Timed) add_region(plan_, *ended.region, run.reported);
-  return true;
-}
-
-/// Ends the session because of a run's missing values, unless failures are ignored.
-bool StepRunner::may_lack(const Step& step, const Error& why) {
-  if (!plan_.ignore_failure) cut_short(why.prefixed(cited(plan_.commands[step.command].name)));
-  return plan_.ignore_failure.has_value();
+  return std::nullopt;
 }
 
 void StepRunner::check_counters() {
-  if (plan_.events.passes_of(RoundKind::Counting) == 0) return;
+  if (plan_.setting.events.passes_of(RoundKind::Counting) == 0) return;
   if (const auto held = benchmark_.engine.held_by_others())
     note_once({}, {NoteKind::CountersInUse, held->line()});
 }

@@ -92,17 +92,17 @@ class StepRunner {
                                      bool go_on_after_failure);
   Result<std::vector<os::Launch>> make_launches(std::span<const Step> steps);
   void note_counting(const RunRecord& run, const os::Ended& ended, engine::Counted counted);
-  bool was_counted(const os::Ended& ended, const engine::Counted& counted);
   bool keep_run(const Step& step, const os::Ended& ended, std::size_t place);
-  bool may_go_on(const Step& step, const os::Ended& ended);
-  bool until_matched(const Step& step, const os::Ended& ended);
+  std::optional<CutShort> failure(const Step& step, const os::Ended& ended) const;
+  std::optional<CutShort> failure_of_until(const Step& step, const os::Ended& ended) const;
+  std::optional<CutShort> why_to_end(const Step& step, const os::Ended& ended,
+                                     const engine::Counted& counted) const;
   std::size_t launch_check(const Step& step);
   void look_up(std::size_t command);
   std::size_t between_hooks(const Step& step, const std::function<std::size_t()>& launch_them);
-  bool is_made_again(RunRecord& run, std::optional<engine::Redo>& redo);
-  bool take_reported(RunRecord& run, std::size_t place);
-  bool take_region(RunRecord& run, const os::Ended& ended, engine::Counted& counted);
-  bool may_lack(const Step& step, const Error& why);
+  std::optional<Error> take_reported(RunRecord& run, std::size_t place);
+  std::optional<Error> take_region(RunRecord& run, const os::Ended& ended,
+                                   engine::Counted& counted);
   bool note_failure(const HookFailed& failed);
   void note_once(const Step& step, Note note);
   void note_input(const Step& step, os::InputRead input);

@@ -20,10 +20,10 @@ std::chrono::nanoseconds budget_of(const StopRule& rule, const Spent& spent) {
 }
 
 gate::WatchSchedule schedule_looks(const Plan& plan, RoundKind kind) {
-  if (plan.stop.exact_runs) return gate::WatchSchedule::Once;
+  if (plan.setting.stop.exact_runs) return gate::WatchSchedule::Once;
   // Early looks need an order within rounds that was decided by a coin.
   const bool looks_early =
-      kind != RoundKind::Simulated && compares_within_rounds(plan.order, plan.reference);
+      kind != RoundKind::Simulated && compares_within_rounds(plan.setting.order, plan.reference);
   return looks_early ? gate::WatchSchedule::Early : gate::WatchSchedule::Planned;
 }
 
@@ -43,7 +43,7 @@ std::optional<double> wider(std::optional<double> a, std::optional<double> b) {
 
 std::vector<Group> make_groups(const Plan& plan) {
   const auto count = static_cast<std::uint32_t>(plan.commands.size());
-  if (plan.order != Order::Sequential) return {Group{0, count, {0, {}, count}}};
+  if (plan.setting.order != Order::Sequential) return {Group{0, count, {0, {}, count}}};
   std::vector<Group> groups;
   for (std::uint32_t i = 0; i < count; ++i) groups.push_back({i, 1, {}});
   return groups;
@@ -87,13 +87,13 @@ StopRule extended_to(const StopRule& rule, std::uint64_t rounds) {
 
 CountingRule make_counting_rule(const Plan& plan, bool is_gated) {
   constexpr std::uint64_t for_gate = 10;
-  CountingRule rule{.passes = plan.events.passes_of(RoundKind::Counting)};
+  CountingRule rule{.passes = plan.setting.events.passes_of(RoundKind::Counting)};
   if (is_gated) {
     rule.fewest = for_gate;
     rule.share = 0.5;
   }
-  if (plan.stop.exact_runs && plan.events_were_asked_for) {
-    rule.fewest = *plan.stop.exact_runs;
+  if (plan.setting.stop.exact_runs && plan.events_were_asked_for) {
+    rule.fewest = *plan.setting.stop.exact_runs;
     rule.exactly = true;
   }
   return rule;
@@ -147,14 +147,14 @@ std::uint64_t untuned_rounds_due(std::uint64_t done, std::uint64_t left) {
 GateWatch::GateWatch(const Plan& plan) : plan_(plan) {
   for (const Gate& gate : plan.gates) {
     const std::size_t place = find_series(gate.metric);
-    const RoundKind kind = kind_of(plan.metrics[gate.metric], plan.events);
+    const RoundKind kind = kind_of(plan.metrics[gate.metric], plan.setting.events);
     for (std::size_t c = 0; c < plan.commands.size(); ++c)
       if (is_gated(gate.condition, plan.reference, c, plan.commands.size()))
         questions_.push_back({gate.condition, c, place, kind, std::nullopt});
   }
   const std::size_t gates = std::max<std::size_t>({questions_.size(), plan.gates_of_job, 1});
   for (const RoundKind kind : {RoundKind::Timed, RoundKind::Counting, RoundKind::Simulated})
-    schedules_.try_emplace(kind, plan.confidence, gates, plan.stop.min_runs,
+    schedules_.try_emplace(kind, plan.confidence, gates, plan.setting.stop.min_runs,
                            schedule_looks(plan, kind));
 }
 
@@ -163,8 +163,8 @@ std::size_t GateWatch::find_series(std::size_t metric) {
   const auto place = static_cast<std::size_t>(known - metrics_.begin());
   if (known == metrics_.end()) {
     metrics_.push_back(metric);
-    series_.emplace_back(plan_.metrics[metric], plan_.events, plan_.commands.size(),
-                         LayoutUse{plan_.layouts, plan_.ignore_failure});
+    series_.emplace_back(plan_.metrics[metric], plan_.setting.events, plan_.commands.size(),
+                         LayoutUse{plan_.setting.layouts, plan_.ignore_failure});
   }
   return place;
 }
@@ -246,8 +246,9 @@ std::optional<gate::Verdict> GateWatch::decide(const Question& question, const g
   const Comparison samples =
       condition.bound
           ? gate::against_bound(condition, series[question.candidate])
-          : collect_samples(plan_.reference, compares_within_rounds(plan_.order, plan_.reference),
-                            metric, series, question.candidate);
+          : collect_samples(plan_.reference,
+                            compares_within_rounds(plan_.setting.order, plan_.reference), metric,
+                            series, question.candidate);
   const auto too_small = first_with_bounds(plan_.reference, condition, series, question.candidate);
   return gate::decide_at_look(
       {condition, question.candidate, metric, plan_.metrics[metric].share()}, samples, too_small,
@@ -257,12 +258,12 @@ std::optional<gate::Verdict> GateWatch::decide(const Question& question, const g
 PrecisionWatch::PrecisionWatch(const Plan& plan, const GateWatch& gates)
     : plan_(plan), gates_(gates) {
   if (plan.precision)
-    series_.emplace(plan.metrics[plan.precision->metric], plan.events, plan.commands.size(),
-                    LayoutUse{plan.layouts, plan.ignore_failure});
+    series_.emplace(plan.metrics[plan.precision->metric], plan.setting.events,
+                    plan.commands.size(), LayoutUse{plan.setting.layouts, plan.ignore_failure});
 }
 
 bool PrecisionWatch::is_enough(std::size_t first, std::size_t count, std::uint64_t rounds) {
-  if (!series_ || rounds < std::max(plan_.stop.min_runs, kFewestRounds)) return false;
+  if (!series_ || rounds < std::max(plan_.setting.stop.min_runs, kFewestRounds)) return false;
   const bool is_next_group = first != looked_first_;
   if (!is_next_group && rounds < looked_at_ + looked_at_ / kRoundsPerNewOne) return false;
   looked_at_ = rounds;
@@ -337,7 +338,7 @@ std::optional<double> PrecisionWatch::half_width_of_mean(std::size_t command) co
     if (!found || found->value <= 0.0) return std::nullopt;
     return std::max(found->value - found->low, found->high - found->value) / found->value;
   }
-  if (plan_.layouts > 1) {
+  if (plan_.setting.layouts > 1) {
     const auto over = stats::mean_over_layouts({values, series_->of_command(command).layouts});
     if (!over || over->value <= 0.0) return std::nullopt;
     return over->reach(tail) / over->value;
@@ -350,7 +351,7 @@ std::optional<double> PrecisionWatch::half_width_of_mean(std::size_t command) co
 
 std::optional<double> PrecisionWatch::half_width_of_delta(std::size_t candidate) const {
   const Comparison samples =
-      collect_samples(plan_.reference, compares_within_rounds(plan_.order, plan_.reference),
+      collect_samples(plan_.reference, compares_within_rounds(plan_.setting.order, plan_.reference),
                       plan_.precision->metric, series_->all(), candidate);
   if (samples.is_empty()) return std::nullopt;
   return estimate_delta(samples, gates_.tails_of(plan_.precision->metric),

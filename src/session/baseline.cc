@@ -4,6 +4,7 @@
 #include "stats/layouts.h"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -54,7 +55,7 @@ Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
     for (const auto& [metric, by] : all) {
       if (!baseline_values(baseline, c, metric).empty()) continue;
-      const std::string& there = baseline.session->measured[baseline.commands[c]].name;
+      const std::string& there = baseline.session->commands[baseline.commands[c]].name;
       return Error{fmt::format("the baseline {} has no {} of {}, which {} on", cited(baseline.file),
                                plan.metrics[metric].name, cited(there), by),
                    baseline.session->by_lauka
@@ -86,7 +87,46 @@ std::optional<std::size_t> place_in(const Recording& session, const Metric& metr
   return is_same ? place : std::nullopt;
 }
 
+/// Returns "counted in user space only"; empty if that is not known.
+std::string counting_text(const Metric& metric) {
+  const auto part = [&]() -> std::string_view {
+    switch (metric.levels) {
+      case CountedLevels::UserAndKernel:
+        return "user space and the kernel";
+      case CountedLevels::UserOnly:
+        return "user space only";
+      case CountedLevels::KernelOnly:
+        return "the kernel only";
+      case CountedLevels::Neither:
+        return "neither user space nor the kernel";
+      case CountedLevels::Unknown:
+        break;
+    }
+    return "";
+  }();
+  if (part.empty()) return "";
+  return fmt::format("{} in {}", metric.kind == RoundKind::Simulated ? "simulated" : "counted",
+                     part);
+}
+
 }  // namespace
+
+void note_other_levels(const Recording& session, const std::string& file, std::string_view here,
+                       Plan& plan) {
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> names;
+  for (const Metric& metric : plan.metrics) {
+    const auto place = place_in(session, metric);
+    std::string ours = counting_text(metric);
+    std::string theirs = place ? counting_text(session.metrics[*place]) : "";
+    if (!ours.empty() && !theirs.empty() && ours != theirs)
+      names[{std::move(theirs), std::move(ours)}].push_back(metric.name);
+  }
+  for (const auto& [how, metrics] : names)
+    plan.setting.events.notes.push_back(
+        {NoteKind::OtherLevels,
+         fmt::format("{}: {} in {}, {} {}; deltas compare different things", listed(metrics),
+                     how.first, cited(file), how.second, here)});
+}
 
 std::vector<std::optional<std::size_t>> places_in(const Recording& session,
                                                   const std::vector<Metric>& metrics) {
@@ -122,47 +162,48 @@ std::vector<double> baseline_values(const Baseline& baseline, std::size_t comman
 
 Result<void> use_baseline(Plan& plan, const std::string& file,
                           const std::shared_ptr<const Recording>& session) {
-  const auto places = find_places(plan.commands, session->measured);
+  const auto places = find_places(plan.commands, session->commands);
   Baseline baseline{file, session, {}, {}};
   for (std::size_t c = 0; c < places.size(); ++c) {
     if (!places[c]) {
       const std::string& name = plan.commands[c].name;
-      const auto there = std::ranges::count(session->measured, name, &Command::name);
+      const auto there = std::ranges::count(session->commands, name, &Command::name);
       if (there > 0)
         return Error{fmt::format("the baseline {} has {} {}, not for each command of that name "
                                  "here: it has {}",
                                  cited(file), cited(name),
                                  there == 1 ? std::string("once") : fmt::format("{} times", there),
-                                 list_names(session->measured)),
+                                 list_names(session->commands)),
                      "tell the commands apart with -n, by names that are there"};
       return Error{fmt::format("the baseline {} lacks {}: it has {}", cited(file), cited(name),
-                               list_names(session->measured)),
+                               list_names(session->commands)),
                    "give the command one of these names with -n, or leave it out"};
     }
     baseline.commands.push_back(*places[c]);
     if (session->runs->of_command(*places[c]).empty())
       return Error{fmt::format("the baseline {} has no runs of {}", cited(file),
-                               cited(session->measured[*places[c]].name)),
+                               cited(session->commands[*places[c]].name)),
                    "export it again"};
   }
-  if ((session->setting.layouts > 1) != (plan.layouts > 1))
+  if ((session->setting.layouts > 1) != (plan.setting.layouts > 1))
     return Error{
         fmt::format("the baseline {} has {}", cited(file),
-                    plan.layouts > 1 ? "one build of each command, not layouts"
+                    plan.setting.layouts > 1 ? "one build of each command, not layouts"
                                      : "layouts, and this session has one build"),
-        plan.layouts > 1 ? "measure it with --layouts, too" : "measure with --layouts here, too"};
+        plan.setting.layouts > 1 ? "measure it with --layouts, too" : "measure with --layouts here, too"};
   baseline.metrics = places_in(*session, plan.metrics);
   if (auto measured = check_metrics(plan, baseline); !measured) return measured;
   if (auto comparable = check_units(plan, baseline); !comparable) return comparable;
   for (std::size_t c = 0; c < places.size(); ++c) {
-    const std::string& there = session->measured[*places[c]].name;
+    const std::string& there = session->commands[*places[c]].name;
     if (there == plan.commands[c].name) continue;
-    plan.events.notes.push_back(
+    plan.setting.events.notes.push_back(
         {NoteKind::MatchedByPlace,
          fmt::format("{} is compared with {} of the baseline {}, by its place: no command there "
                      "has its name",
                      cited(plan.commands[c].name), cited(there), cited(file))});
   }
+  note_other_levels(*session, file, "here", plan);
   plan.reference.baseline = std::move(baseline);
   return {};
 }

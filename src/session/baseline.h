@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lauka {
@@ -19,6 +20,11 @@ namespace lauka {
 /// Returns the index of each metric in `session`; nullopt if it was not measured.
 std::vector<std::optional<std::size_t>> places_in(const Recording& session,
                                                   const std::vector<Metric>& metrics);
+
+/// Adds a note to `plan` about its metrics that `session` simulated, or counted at other privilege
+/// levels. `here`: where the plan's metrics are from ("here").
+void note_other_levels(const Recording& session, const std::string& file, std::string_view here,
+                       Plan& plan);
 
 /// Adds metrics that the baseline lacked when it was taken, if there is one.
 void extend_baseline(Recording& recording);

@@ -6,8 +6,6 @@
 #include "session/baseline.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,18 +18,18 @@ namespace {
 class SessionRuns final : public RunTable {
  public:
   /// `runs` are the session's, or those that it ran again: with the reasons.
-  SessionRuns(const Plan& plan, const std::vector<Metric>& metrics,
-              std::shared_ptr<const RunList> runs, const std::deque<RedoneRun>* redone)
-      : events_(plan.events),
+  SessionRuns(const Plan& plan, const std::vector<Metric>& metrics, RunList runs,
+              std::deque<RedoneRun> redone = {})
+      : events_(plan.setting.events),
         ignored_(plan.ignore_failure),
         runs_(std::move(runs)),
-        redone_(redone),
+        redone_(std::move(redone)),
         ends_(plan.commands.size() + 1),
         by_command_(size()),
         unpacked_(std::min(size(), kMostUnpacked)),
         values_(metrics.size() * unpacked_.size()) {
     readers_.reserve(metrics.size());
-    for (const Metric& metric : metrics) readers_.emplace_back(metric, plan.events);
+    for (const Metric& metric : metrics) readers_.emplace_back(metric, plan.setting.events);
     // Counting sort: ends_[c] is where the runs of `c` begin, and once they are in, where they end.
     for (std::size_t i = 0; i < size(); ++i) ++ends_[run(i).step.command + 1];
     for (std::size_t c = 1; c < ends_.size(); ++c) ends_[c] += ends_[c - 1];
@@ -39,7 +37,7 @@ class SessionRuns final : public RunTable {
       by_command_[ends_[run(i).step.command]++] = static_cast<std::uint32_t>(i);
   }
 
-  std::size_t size() const override { return runs_->size(); }
+  std::size_t size() const override { return runs_.size(); }
 
   RunRow row(std::size_t index) const override {
     const RunRecord& run = this->run(index);
@@ -51,9 +49,9 @@ class SessionRuns final : public RunTable {
                run.step.kind,
                run.coverage,
                {},
-               redone_ == nullptr ? RedoReason::Other : (*redone_)[index].reason,
-               redone_ == nullptr ? std::string_view() : (*redone_)[index].why,
-               static_cast<double>(run.usage.wall_ns) / 1e9,
+               redone_.empty() ? RedoReason::Other : redone_[index].reason,
+               redone_.empty() ? std::string_view() : redone_[index].why,
+               to_seconds(run.usage.wall_ns),
                run.below_overhead,
                run.order,
                run.outlived,
@@ -68,9 +66,9 @@ class SessionRuns final : public RunTable {
   /// Each value is read several times, for the statistics and for each part of an export.
   std::optional<double> value(std::size_t index, std::size_t metric) const override {
     const RunRecord& run = this->run(index);
-    double& value = value_at(index, metric);
-    if (value == kUnread) value = readers_[metric].value(run).value_or(kNone);
-    return std::isnan(value) ? std::nullopt : std::optional(value);
+    Value& kept = value_at(index, metric);
+    if (!kept.is_read) kept = {true, readers_[metric].value(run)};
+    return kept.value;
   }
 
   std::optional<double> bound(std::size_t index, std::size_t metric) const override {
@@ -83,6 +81,10 @@ class SessionRuns final : public RunTable {
   }
 
  private:
+  struct Value {
+    bool is_read = false;
+    std::optional<double> value{};
+  };
   struct Unpacked {
     std::optional<std::size_t> index{};
     RunRecord run{};
@@ -92,37 +94,33 @@ class SessionRuns final : public RunTable {
   const RunRecord& run(std::size_t index) const {
     Unpacked& kept = unpacked_[index % kMostUnpacked];
     if (kept.index == index) return kept.run;
-    runs_->read(index, kept.run);
-    for (std::size_t m = 0; m < readers_.size(); ++m) value_at(index, m) = kUnread;
+    runs_.read(index, kept.run);
+    for (std::size_t m = 0; m < readers_.size(); ++m) value_at(index, m) = {};
     kept.index = index;
     return kept.run;
   }
 
-  double& value_at(std::size_t index, std::size_t metric) const {
+  Value& value_at(std::size_t index, std::size_t metric) const {
     return values_[metric * unpacked_.size() + index % kMostUnpacked];
   }
-
-  // Values are finite, so neither of these is one.
-  static constexpr double kUnread = std::numeric_limits<double>::infinity();
-  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
   static constexpr std::size_t kMostUnpacked = 256;
 
   EventSet events_;
   std::optional<IgnoreFailure> ignored_;
-  std::shared_ptr<const RunList> runs_;
-  const std::deque<RedoneRun>* redone_;  // null: the runs were not repeated
+  RunList runs_;
+  std::deque<RedoneRun> redone_;  // the reasons; empty: the runs were not repeated
   std::vector<MetricReader> readers_;
   std::vector<std::size_t> ends_;
   std::vector<std::uint32_t> by_command_;
   mutable std::vector<Unpacked> unpacked_;  // kMostUnpacked, or as many as there are runs
-  mutable std::vector<double> values_;      // by metric, then as unpacked_; or kUnread, kNone
+  mutable std::vector<Value> values_;       // by metric, then as unpacked_
 };
 
 /// Each once.
 std::vector<Note> list_notes(const Plan& plan, const Session& session) {
   std::vector<Note> notes;
-  for (const auto* some : {&plan.events.notes, &session.notes}) {
+  for (const auto* some : {&plan.setting.events.notes, &session.notes}) {
     for (const Note& note : *some)
       if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
   }
@@ -188,7 +186,7 @@ void show(MetricSelection selection, std::vector<Metric>& metrics) {
 bool has_namesake(const std::vector<Recording>& sessions, std::size_t session,
                   const std::string& name) {
   for (std::size_t other = 0; other < sessions.size(); ++other) {
-    const auto& there = sessions[other].measured;
+    const auto& there = sessions[other].commands;
     if (other != session &&
         std::ranges::any_of(there, [&](const Command& command) { return command.name == name; }))
       return true;
@@ -196,22 +194,21 @@ bool has_namesake(const std::vector<Recording>& sessions, std::size_t session,
   return false;
 }
 
-Result<std::vector<Command>> named_commands(const Options& options,
+Result<std::vector<Command>> named_commands(const std::vector<std::string>& names,
                                             const std::vector<Recording>& sessions) {
   std::vector<Command> commands;
   for (std::size_t s = 0; s < sessions.size(); ++s) {
     const std::size_t first = commands.size();
-    for (Command command : sessions[s].measured) {
+    for (Command command : sessions[s].commands) {
       command.typed += first;
       if (has_namesake(sessions, s, command.name))
         command.name = fmt::format("{} ({})", command.name, sessions[s].file);
       commands.push_back(std::move(command));
     }
   }
-  if (options.names.size() > commands.size())
-    return too_many_names(options.names.size(), commands.size());
-  for (std::size_t c = 0; c < options.names.size(); ++c)
-    if (!options.names[c].empty()) commands[c].name = options.names[c];
+  if (names.size() > commands.size()) return too_many_names(names.size(), commands.size());
+  for (std::size_t c = 0; c < names.size(); ++c)
+    if (!names[c].empty()) commands[c].name = names[c];
   return commands;
 }
 
@@ -242,7 +239,7 @@ Result<Reference> choose_reference(const Options& options, const std::vector<Rec
     return Reference{*found, {}, {}};
   }
   Reference reference{sessions.front().reference.command, {}, sessions.front().reference.anchor};
-  if (sessions.size() > 1 || options.baseline || !sessions.front().reference.baseline)
+  if (sessions.size() > 1 || options.gates.baseline || !sessions.front().reference.baseline)
     return reference;
   reference = sessions.front().reference;
   reference.baseline->metrics = places_in(*reference.baseline->session, plan.metrics);
@@ -317,7 +314,7 @@ class JoinedRuns : public RunTable {
 void add_origins(const Recording& session, std::vector<Origin>& origins) {
   if (session.origins.empty())
     origins.push_back(
-        {session.file, session.measured.size(), session.setting.order, session.circumstances});
+        {session.file, session.commands.size(), session.setting.order, session.circumstances});
   else
     origins.insert(origins.end(), session.origins.begin(), session.origins.end());
 }
@@ -335,26 +332,26 @@ void join_shells(const std::vector<Recording>& sessions, Recording& joined) {
 
 }  // namespace
 
-Recording make_recording(const Plan& plan, const Session& session, const Timers& timers,
+Recording make_recording(const Plan& plan, Session&& session, const Timers& timers,
                          Circumstances circumstances, const Discovered& discovered) {
-  auto redone = std::make_shared<RunList>();
-  for (const RedoneRun& one : session.redone) redone->push_back(one.run);
+  RunList redone;
+  for (const RedoneRun& one : session.redone) redone.push_back(one.run);
   Recording recording;
   recording.metrics = plan.metrics;
-  recording.measured = plan.commands;
+  recording.commands = plan.commands;
   for (std::size_t c = 0; c < session.programs.size(); ++c)
-    recording.measured[c].program = session.programs[c];
+    recording.commands[c].program = session.programs[c];
   for (std::size_t c = 0; c < session.uncounted.size(); ++c)
-    recording.measured[c].uncounted = session.uncounted[c];
+    recording.commands[c].uncounted = session.uncounted[c];
   recording.reference = plan.reference;
   add_discovered(plan, discovered, recording);
-  const std::shared_ptr<const RunList> runs(std::shared_ptr<void>(), &session.runs);  // not owned
-  recording.runs = std::make_shared<SessionRuns>(plan, recording.metrics, runs, nullptr);
-  recording.redone =
-      std::make_shared<SessionRuns>(plan, recording.metrics, std::move(redone), &session.redone);
+  recording.runs =
+      std::make_shared<SessionRuns>(plan, recording.metrics, std::exchange(session.runs, {}));
+  recording.redone = std::make_shared<SessionRuns>(plan, recording.metrics, std::move(redone),
+                                                   std::exchange(session.redone, {}));
   recording.confidence = plan.confidence;
   recording.notes = list_notes(plan, session);
-  recording.setting = plan;
+  recording.setting = plan.setting;
   recording.setting.min_share = plan.cores.min_share;
   recording.circumstances = std::move(circumstances);
   recording.timers = timers;
@@ -406,34 +403,39 @@ Endings count_endings(const RunTable& runs, std::size_t command) {
 
 Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>& sessions) {
   Plan plan;
-  auto commands = named_commands(options, sessions);
+  auto commands = named_commands(options.commands.names, sessions);
   if (!commands) return commands.error();
   plan.commands = *std::move(commands);
   for (const Recording& session : sessions) {
-    const auto places = add_events(session.setting.events, plan.events);
+    const auto places = add_events(session.setting.events, plan.setting.events);
     if (auto added = add_metrics(session, sessions.front().file, places, plan.metrics); !added)
       return added.error();
+    note_other_levels(session, session.file, "in the files before it", plan);
   }
   for (const Recording& session : sessions)
     if ((session.setting.layouts > 1) != (sessions.front().setting.layouts > 1))
       return Error{fmt::format("only one of {} and {} has layouts", cited(sessions.front().file),
                                cited(session.file)),
                    "show them apart"};
-  plan.layouts = sessions.front().setting.layouts;
+  plan.setting.layouts = sessions.front().setting.layouts;
   show(choose_metrics(options), plan.metrics);
-  if (auto percentiles = add_percentiles(options, plan.metrics); !percentiles)
+  if (auto percentiles =
+          add_percentiles(options.counting, options.gates, options.run, plan.metrics);
+      !percentiles)
     return percentiles.error();
-  if (options.metrics == MetricSelection::Listed)
-    if (auto listed = list_rows(options.metric_list, plan.metrics); !listed) return listed.error();
-  show_times_in(options.presentation.time_unit, plan.metrics);
-  plan.confidence = options.confidence.value_or(sessions.front().confidence);
-  plan.presentation = options.presentation;
-  plan.presentation.every_row = options.metrics != MetricSelection::Default;
+  if (options.counting.metrics == MetricSelection::Listed)
+    if (auto listed = list_rows(options.counting.metric_list, plan.metrics); !listed)
+      return listed.error();
+  show_times_in(options.output.presentation.time_unit, plan.metrics);
+  plan.confidence = options.gates.confidence.value_or(sessions.front().confidence);
+  plan.presentation = options.output.presentation;
+  plan.presentation.every_row = options.counting.metrics != MetricSelection::Default;
   auto reference = choose_reference(options, sessions, plan);
   if (!reference) return reference.error();
   plan.reference = *std::move(reference);
-  const bool has_baseline = options.baseline || plan.reference.baseline;
-  if (auto gates = add_gates(options.gates, has_baseline, plan); !gates) return gates.error();
+  const bool has_baseline = options.gates.baseline || plan.reference.baseline;
+  if (auto gates = add_gates(options.gates.conditions, has_baseline, plan); !gates)
+    return gates.error();
   if (auto values = check_values(sessions, plan); !values) return values.error();
   return plan;
 }
@@ -443,18 +445,18 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
   Recording joined;
   joined.file = first.file;
   joined.metrics = plan.metrics;
-  joined.measured = plan.commands;
+  joined.commands = plan.commands;
   joined.reference = plan.reference;
   joined.confidence = plan.confidence;
   joined.setting = first.setting;
-  joined.setting.events = plan.events;
+  joined.setting.events = plan.setting.events;
   joined.circumstances = first.circumstances;
   joined.timers = first.timers;
   auto runs = std::make_shared<JoinedRuns>(plan.commands.size());
   auto redone = std::make_shared<JoinedRuns>(plan.commands.size());
   std::size_t before = 0;  // commands
   for (const Recording& session : sessions) {
-    const std::size_t commands = session.measured.size();
+    const std::size_t commands = session.commands.size();
     if (session.ended_by && !joined.ended_by) {
       joined.ended_by = session.ended_by;
       joined.ended_by->command += before;
@@ -477,7 +479,8 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
     joined.by_lauka = joined.by_lauka && session.by_lauka;
     if (sessions.size() > 1 || !session.origins.empty()) add_origins(session, joined.origins);
   }
-  joined.notes.insert(joined.notes.end(), plan.events.notes.begin(), plan.events.notes.end());
+  joined.notes.insert(joined.notes.end(), plan.setting.events.notes.begin(),
+                      plan.setting.events.notes.end());
   joined.runs = std::move(runs);
   joined.redone = std::move(redone);
   join_shells(sessions, joined);

@@ -136,10 +136,9 @@ struct KnownMean {
 struct Recording {
   std::string file{};  ///< that it was read from; empty: it was just run
   std::vector<Metric> metrics;
-  std::vector<Command> measured{};  ///< the commands
-  Reference reference{};            ///< for the deltas
-  /// The kept runs, and those that were repeated and are in no statistics. The runs of a session
-  /// that was just run are read in it, so it must outlive this.
+  std::vector<Command> commands{};
+  Reference reference{};  ///< for the deltas
+  /// The kept runs, and those that were repeated and are in no statistics.
   std::shared_ptr<const RunTable> runs = std::make_shared<RunTable>();
   std::shared_ptr<const RunTable> redone = std::make_shared<RunTable>();
   std::vector<KnownMean> means{};  ///< of a session of hyperfine 1.x
@@ -154,6 +153,7 @@ struct Recording {
   bool by_lauka = true;                    ///< else by hyperfine, which has less
   std::vector<std::string> shell{};        ///< argv of the shell, without -c; empty: none
   std::vector<ShellOverhead> overheads{};  ///< one per command, subtracted from its times
+  std::optional<double> process_start{};   ///< seconds that running `true` takes; nullopt: unknown
 };
 
 /// Values that programs reported without being asked; they follow Plan::reported's.
@@ -162,9 +162,9 @@ struct Discovered {
   bool is_shown = true;  ///< no rows were listed
 };
 
-/// Returns the session that carried out `plan`, as data. `timers` are of the machine that ran it.
-/// `session` must outlive the runs.
-Recording make_recording(const Plan& plan, const Session& session, const Timers& timers,
+/// Returns the session that carried out `plan`, as data; takes the runs out of `session`. `timers`
+/// are of the machine that ran it.
+Recording make_recording(const Plan& plan, Session&& session, const Timers& timers,
                          Circumstances circumstances, const Discovered& discovered = {});
 
 }  // namespace lauka

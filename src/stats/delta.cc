@@ -485,6 +485,11 @@ Delta estimate_delta(std::span<const double> reference, std::span<const double> 
   return delta_of(reference, candidate, paired, tails, widening_of(reference, candidate, paired));
 }
 
+bool Change::is_relevant() const {
+  constexpr double relevant = 0.001;
+  return is_significant() && change && std::fabs(*change) >= relevant;
+}
+
 std::optional<RelativeSpeed> relative_speed(const Change& delta) {
   if (!delta.change || *delta.change <= -1.0) return std::nullopt;
   const bool faster = *delta.change < 0.0;

@@ -87,6 +87,8 @@ struct Change {
   std::optional<double> half_width() const;
   /// True if the interval does not contain 0.
   bool is_significant() const { return bounds && bounds->leave_out(0.0); }
+  /// True if it is also at least 0.1%: of counts that hardly vary the least change is significant.
+  bool is_relevant() const;
 };
 
 /// The kind of change that a delta shows.

@@ -38,136 +38,137 @@ std::string filter_of(const Words& words) {
 }  // namespace
 
 TEST_CASE("commands are the words that are no options, before, between and after these") {
-  CHECK(options({"./old", "./new -O2"}).commands == Words{"./old", "./new -O2"});
-  CHECK(options({"--", "./old", "./new -O2"}).commands == Words{"./old", "./new -O2"});
-  CHECK(options({"-r", "5", "./old", "-q", "./new"}).commands == Words{"./old", "./new"});
+  CHECK(options({"./old", "./new -O2"}).commands.texts == Words{"./old", "./new -O2"});
+  CHECK(options({"--", "./old", "./new -O2"}).commands.texts == Words{"./old", "./new -O2"});
+  CHECK(options({"-r", "5", "./old", "-q", "./new"}).commands.texts == Words{"./old", "./new"});
   const Options after = options({"./old", "./new", "-r", "5"});
-  CHECK(after.commands == Words{"./old", "./new"});
-  CHECK(after.runs == 5);
+  CHECK(after.commands.texts == Words{"./old", "./new"});
+  CHECK(after.run.runs == 5);
 }
 
 TEST_CASE("after -- everything is a command") {
-  CHECK(options({"--", "-x", "--help", "--", "-r"}).commands == Words{"-x", "--help", "--", "-r"});
-  CHECK(options({"./old", "--", "--runs"}).commands == Words{"./old", "--runs"});
+  CHECK(options({"--", "-x", "--help", "--", "-r"}).commands.texts ==
+        Words{"-x", "--help", "--", "-r"});
+  CHECK(options({"./old", "--", "--runs"}).commands.texts == Words{"./old", "--runs"});
 }
 
 TEST_CASE("without options the defaults are the contract's") {
   const Options o = options({"./old"});
-  CHECK(o.min_runs == 10);
-  CHECK(o.duration == seconds(5));
-  CHECK(o.warmup == 1);
-  CHECK_FALSE(o.order.has_value());
-  CHECK_FALSE(o.shell.has_value());
-  CHECK_FALSE(o.ignore_failure.has_value());
-  CHECK_FALSE(o.as_root);
-  CHECK(o.metrics == MetricSelection::Default);
-  CHECK(o.engine == EngineChoice::Auto);
-  CHECK_FALSE(o.confidence.has_value());
-  CHECK(o.color == ColorChoice::Auto);
-  CHECK(o.verbosity == Verbosity::Normal);
-  CHECK(o.progress);
+  CHECK(o.run.min_runs == 10);
+  CHECK(o.run.duration == seconds(5));
+  CHECK(o.run.warmup == 1);
+  CHECK_FALSE(o.run.order.has_value());
+  CHECK_FALSE(o.commands.shell.has_value());
+  CHECK_FALSE(o.run.ignore_failure.has_value());
+  CHECK_FALSE(o.run.as_root);
+  CHECK(o.counting.metrics == MetricSelection::Default);
+  CHECK(o.counting.engine == EngineChoice::Auto);
+  CHECK_FALSE(o.gates.confidence.has_value());
+  CHECK(o.output.color == ColorChoice::Auto);
+  CHECK(o.output.verbosity == Verbosity::Normal);
+  CHECK(o.output.progress);
 }
 
 TEST_CASE("the number of runs: -r, -m, -M, -d, -w") {
-  CHECK(with({"-r", "7"}).runs == 7);
-  CHECK(with({"--runs=1000000000"}).runs == 1'000'000'000);
-  CHECK(with({"-m", "3"}).min_runs == 3);
-  CHECK(with({"-M", "30"}).max_runs == 30);
-  CHECK(with({"-d", "500ms"}).duration == milliseconds(500));
-  CHECK(with({"-w", "0"}).warmup == 0);
+  CHECK(with({"-r", "7"}).run.runs == 7);
+  CHECK(with({"--runs=1000000000"}).run.runs == 1'000'000'000);
+  CHECK(with({"-m", "3"}).run.min_runs == 3);
+  CHECK(with({"-M", "30"}).run.max_runs == 30);
+  CHECK(with({"-d", "500ms"}).run.duration == milliseconds(500));
+  CHECK(with({"-w", "0"}).run.warmup == 0);
 }
 
 TEST_CASE("--max-runs alone lowers the least number of runs, as far as it must") {
-  CHECK(with({"-M", "4"}).min_runs == 4);
-  CHECK(with({"-M", "11"}).min_runs == 10);
-  CHECK(with({"-m", "4", "-M", "4"}).min_runs == 4);
+  CHECK(with({"-M", "4"}).run.min_runs == 4);
+  CHECK(with({"-M", "11"}).run.min_runs == 10);
+  CHECK(with({"-m", "4", "-M", "4"}).run.min_runs == 4);
 }
 
 TEST_CASE("the order of runs: --order, --seed, --timeout") {
-  CHECK(with({"--order", "random"}).order == Order::Random);
-  CHECK(with({"--order", "interleaved"}).order == Order::Interleaved);
-  CHECK(with({"--order=sequential"}).order == Order::Sequential);
-  CHECK(with({"--seed", "0"}).seed == 0);
-  CHECK(with({"--seed", "18446744073709551615"}).seed == 18'446'744'073'709'551'615U);
-  CHECK(with({"--timeout", "1.5"}).timeout == milliseconds(1500));
+  CHECK(with({"--order", "random"}).run.order == Order::Random);
+  CHECK(with({"--order", "interleaved"}).run.order == Order::Interleaved);
+  CHECK(with({"--order=sequential"}).run.order == Order::Sequential);
+  CHECK(with({"--seed", "0"}).run.seed == 0);
+  CHECK(with({"--seed", "18446744073709551615"}).run.seed == 18'446'744'073'709'551'615U);
+  CHECK(with({"--timeout", "1.5"}).run.timeout == milliseconds(1500));
 }
 
 TEST_CASE("names go to the commands in order") {
   const Options o = options({"-n", "a", "./old", "--command-name", "b", "./new"});
-  CHECK(o.commands == Words{"./old", "./new"});
-  CHECK(o.names == Words{"a", "b"});
-  CHECK(with({"-n", "-fast"}).names == Words{"-fast"});
+  CHECK(o.commands.texts == Words{"./old", "./new"});
+  CHECK(o.commands.names == Words{"a", "b"});
+  CHECK(with({"-n", "-fast"}).commands.names == Words{"-fast"});
 }
 
 TEST_CASE("--reference comes first and does not shift the names of the others") {
   const Options o = options({"./new", "-n", "new", "--reference", "./old -x"});
-  CHECK(o.commands == Words{"./old -x", "./new"});
-  CHECK(o.names == Words{"", "new"});
+  CHECK(o.commands.texts == Words{"./old -x", "./new"});
+  CHECK(o.commands.names == Words{"", "new"});
   const Options named =
       options({"--reference", "./old", "--reference-name", "old", "./new", "./newer"});
-  CHECK(named.commands == Words{"./old", "./new", "./newer"});
-  CHECK(named.names == Words{"old"});
-  CHECK(options({"--reference", "./old"}).commands == Words{"./old"});
+  CHECK(named.commands.texts == Words{"./old", "./new", "./newer"});
+  CHECK(named.commands.names == Words{"old"});
+  CHECK(options({"--reference", "./old"}).commands.texts == Words{"./old"});
 }
 
 TEST_CASE("a shell is split into words; of --shell, -S and -N the last counts") {
-  CHECK(with({"--shell", "bash --norc"}).shell.value().words == Words{"bash", "--norc"});
-  CHECK(with({"--shell", "default"}).shell.value().words == Words{"sh"});
-  CHECK(with({"-S"}).shell.value().words == Words{"sh"});
-  CHECK_FALSE(with({"-S", "--shell", "none"}).shell.has_value());
-  CHECK_FALSE(with({"--shell=zsh", "-N"}).shell.has_value());
-  CHECK(with({"-NS"}).shell.value().words == Words{"sh"});
+  CHECK(with({"--shell", "bash --norc"}).commands.shell.value().words == Words{"bash", "--norc"});
+  CHECK(with({"--shell", "default"}).commands.shell.value().words == Words{"sh"});
+  CHECK(with({"-S"}).commands.shell.value().words == Words{"sh"});
+  CHECK_FALSE(with({"-S", "--shell", "none"}).commands.shell.has_value());
+  CHECK_FALSE(with({"--shell=zsh", "-N"}).commands.shell.has_value());
+  CHECK(with({"-NS"}).commands.shell.value().words == Words{"sh"});
 }
 
 TEST_CASE("--ignore-failure takes statuses in its own word only, never the next command") {
-  CHECK(options({"-i", "./old"}).commands == Words{"./old"});
-  CHECK(options({"-i", "./old"}).ignore_failure.value().any);
-  CHECK(options({"--ignore-failure", "./old"}).commands == Words{"./old"});
-  CHECK(options({"./old", "--ignore-failure"}).ignore_failure.value().any);
-  CHECK(with({"--ignore-failure"}).ignore_failure.value().any);
+  CHECK(options({"-i", "./old"}).commands.texts == Words{"./old"});
+  CHECK(options({"-i", "./old"}).run.ignore_failure.value().any);
+  CHECK(options({"--ignore-failure", "./old"}).commands.texts == Words{"./old"});
+  CHECK(options({"./old", "--ignore-failure"}).run.ignore_failure.value().any);
+  CHECK(with({"--ignore-failure"}).run.ignore_failure.value().any);
   for (const char* word : {"--ignore-failure=1,255", "-i1,255", "-i=1,255", "-qi1,255"}) {
     CAPTURE(word);
-    const IgnoreFailure some = with({word}).ignore_failure.value();
+    const IgnoreFailure some = with({word}).run.ignore_failure.value();
     CHECK_FALSE(some.any);
     CHECK(some.statuses == std::vector<int>{1, 255});
   }
-  CHECK(with({"-i3", "-i"}).ignore_failure.value().any);
+  CHECK(with({"-i3", "-i"}).run.ignore_failure.value().any);
 }
 
 TEST_CASE("input and output: --input, --output, --show-output") {
-  CHECK(with({"--input", "a.txt"}).inputs == std::vector<std::string>{"a.txt"});
-  CHECK(with({"--input", "null"}).inputs == std::vector<std::string>{""});
-  CHECK(with({"--output", "null"}).outputs.at(0).kind == OutputKind::Null);
-  CHECK(with({"--output", "pipe"}).outputs.at(0).kind == OutputKind::Pipe);
-  CHECK(with({"--output", "inherit"}).outputs.at(0).kind == OutputKind::Inherit);
-  CHECK(with({"--show-output"}).outputs.at(0).kind == OutputKind::Inherit);
-  const OutputChoice file = with({"--output", "./pipe"}).outputs.at(0);
+  CHECK(with({"--input", "a.txt"}).commands.inputs == std::vector<std::string>{"a.txt"});
+  CHECK(with({"--input", "null"}).commands.inputs == std::vector<std::string>{""});
+  CHECK(with({"--output", "null"}).commands.outputs.at(0).kind == OutputKind::Null);
+  CHECK(with({"--output", "pipe"}).commands.outputs.at(0).kind == OutputKind::Pipe);
+  CHECK(with({"--output", "inherit"}).commands.outputs.at(0).kind == OutputKind::Inherit);
+  CHECK(with({"--show-output"}).commands.outputs.at(0).kind == OutputKind::Inherit);
+  const OutputChoice file = with({"--output", "./pipe"}).commands.outputs.at(0);
   CHECK(file.kind == OutputKind::File);
   CHECK(file.path == "./pipe");
 }
 
 TEST_CASE("events add up without duplicates, and a comma between slashes is the event's own") {
-  CHECK(with({"-e", "cycles,instructions", "--event=cycles,page-faults"}).events ==
+  CHECK(with({"-e", "cycles,instructions", "--event=cycles,page-faults"}).counting.events ==
         Words{"cycles", "instructions", "page-faults"});
-  CHECK(with({"-e", "cpu/event=0x3c,umask=0x1/,r01c2"}).events ==
+  CHECK(with({"-e", "cpu/event=0x3c,umask=0x1/,r01c2"}).counting.events ==
         Words{"cpu/event=0x3c,umask=0x1/", "r01c2"});
 }
 
 TEST_CASE("what is measured: --engine, --user-only, --single-pass, --metrics") {
-  CHECK(with({"--engine", "auto"}).engine == EngineChoice::Auto);
-  CHECK(with({"--engine", "kperf"}).engine == EngineChoice::Kperf);
-  CHECK(with({"--engine", "perf"}).engine == EngineChoice::Perf);
-  CHECK(with({"--engine", "none"}).engine == EngineChoice::None);
-  CHECK(with({"--user-only"}).user_only);
-  CHECK(with({"--single-pass"}).single_pass);
-  CHECK(with({"--metrics", "default"}).metrics == MetricSelection::Default);
-  CHECK(with({"--metrics", "time"}).metrics == MetricSelection::Time);
-  CHECK(with({"--metrics", "all"}).metrics == MetricSelection::All);
+  CHECK(with({"--engine", "auto"}).counting.engine == EngineChoice::Auto);
+  CHECK(with({"--engine", "kperf"}).counting.engine == EngineChoice::Kperf);
+  CHECK(with({"--engine", "perf"}).counting.engine == EngineChoice::Perf);
+  CHECK(with({"--engine", "none"}).counting.engine == EngineChoice::None);
+  CHECK(with({"--user-only"}).counting.user_only);
+  CHECK(with({"--single-pass"}).counting.single_pass);
+  CHECK(with({"--metrics", "default"}).counting.metrics == MetricSelection::Default);
+  CHECK(with({"--metrics", "time"}).counting.metrics == MetricSelection::Time);
+  CHECK(with({"--metrics", "all"}).counting.metrics == MetricSelection::All);
 }
 
 TEST_CASE("the sampling period is a time, 1 ms where it is not given") {
-  CHECK(with({}).period == std::chrono::milliseconds(1));
-  CHECK(with({"--period", "500us"}).period == std::chrono::microseconds(500));
+  CHECK(with({}).counting.period == std::chrono::milliseconds(1));
+  CHECK(with({"--period", "500us"}).counting.period == std::chrono::microseconds(500));
 }
 
 TEST_CASE("--explain-events runs nothing, with or without commands, and takes a kpep database") {
@@ -178,8 +179,8 @@ TEST_CASE("--explain-events runs nothing, with or without commands, and takes a 
     const Options options = with(words);
     REQUIRE(options.inquiry.has_value());
     CHECK(options.inquiry->kind == InquiryKind::ExplainEvents);
-    CHECK(options.events == Words{"a", "b"});
-    CHECK(options.kpep == "f.plist");
+    CHECK(options.counting.events == Words{"a", "b"});
+    CHECK(options.counting.kpep == "f.plist");
   }
 }
 
@@ -195,10 +196,10 @@ TEST_CASE("-l takes its text in the same word or the next one") {
 TEST_CASE("--fail-if-slower is a gate on wall time, with a percentage in its own word or without") {
   const auto limit = [](const Words& words) {
     const Options o = options(words);
-    CHECK(o.commands == Words{"./old", "./new"});
-    REQUIRE(o.gates.size() == 1);
-    CHECK(o.gates.front().metric == "wall_time");
-    return o.gates.front().limit_percent;
+    CHECK(o.commands.texts == Words{"./old", "./new"});
+    REQUIRE(o.gates.conditions.size() == 1);
+    CHECK(o.gates.conditions.front().metric == "wall_time");
+    return o.gates.conditions.front().limit_percent;
   };
   CHECK(limit({"--fail-if-slower", "./old", "./new"}) == 0.0);
   CHECK(limit({"--fail-if-slower", "--", "./old", "./new"}) == 0.0);
@@ -212,8 +213,9 @@ TEST_CASE("--fail-if-slower is a gate on wall time, with a percentage in its own
 TEST_CASE("--fail-if is a gate on any metric, and may be repeated") {
   const auto gate = [](const char* text) {
     const Options o = options({"--fail-if", text, "./old", "./new"});
-    REQUIRE(o.gates.size() == 1);
-    return o.gates.front().metric + "|" + std::to_string(o.gates.front().limit_percent);
+    REQUIRE(o.gates.conditions.size() == 1);
+    return o.gates.conditions.front().metric + "|" +
+           std::to_string(o.gates.conditions.front().limit_percent);
   };
   CHECK(gate("cpu_time > 5") == "cpu_time|5.000000");
   CHECK(gate("cpu_time>5") == "cpu_time|5.000000");
@@ -224,16 +226,16 @@ TEST_CASE("--fail-if is a gate on any metric, and may be repeated") {
 
   const Options several = options({"--fail-if", "cpu_time > 2", "--fail-if-slower=9", "--fail-if",
                                    "peak_rss > 1", "--fail-if-slower=5", "./old", "./new"});
-  REQUIRE(several.gates.size() == 3);
-  CHECK(several.gates[0].metric == "wall_time");
-  CHECK(several.gates[0].limit_percent == 5.0);
-  CHECK(several.gates[1].metric == "cpu_time");
-  CHECK(several.gates[2].metric == "peak_rss");
+  REQUIRE(several.gates.conditions.size() == 3);
+  CHECK(several.gates.conditions[0].metric == "wall_time");
+  CHECK(several.gates.conditions[0].limit_percent == 5.0);
+  CHECK(several.gates.conditions[1].metric == "cpu_time");
+  CHECK(several.gates.conditions[2].metric == "peak_rss");
 }
 
 TEST_CASE("--fail-if may be of a drop, and of a value with a unit") {
   const auto gate = [](const char* text) {
-    return options({"--fail-if", text, "./old", "./new"}).gates.at(0);
+    return options({"--fail-if", text, "./old", "./new"}).gates.conditions.at(0);
   };
   CHECK(gate("ipc < -5").below);
   CHECK_FALSE(gate("ipc < -5").bound);
@@ -251,148 +253,152 @@ TEST_CASE("--fail-if may be of a drop, and of a value with a unit") {
 
 TEST_CASE("events after a + are counted with the default ones") {
   const Options o = options({"-e", "+faults,migrations", "-e", "+minor", "./old"});
-  CHECK(o.with_default_events);
-  CHECK(o.events == std::vector<std::string>{"faults", "migrations", "minor"});
-  CHECK_FALSE(options({"-e", "faults", "./old"}).with_default_events);
+  CHECK(o.counting.with_default_events);
+  CHECK(o.counting.events == std::vector<std::string>{"faults", "migrations", "minor"});
+  CHECK_FALSE(options({"-e", "faults", "./old"}).counting.with_default_events);
 }
 
 TEST_CASE("a gate given twice is one, since each one makes the others stricter") {
   CHECK(options({"--fail-if", "wall_time > 5", "--fail-if-slower=5", "--fail-if", "wall_time > 6",
                  "--fail-if", "wall_time>5%", "./old", "./new"})
-            .gates.size() == 2);
+            .gates.conditions.size() == 2);
 }
 
 TEST_CASE("--fail-if-inconclusive and --precision") {
-  CHECK_FALSE(options({"./old"}).fail_if_inconclusive);
-  CHECK(options({"--fail-if-inconclusive", "--fail-if-slower=5", "./old"}).fail_if_inconclusive ==
-        4);
-  CHECK(
-      options({"--fail-if-inconclusive=125", "--fail-if-slower=5", "./old"}).fail_if_inconclusive ==
-      125);
-  CHECK_FALSE(options({"./old"}).precision.has_value());
-  CHECK(options({"--precision", "0.5", "./old"}).precision == 0.005);
-  CHECK(options({"--precision=2%", "./old"}).precision == 0.02);
-  CHECK(options({"--precision=2%", "./old"}).precision_metric == "wall_time");
-  CHECK(options({"--precision", "cycles:u:3", "./old"}).precision == 0.03);
-  CHECK(options({"--precision", "cycles:u:3", "./old"}).precision_metric == "cycles:u");
+  CHECK_FALSE(options({"./old"}).gates.fail_if_inconclusive);
+  CHECK(options({"--fail-if-inconclusive", "--fail-if-slower=5", "./old"})
+            .gates.fail_if_inconclusive == 4);
+  CHECK(options({"--fail-if-inconclusive=125", "--fail-if-slower=5", "./old"})
+            .gates.fail_if_inconclusive == 125);
+  CHECK_FALSE(options({"./old"}).gates.precision.has_value());
+  CHECK(options({"--precision", "0.5", "./old"}).gates.precision == 0.005);
+  CHECK(options({"--precision=2%", "./old"}).gates.precision == 0.02);
+  CHECK(options({"--precision=2%", "./old"}).gates.precision_metric == "wall_time");
+  CHECK(options({"--precision", "cycles:u:3", "./old"}).gates.precision == 0.03);
+  CHECK(options({"--precision", "cycles:u:3", "./old"}).gates.precision_metric == "cycles:u");
   CHECK_FALSE(parsed({"--precision", "cpu_time:", "./old"}));
 }
 
 TEST_CASE("--confidence is a percentage, kept as a fraction") {
-  CHECK(with({"--confidence", "99"}).confidence == doctest::Approx(0.99).epsilon(1e-15));
-  CHECK(with({"--confidence=50%"}).confidence == 0.5);
+  CHECK(with({"--confidence", "99"}).gates.confidence == doctest::Approx(0.99).epsilon(1e-15));
+  CHECK(with({"--confidence=50%"}).gates.confidence == 0.5);
 }
 
 TEST_CASE("hooks: --setup, --prepare, --conclude, --cleanup, each as often as it is given") {
   const Options o = with({"-s", "a", "-p", "b", "--prepare", "c d", "-C", "e", "--cleanup=f"});
-  CHECK(o.hooks[HookKind::Setup] == Words{"a"});
-  CHECK(o.hooks[HookKind::Prepare] == Words{"b", "c d"});
-  CHECK(o.hooks[HookKind::Conclude] == Words{"e"});
-  CHECK(o.hooks[HookKind::Cleanup] == Words{"f"});
+  CHECK(o.commands.hooks[HookKind::Setup] == Words{"a"});
+  CHECK(o.commands.hooks[HookKind::Prepare] == Words{"b", "c d"});
+  CHECK(o.commands.hooks[HookKind::Conclude] == Words{"e"});
+  CHECK(o.commands.hooks[HookKind::Cleanup] == Words{"f"});
 }
 
 TEST_CASE("--env is split as a shell does, --output may be given for each command") {
   const Options o = with({"--env", "A=1 B=\"two words\" C='x=y'", "--env", "{V}=2", "--output",
                           "pipe", "--show-output"});
-  REQUIRE(o.environment.size() == 2);
-  CHECK(o.environment[0] == Words{"A=1", "B=two words", "C=x=y"});
-  CHECK(o.environment[1] == Words{"{V}=2"});
-  REQUIRE(o.outputs.size() == 2);
-  CHECK(o.outputs[1].kind == OutputKind::Inherit);
+  REQUIRE(o.commands.environment.size() == 2);
+  CHECK(o.commands.environment[0] == Words{"A=1", "B=two words", "C=x=y"});
+  CHECK(o.commands.environment[1] == Words{"{V}=2"});
+  REQUIRE(o.commands.outputs.size() == 2);
+  CHECK(o.commands.outputs[1].kind == OutputKind::Inherit);
 }
 
 TEST_CASE("an option of several words takes just these, in any place") {
   const Options o = options({"-L", "n", "1,2", "./old {n}", "-qP", "m", "-1", "4", "./new {m}",
                              "--parameter-list", "k", "-a,", "-D", "0.5"});
-  CHECK(o.commands == Words{"./old {n}", "./new {m}"});
-  CHECK(o.verbosity == Verbosity::Quiet);
-  REQUIRE(o.parameters.size() == 3);
-  CHECK(o.parameters[0].name == "n");
-  CHECK(o.parameters[0].values == Words{"1", "2"});
-  CHECK(o.parameters[1].is_scan);
-  CHECK(o.parameters[1].min == "-1");
-  CHECK(o.parameters[1].max == "4");
-  CHECK(o.parameters[1].step == "0.5");
-  CHECK(o.parameters[2].values == Words{"-a", ""});
+  CHECK(o.commands.texts == Words{"./old {n}", "./new {m}"});
+  CHECK(o.output.verbosity == Verbosity::Quiet);
+  REQUIRE(o.commands.parameters.size() == 3);
+  CHECK(o.commands.parameters[0].name == "n");
+  CHECK(o.commands.parameters[0].values == Words{"1", "2"});
+  CHECK(o.commands.parameters[1].is_scan);
+  CHECK(o.commands.parameters[1].min == "-1");
+  CHECK(o.commands.parameters[1].max == "4");
+  CHECK(o.commands.parameters[1].step == "0.5");
+  CHECK(o.commands.parameters[2].values == Words{"-a", ""});
 }
 
 TEST_CASE("a backslash keeps a comma in a value") {
-  CHECK(with({"-L", "n", "a\\,b,c\\\\,\\d"}).parameters.at(0).values == Words{"a,b", "c\\", "\\d"});
+  CHECK(with({"-L", "n", "a\\,b,c\\\\,\\d"}).commands.parameters.at(0).values ==
+        Words{"a,b", "c\\", "\\d"});
 }
 
 TEST_CASE("one step serves all scans, or each has its own, in their order") {
   const Options o = with({"-D", "2", "-P", "a", "1", "9", "-P", "b", "1", "9", "-D", "3"});
-  CHECK(o.parameters.at(0).step == "2");
-  CHECK(o.parameters.at(1).step == "3");
+  CHECK(o.commands.parameters.at(0).step == "2");
+  CHECK(o.commands.parameters.at(1).step == "3");
   const Options one = with({"-P", "a", "1", "9", "-P", "b", "1", "9", "-D", "3"});
-  CHECK(one.parameters.at(0).step == "3");
-  CHECK(with({"-P", "a", "1", "9"}).parameters.at(0).step.empty());
+  CHECK(one.commands.parameters.at(0).step == "3");
+  CHECK(with({"-P", "a", "1", "9"}).commands.parameters.at(0).step.empty());
 }
 
 TEST_CASE("--metrics: default, time, all, or a list") {
-  CHECK(with({"--metrics", "time"}).metrics == MetricSelection::Time);
-  CHECK(with({"--metrics", "all"}).metrics == MetricSelection::All);
+  CHECK(with({"--metrics", "time"}).counting.metrics == MetricSelection::Time);
+  CHECK(with({"--metrics", "all"}).counting.metrics == MetricSelection::All);
   const Options o = with({"--metrics", "wall_time:ms,cpu/event=1,umask=2/,peak_rss"});
-  CHECK(o.metrics == MetricSelection::Listed);
-  CHECK(o.metric_list == Words{"wall_time:ms", "cpu/event=1,umask=2/", "peak_rss"});
-  CHECK(with({"--metrics", "peak_rss", "--metrics", "default"}).metrics ==
+  CHECK(o.counting.metrics == MetricSelection::Listed);
+  CHECK(o.counting.metric_list == Words{"wall_time:ms", "cpu/event=1,umask=2/", "peak_rss"});
+  CHECK(with({"--metrics", "peak_rss", "--metrics", "default"}).counting.metrics ==
         MetricSelection::Default);
 }
 
 TEST_CASE("output: --export-csv, --export-runs, --color, -q, -v, --no-progress") {
   using Targets = std::vector<ExportTarget>;
-  CHECK(with({"--export-csv", "-"}).exports == Targets{{ExportKind::Csv, "-", "export-csv"}});
+  CHECK(with({"--export-csv", "-"}).output.exports ==
+        Targets{{ExportKind::Csv, "-", "export-csv"}});
   CHECK(
-      with({"--export-runs=r.csv", "--export-json", "a", "--export-json", "b"}).exports ==
+      with({"--export-runs=r.csv", "--export-json", "a", "--export-json", "b"}).output.exports ==
       Targets{{ExportKind::Runs, "r.csv", "export-runs"}, {ExportKind::Json, "b", "export-json"}});
-  CHECK(with({"--color", "auto"}).color == ColorChoice::Auto);
-  CHECK(with({"--color", "always"}).color == ColorChoice::Always);
-  CHECK(with({"--color", "never"}).color == ColorChoice::Never);
-  CHECK(with({"-v", "-q"}).verbosity == Verbosity::Quiet);
-  CHECK(with({"--quiet", "--verbose"}).verbosity == Verbosity::Verbose);
-  CHECK_FALSE(with({"--no-progress"}).progress);
+  CHECK(with({"--color", "auto"}).output.color == ColorChoice::Auto);
+  CHECK(with({"--color", "always"}).output.color == ColorChoice::Always);
+  CHECK(with({"--color", "never"}).output.color == ColorChoice::Never);
+  CHECK(with({"-v", "-q"}).output.verbosity == Verbosity::Quiet);
+  CHECK(with({"--quiet", "--verbose"}).output.verbosity == Verbosity::Verbose);
+  CHECK_FALSE(with({"--no-progress"}).output.progress);
 }
 
 TEST_CASE("hyperfine's words for what lauka has: --style, --min-benchmarking-time, --sort, -i") {
-  CHECK(with({"--style", "basic"}).color == ColorChoice::Never);
-  CHECK_FALSE(with({"--style", "basic"}).progress);
-  CHECK(with({"--style", "nocolor"}).color == ColorChoice::Never);
-  CHECK(with({"--style", "nocolor"}).progress);
-  CHECK(with({"--style", "full"}).color == ColorChoice::Always);
-  CHECK(with({"--style", "color"}).color == ColorChoice::Always);
-  CHECK_FALSE(with({"--style", "color"}).progress);
-  CHECK(with({"--style", "none"}).verbosity == Verbosity::Quiet);
-  CHECK(with({"--style=auto"}).color == ColorChoice::Auto);
+  CHECK(with({"--style", "basic"}).output.color == ColorChoice::Never);
+  CHECK_FALSE(with({"--style", "basic"}).output.progress);
+  CHECK(with({"--style", "nocolor"}).output.color == ColorChoice::Never);
+  CHECK(with({"--style", "nocolor"}).output.progress);
+  CHECK(with({"--style", "full"}).output.color == ColorChoice::Always);
+  CHECK(with({"--style", "color"}).output.color == ColorChoice::Always);
+  CHECK_FALSE(with({"--style", "color"}).output.progress);
+  CHECK(with({"--style", "none"}).output.verbosity == Verbosity::Quiet);
+  CHECK(with({"--style=auto"}).output.color == ColorChoice::Auto);
   CHECK_FALSE(parsed({"--style", "fancy", "--", "a"}));
-  CHECK(with({"--min-benchmarking-time", "2"}).duration == with({"--duration", "2s"}).duration);
-  CHECK(with({"--min-benchmarking-time=1.5"}).duration == with({"-d", "1.5"}).duration);
-  CHECK(options({"--", "--min-benchmarking-time"}).commands == Words{"--min-benchmarking-time"});
-  CHECK(with({"--sort", "mean-time"}).presentation.sort == SortChoice::Time);
-  CHECK(with({"--sort", "auto"}).presentation.sort == SortChoice::Command);
-  CHECK(with({"--ignore-failure=all-non-zero"}).ignore_failure->any);
+  CHECK(with({"--min-benchmarking-time", "2"}).run.duration ==
+        with({"--duration", "2s"}).run.duration);
+  CHECK(with({"--min-benchmarking-time=1.5"}).run.duration == with({"-d", "1.5"}).run.duration);
+  CHECK(options({"--", "--min-benchmarking-time"}).commands.texts ==
+        Words{"--min-benchmarking-time"});
+  CHECK(with({"--sort", "mean-time"}).output.presentation.sort == SortChoice::Time);
+  CHECK(with({"--sort", "auto"}).output.presentation.sort == SortChoice::Command);
+  CHECK(with({"--ignore-failure=all-non-zero"}).run.ignore_failure->any);
 }
 
 TEST_CASE("how tables look: --table, --sort, --marks, --time-unit") {
-  CHECK(with({}).presentation.marks == MarksChoice::Auto);
-  CHECK(with({"--marks", "text"}).presentation.marks == MarksChoice::Text);
-  CHECK(with({"--marks=emoji"}).presentation.marks == MarksChoice::Emoji);
-  CHECK(with({}).presentation.table == TableChoice::Auto);
-  CHECK(with({"--table", "full"}).presentation.table == TableChoice::Full);
-  CHECK(with({"--table=compact"}).presentation.table == TableChoice::Compact);
-  CHECK(with({}).presentation.sort == SortChoice::Command);
-  CHECK(with({"--sort", "time"}).presentation.sort == SortChoice::Time);
-  CHECK(with({}).presentation.time_unit == nullptr);
-  CHECK(with({"-u", "ms"}).presentation.time_unit == find_display_unit("ms"));
-  CHECK(with({"--time-unit", "min"}).presentation.time_unit == find_display_unit("min"));
-  CHECK(with({"-u", "millisecond"}).presentation.time_unit == find_display_unit("ms"));
-  CHECK(with({"-usecond"}).presentation.time_unit == find_display_unit("s"));
+  CHECK(with({}).output.presentation.marks == MarksChoice::Auto);
+  CHECK(with({"--marks", "text"}).output.presentation.marks == MarksChoice::Text);
+  CHECK(with({"--marks=emoji"}).output.presentation.marks == MarksChoice::Emoji);
+  CHECK(with({}).output.presentation.table == TableChoice::Auto);
+  CHECK(with({"--table", "full"}).output.presentation.table == TableChoice::Full);
+  CHECK(with({"--table=compact"}).output.presentation.table == TableChoice::Compact);
+  CHECK(with({}).output.presentation.sort == SortChoice::Command);
+  CHECK(with({"--sort", "time"}).output.presentation.sort == SortChoice::Time);
+  CHECK(with({}).output.presentation.time_unit == nullptr);
+  CHECK(with({"-u", "ms"}).output.presentation.time_unit == find_display_unit("ms"));
+  CHECK(with({"--time-unit", "min"}).output.presentation.time_unit == find_display_unit("min"));
+  CHECK(with({"-u", "millisecond"}).output.presentation.time_unit == find_display_unit("ms"));
+  CHECK(with({"-usecond"}).output.presentation.time_unit == find_display_unit("s"));
   CHECK(parsed({"-u", "MiB", "--", "a"}).error().line() ==
         "--time-unit 'MiB' is not a unit of time; write ns, us, ms, s or min");
 }
 
 TEST_CASE("blanks around the names of a list are no part of them") {
-  CHECK(with({"--metrics", "wall_time, peak_rss"}).metric_list == Words{"wall_time", "peak_rss"});
-  CHECK(with({"-e", " cycles , branches"}).events == Words{"cycles", "branches"});
+  CHECK(with({"--metrics", "wall_time, peak_rss"}).counting.metric_list ==
+        Words{"wall_time", "peak_rss"});
+  CHECK(with({"-e", " cycles , branches"}).counting.events == Words{"cycles", "branches"});
   CHECK_FALSE(parsed({"-e", "cycles, ", "--", "a"}));
 }
 
@@ -407,23 +413,23 @@ TEST_CASE("letters combine, and the last one's value may follow with or without 
   for (const Words& words : {Words{"-iqr10"}, Words{"-iqr", "10"}, Words{"-iqr=10"}}) {
     CAPTURE(words.front());
     const Options o = with(words);
-    CHECK(o.ignore_failure.value().any);
-    CHECK(o.verbosity == Verbosity::Quiet);
-    CHECK(o.runs == 10);
+    CHECK(o.run.ignore_failure.value().any);
+    CHECK(o.output.verbosity == Verbosity::Quiet);
+    CHECK(o.run.runs == 10);
   }
-  CHECK(with({"-n=a"}).names == Words{"a"});
-  CHECK(with({"-nr5"}).names == Words{"r5"});
+  CHECK(with({"-n=a"}).commands.names == Words{"a"});
+  CHECK(with({"-nr5"}).commands.names == Words{"r5"});
 }
 
 TEST_CASE("of an option given twice the last counts") {
-  CHECK(with({"-r", "5", "--runs", "6", "-r7"}).runs == 7);
-  CHECK(with({"--color", "never", "--color", "always"}).color == ColorChoice::Always);
+  CHECK(with({"-r", "5", "--runs", "6", "-r7"}).run.runs == 7);
+  CHECK(with({"--color", "never", "--color", "always"}).output.color == ColorChoice::Always);
 }
 
 TEST_CASE("--tune takes switches and CPUs in one list") {
-  CHECK_FALSE(with({}).tune);
-  CHECK(with({"--tune"}).tune.value().choices.empty());
-  const TuneRequest request = with({"--tune=+smt,cpus=1-2,5,-turbo"}).tune.value();
+  CHECK_FALSE(with({}).run.tune);
+  CHECK(with({"--tune"}).run.tune.value().choices.empty());
+  const TuneRequest request = with({"--tune=+smt,cpus=1-2,5,-turbo"}).run.tune.value();
   REQUIRE(request.choices.size() == 2);
   CHECK(request.choices[0].name == "smt");
   CHECK(request.choices[0].on);
@@ -433,7 +439,7 @@ TEST_CASE("--tune takes switches and CPUs in one list") {
   for (const char* const wrong : {"smt", "+", "+smt,,", "5", "cpus=", "cpus=1,1", "cpus=5-1"})
     CHECK_MESSAGE(!parsed({std::string("--tune=") + wrong, "./old"}), wrong);
   CHECK_FALSE(request.compares);
-  CHECK(with({"--tune=-turbo,compare"}).tune.value().compares);
+  CHECK(with({"--tune=-turbo,compare"}).run.tune.value().compares);
   const auto list = parsed({"--tune=list,+smt"}).value();
   CHECK(list.inquiry.value().kind == InquiryKind::TuneList);
 }
@@ -519,7 +525,7 @@ std::string kinds(const char* value) {
   const auto options = parsed({"--core-kinds", value, "true"});
   if (!options) return options.error().line();
   std::string text;
-  for (const CoreKind& kind : options->core_kinds)
+  for (const CoreKind& kind : options->counting.core_kinds)
     text += kind.name + "=" + cpu_list_text(kind.cpus) + " ";
   return text;
 }
@@ -550,14 +556,14 @@ TEST_CASE("kinds of core that contradict themselves are refused in one line") {
 }
 
 TEST_CASE("a kind of core is preferred by its letter") {
-  CHECK(parsed({"--cores", "p", "true"})->cores == CorePreference::Performance);
-  CHECK(parsed({"--cores", "e", "true"})->cores == CorePreference::Efficiency);
-  CHECK(parsed({"--cores", "any", "true"})->cores == CorePreference::Any);
+  CHECK(parsed({"--cores", "p", "true"})->counting.cores == CorePreference::Performance);
+  CHECK(parsed({"--cores", "e", "true"})->counting.cores == CorePreference::Efficiency);
+  CHECK(parsed({"--cores", "any", "true"})->counting.cores == CorePreference::Any);
   CHECK_FALSE(parsed({"--cores", "fast", "true"}).has_value());
 }
 
 TEST_CASE("the least share is a percentage above 0 and of at most 100") {
-  CHECK(parsed({"--min-p-share", "95", "true"})->min_p_share == doctest::Approx(0.95));
+  CHECK(parsed({"--min-p-share", "95", "true"})->counting.min_p_share == doctest::Approx(0.95));
   check_order(answer_to({"--min-p-share", "101", "true"}), {"--min-p-share '101' ", " 100"});
   CHECK_FALSE(parsed({"--min-p-share", "0", "true"}).has_value());
 }

@@ -48,12 +48,12 @@ TEST_CASE("a benchmark's options win over typed ones, and these over the default
                                benchmark("a", "warmup = 1") + benchmark("b"),
                            {"-w2", "--max-runs", "40"});
   REQUIRE(suite.benchmarks.size() == 2);
-  CHECK(suite.benchmarks[0].options.warmup == 1);
-  CHECK(suite.benchmarks[1].options.warmup == 2);
+  CHECK(suite.benchmarks[0].options.run.warmup == 1);
+  CHECK(suite.benchmarks[1].options.run.warmup == 2);
   for (const Benchmark& one : suite.benchmarks) {
-    CHECK(one.options.max_runs == 40);
-    CHECK(one.options.duration == std::chrono::seconds(9));
-    CHECK(one.options.commands == Words{"old", "new"});
+    CHECK(one.options.run.max_runs == 40);
+    CHECK(one.options.run.duration == std::chrono::seconds(9));
+    CHECK(one.options.commands.texts == Words{"old", "new"});
   }
 }
 
@@ -61,11 +61,11 @@ TEST_CASE("what contradicts a stronger option is left out with the weaker one") 
   const Suite suite = read("[defaults]\nmin-runs = 20\nshell = 'bash'\nregion = true\n" +
                                benchmark("a") + benchmark("b", "shell = 'none'\nregion = false"),
                            {"-r", "3"});
-  CHECK(suite.benchmarks[0].options.runs == 3);
-  CHECK(suite.benchmarks[0].options.shell->words == Words{"bash"});
-  CHECK(suite.benchmarks[0].options.region);
-  CHECK_FALSE(suite.benchmarks[1].options.shell);
-  CHECK_FALSE(suite.benchmarks[1].options.region);
+  CHECK(suite.benchmarks[0].options.run.runs == 3);
+  CHECK(suite.benchmarks[0].options.commands.shell->words == Words{"bash"});
+  CHECK(suite.benchmarks[0].options.counting.region);
+  CHECK_FALSE(suite.benchmarks[1].options.commands.shell);
+  CHECK_FALSE(suite.benchmarks[1].options.counting.region);
 }
 
 TEST_CASE("a list repeats an option, and options of several words take them in either way") {
@@ -76,16 +76,16 @@ TEST_CASE("a list repeats an option, and options of several words take them in e
                            benchmark("c", "parameter-list = [['n', '1,2'], ['m', '3']]") +
                            benchmark("d", "ignore-failure = true\nfail-if-slower = 2.5\njobs = 4"));
   const Options& a = suite.benchmarks[0].options;
-  CHECK(a.hooks[HookKind::Prepare] == Words{"one", "two"});
-  CHECK(a.gates.size() == 1);
-  REQUIRE(a.parameters.size() == 1);
-  CHECK(a.parameters[0].values == Words{"1", "2"});
-  CHECK(suite.benchmarks[1].options.parameters.size() == 1);
-  CHECK(suite.benchmarks[2].options.parameters.size() == 2);
+  CHECK(a.commands.hooks[HookKind::Prepare] == Words{"one", "two"});
+  CHECK(a.gates.conditions.size() == 1);
+  REQUIRE(a.commands.parameters.size() == 1);
+  CHECK(a.commands.parameters[0].values == Words{"1", "2"});
+  CHECK(suite.benchmarks[1].options.commands.parameters.size() == 1);
+  CHECK(suite.benchmarks[2].options.commands.parameters.size() == 2);
   const Options& d = suite.benchmarks[3].options;
-  CHECK(d.ignore_failure->any);
-  CHECK(d.gates.at(0).limit_percent == 2.5);
-  CHECK(d.jobs == 4);
+  CHECK(d.run.ignore_failure->any);
+  CHECK(d.gates.conditions.at(0).limit_percent == 2.5);
+  CHECK(d.run.jobs == 4);
 }
 
 TEST_CASE("what concerns the whole session belongs in the defaults, or is typed") {
@@ -93,11 +93,11 @@ TEST_CASE("what concerns the whole session belongs in the defaults, or is typed"
       read("[defaults]\nexport-json = 'a.json'\ntitle = 'T'\nfdr = true\nconfidence = 99\n" +
                benchmark("a"),
            {"--title", "typed"});
-  REQUIRE(suite.session.exports.size() == 1);
-  CHECK(suite.session.exports[0].file == "a.json");
-  CHECK(suite.session.presentation.title == "typed");
-  CHECK(suite.session.controls_fdr);
-  CHECK(suite.benchmarks[0].options.confidence == 0.99);
+  REQUIRE(suite.session.output.exports.size() == 1);
+  CHECK(suite.session.output.exports[0].file == "a.json");
+  CHECK(suite.session.output.presentation.title == "typed");
+  CHECK(suite.session.gates.controls_fdr);
+  CHECK(suite.benchmarks[0].options.gates.confidence == 0.99);
   for (const char* const option : {"export-csv = 'x'", "color = 'never'", "seed = 1", "fdr = true",
                                    "quiet = true", "confidence = 90", "label = 'a=b'"}) {
     CAPTURE(option);
@@ -189,7 +189,7 @@ TEST_CASE("as-root is typed, never read from a file") {
           "here; type it if the commands must run as root");
     CHECK(line(benchmark("a", lines)).starts_with("s.toml:4: benchmark 'a': --as-root gives "));
   }
-  CHECK(read(benchmark("a"), {"--as-root"}).session.as_root);
+  CHECK(read(benchmark("a"), {"--as-root"}).session.run.as_root);
 }
 
 TEST_CASE("keys with many dots are refused before the library calls itself for each") {
@@ -213,13 +213,13 @@ TEST_CASE("dots in text, in comments and in numbers are no keys") {
   const Suite suite = read("# " + dots + "\n" +
                            benchmark("a", "conclude = [\"echo \\\"" + dots + "\", 'b" + dots +
                                               "', \"\"\"\n" + dots + "\"\"\"]"));
-  CHECK(suite.benchmarks[0].options.hooks[HookKind::Conclude] ==
+  CHECK(suite.benchmarks[0].options.commands.hooks[HookKind::Conclude] ==
         Words{"echo \"" + dots, "b" + dots, dots});
   std::string numbers = "1.5";
   for (int i = 0; i < 30; ++i) numbers += ", 1.5";
   CHECK(read(benchmark("a", "conclude = [" + numbers + "]"))
             .benchmarks[0]
-            .options.hooks[HookKind::Conclude]
+            .options.commands.hooks[HookKind::Conclude]
             .size() == 31);
 }
 

@@ -118,6 +118,7 @@ TEST_CASE("an export to an open file, by any of its names, goes after what the f
   for (const char* const target : {"/dev/stderr", "/dev/fd/2"}) exported(target, "2>>");
   exported("/dev/fd/7", "7>>");
   if (exists("/proc/self/fd")) exported("/proc/self/fd/1", ">>");
+  if (exists("/proc/thread-self/fd")) exported("/proc/thread-self/fd/1", ">>");
 }
 
 TEST_CASE("commands that write to standard output exclude an export there, as two exports do") {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <set>
 #include <string>
@@ -128,6 +129,26 @@ TEST_CASE("own metrics: what a program writes to LAUKA_METRICS appears by itself
   CAPTURE(later.err);
   CHECK(later.status == 3);
   CHECK(later.out_has("served < -5%: fail"));
+}
+
+TEST_CASE("own metrics: where wall time does not differ, the headline is about the one that does") {
+  const Folder folder;
+  const std::string file = folder.file("it.json");
+  completed("-r6 -w0 --export-json " + file + " --scrape 'rate:higher=(.+)' -n old -n new",
+            {"echo 100", "echo 31"});
+  auto session = nlohmann::json::parse(text_of(file));
+  for (auto& result : session.at("results")) {
+    result.at("times") = std::vector(6, 0.25);
+    result.at("lauka").at("metrics").at("wall_time").at("samples") = std::vector(6, 0.25);
+  }
+  std::ofstream(file) << session;
+  for (const std::string& gate : {std::string(), std::string(" --fail-if 'rate < -5'")}) {
+    const Said said = lauka("--from " + file + gate, {});
+    CAPTURE(said.out);
+    CHECK(said.status == (gate.empty() ? 0 : 3));
+    CHECK(said.out_has("\nnew: rate is 3.2"));
+    CHECK_FALSE(said.out_has("in wall time"));
+  }
 }
 
 TEST_CASE("own metrics: a line that cannot be read ends the session with its number") {

@@ -77,6 +77,27 @@ TEST_CASE("--suite: a row for each benchmark, and the geometric mean of the chan
   CHECK(lines[5].starts_with("geomean of 2 "));
 }
 
+TEST_CASE("--suite: the geometric mean is of the metric of the rows, in every table and export") {
+  const Suite suite(benchmark("first", {"echo 1", "echo 60"}) +
+                    benchmark("second", {"echo 1", "echo 60"}));
+  Words words = {"-r6", kScrape, "--fail-if", "v > 9999"};
+  for (const char* const format : {"json", "markdown", "asciidoc", "orgmode", "html"})
+    words.insert(words.end(), {std::string("--export-") + format, suite.folder.file(format)});
+  const Said said = suite.run(words);
+  CHECK(said.status == 0);
+  CHECK(said.out.starts_with("v of 2 benchmarks\n"));
+  const std::string mean = "+5900";
+  CHECK(has(said.out.substr(said.out.find("\ngeomean ")), mean));
+  for (const char* const format : {"markdown", "asciidoc", "orgmode", "html"}) {
+    CAPTURE(format);
+    const std::string text = text_of(suite.folder.file(format));
+    CHECK(has(text.substr(text.find("geomean")), mean));
+  }
+  const json means = json::parse(text_of(suite.folder.file("json"))).at("lauka").at("geomeans");
+  REQUIRE(means.size() == 1);
+  CHECK(means.at(0).at("metric") == "v");
+}
+
 TEST_CASE("--suite: --export-runs numbers the runs of all benchmarks in the order they were run") {
   const Suite suite(benchmark("a", {work(1), work(2)}) + benchmark("b", {work(1), work(2)}));
   const std::string csv = suite.folder.file("runs.csv");
@@ -139,8 +160,8 @@ TEST_CASE("--suite: every export has the benchmarks, and --from of the JSON has 
   CHECK(has(csv, "parameter_n\r\n"));
   CHECK(text_of(suite.folder.file("a.runs")).starts_with("benchmark,order,command,run,"));
   CHECK(has(text_of(suite.folder.file("a.html")), "<h1>T &lt;1&gt;</h1>"));
-  CHECK(
-      has(text_of(suite.folder.file("a.markdown")), "\n\n| benchmark | command | metric | base |"));
+  CHECK(has(text_of(suite.folder.file("a.markdown")),
+            "v of 2 benchmarks\n\n| benchmark | command | base |"));
   const json document = json::parse(text_of(suite.folder.file("a.json")));
   check_schema(document);
   const json& results = document.at("results");

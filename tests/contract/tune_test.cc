@@ -87,6 +87,8 @@ TEST_CASE("--untune ends with 1 and the reason where it cannot lock or read the 
   refused("mkdir /run/lauka; mkfifo /run/lauka/journal", "regular file");
   refused("mkdir -p /run/lauka/journal", "regular file");
   refused("mkdir /run/x; ln -s /run/x /run/lauka", "/run/lauka");
+  refused("ln -s /run/x /run/lauka", "/run/lauka");
+  refused("mkfifo /run/lauka", "/run/lauka");
   refused("mkdir /run/lauka; chown 65534 /run/lauka", "others own it");
   // A process that has the id of the lauka that was killed is none of its own.
   refused(

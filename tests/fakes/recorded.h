@@ -34,7 +34,7 @@ inline std::shared_ptr<Recording> recorded(const std::vector<std::string>& names
   };
   auto session = std::make_shared<Recording>();
   session->metrics = {make_metrics({}, MetricSelection::Default, false).front()};
-  for (const std::string& name : names) session->measured.push_back({name, name, {name}});
+  for (const std::string& name : names) session->commands.push_back({name, name, {name}});
   session->runs = std::make_shared<Runs>(names.size(), seconds);
   return session;
 }

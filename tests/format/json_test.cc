@@ -20,19 +20,20 @@ using nlohmann::json;
 /// Two commands, three rounds; the second run of the candidate was killed at its time limit.
 Results two_commands(std::optional<double> coverage_of_last = std::nullopt) {
   Results results;
-  results.metrics = {metric("wall_time", Unit::Seconds), metric("user_time", Unit::Seconds),
-                     metric("peak_rss", Unit::Bytes), metric("cycles", Unit::Count)};
-  results.commands = {
-      command("old", 3,
-              {row(0, summary(3, 0.2, 0.1, 0.1, 0.3)), row(1, summary(3, 0.1, 0.0, 0.1, 0.1)),
-               row(2, summary(3, 2048, 0, 2048, 2048)), row(3, summary(2, 5, 0, 5, 5))}),
-      command("new", 3,
-              {row(0, summary(2, 0.5, 0.0, 0.5, 0.5), changed(1.5, 0.25)),
-               row(1, summary(2, 0.25, 0.0, 0.25, 0.25)),
-               MetricResult{.metric = 2, .at_most = 4096}, MetricResult{.metric = 3}})};
-  results.commands[1].text = "./new -O2";
+  results.session.metrics = {metric("wall_time", Unit::Seconds), metric("user_time", Unit::Seconds),
+                             metric("peak_rss", Unit::Bytes), metric("cycles", Unit::Count)};
+  set_commands(
+      results,
+      {command("old", 3,
+               {row(0, summary(3, 0.2, 0.1, 0.1, 0.3)), row(1, summary(3, 0.1, 0.0, 0.1, 0.1)),
+                row(2, summary(3, 2048, 0, 2048, 2048)), row(3, summary(2, 5, 0, 5, 5))}),
+       command("new", 3,
+               {row(0, summary(2, 0.5, 0.0, 0.5, 0.5), changed(1.5, 0.25)),
+                row(1, summary(2, 0.25, 0.0, 0.25, 0.25)),
+                MetricResult{.metric = 2, .at_most = 4096}, MetricResult{.metric = 3}})});
+  results.session.commands[1].text = "./new -O2";
   results.commands[1].endings = {3, {{Ending::TimedOut, 137, 1}}};
-  results.runs = made(
+  results.session.runs = made(
       {{{0, 0, 0, 0, Ending::Succeeded}, {0.1, 0.1, 2048, 5}},
        {{1, 0, 0, 0, Ending::Succeeded}, {0.5, 0.25, std::nullopt, std::nullopt}},
        {{1, 1, 1, 137, Ending::TimedOut}, {std::nullopt, std::nullopt, std::nullopt, std::nullopt}},
@@ -160,9 +161,9 @@ TEST_CASE("undefined values are null in lauka's part, and a bound is marked as o
 
 TEST_CASE("a single run has no deviation") {
   Results results;
-  results.metrics = {metric("wall_time", Unit::Seconds)};
-  results.commands = {command("a", 1, {row(0, summary(1, 1.5, std::nullopt, 1.5, 1.5))})};
-  results.runs = made({{{0, 0, 0, 0, Ending::Succeeded}, {1.5}}});
+  results.session.metrics = {metric("wall_time", Unit::Seconds)};
+  set_commands(results, {command("a", 1, {row(0, summary(1, 1.5, std::nullopt, 1.5, 1.5))})});
+  results.session.runs = made({{{0, 0, 0, 0, Ending::Succeeded}, {1.5}}});
   const json result = document_of(results).at("results").at(0);
   CHECK(result.at("stddev") == nullptr);
   CHECK(result.at("summary").at("time_wall_clock").at("stddev") == nullptr);
@@ -203,25 +204,25 @@ TEST_CASE("a number is written with the fewest digits that read back as it, alwa
 
 TEST_CASE("the session has the machine, the order and how each gate was decided") {
   Results results = two_commands();
-  results.setting = {Order::Sequential, 18446744073709551615U, 3, {}};
-  results.setting.events = {{{"cycles", "perf cycles", false}}, {{{0}}, {{}}}, {}};
-  results.circumstances = {"1.2.3",
-                           TimeOfDay(std::chrono::milliseconds(951782400'007)),
-                           {"host", "Linux", "Debian", "6.1", "x86_64", "CPU 9000", 2}};
-  results.verdicts = {{.condition = {"wall_time", 5.0},
-                       .candidate = 1,
-                       .answer = gate::Answer::Fail,
-                       .delta = changed(1.5, 0.25),
-                       .rounds = 20,
-                       .p_fail = 0.001,
-                       .p_pass = 0.999,
-                       .level = 0.05,
-                       .look = 3,
-                       .decided_by = gate::DecidedBy::Ranks}};
+  results.session.setting = {Order::Sequential, 18446744073709551615U, 3, {}};
+  results.session.setting.events = {{{"cycles", "perf cycles", false}}, {{{0}}, {{}}}, {}};
+  results.session.circumstances = {"1.2.3",
+                                   TimeOfDay(std::chrono::milliseconds(951782400'007)),
+                                   {"host", "Linux", "Debian", "6.1", "x86_64", "CPU 9000", 2}};
+  results.findings.verdicts = {{.condition = {"wall_time", 5.0},
+                                .candidate = 1,
+                                .answer = gate::Answer::Fail,
+                                .delta = changed(1.5, 0.25),
+                                .rounds = 20,
+                                .p_fail = 0.001,
+                                .p_pass = 0.999,
+                                .level = 0.05,
+                                .look = 3,
+                                .decided_by = gate::DecidedBy::Ranks}};
   results.warnings = {{SequentialRuns{true}}};
-  results.notes = {{NoteKind::NoCounters, "a note"}};
+  results.session.notes = {{NoteKind::NoCounters, "a note"}};
   results.paired = false;
-  results.complete = false;
+  results.session.complete = false;
   const json document = document_of(results);
   CHECK(document.at("metadata").at("start_time") == "2000-02-29T00:00:00.007Z");
   const json& session = document.at("lauka");
@@ -252,8 +253,8 @@ TEST_CASE("the session has the machine, the order and how each gate was decided"
 
 TEST_CASE("names of all kinds are JSON strings; what is not UTF-8 is replaced") {
   Results results;
-  results.metrics = {metric("wall_time", Unit::Seconds)};
-  results.commands = {command("say \"hi\"\n\tgröße \\ \x01", 0, {}), command("\xff!", 0, {})};
+  results.session.metrics = {metric("wall_time", Unit::Seconds)};
+  set_commands(results, {command("say \"hi\"\n\tgröße \\ \x01", 0, {}), command("\xff!", 0, {})});
   const json document = document_of(results);
   CHECK(document.at("results").at(0).at("command") == "say \"hi\"\n\tgröße \\ \x01");
   CHECK(document.at("results").at(1).at("command") == "\xef\xbf\xbd!");
@@ -268,8 +269,8 @@ TEST_CASE("plain values are on one line, so that people can read the file too") 
 
 TEST_CASE("a session without a counted run is a whole document") {
   Results results;
-  results.metrics = {metric("wall_time", Unit::Seconds)};
-  results.commands = {command("a", 0, {MetricResult{}})};
+  results.session.metrics = {metric("wall_time", Unit::Seconds)};
+  set_commands(results, {command("a", 0, {MetricResult{}})});
   const json result = document_of(results).at("results").at(0);
   CHECK(result.at("mean") == nullptr);
   CHECK(result.at("times") == json::array());

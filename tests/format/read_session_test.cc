@@ -44,8 +44,8 @@ TEST_CASE("of an older lauka there are the samples of all metrics, and where the
   CHECK(recording.circumstances.machine.name == "host");
   CHECK(recording.circumstances.machine.cpu_model == "CPU 9000");
   CHECK(recording.circumstances.machine.cpus == 4);
-  REQUIRE(recording.measured.size() == 1);
-  CHECK(recording.measured[0].name == "old");
+  REQUIRE(recording.commands.size() == 1);
+  CHECK(recording.commands[0].name == "old");
   CHECK(values_of(recording, "wall_time") == std::vector{1.5, 2.0});
   const auto peak = find_metric(recording.metrics, Role::PeakRss).value();
   CHECK(recording.runs->bound(0, peak) == 7.0);
@@ -87,7 +87,7 @@ TEST_CASE("of hyperfine 1 there are the times") {
   REQUIRE(file);
   const Recording& recording = file->benchmarks.front().recording;
   CHECK_FALSE(recording.by_lauka);
-  CHECK(recording.measured[0].name == "a b");
+  CHECK(recording.commands[0].name == "a b");
   CHECK(values_of(recording, "wall_time") == std::vector{1.0, 0.25});
 }
 
@@ -98,7 +98,7 @@ TEST_CASE("of hyperfine's schema 2 there are the measurements' wall times, and t
         {"time_wall_clock": {"value": 0.75, "unit": "second"}, "exit_code": 0}]}]})");
   REQUIRE(file);
   const Recording& recording = file->benchmarks.front().recording;
-  CHECK(recording.measured[0].name == "a");
+  CHECK(recording.commands[0].name == "a");
   CHECK(values_of(recording, "wall_time") == std::vector{0.5, 0.75});
 }
 
@@ -168,10 +168,10 @@ TEST_CASE("of hyperfine 1 there are exit statuses, means of CPU time, memory and
   CHECK(values_of(recording, "user_time").empty());
   REQUIRE(recording.means.size() == 3);
   CHECK(recording.means[0].value == 0.75);  // of their sum, the CPU time
-  CHECK(recording.measured[0].name == "work (n = 1)");
-  CHECK(recording.measured[1].name == "work (n = 2)");
-  CHECK(recording.measured[1].parameters[0].value == "2");
-  CHECK(recording.measured[1].typed == 0);
+  CHECK(recording.commands[0].name == "work (n = 1)");
+  CHECK(recording.commands[1].name == "work (n = 2)");
+  CHECK(recording.commands[1].parameters[0].value == "2");
+  CHECK(recording.commands[1].typed == 0);
 }
 
 TEST_CASE("of hyperfine's schema 2 there are the values of each run, and statuses") {
@@ -189,8 +189,8 @@ TEST_CASE("of hyperfine's schema 2 there are the values of each run, and statuse
   CHECK_FALSE(find_metric(recording.metrics, Role::SystemTime).has_value());
   CHECK(recording.runs->row(0).status == 9);
   CHECK(recording.runs->row(1).ending == Ending::Succeeded);
-  CHECK(recording.measured[0].name == "sleep 1");
-  CHECK(recording.measured[1].pattern == "sleep {n}");
+  CHECK(recording.commands[0].name == "sleep 1");
+  CHECK(recording.commands[1].pattern == "sleep {n}");
 }
 
 TEST_CASE("runs are read whatever differs between them, in the order run") {

@@ -48,7 +48,7 @@ struct Case {
   explicit Case(std::uint32_t rounds) {
     plan.commands = {{.name = "old", .text = "./old -x", .words = {"./old", "-x"}},
                      {.name = "neu ⚡", .text = "./new", .words = {"./new"}}};
-    plan.seed = 18'446'744'073'709'551'615U;
+    plan.setting.seed = 18'446'744'073'709'551'615U;
     plan.metrics = make_metrics({}, MetricSelection::Default, false);
     for (std::uint32_t round = 0; round < rounds; ++round)
       for (std::uint32_t c = 0; c < 2; ++c) session.runs.push_back(run_of(c, round));
@@ -108,13 +108,13 @@ TEST_CASE("a session that is written and read back gives the same of everything"
 TEST_CASE("failures, bounds, parameters, a shell and hooks are read back as they were") {
   Case it(15);
   it.plan.ignore_failure.emplace();
-  it.plan.order = Order::Sequential;
-  it.plan.order_is_for_hooks = true;
-  it.plan.stop.exact_runs = 15;
+  it.plan.setting.order = Order::Sequential;
+  it.plan.setting.order_is_for_hooks = true;
+  it.plan.setting.stop.exact_runs = 15;
   it.plan.shell = Shell{{"bash", "--norc", "it's"}};
-  it.plan.until = "ready (\\d+)";
-  it.plan.jobs = 3;
-  it.plan.region = true;
+  it.plan.setting.until = "ready (\\d+)";
+  it.plan.setting.jobs = 3;
+  it.plan.setting.region = true;
   it.plan.commands[0].folder = "build";
   it.plan.commands[0].expected = ExpectedOutput{};
   it.plan.commands[1].expected = ExpectedOutput{ExpectedOutput::Kind::Hash, "ab"};
@@ -149,7 +149,7 @@ TEST_CASE("a session that was cut short, and one without a run, stay what they a
 
 TEST_CASE("counts, passes, kinds of core and runs that were run again are read back") {
   Case it(10);
-  it.plan.events.events = {
+  it.plan.setting.events.events = {
       {.name = "cpu-cycles", .meaning = "perf cycles", .role = Role::Cycles},
       {.name = "instructions", .meaning = "perf", .role = Role::Instructions},
       {.name = "fp_ops", .meaning = "FP", .zero_is_doubtful = true},
@@ -160,8 +160,8 @@ TEST_CASE("counts, passes, kinds of core and runs that were run again are read b
        .is_time = true,
        .role = Role::CoreTime,
        .core_kind = "E"}};
-  it.plan.events.passes = {{{4, 5}}, {{0, 1, 2, 3}, RoundKind::Counting}};
-  it.plan.metrics = make_metrics(it.plan.events, MetricSelection::All, true);
+  it.plan.setting.events.passes = {{{4, 5}}, {{0, 1, 2, 3}, RoundKind::Counting}};
+  it.plan.metrics = make_metrics(it.plan.setting.events, MetricSelection::All, true);
   it.plan.cores.min_share = 0.75;
   std::uint64_t odd = 1;
   change(it.session.runs, [&](RunRecord& run) {
@@ -183,11 +183,12 @@ TEST_CASE("counts, passes, kinds of core and runs that were run again are read b
   const Results results = it.results();
   REQUIRE(results.commands[0].slowdown.value_or(0.0) > 1.5);
   REQUIRE(results.commands[1].redone_runs == 1);
-  REQUIRE(find_metric(results.metrics, Role::Ipc).has_value());
-  REQUIRE(results.commands[0].rows[*find_metric(results.metrics, "fp_ops")].is_doubtful);
+  REQUIRE(find_metric(results.session.metrics, Role::Ipc).has_value());
+  REQUIRE(results.commands[0].rows[*find_metric(results.session.metrics, "fp_ops")].is_doubtful);
   check_same(results);
   const auto again = read_back(results);
-  CHECK(again.metrics[*find_metric(again.metrics, Role::Cycles)].name == "cpu-cycles");
+  CHECK(again.session.metrics[*find_metric(again.session.metrics, Role::Cycles)].name ==
+        "cpu-cycles");
 }
 
 TEST_CASE("percentiles are read back with the values that they are made of") {

@@ -29,18 +29,18 @@ MadeRun run(std::size_t command, std::size_t round, std::vector<std::optional<do
 Results benchmark(std::string name, const std::vector<double>& base, double ratio) {
   Results results;
   results.benchmark = std::move(name);
-  results.metrics = {metric("wall_time", Unit::Seconds)};
+  results.session.metrics = {metric("wall_time", Unit::Seconds)};
   std::vector<MadeRun> runs;
   for (std::size_t i = 0; i < base.size(); ++i) {
     runs.push_back(run(0, i, {base[i]}));
     runs.push_back(run(1, i, {base[i] * ratio}));
   }
-  results.runs = made(std::move(runs));
-  results.commands = {
-      command("./old " + results.benchmark, base.size(),
-              {row(0, summary(base.size(), 1, 1, 1, 1))}),
-      command("./new " + results.benchmark, base.size(),
-              {row(0, summary(base.size(), 1, 1, 1, 1), changed(ratio - 1, 0.001))})};
+  results.session.runs = made(std::move(runs));
+  set_commands(results,
+               {command("./old " + results.benchmark, base.size(),
+                        {row(0, summary(base.size(), 1, 1, 1, 1))}),
+                command("./new " + results.benchmark, base.size(),
+                        {row(0, summary(base.size(), 1, 1, 1, 1), changed(ratio - 1, 0.001))})});
   return results;
 }
 
@@ -94,15 +94,16 @@ TEST_CASE("benchstat's rules find the deltas and the geometric mean that a suite
 
 TEST_CASE("benchfmt: a line per run, with what can be compared as a key") {
   Results results;
-  results.circumstances.machine.cpu_model = "M3";
-  results.metrics = {metric("wall_time", Unit::Seconds), metric("peak_rss", Unit::Bytes),
-                     metric("ipc", Unit::Ratio, Better::More)};
-  results.commands = {command("./a -5", 1, {}), command("./a -5", 1, {}), command("./b 8", 1, {})};
-  results.commands[2].pattern = "./b {n}";
-  results.commands[2].parameters = {{.name = "n", .value = "8"}};
-  results.runs = made({run(0, 0, {0.25, 4e6, std::nullopt}), run(1, 0, {0.5, 5e6, 1.5}),
-                       run(2, 0, {0.75, std::nullopt, std::nullopt}),
-                       run(2, 1, {std::nullopt, std::nullopt, std::nullopt})});
+  results.session.circumstances.machine.cpu_model = "M3";
+  results.session.metrics = {metric("wall_time", Unit::Seconds), metric("peak_rss", Unit::Bytes),
+                             metric("ipc", Unit::Ratio, Better::More)};
+  set_commands(results,
+               {command("./a -5", 1, {}), command("./a -5", 1, {}), command("./b 8", 1, {})});
+  results.session.commands[2].pattern = "./b {n}";
+  results.session.commands[2].parameters = {{.name = "n", .value = "8"}};
+  results.session.runs = made({run(0, 0, {0.25, 4e6, std::nullopt}), run(1, 0, {0.5, 5e6, 1.5}),
+                               run(2, 0, {0.75, std::nullopt, std::nullopt}),
+                               run(2, 1, {std::nullopt, std::nullopt, std::nullopt})});
   CHECK(written(write_benchfmt, results) ==
         "cpu: M3\n"
         "Unit ipc better=higher\n"
@@ -125,19 +126,19 @@ TEST_CASE("Bencher's JSON has each command's metrics with their intervals") {
 
 TEST_CASE("names for trackers are unique, and a suite's stay the same from commit to commit") {
   Results twice = manual_example();
-  twice.commands[1].name = twice.commands[0].name;
+  twice.session.commands[1].name = twice.session.commands[0].name;
   CHECK(tool_names(twice)[1].text() == "./build-old#2");
   Results suite = benchmark("parse", {1, 2}, 1);
   CHECK(tool_names(suite)[1].text() == "parse candidate");
-  suite.commands.push_back(command("./newer", 2, {}));
+  add_command(command("./newer", 2, {}), suite);
   CHECK(tool_names(suite)[1].text() == "parse candidate ./new parse");
   CHECK(tool_names(suite)[0].text() == "parse reference");
 }
 
 TEST_CASE("github-action-benchmark gets the metrics shown that are better when smaller") {
   Results results = manual_example();
-  results.metrics[1].shown = Shown::Verbose;
-  results.metrics[2].better = Better::More;
+  results.session.metrics[1].shown = Shown::Verbose;
+  results.session.metrics[2].better = Better::More;
   const json entries = json::parse(written(write_github_benchmark, results));
   CHECK(entries.size() == 2);
   CHECK(entries.at(0) == json{{"name", "./build-old wall_time"},
@@ -158,8 +159,8 @@ TEST_CASE("a run is a line of JSON, without what was not measured in it") {
       R"("metrics":{"wall_time":1.0}})"
       "\n");
   Results results = manual_example();
-  results.metrics[2].unit = Unit::Count;
-  results.runs = made({run(0, 0, {std::nullopt, std::nullopt, 7})});
+  results.session.metrics[2].unit = Unit::Count;
+  results.session.runs = made({run(0, 0, {std::nullopt, std::nullopt, 7})});
   const json line = json::parse(written(write_runs_jsonl, results));
   CHECK_FALSE(line.contains("benchmark"));
   CHECK(line.at("metrics") == json{{"core_active_cycle", 7}});
@@ -167,9 +168,9 @@ TEST_CASE("a run is a line of JSON, without what was not measured in it") {
 
 TEST_CASE("AsciiDoc: the table of the Markdown, with nothing in names that it would act on") {
   Results results = manual_example();
-  results.metrics.resize(1);
+  results.session.metrics.resize(1);
   for (CommandResult& one : results.commands) one.rows.resize(1);
-  results.commands[1].name = "a|b *c* -- {d} it's";
+  results.session.commands[1].name = "a|b *c* -- {d} it's";
   CHECK(written(write_asciidoc, results) ==
         "[%header,cols=\"<,<,>,>,>,>\"]\n"
         "|===\n"
@@ -189,9 +190,9 @@ TEST_CASE("AsciiDoc: the table of the Markdown, with nothing in names that it wo
 
 TEST_CASE("Org: the same, where an underscore would lower what follows it") {
   Results results = manual_example();
-  results.metrics.resize(1);
+  results.session.metrics.resize(1);
   for (CommandResult& one : results.commands) one.rows.resize(1);
-  results.commands[1].name = "a|b x=1 /tmp/c";
+  results.session.commands[1].name = "a|b x=1 /tmp/c";
   CHECK(
       written(write_orgmode, results) ==
       "| command | measurement | mean ± σ | min … max | outliers | delta |\n"
@@ -201,7 +202,7 @@ TEST_CASE("Org: the same, where an underscore would lower what follows it") {
       "141.0ms | 0 (0%) | *better −78.0% ± 0.5%* |\n"
       "\n"
       "- a\\vert{}b x=1 \\slash{}tmp/c ran 4.55 ± 0.04 times faster than ./build-old\n");
-  results.commands[1].name = "x=1 y";
+  results.session.commands[1].name = "x=1 y";
   CHECK(has(written(write_orgmode, results), "| ~x=1 y~, 9 runs |"));
 }
 

@@ -12,7 +12,7 @@ namespace lauka::fuzz {
 
 void suite(std::string_view bytes) {
   Options typed;
-  typed.suite = "s.toml";
+  typed.suite.file = "s.toml";
   typed.typed = {{"runs", {"9"}}};
   const auto read = cli::read_suite(typed, bytes);
   if (!read) {
@@ -22,8 +22,8 @@ void suite(std::string_view bytes) {
   }
   require(!read->benchmarks.empty());
   for (const cli::Benchmark& one : read->benchmarks) {
-    require(!one.name.empty() && !one.options.commands.empty());
-    require(one.options.exports.empty() || one.options.exports == read->session.exports);
+    require(!one.name.empty() && !one.options.commands.texts.empty());
+    require(one.options.output.exports.empty() || one.options.output.exports == read->session.output.exports);
     require(std::count_if(read->benchmarks.begin(), read->benchmarks.end(),
                           [&](const auto& other) { return other.name == one.name; }) == 1);
   }

@@ -25,9 +25,9 @@ namespace lauka::fuzz {
 namespace {
 
 void check_session(const Recording& session) {
-  require(!session.measured.empty() && session.runs != nullptr && session.redone != nullptr);
+  require(!session.commands.empty() && session.runs != nullptr && session.redone != nullptr);
   for (std::size_t run = 0; run < session.runs->size(); ++run) {
-    require(session.runs->row(run).command < session.measured.size());
+    require(session.runs->row(run).command < session.commands.size());
     for (std::size_t metric = 0; metric < session.metrics.size(); ++metric) {
       const double value = session.runs->value(run, metric).value_or(0.0);
       require(is_measurable(value));
@@ -140,15 +140,15 @@ void formulas(std::string_view bytes) {
   const auto derived = cli::derived_metric({option("derive"), value});
   if (!derived) return check_line(derived.error());
   Options options;
-  options.commands = {"a"};
-  options.derived = {*derived};
+  options.commands.texts = {"a"};
+  options.counting.derived = {*derived};
   const auto plan = make_plan(options, select_at_once, 1);
   if (!plan) return check_line(plan.error());
   RunRecord run;
   run.usage = {.wall_ns = 3, .user_ns = 2, .system_ns = 1};
-  run.counts.assign(plan->events.events.size(), 7);
+  run.counts.assign(plan->setting.events.events.size(), 7);
   for (const Metric& metric : plan->metrics) {
-    const auto measured = MetricReader(metric, plan->events).value(run);
+    const auto measured = MetricReader(metric, plan->setting.events).value(run);
     require(!measured || is_measurable(*measured));
   }
 }

@@ -434,8 +434,17 @@ TEST_CASE("lauka-history add: where the disk is full nothing half-written stays"
   CHECK(said.status == 1);
   CHECK(lines_in(said.err) == 1);
   CHECK(has(said.err, "0 of 1 file were added before that"));
+  CHECK_FALSE(has(said.err, "::"));  // a name of the library's
   CHECK(lines_in(history("list --db " + db).out) == 2);
   CHECK(history("add --db " + db + " " + scratch.file("large.json")).status == 0);
+
+  const std::string fresh = scratch.file("fresh.db");
+  const std::string add = "add --db " + fresh + " " + scratch.file("s000.json");
+  const Said refused = history(add, "ulimit -f 1;");
+  CHECK(refused.status == 1);
+  CHECK(lines_in(refused.err) == 1);
+  CHECK(has(refused.err, fresh));
+  CHECK(history(add).status == 0);
 }
 
 TEST_CASE("lauka-history add: many writers, killed at random, leave each session once and whole") {

@@ -27,7 +27,7 @@ ParameterOption scan(std::string min, std::string max, std::string step = "") {
 }
 
 std::vector<Command> commands(const Options& options) {
-  auto all = make_commands(options);
+  auto all = make_commands(options.commands);
   if (!all) FAIL("refused: " << all.error().line());
   return *std::move(all);
 }
@@ -45,7 +45,7 @@ Words names(const Options& options) {
 }
 
 std::string refusal(const Options& options) {
-  const auto all = make_commands(options);
+  const auto all = make_commands(options.commands);
   return all ? "accepted" : all.error().line();
 }
 
@@ -70,30 +70,30 @@ TEST_CASE("a command is measured once for each combination of the variables that
 
 TEST_CASE("what is used in a hook or a variable of the environment counts as used") {
   Options options = options_of({"x"}, {list("branch", {"a", "b"})});
-  options.hooks[HookKind::Prepare] = {"git checkout {branch}"};
+  options.commands.hooks[HookKind::Prepare] = {"git checkout {branch}"};
   CHECK(commands(options).size() == 2);
   CHECK(commands(options)[1].hooks[HookKind::Prepare] == "git checkout b");
-  options.hooks[HookKind::Prepare].clear();
-  options.environment = {{"B={branch}"}};
+  options.commands.hooks[HookKind::Prepare].clear();
+  options.commands.environment = {{"B={branch}"}};
   CHECK(commands(options)[1].environment == Words{"B=b"});
 }
 
 TEST_CASE("a variable that nothing uses is refused, also where a name has it") {
   Options options = options_of({"x {m}"}, {list("n", {"1"})});
   CHECK(refusal(options) == "no command uses the variable 'n'; write {n} where its value belongs");
-  options.names = {"run {n}"};
+  options.commands.names = {"run {n}"};
   CHECK(refusal(options).starts_with("no command uses "));
 }
 
 TEST_CASE("values go into names, hooks, variables and output files, and are not looked at again") {
   Options options = options_of({"x {a}"}, {list("a", {"{b}"}), list("b", {"1"})});
-  options.names = {"run {a} {c}"};
-  options.hooks[HookKind::Setup] = {"s {a}"};
-  options.hooks[HookKind::Prepare] = {"p {b}"};
-  options.hooks[HookKind::Conclude] = {"c {a}{b}"};
-  options.hooks[HookKind::Cleanup] = {"{x}"};
-  options.environment = {{"A=two {b}", "C={a}"}};
-  options.outputs = {{OutputKind::File, "out-{b}"}};
+  options.commands.names = {"run {a} {c}"};
+  options.commands.hooks[HookKind::Setup] = {"s {a}"};
+  options.commands.hooks[HookKind::Prepare] = {"p {b}"};
+  options.commands.hooks[HookKind::Conclude] = {"c {a}{b}"};
+  options.commands.hooks[HookKind::Cleanup] = {"{x}"};
+  options.commands.environment = {{"A=two {b}", "C={a}"}};
+  options.commands.outputs = {{OutputKind::File, "out-{b}"}};
   const Command command = commands(options).at(0);
   CHECK(command.text == "x {b}");
   CHECK(command.hooks[HookKind::Setup] == "s {b}");
@@ -109,34 +109,34 @@ TEST_CASE("values go into names, hooks, variables and output files, and are not 
 
 TEST_CASE("values that a name does not show follow it") {
   Options options = options_of({"x {n}"}, {list("n", {"1", "2"}), list("m", {"a"})});
-  options.hooks[HookKind::Setup] = {"{m}"};
+  options.commands.hooks[HookKind::Setup] = {"{m}"};
   CHECK(names(options) == Words{"x 1 (m = a)", "x 2 (m = a)"});
-  options.names = {"it"};
+  options.commands.names = {"it"};
   CHECK(names(options) == Words{"it (n = 1, m = a)", "it (n = 2, m = a)"});
-  options.names = {"{m}{n}"};
+  options.commands.names = {"{m}{n}"};
   CHECK(names(options) == Words{"a1", "a2"});
-  options.names = {"first", "second"};
+  options.commands.names = {"first", "second"};
   CHECK(names(options) == Words{"first", "second"});
-  options.names = {"first", "second", "third"};
+  options.commands.names = {"first", "second", "third"};
   CHECK(refusal(options) == "3 names (-n) for 2 commands; give at most one name per command");
 }
 
 TEST_CASE("equal names say what the commands differ in") {
   Options options = options_of({"sort f", "sort f", "wc f"});
-  options.folders = {"d1", "d2", "d1"};
-  options.environment = {{"A=1", "LC_ALL=C"}, {"A=1"}, {"A=1"}};
-  const auto commands = make_commands(options).value();
+  options.commands.folders = {"d1", "d2", "d1"};
+  options.commands.environment = {{"A=1", "LC_ALL=C"}, {"A=1"}, {"A=1"}};
+  const auto commands = make_commands(options.commands).value();
   CHECK(commands[0].name == "sort f (cwd d1, LC_ALL=C)");
   CHECK(commands[1].name == "sort f (cwd d2)");
   CHECK(commands[2].name == "wc f");
-  options.inputs = {"x", "y", ""};
+  options.commands.inputs = {"x", "y", ""};
   CHECK(names(options) ==
         Words{"sort f (cwd d1, LC_ALL=C, input x)", "sort f (cwd d2, input y)", "wc f"});
-  options.inputs = {"x", "y"};
+  options.commands.inputs = {"x", "y"};
   CHECK(refusal(options).starts_with("2 --input for 3 "));
   Options scanned = options_of({"sort"}, {list("n", {"1", "2"})});
-  scanned.inputs = {"f{n}"};
-  CHECK(make_commands(scanned).value()[1].input == "f2");
+  scanned.commands.inputs = {"f{n}"};
+  CHECK(make_commands(scanned.commands).value()[1].input == "f2");
 }
 
 TEST_CASE("a scan counts exactly") {
@@ -166,7 +166,7 @@ TEST_CASE("parameters that make no sense are refused") {
 
 TEST_CASE("a variable that only --output mentions is used") {
   Options options = options_of({"old", "new"}, {list("n", {"1", "2"})});
-  options.outputs = {{OutputKind::File, "out-{n}"}};
+  options.commands.outputs = {{OutputKind::File, "out-{n}"}};
   const auto all = commands(options);
   REQUIRE(all.size() == 4);
   CHECK(all.at(3).output.path == "out-2");
@@ -174,10 +174,10 @@ TEST_CASE("a variable that only --output mentions is used") {
 
 TEST_CASE("hooks, variables and outputs are given once for all, or once per command") {
   Options options = options_of({"old", "new"});
-  options.hooks[HookKind::Prepare] = {"both"};
-  options.hooks[HookKind::Conclude] = {"first", "second"};
-  options.environment = {{"A=1"}, {"A=2"}};
-  options.outputs = {{OutputKind::Pipe}, {OutputKind::Inherit}};
+  options.commands.hooks[HookKind::Prepare] = {"both"};
+  options.commands.hooks[HookKind::Conclude] = {"first", "second"};
+  options.commands.environment = {{"A=1"}, {"A=2"}};
+  options.commands.outputs = {{OutputKind::Pipe}, {OutputKind::Inherit}};
   const auto all = commands(options);
   CHECK(all[1].hooks[HookKind::Prepare] == "both");
   CHECK(all[0].hooks[HookKind::Conclude] == "first");
@@ -190,19 +190,19 @@ TEST_CASE("hooks, variables and outputs are given once for all, or once per comm
 
 TEST_CASE("with parameters, once per command may also mean once per command measured") {
   Options options = options_of({"x {n}"}, {list("n", {"1", "2"})});
-  options.hooks[HookKind::Prepare] = {"a", "b"};
+  options.commands.hooks[HookKind::Prepare] = {"a", "b"};
   CHECK(commands(options)[1].hooks[HookKind::Prepare] == "b");
 }
 
 TEST_CASE("more, or fewer, than one per command is refused") {
   Options options = options_of({"a", "b", "c"});
-  options.hooks[HookKind::Prepare] = {"1", "2"};
+  options.commands.hooks[HookKind::Prepare] = {"1", "2"};
   CHECK(refusal(options) ==
         "2 --prepare for 3 commands; give it once for all, or once per command");
-  options.hooks[HookKind::Prepare] = {"1", "2", "3", "4"};
+  options.commands.hooks[HookKind::Prepare] = {"1", "2", "3", "4"};
   CHECK(refusal(options).starts_with("4 --prepare for 3 "));
-  options.hooks[HookKind::Prepare].clear();
-  options.outputs = {{OutputKind::Null}, {OutputKind::Null}};
+  options.commands.hooks[HookKind::Prepare].clear();
+  options.commands.outputs = {{OutputKind::Null}, {OutputKind::Null}};
   CHECK(refusal(options).starts_with("2 --output for 3 "));
 }
 
@@ -211,14 +211,14 @@ TEST_CASE("setups and cleanups make the order sequential, unless one was asked f
     return make_plan(options, no_events, 1).value();
   };
   Options options = options_of({"a", "b"});
-  options.hooks[HookKind::Prepare] = {"p"};
-  CHECK(plan_of(options).order == Order::Random);
-  options.hooks[HookKind::Cleanup] = {"c"};
-  CHECK(plan_of(options).order == Order::Sequential);
-  CHECK(plan_of(options).order_is_for_hooks);
-  options.order = Order::Random;
-  CHECK(plan_of(options).order == Order::Random);
-  CHECK_FALSE(plan_of(options).order_is_for_hooks);
+  options.commands.hooks[HookKind::Prepare] = {"p"};
+  CHECK(plan_of(options).setting.order == Order::Random);
+  options.commands.hooks[HookKind::Cleanup] = {"c"};
+  CHECK(plan_of(options).setting.order == Order::Sequential);
+  CHECK(plan_of(options).setting.order_is_for_hooks);
+  options.run.order = Order::Random;
+  CHECK(plan_of(options).setting.order == Order::Random);
+  CHECK_FALSE(plan_of(options).setting.order_is_for_hooks);
 }
 
 TEST_CASE("shell syntax without a shell is pointed out, once of a kind, with what runs it") {
@@ -228,14 +228,14 @@ TEST_CASE("shell syntax without a shell is pointed out, once of a kind, with wha
               "it in a shell",
               "'echo $HOME' has an unquoted $HOME, which the program gets as it is; use -S to run "
               "it in a shell"});
-  options.shell = Shell{{"sh"}};
+  options.commands.shell = Shell{{"sh"}};
   CHECK(hints_about(options, {}).empty());
 }
 
 TEST_CASE("a grep whose output is thrown away may stop early, and no other command") {
   const auto hints = [](const std::string& text, OutputChoice output = {}) {
     Options options = options_of({text});
-    options.outputs = {std::move(output)};
+    options.commands.outputs = {std::move(output)};
     return hints_about({}, commands(options)).size();
   };
   CHECK(hints("grep -r x .") == 1);
@@ -244,21 +244,21 @@ TEST_CASE("a grep whose output is thrown away may stop early, and no other comma
   CHECK(hints("ripgrep x file") == 0);
   CHECK(hints("cat grep") == 0);
   Options shell = options_of({"grep x file | wc -l"});
-  shell.shell = Shell{{"sh"}};
+  shell.commands.shell = Shell{{"sh"}};
   CHECK(hints_about({}, commands(shell)).empty());
 }
 
 TEST_CASE("a folder is given once for all commands or once per command, with the values in it") {
   Options options = options_of({"a {v}", "b {v}"}, {list("v", {"1", "2"})});
-  options.folders = {"of-{v}"};
+  options.commands.folders = {"of-{v}"};
   CHECK(commands(options)[2].folder == "of-2");
-  options.folders = {"x", "y"};
+  options.commands.folders = {"x", "y"};
   CHECK(commands(options)[1].folder == "y");
   CHECK(commands(options)[2].folder == "x");
-  options.folders = {"x", "y", "z"};
+  options.commands.folders = {"x", "y", "z"};
   CHECK(refusal(options).starts_with("3 --cwd for 4 "));
   Options only = options_of({"a"}, {list("v", {"1", "2"})});
-  only.folders = {"of-{v}"};
+  only.commands.folders = {"of-{v}"};
   CHECK(commands(only).size() == 2);
 }
 

@@ -13,12 +13,12 @@ namespace {
 
 Options with_formulas(const std::vector<std::string>& formulas) {
   Options options;
-  options.commands = {"a", "b"};
+  options.commands.texts = {"a", "b"};
   for (const std::string& text : formulas) {
     const std::size_t sign = text.find('=');
     auto metric = parse_own_metric(text.substr(0, sign)).value();
     metric.text = text.substr(sign + 1);
-    options.derived.push_back(metric);
+    options.counting.derived.push_back(metric);
   }
   return options;
 }
@@ -60,12 +60,12 @@ std::optional<double> value(const Plan& plan, std::string_view name,
                             std::vector<std::optional<std::uint64_t>> counts) {
   const auto place = find_metric(plan.metrics, name).value();
   RunRecord run;
-  run.step.kind = plan.events.kind_of(0);
+  run.step.kind = plan.setting.events.kind_of(0);
   run.usage.wall_ns = 2'000'000'000;
   run.usage.user_ns = 1'500'000'000;
   run.usage.system_ns = 500'000'000;
   run.counts = std::move(counts);
-  return MetricReader(plan.metrics[place], plan.events).value(run);
+  return MetricReader(plan.metrics[place], plan.setting.events).value(run);
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ std::optional<double> value(const Plan& plan, std::string_view name,
 TEST_CASE("a formula over what the kernel accounts needs no events") {
   Engine engine;
   Options options = with_formulas({"idle:ms=wall_time - 0.5*cpu_time", "twice=idle*2"});
-  options.metrics = MetricSelection::Time;
+  options.counting.metrics = MetricSelection::Time;
   const auto plan = make_plan(options, engine.select(), 1).value();
   CHECK(engine.asked.empty());
   CHECK(*value(plan, "idle", {}) == doctest::Approx(1.0));
@@ -113,14 +113,14 @@ TEST_CASE("the events of a formula are counted alongside the default ones, and a
 TEST_CASE("a built-in formula is measured where a row, a gate or a formula names it") {
   Engine engine;
   Options options = with_formulas({});
-  options.metrics = MetricSelection::Listed;
-  options.metric_list = {"wall_time", "mpki"};
+  options.counting.metrics = MetricSelection::Listed;
+  options.counting.metric_list = {"wall_time", "mpki"};
   const auto plan = make_plan(options, engine.select(), 1).value();
   CHECK(engine.asked.back().names == std::vector<std::string>{"cache-misses", "instructions"});
   CHECK(*value(plan, "mpki", {3, 1000}) == doctest::Approx(3.0));
   CHECK_FALSE(find_metric(plan.metrics, "clock"));
   Options gated = with_formulas({"worse=branch_miss_rate*100"});
-  gated.gates.push_back({.metric = "cpu_utilization"});
+  gated.gates.conditions.push_back({.metric = "cpu_utilization"});
   const auto other = make_plan(gated, engine.select(), 1).value();
   CHECK(*value(other, "cpu_utilization", {}) == doctest::Approx(1.0));
   CHECK(*value(other, "worse", {9, 1, 4}) == doctest::Approx(25.0));
@@ -129,7 +129,7 @@ TEST_CASE("a built-in formula is measured where a row, a gate or a formula names
 TEST_CASE("--metrics all has the built-in formulas whose parts are measured, and no others") {
   Engine engine;
   Options options = with_formulas({});
-  options.metrics = MetricSelection::All;
+  options.counting.metrics = MetricSelection::All;
   const auto plan = make_plan(options, engine.select(), 1).value();
   CHECK(find_metric(plan.metrics, "cpu_utilization"));
   CHECK_FALSE(find_metric(plan.metrics, "mpki"));
@@ -141,7 +141,7 @@ TEST_CASE("the clock divides cycles by the time of the levels in which they were
   for (const auto levels : {CountedLevels::UserAndKernel, CountedLevels::UserOnly}) {
     Engine engine{.levels = levels};
     Options options = with_formulas({});
-    options.metrics = MetricSelection::All;
+    options.counting.metrics = MetricSelection::All;
     const auto plan = make_plan(options, engine.select(), 1).value();
     // 1.5 s in user space, 0.5 s in the kernel.
     CHECK(*value(plan, "clock", {3'000'000'000}) ==
@@ -152,8 +152,8 @@ TEST_CASE("the clock divides cycles by the time of the levels in which they were
 
 TEST_CASE("topdown's shares are made of the events that the processor has") {
   Options options = with_formulas({});
-  options.metrics = MetricSelection::Listed;
-  options.metric_list = {"topdown_retiring", "topdown_backend_bound"};
+  options.counting.metrics = MetricSelection::Listed;
+  options.counting.metric_list = {"topdown_retiring", "topdown_backend_bound"};
   Engine engine;
   const auto plan = make_plan(options, engine.select(), 1).value();
   CHECK(engine.asked.back().names ==
@@ -161,8 +161,8 @@ TEST_CASE("topdown's shares are made of the events that the processor has") {
   CHECK(*value(plan, "topdown_retiring", {400, 1000, 300}) == doctest::Approx(0.4));
   CHECK(*value(plan, "topdown_backend_bound", {400, 1000, 300}) == doctest::Approx(0.3));
 
-  options.metric_list = {"topdown_retiring", "topdown_bad_speculation", "topdown_frontend_bound",
-                         "topdown_backend_bound"};
+  options.counting.metric_list = {"topdown_retiring", "topdown_bad_speculation",
+                                  "topdown_frontend_bound", "topdown_backend_bound"};
   std::vector<EventRequest> asked;
   const auto skylake = [&](const EventRequest& wanted) -> Result<EventSet> {
     asked.push_back(wanted);
@@ -207,7 +207,7 @@ TEST_CASE("times and counts of different runs are not divided, but for the clock
       "--derive 'x=cycles/wall_time' needs times and counts of the same run, and the counts are "
       "simulated; divide counts by counts");
   Options clock = with_formulas({});
-  clock.gates.push_back({.metric = "clock", .below = true});
+  clock.gates.conditions.push_back({.metric = "clock", .below = true});
   CHECK(refusal_of_formulas(clock, apart) == "accepted");
   CHECK(refusal_of_formulas(clock, {.kind = RoundKind::Simulated}).starts_with("clock needs "));
 }

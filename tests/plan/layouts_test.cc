@@ -14,7 +14,7 @@ namespace {
 
 Options layouts_of(std::vector<std::string> commands, std::uint64_t layouts = 4) {
   Options options = options_of(std::move(commands));
-  options.layouts = layouts;
+  options.run.layouts = layouts;
   return options;
 }
 
@@ -46,7 +46,7 @@ TEST_CASE("each layout has one round of a sweep, at a random place") {
 
 TEST_CASE("layouts follow each other by their numbers where nothing is shuffled") {
   Options options = layouts_of({"./a-{layout}", "./b-{layout}"});
-  options.order = Order::Interleaved;
+  options.run.order = Order::Interleaved;
   const auto plan = make_plan(options, no_events, 1);
   CHECK(layouts_of_rounds(*plan, RoundKind::Timed, 4, 8) ==
         std::vector<std::uint32_t>{0, 1, 2, 3, 0, 1, 2, 3});
@@ -54,9 +54,9 @@ TEST_CASE("layouts follow each other by their numbers where nothing is shuffled"
 
 TEST_CASE("all rounds of a sweep serve the same pass") {
   Plan plan;
-  plan.layouts = 4;
+  plan.setting.layouts = 4;
   plan.commands.resize(1);
-  plan.events.passes = {{{}, RoundKind::Counting}, {{}, RoundKind::Counting}};
+  plan.setting.events.passes = {{{}, RoundKind::Counting}, {{}, RoundKind::Counting}};
   std::map<std::uint32_t, std::set<std::uint32_t>> layouts;  // by pass
   for (std::uint32_t round = 0; round < 8; ++round)
     for (const Step& step : steps_of_round(plan, RoundKind::Counting, round, 0, 1))
@@ -67,11 +67,11 @@ TEST_CASE("all rounds of a sweep serve the same pass") {
 
 TEST_CASE("{layout} is a layout's number in all that is run for it") {
   Options options = layouts_of({"./old-{layout} 'a {layout}'"});
-  options.names = {"old"};
-  options.builds = {"make {layout}"};
-  options.folders = {"d{layout}"};
-  options.environment = {{"N={layout}"}};
-  options.hooks[HookKind::Prepare] = {"echo {layout}"};
+  options.commands.names = {"old"};
+  options.commands.builds = {"make {layout}"};
+  options.commands.folders = {"d{layout}"};
+  options.commands.environment = {{"N={layout}"}};
+  options.commands.hooks[HookKind::Prepare] = {"echo {layout}"};
   const auto plan = make_plan(options, no_events, 1);
   REQUIRE(plan);
   const Command third = command_in_layout(*plan, 0, 2);
@@ -92,10 +92,10 @@ TEST_CASE("without --layouts {layout} is text") {
 TEST_CASE("a command whose layouts would be one program is refused") {
   CHECK(answer_to(layouts_of({"./a-{layout}", "./b"})).find("'./b'") != std::string::npos);
   Options by_folder = layouts_of({"./a"});
-  by_folder.folders = {"d{layout}"};
+  by_folder.commands.folders = {"d{layout}"};
   CHECK(answer_to(by_folder) == "accepted");
   Options by_variable = layouts_of({"./a {layout}"});
-  by_variable.parameters = {{.name = "layout", .values = {"1"}}};
+  by_variable.commands.parameters = {{.name = "layout", .values = {"1"}}};
   CHECK(answer_to(by_variable).find("'layout'") != std::string::npos);
 }
 

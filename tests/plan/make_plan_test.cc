@@ -57,7 +57,7 @@ TEST_CASE("an engine that was named and counts nothing here is refused with the 
   };
   Options options = options_of({"./old"});
   CHECK(make_plan(options, counts_nothing, 1));
-  options.engine = EngineChoice::Perf;
+  options.counting.engine = EngineChoice::Perf;
   const auto refused = make_plan(options, counts_nothing, 1);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().line() ==
@@ -66,7 +66,7 @@ TEST_CASE("an engine that was named and counts nothing here is refused with the 
 
 TEST_CASE("a command is split into words and named by its text, or by the name it was given") {
   Options options = options_of({"./old", "./new -O2 'a b'", "./newer"});
-  options.names = {"", "second"};
+  options.commands.names = {"", "second"};
   const Plan plan = plan_of(options);
   REQUIRE(plan.commands.size() == 3);
   CHECK(plan.commands[0].name == "./old");
@@ -79,7 +79,7 @@ TEST_CASE("a command is split into words and named by its text, or by the name i
 
 TEST_CASE("with a shell the command is one word of it, as typed") {
   Options options = options_of({"FOO=1 ./x | wc \"", "a 'b"});
-  options.shell = Shell{{"bash", "--norc"}};
+  options.commands.shell = Shell{{"bash", "--norc"}};
   const Plan plan = plan_of(options);
   CHECK(plan.commands[0].words == Words{"bash", "--norc", "-c", "FOO=1 ./x | wc \""});
   CHECK(plan.commands[1].words == Words{"bash", "--norc", "-c", "a 'b"});
@@ -92,7 +92,7 @@ TEST_CASE("a command that cannot be run is refused by its number and text") {
   CHECK(refusal_of(options_of({""})).starts_with("command 1 '' "));
   CHECK(refusal_of(options_of({"'' x"})).starts_with("command 1 \"'' x\" "));
   Options shell = options_of({" \n"});
-  shell.shell = Shell{{"sh"}};
+  shell.commands.shell = Shell{{"sh"}};
   CHECK(refusal_of(shell).starts_with("command 1 ' \\n' "));
 }
 
@@ -109,38 +109,38 @@ TEST_CASE("an assignment before a command needs a shell or env") {
 
 TEST_CASE("more names than commands are refused") {
   Options options = options_of({"./old"});
-  options.names = {"a", "b"};
+  options.commands.names = {"a", "b"};
   CHECK(refusal_of(options).starts_with("2 names (-n) for 1 "));
 }
 
 TEST_CASE("the order is random unless asked otherwise, and its seed the clock's") {
   Options options = options_of({"./old", "./new"});
-  CHECK(plan_of(options).order == Order::Random);
-  CHECK(plan_of(options, 77).seed == 77);
-  options.order = Order::Sequential;
-  options.seed = 0;
-  CHECK(plan_of(options).order == Order::Sequential);
-  CHECK(plan_of(options, 77).seed == 0);
+  CHECK(plan_of(options).setting.order == Order::Random);
+  CHECK(plan_of(options, 77).setting.seed == 77);
+  options.run.order = Order::Sequential;
+  options.run.seed = 0;
+  CHECK(plan_of(options).setting.order == Order::Sequential);
+  CHECK(plan_of(options, 77).setting.seed == 0);
 }
 
 TEST_CASE("what the options say of runs is in the plan") {
   Options options = options_of({"./old", "./new"});
-  options.min_runs = 3;
-  options.max_runs = 9;
-  options.duration = std::chrono::seconds(2);
-  options.warmup = 4;
-  options.timeout = std::chrono::milliseconds(5);
-  options.ignore_failure = IgnoreFailure{.any = false, .statuses = {3}};
-  options.inputs = {"in.txt"};
-  options.outputs = {OutputChoice{OutputKind::Pipe}};
-  options.gates = {Condition{"cpu_time", 5.0}};
-  options.confidence = 0.99;
+  options.run.min_runs = 3;
+  options.run.max_runs = 9;
+  options.run.duration = std::chrono::seconds(2);
+  options.run.warmup = 4;
+  options.run.timeout = std::chrono::milliseconds(5);
+  options.run.ignore_failure = IgnoreFailure{.any = false, .statuses = {3}};
+  options.commands.inputs = {"in.txt"};
+  options.commands.outputs = {OutputChoice{OutputKind::Pipe}};
+  options.gates.conditions = {Condition{"cpu_time", 5.0}};
+  options.gates.confidence = 0.99;
   const Plan plan = plan_of(options);
-  CHECK_FALSE(plan.stop.exact_runs.has_value());
-  CHECK(plan.stop.min_runs == 3);
-  CHECK(plan.stop.max_runs == 9);
-  CHECK(plan.stop.budget_per_command == std::chrono::seconds(2));
-  CHECK(plan.warmup == 4);
+  CHECK_FALSE(plan.setting.stop.exact_runs.has_value());
+  CHECK(plan.setting.stop.min_runs == 3);
+  CHECK(plan.setting.stop.max_runs == 9);
+  CHECK(plan.setting.stop.budget_per_command == std::chrono::seconds(2));
+  CHECK(plan.setting.warmup == 4);
   CHECK(plan.timeout == std::chrono::milliseconds(5));
   CHECK(plan.ignore_failure.value().statuses == std::vector<int>{3});
   CHECK(plan.commands.front().input == "in.txt");
@@ -149,20 +149,20 @@ TEST_CASE("what the options say of runs is in the plan") {
   CHECK(plan.gates.front().condition.limit_percent == 5.0);
   CHECK(plan.metrics[plan.gates.front().metric].name == "cpu_time");
   CHECK(plan.confidence == 0.99);
-  options.max_runs.reset();
-  options.runs = 6;
-  CHECK(plan_of(options).stop.exact_runs == 6);
+  options.run.max_runs.reset();
+  options.run.runs = 6;
+  CHECK(plan_of(options).setting.stop.exact_runs == 6);
 }
 
 TEST_CASE("the engine is asked for the wanted events, and its refusal is the plan's") {
   OneEventPerPass engine;
   Options options = options_of({"./old"});
-  options.events = {"a", "b"};
-  options.single_pass = true;
+  options.counting.events = {"a", "b"};
+  options.counting.single_pass = true;
   const auto plan = make_plan(options, engine.select(), 1).value();
   CHECK(engine.asked.value() == std::pair<Words, bool>{{"a", "b"}, true});
-  CHECK(plan.events.events.size() == 2);
-  options.events = {"a", "nosuch"};
+  CHECK(plan.setting.events.events.size() == 2);
+  options.counting.events = {"a", "nosuch"};
   CHECK(refusal_of(options) == "'nosuch' is not an event; lauka -l lists them");
 }
 
@@ -175,11 +175,11 @@ TEST_CASE("a command that cannot be run is found before the engine is asked") {
 TEST_CASE("where only times are wanted nothing is counted, but what was asked for") {
   OneEventPerPass engine;
   Options options = options_of({"./old"});
-  options.metrics = MetricSelection::Time;
+  options.counting.metrics = MetricSelection::Time;
   const auto times = make_plan(options, engine.select(), 1).value();
   CHECK_FALSE(engine.asked.has_value());
-  CHECK(times.events.events.empty());
-  options.events = {"a"};
+  CHECK(times.setting.events.events.empty());
+  options.counting.events = {"a"};
   const Plan with_event = plan_of(options);
   CHECK(with_event.metrics.back().name == "a");
   CHECK(with_event.metrics.back().shown == Shown::Always);
@@ -196,32 +196,32 @@ TEST_CASE("--verbose shows all rows, unless a choice was made") {
   };
   Options options = options_of({"./old"});
   CHECK(shows_user_time_and_peak(options) == std::pair{false, true});
-  options.verbosity = Verbosity::Verbose;
+  options.output.verbosity = Verbosity::Verbose;
   CHECK(shows_user_time_and_peak(options) == std::pair{true, true});
-  options.metrics = MetricSelection::Time;
+  options.counting.metrics = MetricSelection::Time;
   CHECK(shows_user_time_and_peak(options) == std::pair{true, false});
 }
 
 TEST_CASE("every pass gets a run: events that were asked for are refused where runs are too few") {
   Options options = options_of({"./old"});
-  options.events = {"a", "b", "c"};
-  options.runs = 3;
+  options.counting.events = {"a", "b", "c"};
+  options.run.runs = 3;
   CHECK(refusal_of(options) == "accepted");
-  options.runs = 2;
+  options.run.runs = 2;
   CHECK(refusal_of(options) ==
         "the events need 3 passes, more than the 2 runs of each command; allow 3 runs, or count "
         "fewer events");
-  options.runs.reset();
-  options.max_runs = 1;
-  options.min_runs = 1;
+  options.run.runs.reset();
+  options.run.max_runs = 1;
+  options.run.min_runs = 1;
   check_order(refusal_of(options), {" 3 passes", " the 1 run ", " 3 runs"});
-  options.max_runs.reset();
-  CHECK(plan_of(options).stop.min_runs == 3);
+  options.run.max_runs.reset();
+  CHECK(plan_of(options).setting.stop.min_runs == 3);
 }
 
 TEST_CASE("default events may stay uncounted where runs are too few") {
   Options options = options_of({"./old"});
-  options.runs = 1;
+  options.run.runs = 1;
   const SelectEvents two_passes = [](const EventRequest&) -> Result<EventSet> {
     EventSet set;
     set.events = {Event{"a", "a"}, Event{"b", "b"}};
@@ -229,11 +229,11 @@ TEST_CASE("default events may stay uncounted where runs are too few") {
     return set;
   };
   CHECK(make_plan(options, two_passes, 1).has_value());
-  options.runs.reset();
-  options.min_runs = 1;
-  options.max_runs = 1;
+  options.run.runs.reset();
+  options.run.min_runs = 1;
+  options.run.max_runs = 1;
   const auto plan = make_plan(options, two_passes, 1).value();
-  CHECK(plan.stop.min_runs == 1);
+  CHECK(plan.setting.stop.min_runs == 1);
 }
 
 TEST_CASE("ipc without counters for both of its events names the counters, not the events") {
@@ -248,13 +248,13 @@ TEST_CASE("ipc without counters for both of its events names the counters, not t
       "ipc cannot be measured: there are counters for either cycles or instructions, not for both "
       "at once; lauka --check shows who holds the others";
   Options options = options_of({"./old", "./new"});
-  options.gates = {Condition{"ipc", 1.0}};
+  options.gates.conditions = {Condition{"ipc", 1.0}};
   const auto gated = make_plan(options, in_turns, 1);
   REQUIRE_FALSE(gated.has_value());
   CHECK(gated.error().line() == why);
-  options.gates.clear();
-  options.metrics = MetricSelection::Listed;
-  options.metric_list = {"ipc"};
+  options.gates.conditions.clear();
+  options.counting.metrics = MetricSelection::Listed;
+  options.counting.metric_list = {"ipc"};
   const auto listed = make_plan(options, in_turns, 1);
   REQUIRE_FALSE(listed.has_value());
   CHECK(listed.error().line() == why);
@@ -262,21 +262,21 @@ TEST_CASE("ipc without counters for both of its events names the counters, not t
 
 TEST_CASE("a gate needs a metric that is measured, and something to compare with") {
   Options options = options_of({"./old", "./new"});
-  options.gates = {{"wal_time", 5.0}};
-  options.engine = EngineChoice::None;
+  options.gates.conditions = {{"wal_time", 5.0}};
+  options.counting.engine = EngineChoice::None;
   const auto refused_by_engine = [](const EventRequest& wanted) -> Result<EventSet> {
     if (wanted.names.empty()) return EventSet{};
     return Error{"no counters", "none"};
   };
   CHECK(make_plan(options, refused_by_engine, 1).error().line() ==
         "there is no metric 'wal_time'; did you mean wall_time? lauka --list-metrics lists them");
-  options.gates = {{"instructions", 5.0}};
+  options.gates.conditions = {{"instructions", 5.0}};
   CHECK(make_plan(options, refused_by_engine, 1).error().line() == "no counters; none");
-  options.gates = {{"p_share", 5.0}};
+  options.gates.conditions = {{"p_share", 5.0}};
   CHECK(refusal_of(options) ==
         "a gate on 'p_share', which is not measured; add it with -e, or name another metric");
   options = options_of({"./old"});
-  options.gates = {{"wall_time", 5.0}};
+  options.gates.conditions = {{"wall_time", 5.0}};
   CHECK(refusal_of(options) ==
         "a gate (--fail-if-slower, --fail-if) has nothing to compare './old' with; add another "
         "command, --reference COMMAND or --baseline FILE");
@@ -284,9 +284,9 @@ TEST_CASE("a gate needs a metric that is measured, and something to compare with
 
 TEST_CASE("a gate on a value needs no reference, but the metric's unit") {
   Options options = options_of({"./old"});
-  options.gates = {{"wall_time", 0.0, false, 0.2, "200ms", Unit::Seconds}};
+  options.gates.conditions = {{"wall_time", 0.0, false, 0.2, "200ms", Unit::Seconds}};
   CHECK(plan_of(options).gates.size() == 1);
-  options.gates[0].metric = "peak_rss";
+  options.gates.conditions[0].metric = "peak_rss";
   CHECK(refusal_of(options) ==
         "a gate on peak_rss cannot have the limit '200ms'; write the limit in B, kB, MB, GB, KiB, "
         "MiB, GiB, or as a percentage of the reference");
@@ -300,28 +300,28 @@ TEST_CASE("a gate has its event counted: in addition to the default ones, or to 
     return engine.asked.value().first;
   };
   Options options = options_of({"./old", "./new"});
-  options.gates = {{"faults", 1.0}, {"wall_time", 1.0}};
+  options.gates.conditions = {{"faults", 1.0}, {"wall_time", 1.0}};
   CHECK(asked_for(options) == Words{"default", "faults"});
-  options.gates[0].metric = "default";
+  options.gates.conditions[0].metric = "default";
   CHECK(asked_for(options).empty());  // is there anyway
-  options.gates[0].metric = "ipc";
+  options.gates.conditions[0].metric = "ipc";
   CHECK_FALSE(make_plan(options, engine.select(), 1).has_value());  // not counted in one pass here
   CHECK(engine.asked.value().first == Words{"default", "instructions", "cycles"});
-  options.gates[0].metric = "faults";
-  options.events = {"a"};
+  options.gates.conditions[0].metric = "faults";
+  options.counting.events = {"a"};
   CHECK(asked_for(options) == Words{"a", "faults"});
-  options.with_default_events = true;
+  options.counting.with_default_events = true;
   CHECK(asked_for(options) == Words{"default", "a", "faults"});
   options = options_of({"./old", "./new"});
-  options.metrics = MetricSelection::Time;
-  options.gates = {{"faults", 1.0}};
+  options.counting.metrics = MetricSelection::Time;
+  options.gates.conditions = {{"faults", 1.0}};
   CHECK(asked_for(options) == Words{"faults"});
 }
 
 TEST_CASE("a gate that fails where its metric gets better says so") {
   const auto notes_of = [](const Condition& gate) {
     Options options = options_of({"./old", "./new"});
-    options.gates = {gate};
+    options.gates.conditions = {gate};
     OneEventPerPass engine;
     const SelectEvents counting = [](const EventRequest&) -> Result<EventSet> {
       return EventSet{{{.name = "instructions", .meaning = "", .role = Role::Instructions},
@@ -329,7 +329,7 @@ TEST_CASE("a gate that fails where its metric gets better says so") {
                       {Pass{{0, 1}}},
                       {}};
     };
-    return texts_of(make_plan(options, counting, 1)->events.notes);
+    return texts_of(make_plan(options, counting, 1)->setting.events.notes);
   };
   CHECK(notes_of({"ipc", 5.0}) == Words{"the gate on ipc fails when the metric improves (more is "
                                         "better); to fail when it gets worse, write 'ipc < -5'"});
@@ -343,18 +343,18 @@ TEST_CASE("times by kind of core are in every pass, and in one of their own wher
   cores.timed = {"P", "E"};
   OneEventPerPass engine;
   Options options = options_of({"old"});
-  options.events = {"a", "b"};
+  options.counting.events = {"a", "b"};
   const auto plan = make_plan(options, engine.select(), 1, cores).value();
-  REQUIRE(plan.events.passes.size() == 2);
-  CHECK(plan.events.passes[0].events == std::vector<std::size_t>{0, 2, 3});
-  CHECK(plan.events.passes[1].events == std::vector<std::size_t>{1, 2, 3});
-  CHECK(plan.events.events[2].name == "p_time");
-  CHECK(plan.events.core_times() == std::vector<std::size_t>{2, 3});
-  options.events.clear();
-  options.metrics = MetricSelection::Time;
+  REQUIRE(plan.setting.events.passes.size() == 2);
+  CHECK(plan.setting.events.passes[0].events == std::vector<std::size_t>{0, 2, 3});
+  CHECK(plan.setting.events.passes[1].events == std::vector<std::size_t>{1, 2, 3});
+  CHECK(plan.setting.events.events[2].name == "p_time");
+  CHECK(plan.setting.events.core_times() == std::vector<std::size_t>{2, 3});
+  options.counting.events.clear();
+  options.counting.metrics = MetricSelection::Time;
   const auto times = make_plan(options, engine.select(), 1, cores).value();
-  REQUIRE(times.events.passes.size() == 1);
-  CHECK(times.events.passes[0].events == std::vector<std::size_t>{0, 1});
+  REQUIRE(times.setting.events.passes.size() == 1);
+  CHECK(times.setting.events.passes[0].events == std::vector<std::size_t>{0, 1});
 }
 
 TEST_CASE("simulated runs have no times by kind of core") {
@@ -368,21 +368,21 @@ TEST_CASE("simulated runs have no times by kind of core") {
     return set;
   };
   const auto plan = make_plan(options_of({"old"}), simulating, 1, cores).value();
-  CHECK(plan.events.passes[0].events == std::vector<std::size_t>{1, 2, 3});
-  CHECK(plan.events.passes[1].events == std::vector<std::size_t>{0});
-  CHECK(plan.events.events[3].name == "unsplit_time");
+  CHECK(plan.setting.events.passes[0].events == std::vector<std::size_t>{1, 2, 3});
+  CHECK(plan.setting.events.passes[1].events == std::vector<std::size_t>{0});
+  CHECK(plan.setting.events.events[3].name == "unsplit_time");
 }
 
 TEST_CASE("a precision is of a metric that every timed run measures") {
   OneEventPerPass engine;
   Options options = options_of({"./old"});
-  options.precision = 0.01;
-  options.precision_metric = "cpu_tim";
+  options.gates.precision = 0.01;
+  options.gates.precision_metric = "cpu_tim";
   const auto mistyped = make_plan(options, engine.select(), 1);
   REQUIRE_FALSE(mistyped);
   CHECK(mistyped.error().line() ==
         "--precision names 'cpu_tim', which is not measured; did you mean cpu_time?");
-  options.precision_metric = "cpu_time";
+  options.gates.precision_metric = "cpu_time";
   const Plan precise = make_plan(options, engine.select(), 1).value();
   CHECK(precise.metrics[precise.precision.value().metric].role == Role::CpuTime);
 }
@@ -398,9 +398,9 @@ Result<Plan> plan_without_events(const Options& options, bool has_tree_peak = fa
 TEST_CASE("copies at once bring their throughput along, where more is better") {
   Options options = options_of({"a"});
   CHECK_FALSE(find_metric(plan_without_events(options)->metrics, "throughput"));
-  options.jobs = 4;
+  options.run.jobs = 4;
   const auto plan = plan_without_events(options).value();
-  CHECK(plan.jobs == 4);
+  CHECK(plan.setting.jobs == 4);
   const auto place = find_metric(plan.metrics, "throughput").value();
   CHECK(plan.metrics[place].better == Better::More);
   CHECK(plan.metrics[place].shown == Shown::Always);
@@ -408,35 +408,35 @@ TEST_CASE("copies at once bring their throughput along, where more is better") {
 
 TEST_CASE("ways of running that do not go together are refused") {
   Options options = options_of({"a", "b"});
-  options.until = "ready";
+  options.run.until = Pattern::compile("ready", Pattern::Groups::Idle).value();
   CHECK(answer_to(options) == "accepted");
-  options.expected = {{}};
+  options.commands.expected = {{}};
   CHECK(answer_to(options).starts_with("--until ends runs early"));
-  options.expected.clear();
-  options.jobs = 2;
+  options.commands.expected.clear();
+  options.run.jobs = 2;
   CHECK(answer_to(options).starts_with("--until ends a run at its first line"));
   Options alone = options_of({"a"});
-  alone.expected = {{}};
+  alone.commands.expected = {{}};
   CHECK(answer_to(alone).starts_with("--expect-output same has nothing to compare with"));
-  alone.expected = {{ExpectedOutput::Kind::File, "x"}};
+  alone.commands.expected = {{ExpectedOutput::Kind::File, "x"}};
   CHECK(answer_to(alone) == "accepted");
 }
 
 TEST_CASE("tree_peak_memory is asked for by name or with all, and is there where it can be had") {
   Options options = options_of({"a"});
   CHECK(asks_for_tree_peak(options) == Asked::No);
-  options.verbosity = Verbosity::Verbose;
+  options.output.verbosity = Verbosity::Verbose;
   CHECK(asks_for_tree_peak(options) == Asked::No);
-  options.metrics = MetricSelection::All;
+  options.counting.metrics = MetricSelection::All;
   CHECK(asks_for_tree_peak(options) == Asked::WithAll);
   CHECK_FALSE(find_metric(plan_without_events(options)->metrics, kTreePeakMemory));
   CHECK(find_metric(plan_without_events(options, true)->metrics, kTreePeakMemory));
-  options.metrics = MetricSelection::Listed;
-  options.metric_list = {"wall_time", "tree_peak_memory:MiB"};
+  options.counting.metrics = MetricSelection::Listed;
+  options.counting.metric_list = {"wall_time", "tree_peak_memory:MiB"};
   CHECK(asks_for_tree_peak(options) == Asked::ByName);
   CHECK(plan_without_events(options, true));
-  options.metric_list = {"wall_time"};
-  options.gates = {{.metric = "tree_peak_memory", .limit_percent = 1}};
+  options.counting.metric_list = {"wall_time"};
+  options.gates.conditions = {{.metric = "tree_peak_memory", .limit_percent = 1}};
   CHECK(asks_for_tree_peak(options) == Asked::ByName);
 }
 

@@ -13,8 +13,8 @@ namespace lauka {
 inline Options options_of(std::vector<std::string> commands,
                           std::vector<ParameterOption> parameters = {}) {
   Options options;
-  options.commands = std::move(commands);
-  options.parameters = std::move(parameters);
+  options.commands.texts = std::move(commands);
+  options.commands.parameters = std::move(parameters);
   return options;
 }
 

@@ -12,8 +12,8 @@ namespace {
 Plan plan_of(std::size_t commands, std::uint64_t seed, Order order = Order::Random) {
   Plan plan;
   plan.commands.resize(commands);
-  plan.order = order;
-  plan.seed = seed;
+  plan.setting.order = order;
+  plan.setting.seed = seed;
   return plan;
 }
 
@@ -83,7 +83,7 @@ TEST_CASE("a step has its round and whether it is a warm-up") {
 
 TEST_CASE("rounds take turns through the passes, and a round serves one of them") {
   Plan plan = plan_of(2, 7);
-  plan.events.passes.resize(3);
+  plan.setting.events.passes.resize(3);
   std::string passes;
   for (std::uint32_t round = 0; round < 7; ++round)
     for (const Step& step : whole_round(plan, RoundKind::Timed, round))

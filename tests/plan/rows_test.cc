@@ -84,17 +84,23 @@ TEST_CASE("where only accounted metrics are listed, nothing needs to be counted"
 
 namespace {
 
-OwnMetric own(std::string_view head, std::string text = "") {
+OwnMetric own(std::string_view head, std::string formula = "") {
   auto metric = parse_own_metric(head);
   REQUIRE(metric);
-  metric->text = std::move(text);
+  metric->text = std::move(formula);
   return *metric;
+}
+
+OwnMetric scraped(std::string_view head) {
+  OwnMetric metric = own(head);
+  metric.pattern = Pattern::compile("(x)").value();
+  return metric;
 }
 
 Options with_rows(std::vector<std::string> rows = {}) {
   Options options = options_of({"a", "b"});
-  options.metrics = rows.empty() ? MetricSelection::Default : MetricSelection::Listed;
-  options.metric_list = std::move(rows);
+  options.counting.metrics = rows.empty() ? MetricSelection::Default : MetricSelection::Listed;
+  options.counting.metric_list = std::move(rows);
   return options;
 }
 
@@ -102,9 +108,9 @@ Options with_rows(std::vector<std::string> rows = {}) {
 
 TEST_CASE("what is scraped and what is announced are metrics, which gates and formulas may be on") {
   Options options = with_rows({"wall_time", "served:1:higher", "rate"});
-  options.scraped = {own("rate:higher", "(x)")};
-  options.derived = {own("each:ms", "wall_time / served")};
-  options.gates.push_back({.metric = "served", .limit_percent = -5, .below = true});
+  options.counting.scraped = {scraped("rate:higher")};
+  options.counting.derived = {own("each:ms", "wall_time / served")};
+  options.gates.conditions.push_back({.metric = "served", .limit_percent = -5, .below = true});
   const auto plan = make_plan(options, no_events, 1);
   if (!plan) FAIL(plan.error().line());
   REQUIRE(plan->reported.size() == 2);
@@ -118,15 +124,15 @@ TEST_CASE("what is scraped and what is announced are metrics, which gates and fo
 
 TEST_CASE("two metrics of one name are refused") {
   Options twice = with_rows();
-  twice.scraped = {own("rate", "(x)"), own("rate", "(y)")};
+  twice.counting.scraped = {scraped("rate"), scraped("rate")};
   CHECK(answer_to(twice) == "--scrape names rate twice; give each metric a name of its own");
   Options taken = with_rows();
-  taken.scraped = {own("wall_time", "(x)")};
+  taken.counting.scraped = {scraped("wall_time")};
   CHECK(answer_to(taken) ==
         "--scrape wall_time has the name of another metric; give it a name of its own");
   CHECK(answer_to(with_rows({"wall_time:ms:higher"})).starts_with("--metrics wall_time "));
   Options both = with_rows({"rate:higher"});
-  both.scraped = {own("rate", "(x)")};
+  both.counting.scraped = {scraped("rate")};
   CHECK(answer_to(both) ==
         "--metrics announces rate, which is there already; leave out the part after its name");
   CHECK(
@@ -139,7 +145,7 @@ namespace {
 
 Options with_percentiles(std::vector<double> percentiles) {
   Options options = options_of({"a", "b"});
-  options.percentiles = std::move(percentiles);
+  options.counting.percentiles = std::move(percentiles);
   return options;
 }
 
@@ -164,40 +170,41 @@ TEST_CASE("percentiles follow wall time, in the order asked for") {
 
 TEST_CASE("a row, a gate or a precision that names a percentile asks for it") {
   Options options = with_percentiles({});
-  options.metrics = MetricSelection::Listed;
-  options.metric_list = {"wall_time.p75:ms"};
+  options.counting.metrics = MetricSelection::Listed;
+  options.counting.metric_list = {"wall_time.p75:ms"};
   CHECK(rows_of(options) == Names{"wall_time.p75"});
   options = with_percentiles({90});
-  options.gates = {{.metric = "wall_time.p90", .limit_percent = 5}, {.metric = "wall_time.p95"}};
-  options.precision = 0.01;
-  options.precision_metric = "wall_time.p60";
+  options.gates.conditions = {{.metric = "wall_time.p90", .limit_percent = 5},
+                              {.metric = "wall_time.p95"}};
+  options.gates.precision = 0.01;
+  options.gates.precision_metric = "wall_time.p60";
   CHECK(rows_of(options) == Names{"wall_time", "wall_time.p90", "wall_time.p95", "wall_time.p60",
                                   "cpu_time", "peak_rss"});
 }
 
 TEST_CASE("runs that are too few for a percentile are refused with those that it needs") {
   Options options = with_percentiles({99});
-  options.runs = 367;
+  options.run.runs = 367;
   CHECK(rows_of(options) ==
         Names{"wall_time.p99 needs 368 runs of each command for its 95% interval, more than the "
               "367 that --runs allows; allow 368 runs, or ask for a percentile nearer to 50"});
-  options.runs = 368;
+  options.run.runs = 368;
   CHECK(rows_of(options).size() == 4);
-  options.runs.reset();
-  options.max_runs = 100;
-  options.confidence = 0.8;  // ln 0.1 / ln 0.99
+  options.run.runs.reset();
+  options.run.max_runs = 100;
+  options.gates.confidence = 0.8;  // ln 0.1 / ln 0.99
   check_order(rows_of(options).front(),
               {"wall_time.p99 ", " 230 ", " 80% ", " 100 ", " --max-runs "});
 }
 
 TEST_CASE("a refusal for too few runs names all percentiles that need more") {
   Options options = with_percentiles({50, 90, 99});
-  options.runs = 15;
+  options.run.runs = 15;
   CHECK(rows_of(options) ==
         Names{"wall_time.p90 needs 36 and wall_time.p99 368 runs of each command for their 95% "
               "intervals, more than the 15 that --runs allows; allow 368 runs, or ask for "
               "percentiles nearer to 50"});
-  options.runs = 5;
+  options.run.runs = 5;
   CHECK(rows_of(options).front().starts_with(
       "wall_time.p50 needs 6, wall_time.p90 36 and wall_time.p99 368 "));
 }
@@ -206,7 +213,7 @@ TEST_CASE("a metric of one's own with a percentile's name is refused") {
   Options options = with_percentiles({90});
   auto metric = parse_own_metric("wall_time.p90").value();
   metric.text = "cpu_time";
-  options.derived = {metric};
+  options.counting.derived = {metric};
   CHECK(rows_of(options) == Names{"--percentiles: another metric is called wall_time.p90; give "
                                   "that one another name"});
 }

@@ -96,20 +96,51 @@ inline MetricResult row(std::size_t index, const stats::Summary& values,
   return result;
 }
 
-inline CommandResult command(std::string name, std::size_t runs, std::vector<MetricResult> rows) {
+/// A command with its results.
+struct MadeCommand {
+  Command command;
   CommandResult result;
-  result.name = name;
-  result.text = std::move(name);
-  result.runs = runs;
-  result.rows = std::move(rows);
-  return result;
+};
+
+inline MadeCommand command(std::string name, std::size_t runs, std::vector<MetricResult> rows) {
+  MadeCommand made{{.name = name, .text = std::move(name), .words = {}}, {}};
+  made.result.runs = runs;
+  made.result.rows = std::move(rows);
+  return made;
+}
+
+inline void add_command(MadeCommand made, Results& results) {
+  results.session.commands.push_back(std::move(made.command));
+  results.commands.push_back(std::move(made.result));
+}
+
+inline void set_commands(Results& results, std::vector<MadeCommand> commands) {
+  results.session.commands.clear();
+  results.commands.clear();
+  for (MadeCommand& one : commands) add_command(std::move(one), results);
+}
+
+/// Removes the commands from `first` up to `end`.
+inline void remove_commands(Results& results, std::size_t first, std::size_t end) {
+  const auto erase = [&](auto& list) {
+    list.erase(list.begin() + static_cast<std::ptrdiff_t>(first),
+               list.begin() + static_cast<std::ptrdiff_t>(end));
+  };
+  erase(results.session.commands);
+  erase(results.commands);
+}
+
+/// Adds a command as often as `times` again.
+inline void repeat_command(Results& results, std::size_t command, std::size_t times = 1) {
+  for (std::size_t i = 0; i < times; ++i)
+    add_command({results.session.commands[command], results.commands[command]}, results);
 }
 
 /// Results of these commands alone, whose rows are of these metrics.
-inline Results results_of(std::vector<Metric> metrics, std::vector<CommandResult> commands) {
+inline Results results_of(std::vector<Metric> metrics, std::vector<MadeCommand> commands) {
   Results results;
-  results.metrics = std::move(metrics);
-  results.commands = std::move(commands);
+  results.session.metrics = std::move(metrics);
+  set_commands(results, std::move(commands));
   return results;
 }
 
@@ -167,17 +198,18 @@ inline std::string written(Exporter exporter, const Results& results) {
 /// The manual's example.
 inline Results manual_example() {
   Results results;
-  results.metrics = {metric("wall_time", Unit::Seconds), metric("peak_rss", Unit::Bytes),
-                     metric("core_active_cycle", Unit::Count)};
-  results.commands = {
-      command("./build-old", 9,
-              {row(0, summary(9, 0.591, 0.0076, 0.583, 0.605)),
-               row(1, summary(9, 137e6, 0.3e6, 136.6e6, 137.4e6)),
-               row(2, summary(9, 2.51e9, 22.1e6, 2.48e9, 2.54e9))}),
-      command("./build-new -O2", 9,
-              {row(0, summary(9, 0.130, 0.0083, 0.125, 0.141), changed(-0.78, 0.005)),
-               row(1, summary(9, 141e6, 0.4e6, 140.4e6, 141.9e6, 1), changed(0.031, 0.004)),
-               row(2, summary(9, 2.5e9, 31.4e6, 2.41e9, 2.59e9), changed(-0.004, 0.011))})};
+  results.session.metrics = {metric("wall_time", Unit::Seconds), metric("peak_rss", Unit::Bytes),
+                             metric("core_active_cycle", Unit::Count)};
+  set_commands(
+      results,
+      {command("./build-old", 9,
+               {row(0, summary(9, 0.591, 0.0076, 0.583, 0.605)),
+                row(1, summary(9, 137e6, 0.3e6, 136.6e6, 137.4e6)),
+                row(2, summary(9, 2.51e9, 22.1e6, 2.48e9, 2.54e9))}),
+       command("./build-new -O2", 9,
+               {row(0, summary(9, 0.130, 0.0083, 0.125, 0.141), changed(-0.78, 0.005)),
+                row(1, summary(9, 141e6, 0.4e6, 140.4e6, 141.9e6, 1), changed(0.031, 0.004)),
+                row(2, summary(9, 2.5e9, 31.4e6, 2.41e9, 2.59e9), changed(-0.004, 0.011))})});
   results.rankings = {ranked(1, 4.5512, 0.0411, true, true)};
   return results;
 }

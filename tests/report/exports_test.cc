@@ -6,7 +6,7 @@
 namespace lauka::report {
 TEST_CASE("the CSV has one row for each command and metric, in base units") {
   Results results = manual_example();
-  results.metrics[2] = metric("ipc", Unit::Ratio, Better::More, Shown::Verbose);
+  results.session.metrics[2] = metric("ipc", Unit::Ratio, Better::More, Shown::Verbose);
   results.commands[0].rows.resize(2);
   results.commands[1].rows = {
       row(0, summary(9, 0.130, 0.0083, 0.125, 0.141), changed(-0.75, 0.5)),
@@ -39,7 +39,7 @@ TEST_CASE("what is undefined is an empty field, and a bound is a maximum") {
 TEST_CASE("a name is quoted where it must be, cannot steer, and is no formula of a spreadsheet") {
   const auto names_of = [&](const std::vector<std::string>& names) {
     Results results = results_of({metric("wall_time", Unit::Seconds)}, {});
-    for (const std::string& name : names) results.commands.push_back(command(name, 0, {{}}));
+    for (const std::string& name : names) add_command(command(name, 0, {{}}), results);
     const std::string csv = written(write_summary_csv, results);
     std::string cells;
     for (std::size_t at = csv.find('\n') + 1; at < csv.size(); at = csv.find('\n', at) + 1)
@@ -59,9 +59,10 @@ TEST_CASE("the runs' CSV has one row for each run, in the order run") {
       results_of({metric("wall_time", Unit::Seconds), metric("cpu_core/cycles,u/", Unit::Count),
                   metric("instructions", Unit::Count)},
                  {command("old", 2, {}), command("new, too", 1, {})});
-  results.runs = made({{{1, 0, 0, 0, Ending::Succeeded}, {0.25, 1000.0, std::nullopt}},
-                       {{0, 0, 0, 3, Ending::Failed}, {0.5, 2000.0, std::nullopt}},
-                       {{0, 1, 1, 137, Ending::TimedOut}, {0.1, std::nullopt, 12345678901.0}}});
+  results.session.runs =
+      made({{{1, 0, 0, 0, Ending::Succeeded}, {0.25, 1000.0, std::nullopt}},
+            {{0, 0, 0, 3, Ending::Failed}, {0.5, 2000.0, std::nullopt}},
+            {{0, 1, 1, 137, Ending::TimedOut}, {0.1, std::nullopt, 12345678901.0}}});
   CHECK(written(write_runs_csv, results) ==
         "command,run,round,pass,status,outcome,wall_time,\"cpu_core/cycles,u/\",instructions\r\n"
         "\"new, too\",1,1,1,0,succeeded,0.25,1000,\r\n"
@@ -71,7 +72,7 @@ TEST_CASE("the runs' CSV has one row for each run, in the order run") {
 
 TEST_CASE("the Markdown is a table, and what was found below it") {
   Results results = manual_example();
-  results.metrics[2].shown = Shown::Verbose;
+  results.session.metrics[2].shown = Shown::Verbose;
   CHECK(
       written(write_markdown, results) ==
       "| command | measurement | mean ± σ | min … max | outliers | delta |\n"
@@ -96,7 +97,7 @@ TEST_CASE("--marks emoji puts emoji into Markdown") {
 
 TEST_CASE("without a second command there is no column for deltas") {
   Results results = manual_example();
-  results.commands.resize(1);
+  remove_commands(results, 1, results.commands.size());
   results.rankings.clear();
   const std::string text = written(write_markdown, results);
   CHECK_FALSE(has(text, "delta"));
@@ -113,7 +114,7 @@ TEST_CASE("code keeps its pipes and backticks in a cell") {
 
 TEST_CASE("a name below the table is text, whatever Markdown would make of it") {
   Results results = manual_example();
-  results.commands[1].name = "a*b* <i> [x](y) __init__ snake_case";
+  results.session.commands[1].name = "a*b* <i> [x](y) __init__ snake_case";
   CHECK(has(written(write_markdown, results),
             "\n- a\\*b\\* \\<i\\> \\[x\\](y) \\_\\_init\\_\\_ snake_case ran 4.55"));
 }
@@ -121,13 +122,13 @@ TEST_CASE("a name below the table is text, whatever Markdown would make of it") 
 TEST_CASE("what GitHub would make live in a name is code: users, issues, addresses") {
   for (const std::string name : {"ask @someone", "fix #1", "GH-12", "see www.a.org", "a://b | c"}) {
     Results results = manual_example();
-    results.commands[1].name = name;
+    results.session.commands[1].name = name;
     const std::string text = written(write_markdown, results);
     CHECK(has(text, "\n- `" + name + " ran 4.55"));
     CHECK(has(text, "faster than ./build-old`\n"));
   }
   Results results = manual_example();
-  results.commands[1].name = "c# #x";
+  results.session.commands[1].name = "c# #x";
   CHECK(has(written(write_markdown, results), "\n- c\\# \\#x ran 4.55"));
 }
 

@@ -26,13 +26,13 @@ gate::Verdict verdict(Answer answer, stats::Delta delta, std::size_t rounds) {
 /// A session of `old` and `new` with one verdict; no rows but wall and CPU time of `new`.
 Results with(gate::Verdict one, double cpu_half_width) {
   Results results;
-  results.metrics = {metric("wall_time", Unit::Seconds), metric("cpu_time", Unit::Seconds)};
-  results.commands = {
-      command("old", 9, {}),
-      command("new", 9,
-              {row(0, summary(9, 1, 0.1, 0.9, 1.1), one.delta),
-               row(1, summary(9, 1, 0.1, 0.9, 1.1), changed(0.09, cpu_half_width))})};
-  results.verdicts = {std::move(one)};
+  results.session.metrics = {metric("wall_time", Unit::Seconds), metric("cpu_time", Unit::Seconds)};
+  set_commands(results,
+               {command("old", 9, {}),
+                command("new", 9,
+                        {row(0, summary(9, 1, 0.1, 0.9, 1.1), one.delta),
+                         row(1, summary(9, 1, 0.1, 0.9, 1.1), changed(0.09, cpu_half_width))})});
+  results.findings.verdicts = {std::move(one)};
   return results;
 }
 
@@ -164,12 +164,12 @@ TEST_CASE("advice is given only where it is known and helps") {
 
 TEST_CASE("with several candidates each line begins with the candidate") {
   Results results = with(verdict(Answer::Pass, changed(0.01, 0.005), 10), 0.01);
-  results.commands.push_back(command("new\n-O3", 9, {}));
+  add_command(command("new\n-O3", 9, {}), results);
   auto other = verdict(Answer::Fail, changed(0.5, 0.01), 10);
   other.candidate = 2;
   other.condition = {"instructions", 0.5};
-  results.metrics.push_back(metric("instructions", Unit::Count));
-  results.verdicts.push_back(other);
+  results.session.metrics.push_back(metric("instructions", Unit::Count));
+  results.findings.verdicts.push_back(other);
   const std::string lines = gate_lines(results, false);
   CHECK(lines.starts_with("new: wall_time > 10%: pass: "));
   CHECK(has(lines, "\nnew\\n-O3: instructions > 0.5%: fail: "));
@@ -207,11 +207,11 @@ TEST_CASE(
   Results results = with(verdict(Answer::Inconclusive, changed(-0.6, 0.1), 12), 0.01);
   results.commands[1].endings = {12, {{Ending::Failed, 9, 12}}};
   results.commands[0].endings = {12, {}};
-  results.verdicts[0].obstacle = gate::Obstacle::FailureRates;
+  results.findings.verdicts[0].obstacle = gate::Obstacle::FailureRates;
   CHECK(gate_lines(results, false) ==
         "wall_time > 10%: inconclusive: the failure rates differ; 12 of 12 runs of 'new' failed "
         "(status 9), none of 12 runs of 'old'\n");
-  results.verdicts[0] = verdict(Answer::Pass, changed(0.042, 0.007), 12);
+  results.findings.verdicts[0] = verdict(Answer::Pass, changed(0.042, 0.007), 12);
   results.commands[1].endings = {12, {{Ending::Signalled, 139, 2}, {Ending::TimedOut, 137, 1}}};
   CHECK(
       has(gate_lines(results, false),
@@ -226,15 +226,15 @@ TEST_CASE("the last inconclusive line says that lauka ends with 0, where it does
   CHECK_FALSE(says_it());
   results.is_inconclusive_ok = true;
   CHECK(says_it());
-  results.verdicts.push_back(results.verdicts[0]);
+  results.findings.verdicts.push_back(results.findings.verdicts[0]);
   const std::string both = gate_lines(results, false);
   CHECK(both.find(kPassedOver) == both.size() - kPassedOver.size() - 1);
-  results.verdicts.push_back(verdict(Answer::Fail, changed(0.2, 0.1), 9));
+  results.findings.verdicts.push_back(verdict(Answer::Fail, changed(0.2, 0.1), 9));
   CHECK_FALSE(says_it());
-  results.verdicts.pop_back();
-  results.complete = false;
+  results.findings.verdicts.pop_back();
+  results.session.complete = false;
   CHECK_FALSE(says_it());
-  results.complete = true;
+  results.session.complete = true;
   results.commands[1].endings = {9, {{Ending::Failed, 1, 9}}};
   CHECK_FALSE(says_it());
 }

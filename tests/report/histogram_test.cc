@@ -22,14 +22,14 @@ std::vector<Bin> make_bins(const std::vector<double>& values, std::size_t most) 
 /// A command whose wall times are these, in seconds.
 Results timed(const std::vector<double>& seconds) {
   Results results;
-  results.metrics = {metric("cpu_time", Unit::Seconds), metric("wall_time", Unit::Seconds)};
-  results.commands = {command("a", seconds.size(), {row(0, summary(1, 1, {}, 1, 1))})};
+  results.session.metrics = {metric("cpu_time", Unit::Seconds), metric("wall_time", Unit::Seconds)};
+  set_commands(results, {command("a", seconds.size(), {row(0, summary(1, 1, {}, 1, 1))})});
   if (!seconds.empty()) {
     results.commands[0].rows.push_back(row(1, stats::summarize(seconds)));
   }
   std::vector<MadeRun> runs;
   for (const double value : seconds) runs.push_back({{}, {1.0, value}});
-  results.runs = made(std::move(runs));
+  results.session.runs = made(std::move(runs));
   return results;
 }
 

@@ -26,12 +26,13 @@ std::size_t count_of(std::string_view what, std::string_view text) {
 Results drawn_example(std::size_t rounds,
                       const std::function<void(std::vector<MadeRun>&)>& change = {}) {
   Results results;
-  results.metrics = {metric("wall_time", Unit::Seconds)};
+  results.session.metrics = {metric("wall_time", Unit::Seconds)};
   const auto last = static_cast<double>(rounds);
-  results.commands = {
-      command("old", rounds, {row(0, summary(rounds, (1 + last) / 2, 1.0, 1, last))}),
-      command("new", rounds,
-              {row(0, summary(rounds, 1 + last, 2.0, 2, 2 * last), changed(1.0, 0.25))})};
+  set_commands(
+      results,
+      {command("old", rounds, {row(0, summary(rounds, (1 + last) / 2, 1.0, 1, last))}),
+       command("new", rounds,
+               {row(0, summary(rounds, 1 + last, 2.0, 2, 2 * last), changed(1.0, 0.25))})});
   for (std::size_t c = 0; c < 2; ++c) {
     stats::Summary& s = *results.commands[c].rows[0].summary;
     s.q1 = s.min + (s.max - s.min) / 4;
@@ -43,7 +44,7 @@ Results drawn_example(std::size_t rounds,
       runs.push_back({{c, round}, {static_cast<double>((round + 1) * (c + 1))}});
   }
   if (change) change(runs);
-  results.runs = made(std::move(runs));
+  results.session.runs = made(std::move(runs));
   return results;
 }
 
@@ -64,15 +65,15 @@ std::string over_time(const Results& results) {
 TEST_CASE("the page has what was tuned, and how the machine was before and after the runs") {
   Results results = drawn_example(5);
   CHECK(count_of("Tuned machine", written(write_html, results)) == 0);
-  results.circumstances.tuning = Tuning{.switched = {{"turbo", "0", "1", 1}},
-                                        .not_possible = {{"smt", "the kernel <refuses>"}},
-                                        .before = {.throttles = 3, .celsius = 41.5},
-                                        .after = {.throttles = 4},
-                                        .compared = {{.command = "a <b>",
-                                                      .tuned_runs = 30,
-                                                      .untuned_runs = 10,
-                                                      .stddev = {-0.5, -0.75, -0.25},
-                                                      .mean = {-0.01, {}, {}}}}};
+  results.session.circumstances.tuning = Tuning{.switched = {{"turbo", "0", "1", 1}},
+                                                .not_possible = {{"smt", "the kernel <refuses>"}},
+                                                .before = {.throttles = 3, .celsius = 41.5},
+                                                .after = {.throttles = 4},
+                                                .compared = {{.command = "a <b>",
+                                                              .tuned_runs = 30,
+                                                              .untuned_runs = 10,
+                                                              .stddev = {-0.5, -0.75, -0.25},
+                                                              .mean = {-0.01, {}, {}}}}};
   const std::string page = written(write_html, results);
   for (const std::string_view part :
        {"<summary>Tuned machine</summary>",
@@ -128,7 +129,7 @@ TEST_CASE("the page begins with the verdict, the gates and the overview; the tab
   verdict.answer = gate::Answer::Fail;
   verdict.delta = changed(1.0, 0.25);
   verdict.rounds = 8;
-  results.verdicts = {verdict};
+  results.findings.verdicts = {verdict};
   results.presentation.title = "Old & new";
   results.presentation.description = "As of today";
   const std::string page = written(write_html, results);
@@ -145,7 +146,7 @@ TEST_CASE("the page begins with the verdict, the gates and the overview; the tab
 TEST_CASE("without a title of its own the page has the commands' names, or how many there are") {
   Results results = drawn_example(3);
   CHECK(has(written(write_html, results), "<h1>old and new</h1>"));
-  results.commands.push_back(results.commands[1]);
+  repeat_command(results, 1);
   CHECK(has(written(write_html, results), "<h1>3 commands compared</h1>"));
 }
 
@@ -196,18 +197,18 @@ TEST_CASE("of many runs the distribution is a shape") {
 
 TEST_CASE("a parameter with numbers for values is drawn against, with the power law that fits") {
   Results results;
-  results.metrics = {metric("wall_time", Unit::Seconds)};
+  results.session.metrics = {metric("wall_time", Unit::Seconds)};
   std::vector<MadeRun> runs;
   for (const std::size_t n : {10U, 20U, 40U, 80U}) {
     const auto value = static_cast<double>(n * n) * 1e-3;
-    CommandResult one = command("work " + std::to_string(n), 1,
-                                {row(0, summary(1, value, std::nullopt, value, value))});
-    one.pattern = "work {n}";
-    one.parameters = {{"n", std::to_string(n)}};
+    MadeCommand one = command("work " + std::to_string(n), 1,
+                              {row(0, summary(1, value, std::nullopt, value, value))});
+    one.command.pattern = "work {n}";
+    one.command.parameters = {{"n", std::to_string(n)}};
     runs.push_back({{results.commands.size(), 0}, {value}});
-    results.commands.push_back(std::move(one));
+    add_command(std::move(one), results);
   }
-  results.runs = made(std::move(runs));
+  results.session.runs = made(std::move(runs));
   const std::string chart = scan_chart(results, 0);
   CHECK(has(chart,
             "<code>work {n}</code> grows as n<sup>2.00</sup> <span class=\"aside\">(95% "
@@ -215,13 +216,13 @@ TEST_CASE("a parameter with numbers for values is drawn against, with the power 
   CHECK(count_of("class=\"fitted\"", chart) == 1);
   CHECK(count_of("data-labels=\"n = 10|n = 20|n = 40|n = 80\"", chart) == 2);  // both views
   CHECK(count_of("h0", chart) == 8);
-  results.commands[1].parameters[0].value = "many";
+  results.session.commands[1].parameters[0].value = "many";
   CHECK(scan_chart(results, 0).empty());
 }
 
 TEST_CASE("of many commands nothing below the overview is unfolded, and no row has many elements") {
   Results results = drawn_example(10);
-  results.metrics.push_back(metric("cpu_time", Unit::Seconds));
+  results.session.metrics.push_back(metric("cpu_time", Unit::Seconds));
   for (std::size_t c = 0; c < 2; ++c) {
     results.commands[c].rows.push_back(results.commands[c].rows[0]);
     results.commands[c].rows[1].metric = 1;
@@ -229,8 +230,7 @@ TEST_CASE("of many commands nothing below the overview is unfolded, and no row h
   const std::string page = written(write_html, results);
   CHECK(count_of("<details open>", page) == 1);
   CHECK(count_of("<h3>Differences", page) == 2);
-  const CommandResult one = results.commands[1];
-  results.commands.insert(results.commands.end(), 98, one);
+  repeat_command(results, 1, 98);
   const std::string large = written(write_html, results);
   CHECK(count_of("<details open>", large) == 0);
   CHECK(count_of("<h3>Differences", large) == 1);
@@ -240,7 +240,7 @@ TEST_CASE("of many commands nothing below the overview is unfolded, and no row h
 
 TEST_CASE("why is a table of several candidates where counts exist, and one line where none do") {
   Results results = drawn_example(5);
-  results.commands.push_back(results.commands[1]);
+  repeat_command(results, 1);
   const Why fewer{.command = 1,
                   .factors = {{WallPart::Instructions, changed(-0.5, 0.01)},
                               {WallPart::Utilisation, changed(0.001, 0.1)}},
@@ -280,7 +280,7 @@ TEST_CASE("commands that are far apart are drawn on a logarithmic axis") {
   for (std::size_t round = 0; round < 8; ++round)
     for (std::size_t c = 0; c < 2; ++c)
       runs.push_back({{c, round}, {static_cast<double>(round + 1) * (c == 0 ? 1e-6 : 1e-3)}});
-  results.runs = made(std::move(runs));
+  results.session.runs = made(std::move(runs));
   const std::string page = written(write_html, results);
   CHECK(count_of("id=\"overview-close\" checked><label for=\"overview-close\">logarithmic<",
                  page) == 1);
@@ -314,7 +314,7 @@ TEST_CASE("the page explains a delta that the means contradict") {
 
 TEST_CASE("names cannot become part of the page") {
   Results results = drawn_example(3);
-  results.commands[1].name = "<b>&\"x\"\x1b[2J";
+  results.session.commands[1].name = "<b>&\"x\"\x1b[2J";
   const std::string page = written(write_html, results);
   CHECK_FALSE(has(page, "<b>"));
   CHECK(has(page, "&lt;b&gt;&amp;&quot;x&quot;\\x1b[2J"));
@@ -322,7 +322,7 @@ TEST_CASE("names cannot become part of the page") {
 
 TEST_CASE("what has no value is not drawn") {
   Results results = drawn_example(3);
-  results.metrics.push_back(metric("cycles", Unit::Count));
+  results.session.metrics.push_back(metric("cycles", Unit::Count));
   CHECK(is_drawn(results, 0));
   CHECK_FALSE(is_drawn(results, 1));
   CHECK(delta_chart(results, 1).empty());
@@ -343,8 +343,7 @@ TEST_CASE("ten times the runs, or the commands, do not make ten times the page")
   CHECK(of_thousands < 80'000);
   CHECK(written(write_html, drawn_example(20'000)).size() < of_thousands + of_thousands / 5);
   Results results = drawn_example(2000);
-  const CommandResult one = results.commands[0];
-  results.commands.insert(results.commands.end(), 998, one);
+  repeat_command(results, 0, 998);
   const std::string chart = over_time(results);
   CHECK(count_of("h0", chart) <= 2000);
 }

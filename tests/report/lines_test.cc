@@ -138,7 +138,7 @@ namespace {
 
 std::string line(Precision precision) {
   Results results;
-  results.precision = precision;
+  results.findings.precision = precision;
   return precision_line(results);
 }
 
@@ -154,15 +154,16 @@ TEST_CASE("the precision reached is one line with three digits") {
 
 TEST_CASE("the precision of a mean says how rare a slow run it may have missed") {
   Results results;
-  results.metrics = {metric("wall_time", Unit::Seconds), metric("instructions", Unit::Count)};
-  results.commands = {command("a", 57, {})};
-  results.precision = {0.01, 0.00934, 57, PrecisionEnd::Reached};
+  results.session.metrics = {metric("wall_time", Unit::Seconds),
+                             metric("instructions", Unit::Count)};
+  set_commands(results, {command("a", 57, {})});
+  results.findings.precision = {0.01, 0.00934, 57, PrecisionEnd::Reached};
   CHECK(precision_line(results) ==
         "precision of wall time: ±0.934% after 57 runs (asked for: ±1%); slow runs rarer than 1 in "
         "20 would not have shown\n");
-  results.precision->metric = "instructions";
+  results.findings.precision->metric = "instructions";
   CHECK(has(precision_line(results), "unusual runs rarer"));
-  results.commands.push_back(command("b", 57, {}));
+  add_command(command("b", 57, {}), results);
   CHECK_FALSE(has(precision_line(results), "rarer"));
 }
 
@@ -185,7 +186,7 @@ TEST_CASE("a precision that was not reached names the limit that ended it") {
 TEST_CASE("the precision is below the table, unless only gates are wanted") {
   Results results = manual_example();
   CHECK_FALSE(has(screen(results, {}, false), "precision"));
-  results.precision = Precision{0.01, 0.0101, 812, PrecisionEnd::Duration};
+  results.findings.precision = Precision{0.01, 0.0101, 812, PrecisionEnd::Duration};
   CHECK(screen(results, {}, false).ends_with("\n\n" + precision_line(results)));
   CHECK_FALSE(has(screen(results, {}, true), "precision"));
 }

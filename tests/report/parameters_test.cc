@@ -13,16 +13,16 @@
 namespace lauka::report {
 namespace {
 
-CommandResult made(std::size_t typed, std::string pattern, std::vector<Parameter> parameters,
-                   MetricResult wall) {
-  CommandResult result = command(pattern, 3, {std::move(wall)});
-  result.typed = typed;
-  result.pattern = std::move(pattern);
-  result.parameters = std::move(parameters);
-  return result;
+MadeCommand made(std::size_t typed, std::string pattern, std::vector<Parameter> parameters,
+                 MetricResult wall) {
+  MadeCommand one = command(pattern, 3, {std::move(wall)});
+  one.command.typed = typed;
+  one.command.pattern = std::move(pattern);
+  one.command.parameters = std::move(parameters);
+  return one;
 }
 
-Results results_of(std::vector<CommandResult> commands) {
+Results results_of(std::vector<MadeCommand> commands) {
   return report::results_of({metric("wall_time", Unit::Seconds)}, std::move(commands));
 }
 
@@ -70,24 +70,24 @@ TEST_CASE("several commands typed have a column each, without a delta") {
 
 TEST_CASE("the table is kept to its width") {
   Results results = one_scan();
-  results.commands[1].parameters[0].value = std::string(100, 'x');
+  results.session.commands[1].parameters[0].value = std::string(100, 'x');
   CHECK(widest_line(scan_table(results, {.width = 70})) <= 70);
 }
 
 TEST_CASE("without parameters, with one value, and with two variables there is no such table") {
   CHECK(scan_table(manual_example(), {}).empty());
   Results one = one_scan();
-  one.commands.resize(1);
+  remove_commands(one, 1, one.commands.size());
   CHECK(scan_table(one, {}).empty());
   Results two = one_scan();
-  two.commands[0].parameters.push_back({"m", "x"});
+  two.session.commands[0].parameters.push_back({"m", "x"});
   CHECK(scan_table(two, {}).empty());
 }
 
 TEST_CASE("each variable has a column at the end of the CSV, empty where a command has it not") {
   Results results = one_scan();
-  results.commands.resize(2);
-  results.commands[1].parameters = {{"opt", "a,b"}};
+  remove_commands(results, 2, results.commands.size());
+  results.session.commands[1].parameters = {{"opt", "a,b"}};
   CHECK(
       written(write_summary_csv, results) ==
       "command,metric,unit,runs,mean,stddev,median,min,max,outliers,"
@@ -99,22 +99,22 @@ TEST_CASE("each variable has a column at the end of the CSV, empty where a comma
 TEST_CASE("the shell's time is shown once, or for each command if it differs") {
   Results results = manual_example();
   CHECK(shell_lines(results).empty());
-  results.shell = {"bash", "--norc"};
-  results.overheads = {{1'200'000, 400'000, 300'000}, {1'200'000, 400'000, 300'000}};
+  results.session.shell = {"bash", "--norc"};
+  results.session.overheads = {{1'200'000, 400'000, 300'000}, {1'200'000, 400'000, 300'000}};
   CHECK(shell_lines(results) ==
         "starting bash --norc takes 1.20ms (CPU time 700µs), which is subtracted from all times\n");
-  results.setting.region = true;  // which begins after the shell's start
+  results.session.setting.region = true;  // which begins after the shell's start
   CHECK(has(shell_lines(results), " but region_time\n"));
-  results.setting.region = false;
-  results.overheads[1].wall_ns = 2'000'000;
+  results.session.setting.region = false;
+  results.session.overheads[1].wall_ns = 2'000'000;
   check_order(shell_lines(results),
               {"'./build-old'", "1.20ms", "\n", "'./build-new -O2'", "2.00ms", "\n"});
 }
 
 TEST_CASE("the comparison closes the output, before what is said of the shell") {
   Results results = one_scan();
-  results.shell = {"sh"};
-  results.overheads.assign(3, {1'200'000, 400'000, 300'000});
+  results.session.shell = {"sh"};
+  results.session.overheads.assign(3, {1'200'000, 400'000, 300'000});
   const std::string text = screen(results, {}, false);
   const std::size_t table = text.find("\n\nn      wall_time");
   REQUIRE(table != std::string::npos);

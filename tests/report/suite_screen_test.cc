@@ -15,11 +15,12 @@ Results benchmark(std::string name, double base, double candidate, double change
                   const Metric& first = metric("wall_time", Unit::Seconds)) {
   Results results;
   results.benchmark = std::move(name);
-  results.metrics = {first};
-  results.commands = {command("old", 9, {row(0, summary(9, base, base / 100, base, base))}),
-                      command("new", 9,
-                              {row(0, summary(9, candidate, candidate / 100, candidate, candidate),
-                                   changed(change, 0.001))})};
+  results.session.metrics = {first};
+  set_commands(results,
+               {command("old", 9, {row(0, summary(9, base, base / 100, base, base))}),
+                command("new", 9,
+                        {row(0, summary(9, candidate, candidate / 100, candidate, candidate),
+                             changed(change, 0.001))})});
   return results;
 }
 
@@ -79,8 +80,9 @@ TEST_CASE("--sort time: the smallest base first, and no bytes among seconds") {
 
 TEST_CASE("a suite's gates: the worst of a row, a line for each that does not pass, and a count") {
   Report suite = suite_of_three();
-  suite.benchmarks[0].verdicts = {verdict(gate::Answer::Pass), verdict(gate::Answer::Fail)};
-  suite.benchmarks[1].verdicts = {verdict(gate::Answer::Pass)};
+  suite.benchmarks[0].findings.verdicts = {verdict(gate::Answer::Pass),
+                                           verdict(gate::Answer::Fail)};
+  suite.benchmarks[1].findings.verdicts = {verdict(gate::Answer::Pass)};
   const std::string text = screen(suite, {}, false);
   CAPTURE(text);
   CHECK(has(text, "parse: wall_time > 1%: fail: "));
@@ -96,13 +98,13 @@ TEST_CASE("a suite's gates: the worst of a row, a line for each that does not pa
 
 TEST_CASE("a suite's row shows the metric that its gate is on, with measured value and limit") {
   Results parse = benchmark("parse", 0.4, 0.2, -0.5);
-  parse.metrics.push_back(metric("cpu_time", Unit::Seconds));
+  parse.session.metrics.push_back(metric("cpu_time", Unit::Seconds));
   parse.commands[0].rows.push_back(row(1, summary(9, 0.3, 0.003, 0.3, 0.3)));
   parse.commands[1].rows.push_back(row(1, summary(9, 0.33, 0.003, 0.33, 0.33), changed(0.1, 0.01)));
   gate::Verdict failed = verdict(gate::Answer::Fail);
   failed.metric = 1;
   failed.condition.metric = "cpu_time";
-  parse.verdicts = {failed};
+  parse.findings.verdicts = {failed};
   const Report suite = make_report({parse, benchmark("load", 0.1, 0.2, 1.0)}, gate::Risk::Any);
   const std::string text = screen(suite, {}, false);
   CAPTURE(text);
@@ -120,10 +122,34 @@ TEST_CASE("a suite's row shows the metric that its gate is on, with measured val
   CHECK(has(page, "<span class=\"mark worse\">fail</span><br>+10.0%, limit 1%</td>"));
 }
 
+TEST_CASE("a suite's geometric mean is of the metric of its rows") {
+  const auto gated = [](const std::string& name, double change) {
+    Results one = benchmark(name, 0.4, 0.2, -0.5);
+    one.session.metrics.push_back(metric("rate", Unit::Ratio));
+    one.commands[0].rows.push_back(row(1, summary(9, 100, 1, 100, 100)));
+    one.commands[1].rows.push_back(row(1, summary(9, 31, 1, 31, 31), changed(change, 0.001)));
+    one.findings.verdicts = {verdict(gate::Answer::Fail)};
+    one.findings.verdicts[0].metric = 1;
+    return one;
+  };
+  const Report suite = make_report({gated("parse", -0.69), gated("load", -0.69)}, gate::Risk::Any);
+  REQUIRE(suite.geomeans.size() == 1);
+  CHECK(suite.geomeans[0].metric == "rate");
+  CHECK(*suite.geomeans[0].change.change == doctest::Approx(-0.69));
+  CHECK(screen(suite, {}, false).starts_with("rate of 2 benchmarks\n"));
+
+  const Report mixed = make_report({gated("parse", -0.69), gated("load", -0.69),
+                                    benchmark("a", 0.1, 0.2, 1.0), benchmark("b", 0.1, 0.2, 1.0)},
+                                   gate::Risk::Any);
+  const std::string markdown = written(write_markdown, mixed);
+  check_order(markdown, {"| **geomean of 2** | rate |", "−69.0", "| **geomean of 2** | wall_time |",
+                         "+100.0"});
+}
+
 TEST_CASE("a suite's page opens with its gates and a forest plot down to the geometric mean") {
   Report suite = suite_of_three();
-  suite.benchmarks[0].verdicts = {verdict(gate::Answer::Fail)};
-  suite.benchmarks[1].verdicts = {verdict(gate::Answer::Pass)};
+  suite.benchmarks[0].findings.verdicts = {verdict(gate::Answer::Fail)};
+  suite.benchmarks[1].findings.verdicts = {verdict(gate::Answer::Pass)};
   const std::string page = written(write_html, suite);
   check_order(
       page, {"<p class=\"answer\">2 gates: 1 fail, 1 pass",
@@ -152,8 +178,8 @@ TEST_CASE("one caveat of many benchmarks is one sentence") {
 TEST_CASE("an anchor has a row in a suite's table") {
   Report suite = suite_of_three();
   Results& parse = suite.benchmarks[0];
-  parse.commands.push_back(command("libc", 9, {row(0, summary(9, 0.3, 0.003, 0.3, 0.3))}));
-  parse.reference.anchor = 2;
+  add_command(command("libc", 9, {row(0, summary(9, 0.3, 0.003, 0.3, 0.3))}), parse);
+  parse.session.reference.anchor = 2;
   const std::string text = screen(suite, {}, false);
   CAPTURE(text);
   CHECK(has(text,
@@ -163,9 +189,9 @@ TEST_CASE("an anchor has a row in a suite's table") {
 
 TEST_CASE("a note of all benchmarks is printed once, another one after their names") {
   Report suite = suite_of_three();
-  for (Results& one : suite.benchmarks) one.notes = {{NoteKind::NoCounters, "of all"}};
-  suite.benchmarks[0].notes.push_back({NoteKind::Orphans, "of some"});
-  suite.benchmarks[2].notes.push_back({NoteKind::Orphans, "of some"});
+  for (Results& one : suite.benchmarks) one.session.notes = {{NoteKind::NoCounters, "of all"}};
+  suite.benchmarks[0].session.notes.push_back({NoteKind::Orphans, "of some"});
+  suite.benchmarks[2].session.notes.push_back({NoteKind::Orphans, "of some"});
   CHECK(note_lines(suite) == std::vector<std::string>{"of all", "'parse' and 'heap': of some"});
   CHECK(note_lines(suite, NoteKind::NoCounters) ==
         std::vector<std::string>{"'parse' and 'heap': of some"});
@@ -183,11 +209,7 @@ TEST_CASE("in a terminal too narrow for both a suite shows deltas without their 
 TEST_CASE("a suite of which nothing was run shows nothing") {
   Report suite = suite_of_three();
   for (Results& one : suite.benchmarks)
-    for (CommandResult& command : one.commands) {
-      CommandResult never_run;
-      never_run.name = command.name;
-      command = never_run;
-    }
+    for (CommandResult& command : one.commands) command = {};
   CHECK(screen(suite, {}, false).empty());
 }
 

@@ -17,22 +17,23 @@ namespace {
 /// Numbers of the greatest width, a long metric name, and a row with its own number of runs.
 Results wide_example() {
   Results results;
-  results.metrics = {
+  results.session.metrics = {
       metric("wall_time", Unit::Seconds),
       metric("involuntary_switches", Unit::Count),
       metric("L1D_CACHE_MISS_LD_NONSPEC", Unit::Count, Better::Less, Shown::Always, "(user)"),
   };
-  results.commands = {
-      command("./old", 12345,
-              {row(0, summary(12345, 12.34e-6, 45.6e-6, 12.3412e-6, 12.3418e-6, 1234)),
-               row(1, summary(12345, 12300, 23.4e3, 12341.2, 12341.8, 1234)),
-               row(2, summary(6172, 12300, 23.4e3, 12341.2, 12341.8, 1234))}),
-      command("./new", 12345,
-              {row(0, summary(12345, 12.34e-6, 45.6e-6, 12.3412e-6, 12.3418e-6, 1234),
-                   changed(-0.7812, 0.0512)),
-               row(1, summary(12345, 12300, 23.4e3, 12341.2, 12341.8, 1234), changed(0.1, 0.2)),
-               row(2, summary(6172, 12300, 23.4e3, 12341.2, 12341.8, 1234),
-                   changed(-0.7812, 0.000512))})};
+  set_commands(
+      results,
+      {command("./old", 12345,
+               {row(0, summary(12345, 12.34e-6, 45.6e-6, 12.3412e-6, 12.3418e-6, 1234)),
+                row(1, summary(12345, 12300, 23.4e3, 12341.2, 12341.8, 1234)),
+                row(2, summary(6172, 12300, 23.4e3, 12341.2, 12341.8, 1234))}),
+       command("./new", 12345,
+               {row(0, summary(12345, 12.34e-6, 45.6e-6, 12.3412e-6, 12.3418e-6, 1234),
+                    changed(-0.7812, 0.0512)),
+                row(1, summary(12345, 12300, 23.4e3, 12341.2, 12341.8, 1234), changed(0.1, 0.2)),
+                row(2, summary(6172, 12300, 23.4e3, 12341.2, 12341.8, 1234),
+                    changed(-0.7812, 0.000512))})});
   return results;
 }
 
@@ -105,8 +106,8 @@ the terminal is too narrow for the intervals of
 
 TEST_CASE("no line is wider than the terminal from 60 columns on") {
   Results wide = wide_example();
-  wide.commands[0].name = "sh -c '" + std::string(300, 'x') + "'";
-  wide.commands[1].name = "漢字 " + std::string(300, 'y');
+  wide.session.commands[0].name = "sh -c '" + std::string(300, 'x') + "'";
+  wide.session.commands[1].name = "漢字 " + std::string(300, 'y');
   for (const Ranking& ranking :
        {ranked(1, 4.5512, 0.0411, true, true), ranked(1, 123456.0, 0.1, false, true),
         ranked(1, 1.001, 0.01, true, false), ranked(1, 1.5, std::nullopt, true, false)}) {
@@ -135,9 +136,9 @@ TEST_CASE("what a narrow terminal costs: percentages, then outliers, and the ran
 
 TEST_CASE("a name that is too long loses its middle") {
   Results results = manual_example();
-  results.commands.resize(1);
+  remove_commands(results, 1, results.commands.size());
   results.rankings.clear();
-  results.commands[0].name = "./build --target=" + std::string(80, 'x') + " --size=1";
+  results.session.commands[0].name = "./build --target=" + std::string(80, 'x') + " --size=1";
   results.commands[0].rows.resize(1);
   CHECK(table(results, {.width = 60}) ==
         "Benchmark 1 (9 runs): ./build --target=xx…xxxxxxxxx --size=1\n"
@@ -253,7 +254,7 @@ TEST_CASE("rows for the curious need verbose") {
 
 TEST_CASE("names keep to one line and cannot steer the terminal") {
   Results results = manual_example();
-  results.commands[0].name = "sh -c 'a\nb\x1b[2J'";
+  results.session.commands[0].name = "sh -c 'a\nb\x1b[2J'";
   const std::string text = table(results, {});
   CHECK(text.find("Benchmark 1 (9 runs): sh -c 'a\\nb\\x1b[2J'\n") == 0);
   CHECK(has(text, "faster than sh -c 'a\\nb\\x1b[2J'\n"));
@@ -280,7 +281,7 @@ TEST_CASE("the summary has a line for each candidate, fastest first") {
         "fast ran 2.00 ± 0.10 times faster than ref\n"
         "same: no significant difference from ref in wall time\n"
         "slow ran 1.50 ± 0.02 times slower than ref\n");
-  results.metrics = {metric("cpu_time", Unit::Seconds)};
+  results.session.metrics = {metric("cpu_time", Unit::Seconds)};
   CHECK(summary_lines(results, {}) ==
         "faster: CPU time is 12.3 ± 1.5 times lower than in ref\n"
         "fast: CPU time is 2.00 ± 0.10 times lower than in ref\n"
@@ -298,7 +299,7 @@ TEST_CASE("a candidate that nothing can be said of has a line in the summary, to
   CHECK(summary_lines(results, {}) ==
         "new: too different runs to tell whether it differs from ref in wall time\n");
   results.commands[1].runs = 2;
-  results.commands.push_back(command("third", 2, {}));
+  add_command(command("third", 2, {}), results);
   results.rankings.push_back(ranked(2, 1.5, std::nullopt, false, false));
   results.presentation.table = TableChoice::Compact;
   CHECK(summary_lines(results, {}) ==
@@ -335,17 +336,18 @@ constexpr auto kNames = {"./old", "./new", "./new -O2", "./new -O3", "./new -Os"
 /// Five commands, of which the second is slower and the third the fastest.
 Results five() {
   Results results;
-  results.metrics = {metric("wall_time", Unit::Seconds), metric("peak_rss", Unit::Bytes)};
+  results.session.metrics = {metric("wall_time", Unit::Seconds), metric("peak_rss", Unit::Bytes)};
   const std::vector<double> means = {0.100, 0.110, 0.050, 0.080, 0.100};
   std::size_t c = 0;
   for (const char* name : kNames) {
     const double mean = means[c];
     const auto values = summary(10, mean, 0.001, mean - 0.002, mean + 0.002);
     const auto delta = changed(mean / 0.1 - 1, 0.01);
-    results.commands.push_back(command(name, 10,
-                                       {c == 0 ? row(0, values) : row(0, values, delta),
-                                        row(1, summary(10, 2e6, 1e3, 1.9e6, 2.1e6))}));
-    results.commands.back().typed = c;
+    add_command(command(name, 10,
+                        {c == 0 ? row(0, values) : row(0, values, delta),
+                         row(1, summary(10, 2e6, 1e3, 1.9e6, 2.1e6))}),
+                results);
+    results.session.commands.back().typed = c;
     if (c > 0)
       results.rankings.push_back(
           ranked(c, mean < 0.1 ? 0.1 / mean : mean / 0.1, 0.01, mean < 0.1, mean != 0.100));
@@ -357,18 +359,18 @@ Results five() {
 /// One command typed, with all values of two variables.
 Results two_variables() {
   Results results;
-  results.metrics = {metric("wall_time", Unit::Seconds)};
+  results.session.metrics = {metric("wall_time", Unit::Seconds)};
   for (const std::string level : {"1", "9"}) {
     for (const std::string file : {"a.txt", "b.txt", "c.txt"}) {
       const bool is_reference = results.commands.empty();
       const auto values = summary(10, level == "1" ? 0.1 : 0.2, 0.001, 0.098, 0.202);
-      CommandResult one =
+      MadeCommand one =
           command("gzip -" + level + " " + file, 10,
                   {is_reference ? row(0, values)
                                 : row(0, values, changed(level == "1" ? 0.0 : 1.0, 0.02))});
-      one.pattern = "gzip -{level} {file}";
-      one.parameters = {{"level", level}, {"file", file}};
-      results.commands.push_back(std::move(one));
+      one.command.pattern = "gzip -{level} {file}";
+      one.command.parameters = {{"level", level}, {"file", file}};
+      add_command(std::move(one), results);
     }
   }
   return results;
@@ -395,7 +397,7 @@ TEST_CASE("four commands have a table each, unless a compact one is asked for, a
   results.presentation.table = TableChoice::Full;
   CHECK(has(table(results, {}), "Benchmark 5 (10 runs): ./new -Os\n"));
   results.presentation.table = TableChoice::Auto;
-  results.commands.pop_back();
+  remove_commands(results, 4, 5);
   CHECK_FALSE(is_compact(results));
   results.presentation.table = TableChoice::Compact;
   CHECK(table(results, {}).starts_with("wall_time of 4 commands, 10 runs each\n"));
@@ -417,7 +419,7 @@ TEST_CASE("rows that were asked for all get a table, and so do all under --verbo
   CHECK(has(text, "\npeak_rss of 5 commands, 10 runs each\n"));
   CHECK_FALSE(has(text, "not shown"));
   results.presentation.every_row = false;
-  results.metrics[1].shown = Shown::Verbose;
+  results.session.metrics[1].shown = Shown::Verbose;
   CHECK_FALSE(has(table(results, {}), "peak_rss"));
   CHECK(has(table(results, {.verbose = true}), "\npeak_rss of 5"));
 }
@@ -442,16 +444,34 @@ TEST_CASE("the headline of many commands never names a loser as the winner") {
   CHECK(summary_lines(results, {}) == "no command differs significantly from ./old in wall time\n");
 }
 
+TEST_CASE("the headline of many is about another metric where nothing differs by the primary one") {
+  Results results = five();
+  results.session.metrics[1] = metric("rate", Unit::Ratio);
+  results.session.metrics[1].better = Better::More;
+  const auto by_rate = [](std::size_t command, double ratio, bool faster) {
+    Ranking ranking = ranked(command, ratio, 0.1, faster, true);
+    ranking.metric = 1;
+    return ranking;
+  };
+  const Ranking same = ranked(3, 1.0, 0.01, true, false);
+  results.rankings = {same, by_rate(1, 3.2, true), by_rate(2, 1.5, true)};
+  CHECK(has(summary_lines(results, {}), ": rate is 3.20 ± 0.10 times lower than in ./old\n"));
+  results.rankings = {same, by_rate(1, 3.2, true), by_rate(2, 1.5, false)};
+  CHECK(has(summary_lines(results, {}), ": rate is 1.50 ± 0.10 times higher than in ./old\n"));
+  results.rankings[0].significant = true;
+  CHECK(has(summary_lines(results, {}), " faster than ./old\n"));
+}
+
 TEST_CASE("a scan's headline has the law and the fastest value") {
   Results scan = five();
   const std::vector<double> means = {0.080, 0.020, 0.010, 0.040, 0.160};
   const std::vector<std::string> values = {"80", "20", "10", "40", "160"};
   for (std::size_t c = 0; c < 5; ++c) {
-    CommandResult& command = scan.commands[c];
+    Command& command = scan.session.commands[c];
     command.typed = 0;
     command.pattern = "work {n}";
     command.parameters = {{"n", values[c]}};
-    command.rows[0].summary = summary(10, means[c], 0.001, means[c], means[c]);
+    scan.commands[c].rows[0].summary = summary(10, means[c], 0.001, means[c], means[c]);
   }
   CHECK(summary_lines(scan, {}) ==
         "wall time grows as n^1.00 (1.00 … 1.00); fastest at n = 10 (mean 10.0ms)\n");
@@ -460,10 +480,10 @@ TEST_CASE("a scan's headline has the law and the fastest value") {
     scan.commands[c].rows[0].summary->mean = c == 0 ? 0.5 : 0.011;
   }
   CHECK(summary_lines(scan, {}) == "fastest at n = 10 (mean 10.0ms)\n");
-  scan.rankings[1].significant = false;
+  scan.commands[2].rows[0].delta = changed(-0.5, 0.6);
   CHECK(summary_lines(scan, {}) ==
         "fastest at n = 10 (mean 10.0ms), not significantly different from n = 80\n");
-  scan.commands[4].parameters[0].value = "many";
+  scan.session.commands[4].parameters[0].value = "many";
   CHECK_FALSE(has(summary_lines(scan, {}), "fastest at"));
 }
 
@@ -481,8 +501,8 @@ TEST_CASE("a parameter is a column, and two of one command make a matrix") {
         "percentages: the difference from level = 1, file = a.txt; --reference chooses another\n");
   CHECK(has(tables(matrix, {.width = 100}), "200.0ms ± 1.0ms  💩 +100.0%  "));
   CHECK(has(tables(matrix, {.width = 80}), "200ms  💩 +100.0%"));
-  for (CommandResult& one : matrix.commands) one.parameters.resize(1);
-  matrix.commands.erase(matrix.commands.begin() + 1, matrix.commands.begin() + 3);
+  for (Command& one : matrix.session.commands) one.parameters.resize(1);
+  remove_commands(matrix, 1, 3);
   const std::string text = tables(matrix, {});
   CHECK(has(text, "command          level    mean ± σ"));
   CHECK(has(text, "gzip -9 a.txt    9        200.0ms"));
@@ -490,7 +510,7 @@ TEST_CASE("a parameter is a column, and two of one command make a matrix") {
 
 TEST_CASE("a compact table fits any terminal of 40 columns or more, and cuts no number") {
   Results results = five();
-  results.commands[3].name = "./new --with-a-very-long-list-of-options --and-one-more=17";
+  results.session.commands[3].name = "./new --with-a-very-long-list-of-options --and-one-more=17";
   for (std::size_t width = 40; width <= 140; ++width) {
     CAPTURE(width);
     const std::string text = table(results, {.width = width});

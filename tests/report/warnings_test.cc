@@ -17,10 +17,10 @@ constexpr Style kPlain{};
 /// One command, "one"; or "one" and "two" with a delta.
 Results results_of(std::size_t commands) {
   Results results;
-  results.metrics = {metric("wall_time", Unit::Seconds)};
-  results.commands.push_back(command("one", 20, {row(0, summary(20, 1, 0.1, 0.9, 1.1))}));
+  results.session.metrics = {metric("wall_time", Unit::Seconds)};
+  add_command(command("one", 20, {row(0, summary(20, 1, 0.1, 0.9, 1.1))}), results);
   if (commands == 1) return results;
-  results.commands.push_back(command("two", 20, {row(0, summary(20, 1, 0.1, 0.9, 1.1))}));
+  add_command(command("two", 20, {row(0, summary(20, 1, 0.1, 0.9, 1.1))}), results);
   results.rankings = {ranked(1, 1.0, 0.01, true, false)};
   return results;
 }
@@ -147,21 +147,21 @@ TEST_CASE("warnings of one kind are one line for all commands they are about") {
 TEST_CASE("of many commands a warning names the first ones") {
   Results results = results_of(2);
   for (const char* name : {"three", "four", "five", "six"})
-    results.commands.push_back(command(name, 20, {}));
+    add_command(command(name, 20, {}), results);
   for (std::size_t c = 0; c < 6; ++c) results.warnings.push_back({stats::SlowNoise{0.5, true}, c});
   CHECK(
       warning_texts(results, kPlain)
           .at(0)
           .starts_with("'one' (r = 0.50), 'two' (r = 0.50), 'three' (r = 0.50), 'four' (r = 0.50), "
                        "'five' (r = 0.50) and 'six' (r = 0.50): "));
-  results.commands.push_back(command("seven", 20, {}));
+  add_command(command("seven", 20, {}), results);
   results.warnings.push_back({stats::SlowNoise{0.5, true}, 6U});
   CHECK(has(warning_texts(results, kPlain).at(0), "'five' (r = 0.50) and 2 more: "));
 }
 
 TEST_CASE("commands of one name are distinguished by their numbers") {
   Results results = results_of(2);
-  results.commands[1].name = "one";
+  results.session.commands[1].name = "one";
   const Warning of_second{CoarseClock{54e-6, 1e-6}, 1U};
   CHECK(line_of(results, of_second).starts_with("lauka: warning: benchmark 2, 'one': "));
   results.benchmark = "parse";
@@ -282,7 +282,7 @@ TEST_CASE("a line says that a run under 1 ms may be mostly the start of its proc
   results.commands[1].rows[0].summary->mean = 0.0009;
   CHECK(has(screen(results, Style{}, false), line));
   results.commands[1].rows[0].summary->median = 0.0009;
-  results.process_start = 0.00045;
+  results.session.process_start = 0.00045;
   CHECK(has(screen(results, Style{}, false),
             "about 450µs of each run is the start of its process (measured by true)"));
   results.commands[1].rows[0].summary->median = 0.0004;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -45,7 +46,7 @@ Plan plan_of(std::size_t commands, Order order = Order::Random) {
         {std::string(metric.name), metric.unit, Better::Less, metric.shown, metric.read});
     plan.metrics.back().role = metric.role;
   }
-  plan.order = order;
+  plan.setting.order = order;
   return plan;
 }
 
@@ -87,17 +88,45 @@ Results analyse(const Plan& plan, const Session& session) {
 
 std::vector<std::optional<double>> values_of(const Results& results, std::size_t run) {
   std::vector<std::optional<double>> values;
-  for (std::size_t m = 0; m < results.metrics.size(); ++m)
-    values.push_back(results.runs->value(run, m));
+  for (std::size_t m = 0; m < results.session.metrics.size(); ++m)
+    values.push_back(results.session.runs->value(run, m));
   return values;
 }
 
 const MetricResult& row_of(const Results& results, std::size_t command, std::string_view name) {
   for (const MetricResult& row : results.commands.at(command).rows) {
-    if (results.metrics[row.metric].name == name) return row;
+    if (results.session.metrics[row.metric].name == name) return row;
   }
   FAIL("no row " << std::string(name));
   return results.commands.front().rows.front();
+}
+
+/// Two commands whose wall times do not differ, and `own` metrics of the user, of which the last
+/// one differs by `changes`, a round each.
+Results with_own_metrics(std::size_t own, const std::vector<double>& changes,
+                         std::vector<gate::Verdict> verdicts = {}) {
+  Plan plan = plan_of(2);
+  for (std::size_t place = 0; place < own; ++place) {
+    plan.reported.push_back({.name = "own" + std::to_string(place), .better = Better::More});
+    plan.metrics.push_back(make_metric(plan.reported.back(), ReportedValue{place}));
+  }
+  Session session;
+  for (std::uint32_t round = 0; round < changes.size(); ++round) {
+    for (const std::uint32_t command : {0U, 1U}) {
+      RunRecord run = run_of(command, round, 1.0 + 0.01 * ((round + command) % 2));
+      run.reported.assign(own, 100.0 + round);
+      if (command == 1) *run.reported.back() *= 1.0 + changes[round];
+      session.runs.push_back(run);
+    }
+  }
+  gate::Findings findings;
+  findings.verdicts = std::move(verdicts);
+  return lauka::analyse(plan, session, findings);
+}
+
+std::string ranked_metric(const Results& results) {
+  REQUIRE(results.rankings.size() == 1);
+  return results.session.metrics[results.rankings[0].metric].name;
 }
 
 }  // namespace
@@ -109,8 +138,8 @@ TEST_CASE("each command has a row for each metric, in the plan's order") {
   change(session.runs, 2, [](RunRecord& run) { run.usage.system_ns = 100; });
   const Results results = analyse(plan_of(1), session);
   REQUIRE(results.commands.size() == 1);
-  CHECK(results.commands[0].name == "a");
-  CHECK(results.commands[0].text == "./a");
+  CHECK(results.session.commands[0].name == "a");
+  CHECK(results.session.commands[0].text == "./a");
   CHECK(results.commands[0].runs == 5);
   REQUIRE(results.commands[0].rows.size() == std::size(kBuiltInMetrics));
   const MetricResult& wall = row_of(results, 0, "wall_time");
@@ -198,6 +227,31 @@ TEST_CASE("the ranking turns the delta of the first metric shown into times fast
   CHECK(by_cpu_time.rankings[0].speed.ratio == Approx(2.0));
 }
 
+TEST_CASE("where wall time does not differ, the ranking is by an own metric that does") {
+  const Results results = with_own_metrics(1, {-0.69, -0.69, -0.68, -0.69, -0.70, -0.69});
+  CHECK(ranked_metric(results) == "own0");
+  CHECK(results.rankings[0].significant);
+  CHECK(results.rankings[0].speed.ratio == Approx(1 / 0.31).epsilon(0.01));
+  CHECK(ranked_metric(with_own_metrics(1, {-0.1, 0.1, -0.1, 0.1, -0.1, 0.1})) == "wall_time");
+  // Significant, but less than the 0.1% that a mark needs.
+  CHECK(ranked_metric(with_own_metrics(1, std::vector(6, -0.0005))) == "wall_time");
+}
+
+TEST_CASE("own metrics share the headline's rate of false alarms") {
+  // Six rounds of one sign have a chance of 1 / 32: enough for one metric, too much for two.
+  const std::vector<double> changes = {0.01, 0.01, 0.01, 0.01, 0.01, 0.5};
+  CHECK(ranked_metric(with_own_metrics(1, changes)) == "own0");
+  CHECK(ranked_metric(with_own_metrics(2, changes)) == "wall_time");
+}
+
+TEST_CASE("where wall time does not differ, the ranking is by a gated metric that does") {
+  gate::Verdict verdict;
+  verdict.candidate = 1;
+  verdict.metric = kBuiltInMetrics.size() + 1;
+  const std::vector<double> changes = {0.01, 0.01, 0.01, 0.01, 0.01, 0.5};
+  CHECK(ranked_metric(with_own_metrics(2, changes, {verdict})) == "own1");
+}
+
 TEST_CASE("if the mean contradicts the typical round, a warning says so") {
   Session session;
   for (std::uint32_t round = 0; round < 80; ++round) {
@@ -220,8 +274,8 @@ TEST_CASE("if the mean contradicts the typical round, a warning says so") {
 TEST_CASE("an event that counts nanoseconds is a time") {
   Plan plan = plan_of(1);
   plan.metrics.resize(1);
-  plan.events.events = {{"task-clock", "", true}};
-  plan.events.passes = {{{0}}};
+  plan.setting.events.events = {{"task-clock", "", true}};
+  plan.setting.events.passes = {{{0}}};
   plan.metrics.push_back(
       {"task-clock", Unit::Seconds, Better::Less, Shown::Always, Formula(CountedEvent{0}) / 1e9});
   Session session;
@@ -234,8 +288,8 @@ TEST_CASE("an event that counts nanoseconds is a time") {
 TEST_CASE("a count is of the runs of its pass, and a ratio of runs that counted both") {
   Plan plan = plan_of(2);
   plan.metrics.resize(1);
-  plan.events.events = {{"cycles", ""}, {"instructions", ""}, {"branches", ""}};
-  plan.events.passes = {{{1, 0}}, {{2}}};
+  plan.setting.events.events = {{"cycles", ""}, {"instructions", ""}, {"branches", ""}};
+  plan.setting.events.passes = {{{1, 0}}, {{2}}};
   plan.metrics.push_back({"branches", Unit::Count, Better::Less, Shown::Always, CountedEvent{2}});
   plan.metrics.push_back({"ipc", Unit::Ratio, Better::More, Shown::Always,
                           Formula(CountedEvent{1}) / CountedEvent{0}});
@@ -269,7 +323,7 @@ TEST_CASE("a count is of the runs of its pass, and a ratio of runs that counted 
   CHECK_FALSE(row_of(results, 0, "mixed").summary);
   // The one round of both: 700 against 800.
   CHECK(*row_of(results, 1, "branches").delta->change == Approx(1.0 / 7.0));
-  REQUIRE(results.runs->size() == 8);
+  REQUIRE(results.session.runs->size() == 8);
   CHECK(values_of(results, 1) ==
         std::vector<std::optional<double>>{1.0, std::nullopt, 3.0, std::nullopt});
   CHECK(values_of(results, 2) ==
@@ -290,8 +344,8 @@ TEST_CASE("a peak that may be the launcher's own is a bound, and compares with n
   const MetricResult& known = row_of(results, 0, "peak_rss");
   CHECK(known.summary->mean == 50'000'000);
   CHECK_FALSE(known.at_most);
-  CHECK(results.runs->value(1, 4) == std::nullopt);
-  CHECK(results.runs->value(0, 4) == 50'000'000);
+  CHECK(results.session.runs->value(1, 4) == std::nullopt);
+  CHECK(results.session.runs->value(0, 4) == 50'000'000);
 }
 
 TEST_CASE("the bound is the largest reading, known or not") {
@@ -320,11 +374,11 @@ TEST_CASE("failed runs count under --ignore-failure, and are reported") {
                                                                       {Ending::TimedOut, 137, 1}});
   // It is unknown how long the one killed at its time limit would have taken.
   CHECK(row_of(results, 0, "wall_time").summary->mean == Approx(2.0));
-  REQUIRE(results.runs->size() == 4);
-  CHECK(results.runs->row(0).status == 0);
-  CHECK(results.runs->row(1).status == 3);
-  CHECK(results.runs->row(2).status == 137);
-  CHECK(results.runs->row(3).status == 137);
+  REQUIRE(results.session.runs->size() == 4);
+  CHECK(results.session.runs->row(0).status == 0);
+  CHECK(results.session.runs->row(1).status == 3);
+  CHECK(results.session.runs->row(2).status == 137);
+  CHECK(results.session.runs->row(3).status == 137);
 }
 
 TEST_CASE("the verdicts are the session's, not new ones") {
@@ -336,9 +390,9 @@ TEST_CASE("the verdicts are the session's, not new ones") {
   findings.precision = Precision{0.01, 0.02, 12, PrecisionEnd::Duration};
   const Results results =
       lauka::analyse(plan, rounds_of(kFixedReference, kFixedCandidate), findings);
-  REQUIRE(results.verdicts.size() == 1);
-  CHECK(results.verdicts[0].answer == gate::Answer::Pass);
-  CHECK(results.precision.value().runs == 12);
+  REQUIRE(results.findings.verdicts.size() == 1);
+  CHECK(results.findings.verdicts[0].answer == gate::Answer::Pass);
+  CHECK(results.findings.precision.value().runs == 12);
 }
 
 TEST_CASE("the delta of a gated metric has the interval of the moment that the gate chose") {
@@ -366,26 +420,26 @@ TEST_CASE("a session without a counted run has commands without values") {
   CHECK_FALSE(results.commands[1].rows[0].summary);
   CHECK_FALSE(results.commands[1].rows[0].delta);
   CHECK(results.rankings.empty());
-  CHECK(results.runs->size() == 0);
-  CHECK(results.verdicts.empty());
+  CHECK(results.session.runs->size() == 0);
+  CHECK(results.findings.verdicts.empty());
 }
 
 TEST_CASE("the runs are listed in the order run, and by command") {
   const Session session = rounds_of({1.0, 2.0}, {3.0, 4.0});
   const Results results = analyse(plan_of(2), session);
   std::string order;
-  for (std::size_t i = 0; i < results.runs->size(); ++i) {
-    const RunRow row = results.runs->row(i);
+  for (std::size_t i = 0; i < results.session.runs->size(); ++i) {
+    const RunRow row = results.session.runs->row(i);
     order += std::to_string(row.command) + "/" + std::to_string(row.round) + " ";
   }
   CHECK(order == "0/0 1/0 1/1 0/1 ");
   const auto of = [&](std::size_t command) {
-    const auto runs = results.runs->of_command(command);
+    const auto runs = results.session.runs->of_command(command);
     return std::vector<std::uint32_t>(runs.begin(), runs.end());
   };
   CHECK(of(0) == std::vector<std::uint32_t>{0, 3});
   CHECK(of(1) == std::vector<std::uint32_t>{1, 2});
-  CHECK(results.runs->value(2, 0) == 4.0);
+  CHECK(results.session.runs->value(2, 0) == 4.0);
 }
 
 TEST_CASE("a gate that fails decides the exit status, and an open one where that was asked for") {
@@ -477,11 +531,11 @@ TEST_CASE("a thousand commands have each their own runs, in the order run") {
   }
   const Results results = analyse(small_plan(commands), session, {});
   for (std::uint32_t c = 0; c < commands; ++c) {
-    const auto runs = results.runs->of_command(c);
+    const auto runs = results.session.runs->of_command(c);
     REQUIRE(runs.size() == rounds);
     for (std::uint32_t round = 0; round < rounds; ++round) {
-      REQUIRE(results.runs->row(runs[round]).round == round);
-      REQUIRE(results.runs->value(runs[round], 0) == (1'000'000.0 * (c + 1) + round) / 1e9);
+      REQUIRE(results.session.runs->row(runs[round]).round == round);
+      REQUIRE(results.session.runs->value(runs[round], 0) == (1'000'000.0 * (c + 1) + round) / 1e9);
     }
   }
 }
@@ -499,7 +553,7 @@ TEST_CASE(
       }
     Plan plan = plan_of(2);
     plan.ignore_failure = IgnoreFailure{true};
-    const Recording recording = make_recording(plan, session, {}, {});
+    const Recording recording = make_recording(plan, std::move(session), {}, {});
     CHECK(count_endings(*recording.runs, failing).failed_runs() == 9);
     CHECK(count_endings(*recording.runs, failing).runs == 18);
     gate::Findings findings;

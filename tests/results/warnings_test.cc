@@ -108,7 +108,7 @@ gate::Findings findings_of(const Plan& plan, const Session& session) {
   }
   for (const auto& [condition, metric] : plan.gates) {
     for (std::size_t c = 1; c < walls.size(); ++c) {
-      const gate::Evidence evidence{walls[0], walls[c], plan.order != Order::Sequential};
+      const gate::Evidence evidence{walls[0], walls[c], plan.setting.order != Order::Sequential};
       findings.verdicts.push_back(gate::decide(condition, c, evidence, plan.confidence, 1));
       findings.verdicts.back().metric = metric;
     }
@@ -338,9 +338,9 @@ TEST_CASE("deltas want five runs, and the reason of fewer is reported") {
   CHECK(reported().runs == 4);
   CHECK_FALSE(reported().gated);
   CHECK(reported().because == FewBecause::MinRuns);
-  plan.stop.max_runs = 4;
+  plan.setting.stop.max_runs = 4;
   CHECK(reported().because == FewBecause::MaxRuns);
-  plan.stop.exact_runs = 4;
+  plan.setting.stop.exact_runs = 4;
   CHECK(reported().because == FewBecause::Runs);
   session.cut_short = Interrupted{2};
   CHECK(reported().because == FewBecause::Ended);
@@ -372,7 +372,7 @@ TEST_CASE("a gate wants ten rounds, unless fewer have decided it") {
   plan.gates = fakes::gates_of(plan, {{"wall_time", 50.0}});
   const Session session = undecided(9);
   const Results decided = analyse(plan, session, findings_of(plan, session), {1ns, 4ms});
-  REQUIRE(decided.verdicts.front().answer == gate::Answer::Pass);
+  REQUIRE(decided.findings.verdicts.front().answer == gate::Answer::Pass);
   CHECK(kinds(decided.warnings).empty());
 }
 
@@ -460,7 +460,7 @@ TEST_CASE("a candidate that is the reference's program is reported if it has run
 
 TEST_CASE("a sequential order is reported once, if there are deltas") {
   Plan plan = plan_of_wall_time(3);
-  plan.order = Order::Sequential;
+  plan.setting.order = Order::Sequential;
   auto warnings = warnings_of(plan, session_of(plan, 10));
   REQUIRE(kinds(warnings) == "sequential");
   CHECK_FALSE(std::get<SequentialRuns>(warnings.front().finding).gated);
@@ -469,7 +469,7 @@ TEST_CASE("a sequential order is reported once, if there are deltas") {
   REQUIRE(kinds(warnings) == "sequential");
   CHECK(std::get<SequentialRuns>(warnings.front().finding).gated);
   Plan alone = plan_of_wall_time(1);
-  alone.order = Order::Sequential;
+  alone.setting.order = Order::Sequential;
   CHECK(kinds(warnings_of(alone, session_of(alone, 10))).empty());
 }
 
@@ -491,24 +491,25 @@ TEST_CASE("a baseline is always warned of, and what differs is named once more")
   Results results;
   const auto session = std::make_shared<Recording>();
   session->circumstances = {"1", {}, {.name = "a", .cpu_model = "x"}};
-  results.reference.baseline = Baseline{.file = "b.json", .session = session};
-  results.circumstances = {"1", {}, {.name = "a", .kernel = "6.1", .cpu_model = "x"}};
+  results.session.reference.baseline = Baseline{.file = "b.json", .session = session};
+  results.session.circumstances = {"1", {}, {.name = "a", .kernel = "6.1", .cpu_model = "x"}};
   results.paired = false;
   CHECK(kinds(warnings_of_results(results)) == "baseline");
-  results.circumstances.machine.cpu_model = "y";
-  results.circumstances.version = "2";
+  results.session.circumstances.machine.cpu_model = "y";
+  results.session.circumstances.version = "2";
   const auto warnings = warnings_of_results(results);
   CHECK(kinds(warnings) == "baseline foreign");
   const auto& foreign = std::get<ForeignBaseline>(warnings.back().finding);
   REQUIRE(foreign.differences.size() == 2);
   CHECK(foreign.differences[0].what == "processor");
   CHECK(foreign.differences[1].then == "1");
-  results.circumstances = session->circumstances;
-  results.circumstances.machine.tuning = "turbo=0";
+  results.session.circumstances = session->circumstances;
+  results.session.circumstances.machine.tuning = "turbo=0";
   const auto tuned = warnings_of_results(results);
   REQUIRE(kinds(tuned) == "baseline foreign");
   CHECK(std::get<ForeignBaseline>(tuned.back().finding).differences[0].then == "none");
-  CHECK(class_of(results.circumstances.machine) != class_of(session->circumstances.machine));
+  CHECK(class_of(results.session.circumstances.machine) !=
+        class_of(session->circumstances.machine));
   session->by_lauka = false;
   CHECK_FALSE(std::get<ForeignBaseline>(warnings_of_results(results).back().finding).names_machine);
 }
@@ -518,18 +519,18 @@ TEST_CASE("a baseline made with other CPUs, another quota or memory limit is poi
   Results results;
   const auto session = std::make_shared<Recording>();
   session->circumstances = {"1", {}, whole};
-  results.reference.baseline = Baseline{.file = "b.json", .session = session};
+  results.session.reference.baseline = Baseline{.file = "b.json", .session = session};
   results.paired = false;
   for (const Allowance& other :
        {Allowance{{1}}, Allowance{{0, 1}, 0.5}, Allowance{{0, 1}, std::nullopt, 1000}}) {
-    results.circumstances = session->circumstances;
+    results.session.circumstances = session->circumstances;
     CHECK(kinds(warnings_of_results(results)) == "baseline");
-    results.circumstances.machine.allowance = other;
+    results.session.circumstances.machine.allowance = other;
     const auto warnings = warnings_of_results(results);
     REQUIRE(kinds(warnings) == "baseline foreign");
     CHECK(std::get<ForeignBaseline>(warnings.back().finding).differences.size() == 1);
-    CHECK(class_of(results.circumstances.machine) != class_of(whole));
-    results.circumstances.machine.allowance.reset();  // as of an older lauka
+    CHECK(class_of(results.session.circumstances.machine) != class_of(whole));
+    results.session.circumstances.machine.allowance.reset();  // as of an older lauka
     CHECK(kinds(warnings_of_results(results)) == "baseline");
   }
   Machine unknown = whole;
@@ -540,14 +541,15 @@ TEST_CASE("a baseline made with other CPUs, another quota or memory limit is poi
 TEST_CASE("a quota that kept processes from running is warned of, also of a joined session's") {
   Results results;
   results.commands.resize(1);
+  results.session.commands.resize(1);
   CHECK(kinds(warnings_of_results(results)).empty());
-  results.circumstances.throttling = Throttling{9, 0, 0};
+  results.session.circumstances.throttling = Throttling{9, 0, 0};
   CHECK(kinds(warnings_of_results(results)).empty());
-  results.circumstances.throttling = Throttling{9, 2, 1'000'000};
+  results.session.circumstances.throttling = Throttling{9, 2, 1'000'000};
   CHECK(kinds(warnings_of_results(results)) == "throttled");
-  results.origins.resize(1);
-  results.origins[0].commands = 1;
-  results.origins[0].circumstances.throttling = Throttling{5, 3, 2'000'000};
+  results.session.origins.resize(1);
+  results.session.origins[0].commands = 1;
+  results.session.origins[0].circumstances.throttling = Throttling{5, 3, 2'000'000};
   const auto warnings = warnings_of_results(results);
   CHECK(std::get<Throttled>(warnings.front().finding).seen.throttled == 3);
 }
@@ -555,9 +557,10 @@ TEST_CASE("a quota that kept processes from running is warned of, also of a join
 TEST_CASE("lost counts were reported before the first run; of a saved session they are shown") {
   Results results;
   results.commands.resize(1);
-  results.commands[0].uncounted = UncountedFile{CounterLoss::SetUser, "/x"};
+  results.session.commands.resize(1);
+  results.session.commands[0].uncounted = UncountedFile{CounterLoss::SetUser, "/x"};
   CHECK(kinds(warnings_of_results(results)) == "lost(verbose)");
-  results.file = "saved.json";
+  results.session.file = "saved.json";
   CHECK(kinds(warnings_of_results(results)) == "lost");
 }
 
@@ -573,7 +576,7 @@ struct Wandering {
     cores.timed = {"P", "E"};
     Options options;
     for (std::size_t c = 0; c < shares.size(); ++c)
-      options.commands.emplace_back(1, static_cast<char>('a' + c));
+      options.commands.texts.emplace_back(1, static_cast<char>('a' + c));
     const auto select = [](const EventRequest&) -> Result<EventSet> {
       EventSet set;
       set.events = {{.name = "cycles", .meaning = "", .role = Role::Cycles},
@@ -663,8 +666,8 @@ Plan counting_plan() {
   Event event;
   event.name = "inst_all";
   event.zero_is_doubtful = true;
-  plan.events.events.push_back(event);
-  plan.events.passes.push_back({{0}});
+  plan.setting.events.events.push_back(event);
+  plan.setting.events.passes.push_back({{0}});
   Metric metric;
   metric.name = "inst_all";
   metric.source = CountedEvent{0};
@@ -699,7 +702,7 @@ TEST_CASE("a median coverage under 98% is warned of with its figure") {
   REQUIRE(found.size() == 1);
   CHECK(std::get<LowCoverage>(found[0].finding).median == doctest::Approx(0.96));
   CHECK(low.commands[0].coverage == doctest::Approx(0.96));
-  CHECK(low.runs->row(1).coverage == doctest::Approx(0.93));
+  CHECK(low.session.runs->row(1).coverage == doctest::Approx(0.93));
   CHECK(of_kind<LowCoverage>(analysed(session_of({5, 5, 5}, {0.97, 0.98, 0.99})).warnings).empty());
   const Results unknown = analysed(session_of({5, 5, 5}, {}));
   CHECK(of_kind<LowCoverage>(unknown.warnings).empty());
@@ -717,7 +720,7 @@ TEST_CASE("an event that is 0 in every run, while instructions are not, is doubt
   CHECK_FALSE(analysed(session_of({0, 1, 0}, {1.0, 1.0, 1.0})).commands[0].rows[0].is_doubtful);
   CHECK_FALSE(analysed(session_of({0, 0, 0}, {})).commands[0].rows[0].is_doubtful);
   Plan sure = counting_plan();
-  sure.events.events[0].zero_is_doubtful = false;
+  sure.setting.events.events[0].zero_is_doubtful = false;
   const Results zero = analysed(session_of({0, 0, 0}, {1.0, 1.0, 1.0}), sure);
   CHECK(zero.commands[0].rows[0].summary.has_value());
 }

@@ -69,19 +69,19 @@ Results results_of(const Program& old, const Program& now, const Counted& counte
                    {.name = "new", .text = "new", .words = {"new"}}};
   Pass pass{{}, RoundKind::Counting};
   const auto add = [&](const char* name, Role role, CountedLevels levels) {
-    pass.events.push_back(plan.events.events.size());
+    pass.events.push_back(plan.setting.events.events.size());
     // A meaning is for users: here it misleads whoever searches it.
-    plan.events.events.push_back({.name = name,
-                                  .meaning = "perf, user space and kernel only",
-                                  .levels = levels,
-                                  .of_region = counted.of_region,
-                                  .note = "(all users)",
-                                  .role = role});
+    plan.setting.events.events.push_back({.name = name,
+                                          .meaning = "perf, user space and kernel only",
+                                          .levels = levels,
+                                          .of_region = counted.of_region,
+                                          .note = "(all users)",
+                                          .role = role});
   };
   if (counted.cycles) add("cycles", Role::Cycles, counted.of_cycles);
   if (counted.instructions) add("instructions", Role::Instructions, counted.levels);
-  if (!pass.events.empty()) plan.events.passes = {{{}}, pass};
-  plan.metrics = make_metrics(plan.events, MetricSelection::All, false);
+  if (!pass.events.empty()) plan.setting.events.passes = {{{}}, pass};
+  plan.metrics = make_metrics(plan.setting.events, MetricSelection::All, false);
   for (const RoundKind kind : {RoundKind::Timed, RoundKind::Counting}) {
     if (kind == RoundKind::Counting && pass.events.empty()) break;
     for (std::uint32_t round = 0; round < rounds; ++round) {
@@ -211,7 +211,7 @@ TEST_CASE("cycles and instructions of other privilege levels are not divided by 
   CHECK(why.has_other_levels);
   CHECK(factor_of(why, WallPart::InstructionsPerCycle) == nullptr);
   CHECK(factor_of(why, WallPart::CpuTimePerInstruction) != nullptr);
-  CHECK_FALSE(find_metric(results.metrics, Role::Ipc));
+  CHECK_FALSE(find_metric(results.session.metrics, Role::Ipc));
 }
 
 TEST_CASE("a program with many threads is busy for more than one CPU") {

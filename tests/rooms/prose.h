@@ -43,14 +43,12 @@ inline constexpr auto kForeignText = std::to_array<AllowedSearch>({
 
 /// Keys of tables and of JSON, and files in lauka's own formats.
 inline constexpr auto kKeysAndFormats = std::to_array<AllowedSearch>({
-    {"app/session.cc", "[\"lauka-rounds-"},
     {"engine/engine.cc", "power"},
     {"format/commands.cc", "(region)"},  // of files before the key "region"
     {"format/commands.cc", "role"},
     {"format/json.cc", "results"},
     {"history/page.cc", "+dirty"},  // the history's notation of a commit
     {"history/record.cc", "mad"},
-    {"run/kept_rounds.cc", "[\"lauka-rounds-"},
 });
 
 /// Rooms that are given facts and never text to decide by: there even a single word is refused.

@@ -38,9 +38,9 @@ class Listener final : public Observer {
 inline Plan plan_of(const std::vector<std::string>& names, std::uint64_t runs = 2) {
   Plan plan;
   for (const std::string& name : names) plan.commands.push_back({name, name, {name}});
-  plan.order = Order::Interleaved;
-  plan.warmup = 0;
-  plan.stop.exact_runs = runs;
+  plan.setting.order = Order::Interleaved;
+  plan.setting.warmup = 0;
+  plan.setting.stop.exact_runs = runs;
   return plan;
 }
 

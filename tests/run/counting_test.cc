@@ -18,11 +18,12 @@ using namespace std::chrono_literals;
 /// The fake engine counts its only event in each pass: here in counting ones, after a timed one.
 Plan counting_plan(const std::vector<std::string>& names, std::size_t passes = 1) {
   Plan plan = plan_of(names);
-  plan.stop = {{}, 1, {}, 100ms};
-  for (std::size_t i = 0; i < passes; ++i) plan.events.events.push_back({"event", ""});
-  plan.events.passes = {Pass{}};
-  for (std::size_t i = 0; i < passes; ++i) plan.events.passes.push_back({{i}, RoundKind::Counting});
-  plan.metrics = make_metrics(plan.events, MetricSelection::Default, false);
+  plan.setting.stop = {{}, 1, {}, 100ms};
+  for (std::size_t i = 0; i < passes; ++i) plan.setting.events.events.push_back({"event", ""});
+  plan.setting.events.passes = {Pass{}};
+  for (std::size_t i = 0; i < passes; ++i)
+    plan.setting.events.passes.push_back({{i}, RoundKind::Counting});
+  plan.metrics = make_metrics(plan.setting.events, MetricSelection::Default, false);
   return plan;
 }
 
@@ -48,7 +49,7 @@ std::size_t runs_of(const Session& session, RoundKind kind) {
 TEST_CASE("a timed run has no counter open, a counting run has, and two runs follow it") {
   CountingBench bench;
   Plan plan = counting_plan({"old"});
-  plan.stop = {4, 10, {}, 5s};
+  plan.setting.stop = {4, 10, {}, 5s};
   plan.events_were_asked_for = true;
   bench.run(plan);
   CHECK(bench.launcher.log() == "old old/0 old old old old/0 old old old old/0 old old old old/0");
@@ -74,7 +75,7 @@ TEST_CASE("each pass is counted in five rounds at least, however long a counting
   CountingBench bench;
   bench.launcher.adjust = [](os::ProgramId, os::Ended& ended) { ended.whole = 1s; };
   Plan plan = counting_plan({"old", "new"}, 3);
-  plan.stop = {{}, 1, {}, 10ms};
+  plan.setting.stop = {{}, 1, {}, 10ms};
   CHECK(runs_of(bench.run(plan), RoundKind::Counting) == 2 * 3 * 5);
 }
 
@@ -83,7 +84,7 @@ TEST_CASE("times come from timed runs, counts from counting runs") {
   const Plan plan = counting_plan({"old"});
   const Session session = bench.run(plan);
   for (const Metric& metric : plan.metrics) {
-    const MetricReader reader(metric, plan.events);
+    const MetricReader reader(metric, plan.setting.events);
     if (metric.role == Role::PeakRss) continue;  // a bound: the launcher of the fakes has no size
     CAPTURE(metric.name);
     for (const RunRecord& run : session.runs) {
@@ -97,8 +98,8 @@ TEST_CASE("times come from timed runs, counts from counting runs") {
 TEST_CASE("in sequential order each command has its own counting runs") {
   CountingBench bench;
   Plan plan = counting_plan({"old", "new"});
-  plan.order = Order::Sequential;
-  plan.stop = {1, 10, {}, 5s};
+  plan.setting.order = Order::Sequential;
+  plan.setting.stop = {1, 10, {}, 5s};
   plan.events_were_asked_for = true;
   bench.run(plan);
   CHECK(bench.launcher.log() == "old old/0 new new/0");
@@ -107,7 +108,7 @@ TEST_CASE("in sequential order each command has its own counting runs") {
 TEST_CASE("a prepare learns what the run is for") {
   CountingBench bench;
   Plan plan = counting_plan({"old"});
-  plan.stop = {2, 10, {}, 5s};
+  plan.setting.stop = {2, 10, {}, 5s};
   plan.events_were_asked_for = true;
   plan.commands[0].hooks[HookKind::Prepare] = "p";
   bench.run(plan);

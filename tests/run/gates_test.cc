@@ -35,7 +35,7 @@ Plan gated_plan(std::size_t commands, const std::vector<Condition>& gates,
   names.resize(commands);
   Plan plan = plan_of(names);
   plan.metrics = make_metrics({}, MetricSelection::Default, false);
-  plan.stop = {{}, 1, {}, std::chrono::milliseconds(first_look)};
+  plan.setting.stop = {{}, 1, {}, std::chrono::milliseconds(first_look)};
   plan.gates = fakes::gates_of(plan, gates);
   return plan;
 }
@@ -116,8 +116,9 @@ TEST_CASE("a session with a gate ends, and is answered, as the golden cases say"
                                        {"wall_time", c.at("percent").get<double>()});
     Plan plan = gated_plan(2, gates, c.at("n1").get<std::uint64_t>());
     plan.confidence = c.at("confidence");
-    plan.stop.min_runs = c.at("min_runs").get<std::uint64_t>();
-    if (!c.at("max_runs").is_null()) plan.stop.max_runs = c.at("max_runs").get<std::uint64_t>();
+    plan.setting.stop.min_runs = c.at("min_runs").get<std::uint64_t>();
+    if (!c.at("max_runs").is_null())
+      plan.setting.stop.max_runs = c.at("max_runs").get<std::uint64_t>();
     const auto session = fed.bench.carry_out(plan).value();
     const Json& expected = c.at("expected");
     const auto rounds = expected.at("rounds").get<std::size_t>();
@@ -138,7 +139,7 @@ TEST_CASE("a fixed number of runs has one look, as the golden cases say") {
     INFO(c.at("name").get<std::string>());
     Fed fed({golden::series(c, "reference"), golden::series(c, "candidate")});
     Plan plan = gated_plan(2, {{"wall_time", c.at("percent").get<double>()}}, 1);
-    plan.stop.exact_runs = fed.wall[0].size();
+    plan.setting.stop.exact_runs = fed.wall[0].size();
     const gate::Verdict& verdict = fed.only_verdict(plan);
     CHECK(name_of(verdict.answer) == c.at("expected").at("verdict").get<std::string>());
     CHECK(verdict.look == 1);
@@ -166,7 +167,7 @@ TEST_CASE("a gate looks at the rounds of its schedule and never in between, in b
     Fed fed({{0.1}, candidate});
     fed.bench.launcher.scripts = {{9us, {}}, {9us, {}}};  // many at a time
     Plan plan = gated_plan(2, kTenPercent, 10);
-    plan.stop.budget_per_command = 90us;
+    plan.setting.stop.budget_per_command = 90us;
     const gate::Verdict& verdict = fed.only_verdict(plan);
     CHECK(verdict.answer == gate::Answer::Fail);
     CHECK(verdict.decided_by == gate::DecidedBy::Ranks);
@@ -184,7 +185,7 @@ TEST_CASE("four times the budget end the rounds, with the last look there") {
     feed(program, ended);
   };
   Plan plan = gated_plan(2, kFivePercent, 10);
-  plan.stop.budget_per_command = 300ms;
+  plan.setting.stop.budget_per_command = 300ms;
   // 10 rounds of 30 ms, then 150 ms each: the 6th of these reaches 1.2 s.
   const gate::Verdict& verdict = fed.only_verdict(plan);
   CHECK(verdict.answer == gate::Answer::Inconclusive);
@@ -197,7 +198,7 @@ TEST_CASE("where nothing can be extended, one look has the whole error") {
   const auto level_of = [](StopRule rule) {
     Fed fed({reference_of(kUndecided), candidate_of(kUndecided)});
     Plan plan = gated_plan(2, kFivePercent, 10);
-    plan.stop = rule;
+    plan.setting.stop = rule;
     const gate::Verdict& verdict = fed.only_verdict(plan);
     CHECK(verdict.look == 1);
     CHECK(verdict.rounds == 10);
@@ -284,7 +285,7 @@ TEST_CASE("every gate answers for every candidate, and they share the rate of fa
   const Seconds reference = reference_of(kSlower);
   Fed fed({reference, candidate_of(kSlower), reference});
   Plan plan = gated_plan(3, {{"wall_time", 10}, {"peak_rss", 1}}, 10);
-  plan.stop.exact_runs = reference.size();
+  plan.setting.stop.exact_runs = reference.size();
   REQUIRE(fed.bench.carry_out(plan).has_value());
   std::string answers;
   for (const gate::Verdict& verdict : fed.bench.findings.verdicts) {
@@ -299,8 +300,8 @@ TEST_CASE("in sequential order each look has the reference go on first, then the
   Fed fed({reference_of(kUndecided), candidate_of(kUndecided)});
   for (std::size_t round = 3; round <= 8; ++round) fed.wall[1][round - 1] = 5000.0;
   Plan plan = gated_plan(2, kFivePercent, 2);
-  plan.order = Order::Sequential;
-  plan.warmup = 1;
+  plan.setting.order = Order::Sequential;
+  plan.setting.warmup = 1;
   const gate::Verdict& verdict = fed.only_verdict(plan);
   // Looks at 2, 3, 4, 6 and 8 runs of each, a warm-up run of 1 ms before.
   CHECK(fed.bench.launcher.log().starts_with(
@@ -352,9 +353,9 @@ TEST_CASE("a gate on what is known as a bound only has nothing to be decided on"
 TEST_CASE("a gate on an event looks after the session's rounds, at the values its pass has") {
   Fed fed({Seconds{1.0}, Seconds{1.0}});
   Plan plan = gated_plan(2, {}, 10);
-  plan.events.events = {{"a", "a"}, {"b", "b"}};
-  plan.events.passes = {Pass{{0}}, Pass{{1}}};
-  plan.metrics = make_metrics(plan.events, MetricSelection::Default, true);
+  plan.setting.events.events = {{"a", "a"}, {"b", "b"}};
+  plan.setting.events.passes = {Pass{{0}}, Pass{{1}}};
+  plan.metrics = make_metrics(plan.setting.events, MetricSelection::Default, true);
   plan.gates = fakes::gates_of(plan, {{"b", 300}});
   const gate::Verdict& verdict = fed.only_verdict(plan);
   CHECK(verdict.answer == gate::Answer::Pass);
@@ -392,9 +393,9 @@ TEST_CASE("a slow-down exactly at the limit fails in 5% of sessions at most") {
         ended.whole = std::chrono::nanoseconds(ended.usage.wall_ns);
       };
       Plan plan = gated_plan(2, kTenPercent, 10);
-      plan.order = Order::Random;
-      plan.seed = static_cast<std::uint64_t>(i);
-      plan.stop = {{}, 10, {}, 1s};
+      plan.setting.order = Order::Random;
+      plan.setting.seed = static_cast<std::uint64_t>(i);
+      plan.setting.stop = {{}, 10, {}, 1s};
       REQUIRE(bench.carry_out(plan).has_value());
       failed += bench.findings.verdicts.at(0).answer == gate::Answer::Fail ? 1 : 0;
     }

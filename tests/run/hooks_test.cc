@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 /// A plan whose every command has all hooks: s1 p1 c1 e1, s2 ...
 Plan hooked(const std::vector<std::string>& names, Order order) {
   Plan plan = plan_of(names);
-  plan.order = order;
+  plan.setting.order = order;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::string n = std::to_string(i + 1);
     plan.commands[i].hooks = {{"s" + n, "p" + n, "c" + n, "e" + n}};
@@ -39,7 +39,7 @@ void fail(Bench& bench, std::size_t program, std::deque<Outcome> outcomes) {
 TEST_CASE("prepare and conclude surround every run, warm-up runs included, and know which") {
   Bench bench;
   Plan plan = hooked({"old"}, Order::Interleaved);
-  plan.warmup = 1;
+  plan.setting.warmup = 1;
   REQUIRE(bench.carry_out(plan).has_value());
   CHECK(bench.launcher.log() ==
         "s1 p1(warmup-0) old c1(warmup-0)! p1(0) old c1(0)! p1(1) old c1(1)! e1!");
@@ -59,7 +59,7 @@ TEST_CASE("in sequential order a command is set up, run and cleaned up before th
 TEST_CASE("in turns, all setups come first and all cleanups last, in the order of the commands") {
   Bench bench;
   Plan plan = hooked({"old", "new"}, Order::Interleaved);
-  plan.stop.exact_runs = 1;
+  plan.setting.stop.exact_runs = 1;
   REQUIRE(bench.carry_out(plan).has_value());
   CHECK(bench.launcher.log() == "s1 s2 p1(0) old c1(0)! p2(0) new c2(0)! e1! e2!");
 }
@@ -76,7 +76,7 @@ TEST_CASE("runs with hooks between them are launched one by one") {
 TEST_CASE("hooks are in no measurement, and count no events") {
   Bench bench;
   Plan plan = hooked({"old"}, Order::Interleaved);
-  plan.events = {{{"a", "a"}}, {Pass{{0}}}, {}};
+  plan.setting.events = {{{"a", "a"}}, {Pass{{0}}}, {}};
   bench.launcher.scripts.resize(program_of_hook(1, 0, HookKind::Cleanup) + 1, {50ms, {}});
   bench.launcher.scripts[0].time = 1ms;
   const auto session = bench.carry_out(plan);
@@ -87,7 +87,7 @@ TEST_CASE("hooks are in no measurement, and count no events") {
 TEST_CASE("the time between runs counts towards the budget, setup and cleanup do not") {
   Bench bench;
   Plan plan = hooked({"old"}, Order::Interleaved);
-  plan.stop = {{}, 1, {}, 100ms};
+  plan.setting.stop = {{}, 1, {}, 100ms};
   bench.launcher.scripts = {{4ms, {}}, {10s, {}}, {5ms, {}}, {1ms, {}}, {10s, {}}};
   CHECK(bench.carry_out(plan)->runs.size() == 10);  // 10 x (5 + 4 + 1)
 }
@@ -166,8 +166,8 @@ TEST_CASE("under sequential order with a cleanup, a gate looks once: no command 
   Plan plan = hooked({"old", "new"}, Order::Sequential);
   plan.metrics = make_metrics({}, MetricSelection::Time, false);
   plan.gates = fakes::gates_of(plan, {{"wall_time", 1.0}});
-  plan.stop = {{}, 5, 5, 1ms};
-  plan.stop.max_runs.reset();
+  plan.setting.stop = {{}, 5, 5, 1ms};
+  plan.setting.stop.max_runs.reset();
   REQUIRE(bench.carry_out(plan).has_value());
   REQUIRE(bench.findings.verdicts.size() == 1);
   const std::string log = bench.launcher.log();

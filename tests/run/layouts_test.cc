@@ -13,7 +13,7 @@ namespace {
 
 Plan layouts_of(const std::vector<std::string>& names, std::uint32_t layouts, std::uint64_t runs) {
   Plan plan = plan_of(names, runs);
-  plan.layouts = layouts;
+  plan.setting.layouts = layouts;
   return plan;
 }
 
@@ -30,7 +30,7 @@ TEST_CASE("each sweep runs every layout of every command once, the layouts' side
 TEST_CASE("every layout is warmed up") {
   Bench bench;
   Plan plan = layouts_of({"a{layout}"}, 4, 4);
-  plan.warmup = 2;
+  plan.setting.warmup = 2;
   CHECK(bench.carry_out(plan)->runs.size() == 4);
   CHECK(bench.launcher.log() == "a1 a2 a3 a4 a1 a2 a3 a4 a1 a2 a3 a4");
 }
@@ -38,14 +38,14 @@ TEST_CASE("every layout is warmed up") {
 TEST_CASE("a budget ends after a whole sweep") {
   Bench bench;
   Plan plan = layouts_of({"a{layout}"}, 5, 5);
-  plan.stop = {{}, 1, {}, std::chrono::milliseconds(12)};
+  plan.setting.stop = {{}, 1, {}, std::chrono::milliseconds(12)};
   CHECK(bench.carry_out(plan)->runs.size() == 15);  // at 1 ms a run
 }
 
 TEST_CASE("sequential commands finish their sweeps before the next begins") {
   Bench bench;
   Plan plan = layouts_of({"a{layout}", "b{layout}"}, 4, 4);
-  plan.order = Order::Sequential;
+  plan.setting.order = Order::Sequential;
   CHECK(bench.carry_out(plan)->runs.size() == 8);
   CHECK(bench.launcher.log() == "a1 a2 a3 a4 b1 b2 b3 b4");
 }
@@ -53,7 +53,7 @@ TEST_CASE("sequential commands finish their sweeps before the next begins") {
 TEST_CASE("a setup that names the layout is run for each, another once") {
   Bench bench;
   Plan plan = layouts_of({"a{layout}"}, 4, 4);
-  plan.order = Order::Sequential;
+  plan.setting.order = Order::Sequential;
   plan.commands[0].hooks[HookKind::Setup] = "s{layout}";
   plan.commands[0].hooks[HookKind::Cleanup] = "c";
   CHECK(bench.carry_out(plan));

@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 Plan precise_plan(const std::vector<std::string>& names, double precision) {
   Plan plan = plan_of(names);
   plan.metrics = make_metrics({}, MetricSelection::Default, false);
-  plan.stop = {{}, 1, {}, 1min};
+  plan.setting.stop = {{}, 1, {}, 1min};
   plan.precision = PrecisionGoal{precision};
   return plan;
 }
@@ -73,7 +73,7 @@ std::size_t runs_of(const Plan& plan, Bench& bench, os::ProgramId varying) {
 TEST_CASE("a precision may be of another metric than wall time") {
   Bench bench;
   Plan plan = precise_plan({"one"}, 0.05);
-  plan.stop.max_runs = 40;
+  plan.setting.stop.max_runs = 40;
   plan.precision->metric = *find_metric(
       plan.metrics, Role::SystemTime);  // 0.9 and 1.1 s in turns, while the others are even
   std::size_t count = 0;
@@ -107,19 +107,19 @@ TEST_CASE("a precision is trusted from ten rounds on, and from the least number 
   Plan plan = precise_plan({"one"}, 0.05);
   Bench bench;
   CHECK(runs_of(plan, bench, kNone) == 10);
-  plan.stop.min_runs = 25;
+  plan.setting.stop.min_runs = 25;
   Bench longer;
   CHECK(runs_of(plan, longer, kNone) == 25);
 }
 
 TEST_CASE("the greatest number of runs and the time end what is not precise enough yet") {
   Plan plan = precise_plan({"one"}, 0.01);
-  plan.stop.max_runs = 15;
+  plan.setting.stop.max_runs = 15;
   Bench few;
   CHECK(runs_of(plan, few, 0) == 15);
   CHECK(few.findings.precision.value().end == PrecisionEnd::MaxRuns);
-  plan.stop.max_runs.reset();
-  plan.stop.budget_per_command = 480ms;
+  plan.setting.stop.max_runs.reset();
+  plan.setting.stop.budget_per_command = 480ms;
   Bench brief;
   CHECK(runs_of(plan, brief, 0) == 16);
   CHECK(brief.findings.precision.value().end == PrecisionEnd::Duration);
@@ -128,7 +128,7 @@ TEST_CASE("the greatest number of runs and the time end what is not precise enou
 
 TEST_CASE("in sequential order each stops at its share, and what is missing is run after them") {
   Plan plan = precise_plan({"old", "new"}, 0.05);
-  plan.order = Order::Sequential;
+  plan.setting.order = Order::Sequential;
   // The mean's half width has to be 0.05 / sqrt 2 = 0.03536: after 45 runs it is 0.03515 (Python).
   for (const os::ProgramId noisy : {0U, 1U}) {
     INFO("noisy: ", noisy);
@@ -146,8 +146,8 @@ TEST_CASE("in sequential order each stops at its share, and what is missing is r
 
 TEST_CASE("in sequential order a command that a limit ended is not forgotten with the next one") {
   Plan plan = precise_plan({"old", "noisy", "new"}, 0.05);
-  plan.order = Order::Sequential;
-  plan.stop.max_runs = 15;
+  plan.setting.order = Order::Sequential;
+  plan.setting.stop.max_runs = 15;
   Bench bench;
   CHECK(runs_of(plan, bench, 1) == 10 + 15 + 10);
   CHECK(bench.findings.precision.value().end == PrecisionEnd::MaxRuns);
@@ -155,9 +155,9 @@ TEST_CASE("in sequential order a command that a limit ended is not forgotten wit
 
 TEST_CASE("in sequential order a command without a single value is never precise enough") {
   Plan plan = precise_plan({"old", "new"}, 0.01);
-  plan.order = Order::Sequential;
+  plan.setting.order = Order::Sequential;
   plan.ignore_failure = IgnoreFailure{.any = true};
-  plan.stop.budget_per_command = 480ms;
+  plan.setting.stop.budget_per_command = 480ms;
   for (const os::ProgramId endless : {0U, 1U}) {
     Bench bench;
     bench.launcher.adjust = [endless](os::ProgramId program, os::Ended& ended) {
@@ -218,7 +218,7 @@ TEST_CASE("a session cut short says so, and one without a precision says nothing
   CHECK(runs_of(plan, bench, 0) == 2);
   CHECK(bench.findings.precision.value().end == PrecisionEnd::Unfinished);
   plan.precision.reset();
-  plan.stop.exact_runs = 3;
+  plan.setting.stop.exact_runs = 3;
   Bench plain;
   CHECK(runs_of(plan, plain, 0) == 3);
   CHECK_FALSE(plain.findings.precision.has_value());

@@ -18,8 +18,8 @@ std::vector<std::uint64_t> counted_values(const Session& session) {
 /// One command whose runs are counted, each by its own number from 1.
 Plan counted_plan() {
   Plan plan = plan_of({"old"}, 3);
-  plan.events.events.push_back({"runs", "runs"});
-  plan.events.passes.push_back({{0}});
+  plan.setting.events.events.push_back({"runs", "runs"});
+  plan.setting.events.passes.push_back({{0}});
   return plan;
 }
 
@@ -75,8 +75,8 @@ TEST_CASE("a run during which the processor was throttled is repeated at most th
 TEST_CASE("with several commands only the run in question is run again, in its own pass") {
   Bench bench;
   Plan plan = plan_of({"old", "new"}, 2);
-  plan.events.events = {{"a", "a"}, {"b", "b"}};
-  plan.events.passes = {{{0}}, {{1}}};
+  plan.setting.events.events = {{"a", "a"}, {"b", "b"}};
+  plan.setting.events.passes = {{{0}}, {{1}}};
   bench.engine.runs_at_once = 1;
   bench.engine.adjust = [](std::uint64_t run, engine::Counted& counted) {
     if (run == 2) counted.redo = engine::Redo{RedoReason::Counting, "it was not seen whole", 1};
@@ -92,8 +92,8 @@ TEST_CASE("a warm-up run is not run again") {
     counted.redo = engine::Redo{RedoReason::Counting, "it was not seen whole", 1};
   };
   Plan plan = counted_plan();
-  plan.warmup = 2;
-  plan.stop.exact_runs = 1;
+  plan.setting.warmup = 2;
+  plan.setting.stop.exact_runs = 1;
   const auto session = bench.carry_out(plan);
   CHECK(bench.launcher.runs() == 4);
   CHECK(session->redone.size() == 1);

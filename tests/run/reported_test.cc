@@ -29,10 +29,10 @@ class FakeFiles final : public os::MetricFiles {
   }
 };
 
-OwnMetric own(std::string_view head, std::string text = "") {
+OwnMetric own(std::string_view head, std::string_view pattern = "") {
   auto metric = parse_own_metric(head);
   REQUIRE(metric);
-  metric->text = std::move(text);
+  if (!pattern.empty()) metric->pattern = Pattern::compile(pattern).value();
   return *metric;
 }
 
@@ -45,8 +45,8 @@ std::string scraped(const OwnMetric& metric, std::string output, std::string err
   fakes::FakeLauncher launcher;
   launcher.output = std::move(output);
   launcher.error = std::move(error);
-  ReportedValues reported(plan, launcher, nullptr);
-  REQUIRE(reported.prepare());
+  const StillClock clock;
+  ReportedValues reported(plan, launcher, nullptr, clock);
   const auto values = reported.read_values({}, 0);
   if (!values) return values.error().what;
   if (values->empty() || !values->front()) return "none";
@@ -67,9 +67,11 @@ Read read(const std::string& text, const std::vector<OwnMetric>& announced = {})
   plan.reported = announced;
   plan.metrics = make_metrics({}, MetricSelection::Default, false);
   fakes::FakeLauncher launcher;
+  launcher.output = "1";
   FakeFiles files;
   files.batches = {{{0, text}}};
-  ReportedValues reported(plan, launcher, &files);
+  const StillClock clock;
+  ReportedValues reported(plan, launcher, &files, clock);
   reported.collect();
   const auto values = reported.read_values({}, 0);
   if (!values) return {{}, values.error().what};
@@ -79,9 +81,9 @@ Read read(const std::string& text, const std::vector<OwnMetric>& announced = {})
 /// One command, whose cycles are counted in runs of their own.
 Plan counting_plan() {
   Plan plan = plan_of({"a"});
-  plan.events.events = {{.name = "cycles", .meaning = "cycles"}};
-  plan.events.passes = {{{0}, RoundKind::Counting}};
-  plan.metrics = make_metrics(plan.events, MetricSelection::Default, false);
+  plan.setting.events.events = {{.name = "cycles", .meaning = "cycles"}};
+  plan.setting.events.passes = {{{0}, RoundKind::Counting}};
+  plan.metrics = make_metrics(plan.setting.events, MetricSelection::Default, false);
   return plan;
 }
 
@@ -159,7 +161,7 @@ TEST_CASE("a line that cannot be read is reported with its number") {
   CHECK(read("wall_time 1\n").error ==
         "line 1 of LAUKA_METRICS, 'wall_time 1', has the name of another metric");
   CHECK(has(read("a nan\n").error, "'a nan'"));
-  CHECK(has(read("rate 1\n", {own("rate", "(x)")}).error, "--scrape looks for"));
+  CHECK(has(read("rate 1\n", {own("rate", "(1)")}).error, "--scrape looks for"));
 }
 
 TEST_CASE("the values of a session are in its timed runs, and the file is in their environment") {
@@ -169,7 +171,7 @@ TEST_CASE("the values of a session are in its timed runs, and the file is in the
   Plan plan = plan_of({"a"});
   plan.metrics = make_metrics({}, MetricSelection::Default, false);
   files.batches = {{{0, "n 1\n"}}, {{0, "n 5\n"}}};
-  plan.stop.exact_runs = 2;
+  plan.setting.stop.exact_runs = 2;
   const auto session = bench.carry_out(plan).value();
   REQUIRE(session.runs.size() == 2);
   CHECK(bench.launcher.programs().front().launch_variable == "LAUKA_METRICS");
@@ -234,7 +236,8 @@ using os::Kept;
 AwaitedLine awaited(const std::string& text) {
   auto pattern = Pattern::compile(text, Pattern::Groups::Idle);
   REQUIRE(pattern);
-  return AwaitedLine(*std::move(pattern));
+  static const StillClock clock;
+  return AwaitedLine(*std::move(pattern), clock);
 }
 
 StoredOutput stored(const std::string& text, std::size_t piece) {
@@ -280,6 +283,26 @@ TEST_CASE("an expression that takes too many steps ends the run, and is reported
   CHECK_FALSE(line.receive(Kept::Output, std::string(60, 'a') + "b\n"));
   REQUIRE(line.error());
   CHECK(line.error()->what == "takes too many steps");
+}
+
+TEST_CASE("how long an expression may take is measured by the session's clock") {
+  class FastClock final : public os::Clock {
+   public:
+    std::chrono::nanoseconds now() const override { return now_ += std::chrono::minutes(1); }
+
+   private:
+    mutable std::chrono::nanoseconds now_{};
+  };
+  const FastClock clock;
+  AwaitedLine line(Pattern::compile("ready$", Pattern::Groups::Idle).value(), clock);
+  CHECK_FALSE(line.receive(Kept::Output, "not yet\n"));
+  REQUIRE(line.error());
+  CHECK(line.error()->what == "takes too many steps");
+  Plan plan = plan_of({"a"});
+  plan.reported = {own("rate", "rate (\\d+)")};
+  fakes::FakeLauncher launcher;
+  launcher.output = "rate 1\n";
+  CHECK_FALSE(ReportedValues(plan, launcher, nullptr, clock).read_values({}, 0));
 }
 
 TEST_CASE("the first difference is reported with its line, in whatever pieces the output comes") {
@@ -345,10 +368,10 @@ Session session_of(const os::RegionUse& use, bool ignores_failures, const Pass& 
   Bench bench;
   bench.launcher.adjust = [&](os::ProgramId, os::Ended& ended) { ended.region = use; };
   Plan plan = plan_of({"it"});
-  plan.region = true;
+  plan.setting.region = true;
   plan.reported = region_metrics();
-  plan.events.events.resize(pass.events.size());
-  if (!pass.events.empty()) plan.events.passes = {pass};
+  plan.setting.events.events.resize(pass.events.size());
+  if (!pass.events.empty()) plan.setting.events.passes = {pass};
   if (ignores_failures) plan.ignore_failure = IgnoreFailure{.any = true};
   auto session = bench.carry_out(plan);
   REQUIRE(session.has_value());

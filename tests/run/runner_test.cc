@@ -31,8 +31,8 @@ TEST_CASE("interleaved order runs each command once per round") {
 TEST_CASE("sequential order finishes a command, warm-up runs included, before the next begins") {
   Bench bench;
   Plan plan = plan_of({"old", "new"});
-  plan.order = Order::Sequential;
-  plan.warmup = 1;
+  plan.setting.order = Order::Sequential;
+  plan.setting.warmup = 1;
   CHECK(bench.carry_out(plan)->runs.size() == 4);
   CHECK(bench.launcher.log() == "old old old new new new");
 }
@@ -40,7 +40,7 @@ TEST_CASE("sequential order finishes a command, warm-up runs included, before th
 TEST_CASE("warm-up runs come first and are not counted") {
   Bench bench;
   Plan plan = plan_of({"old", "new"}, 1);
-  plan.warmup = 2;
+  plan.setting.warmup = 2;
   const auto session = bench.carry_out(plan);
   CHECK(bench.launcher.log() == "old new old new old new");
   CHECK(session->runs.size() == 2);
@@ -51,7 +51,7 @@ TEST_CASE("counting goes on until the least number of runs and the shared budget
   const auto counted_runs = [&plan](StopRule rule) {
     Bench bench;
     bench.launcher.scripts = {{10ms, {}}, {30ms, {}}};
-    plan.stop = rule;
+    plan.setting.stop = rule;
     return bench.carry_out(plan)->runs.size();
   };
   CHECK(counted_runs({{}, 3, {}, 100ms}) == 10);  // 2 x 100 ms at 40 ms a round: 5 rounds
@@ -69,7 +69,7 @@ TEST_CASE("short runs are launched many at a time, long ones one by one") {
 
   Bench slow;
   slow.launcher.scripts = {{1s, {}}};
-  plan.stop.exact_runs = 5;
+  plan.setting.stop.exact_runs = 5;
   REQUIRE(slow.carry_out(plan).has_value());
   CHECK(slow.launcher.requests() == 5);
 }
@@ -147,8 +147,8 @@ TEST_CASE("an interrupt drops the run that was cut off and keeps those before it
 TEST_CASE("passes take turns, the same for all commands of a round") {
   Bench bench;
   Plan plan = plan_of({"old", "new"}, 3);
-  plan.events.events = {{"a", "a"}, {"b", "b"}};
-  plan.events.passes = {Pass{{0}}, Pass{{1}}};
+  plan.setting.events.events = {{"a", "a"}, {"b", "b"}};
+  plan.setting.events.passes = {Pass{{0}}, Pass{{1}}};
   const auto session = bench.carry_out(plan);
   CHECK(bench.launcher.log() == "old/0 new/0 old/1 new/1 old/0 new/0");
   CHECK(session->runs[2].step.pass == 1);
@@ -160,7 +160,7 @@ TEST_CASE("an engine that reads its counters between runs gets them one by one")
   bench.engine.runs_at_once = 1;
   bench.launcher.scripts = {{100us, {}}};
   Plan plan = plan_of({"old"}, 20);
-  plan.events = {{{"a", "a"}}, {Pass{{0}}}, {}};
+  plan.setting.events = {{{"a", "a"}}, {Pass{{0}}}, {}};
   REQUIRE(bench.carry_out(plan).has_value());
   CHECK(bench.launcher.requests() == 20);
 }
@@ -169,7 +169,7 @@ TEST_CASE("counts that were lost are left out, with one note") {
   Bench bench;
   bench.engine.is_lost = true;
   Plan plan = plan_of({"old"});
-  plan.events = {{{"a", "a"}}, {Pass{{0}}}, {}};
+  plan.setting.events = {{{"a", "a"}}, {Pass{{0}}}, {}};
   const auto session = bench.carry_out(plan);
   CHECK(session->runs.size() == 2);
   CHECK_FALSE(session->runs[0].counts.at(0).has_value());
@@ -186,7 +186,7 @@ TEST_CASE("a command without counts is reported once, before the first run of al
         fmt::format("{} {} after {} runs; ", command.name, file.file, bench.launcher.runs());
   };
   Plan plan = plan_of({"old", "new"}, 3);
-  plan.warmup = 1;
+  plan.setting.warmup = 1;
   const auto session = bench.carry_out(plan);
   CHECK(reported == "old /x after 0 runs; new /x after 0 runs; ");
   CHECK(session->uncounted[1] == bench.engine.uncounted);
@@ -217,7 +217,7 @@ TEST_CASE("a counter that cannot be opened ends the session and keeps the runs b
   bench.launcher.counter_error = 24;
   bench.launcher.counters_fail_at = 1;
   Plan plan = plan_of({"old"});
-  plan.events = {{{"a", "a"}}, {Pass{{0}}}, {}};
+  plan.setting.events = {{{"a", "a"}}, {Pass{{0}}}, {}};
   const auto session = bench.carry_out(plan);
   CHECK(session->runs.size() == 1);
   CHECK(std::get<Error>(*session->cut_short).line() == "out of counters; use fewer");
@@ -261,7 +261,7 @@ TEST_CASE("what is left includes the warm-up runs") {
   bench.listener.wants = true;
   bench.launcher.scripts = {{1s, {}}};
   Plan plan = plan_of({"old"}, 4);
-  plan.warmup = 100;
+  plan.setting.warmup = 100;
   REQUIRE(bench.carry_out(plan).has_value());
   std::vector<std::chrono::nanoseconds> left;
   for (const Progress& seen : bench.listener.seen)
@@ -378,7 +378,7 @@ struct SuiteBench {
 TEST_CASE("benchmarks of a suite take turns, a round each, and each keeps its own number of runs") {
   SuiteBench suite;
   suite.plans = {plan_of({"a0", "a1"}), plan_of({"b0", "b1"})};
-  suite.plans[1].stop.exact_runs = 3;
+  suite.plans[1].setting.stop.exact_runs = 3;
   const auto measured = suite.carry_out().value();
   CHECK(measured[0].session.runs.size() == 4);
   CHECK(measured[1].session.runs.size() == 6);
@@ -394,7 +394,7 @@ TEST_CASE("benchmarks of a suite take turns, a round each, and each keeps its ow
 TEST_CASE("a benchmark in sequential order has one turn") {
   SuiteBench suite;
   suite.plans = {plan_of({"a0", "a1"}), plan_of({"b0", "b1"})};
-  suite.plans[0].order = Order::Sequential;
+  suite.plans[0].setting.order = Order::Sequential;
   REQUIRE(suite.carry_out());
   const std::string log = suite.bench.launcher.log();
   CAPTURE(log);
@@ -445,7 +445,7 @@ TEST_CASE("each run has a control group of its own, whose peak is its value, or 
   CHECK(session.runs[3].usage.tree_peak_bytes == 4096);
   CHECK(bench.launcher.requests() == 4);
   const auto place = find_metric(plan.metrics, kTreePeakMemory).value();
-  const MetricReader reader(plan.metrics[place], plan.events);
+  const MetricReader reader(plan.metrics[place], plan.setting.events);
   CHECK(reader.value(session.runs[0]) == 4096.0);
   groups.peak.reset();
   const auto without = bench.carry_out(plan).value();

@@ -63,10 +63,10 @@ void draw_gates(std::mt19937_64& random, Plan& plan) {
   const std::uint64_t count = draw(random, 3);
   for (std::uint64_t i = 0; i < count; ++i)
     gates.push_back({"wall_time", static_cast<double>(draw(random, 12))});
-  for (const Event& event : plan.events.events)
+  for (const Event& event : plan.setting.events.events)
     if (draw_one_in(random, 3)) gates.push_back({event.name, static_cast<double>(draw(random, 3))});
   plan.gates = fakes::gates_of(plan, gates);
-  if (draw_one_in(random, 4) && !plan.stop.exact_runs)
+  if (draw_one_in(random, 4) && !plan.setting.stop.exact_runs)
     plan.precision = PrecisionGoal{0.002 * static_cast<double>(1 + draw(random, 10)), 0};
 }
 
@@ -81,25 +81,27 @@ Drawn draw_plan(std::mt19937_64& random) {
   Drawn drawn{plan_of(names), {}};
   Plan& plan = drawn.plan;
   constexpr Order orders[] = {Order::Random, Order::Interleaved, Order::Sequential};
-  plan.order = orders[draw(random, 3)];
-  plan.seed = random();
-  plan.warmup = draw(random, 4);
-  plan.stop = draw_stop_rule(random);
-  plan.events = draw_events(random);
+  plan.setting.order = orders[draw(random, 3)];
+  plan.setting.seed = random();
+  plan.setting.warmup = draw(random, 4);
+  plan.setting.stop = draw_stop_rule(random);
+  plan.setting.events = draw_events(random);
   plan.events_were_asked_for = draw_one_in(random, 2);
-  plan.metrics = make_metrics(plan.events, MetricSelection::Default, plan.events_were_asked_for);
+  plan.metrics =
+      make_metrics(plan.setting.events, MetricSelection::Default, plan.events_were_asked_for);
   if (names.size() > 1 && draw_one_in(random, 6))
     draw_gates(random, plan);  // their statistics are slow
   if (draw_one_in(random, 3)) {
     for (Command& command : plan.commands) command.hooks[HookKind::Setup] = "setup";
-    plan.order = Order::Sequential;
+    plan.setting.order = Order::Sequential;
   }
   if (draw_one_in(random, 3)) {
-    plan.layouts = static_cast<std::uint32_t>(4 + draw(random, 3));
-    if (plan.stop.exact_runs) *plan.stop.exact_runs *= plan.layouts;
-    if (plan.stop.max_runs) *plan.stop.max_runs *= plan.layouts;
+    Setting& setting = plan.setting;
+    setting.layouts = static_cast<std::uint32_t>(4 + draw(random, 3));
+    if (setting.stop.exact_runs) *setting.stop.exact_runs *= setting.layouts;
+    if (setting.stop.max_runs) *setting.stop.max_runs *= setting.layouts;
   }
-  drawn.conditions.takes_turns = plan.order != Order::Sequential && draw_one_in(random, 3);
+  drawn.conditions.takes_turns = plan.setting.order != Order::Sequential && draw_one_in(random, 3);
   drawn.conditions.is_watched = draw_one_in(random, 2);
   drawn.conditions.compares_tuning = draw_one_in(random, 4);
   drawn.conditions.identifies = draw_one_in(random, 2);
@@ -131,7 +133,7 @@ class World {
       RunRecord run{step, Exited{0}, {}, {}};
       run.usage.wall_ns = ns;
       if (step.gives_counts_only())
-        run.counts.assign(plan_.events.passes[step.pass].events.size(), ns / 1000);
+        run.counts.assign(plan_.setting.events.passes[step.pass].events.size(), ns / 1000);
       done.runs.push_back(std::move(run));
     }
     if (!action.is_kept) paces_ = paces_before;
@@ -276,12 +278,13 @@ TEST_CASE("every plan ends with whole rounds, and its stop rule is kept") {
       ++rounds[{static_cast<RoundKind>(told.log[at] - '0'),
                 static_cast<std::uint32_t>(told.log[at + 1] - 'a')}];
     for (const auto& [of, count] : rounds) {
-      if (plan.order != Order::Sequential) CHECK(count == rounds[{of.first, 0}]);
-      CHECK(count % plan.layouts == 0);  // whole sweeps
+      if (plan.setting.order != Order::Sequential) CHECK(count == rounds[{of.first, 0}]);
+      CHECK(count % plan.setting.layouts == 0);  // whole sweeps
       if (of.first != RoundKind::Timed) continue;
-      if (plan.stop.exact_runs) CHECK(count == *plan.stop.exact_runs);
-      if (plan.stop.max_runs && !plan.stop.exact_runs) CHECK(count <= *plan.stop.max_runs);
-      if (!plan.stop.exact_runs) CHECK(count >= plan.stop.min_runs);
+      if (plan.setting.stop.exact_runs) CHECK(count == *plan.setting.stop.exact_runs);
+      if (plan.setting.stop.max_runs && !plan.setting.stop.exact_runs)
+        CHECK(count <= *plan.setting.stop.max_runs);
+      if (!plan.setting.stop.exact_runs) CHECK(count >= plan.setting.stop.min_runs);
     }
     CHECK(told.findings.verdicts.size() >= plan.gates.size());
   }

@@ -138,7 +138,7 @@ TEST_CASE("--timeout is in force while the start of the shell is measured") {
 TEST_CASE("counted runs lose the shell's start, and say where it was more than they took") {
   Bench bench;
   Plan plan = in_shell({"a"});
-  plan.stop.exact_runs = 2;
+  plan.setting.stop.exact_runs = 2;
   bench.launcher.adjust = [&](os::ProgramId program, os::Ended& ended) {
     ended.usage.wall_ns = program == 1                     ? 1'000'000
                           : bench.launcher.runs() % 2 == 0 ? 900'000

@@ -53,9 +53,9 @@ class SimulatingEngine final : public engine::CounterEngine {
 
 Plan simulating_plan(const std::vector<std::string>& names) {
   Plan plan = plan_of(names);
-  plan.events.events = {{"instructions", "", false, true}};
-  plan.events.passes = {Pass{}, Pass{{0}, RoundKind::Simulated}};
-  plan.metrics = make_metrics(plan.events, MetricSelection::Default, true);
+  plan.setting.events.events = {{"instructions", "", false, true}};
+  plan.setting.events.passes = {Pass{}, Pass{{0}, RoundKind::Simulated}};
+  plan.metrics = make_metrics(plan.setting.events, MetricSelection::Default, true);
   return plan;
 }
 
@@ -90,7 +90,7 @@ struct Simulation {
 TEST_CASE("each command is simulated three times, before its warm-up and its timed runs") {
   Simulation simulation({{100}, {200}});
   Plan plan = simulating_plan({"old", "new"});
-  plan.warmup = 1;
+  plan.setting.warmup = 1;
   simulation.carry_out(plan);
   CHECK(simulation.bench.launcher.log() ==
         "sim-old sim-new sim-old sim-new sim-old sim-new old new old new old new");
@@ -99,7 +99,7 @@ TEST_CASE("each command is simulated three times, before its warm-up and its tim
 TEST_CASE("in sequential order each command is simulated when its turn comes") {
   Simulation simulation({{100}, {200}});
   Plan plan = simulating_plan({"old", "new"});
-  plan.order = Order::Sequential;
+  plan.setting.order = Order::Sequential;
   simulation.carry_out(plan);
   CHECK(simulation.bench.launcher.log() ==
         "sim-old sim-old sim-old old old sim-new sim-new sim-new new new");
@@ -109,7 +109,7 @@ TEST_CASE("simulated runs use nothing of the time allowed") {
   Simulation simulation({{100}, {200}});
   simulation.bench.launcher.scripts[2].time = 1h;
   Plan plan = simulating_plan({"old"});
-  plan.stop = {{}, 1, {}, 10ms};
+  plan.setting.stop = {{}, 1, {}, 10ms};
   simulation.bench.launcher.scripts[1].time = 1h;  // of sim-old
   simulation.carry_out(plan);
   CHECK(simulation.bench.launcher.runs() == 13);
@@ -147,7 +147,7 @@ TEST_CASE("a gate on counts that never vary is decided by the first simulated ru
     Simulation simulation({{1000}, {count}});
     Plan plan = simulating_plan({"old", "new"});
     plan.gates = fakes::gates_of(plan, {{"instructions", 0.5}});
-    plan.stop = {{}, 2, {}, 1ms};
+    plan.setting.stop = {{}, 2, {}, 1ms};
     const SessionResult measured = simulation.carry_out(plan);
     REQUIRE(measured.findings.verdicts.size() == 1);
     CHECK(measured.findings.verdicts[0].answer == answer);
@@ -160,7 +160,7 @@ TEST_CASE("with several gates there are as many simulated runs as decide each of
   // Each of ten may be wrong with 0.14% at the first of five looks: 4^-5 is 0.10%, 4^-4 is 0.39%.
   Simulation simulation({{1000}, {1006}});
   Plan plan = simulating_plan({"old", "new"});
-  plan.stop = {{}, 2, {}, 1ms};
+  plan.setting.stop = {{}, 2, {}, 1ms};
   for (int gate = 0; gate < 10; ++gate)
     plan.gates.push_back(fakes::gates_of(plan, {{"instructions", 0.01 * gate}}).front());
   const SessionResult measured = simulation.carry_out(plan);
@@ -179,7 +179,7 @@ TEST_CASE("an open gate on counts that vary asks for simulated runs and not for 
        {10110, 10090, 10120, 10080, 10130, 10070, 10110, 10090, 10120, 10080, 10130, 10070}});
   Plan plan = simulating_plan({"old", "new"});
   plan.gates = fakes::gates_of(plan, {{"instructions", 1.0}});
-  plan.stop = {{}, 2, {}, 1ms};
+  plan.setting.stop = {{}, 2, {}, 1ms};
   const SessionResult measured = simulation.carry_out(plan);
   REQUIRE(measured.findings.verdicts.size() == 1);
   CHECK(measured.findings.verdicts[0].answer == gate::Answer::Inconclusive);
@@ -192,7 +192,7 @@ TEST_CASE("gates on simulated counts are decided before the timed runs, then the
   Simulation simulation({{1000}, {1006}});
   Plan plan = simulating_plan({"old", "new"});
   plan.gates = fakes::gates_of(plan, {{"instructions", 0.5}});
-  plan.stop = {{}, 2, {}, 1h};
+  plan.setting.stop = {{}, 2, {}, 1h};
   const SessionResult measured = simulation.carry_out(plan);
   REQUIRE(measured.findings.verdicts.size() == 1);
   CHECK(measured.findings.verdicts[0].answer == gate::Answer::Fail);
@@ -202,8 +202,8 @@ TEST_CASE("gates on simulated counts are decided before the timed runs, then the
 TEST_CASE("a plan of simulated values alone has neither warm-up nor timed runs") {
   Simulation simulation({{100}, {200}});
   Plan plan = simulating_plan({"old", "new"});
-  plan.warmup = 1;
-  plan.stop = {{}, 2, {}, 1ms};
+  plan.setting.warmup = 1;
+  plan.setting.stop = {{}, 2, {}, 1ms};
   for (Metric& metric : plan.metrics)
     if (metric.name != "instructions") metric.shown = Shown::Verbose;
   simulation.carry_out(plan);
@@ -214,7 +214,7 @@ TEST_CASE("a gate on time asks for timed runs and not for simulated ones") {
   Simulation simulation({{1000}, {1000}});
   Plan plan = simulating_plan({"old", "new"});
   plan.gates = fakes::gates_of(plan, {{"wall_time", 100.0}});  // new takes twice as long, exactly
-  plan.stop = {{}, 1, {}, 1ms};
+  plan.setting.stop = {{}, 1, {}, 1ms};
   simulation.carry_out(plan);
   CHECK(simulation.simulated_runs() == 6);
 }
@@ -231,7 +231,7 @@ TEST_CASE("an exact number of runs leaves the simulated ones as they are") {
 TEST_CASE("hooks surround simulated runs too, and can distinguish them from timed ones") {
   Simulation simulation({{5}, {5}});
   Plan plan = simulating_plan({"old"});
-  plan.stop.exact_runs = 1;
+  plan.setting.stop.exact_runs = 1;
   plan.commands[0].hooks = {"s", "p", {}, "e"};
   simulation.carry_out(plan);
   CHECK(simulation.bench.launcher.log() ==

@@ -98,11 +98,11 @@ TEST_CASE("each pass gets five rounds, whatever they take") {
 
 TEST_CASE("with -r, events that were asked for get as many rounds of each pass, and no more") {
   Plan plan;
-  plan.events.passes = {Pass{}, {{0}, RoundKind::Counting}, {{1}, RoundKind::Counting}};
-  plan.stop.exact_runs = 7;
+  plan.setting.events.passes = {Pass{}, {{0}, RoundKind::Counting}, {{1}, RoundKind::Counting}};
+  plan.setting.stop.exact_runs = 7;
   plan.events_were_asked_for = true;
   CHECK(rounds_by_block(make_counting_rule(plan, false), 1ns, 10s).back() == 14);
-  plan.stop.exact_runs = 2;
+  plan.setting.stop.exact_runs = 2;
   CHECK(rounds_by_block(make_counting_rule(plan, false), 1s, 10s).back() == 4);
   plan.events_were_asked_for = false;
   CHECK(rounds_by_block(make_counting_rule(plan, false), 1h, 10s).back() == 10);
@@ -110,7 +110,7 @@ TEST_CASE("with -r, events that were asked for get as many rounds of each pass, 
 
 TEST_CASE("a gate on an event gets ten rounds, and up to half of the time") {
   Plan plan;
-  plan.events.passes = {Pass{}, {{0}, RoundKind::Counting}};
+  plan.setting.events.passes = {Pass{}, {{0}, RoundKind::Counting}};
   const CountingRule rule = make_counting_rule(plan, true);
   CHECK(rounds_by_block(rule, 1h, 1s).back() == 10);
   CHECK(rounds_by_block(rule, 10ms, 2s).back() == 200);

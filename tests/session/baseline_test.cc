@@ -90,10 +90,10 @@ TEST_CASE("with a baseline every command is a candidate, compared as independent
   Plan plan = plan_of({"a"});
   CHECK_FALSE(plan.reference.is_candidate(0));
   CHECK(plan.reference.is_candidate(1));
-  CHECK(compares_within_rounds(plan.order, plan.reference));
+  CHECK(compares_within_rounds(plan.setting.order, plan.reference));
   REQUIRE(use_baseline(plan, "b.json", baseline_of({"a"})));
   CHECK(plan.reference.is_candidate(0));
-  CHECK_FALSE(compares_within_rounds(plan.order, plan.reference));
+  CHECK_FALSE(compares_within_rounds(plan.setting.order, plan.reference));
   const std::vector<Series> series = {{{3.0}, {0}}};
   const Comparison samples = collect_samples(plan.reference, false, 0, series, 0);
   CHECK(samples.reference == std::vector{1.0, 2.0});
@@ -110,6 +110,28 @@ TEST_CASE("deltas are from the command that is the reference, at any place") {
   CHECK(reference.is_candidate(0));
   CHECK_FALSE(reference.is_candidate(1));
   CHECK(collect_samples(reference, true, 0, series, 0).reference == std::vector{4.0});
+}
+
+TEST_CASE("metrics that the baseline counted at other levels, or simulated, are named in a note") {
+  const auto notes_of = [](CountedLevels there, RoundKind kind, CountedLevels here) {
+    Plan plan = plan_of({"a"});
+    plan.metrics.push_back({.name = "loads", .levels = here});
+    const auto session = baseline_of({"a"});
+    session->metrics.push_back({.name = "loads", .kind = kind, .levels = there});
+    REQUIRE(use_baseline(plan, "b.json", session));
+    return plan.setting.events.notes;
+  };
+  const auto all = CountedLevels::UserAndKernel;
+  const auto user = CountedLevels::UserOnly;
+  const std::vector<Note> notes = notes_of(user, RoundKind::Counting, all);
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0].kind == NoteKind::OtherLevels);
+  CHECK(notes[0].text ==
+        "loads: counted in user space only in 'b.json', counted in user space and the kernel here; "
+        "deltas compare different things");
+  CHECK(notes_of(user, RoundKind::Simulated, user).size() == 1);
+  CHECK(notes_of(user, RoundKind::Counting, user).empty());
+  CHECK(notes_of(CountedLevels::Unknown, RoundKind::Counting, all).empty());
 }
 
 TEST_CASE("values in another unit are refused") {
@@ -153,7 +175,8 @@ TEST_CASE("each run of a long session keeps its own values, in whatever order th
     run.usage.wall_ns = 1'000'000'000ULL * (i + 1);
     session.runs.push_back(run);
   }
-  const Recording recording = make_recording(plan, session, Timers{}, Circumstances{}, {});
+  const Recording recording =
+      make_recording(plan, std::move(session), Timers{}, Circumstances{}, {});
   const auto wall_time = find_metric(recording.metrics, Role::WallTime).value();
   for (const std::size_t step : {1U, 7U, 999U})
     for (std::size_t i = 0; i < count; ++i) {

@@ -1,5 +1,6 @@
+#include "engine/perf/counters.h"
+
 #include "core/text.h"
-#include "engine/perf/perf_engine.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,5 +1,6 @@
+#include "engine/perf/layout.h"
+
 #include "core/machine.h"
-#include "engine/perf/perf_engine.h"
 
 #include <algorithm>
 #include <array>

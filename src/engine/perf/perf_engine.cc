@@ -2,6 +2,8 @@
 
 #include "core/metric.h"
 #include "core/text.h"
+#include "engine/perf/counters.h"
+#include "engine/perf/layout.h"
 #include "engine/perf/resolve.h"
 #include "os/process.h"
 

@@ -166,7 +166,7 @@ class RecordReader {
       if (place.benchmark.empty()) place.benchmark = place.name;
       // A value over layouts (--layouts) is another one than a single build's: a series of its own.
       const Json& runs = items_in(*place.ours, "runs");
-      place.has_layouts = !runs.empty() && runs.front().contains("layout");
+      place.has_layouts = !runs.empty() && count_in(runs.front(), "layout").has_value();
       for (const Json& run : runs)
         place.rounds.push_back(count_in(run, "round").value_or(place.rounds.size()));
       ++namesakes[{place.benchmark, place.role}];

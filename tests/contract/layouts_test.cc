@@ -29,12 +29,16 @@ Words measured(Words more, int percent = 3) {
 
 TEST_CASE("the scatter of placement is shown, and each run's layout exported") {
   const Folder folder;
-  const Said said = completed(measured(
-      {"--export-runs=" + folder.file("runs.csv"), "--export-json=" + folder.file("out.json")}));
+  const Said said = completed(measured({"--export-runs=" + folder.file("runs.csv"),
+                                        "--export-html=" + folder.file("page.html"),
+                                        "--export-json=" + folder.file("out.json")}));
   CHECK(said.out_has("placement alone moves v by "));
   const auto rows = lines_of(text_of(folder.file("runs.csv")));
   CHECK(rows.front().find(",outcome,layout,") != std::string::npos);
   CHECK(rows.size() == 1 + 64);
+  const std::string page = text_of(folder.file("page.html"));
+  CHECK(page.find("layout 8") != std::string::npos);
+  CHECK(page.find("placement alone") != std::string::npos);
   const std::string json = text_of(folder.file("out.json"));
   CHECK(json.find("\"basis\": \"layouts\"") != std::string::npos);
   CHECK(json.find("\"scatter_is_clear\": true") != std::string::npos);

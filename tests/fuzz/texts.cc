@@ -107,7 +107,7 @@ void options(std::string_view bytes) {
   const auto parsed = cli::parse(static_cast<int>(argv.size()), argv.data());
   if (!parsed) return check_line(parsed.error());
   if (parsed->inquiry) return;
-  require(!parsed->commands.empty());
+  require(!parsed->commands.texts.empty());
   const auto plan = make_plan(*parsed, select_all, 1);
   if (!plan) return check_line(plan.error());
   require(!plan->commands.empty() && !plan->metrics.empty());

@@ -171,6 +171,10 @@ void say_notes(const OutputOptions& options, const std::vector<std::string>& not
 /// Writes on standard error; ignores failures.
 void say_on_error(const std::string& text);
 
+/// Runs the builds of --build, which `shown` shows, and checks that layouts differ. Returns the
+/// exit status if the call ends here.
+std::optional<int> build_layouts(Call& call, Observer& shown);
+
 /// Returns the stream of the tables: standard error if an export takes standard output.
 os::Stream shown_on(const OutputOptions& options);
 

@@ -6,6 +6,7 @@
 #include "os/machine.h"
 #include "os/signals.h"
 #include "os/users.h"
+#include "plan/layouts.h"
 #include "report/lines.h"
 #include "report/screen.h"
 #include "report/style.h"
@@ -214,6 +215,9 @@ void say_endings(const Call& call) {
     std::vector<std::string> names;
     for (const Command& command : one.plan.commands)
       names.push_back(one.name.empty() ? command.name : one.name + ": " + command.name);
+    if (const auto* failed = std::get_if<RunFailed>(&*session.cut_short))
+      names[failed->step.command] =
+          (one.name.empty() ? "" : one.name + ": ") + name_in_layout(one.plan, failed->step);
     say_on_error(report::ending_lines(session, names, os::terminal_width(Stream::Error, 0)));
   }
 }

@@ -9,6 +9,7 @@
 #include "os/signals.h"
 #include "os/users.h"
 #include "plan/commands.h"
+#include "plan/layouts.h"
 #include "report/screen.h"
 #include "session/baseline.h"
 #include "session/functions.h"
@@ -206,20 +207,30 @@ void share_gates(Call& call) {
 }
 
 /// Refuses a file of --expect-output, --input or --output that could not be opened, and a folder
-/// that the commands could not enter.
-Result<void> check_files(const Plan& plan) {
-  for (const Command& command : plan.commands) {
-    if (!command.expected || command.expected->kind != ExpectedOutput::Kind::File) continue;
+/// that the command could not enter.
+Result<void> check_files(const Command& command) {
+  if (command.expected && command.expected->kind == ExpectedOutput::Kind::File) {
     const std::string& path = command.expected->text;
     if (const auto text = os::TextFile::open(path, std::nullopt); !text)
       return text.error().about("--expect-output " + cited(path));
   }
-  for (const Command& command : plan.commands) {
-    if (auto usable = os::check_folder(command.folder); !usable) return usable;
-    if (!command.input.empty())
-      if (auto readable = os::check_input(command.input); !readable) return readable;
-    if (command.output.kind != OutputKind::File) continue;
-    if (auto writable = os::check_output(command.output.path); !writable) return writable;
+  if (auto usable = os::check_folder(command.folder); !usable) return usable;
+  if (!command.input.empty())
+    if (auto readable = os::check_input(command.input); !readable) return readable;
+  if (command.output.kind != OutputKind::File) return {};
+  return os::check_output(command.output.path);
+}
+
+/// Files and folders of layouts are left out if a build may make them.
+Result<void> check_files(const Plan& plan) {
+  for (std::size_t c = 0; c < plan.commands.size(); ++c) {
+    for (std::uint32_t layout = 0; layout < plan.setting.layouts; ++layout) {
+      Command one = command_in_layout(plan, c, layout);
+      const Command& pattern = plan.commands[c];
+      if (one.build && mentions_layout(pattern.folder)) one.folder.clear();
+      if (one.build && mentions_layout(pattern.input)) one.input.clear();
+      if (auto usable = check_files(one); !usable) return usable;
+    }
   }
   return {};
 }
@@ -235,7 +246,8 @@ Result<void> open_exports(Call& call) {
   std::vector<std::string> outputs;
   for (const Benchmark& one : call.benchmarks) {
     if (auto usable = check_files(one.plan); !usable) return named(usable.error(), one);
-    for (const Command& command : one.plan.commands) {
+    for (std::size_t c = 0; c < one.plan.commands.size(); ++c) {
+      const Command command = command_in_layout(one.plan, c, 0);
       if (command.output.kind == OutputKind::File) outputs.push_back(command.output.path);
       if (command.output.kind == OutputKind::Inherit && !call.is_saved() &&
           to_output != call.options.output.exports.end())

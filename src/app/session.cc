@@ -60,6 +60,7 @@ class Announcer final : public Observer {
 
   bool wants_progress() const override { return drawing_->wants_progress(); }
   void progress(const Progress& progress) override { drawing_->progress(progress); }
+  void building(std::string_view what) override { drawing_->building(what); }
   void finished() override { drawing_->finished(); }
   void counts_lost(const Command& command, const UncountedFile& file) override {
     drawing_->finished();
@@ -70,6 +71,11 @@ class Announcer final : public Observer {
   const OutputOptions& options_;
   std::unique_ptr<Observer> drawing_;
 };
+
+bool has_layouts(const Call& call) {
+  return std::ranges::any_of(call.benchmarks,
+                             [](const Benchmark& one) { return one.plan.setting.layouts > 1; });
+}
 
 /// Returns the progress bar, or an observer that ignores everything.
 std::unique_ptr<Observer> choose_drawing(const Call& call) {
@@ -357,6 +363,10 @@ bool needs_machine(const Call& call) {
 std::optional<int> measure(Call& call) {
   say_hints(call);
   std::vector<Label> head = find_head(call);
+  if (has_layouts(call)) {
+    const auto drawing = choose_drawing(call);
+    if (const auto status = build_layouts(call, *drawing)) return status;
+  }
   const os::LinuxCalls* linux_system = os::linux_calls();
   std::vector<Throttling> throttling;
   if (linux_system != nullptr) {

@@ -351,6 +351,17 @@ constexpr auto kRuns = std::to_array<OptionInfo>({
      "up to that line. Then its process group gets SIGTERM and, 2 s later, SIGKILL, which is no "
      "failure; to end before that line is one",
      put<line_pattern, &RunOptions::until>},
+    {"layouts", '\0', Takes::Value, "N",
+     "compare N builds of each command, which differ in the placement of their code: {layout} is 1 "
+     "... N in the command, its name, builds, hooks and folder. Changes are then over layouts",
+     set_number<&RunOptions::layouts, kMinLayouts, kMaxLayouts>,
+     brief("compare N builds of each")},
+    {"build", '\0', Takes::Value, "CMD",
+     "with --layouts: run CMD with sh -c once for each layout before all runs, without the time "
+     "limits; once for all commands, or once per command",
+     push<text, &CommandOptions::builds>},
+    {"build-jobs", '\0', Takes::Value, "N", "run N of the builds at a time (default 1)",
+     set_number<&RunOptions::build_jobs, 1, kMostJobs>},
 });
 
 constexpr auto kCommands = std::to_array<OptionInfo>({

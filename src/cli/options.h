@@ -82,6 +82,10 @@ struct Unquoted {
 /// The largest number of --derive in a session.
 inline constexpr std::size_t kMostDerived = 1000;
 
+/// The fewest and the most builds of a command: two or three say too little about all others.
+inline constexpr std::uint64_t kMinLayouts = 4;
+inline constexpr std::uint64_t kMaxLayouts = 1000;
+
 /// How often commands are run, in what order, and under which conditions of the machine.
 struct RunOptions {
   std::optional<std::uint64_t> runs;
@@ -93,8 +97,10 @@ struct RunOptions {
   std::optional<std::uint64_t> seed;
   std::optional<std::chrono::nanoseconds> timeout;
   std::optional<IgnoreFailure> ignore_failure;
-  std::optional<Pattern> until;       ///< a run ends at the line that matches
-  std::optional<std::uint64_t> jobs;  ///< 1 to 1000
+  std::optional<Pattern> until;          ///< a run ends at the line that matches
+  std::optional<std::uint64_t> jobs;     ///< 1 to 1000
+  std::optional<std::uint64_t> layouts;  ///< builds of each command; 4 to kMaxLayouts
+  std::uint64_t build_jobs = 1;          ///< builds at a time
   bool as_root = false;
   std::optional<TuneRequest> tune;
 };
@@ -108,6 +114,7 @@ struct CommandOptions {
   std::vector<ParameterOption> parameters;  ///< their order is the typed one
   // Each of these is given once for all commands, or once per command.
   ByHook<std::vector<std::string>> hooks;
+  std::vector<std::string> builds;                    ///< make the programs, before the first run
   std::vector<std::vector<std::string>> environment;  ///< NAME=VALUE
   std::vector<std::string> inputs;                    ///< files of --input; empty: no input
   std::vector<OutputChoice> outputs;

@@ -554,6 +554,38 @@ Result<void> settle_numbers_of_runs(Draft& draft) {
   return {};
 }
 
+/// Refuses numbers of runs that are no whole sweeps, in which each layout runs once.
+Result<void> settle_layouts(Draft& draft) {
+  RunOptions& run = draft.options.run;
+  if (!run.layouts) {
+    for (const std::string_view name : {"build", "build-jobs"})
+      if (is_given(draft, name))
+        return Error{fmt::format("--{} without --layouts", name),
+                     "add --layouts N; --setup builds a single program"};
+    return {};
+  }
+  const std::uint64_t layouts = *run.layouts;
+  if (is_given(draft, "build-jobs") && draft.options.commands.builds.empty())
+    return Error{"--build-jobs without --build", "add --build CMD, or leave it out"};
+  if (run.tune && run.tune->compares)
+    return Error{"--tune=compare compares runs, and --layouts compares builds",
+                 "use only one of them"};
+  if (run.runs && *run.runs % layouts != 0) {
+    const std::uint64_t fewer = *run.runs / layouts * layouts;
+    const std::string below = fewer > 0 ? fmt::format("{} or ", fewer) : "";
+    return Error{fmt::format("--runs {} cannot be divided among {} layouts", *run.runs, layouts),
+                 fmt::format("give {}{}: each layout runs equally often", below, fewer + layouts)};
+  }
+  if (!run.max_runs) return {};
+  if (*run.max_runs < layouts)
+    return Error{fmt::format("--max-runs {} is less than one run of each of {} layouts",
+                             *run.max_runs, layouts),
+                 fmt::format("allow {} or more", layouts)};
+  *run.max_runs -= *run.max_runs % layouts;
+  run.min_runs = std::min(run.min_runs, *run.max_runs);
+  return {};
+}
+
 /// Removes gates that are given twice: each gate makes the others stricter.
 Result<void> settle_gates(Draft& draft) {
   std::vector<Condition> gates;
@@ -727,9 +759,10 @@ Result<void> settle_call(Draft& draft) {
                              cited(*draft.options.counting.kpep)),
                  "add one of them, or leave --kpep out"};
   const std::vector<Result<void> (*)(Draft&)> parts =
-      draft.options.from.empty() ? std::vector{settle_contradictions, settle_numbers_of_runs,
-                                               settle_gates, settle_commands, settle_steps}
-                                 : std::vector{settle_gates, settle_saved};
+      draft.options.from.empty()
+          ? std::vector{settle_contradictions, settle_numbers_of_runs, settle_layouts,
+                        settle_gates,          settle_commands,        settle_steps}
+          : std::vector{settle_gates, settle_saved};
   for (const auto settle_part : parts)
     if (auto settled = settle_part(draft); !settled) return settled;
   if (auto functions = settle_functions(draft); !functions) return functions;

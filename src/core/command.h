@@ -149,6 +149,7 @@ struct Command {
   std::optional<ExpectedOutput> expected{};
   std::string folder{};  ///< in which it and its hooks run; empty: lauka's
   Hooks hooks{};
+  std::optional<std::string> build{};        ///< a text for sh -c that makes its program
   std::size_t typed = 0;                     ///< index of the command typed that it was made from
   std::string pattern{};                     ///< the typed name, with the variables in braces
   Fingerprint program{};                     ///< unknown unless the session needs it

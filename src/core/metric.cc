@@ -140,25 +140,64 @@ std::optional<double> MetricReader::count(const RunRecord& run, const Places& pl
   return static_cast<double>(*counted);
 }
 
+void add_failed_layout(std::uint32_t layout, Series& series) {
+  auto& failed = series.failed_layouts;
+  if (std::ranges::find(failed, layout) == failed.end()) failed.push_back(layout);
+}
+
 void MetricSeries::add_run(const RunRecord& run) {
   Series& series = of_command_[run.step.command];
+  const bool has_layouts = layouts_.count > 1;
+  if (has_layouts && is_failure(ending_of(run.outcome, layouts_.ignored)))
+    add_failed_layout(run.step.layout, series);
   if (const auto value = reader_.value(run)) {
     series.values.push_back(*value);
     series.rounds.push_back(run.step.round);
+    if (has_layouts) series.layouts.push_back(run.step.layout);
   } else if (const auto bound = reader_.bound(run)) {
     series.largest_bound = std::max(series.largest_bound.value_or(0.0), *bound);
     ++series.bounded;
   }
 }
 
+namespace {
+
+/// Removes the samples of layouts in which a command failed.
+void leave_out(const std::vector<std::uint32_t>& failed, std::vector<double>& samples,
+               std::vector<std::uint32_t>& layouts) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (std::ranges::find(failed, layouts[i]) != failed.end()) continue;
+    samples[kept] = samples[i];
+    layouts[kept++] = layouts[i];
+  }
+  samples.resize(kept);
+  layouts.resize(kept);
+}
+
+Comparison without_failed(Comparison all, const Series& reference, const Series& candidate) {
+  for (const Series* series : {&reference, &candidate}) {
+    if (series->failed_layouts.empty()) continue;
+    leave_out(series->failed_layouts, all.reference, all.reference_layouts);
+    leave_out(series->failed_layouts, all.candidate, all.candidate_layouts);
+  }
+  return all;
+}
+
+}  // namespace
+
 Comparison compare(const Series& reference, const Series& candidate, bool paired) {
   Comparison result{{}, {}, paired};
   if (reference.largest_bound || candidate.largest_bound) return result;
+  if (reference.layouts.empty() != candidate.layouts.empty()) return result;
   if (!paired) {
     result.reference = reference.values;
     result.candidate = candidate.values;
-    return result;
+    result.reference_layouts = reference.layouts;
+    result.candidate_layouts = candidate.layouts;
+    return without_failed(std::move(result), reference, candidate);
   }
+  const bool has_layouts = !reference.layouts.empty() && !candidate.layouts.empty();
   std::size_t r = 0;
   std::size_t c = 0;
   while (r < reference.rounds.size() && c < candidate.rounds.size()) {
@@ -167,11 +206,13 @@ Comparison compare(const Series& reference, const Series& candidate, bool paired
     } else if (candidate.rounds[c] < reference.rounds[r]) {
       ++c;
     } else {
+      if (has_layouts) result.reference_layouts.push_back(reference.layouts[r]);
+      if (has_layouts) result.candidate_layouts.push_back(candidate.layouts[c]);
       result.reference.push_back(reference.values[r++]);
       result.candidate.push_back(candidate.values[c++]);
     }
   }
-  return result;
+  return without_failed(std::move(result), reference, candidate);
 }
 
 }  // namespace lauka

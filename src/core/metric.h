@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -346,13 +347,23 @@ struct Series {
   std::vector<std::uint32_t> rounds;      ///< one for each value, ascending
   std::optional<double> largest_bound{};  ///< some runs' values are known as bounds only
   std::size_t bounded = 0;                ///< how many
+  std::vector<std::uint32_t> layouts{};   ///< one for each value; empty without --layouts
+  /// Layouts in which a run failed, each once: no comparison has them.
+  std::vector<std::uint32_t> failed_layouts{};
+};
+
+/// How a session's runs are told apart by layouts.
+struct LayoutUse {
+  std::uint32_t count = 1;  ///< of each command; 1 without --layouts
+  std::optional<IgnoreFailure> ignored{};
 };
 
 /// The series of one metric, one for each command, filled run by run.
 class MetricSeries {
  public:
-  MetricSeries(const Metric& metric, const EventSet& events, std::size_t commands)
-      : reader_(metric, events), of_command_(commands) {}
+  MetricSeries(const Metric& metric, const EventSet& events, std::size_t commands,
+               LayoutUse layouts = {})
+      : reader_(metric, events), layouts_(std::move(layouts)), of_command_(commands) {}
 
   /// Adds a kept run; one without a value of the metric changes nothing.
   void add_run(const RunRecord& run);
@@ -362,20 +373,28 @@ class MetricSeries {
 
  private:
   MetricReader reader_;
+  LayoutUse layouts_;
   std::vector<Series> of_command_;
 };
+
+/// Adds `layout` to the failed ones of a series, if it is not there.
+void add_failed_layout(std::uint32_t layout, Series& series);
 
 /// The samples of two commands as deltas and gates compare them.
 struct Comparison {
   std::vector<double> reference;
   std::vector<double> candidate;
   bool paired = true;  ///< reference[i] and candidate[i] are of the same round
+  /// The layouts of the samples; empty without --layouts.
+  std::vector<std::uint32_t> reference_layouts{};
+  std::vector<std::uint32_t> candidate_layouts{};
 
   bool is_empty() const { return reference.empty() || candidate.empty(); }
+  bool has_layouts() const { return !candidate_layouts.empty(); }
 };
 
 /// Returns the samples to compare: if paired, of the rounds in which both have a value. Empty if
-/// one of them has bounds, which cannot be compared.
+/// one of them has bounds, which cannot be compared. A layout in which either failed is left out.
 Comparison compare(const Series& reference, const Series& candidate, bool paired);
 
 }  // namespace lauka

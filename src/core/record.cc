@@ -10,6 +10,9 @@ using Bytes = std::vector<unsigned char>;
 
 constexpr std::size_t kBlockBytes = std::size_t{1} << 16U;
 constexpr unsigned char kAbsent = 0xff;  // instead of a length
+constexpr unsigned kKindBits = 3;
+constexpr std::uint64_t kKindMask = (1U << kKindBits) - 1;
+static_assert(static_cast<std::uint64_t>(RoundKind::Untuned) <= kKindMask);
 
 /// A number is its length in bytes, and these, the lowest first.
 void put(Bytes& to, std::uint64_t number) {
@@ -74,7 +77,9 @@ Bytes encode(const RunRecord& run) {
   put(to, std::uint64_t{run.step.command});
   put(to, std::uint64_t{run.step.round});
   put(to, std::uint64_t{run.step.pass});
-  put(to, static_cast<std::uint64_t>(run.step.kind));
+  // One number, so that a run without --layouts takes no byte for its layout.
+  put(to,
+      (std::uint64_t{run.step.layout} << kKindBits) | static_cast<std::uint64_t>(run.step.kind));
   const auto* exited = std::get_if<Exited>(&run.outcome);
   put(to,
       exited != nullptr ? std::optional(static_cast<std::uint64_t>(exited->status)) : std::nullopt);
@@ -131,7 +136,9 @@ void RunList::read(std::size_t index, RunRecord& run) const {
   run.step.command = from.number_as<std::uint32_t>();
   run.step.round = from.number_as<std::uint32_t>();
   run.step.pass = from.number_as<std::uint32_t>();
-  run.step.kind = from.number_as<RoundKind>();
+  const std::uint64_t kind = from.number();
+  run.step.kind = static_cast<RoundKind>(kind & kKindMask);
+  run.step.layout = static_cast<std::uint32_t>(kind >> kKindBits);
   if (const auto status = from.optional<std::uint64_t>())
     run.outcome = Exited{static_cast<int>(*status)};
   else

@@ -166,6 +166,7 @@ struct Step {
   std::uint32_t round = 0;  ///< counts from 0, separately for each kind
   std::uint32_t pass = 0;   ///< index into EventSet::passes; 0 if nothing is counted
   RoundKind kind = RoundKind::Timed;
+  std::uint32_t layout = 0;  ///< of the command's program, from 0; 0 without --layouts
 
   bool is_thrown_away() const { return kind == RoundKind::Warmup || kind == RoundKind::Settling; }
   bool gives_counts_only() const {
@@ -326,6 +327,8 @@ class Observer : NonCopyable {
   /// True if progress is shown; otherwise the runner does not wake up for it.
   virtual bool wants_progress() const = 0;
   virtual void progress(const Progress& progress) = 0;
+  /// Shows that a program is being built: "./new: layout 3 of 8".
+  virtual void building(std::string_view /*what*/) {}
   /// Called before the first run of a command that loses its counters.
   virtual void counts_lost(const Command& /*command*/, const UncountedFile& /*file*/) {}
   /// Erases the drawing: the session is over.

@@ -257,6 +257,11 @@ class SessionReader {
     return recording().commands.size() - 1;
   }
 
+  /// Returns a layout, counted from 0, by its number.
+  static std::uint32_t layout_in(std::uint64_t number) {
+    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(number, 1, kMaxLayouts) - 1);
+  }
+
   /// Reads a run, kept or redone, from `there`; `number`: used if it has none.
   Run read_run(const JsonIn& there, std::size_t command, std::size_t number) {
     Run run;
@@ -265,6 +270,7 @@ class SessionReader {
     run.number = count_in(there, "run").value_or(number + 1) - 1;
     run.row.pass = count_in(there, "pass").value_or(1) - 1;
     run.row.order = static_cast<std::uint32_t>(count_in(there, "order").value_or(0));
+    run.row.layout = layout_in(count_in(there, "layout").value_or(1));
     read_ending(there, run.row);
     return run;
   }
@@ -355,14 +361,18 @@ class SessionReader {
   }
 
   /// Adds runs of which nothing but values is known, up to `count`; `statuses`: of each, or empty.
+  /// `layouts`: their numbers; null if not known.
   void add_empty_runs(std::size_t command, std::size_t count,
-                      const std::vector<std::optional<int>>& statuses, CommandRuns& runs) const {
+                      const std::vector<std::optional<int>>& statuses, CommandRuns& runs,
+                      const JsonIn* layouts = nullptr) const {
     runs.reserve(count);
     for (std::size_t run = runs.size(); run < count; ++run) {
       RunRow row;
       row.command = command;
       row.round = run;
       if (!statuses.empty()) row.status = statuses[run];
+      if (layouts != nullptr && run < layouts->size() && (*layouts)[run].is_number_unsigned())
+        row.layout = layout_in((*layouts)[run].get<std::uint64_t>());
       row.ending = ending_of_status(row.status);
       runs.add(earlier_runs_ + run, std::move(row));
     }
@@ -384,7 +394,7 @@ class SessionReader {
       if (!place) continue;
       const Metric& of = recording().metrics[*place];
       if (auto fits = check_unit(of, text_in(there, "unit"), name); !fits) return fits;
-      if (!has_runs) add_empty_runs(command, values->size(), {}, runs);
+      if (!has_runs) add_empty_runs(command, values->size(), {}, runs, list_in(there, "layouts"));
       add_mean_and_bound(there, command, *place, *values);
       runs.set_values(*place, *std::move(values), of.role == Role::WallTime);
     }
@@ -470,6 +480,7 @@ class SessionReader {
     session->by_lauka = text_in(*baseline, "tool") != "hyperfine";
     session->circumstances = read_circumstances(*baseline);
     session->metrics = recording().metrics;
+    session->setting.layouts = recording().setting.layouts;
     const std::vector<std::string> names = texts_in(*baseline, "commands");
     const auto executables = texts_in(*baseline, "executable_sha256");
     const auto calls = texts_in(*baseline, "call_sha256");
@@ -537,6 +548,33 @@ void put_for_history(JsonWriter& json, const Results& results, std::size_t comma
     json.put("log_ratio_to_anchor", log_ratio_json(results, row.metric, command, reference.anchor));
 }
 
+/// In the metric's unit, the scatter in percent.
+Json estimate_json(const stats::LayoutEstimate& estimate) {
+  Json each = Json::array();
+  for (const stats::LayoutMean& one : estimate.each)
+    each.push_back({{"layout", one.layout + 1}, {"runs", one.runs}, {"value", one.value}});
+  const auto& scatter = estimate.scatter;
+  const bool has_bounds = scatter && scatter->bounds;
+  return {
+      {"value", estimate.value},
+      {"standard_error", std::sqrt(estimate.squared_error)},
+      {"degrees_of_freedom", estimate.degrees},
+      {"layouts", estimate.layouts},
+      {"scatter_percent", scatter ? Json(100.0 * scatter->deviation) : Json(nullptr)},
+      {"scatter_low_percent", has_bounds ? Json(100.0 * scatter->bounds->low) : Json(nullptr)},
+      {"scatter_high_percent", has_bounds ? Json(100.0 * scatter->bounds->high) : Json(nullptr)},
+      {"scatter_is_clear", scatter && scatter->is_clear},
+      {"each", std::move(each)}};
+}
+
+Json layouts_json(const MetricResult& row) {
+  const LayoutResult& over = *row.layouts;
+  return {{"mean", over.mean ? estimate_json(*over.mean) : Json(nullptr)},
+          {"log_ratio", over.compared ? estimate_json(*over.compared) : Json(nullptr)},
+          {"first_alone", over.first_alone ? to_json(*over.first_alone) : Json(nullptr)},
+          {"misleads_alone", report::is_misled_by_one_layout(row)}};
+}
+
 /// `samples` are one for each kept run, null if not measured.
 void put_metric(JsonWriter& json, const Results& results, std::size_t command,
                 const MetricResult& row) {
@@ -560,6 +598,7 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
   json.put("doubtful", row.is_doubtful);
   json.put("at_most", json_number(row.at_most));
   json.put("delta", row.delta ? to_json(*row.delta) : Json(nullptr));
+  if (row.layouts) json.put("layouts", layouts_json(row));
   const std::optional<Percentile>& percentile = results.session.metrics[row.metric].percentile;
   if (percentile) {
     // The other metric has its samples.
@@ -601,6 +640,7 @@ void put_run(JsonWriter& json, const Results& results, std::size_t index, bool h
   put("kind", json_string(word_in(kKindWords, run.kind)));
   put("round", fmt::to_string(run.round + 1));
   put("pass", fmt::to_string(run.pass + 1));
+  if (results.session.setting.layouts > 1) put("layout", fmt::to_string(run.layout + 1));
   put("exit_code", status_json(run.status));
   if (run.status != 0) put("outcome", json_string(ending_word(run.ending)));
   put("coverage", run.coverage ? json_real(*run.coverage) : "null");

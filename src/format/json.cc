@@ -75,6 +75,7 @@ void write_lines(const Results& results, const Sink& sink) {
                  {"status", run.status ? Json(*run.status) : Json(nullptr)},
                  {"outcome", ending_word(run.ending)},
                  {"metrics", Json::object()}});
+    if (results.session.setting.layouts > 1) line["layout"] = run.layout + 1;
     for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
       const Metric& metric = results.session.metrics[m];
       const auto value = metric.percentile ? std::nullopt : results.session.runs->value(i, m);

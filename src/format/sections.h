@@ -83,11 +83,13 @@ inline constexpr auto kDecidedByWords = std::to_array<Word<gate::DecidedBy>>({
 inline constexpr auto kObstacleWords = std::to_array<Word<gate::Obstacle>>({
     {gate::Obstacle::None, ""},  // null
     {gate::Obstacle::FailureRates, "failure_rates"},
+    {gate::Obstacle::FewLayouts, "few_layouts"},
 });
 inline constexpr auto kBasisWords = std::to_array<Word<stats::Basis>>({
     {stats::Basis::Mean, "mean"},
     {stats::Basis::Typical, "typical"},
     {stats::Basis::Quantile, "quantile"},
+    {stats::Basis::Layouts, "layouts"},
 });
 inline constexpr auto kPrecisionEndWords = std::to_array<Word<PrecisionEnd>>({
     {PrecisionEnd::Reached, "reached"},

@@ -89,6 +89,7 @@ std::optional<gate::Verdict> read_verdict(const JsonIn& there, const Recording& 
   verdict.p_pass = number_in(there, "p_pass").value_or(1.0);
   verdict.level = number_in(there, "level").value_or(0.0);
   verdict.times_as_many = number_in(there, "times_as_many");
+  verdict.layouts_to_decide = count_in(there, "layouts_to_decide");
   verdict.look = count_in(there, "look").value_or(1);
   verdict.decided_by = value_in(kDecidedByWords, text_in(there, "decided_by"));
   verdict.obstacle = value_in(kObstacleWords, text_in(there, "obstacle"));
@@ -178,6 +179,7 @@ Json gate_json(const Results& results, const gate::Verdict& verdict) {
   gate["level"] = verdict.level;
   gate["decided_by"] = json_word(word_in(kDecidedByWords, verdict.decided_by));
   gate["times_as_many"] = json_number(verdict.times_as_many);
+  if (verdict.layouts_to_decide) gate["layouts_to_decide"] = *verdict.layouts_to_decide;
   gate["planned_rounds"] = verdict.planned_rounds;
   gate["too_small"] = or_null(verdict.too_small);
   gate["obstacle"] = json_word(word_in(kObstacleWords, verdict.obstacle));
@@ -354,13 +356,18 @@ void put_baseline(JsonWriter& json, const Results& results) {
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     json.open('{');
     for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
-      const std::vector<double> values = baseline_values(baseline, c, m);
+      const Series series = baseline_series(baseline, c, m);
+      const std::vector<double>& values = series.values;
       if (values.empty() || results.session.metrics[m].percentile) continue;
       const Unit unit = results.session.metrics[m].unit;
       json.open(results.session.metrics[m].name, '{');
       json.put("unit", unit_symbol(unit));
       json.list("samples", values.size(),
                 [&](std::size_t i, std::string& to) { add_sample(values[i], unit, to); });
+      if (!series.layouts.empty())
+        json.list("layouts", values.size(), [&](std::size_t i, std::string& to) {
+          to += std::to_string(series.layouts[i] + 1);
+        });
       json.close();
     }
     json.close();
@@ -537,6 +544,8 @@ Setting read_setting(const JsonIn& there) {
   setting.seed = count_in(there, "seed").value_or(0);
   setting.warmup = count_in(there, "warmup_runs").value_or(0);
   setting.jobs = static_cast<std::uint32_t>(count_in(there, "jobs").value_or(1));
+  setting.layouts = static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(count_in(there, "layouts").value_or(1), 1, kMaxLayouts));
   if (std::string until = text_in(there, "until"); !until.empty()) setting.until = std::move(until);
   setting.min_share = number_in(there, "min_share");
   setting.region = flag_in(there, "region");
@@ -645,6 +654,7 @@ void put_lauka_measured(JsonWriter& json, const Results& results) {
   json.put("warmup_runs", setting.warmup);
   if (setting.until) json.put("until", *setting.until);
   if (setting.jobs > 1) json.put("jobs", setting.jobs);
+  if (setting.layouts > 1) json.put("layouts", setting.layouts);
   if (setting.region) json.put("region", true);
   json.put("stop", {{"runs", or_null(setting.stop.exact_runs)},
                     {"min_runs", setting.stop.min_runs},

@@ -30,6 +30,7 @@ void CommandRuns::add(std::size_t number, RunRow row, std::string_view why) {
   numbers_.push_back(saturated(number));
   rounds_.push_back(saturated(row.round));
   orders_.put(run, std::exchange(row.order, 0));
+  layouts_.put(run, std::exchange(row.layout, 0));
   coverages_.put(run, std::exchange(row.coverage, std::nullopt).value_or(-1.0));
   wall_seconds_.put(run, std::exchange(row.wall_seconds, 0.0));
   row.round = 0;
@@ -65,6 +66,7 @@ RunRow CommandRuns::row(std::size_t run) const {
   row.why = shape.why;
   row.round = rounds_[run];
   row.order = orders_.at(run);
+  row.layout = layouts_.at(run);
   if (const double coverage = coverages_.at(run); coverage >= 0.0) row.coverage = coverage;
   row.wall_seconds = wall_seconds_.at(run);
   if (wall_time_) row.wall_seconds = value(run, *wall_time_).value_or(row.wall_seconds);

@@ -73,6 +73,7 @@ class CommandRuns {
   std::vector<std::uint32_t> rounds_{};
   Column<std::uint32_t> shape_of_{0};
   Column<std::uint32_t> orders_{0};
+  Column<std::uint32_t> layouts_{0};
   Column<double> coverages_{-1.0};  // negative: not known
   Column<double> wall_seconds_{0.0};
   std::optional<std::size_t> wall_time_{};

@@ -23,6 +23,11 @@ struct Tests {
 /// Where neighbouring rounds resemble each other, the boundary is as much farther as an interval is
 /// wider: their probabilities are made larger instead.
 Tests look_at(const Evidence& evidence, double ratio) {
+  if (evidence.has_layouts())
+    return {stats::test_over_layouts(evidence.of_reference(), evidence.of_candidate(),
+                                     evidence.paired, ratio, evidence.share),
+            {},
+            0.0};
   const auto widening = stats::widening_of(evidence.reference, evidence.candidate, evidence.paired);
   const auto widened = [&](const stats::Tails& ranks) {
     return stats::widened(ranks,
@@ -55,8 +60,10 @@ Tests towards_fail(Tests tests, FailsWhen fails_when) {
   return tests;
 }
 
-/// True if the rank test could reach its share of `level` at all with so many rounds.
+/// True if the rank test could reach its share of `level` at all with so many rounds; layouts are
+/// too few for ranks.
 bool ranks_speak(const Evidence& evidence, double level) {
+  if (evidence.has_layouts()) return false;
   const std::size_t fewer = std::min(evidence.reference.size(), evidence.candidate.size());
   return evidence.paired ? ranks_can_speak(fewer, level) : fewer >= kFewestForMannWhitney;
 }
@@ -120,9 +127,24 @@ std::optional<double> farthest(double limit, std::optional<double> estimate, Hol
 }
 
 constexpr double kMostTimesWorthTelling = 50.0;
+constexpr std::size_t kSweepsForAdvice = 4;
 
 FailsWhen fails_when(const Condition& condition) {
   return condition.below ? FailsWhen::Below : FailsWhen::Above;
+}
+
+/// Returns the layouts that would take the smaller probability to its level, if more rounds of the
+/// present ones would not.
+std::optional<std::size_t> layouts_to_decide(const Judgement& judgement, const Evidence& evidence,
+                                             double limit, const Levels& levels) {
+  const bool towards_fail = judgement.p_fail < judgement.p_pass;
+  const std::optional<double> level = towards_fail ? levels.fail : levels.pass;
+  const auto estimate = stats::log_ratio_over_layouts(
+      evidence.of_reference(), evidence.of_candidate(), evidence.paired, evidence.share);
+  if (!level || !estimate || estimate->sweeps < kSweepsForAdvice) return std::nullopt;
+  const double distance = std::abs(estimate->value - std::log1p(limit));
+  if (estimate->expected_reach(*level, estimate->layouts, 0) <= distance) return std::nullopt;
+  return estimate->layouts_for(distance, *level);
 }
 
 /// Returns how many times as many rounds would take the smaller probability to its level, if the
@@ -152,14 +174,22 @@ Verdict make_verdict(const Judgement& judgement, const Question& question, const
                   .level = judgement.level,
                   .look = look.number,
                   .decided_by = judgement.decided_by};
-  verdict.delta = stats::estimate_delta(evidence.reference, evidence.candidate, evidence.paired,
-                                        levels.tails, evidence.share);
+  verdict.delta = evidence.has_layouts()
+                      ? stats::delta_over_layouts(evidence.of_reference(), evidence.of_candidate(),
+                                                  evidence.paired, levels.tails, evidence.share)
+                      : stats::estimate_delta(evidence.reference, evidence.candidate,
+                                              evidence.paired, levels.tails, evidence.share);
   if (verdict.answer != Answer::Inconclusive) {
     const Condition& condition = question.condition;
     verdict.bounds = decision_bounds(judgement, evidence, condition.limit_percent / 100.0,
                                      fails_when(condition), levels, verdict.delta);
   }
-  if (verdict.answer == Answer::Inconclusive)
+  if (verdict.answer != Answer::Inconclusive) return verdict;
+  if (evidence.has_layouts() && !verdict.delta.change) verdict.obstacle = Obstacle::FewLayouts;
+  if (evidence.has_layouts() && verdict.delta.change)
+    verdict.layouts_to_decide =
+        layouts_to_decide(judgement, evidence, question.condition.limit_percent / 100.0, levels);
+  else if (!evidence.has_layouts())
     verdict.times_as_many = times_to_decide(judgement, levels);
   return verdict;
 }
@@ -187,7 +217,7 @@ Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when, co
   result.level = levels.pass.value_or(0.0);
   if (evidence.reference.empty() || evidence.candidate.empty()) return result;
 
-  if (evidence.share) {
+  if (evidence.share && !evidence.has_layouts()) {
     judge_quantile(evidence, 1.0 + limit, fails_when, levels, result);
     return result;
   }
@@ -233,7 +263,8 @@ DecisionBounds decision_bounds(const Judgement& judgement, const Evidence& evide
   if (has_part(DecidedBy::Ranks))
     bounds.ranks = farthest(limit, delta.change, decides(DecidedBy::Ranks));
   if (has_part(DecidedBy::Mean))
-    bounds.mean = farthest(limit, delta.mean.change, decides(DecidedBy::Mean));
+    bounds.mean = farthest(limit, evidence.has_layouts() ? delta.change : delta.mean.change,
+                           decides(DecidedBy::Mean));
   return bounds;
 }
 
@@ -250,7 +281,8 @@ std::optional<Verdict> decide_at_look(const Question& question, const Comparison
     nothing.look = look.number;
     return nothing;
   }
-  const Evidence evidence{samples.reference, samples.candidate, samples.paired, question.share};
+  const Evidence evidence{samples.reference, samples.candidate,         samples.paired,
+                          question.share,    samples.reference_layouts, samples.candidate_layouts};
   if (!condition.bound && !stats::has_percentages(samples.reference, samples.candidate)) {
     if (!look.last) return std::nullopt;
     return Verdict{.condition = condition,
@@ -267,7 +299,11 @@ std::optional<Verdict> decide_at_look(const Question& question, const Comparison
 }
 
 Comparison against_bound(const Condition& condition, const Series& series) {
-  Comparison samples{{}, series.values, true};
+  Comparison samples{{}, series.values, true, series.layouts, series.layouts};
+  if (!series.failed_layouts.empty()) {
+    Series reference = series;
+    samples = compare(reference, series, true);
+  }
   if (series.largest_bound) {
     const bool is_within = !condition.below && *series.largest_bound <= *condition.bound;
     if (!is_within) return {};

@@ -4,9 +4,11 @@
 #include "gate/schedule.h"
 #include "stats/delta.h"
 #include "stats/distributions.h"
+#include "stats/layouts.h"
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -21,6 +23,13 @@ struct Evidence {
   std::span<const double> candidate;
   bool paired = true;             ///< reference[i] and candidate[i] are of the same round
   std::optional<double> share{};  ///< the gate is on this quantile of them
+  /// The layouts of the samples; empty without --layouts.
+  std::span<const std::uint32_t> reference_layouts{};
+  std::span<const std::uint32_t> candidate_layouts{};
+
+  bool has_layouts() const { return !candidate_layouts.empty(); }
+  stats::LayoutSamples of_reference() const { return {reference, reference_layouts}; }
+  stats::LayoutSamples of_candidate() const { return {candidate, candidate_layouts}; }
 
   /// Returns its rounds; unpaired: the candidate's runs, because a baseline does not grow.
   std::size_t rounds() const { return candidate.size(); }
@@ -30,6 +39,7 @@ struct Evidence {
 enum class Obstacle : unsigned char {
   None,
   FailureRates,  ///< one of the two commands fails more often: they do not do the same work
+  FewLayouts,    ///< fewer than four layouts are left
 };
 
 /// The test that decided an answer.
@@ -85,7 +95,9 @@ struct Verdict {
   double level = 0.0;      ///< the error allowed at this look to the answer on the mean's side
   double p_of_fail = 1.0;  ///< as p_fail, over all looks up to this one: of a job's gates
   std::optional<double> times_as_many{};  ///< multiple of the rounds that would decide, 1..50
-  std::size_t look = 1;                   ///< the look at which it was given, from 1
+  /// The layouts that would most likely decide where more rounds would not; nullopt without.
+  std::optional<std::size_t> layouts_to_decide{};
+  std::size_t look = 1;  ///< the look at which it was given, from 1
   DecidedBy decided_by = DecidedBy::Nothing;
   Obstacle obstacle = Obstacle::None;      ///< why it is inconclusive
   DecisionBounds bounds{};                 ///< of a pass or a fail, by what decided it

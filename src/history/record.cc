@@ -44,6 +44,7 @@ struct Place {
   std::string role{};
   std::string name{};
   std::vector<std::uint64_t> rounds{};  ///< of its runs; empty if the file lacks them
+  bool has_layouts = false;             ///< its session has several builds of each command
 };
 
 struct Samples {
@@ -163,7 +164,10 @@ class RecordReader {
       place.benchmark = text_in(*place.ours, "benchmark");
       place.role = text_in(*place.ours, "role");
       if (place.benchmark.empty()) place.benchmark = place.name;
-      for (const Json& run : items_in(*place.ours, "runs"))
+      // A value over layouts (--layouts) is another one than a single build's: a series of its own.
+      const Json& runs = items_in(*place.ours, "runs");
+      place.has_layouts = !runs.empty() && count_in(runs.front(), "layout").has_value();
+      for (const Json& run : runs)
         place.rounds.push_back(count_in(run, "round").value_or(place.rounds.size()));
       ++namesakes[{place.benchmark, place.role}];
       places_.push_back(std::move(place));
@@ -171,7 +175,7 @@ class RecordReader {
     if (places_.empty()) return Error{"has no commands", "export it again"};
     for (const Place& place : places_)
       record_.results.push_back(
-          {.benchmark = place.benchmark,
+          {.benchmark = place.benchmark + (place.has_layouts ? " (layouts)" : ""),
            .role = place.role,
            .command = namesakes[{place.benchmark, place.role}] > 1 ? place.name : ""});
     reference_ = count_in(*session_, "reference").value_or(0);

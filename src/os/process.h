@@ -282,23 +282,26 @@ class ProgramAside : NonCopyable {
  public:
   ~ProgramAside() { kill_it(); }
 
-  /// Starts `spec` as its user, if possible; it has `timeout` from now on. Standard input and error
-  /// are /dev/null.
+  /// Starts `spec` as its user, in its folder, if possible; it has `timeout` from now on. Standard
+  /// input and error are /dev/null.
   void begin(const ProgramSpec& spec, std::chrono::nanoseconds timeout);
 
   struct Answer {
     Outcome outcome;       ///< Exited, Signalled, TimedOut (also by an interruption) or NotStarted
-    std::string output{};  ///< the beginning of its standard output
+    std::string output{};  ///< the beginning of its standard output, or its end
   };
 
-  /// Waits for its end, and takes up to `most_bytes` of its output. It is killed when its time is
-  /// over, or soon after lauka was asked to end.
-  Answer wait(std::size_t most_bytes);
+  enum class Part : unsigned char { Beginning, End };
+
+  /// Waits for its end, and takes up to `most_bytes` of its output. Its process group is killed
+  /// when its time is over; once lauka was asked to end, it gets SIGTERM and is killed soon after.
+  Answer wait(std::size_t most_bytes, Part part = Part::Beginning);
 
  private:
   class Patience;
 
-  bool reads(Patience& patience, std::size_t most_bytes, std::string& output) const;
+  bool reads(Patience& patience, std::size_t most_bytes, Part part, std::string& output) const;
+  bool is_over() const;
   bool has_ended(Patience& patience) const;
   void kill_it();
 

@@ -132,15 +132,16 @@ constexpr nanoseconds kDyingAside = std::chrono::seconds(2);
 
 /// Turns the forked child into the program. System calls alone.
 [[noreturn]] void become_program(const char* path, char* const* argv, char* const* environment,
-                                 const std::optional<User>& user, int null, int output,
-                                 pid_t parent) {
+                                 const ProgramSpec& spec, int null, int output, pid_t parent) {
+  const std::optional<User>& user = spec.user;
   setpgid(0, 0);
   if (!user || (join_groups(*user) == 0 && setgid(user->group) == 0 && setuid(user->id) == 0)) {
     when_parent_dies(SIGKILL);  // after the change of user, which undoes it
     for (const int number : {SIGPIPE, SIGXFSZ}) signal(number, SIG_DFL);
     const bool has_files = dup2(null, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
                            dup2(null, STDERR_FILENO) >= 0;
-    if (has_files && getppid() == parent) execve(path, argv, environment);
+    const bool is_there = spec.folder.empty() || chdir(spec.folder.c_str()) == 0;
+    if (has_files && is_there && getppid() == parent) execve(path, argv, environment);
   }
   _exit(127);
 }
@@ -162,12 +163,14 @@ void set(std::vector<std::string>& environment, const std::string& variable) {
 /// How long it is waited for: until a deadline, which comes soon after an interruption.
 class ProgramAside::Patience {
  public:
-  explicit Patience(nanoseconds deadline) : deadline_(deadline) {}
+  /// `group` is asked to end when lauka is.
+  explicit Patience(nanoseconds deadline, pid_t group = 0) : deadline_(deadline), group_(group) {}
 
   nanoseconds left() {
     const nanoseconds now = MonotonicClock().now();
     if (!is_cut_short_ && interrupt() != 0) {
       is_cut_short_ = true;
+      if (group_ > 0) kill(-group_, SIGTERM);
       deadline_ = std::min(deadline_, now + kAfterInterrupt);
     }
     return deadline_ - now;
@@ -175,6 +178,7 @@ class ProgramAside::Patience {
 
  private:
   nanoseconds deadline_;
+  pid_t group_;
   bool is_cut_short_ = false;
 };
 
@@ -196,25 +200,29 @@ void ProgramAside::begin(const ProgramSpec& spec, nanoseconds timeout) {
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid == 0)
-    become_program(path->c_str(), argv.data(), given, spec.user, null.get(), written.get(), parent);
+    become_program(path->c_str(), argv.data(), given, spec, null.get(), written.get(), parent);
   if (pid < 0) return;
   setpgid(pid, pid);  // by whichever of the two processes is first
   pid_ = pid;
   deadline_ = MonotonicClock().now() + timeout;
 }
 
-/// Reads until the program closes its output, at the latest by its end; false if its time is over.
-bool ProgramAside::reads(Patience& patience, std::size_t most_bytes, std::string& output) const {
+/// Reads until the program closes its output, or has ended and left it to another process; false if
+/// its time is over.
+bool ProgramAside::reads(Patience& patience, std::size_t most_bytes, Part part,
+                         std::string& output) const {
   constexpr nanoseconds until_signal = std::chrono::milliseconds(20);  // is noticed
   std::array<char, 4096> piece;
   for (;;) {
+    const bool was_over = is_over();
     const ssize_t got = read(output_.get(), piece.data(), piece.size());
-    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) return true;
+    if (got == 0 || (got < 0 && (was_over || (errno != EAGAIN && errno != EINTR)))) return true;
     const nanoseconds left = patience.left();
     if (left <= nanoseconds(0)) return false;
     if (got > 0) {
       const std::string_view bytes(piece.data(), static_cast<std::size_t>(got));
-      output += bytes.substr(0, most_bytes - output.size());
+      output += part == Part::End ? bytes : bytes.substr(0, most_bytes - output.size());
+      if (output.size() > most_bytes) output.erase(0, output.size() - most_bytes);
     } else {
       pollfd ready{output_.get(), POLLIN, 0};
       const auto most = std::chrono::ceil<std::chrono::milliseconds>(std::min(left, until_signal));
@@ -223,24 +231,27 @@ bool ProgramAside::reads(Patience& patience, std::size_t most_bytes, std::string
   }
 }
 
+bool ProgramAside::is_over() const {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+         info.si_pid != 0;
+}
+
 /// It stays a zombie, so that its id is not reused.
 bool ProgramAside::has_ended(Patience& patience) const {
   constexpr nanoseconds pause = std::chrono::microseconds(100);
   for (;;) {
-    siginfo_t info{};
-    if (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-        info.si_pid != 0)
-      return true;
+    if (is_over()) return true;
     if (patience.left() <= nanoseconds(0)) return false;
     sleep_for(pause);
   }
 }
 
-ProgramAside::Answer ProgramAside::wait(std::size_t most_bytes) {
+ProgramAside::Answer ProgramAside::wait(std::size_t most_bytes, Part part) {
   if (pid_ == 0) return {NotStarted{}};
   Answer answer{TimedOut{}};
-  Patience patience(deadline_);
-  if (!reads(patience, most_bytes, answer.output) || !has_ended(patience)) {
+  Patience patience(deadline_, pid_);
+  if (!reads(patience, most_bytes, part, answer.output) || !has_ended(patience)) {
     kill_it();
     return answer;
   }

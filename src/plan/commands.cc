@@ -2,6 +2,7 @@
 
 #include "core/numbers.h"
 #include "core/text.h"
+#include "plan/layouts.h"
 
 #include <algorithm>
 #include <array>
@@ -16,6 +17,8 @@
 namespace lauka {
 
 namespace {
+
+constexpr std::string_view kLayoutVariable = "layout";
 
 /// True if a shell would take `word` for an assignment (POSIX XCU 2.10.2): NAME=...
 bool is_assignment(std::string_view word) {
@@ -112,6 +115,7 @@ std::string text_of(const OutputChoice& output) {
 template <typename Take>
 void for_each_list(const CommandOptions& options, const Take& take) {
   for (const HookRow& row : kHookKinds) take(row.name, options.hooks[row.kind]);
+  take("build", options.builds);
   take("env", options.environment);
   take("cwd", options.folders);
   take("input", options.inputs);
@@ -317,6 +321,7 @@ class CommandMaker {
     command.pattern = pattern_of(one.typed);
     for (const HookRow& row : kHookKinds)
       fill(options_.hooks[row.kind], one, measured, command.hooks[row.kind]);
+    fill(options_.builds, one, measured, command.build);
     fill(options_.environment, one, measured, command.environment);
     fill(options_.inputs, one, measured, command.input);
     fill(options_.outputs, one, measured, command.output);
@@ -511,6 +516,55 @@ Result<void> check_expected(const CommandOptions& options, const Plan& plan) {
 }
 
 }  // namespace
+
+bool mentions_layout(std::string_view text) {
+  return mentions(text, kLayoutVariable);
+}
+
+Command command_in_layout(const Plan& plan, std::size_t command, std::uint32_t layout) {
+  Command one = plan.commands[command];
+  if (plan.setting.layouts == 1) return one;
+  const std::vector<Parameter> number = {
+      {std::string(kLayoutVariable), std::to_string(layout + 1)}};
+  one.name =
+      name_in_layout(plan, Step{.command = static_cast<std::uint32_t>(command), .layout = layout});
+  one.text = filled(one.text, number);
+  one.words = filled(std::move(one.words), number);
+  one.environment = filled(std::move(one.environment), number);
+  one.input = filled(one.input, number);
+  one.output = filled(one.output, number);
+  one.folder = filled(one.folder, number);
+  if (one.expected) one.expected = filled(*one.expected, number);
+  if (one.build) one.build = filled(*one.build, number);
+  for (auto& hook : one.hooks.all)
+    if (hook) hook = filled(*hook, number);
+  return one;
+}
+
+std::string name_in_layout(const Plan& plan, const Step& step) {
+  const std::string& name = plan.commands[step.command].name;
+  if (plan.setting.layouts == 1) return name;
+  const std::string number = std::to_string(step.layout + 1);
+  return mentions_layout(name) ? filled(name, {{std::string(kLayoutVariable), number}})
+                               : fmt::format("{} (layout {})", name, number);
+}
+
+Result<void> check_layouts(const Options& options, const std::vector<Command>& commands) {
+  if (!options.run.layouts) return {};
+  const auto is_layout = [](const ParameterOption& one) { return one.name == kLayoutVariable; };
+  if (std::ranges::any_of(options.commands.parameters, is_layout))
+    return Error{"the variable 'layout' is the one of --layouts", "give yours another name"};
+  for (const Command& command : commands) {
+    const bool has_own = mentions_layout(command.text) || mentions_layout(command.folder) ||
+                         mentions_layout(command.input) ||
+                         std::ranges::any_of(command.environment, mentions_layout);
+    if (has_own) continue;
+    return Error{fmt::format("{} has no {{layout}}: all of its {} layouts would be one program",
+                             cited(command.text), *options.run.layouts),
+                 "write {layout} where the names of its builds differ: './old-{layout}'"};
+  }
+  return {};
+}
 
 Error too_many_names(std::size_t names, std::size_t commands) {
   return Error{fmt::format("{} names (-n) for {}", names, plural(commands, "command")),

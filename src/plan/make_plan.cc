@@ -1,9 +1,11 @@
 #include "core/text.h"
 #include "plan/commands.h"
+#include "plan/layouts.h"
 #include "plan/plan.h"
 #include "plan/rows.h"
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 #include <utility>
 
@@ -298,6 +300,20 @@ std::uint64_t seed_of_round(std::uint64_t seed, RoundKind kind, std::uint32_t ro
   return mixed(mixed(seed) + (std::uint64_t{3} << beyond_rounds) + round);
 }
 
+/// Each layout has one round of a sweep, at a random place unless nothing is shuffled. The runs of
+/// a round stay next to each other, so that a drift of the machine hits both sides of a layout
+/// alike.
+std::uint32_t layout_of_round(const Plan& plan, RoundKind kind, std::uint32_t round) {
+  const std::uint32_t place = round % plan.setting.layouts;
+  if (plan.setting.order != Order::Random) return place;
+  std::vector<std::uint32_t> layouts(plan.setting.layouts);
+  std::iota(layouts.begin(), layouts.end(), 0U);
+  // Another generator than that of the order within the sweep's first round.
+  std::mt19937_64 generator(mixed(seed_of_round(plan.setting.seed, kind, round - place)));
+  shuffle(layouts, generator);
+  return layouts[place];
+}
+
 /// A gate that fails where its metric gets better is most likely a slip.
 void note_direction(const Condition& gate, const Metric& metric, std::vector<Note>& notes) {
   const bool gains =
@@ -365,6 +381,7 @@ Result<Plan> make_plan(const Options& options, const SelectEvents& select_events
   const CountingOptions& counting = *all_counting;
   auto commands = make_commands(options.commands);
   if (!commands) return commands.error();
+  if (auto layouts = check_layouts(options, *commands); !layouts) return layouts.error();
   WantedByName by_name{events_of_gates(counting, options.gates, cores),
                        request_formulas(counting, options.gates, choose_metrics(options), cores)};
   auto events = choose_events(counting, options.run, by_name, select_events);
@@ -392,6 +409,7 @@ Result<Plan> make_plan(const Options& options, const SelectEvents& select_events
   plan.awaited = options.run.until;
   if (options.run.until) plan.setting.until = options.run.until->text();
   plan.setting.jobs = static_cast<std::uint32_t>(options.run.jobs.value_or(1));
+  plan.setting.layouts = static_cast<std::uint32_t>(options.run.layouts.value_or(1));
   plan.confidence = options.gates.confidence.value_or(kConfidence);
   plan.shell = options.commands.shell;
   plan.cores = cores;
@@ -429,11 +447,13 @@ std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t
       static_cast<std::uint32_t>(std::ranges::find(passes, serves, &Pass::kind) - passes.begin());
   const auto turns = static_cast<std::uint32_t>(plan.setting.events.passes_of(serves));
   // All runs of a round serve the same pass, since they are compared with each other.
-  const std::uint32_t pass = turns == 0 ? 0 : first_pass + round % turns;
+  const std::uint32_t pass = turns == 0 ? 0 : first_pass + round / plan.setting.layouts % turns;
+  const std::uint32_t layout = plan.setting.layouts == 1 ? 0 : layout_of_round(plan, kind, round);
   std::vector<Step> steps;
   steps.reserve(count);
   for (std::uint32_t command = first; command < first + count; ++command)
-    steps.push_back(Step{.command = command, .round = round, .pass = pass, .kind = kind});
+    steps.push_back(
+        Step{.command = command, .round = round, .pass = pass, .kind = kind, .layout = layout});
   if (plan.setting.order == Order::Random && steps.size() > 1) {
     std::mt19937_64 generator(seed_of_round(plan.setting.seed, kind, round));
     shuffle(steps, generator);

@@ -75,6 +75,7 @@ struct Setting {
   std::uint64_t warmup = 1;            ///< warm-up runs of each command
   std::optional<std::string> until{};  ///< a run is over when a line of its output matches
   std::uint32_t jobs = 1;              ///< copies of a command that are one run
+  std::uint32_t layouts = 1;           ///< builds of each command (--layouts); 1 without
   EventSet events{};                   ///< and the passes they are counted in
   StopRule stop{};
   bool order_is_for_hooks = false;    ///< sequential because there are setups or cleanups
@@ -149,8 +150,8 @@ void shuffle(std::vector<T>& list, std::mt19937_64& generator) {
 }
 
 /// Returns the runs of one round of the commands `first` ... `first + count - 1`, each once, in the
-/// plan's order; the rounds of a kind take turns through its passes. The same seed, kind and round
-/// give the same steps on every system.
+/// plan's order, all of the same layout; the sweeps of a kind take turns through its passes. The
+/// same seed, kind and round give the same steps on every system.
 std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t round,
                                  std::uint32_t first, std::uint32_t count);
 

@@ -161,6 +161,10 @@ ChangeRow change_row(std::string html, const std::string& name, const stats::Cha
 /// rows whose ends are not finite; empty if none is left.
 std::string change_chart(std::vector<ChangeRow> rows);
 
+/// Draws the change of each layout (--layouts) as a point, above the change over them; empty without
+/// layouts, or with more than fit a page.
+std::string layout_chart(const Results& results, std::size_t metric);
+
 /// Draws the deltas of a metric likewise, a row for each candidate.
 std::string delta_chart(const Results& results, std::size_t metric);
 

@@ -82,7 +82,7 @@ std::string first_field(const Results& results) {
 
 /// `first`: the beginning of each row. A field is empty if the metric is not measured here.
 void write_run_rows(const Results& results, const std::string& first,
-                    const std::vector<std::string>& metrics, const Sink& sink) {
+                    const std::vector<std::string>& metrics, bool has_layouts, const Sink& sink) {
   std::vector<std::optional<std::size_t>> places;
   places.reserve(metrics.size());
   for (const std::string& name : metrics)
@@ -94,6 +94,8 @@ void write_run_rows(const Results& results, const std::string& first,
     sink(fmt::format("{},{},{},{},{},{}", csv_field(results.session.commands[run.command].name),
                      i + 1, run.round + 1, run.pass + 1,
                      run.status ? fmt::to_string(*run.status) : "", ending_word(run.ending)));
+    if (has_layouts)
+      sink("," + (results.session.setting.layouts > 1 ? fmt::to_string(run.layout + 1) : ""));
     for (const auto& place : places)
       sink("," + (place ? number(results.session.runs->value(i, *place)) : ""));
     sink(kLineEnd);
@@ -427,9 +429,13 @@ void write_runs_csv(const Report& report, const Sink& sink) {
       if (!metric.percentile) add_missing({metric.name}, metrics);
   std::string heading = first_heading(report) + (report.is_suite() ? "order," : "") +
                         "command,run,round,pass,status,outcome";
+  const bool has_layouts = std::ranges::any_of(
+      report.benchmarks, [](const Results& one) { return one.session.setting.layouts > 1; });
+  if (has_layouts) heading += ",layout";
   for (const std::string& name : metrics) heading += "," + csv_field(name);
   sink(heading + kLineEnd);
-  for (const Results& one : report.benchmarks) write_run_rows(one, first_field(one), metrics, sink);
+  for (const Results& one : report.benchmarks)
+    write_run_rows(one, first_field(one), metrics, has_layouts, sink);
 }
 
 std::string benchfmt_word(std::string_view text) {

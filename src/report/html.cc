@@ -268,7 +268,9 @@ std::string verdict_part(const Results& results) {
     html += elements(split_lines(why_lines(results)), "<p>", "</p>");
   if (!why.table.rows.empty()) html += table_html(why.table);
   html += elements(why.remarks, "<p class=\"faint\">", "</p>");
-  html += elements(split_lines(why_means_differ(results, {})), "<p class=\"faint\">", "</p>");
+  html += elements(split_lines(layout_lines(results)), "<p>", "</p>");
+  for (const std::string& text : {placement_line(results), why_means_differ(results, {})})
+    html += elements(split_lines(text), "<p class=\"faint\">", "</p>");
   html += elements(split_lines(function_summary(results)), "<p>", "</p>");
   return html + gate_list(gate_items(results, true, "")) +
          elements(split_lines(precision_line(results)), "<p class=\"faint\">", "</p>");
@@ -371,6 +373,8 @@ void write_drawings(const Results& results, const Sink& sink) {
                        100 * results.session.confidence) +
            deltas);
     }
+    if (const std::string layouts = layout_chart(results, m); !layouts.empty())
+      sink("<h3>Layouts</h3>\n" + layouts);
     sink("<h3>Runs over time</h3>\n");
     time_chart(results, m, sink);
     sink("</details>\n");

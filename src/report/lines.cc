@@ -166,6 +166,9 @@ std::string calmer_metric(const Results& results, const gate::Verdict& verdict) 
 }
 
 std::string advice_text(const Results& results, const gate::Verdict& verdict) {
+  if (verdict.layouts_to_decide)
+    return fmt::format("; more runs would not decide, about {} layouts would",
+                       *verdict.layouts_to_decide);
   const std::string more = verdict.times_as_many ? "; " + more_rounds(*verdict.times_as_many) : "";
   const std::string calmer = calmer_metric(results, verdict);
   return more + (calmer.empty() ? "" : (more.empty() ? "; " : ", or ") + calmer);
@@ -173,7 +176,8 @@ std::string advice_text(const Results& results, const gate::Verdict& verdict) {
 
 std::string grounds_text(const gate::Verdict& verdict, const Metric& metric, double confidence) {
   const gate::DecisionBounds& bounds = verdict.bounds;
-  const bool shows_mean = verdict.delta.basis == stats::Basis::Mean;
+  const bool shows_mean =
+      verdict.delta.basis == stats::Basis::Mean || verdict.delta.basis == stats::Basis::Layouts;
   const std::string typical = measured(
       verdict.delta, shows_mean && bounds.mean ? bounds.mean : bounds.ranks, verdict, metric);
   const std::string rounds = rounds_text(verdict) + not_shown(verdict, metric, confidence);
@@ -208,6 +212,7 @@ std::string failures_of_both(const Results& results, const gate::Verdict& verdic
 /// Returns what a gate's line says after its condition and answer.
 std::string reason_text(const Results& results, const gate::Verdict& verdict) {
   if (verdict.obstacle == gate::Obstacle::FailureRates) return "the failure rates differ";
+  if (verdict.obstacle == gate::Obstacle::FewLayouts) return "too few layouts without failures";
   if (verdict.too_small)
     return fmt::format("{} of {} is below what can be measured here",
                        spoken(verdict.condition.metric),
@@ -678,6 +683,12 @@ std::string ending_lines(const Session& session, const std::vector<std::string>&
   if (session.cut_short) lines += std::visit(words, *session.cut_short);
   for (const HookFailed& failed : session.also_failed) lines += words(failed);
   return lines;
+}
+
+std::string failed_build_lines(std::string_view what, const Outcome& outcome,
+                               const std::string& output_end, std::size_t width) {
+  return wrapped_message(fmt::format("building {} {}", what, describe(outcome)), width) +
+         indented(output_end);
 }
 
 std::string_view kind_word(RoundKind kind) {

@@ -47,6 +47,17 @@ std::vector<std::string> ruined_lines(const Report& report);
 std::string gate_line(const Results& results, const gate::Verdict& verdict,
                       const std::string& answer);
 
+/// Returns lines about the layouts of --layouts: the scatter that placement makes, what one layout
+/// alone would have said if that is another answer, and the layouts left out. Empty without.
+std::string layout_lines(const Results& results);
+
+/// Returns a line if a significant change of times is so small that placement of code alone may be
+/// its cause, as one build of each command cannot tell; else empty.
+std::string placement_line(const Results& results);
+
+/// True if the first layout alone would have been judged differently.
+bool is_misled_by_one_layout(const MetricResult& row);
+
 /// Returns in one line the precision reached, or how far it came and what ended it. Empty if no
 /// precision was requested.
 std::string precision_line(const Results& results);
@@ -65,6 +76,10 @@ std::string shell_lines(const Results& results);
 /// well. `names`: of the commands. lauka's own words are broken at `width` cells (0: no limit).
 std::string ending_lines(const Session& session, const std::vector<std::string>& names,
                          std::size_t width = 0);
+
+/// Returns the line that a build (--build) failed, and below it, indented, the end of its output.
+std::string failed_build_lines(std::string_view what, const Outcome& outcome,
+                               const std::string& output_end, std::size_t width = 0);
 
 /// Explains in one line, before its first run, why a command will have no counts.
 std::string uncounted_line(const Command& command, const UncountedFile& file);

@@ -338,6 +338,10 @@ std::string tables(const Results& results, const Style& style) {
                        one_line(results.session.reference.baseline->file));
   }
   text += is_compact(results) ? compact_tables(results, style) : full_tables(results, style);
+  for (const std::string& line : split_lines(layout_lines(results))) text += dim_note(line, style);
+  if (style.verbose)
+    for (const std::string& line : split_lines(placement_line(results)))
+      text += dim_note(line, style);
   return text + why_means_differ(results, style) + about_short_runs(results, style);
 }
 
@@ -497,6 +501,14 @@ void ProgressBar::progress(const Progress& progress) {
   const std::string whole = write_line(progress, width, time_unit_);
   const std::string line = cut_end(ascii_ ? to_ascii(whole) : whole, width > 0 ? width - 1 : 0);
   sink_(std::string(kEraseLine) + line);
+}
+
+void ProgressBar::building(std::string_view what) {
+  drawn_at_.emplace();
+  const std::size_t width = width_();
+  const std::string line = fmt::format("building {}", one_line(what));
+  sink_(std::string(kEraseLine) +
+        cut_end(ascii_ ? to_ascii(line) : line, width > 0 ? width - 1 : 0));
 }
 
 void ProgressBar::finished() {

@@ -58,6 +58,7 @@ class ProgressBar final : public Observer {
 
   bool wants_progress() const override { return true; }
   void progress(const Progress& progress) override;
+  void building(std::string_view what) override;
   void finished() override;
 
  private:

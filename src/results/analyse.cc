@@ -4,12 +4,14 @@
 #include "results/results.h"
 #include "session/baseline.h"
 #include "session/recording.h"
+#include "stats/layouts.h"
 #include "stats/summary.h"
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -23,10 +25,15 @@ namespace {
 Series make_series(const Recording& session, std::size_t metric, std::size_t command,
                    const std::vector<std::uint32_t>& rounds) {
   Series series;
+  const bool has_layouts = session.setting.layouts > 1;
   for (const std::uint32_t run : session.runs->of_command(command)) {
+    if (has_layouts)
+      if (const RunRow row = session.runs->row(run); is_failure(row.ending))
+        add_failed_layout(row.layout, series);
     if (const auto value = session.runs->value(run, metric)) {
       series.values.push_back(*value);
       series.rounds.push_back(rounds[run]);
+      if (has_layouts) series.layouts.push_back(session.runs->row(run).layout);
     } else if (const auto bound = session.runs->bound(run, metric)) {
       series.largest_bound = std::max(series.largest_bound.value_or(0.0), *bound);
       ++series.bounded;
@@ -127,6 +134,22 @@ void add_findings_of_delta(std::size_t index, std::size_t c, const Comparison& s
   }
 }
 
+/// Enters what the samples say over layouts, and what the first layout alone would have said.
+void enter_layouts(const Comparison& samples, const stats::IntervalTails& tails,
+                   const Metric& metric, MetricResult& row) {
+  LayoutResult result;
+  const stats::LayoutSamples reference{samples.reference, samples.reference_layouts};
+  const stats::LayoutSamples candidate{samples.candidate, samples.candidate_layouts};
+  result.compared =
+      stats::log_ratio_over_layouts(reference, candidate, samples.paired, metric.share());
+  const std::vector<double> to = stats::samples_of_layout(reference, 0);
+  const std::vector<double> of = stats::samples_of_layout(candidate, 0);
+  if (!to.empty() && !of.empty())
+    result.first_alone = stats::estimate_delta(to, of, samples.paired, tails, metric.share());
+  if (row.layouts) result.mean = row.layouts->mean;
+  row.layouts = std::make_shared<const LayoutResult>(std::move(result));
+}
+
 void compare_commands(std::size_t index, const stats::IntervalTails& tails,
                       const std::vector<Series>& series, Results& results) {
   const Metric& metric = results.session.metrics[index];
@@ -141,8 +164,11 @@ void compare_commands(std::size_t index, const stats::IntervalTails& tails,
         results.session.reference, compares_within_rounds(results.session, c), index, series, c);
     if (samples.is_empty() || !stats::has_percentages(samples.reference, samples.candidate))
       continue;
-    row.delta = stats::estimate_delta(samples.reference, samples.candidate, samples.paired, tails,
-                                      metric.share());
+    row.delta = estimate_delta(samples, tails, metric.share());
+    if (samples.has_layouts()) {
+      if (!row.delta->change) row.delta.reset();
+      enter_layouts(samples, tails, metric, row);
+    }
     if (metric.percentile && !row.delta->bounds) row.delta.reset();
     if (row.delta) add_findings_of_delta(index, c, samples, series, results);
   }
@@ -169,6 +195,9 @@ void analyse_metric(std::size_t index, const stats::IntervalTails& tails,
     command.rows.push_back(make_result(index, metric, tails.tail, series[c], command.runs));
     MetricResult& row = command.rows.back();
     enter_mean(results, c, row);
+    if (results.session.setting.layouts > 1 && row.summary && !metric.percentile)
+      row.layouts = std::make_shared<const LayoutResult>(
+          LayoutResult{.mean = stats::mean_over_layouts({series[c].values, series[c].layouts})});
     if (is_doubtful(metric, results.session, command, series[c].values)) {
       row.is_doubtful = true;
       row.summary.reset();
@@ -447,10 +476,10 @@ WallFactor utilisation_factor(const Results& results, std::size_t command, const
   LogChange closing{cpu.value - wall.value};
   const Comparison samples =
       compare(reference, candidate, compares_within_rounds(results.session, command));
-  const auto within = samples.is_empty() ? std::nullopt
-                                         : to_log_change(stats::estimate_delta(
-                                               samples.reference, samples.candidate, samples.paired,
-                                               stats::tails_of(results.session.confidence)));
+  const auto within =
+      samples.is_empty() ? std::nullopt
+                         : to_log_change(estimate_delta(
+                               samples, stats::tails_of(results.session.confidence), std::nullopt));
   if (within && within->bounds) {
     const double shift = closing.value - within->value;
     closing.bounds = stats::ChangeBounds{within->bounds->low + std::min(0.0, shift),
@@ -605,6 +634,13 @@ std::optional<stats::LogRatio> log_ratio(const Recording& session, std::size_t m
   const Series theirs = make_series(session, metric, to, rounds);
   Comparison samples = compare(theirs, ours, within_rounds);
   if (samples.is_empty()) samples = compare(theirs, ours, false);
+  if (samples.has_layouts()) {
+    const auto over = stats::log_ratio_over_layouts({samples.reference, samples.reference_layouts},
+                                                    {samples.candidate, samples.candidate_layouts},
+                                                    samples.paired);
+    if (!over) return std::nullopt;
+    return stats::LogRatio{over->value, std::sqrt(over->squared_error)};
+  }
   return stats::log_ratio(samples.reference, samples.candidate, samples.paired);
 }
 

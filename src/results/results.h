@@ -8,12 +8,14 @@
 #include "session/baseline.h"
 #include "session/recording.h"
 #include "stats/delta.h"
+#include "stats/layouts.h"
 #include "stats/quantiles.h"
 #include "stats/summary.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -226,6 +228,13 @@ struct Why {
   bool is_of_all_kinds = false;      ///< cycles were counted on several kinds of core, and added up
 };
 
+/// The estimates of a metric over a command's layouts.
+struct LayoutResult {
+  std::optional<stats::LayoutEstimate> mean{};      ///< of the command's own values
+  std::optional<stats::LayoutEstimate> compared{};  ///< with the reference, of logarithms
+  std::optional<stats::Delta> first_alone{};        ///< of the first layout, without the others
+};
+
 /// One metric of one command.
 struct MetricResult {
   std::size_t metric = 0;  ///< index into Recording::metrics
@@ -238,6 +247,7 @@ struct MetricResult {
   std::optional<double> only_mean{};    ///< mean of runs whose single values are not known
   std::optional<double> at_most{};      ///< a bound of every run's value, if none is known
   std::optional<stats::Delta> delta{};  ///< nullopt: the reference, or nothing to compare
+  std::shared_ptr<const LayoutResult> layouts{};  ///< null without --layouts
 
   /// Returns the mean of the runs; nullopt if it is not known.
   std::optional<double> mean() const { return summary ? std::optional(summary->mean) : only_mean; }

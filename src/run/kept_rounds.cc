@@ -34,7 +34,8 @@ Named<T...> named(std::string_view names, T&... members) {
 /// The members of each structure in the order of its array, to be written and read.
 struct Members {
   static auto of(Step& one) {
-    return named("command round pass kind", one.command, one.round, one.pass, one.kind);
+    return named("command round pass kind layout", one.command, one.round, one.pass, one.kind,
+                 one.layout);
   }
   static auto of(Exited& one) { return named("status", one.status); }
   static auto of(Signalled& one) {

@@ -92,8 +92,8 @@ class OutputCheck {
   /// references come first.
   std::vector<std::uint32_t> due(std::uint32_t first, std::uint32_t count) const;
 
-  /// Returns the run of a command, with its listener.
-  Result<os::Launch> make_launch(std::uint32_t command);
+  /// Returns the run of a command's layout, with its listener.
+  Result<os::Launch> make_launch(std::uint32_t command, std::uint32_t layout);
 
   /// Returns the fault of the output of the run that has just ended; nullopt if it has none.
   std::optional<Error> verdict();
@@ -109,6 +109,7 @@ class OutputCheck {
       sources_;  // by command: the command whose output it must equal
   std::map<std::size_t, StoredOutput> stored_;  // by command: output to compare with
   std::uint32_t command_ = 0;                   // is being run
+  std::uint32_t layout_ = 0;                    // of it
   std::optional<OutputStore> store_;            // takes its output
   std::optional<StoredOutput> file_;            // it must equal, if it is a file; as it was before
 };

@@ -3,6 +3,7 @@
 #include "core/sha256.h"
 #include "os/files.h"
 #include "plan/commands.h"
+#include "plan/layouts.h"
 #include "run/output.h"
 #include "session/baseline.h"
 
@@ -48,6 +49,12 @@ std::string iteration_value(const Step& step) {
   return std::string(kinds.at(static_cast<std::size_t>(step.kind))) + std::to_string(step.round);
 }
 
+/// True if the setup or cleanup of a command is another one for each layout.
+bool is_of_a_layout(const Command& command, const HookRow& row) {
+  return mentions_layout(*command.hooks[row.kind]) || mentions_layout(command.folder) ||
+         std::ranges::any_of(command.environment, mentions_layout);
+}
+
 bool may_be_made_later(const Command& command) {
   return std::ranges::any_of(kHookKinds, [&](const HookRow& row) {
     return !row.undoes() && command.hooks[row.kind].has_value();
@@ -85,22 +92,25 @@ std::string hash_call(const Plan& plan, const Command& command) {
   return hash.digest();
 }
 
-Fingerprint make_fingerprint(const Plan& plan, const Command& command,
-                             const ProgramReader& reader) {
-  if (plan.shell || command.words.empty()) return {};
-  const auto path = os::find_program(make_program(plan, command, reader.user));
-  if (!path) return {};
-  const auto file = os::TextFile::open(*path, reader.user);
-  if (!file) return {};
+/// Layouts are hashed one after the other.
+Fingerprint make_fingerprint(const Plan& plan, std::size_t command, const ProgramReader& reader) {
+  if (plan.shell || plan.commands[command].words.empty()) return {};
   Sha256 hash;
   std::array<char, 16384> bytes;
-  std::uint64_t from = 0;
-  while (const std::size_t got = file->read(from, bytes)) {
-    if (reader.interrupt() != 0) return {};
-    hash.add({bytes.data(), got});
-    from += got;
+  for (std::uint32_t layout = 0; layout < plan.setting.layouts; ++layout) {
+    const Command one = command_in_layout(plan, command, layout);
+    const auto path = os::find_program(make_program(plan, one, reader.user));
+    if (!path) return {};
+    const auto file = os::TextFile::open(*path, reader.user);
+    if (!file) return {};
+    std::uint64_t from = 0;
+    while (const std::size_t got = file->read(from, bytes)) {
+      if (reader.interrupt() != 0) return {};
+      hash.add({bytes.data(), got});
+      from += got;
+    }
   }
-  return {hash.digest(), hash_call(plan, command)};
+  return {hash.digest(), hash_call(plan, plan.commands[command])};
 }
 
 /// Returns the hash of two files; empty if they differ, cannot be read, or the user interrupts.
@@ -208,9 +218,11 @@ Result<void> Programs::prepare() {
     if (plan_.setting.events.kind_of(pass) == RoundKind::Simulated) simulated_by.emplace_back(pass);
   for (const auto& pass : simulated_by) {
     for (std::size_t command = 0; command < plan_.commands.size(); ++command) {
-      const auto id = find(pass, !pass && has_metric_files_, command);
-      if (!id && !may_be_made_later(plan_.commands[command]))
-        return with_suggestion(id.error(), plan_, command);
+      for (std::uint32_t layout = 0; layout < plan_.setting.layouts; ++layout) {
+        const auto id = find(pass, !pass && has_metric_files_, command, layout);
+        if (!id && !may_be_made_later(plan_.commands[command]))
+          return with_suggestion(id.error(), plan_, command);
+      }
     }
   }
   return {};
@@ -218,36 +230,40 @@ Result<void> Programs::prepare() {
 
 Result<os::ProgramId> Programs::program(const Step& step, bool writes_metrics) {
   // The simulator is installed, whether or not the command is.
-  auto timed = find(std::nullopt, has_metric_files_, step.command);
+  auto timed = find(std::nullopt, has_metric_files_, step.command, step.layout);
   if (!timed || !step.gives_counts_only()) return timed;
   const bool is_simulated = plan_.setting.events.kind_of(step.pass) == RoundKind::Simulated;
   return find(is_simulated ? std::optional<std::size_t>(step.pass) : std::nullopt,
-              has_metric_files_ && writes_metrics, step.command);
+              has_metric_files_ && writes_metrics, step.command, step.layout);
 }
 
 Result<os::ProgramId> Programs::find(std::optional<std::size_t> simulated_by, bool writes_metrics,
-                                     std::size_t command) {
-  const auto known = known_.find({simulated_by, writes_metrics, command});
+                                     std::size_t command, std::uint32_t layout) {
+  const auto known = known_.find({simulated_by, writes_metrics, command, layout});
   if (known != known_.end()) return known->second;
-  os::ProgramSpec spec = make_program(plan_, plan_.commands[command], user_);
+  os::ProgramSpec spec = make_program(plan_, command_in_layout(plan_, command, layout), user_);
   spec.has_region = plan_.setting.region;
   if (writes_metrics) spec.launch_variable = kMetricsVariable;
   if (simulated_by) spec = simulated(std::move(spec), *armed_[*simulated_by]);
   auto id = launcher_.add_program(spec);
-  if (id) known_.emplace(std::tuple(simulated_by, writes_metrics, command), *id);
+  if (id) known_.emplace(std::tuple(simulated_by, writes_metrics, command, layout), *id);
   return id;
 }
 
 Result<void> HookRunner::prepare(const std::optional<User>& user) {
   to_clean_up_.assign(plan_.commands.size(), false);
-  for (const Command& command : plan_.commands) {
-    Programs& programs = programs_.emplace_back();
-    for (const HookRow& row : kHookKinds) {
-      if (!command.hooks[row.kind]) continue;
-      const auto id = launcher_.add_program(make_hook(row, command, user));
-      if (!id) return id.error();
-      programs[row.kind] = *id;
-      (row.is_of_a_run() ? between_runs_ : around_commands_) = true;
+  for (std::size_t c = 0; c < plan_.commands.size(); ++c) {
+    for (std::uint32_t layout = 0; layout < plan_.setting.layouts; ++layout) {
+      const Command command = command_in_layout(plan_, c, layout);
+      Programs& programs = programs_.emplace_back();
+      for (const HookRow& row : kHookKinds) {
+        if (!command.hooks[row.kind]) continue;
+        if (layout > 0 && !row.is_of_a_run() && !is_of_a_layout(plan_.commands[c], row)) continue;
+        const auto id = launcher_.add_program(make_hook(row, command, user));
+        if (!id) return id.error();
+        programs[row.kind] = *id;
+        (row.is_of_a_run() ? between_runs_ : around_commands_) = true;
+      }
     }
   }
   return {};
@@ -255,15 +271,19 @@ Result<void> HookRunner::prepare(const std::optional<User>& user) {
 
 std::optional<HookFailed> HookRunner::run(Moment moment, std::uint32_t command,
                                           const std::optional<Step>& step) {
-  for (const HookRow& row : kHookKinds)
-    if (row.moment == moment)
-      if (auto failed = run(row, command, step)) return failed;
+  for (const HookRow& row : kHookKinds) {
+    if (row.moment != moment) continue;
+    const std::uint32_t first = step ? step->layout : 0;
+    const std::uint32_t end = step ? step->layout + 1 : plan_.setting.layouts;
+    for (std::uint32_t layout = first; layout < end; ++layout)
+      if (auto failed = run(row, command, layout, step)) return failed;
+  }
   return std::nullopt;
 }
 
 std::optional<HookFailed> HookRunner::run(const HookRow& row, std::uint32_t command,
-                                          const std::optional<Step>& step) {
-  const auto program = programs_.at(command)[row.kind];
+                                          std::uint32_t layout, const std::optional<Step>& step) {
+  const auto program = programs_.at(std::size_t{command} * plan_.setting.layouts + layout)[row.kind];
   if (!program) return std::nullopt;
   const os::Launch launch{.program = *program,
                           .value = step ? iteration_value(*step) : "",
@@ -313,7 +333,7 @@ Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher&
       overheads.push_back(overheads[known]);
       continue;
     }
-    Command empty = plan.commands[i];
+    Command empty = command_in_layout(plan, i, 0);
     empty.words = plan.shell->words;
     empty.words.insert(empty.words.end(), {"-c", ""});
     os::ProgramSpec spec = make_program(plan, empty, user);
@@ -330,7 +350,7 @@ std::optional<double> measure_start(const Plan& plan, os::Launcher& launcher,
                                     const std::optional<User>& user,
                                     const std::function<int()>& interrupt) {
   constexpr std::size_t enough = 20;  // some 10 ms
-  Command nothing = plan.commands.front();
+  Command nothing = command_in_layout(plan, 0, 0);
   nothing.words = {"true"};
   os::ProgramSpec spec = make_program(plan, nothing, user);
   spec.output = {};
@@ -355,7 +375,7 @@ void identify(const Plan& plan, const ProgramReader& reader, std::size_t first, 
               std::vector<Fingerprint>& programs) {
   programs.resize(plan.commands.size());
   for (std::size_t c = first; c < first + count; ++c)
-    programs[c] = make_fingerprint(plan, plan.commands[c], reader);
+    programs[c] = make_fingerprint(plan, c, reader);
 }
 
 namespace {
@@ -367,7 +387,7 @@ std::vector<Fingerprint> identify_as_baseline(const Plan& plan, const ProgramRea
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
     const Fingerprint& there = baseline.session->commands[baseline.commands[c]].program;
     if (there.is_known() && there.call == hash_call(plan, plan.commands[c]))
-      programs[c] = make_fingerprint(plan, plan.commands[c], reader);
+      programs[c] = make_fingerprint(plan, c, reader);
   }
   return programs;
 }
@@ -376,6 +396,7 @@ std::vector<Fingerprint> identify_as_baseline(const Plan& plan, const ProgramRea
 
 std::vector<Fingerprint> identify_equal(const Plan& plan, const ProgramReader& reader) {
   std::vector<Fingerprint> programs;
+  if (plan.setting.layouts > 1) return programs;  // no layout is another's program
   if (plan.reference.baseline) return identify_as_baseline(plan, reader);
   const auto path_of = [&](const Command& command) {
     return os::find_program(make_program(plan, command, reader.user));

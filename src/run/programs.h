@@ -47,7 +47,7 @@ class Programs {
   /// `simulated_by` is a pass. LAUKA_METRICS costs instructions in any program that reads its
   /// environment, so counting runs get it only if it is used.
   Result<os::ProgramId> find(std::optional<std::size_t> simulated_by, bool writes_metrics,
-                             std::size_t command);
+                             std::size_t command, std::uint32_t layout);
 
   const Plan& plan_;
   os::Launcher& launcher_;
@@ -55,7 +55,8 @@ class Programs {
   const std::vector<std::unique_ptr<engine::Counting>>& armed_;
   bool has_metric_files_;
   /// The programs that exist, by the arguments of `find`.
-  std::map<std::tuple<std::optional<std::size_t>, bool, std::size_t>, os::ProgramId> known_;
+  std::map<std::tuple<std::optional<std::size_t>, bool, std::size_t, std::uint32_t>, os::ProgramId>
+      known_;
 };
 
 /// Runs the hooks of a plan: through /bin/sh -c, with the variables and as the user of their
@@ -90,12 +91,12 @@ class HookRunner {
  private:
   using Programs = ByHook<std::optional<os::ProgramId>>;
 
-  std::optional<HookFailed> run(const HookRow& row, std::uint32_t command,
+  std::optional<HookFailed> run(const HookRow& row, std::uint32_t command, std::uint32_t layout,
                                 const std::optional<Step>& step);
 
   const Plan& plan_;
   os::Launcher& launcher_;
-  std::vector<Programs> programs_;  // by command
+  std::vector<Programs> programs_;  // by command, then by layout
   std::vector<bool> to_clean_up_;   // by command
   bool between_runs_ = false;
   bool around_commands_ = false;

@@ -41,6 +41,7 @@ void DifferenceWatch::compare(std::size_t command, std::uint32_t round) {
 }
 
 std::optional<DifferenceSoFar> DifferenceWatch::of_command(std::size_t command) const {
+  if (plan_.setting.layouts > 1) return std::nullopt;  // its interval is over rounds, not over layouts
   constexpr std::uint64_t fewest = 5;
   const auto has_difference = [&](std::size_t place) {
     return plan_.reference.is_candidate(place) && all_[place].rounds >= fewest;

@@ -1,6 +1,7 @@
 #include "run/scheduler.h"
 
 #include "os/process.h"
+#include "plan/layouts.h"
 
 #include <algorithm>
 #include <limits>
@@ -129,7 +130,7 @@ void Scheduler::go_on() {
     case Stage::DecideSimulated:
       return decide_simulated();
     case Stage::WarmUp:
-      add(UpTo{RoundKind::Warmup, plan_.setting.warmup});
+      add(UpTo{RoundKind::Warmup, warmup_rounds()});
       stage_ = is_timed_ ? Stage::Time : Stage::CountAlone;
       return;
     case Stage::CountAlone:
@@ -190,7 +191,7 @@ void Scheduler::decide_simulated() {
 std::uint64_t Scheduler::first_warmup() const {
   const bool is_begun = has_checked_output_ && groups_.size() == 1 && simulated_rounds_ == 0 &&
                         plan_.setting.jobs == 1;
-  return is_begun ? 1 : 0;
+  return is_begun ? plan_.setting.layouts : 0;
 }
 
 /// Counting rounds have the whole time of the stop rule if nothing is timed.
@@ -321,10 +322,11 @@ std::optional<Action> Scheduler::approach(const UpTo& goal) {
   if (goal.kind == RoundKind::Simulated) {
     const std::uint64_t passes = plan_.setting.events.passes_of(RoundKind::Simulated);
     if (done >= goal.rounds * passes) return std::nullopt;
-    return request(goal.kind, done, passes);
+    return request(goal.kind, done, passes * plan_.setting.layouts);
   }
   if (done >= goal.rounds) return std::nullopt;
-  return request(goal.kind, done, std::min(goal.rounds - done, rounds_at_once()));
+  return request(goal.kind, done,
+                 whole_sweeps(plan_, std::min(goal.rounds - done, rounds_at_once())));
 }
 
 std::optional<Action> Scheduler::approach(const Block& goal) {
@@ -353,7 +355,7 @@ std::optional<Action> Scheduler::approach(const WantTuned& goal) {
 
 std::optional<Action> Scheduler::approach(TimedBatch& goal) {
   if (std::exchange(goal.is_done, true)) return std::nullopt;
-  return request(RoundKind::Timed, group().spent.rounds, rounds_of_batch());
+  return request(RoundKind::Timed, group().spent.rounds, whole_sweeps(plan_, rounds_of_batch()));
 }
 
 /// Adds the blocks that are due before the next timed round. If a gate waits for counts, the first
@@ -384,10 +386,11 @@ void Scheduler::add_batch() {
   add(TimedBatch{});
 }
 
-/// One round of each pass.
+/// One round of each pass, for each layout.
 Action Scheduler::count_a_turn() {
   group().is_settled = false;
-  return request(RoundKind::Counting, group().counting.rounds, counting_.passes);
+  return request(RoundKind::Counting, group().counting.rounds,
+                 counting_.passes * plan_.setting.layouts);
 }
 
 // Requests.
@@ -408,9 +411,10 @@ Action Scheduler::request(RoundKind kind, std::uint64_t first, std::uint64_t rou
 /// again.
 Action Scheduler::issue() {
   if (is_cold_ && requests_.back().kind == RoundKind::Timed) {
-    if (warmed_again_ < plan_.setting.warmup) {
+    if (warmed_again_ < warmup_rounds()) {
       const std::uint64_t first = warmed_again_;
-      const std::uint64_t rounds = std::min(plan_.setting.warmup - first, rounds_at_once());
+      const std::uint64_t rounds =
+          whole_sweeps(plan_, std::min(warmup_rounds() - first, rounds_at_once()));
       warmed_again_ += rounds;
       return request(RoundKind::Warmup, first, rounds, false);
     }
@@ -596,9 +600,9 @@ double Scheduler::seconds_of_rounds(const Step& step, std::span<const Pace> pace
     else if (!is_enough(rule_, later.spent))
       left += seconds_of_timed(later, paces);
   }
-  if (is_warmup && step.round < plan_.setting.warmup)
-    left += static_cast<double>(plan_.setting.warmup - step.round) *
-            Seconds(round_time(own, paces)).count();
+  if (is_warmup && step.round < warmup_rounds())
+    left +=
+        static_cast<double>(warmup_rounds() - step.round) * Seconds(round_time(own, paces)).count();
   return left;
 }
 

@@ -61,6 +61,9 @@ using Action = std::variant<RunSteps, SetUp, CleanUp, CheckOutput, Identify, Tun
 /// decided or four times the budget is used. In sequential order each look continues with the
 /// reference, then with the other commands, without new warm-up runs; setups and cleanups, which
 /// surround all runs of a command, forbid that.
+///
+/// With --layouts the rounds of each kind come in sweeps, which have a round for each layout:
+/// nothing is decided within a sweep.
 class Scheduler : NonCopyable {
  public:
   /// Conditions besides the plan that decide about a session.
@@ -196,6 +199,8 @@ class Scheduler : NonCopyable {
   void complete(const Request& request);
   std::uint64_t& rounds_of(RoundKind kind);
   std::uint64_t first_warmup() const;
+  /// Returns the warm-up rounds: each layout of a command is warmed up.
+  std::uint64_t warmup_rounds() const { return plan_.setting.warmup * plan_.setting.layouts; }
   bool is_answered() const;
   void note_limit();
   std::uint64_t timed_rounds_left() const;

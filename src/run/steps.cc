@@ -1,6 +1,7 @@
 #include "run/steps.h"
 
 #include "core/text.h"
+#include "plan/layouts.h"
 
 #include <algorithm>
 #include <iterator>
@@ -155,7 +156,7 @@ void StepRunner::look_up(std::size_t command) {
   if (is_looked_up_[command]) return;
   is_looked_up_[command] = true;
   auto found = benchmark_.engine.find_uncounted(
-      command, make_program(plan_, plan_.commands[command], context_.user));
+      command, make_program(plan_, command_in_layout(plan_, command, 0), context_.user));
   if (found) observer_.counts_lost(plan_.commands[command], *found);
   session_.uncounted[command] = std::move(found);
 }
@@ -250,14 +251,16 @@ std::size_t StepRunner::launch(std::span<const Step> steps) {
 std::size_t StepRunner::check_output(CommandRange commands) {
   const std::vector<std::uint32_t> due = check_.due(commands.first, commands.count);
   for (const std::uint32_t command : due) {
-    const Step step{command, 0, 0, RoundKind::Warmup};
-    if (between_hooks(step, [&] { return launch_check(step); }) == 0) break;
+    for (std::uint32_t layout = 0; layout < plan_.setting.layouts && !is_cut_short(); ++layout) {
+      const Step step{command, 0, 0, RoundKind::Warmup, layout};
+      between_hooks(step, [&] { return launch_check(step); });
+    }
   }
   return due.size();
 }
 
 std::size_t StepRunner::launch_check(const Step& step) {
-  const auto launch = check_.make_launch(step.command);
+  const auto launch = check_.make_launch(step.command, step.layout);
   if (!launch) return ended(launch.error());
   const auto all = ask({&*launch, 1}, step, true);
   if (!all) return ended(all.error());

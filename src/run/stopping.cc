@@ -163,7 +163,8 @@ std::size_t GateWatch::find_series(std::size_t metric) {
   const auto place = static_cast<std::size_t>(known - metrics_.begin());
   if (known == metrics_.end()) {
     metrics_.push_back(metric);
-    series_.emplace_back(plan_.metrics[metric], plan_.setting.events, plan_.commands.size());
+    series_.emplace_back(plan_.metrics[metric], plan_.setting.events, plan_.commands.size(),
+                         LayoutUse{plan_.setting.layouts, plan_.ignore_failure});
   }
   return place;
 }
@@ -258,7 +259,7 @@ PrecisionWatch::PrecisionWatch(const Plan& plan, const GateWatch& gates)
     : plan_(plan), gates_(gates) {
   if (plan.precision)
     series_.emplace(plan.metrics[plan.precision->metric], plan.setting.events,
-                    plan.commands.size());
+                    plan.commands.size(), LayoutUse{plan.setting.layouts, plan.ignore_failure});
 }
 
 bool PrecisionWatch::is_enough(std::size_t first, std::size_t count, std::uint64_t rounds) {
@@ -337,6 +338,11 @@ std::optional<double> PrecisionWatch::half_width_of_mean(std::size_t command) co
     if (!found || found->value <= 0.0) return std::nullopt;
     return std::max(found->value - found->low, found->high - found->value) / found->value;
   }
+  if (plan_.setting.layouts > 1) {
+    const auto over = stats::mean_over_layouts({values, series_->of_command(command).layouts});
+    if (!over || over->value <= 0.0) return std::nullopt;
+    return over->reach(tail) / over->value;
+  }
   const double mean = stats::moments(values).mean;
   const auto half_width = stats::mean_half_width(values, 1.0 - 2.0 * tail);
   if (!half_width || mean <= 0.0) return std::nullopt;
@@ -348,9 +354,8 @@ std::optional<double> PrecisionWatch::half_width_of_delta(std::size_t candidate)
       collect_samples(plan_.reference, compares_within_rounds(plan_.setting.order, plan_.reference),
                       plan_.precision->metric, series_->all(), candidate);
   if (samples.is_empty()) return std::nullopt;
-  return stats::estimate_delta(samples.reference, samples.candidate, samples.paired,
-                               gates_.tails_of(plan_.precision->metric),
-                               plan_.metrics[plan_.precision->metric].share())
+  return estimate_delta(samples, gates_.tails_of(plan_.precision->metric),
+                        plan_.metrics[plan_.precision->metric].share())
       .half_width();
 }
 

@@ -1,6 +1,7 @@
 #include "session/baseline.h"
 
 #include "core/text.h"
+#include "stats/layouts.h"
 
 #include <algorithm>
 #include <map>
@@ -135,19 +136,28 @@ std::vector<std::optional<std::size_t>> places_in(const Recording& session,
   return places;
 }
 
-std::vector<double> baseline_values(const Baseline& baseline, std::size_t command,
-                                    std::size_t metric) {
-  std::vector<double> values;
-  if (metric >= baseline.metrics.size() || !baseline.metrics[metric]) return values;
+Series baseline_series(const Baseline& baseline, std::size_t command, std::size_t metric) {
+  Series series;
+  if (metric >= baseline.metrics.size() || !baseline.metrics[metric]) return series;
   const RunTable& runs = *baseline.session->runs;
+  const bool has_layouts = baseline.session->setting.layouts > 1;
   bool has_bound = false;
   for (const std::uint32_t run : runs.of_command(baseline.commands[command])) {
     const auto value = runs.value(run, *baseline.metrics[metric]);
-    if (value) values.push_back(*value);
+    if (value) series.values.push_back(*value);
     has_bound = has_bound || runs.bound(run, *baseline.metrics[metric]);
+    if (!has_layouts) continue;
+    const RunRow row = runs.row(run);
+    if (value) series.layouts.push_back(row.layout);
+    if (is_failure(row.ending)) add_failed_layout(row.layout, series);
   }
-  if (has_bound) values.clear();  // a bound compares with nothing
-  return values;
+  if (has_bound) return {};  // a bound compares with nothing
+  return series;
+}
+
+std::vector<double> baseline_values(const Baseline& baseline, std::size_t command,
+                                    std::size_t metric) {
+  return baseline_series(baseline, command, metric).values;
 }
 
 Result<void> use_baseline(Plan& plan, const std::string& file,
@@ -175,6 +185,12 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
                                cited(session->commands[*places[c]].name)),
                    "export it again"};
   }
+  if ((session->setting.layouts > 1) != (plan.setting.layouts > 1))
+    return Error{
+        fmt::format("the baseline {} has {}", cited(file),
+                    plan.setting.layouts > 1 ? "one build of each command, not layouts"
+                                     : "layouts, and this session has one build"),
+        plan.setting.layouts > 1 ? "measure it with --layouts, too" : "measure with --layouts here, too"};
   baseline.metrics = places_in(*session, plan.metrics);
   if (auto measured = check_metrics(plan, baseline); !measured) return measured;
   if (auto comparable = check_units(plan, baseline); !comparable) return comparable;
@@ -234,8 +250,16 @@ Comparison collect_samples(const Reference& reference, bool within_rounds, std::
                            std::span<const Series> series, std::size_t candidate) {
   if (!reference.baseline)
     return compare(series[reference.command], series[candidate], within_rounds);
-  return compare(Series{baseline_values(*reference.baseline, candidate, metric), {}, std::nullopt},
-                 series[candidate], false);
+  return compare(baseline_series(*reference.baseline, candidate, metric), series[candidate], false);
+}
+
+stats::Delta estimate_delta(const Comparison& samples, const stats::IntervalTails& tails,
+                            std::optional<double> share) {
+  if (samples.has_layouts())
+    return stats::delta_over_layouts({samples.reference, samples.reference_layouts},
+                                     {samples.candidate, samples.candidate_layouts}, samples.paired,
+                                     tails, share);
+  return stats::estimate_delta(samples.reference, samples.candidate, samples.paired, tails, share);
 }
 
 }  // namespace lauka

@@ -41,6 +41,9 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
 std::vector<double> baseline_values(const Baseline& baseline, std::size_t command,
                                     std::size_t metric);
 
+/// Returns the same with the layouts, and the layouts that failed.
+Series baseline_series(const Baseline& baseline, std::size_t command, std::size_t metric);
+
 /// Returns the first of reference and candidate that is known by bounds only, so that nothing can
 /// be compared and more rounds change nothing. `series`: as for collect_samples.
 std::optional<std::size_t> first_with_bounds(const Reference& reference, const Condition& condition,
@@ -59,6 +62,10 @@ const Origin& origin_of(const Recording& session, std::size_t command);
 /// command.
 Comparison collect_samples(const Reference& reference, bool within_rounds, std::size_t metric,
                            std::span<const Series> series, std::size_t candidate);
+
+/// Estimates the change between samples, over their layouts if they have such.
+stats::Delta estimate_delta(const Comparison& samples, const stats::IntervalTails& tails,
+                            std::optional<double> share);
 
 /// Makes a plan of saved sessions: the commands of all, one after the other, their metrics and
 /// events, each once, and the gates typed. Files tell apart commands of the same name. The

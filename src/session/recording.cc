@@ -54,7 +54,8 @@ class SessionRuns final : public RunTable {
                to_seconds(run.usage.wall_ns),
                run.below_overhead,
                run.order,
-               run.outlived};
+               run.outlived,
+               run.step.layout};
     for (std::size_t i = 0; i < run.own.size(); ++i) {
       const std::size_t event = events_.passes.at(run.step.pass).events.at(i);
       if (run.own[i]) row.own.push_back({events_.events.at(event).name, *run.own[i]});
@@ -412,6 +413,12 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
       return added.error();
     note_other_levels(session, session.file, "in the files before it", plan);
   }
+  for (const Recording& session : sessions)
+    if ((session.setting.layouts > 1) != (sessions.front().setting.layouts > 1))
+      return Error{fmt::format("only one of {} and {} has layouts", cited(sessions.front().file),
+                               cited(session.file)),
+                   "show them apart"};
+  plan.setting.layouts = sessions.front().setting.layouts;
   show(choose_metrics(options), plan.metrics);
   if (auto percentiles =
           add_percentiles(options.counting, options.gates, options.run, plan.metrics);

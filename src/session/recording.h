@@ -46,6 +46,7 @@ struct RunRow {
   bool below_overhead = false;            ///< the same as RunRecord's
   std::uint32_t order = 0;                ///< the same as RunRecord's
   std::uint32_t outlived = 0;             ///< the same as RunRecord's
+  std::uint32_t layout = 0;               ///< the same as Step's
 
   bool operator==(const RunRow&) const = default;
 };

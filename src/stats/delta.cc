@@ -16,23 +16,6 @@ namespace lauka::stats {
 
 namespace {
 
-Tails tails_without_noise(double difference, std::size_t count) {
-  const double bound = std::ldexp(1.0, -2 * static_cast<int>(std::min<std::size_t>(count, 500)));
-  return difference > 0.0 ? Tails{.above = bound, .below = 1.0}
-                          : Tails{.above = 1.0, .below = bound};
-}
-
-MeanTest with_t(double difference, double standard_error, double degrees) {
-  const double t = difference / standard_error;
-  // The smaller tail is computed, the larger one is its complement and loses no digits.
-  const double smaller = student_t_above(std::abs(t), degrees);
-  return {.difference = difference,
-          .t = t,
-          .degrees = degrees,
-          .tails = t > 0.0 ? Tails{.above = smaller, .below = 1.0 - smaller}
-                           : Tails{.above = 1.0 - smaller, .below = smaller}};
-}
-
 /// Returns `difference`, or 0 if it is a rounding error of means that add up to `scale`.
 double cleaned(double difference, double scale) {
   return is_rounding_error(difference, scale) ? 0.0 : difference;
@@ -406,6 +389,23 @@ std::optional<Estimate> log_width(const Rounds& rounds, std::size_t parts, bool 
 
 }  // namespace
 
+Tails tails_without_noise(double difference, std::size_t count) {
+  const double bound = std::ldexp(1.0, -2 * static_cast<int>(std::min<std::size_t>(count, 500)));
+  return difference > 0.0 ? Tails{.above = bound, .below = 1.0}
+                          : Tails{.above = 1.0, .below = bound};
+}
+
+MeanTest mean_test(double difference, double standard_error, double degrees) {
+  const double t = difference / standard_error;
+  // The smaller tail is computed, the larger one is its complement and loses no digits.
+  const double smaller = student_t_above(std::abs(t), degrees);
+  return {.difference = difference,
+          .t = t,
+          .degrees = degrees,
+          .tails = t > 0.0 ? Tails{.above = smaller, .below = 1.0 - smaller}
+                           : Tails{.above = 1.0 - smaller, .below = smaller}};
+}
+
 double welch_degrees(double first, std::size_t first_count, double second,
                      std::size_t second_count) {
   const double first_degrees = static_cast<double>(first_count) - 1.0;
@@ -434,7 +434,7 @@ MeanTest paired_mean_test(std::span<const double> reference, std::span<const dou
   if (reference.size() < 2) return {.difference = difference};
   if (is_rounding_error(about.range(), scale))
     return {.difference = difference, .tails = tails_without_noise(difference, reference.size())};
-  return with_t(difference, std::sqrt(squared_error(about, widening.of_rounds)), rounds - 1.0);
+  return mean_test(difference, std::sqrt(squared_error(about, widening.of_rounds)), rounds - 1.0);
 }
 
 MeanTest welch_mean_test(std::span<const double> reference, std::span<const double> candidate,
@@ -452,7 +452,7 @@ MeanTest welch_mean_test(std::span<const double> reference, std::span<const doub
   const double error_of_candidate = squared_error(of_candidate, widening.of_candidate);
   const double error_of_reference =
       ratio * ratio * squared_error(of_reference, widening.of_reference);
-  return with_t(
+  return mean_test(
       difference, std::sqrt(error_of_candidate + error_of_reference),
       welch_degrees(error_of_candidate, candidate.size(), error_of_reference, reference.size()));
 }

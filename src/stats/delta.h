@@ -23,6 +23,13 @@ struct MeanTest {
   Tails tails{};
 };
 
+/// Bounds the effect of noise of two values by 4^-count where all of `count` differences are the
+/// same.
+Tails tails_without_noise(double difference, std::size_t count);
+
+/// Computes Student's t of a difference with its standard error (above 0).
+MeanTest mean_test(double difference, double standard_error, double degrees);
+
 /// Computes Student's t of c - ratio * r within rounds (equal sizes, at least one, no sample
 /// negative). If all rounds differ by the same, 4^-n bounds the effect of noise of two values.
 /// `widening` divides t.
@@ -89,6 +96,7 @@ enum class Basis : unsigned char {
   Typical,   ///< the typical round: Hodges & Lehmann's estimate, with its rank interval
   Mean,      ///< the mean, with Fieller's interval: too few rounds for ranks, or a value of 0
   Quantile,  ///< a quantile, with the interval that order statistics give
+  Layouts,   ///< the mean over layouts of the logarithms' means, with Student's interval
 };
 
 /// The displayed change, and the mean's change.

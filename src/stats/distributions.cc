@@ -4,6 +4,7 @@
 
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/complement.hpp>
+#include <boost/math/distributions/fisher_f.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <boost/math/policies/policy.hpp>
@@ -22,6 +23,8 @@ using BoostPolicy = boost::math::policies::policy<
 using StudentT = boost::math::students_t_distribution<double, BoostPolicy>;
 
 using ChiSquared = boost::math::chi_squared_distribution<double, BoostPolicy>;
+
+using FisherF = boost::math::fisher_f_distribution<double, BoostPolicy>;
 
 using Normal = boost::math::normal_distribution<double, BoostPolicy>;
 
@@ -45,6 +48,15 @@ double normal_above(double z) {
 
 double chi_squared_above(double x, double degrees) {
   return cdf(complement(ChiSquared{degrees}, x));
+}
+
+double chi_squared_quantile_above(double probability, double degrees) {
+  return quantile(complement(ChiSquared{degrees}, probability));
+}
+
+double f_above(double x, double numerator_degrees, double denominator_degrees) {
+  if (std::isinf(x)) return 0.0;
+  return cdf(complement(FisherF{numerator_degrees, denominator_degrees}, x));
 }
 
 std::uint64_t place_by_normal(double values, double variance, double tail, double factor) {

@@ -24,6 +24,14 @@ double normal_above(double z);
 /// negative).
 double chi_squared_above(double x, double degrees);
 
+/// Returns the value that chi squared with `degrees` of freedom exceeds with `probability` (0..1,
+/// exclusive).
+double chi_squared_quantile_above(double probability, double degrees);
+
+/// Returns the probability that F, a quotient of two mean squares with these degrees of freedom, is
+/// at least `x` (not negative, may be infinite).
+double f_above(double x, double numerator_degrees, double denominator_degrees);
+
 /// Returns the place, from either end, of the value that bounds a rank interval of that `tail`: of
 /// `values` in ascending order, if the count of those below the truth has that `variance`. At most
 /// the exact place; 0 if there is no bound. `factor` multiplies the normal deviate.

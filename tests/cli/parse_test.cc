@@ -517,6 +517,8 @@ TEST_CASE("every option of the table is understood by its name and by its letter
     if (option.name == "baseline") words.erase(words.begin(), words.begin() + 2);
     if (option.name == "functions") words.insert(words.begin(), {"--engine", "cachegrind"});
     if (option.name == "interval") words = {"--threads", "1"};
+    if (option.name.starts_with("build"))
+      words.insert(words.end(), {"--layouts", "9", "--build", "make"});
     if (option.name == "kpep") words.insert(words.begin(), "--explain-events");
     if (!option.name.empty()) {
       words.push_back(option.spelling() + (value.empty() ? "" : "=" + value));

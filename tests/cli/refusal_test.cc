@@ -277,4 +277,21 @@ TEST_CASE("what was typed stays on one line") {
   CHECK(has(line({"--a\nb"}), " '--a\\nb'; "));
 }
 
+TEST_CASE(
+    "numbers of runs that are no whole sweeps over the layouts are refused with both next ones") {
+  const std::string refused = line({"--layouts", "8", "-r", "100"});
+  check_order(refused, {" 100 ", " 8 ", " 96 or 104: "});
+  check_order(line({"--layouts", "8", "-r", "5"}), {"; give 8: "});
+  check_order(line({"--layouts", "8", "-M", "5"}), {"--max-runs 5 ", "allow 8 "});
+  CHECK(line({"--layouts", "8", "-r", "16"}) == "accepted");
+  for (const char* layouts : {"3", "1001", "x"})
+    check_order(line({"--layouts", layouts}), {"--layouts", layouts});
+}
+
+TEST_CASE("options of builds need what they are about") {
+  check_order(line({"--build", "make"}), {"--build without --layouts"});
+  check_order(line({"--layouts", "4", "--build-jobs", "2"}), {"--build-jobs without --build;"});
+  check_order(line({"--layouts", "4", "--tune=compare"}), {"--tune=compare", "--layouts"});
+}
+
 }  // namespace lauka::cli

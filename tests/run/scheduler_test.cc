@@ -99,6 +99,12 @@ Drawn draw_plan(std::mt19937_64& random) {
     for (Command& command : plan.commands) command.hooks[HookKind::Setup] = "setup";
     plan.setting.order = Order::Sequential;
   }
+  if (draw_one_in(random, 3)) {
+    Setting& setting = plan.setting;
+    setting.layouts = static_cast<std::uint32_t>(4 + draw(random, 3));
+    if (setting.stop.exact_runs) *setting.stop.exact_runs *= setting.layouts;
+    if (setting.stop.max_runs) *setting.stop.max_runs *= setting.layouts;
+  }
   drawn.conditions.takes_turns = plan.setting.order != Order::Sequential && draw_one_in(random, 3);
   drawn.conditions.is_watched = draw_one_in(random, 2);
   drawn.conditions.compares_tuning = draw_one_in(random, 4);
@@ -277,6 +283,7 @@ TEST_CASE("every plan ends with whole rounds, and its stop rule is kept") {
                 static_cast<std::uint32_t>(told.log[at + 1] - 'a')}];
     for (const auto& [of, count] : rounds) {
       if (plan.setting.order != Order::Sequential) CHECK(count == rounds[{of.first, 0}]);
+      CHECK(count % plan.setting.layouts == 0);  // whole sweeps
       if (of.first != RoundKind::Timed) continue;
       if (plan.setting.stop.exact_runs) CHECK(count == *plan.setting.stop.exact_runs);
       if (plan.setting.stop.max_runs && !plan.setting.stop.exact_runs)

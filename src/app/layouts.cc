@@ -1,0 +1,34 @@
+#include "app/call.h"
+#include "os/signals.h"
+#include "report/lines.h"
+#include "run/builds.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace lauka {
+
+std::optional<int> build_layouts(Call& call, Observer& shown) {
+  std::vector<const Plan*> plans;
+  std::uint64_t at_once = 1;
+  for (const Benchmark& one : call.benchmarks) {
+    plans.push_back(&one.plan);
+    at_once = std::max(at_once, one.options.run.build_jobs);
+  }
+  const auto failed = run_builds(list_builds(plans), at_once, call.user,
+                                 [&](std::string_view what) { shown.building(what); });
+  shown.finished();
+  if (const int signal = os::interrupt(); signal != 0) return status_of_signal(signal);
+  if (failed) {
+    say_on_error(report::failed_build_lines(failed->build.of, failed->outcome, failed->output_end,
+                                            os::terminal_width(os::Stream::Error, 0)));
+    return static_cast<int>(ExitStatus::Failed);
+  }
+  const std::function<int()> interrupt = os::interrupt;
+  for (const Benchmark& one : call.benchmarks)
+    if (auto differ = check_programs_differ(one.plan, {call.user, interrupt}); !differ)
+      return refuse(named(differ.error(), one), ExitStatus::Usage);
+  return std::nullopt;
+}
+
+}  // namespace lauka

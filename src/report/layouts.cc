@@ -1,0 +1,147 @@
+#include "core/text.h"
+#include "report/charts.h"
+#include "report/format.h"
+#include "report/lines.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace lauka::report {
+
+namespace {
+
+/// "2.1%", with two significant digits.
+std::string part(double fraction) {
+  const double percent = 100.0 * fraction;
+  const int decimals = percent > 0.0 && percent < 10.0
+                           ? std::min(4, 1 - static_cast<int>(std::floor(std::log10(percent))))
+                           : 0;
+  return fmt::format("{:.{}f}%", percent, decimals);
+}
+
+/// "placement alone moves wall_time by 2.1% (1.4% … 4.3%)".
+std::string scatter_line(const stats::LayoutEstimate& estimate, const Metric& metric,
+                         const std::string& subject) {
+  const auto& scatter = estimate.scatter;
+  if (!scatter || !scatter->bounds) return "";
+  if (scatter->is_clear)
+    return fmt::format("{}placement alone moves {} by {} ({} … {})\n", subject, metric.name,
+                       part(scatter->deviation), part(scatter->bounds->low),
+                       part(scatter->bounds->high));
+  return fmt::format(
+      "{}no effect of placement on {} can be told from noise: it is at most {}; if functions have "
+      "no sections of their own (-ffunction-sections), the seed may not move them\n",
+      subject, metric.name, part(scatter->bounds->high));
+}
+
+int direction(const stats::Delta& delta) {
+  if (!delta.is_significant()) return 0;
+  return *delta.change > 0.0 ? 1 : -1;
+}
+
+/// Returns what one layout would have said, where it is another answer.
+std::string both_answers(const MetricResult& row, std::size_t layouts, const std::string& subject) {
+  if (!row.delta || !is_misled_by_one_layout(row)) return "";
+  return fmt::format("{}over {} layouts: {}; layout 1 alone: {}\n", subject, layouts,
+                     delta_text(*row.delta), delta_text(*row.layouts->first_alone));
+}
+
+/// Returns which layouts are missing in a comparison.
+std::string left_out_line(const MetricResult& row, std::size_t layouts,
+                          const std::string& subject) {
+  const auto& compared = row.layouts->compared;
+  if (!row.delta)
+    return fmt::format("{}no change over layouts: fewer than {} of {} have no failed run\n",
+                       subject, stats::kFewestLayouts, layouts);
+  if (!compared || compared->layouts >= layouts) return "";
+  return fmt::format("{}{} of {} layouts left out, as a run failed in them\n", subject,
+                     layouts - compared->layouts, layouts);
+}
+
+/// True if a delta between two programs' times is significant, and no larger than placement often
+/// is.
+bool may_be_placement(const Results& results, std::size_t command, std::size_t metric) {
+  constexpr double often = 0.03;
+  const auto program = [](const Command& one) { return one.text.substr(0, one.text.find(' ')); };
+  const Role role = results.session.metrics[metric].role;
+  const auto& delta = results.commands[command].rows[metric].delta;
+  return (role == Role::WallTime || role == Role::CpuTime) && delta && delta->is_significant() &&
+         std::abs(*delta->change) < often &&
+         program(results.session.commands[command]) != program(results.reference_of(command));
+}
+
+}  // namespace
+
+std::string placement_line(const Results& results) {
+  const auto primary = primary_metric(results.session.metrics);
+  if (results.session.setting.layouts > 1 || !primary) return "";
+  for (const std::size_t candidate : find_candidates(results))
+    if (may_be_placement(results, candidate, *primary))
+      return "changes below 3% between two builds may come from the placement of their code alone; "
+             "--layouts compares several builds of each (docs/layouts.md)\n";
+  return "";
+}
+
+std::string layout_chart(const Results& results, std::size_t metric) {
+  constexpr std::size_t most = 50;
+  if (results.session.setting.layouts > most) return "";
+  std::string charts;
+  for (const std::size_t c : find_candidates(results)) {
+    const MetricResult& row = results.commands[c].rows[metric];
+    if (!row.delta || !row.layouts || !row.layouts->compared) continue;
+    const std::string& name = results.session.commands[c].name;
+    std::vector<ChangeRow> rows;
+    for (const stats::LayoutMean& one : row.layouts->compared->each) {
+      const double change = std::expm1(one.value);
+      const std::string layout = fmt::format("layout {}", one.layout + 1);
+      const std::string value = short_delta_text({.change = change});
+      rows.push_back({.name = layout,
+                      .value = value,
+                      .title = fmt::format("{}, {}: {}", name, layout, value),
+                      .css_class = "faint",
+                      .change = {.change = change, .bounds = stats::ChangeBounds{change, change}}});
+    }
+    rows.push_back(
+        change_row(html_text(name), name, *row.delta, results.session.metrics[metric].better));
+    charts += change_chart(std::move(rows));
+  }
+  return charts;
+}
+
+bool is_misled_by_one_layout(const MetricResult& row) {
+  return row.delta && row.layouts && row.layouts->first_alone &&
+         direction(*row.delta) != direction(*row.layouts->first_alone);
+}
+
+std::string layout_lines(const Results& results) {
+  const auto primary = primary_metric(results.session.metrics);
+  const std::size_t layouts = results.session.setting.layouts;
+  if (layouts == 1 || !primary) return "";
+  const Metric& metric = results.session.metrics[*primary];
+  const bool has_several = find_candidates(results).size() > 1;
+  std::string lines;
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    const MetricResult& row = results.commands[c].rows[*primary];
+    if (!row.layouts) continue;
+    const std::string subject = has_several ? results.session.commands[c].name + ": " : "";
+    if (results.session.reference.is_candidate(c)) {
+      lines += both_answers(row, layouts, subject) + left_out_line(row, layouts, subject);
+      if (row.layouts->compared) lines += scatter_line(*row.layouts->compared, metric, subject);
+    } else if (results.commands.size() == 1 && row.layouts->mean) {
+      const stats::LayoutEstimate& mean = *row.layouts->mean;
+      const double reach = mean.reach((1.0 - results.session.confidence) / 2.0);
+      lines += fmt::format("mean of {} over {} layouts: {}\n", metric.name, mean.layouts,
+                           mean_text(mean.value, reach, metric)) +
+               scatter_line(mean, metric, subject);
+    }
+  }
+  return lines;
+}
+
+}  // namespace lauka::report

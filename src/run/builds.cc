@@ -1,0 +1,160 @@
+#include "run/builds.h"
+
+#include "core/sha256.h"
+#include "core/text.h"
+#include "os/files.h"
+#include "os/process.h"
+#include "plan/layouts.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <deque>
+#include <future>
+#include <map>
+#include <memory>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka {
+
+namespace {
+
+using Answer = os::ProgramAside::Answer;
+
+struct Running {
+  const Build* build = nullptr;
+  std::unique_ptr<os::ProgramAside> program{};
+  std::future<Answer> answer{};  // waits for the program, which outlives it
+};
+
+constexpr std::size_t kMostOutput = std::size_t{64} << 10U;
+
+Running begin(const Build& build, const std::optional<User>& user) {
+  constexpr auto forever = std::chrono::hours(24 * 365);
+  // Errors go where the output goes; on a line of its own, so that a syntax error in the build's
+  // line is seen, too.
+  os::ProgramSpec spec{.words = {"/bin/sh", "-c", "exec 2>&1\n" + build.line}};
+  spec.folder = build.folder;
+  spec.environment = build.environment;
+  spec.user = user;
+  Running running{&build, std::make_unique<os::ProgramAside>()};
+  running.program->begin(spec, forever);
+  running.answer = std::async(std::launch::async, [program = running.program.get()] {
+    return program->wait(kMostOutput, os::ProgramAside::Part::End);
+  });
+  return running;
+}
+
+/// Returns a hash of the files that a layout of a command is made of; empty if there is none.
+std::string hash_files(const Plan& plan, std::size_t command, std::uint32_t layout,
+                       const ProgramReader& reader) {
+  const Command& pattern = plan.commands[command];
+  const Command one = command_in_layout(plan, command, layout);
+  const bool has_own_folder = mentions_layout(pattern.folder);
+  std::vector<std::string> paths;
+  if (!plan.shell && (has_own_folder || mentions_layout(pattern.words.front())))
+    if (const auto program = os::find_program(make_program(plan, one, reader.user)))
+      paths.push_back(*program);
+  // In a shell's line, too, words are what is between blanks.
+  const auto split_all = [](const std::vector<std::string>& words) {
+    std::vector<std::string> all;
+    for (const std::string& word : words)
+      for (const std::string_view part : split(word, ' ')) all.emplace_back(part);
+    return all;
+  };
+  const auto patterns = plan.shell ? split_all(pattern.words) : pattern.words;
+  const auto words = plan.shell ? split_all(one.words) : one.words;
+  for (std::size_t i = plan.shell ? 0 : 1; i < words.size(); ++i) {
+    if (!mentions_layout(patterns[i])) continue;
+    const bool is_relative = !one.folder.empty() && !words[i].starts_with('/');
+    paths.push_back(is_relative ? one.folder + "/" + words[i] : words[i]);
+  }
+  Sha256 hash;
+  bool has_file = false;
+  std::array<char, 16384> bytes;
+  for (const std::string& path : paths) {
+    const auto file = os::is_regular_file(path) ? os::TextFile::open(path, reader.user)
+                                                : Result<os::TextFile>(Error{"", ""});
+    if (!file) continue;
+    has_file = true;
+    std::uint64_t from = 0;
+    while (const std::size_t got = file->read(from, bytes)) {
+      hash.add({bytes.data(), got});
+      from += got;
+    }
+    hash.add({"", 1});
+  }
+  return has_file ? hash.digest() : std::string();
+}
+
+}  // namespace
+
+std::vector<Build> list_builds(std::span<const Plan* const> plans) {
+  std::vector<Build> builds;
+  std::set<std::tuple<std::string, std::string, std::vector<std::string>>> seen;
+  for (const Plan* plan : plans) {
+    for (std::uint32_t layout = 0; layout < plan->setting.layouts; ++layout) {
+      for (std::size_t c = 0; c < plan->commands.size(); ++c) {
+        if (!plan->commands[c].build) continue;
+        Command one = command_in_layout(*plan, c, layout);
+        if (!seen.emplace(*one.build, one.folder, one.environment).second) continue;
+        builds.push_back({fmt::format("{}: layout {} of {}", plan->commands[c].name, layout + 1,
+                                      plan->setting.layouts),
+                          *std::move(one.build), std::move(one.folder),
+                          std::move(one.environment)});
+      }
+    }
+  }
+  return builds;
+}
+
+std::optional<BuildFailed> run_builds(std::span<const Build> builds, std::size_t at_once,
+                                      const std::optional<User>& user,
+                                      const std::function<void(std::string_view)>& show) {
+  std::optional<BuildFailed> failed;
+  std::deque<Running> running;
+  while (!running.empty() || (!failed && !builds.empty())) {
+    while (!failed && !builds.empty() && running.size() < at_once) {
+      show(builds.front().of);
+      running.push_back(begin(builds.front(), user));
+      builds = builds.subspan(1);
+    }
+    constexpr auto soon = std::chrono::milliseconds(5);
+    running.front().answer.wait_for(soon);
+    const auto has_ended = [](Running& one) {
+      return one.answer.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    };
+    const auto ended = std::ranges::find_if(running, has_ended);
+    if (ended == running.end()) continue;
+    Answer answer = ended->answer.get();
+    if (!failed && !succeeded(answer.outcome))
+      failed = BuildFailed{*ended->build, answer.outcome, last_lines_of(std::move(answer.output))};
+    running.erase(ended);
+  }
+  return failed;
+}
+
+Result<void> check_programs_differ(const Plan& plan, const ProgramReader& reader) {
+  for (std::size_t c = 0; plan.setting.layouts > 1 && c < plan.commands.size(); ++c) {
+    std::map<std::string, std::uint32_t> layout_of_files;
+    for (std::uint32_t layout = 0; layout < plan.setting.layouts; ++layout) {
+      if (reader.interrupt() != 0) return {};
+      const std::string hash = hash_files(plan, c, layout, reader);
+      if (hash.empty()) continue;
+      const auto [same, is_new] = layout_of_files.emplace(hash, layout);
+      if (is_new) continue;
+      return Error{
+          fmt::format("layouts {} and {} of {} are the same files: the seed has no effect",
+                      same->second + 1, layout + 1, cited(plan.commands[c].name)),
+          "pass {layout} to the linker (lld: -Wl,--shuffle-sections=.text*={layout}; mold: "
+          "-Wl,--shuffle-sections={layout}; Go: -ldflags=-randlayout={layout}; docs/layouts.md)"};
+    }
+  }
+  return {};
+}
+
+}  // namespace lauka

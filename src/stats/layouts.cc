@@ -1,0 +1,295 @@
+#include "stats/layouts.h"
+
+#include "stats/distributions.h"
+#include "stats/quantiles.h"
+#include "stats/resemblance.h"
+#include "stats/summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+namespace lauka::stats {
+
+namespace {
+
+constexpr double kScatterTail = 0.025;
+constexpr std::size_t kMostLayouts = 1000;
+
+double to_double(std::size_t count) {
+  return static_cast<double>(count);
+}
+
+/// One side's layouts: their means, and how the runs of one scatter.
+struct Clusters {
+  std::vector<LayoutMean> each{};
+  double of_means = 0.0;       // variance of the layouts' means
+  double of_runs = 0.0;        // pooled variance within layouts
+  double run_degrees = 0.0;    // of freedom of that
+  double runs_a_layout = 0.0;  // harmonic mean
+  double shared = 0.0;         // squared error that neighbouring runs have in common
+  double mean = 0.0;           // of the layouts' means
+  double range = 0.0;          // of these
+
+  double squared_error() const { return of_means / to_double(each.size()) + shared; }
+};
+
+/// Noise that lasts longer than a run is common to all layouts, so their means do not show it: it
+/// is seen where the residuals of neighbouring rounds resemble each other.
+double error_of_neighbours(const std::vector<double>& residuals, double of_runs) {
+  const Resemblance alike = resemblance(residuals);
+  const double factor = alike.widening();
+  return (factor * factor - 1.0) * of_runs / to_double(residuals.size());
+}
+
+std::optional<Clusters> clusters_of(const LayoutSamples& samples) {
+  std::map<std::uint32_t, std::vector<double>> by_layout;
+  for (std::size_t i = 0; i < samples.values.size(); ++i)
+    by_layout[samples.layouts[i]].push_back(samples.values[i]);
+  if (by_layout.size() < kFewestLayouts) return std::nullopt;
+  Clusters all;
+  std::vector<double> means;
+  std::map<std::uint32_t, double> mean_of;
+  double squares = 0.0;
+  double inverse_runs = 0.0;
+  for (const auto& [layout, values] : by_layout) {
+    const Moments about = moments(values);
+    means.push_back(about.mean);
+    mean_of[layout] = about.mean;
+    all.each.push_back({layout, values.size(), about.mean});
+    squares += about.variance.value_or(0.0) * (to_double(values.size()) - 1.0);
+    all.run_degrees += to_double(values.size()) - 1.0;
+    inverse_runs += 1.0 / to_double(values.size());
+  }
+  const Moments about = moments(means);
+  all.mean = about.mean;
+  all.range = about.range();
+  all.of_means = *about.variance;
+  all.runs_a_layout = to_double(means.size()) / inverse_runs;
+  if (all.run_degrees <= 0.0) return all;
+  all.of_runs = squares / all.run_degrees;
+  std::vector<double> residuals(samples.values.size());
+  for (std::size_t i = 0; i < residuals.size(); ++i)
+    residuals[i] = samples.values[i] - mean_of[samples.layouts[i]];
+  all.shared = error_of_neighbours(residuals, all.of_runs);
+  return all;
+}
+
+/// The scatter of one side, whose variance is the difference of two mean squares over `sides`. Its
+/// degrees of freedom are Satterthwaite's. `scale`: of a value, 1 of logarithms.
+std::optional<Scatter> scatter_of(const Clusters& all, double sides, double scale) {
+  if (all.run_degrees <= 0.0 || !(scale > 0.0)) return std::nullopt;
+  const double of_noise = all.of_runs / all.runs_a_layout;
+  const double degrees = to_double(all.each.size()) - 1.0;
+  const double variance = all.of_means - of_noise;
+  const auto deviation = [&](double value) {
+    return std::sqrt(std::max(value, 0.0) / sides) / scale;
+  };
+  Scatter scatter{.deviation = deviation(variance)};
+  const double quotient =
+      of_noise > 0.0 ? all.of_means / of_noise : std::numeric_limits<double>::infinity();
+  scatter.is_clear =
+      all.of_means > 0.0 && f_above(quotient, degrees, all.run_degrees) <= kScatterTail;
+  if (scatter.is_clear) {
+    const double nu =
+        variance * variance /
+        (all.of_means * all.of_means / degrees + of_noise * of_noise / all.run_degrees);
+    scatter.bounds =
+        ChangeBounds{deviation(nu * variance / chi_squared_quantile_above(kScatterTail, nu)),
+                     deviation(nu * variance / chi_squared_quantile_above(1.0 - kScatterTail, nu))};
+  } else {
+    // Next to zero Satterthwaite's degrees mean nothing: the bound of the layouts' own variance.
+    const double most =
+        degrees * all.of_means / chi_squared_quantile_above(1.0 - kScatterTail, degrees);
+    scatter.bounds = ChangeBounds{0.0, deviation(most - of_noise)};
+  }
+  return scatter;
+}
+
+std::size_t fewest_runs(const Clusters& all) {
+  return std::ranges::min_element(all.each, {}, &LayoutMean::runs)->runs;
+}
+
+LayoutEstimate estimate_of(const Clusters& all, double sides, double scale) {
+  LayoutEstimate estimate;
+  estimate.value = all.mean;
+  estimate.squared_error = all.squared_error();
+  estimate.degrees = to_double(all.each.size()) - 1.0;
+  estimate.layouts = all.each.size();
+  estimate.sweeps = fewest_runs(all);
+  estimate.of_runs = all.of_runs;
+  estimate.of_layouts = std::max(all.of_means - all.of_runs / all.runs_a_layout, 0.0);
+  if (all.of_means > 0.0)
+    estimate.widening = std::sqrt(all.squared_error() / (all.squared_error() - all.shared));
+  estimate.scatter = scatter_of(all, sides, scale);
+  estimate.each = all.each;
+  return estimate;
+}
+
+/// Layouts are independent: Welch's error and degrees of freedom.
+LayoutEstimate difference_of(const Clusters& reference, const Clusters& candidate) {
+  LayoutEstimate estimate = estimate_of(candidate, 1.0, 1.0);
+  estimate.value = candidate.mean - reference.mean;
+  estimate.squared_error = candidate.squared_error() + reference.squared_error();
+  estimate.degrees = welch_degrees(candidate.squared_error(), candidate.each.size(),
+                                   reference.squared_error(), reference.each.size());
+  estimate.layouts = std::min(candidate.each.size(), reference.each.size());
+  estimate.sweeps = std::min(estimate.sweeps, fewest_runs(reference));
+  // As of a difference within rounds, whose variance has both sides.
+  estimate.of_runs += reference.of_runs;
+  estimate.of_layouts +=
+      std::max(reference.of_means - reference.of_runs / reference.runs_a_layout, 0.0);
+  return estimate;
+}
+
+bool are_positive(const LayoutSamples& samples) {
+  return !samples.values.empty() &&
+         std::ranges::all_of(samples.values, [](double value) { return value > 0.0; });
+}
+
+std::vector<double> logs(const LayoutSamples& samples) {
+  std::vector<double> all(samples.values.size());
+  std::ranges::transform(samples.values, all.begin(), [](double value) { return std::log(value); });
+  return all;
+}
+
+/// One value for each layout.
+struct Reduced {
+  std::vector<double> values{};
+  std::vector<std::uint32_t> layouts{};
+
+  LayoutSamples samples() const { return {values, layouts}; }
+};
+
+/// Returns the layouts' means, or their quantiles.
+Reduced reduced(const LayoutSamples& samples, std::optional<double> share = std::nullopt) {
+  std::map<std::uint32_t, std::vector<double>> by_layout;
+  for (std::size_t i = 0; i < samples.values.size(); ++i)
+    by_layout[samples.layouts[i]].push_back(samples.values[i]);
+  Reduced all;
+  for (const auto& [layout, values] : by_layout) {
+    all.layouts.push_back(layout);
+    all.values.push_back(share ? quantile(sorted(values), *share) : moments(values).mean);
+  }
+  return all;
+}
+
+bool have_enough_layouts(const Reduced& reference, const Reduced& candidate) {
+  return std::min(reference.values.size(), candidate.values.size()) >= kFewestLayouts;
+}
+
+}  // namespace
+
+double LayoutEstimate::reach(double tail) const {
+  return student_t_quantile_above(tail, degrees) * std::sqrt(squared_error);
+}
+
+double LayoutEstimate::expected_reach(double tail, std::size_t layouts_then,
+                                      std::size_t sweeps_then) const {
+  const double noise = sweeps_then == 0 ? 0.0 : of_runs / to_double(sweeps_then);
+  return student_t_quantile_above(tail, to_double(layouts_then) - 1.0) *
+         std::sqrt((of_layouts + noise) / to_double(layouts_then));
+}
+
+std::optional<std::size_t> LayoutEstimate::layouts_for(double half_width, double tail) const {
+  for (std::size_t count = kFewestLayouts; count <= kMostLayouts; ++count)
+    if (expected_reach(tail, count, std::max<std::size_t>(sweeps, 1)) <= half_width) return count;
+  return std::nullopt;
+}
+
+std::optional<LayoutEstimate> mean_over_layouts(const LayoutSamples& samples) {
+  const auto all = clusters_of(samples);
+  if (!all) return std::nullopt;
+  LayoutEstimate estimate = estimate_of(*all, 1.0, std::abs(all->mean));
+  estimate.is_constant = is_rounding_error(all->range, std::abs(all->mean));
+  return estimate;
+}
+
+std::optional<LayoutEstimate> log_ratio_over_layouts(const LayoutSamples& reference,
+                                                     const LayoutSamples& candidate, bool paired,
+                                                     std::optional<double> share) {
+  if (!are_positive(reference) || !are_positive(candidate)) return std::nullopt;
+  if (share) {
+    const Reduced of_reference = reduced(reference, share);
+    const Reduced of_candidate = reduced(candidate, share);
+    return log_ratio_over_layouts(of_reference.samples(), of_candidate.samples(), paired);
+  }
+  const std::vector<double> to = logs(reference);
+  const std::vector<double> of = logs(candidate);
+  LayoutEstimate estimate;
+  double range = 0.0;
+  if (paired) {
+    std::vector<double> ratios(of.size());
+    for (std::size_t i = 0; i < ratios.size(); ++i) ratios[i] = of[i] - to[i];
+    const auto all = clusters_of({ratios, candidate.layouts});
+    if (!all) return std::nullopt;
+    estimate = estimate_of(*all, 2.0, 1.0);
+    range = all->range;
+  } else {
+    const auto reference_all = clusters_of({to, reference.layouts});
+    const auto candidate_all = clusters_of({of, candidate.layouts});
+    if (!reference_all || !candidate_all) return std::nullopt;
+    estimate = difference_of(*reference_all, *candidate_all);
+    range = std::max(reference_all->range, candidate_all->range);
+  }
+  estimate.is_constant = is_rounding_error(range, 1.0);
+  return estimate;
+}
+
+Delta delta_over_layouts(const LayoutSamples& reference, const LayoutSamples& candidate,
+                         bool paired, const IntervalTails& tails, std::optional<double> share) {
+  Delta delta;
+  delta.basis = Basis::Layouts;
+  const Reduced of_reference = reduced(reference, share);
+  const Reduced of_candidate = reduced(candidate, share);
+  if (!have_enough_layouts(of_reference, of_candidate)) return delta;
+  // The layouts' means have equal weights.
+  const IntervalTails plain{tails.of_mean, tails.of_mean};
+  if (!share)
+    delta.mean = estimate_delta(of_reference.values, of_candidate.values, paired, plain).mean;
+  const auto estimate = log_ratio_over_layouts(reference, candidate, paired, share);
+  if (!estimate) {
+    const IntervalTails shown{tails.tail, tails.tail};
+    static_cast<Change&>(delta) =
+        estimate_delta(of_reference.values, of_candidate.values, paired, shown).mean;
+    return delta;
+  }
+  delta.change = is_rounding_error(estimate->value, 1.0) ? 0.0 : std::expm1(estimate->value);
+  delta.widening = estimate->widening;
+  if (estimate->is_constant) {
+    if (tails_without_noise(1.0, estimate->layouts).above <= tails.tail)
+      delta.bounds = ChangeBounds{*delta.change, *delta.change};
+    return delta;
+  }
+  const double reach = estimate->reach(tails.tail);
+  delta.bounds =
+      ChangeBounds{std::expm1(estimate->value - reach), std::expm1(estimate->value + reach)};
+  return delta;
+}
+
+MeanTest test_over_layouts(const LayoutSamples& reference, const LayoutSamples& candidate,
+                           bool paired, double ratio, std::optional<double> share) {
+  const Reduced of_reference = reduced(reference, share);
+  const Reduced of_candidate = reduced(candidate, share);
+  if (!have_enough_layouts(of_reference, of_candidate)) return {};
+  const auto estimate =
+      ratio > 0.0 ? log_ratio_over_layouts(reference, candidate, paired, share) : std::nullopt;
+  if (!estimate)
+    return paired ? paired_mean_test(of_reference.values, of_candidate.values, ratio)
+                  : welch_mean_test(of_reference.values, of_candidate.values, ratio);
+  const double beyond = estimate->value - std::log(ratio);
+  const double difference = is_rounding_error(beyond, 1.0) ? 0.0 : beyond;
+  if (estimate->is_constant)
+    return {.difference = difference, .tails = tails_without_noise(difference, estimate->layouts)};
+  return mean_test(difference, std::sqrt(estimate->squared_error), estimate->degrees);
+}
+
+std::vector<double> samples_of_layout(const LayoutSamples& samples, std::uint32_t layout) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < samples.values.size(); ++i)
+    if (samples.layouts[i] == layout) values.push_back(samples.values[i]);
+  return values;
+}
+
+}  // namespace lauka::stats

@@ -1,0 +1,116 @@
+#include "contract/program.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+// --layouts, --build, --build-jobs.
+
+namespace lauka::contract {
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// A side of the fixture `placed`: placement moves it by `percent`, runs scatter by 0.1 %.
+std::string placed(int side, int percent) {
+  return fixture("placed") + " 7 " + std::to_string(side) + " {layout} " + std::to_string(percent) +
+         " 0.1";
+}
+
+Words measured(Words more, int percent = 3) {
+  more.insert(more.end(), {kScrape, "--metrics=v", "--layouts=8", "-r32", "-w0", "-n", "old", "-n",
+                           "new", "--", placed(1, percent), placed(2, percent)});
+  return more;
+}
+
+}  // namespace
+
+TEST_CASE("the scatter of placement is shown, and each run's layout exported") {
+  const Folder folder;
+  const Said said = completed(measured({"--export-runs=" + folder.file("runs.csv"),
+                                        "--export-html=" + folder.file("page.html"),
+                                        "--export-json=" + folder.file("out.json")}));
+  CHECK(said.out_has("placement alone moves v by "));
+  const auto rows = lines_of(text_of(folder.file("runs.csv")));
+  CHECK(rows.front().find(",outcome,layout,") != std::string::npos);
+  CHECK(rows.size() == 1 + 64);
+  const std::string page = text_of(folder.file("page.html"));
+  CHECK(page.find("layout 8") != std::string::npos);
+  CHECK(page.find("placement alone") != std::string::npos);
+  const std::string json = text_of(folder.file("out.json"));
+  CHECK(json.find("\"basis\": \"layouts\"") != std::string::npos);
+  CHECK(json.find("\"scatter_is_clear\": true") != std::string::npos);
+  CHECK(completed({"--from", folder.file("out.json"), "--metrics=v"}).out_has("placement alone"));
+}
+
+TEST_CASE("what layout 1 alone would have said is a line of its own where it is another answer") {
+  const Said said = completed(measured({}));
+  CHECK(said.out_has("over 8 layouts: "));
+  CHECK(said.out_has("layout 1 alone: "));
+}
+
+TEST_CASE("a gate on equal programs does not fail because of placement") {
+  CHECK(lauka(measured({"--fail-if", "v > 1"})).status == 0);
+}
+
+TEST_CASE("both sides of a baseline have layouts, or none") {
+  const Folder folder;
+  const std::string with = folder.file("with.json");
+  const std::string without = folder.file("without.json");
+  completed(measured({"--export-json=" + with}));
+  completed({kScrape, "-r8", "--export-json=" + without, "-n", "old", "-n", "new", "--", "echo 5",
+             "echo 6"});
+  CHECK(completed(measured({"--baseline=" + with})).out_has("placement alone"));
+  CHECK(refusal(measured({"--baseline=" + without})).find("layouts") != std::string::npos);
+  CHECK(refusal({kScrape, "-r8", "--baseline=" + with, "-n", "old", "--", "echo 5"})
+            .find("layouts") != std::string::npos);
+}
+
+TEST_CASE(
+    "a layout in which a command fails is left out on both sides; below four nothing is said") {
+  const Said one = completed({"-i", kScrape, "--metrics=v", "--layouts=8", "-r16", "--",
+                              "sh -c 'echo 5; exit $(( {layout} == 3 ))'", "echo 5{layout}"});
+  CHECK(one.out_has("1 of 8 layouts left out"));
+  const Said most = completed({"-i", kScrape, "--metrics=v", "--layouts=6", "-r12", "--",
+                               "sh -c 'echo 5; exit $(( {layout} > 3 ))'", "echo 5{layout}"});
+  CHECK(most.out_has("fewer than 4 of 6 "));
+}
+
+TEST_CASE("builds run before the first run, and one that fails ends lauka with its last words") {
+  const Folder folder;
+  const std::string program = folder.file("p-{layout}");
+  completed(
+      {"--layouts=4", "-r4", "--build-jobs=3",
+       "--build=printf '#!/bin/sh\\nexit 0 #{layout}\\n' >" + program + "; chmod +x " + program,
+       program});
+  const std::string failed =
+      failure({"--layouts=4", "-r4", "--build=echo said {layout}; exit $(( {layout} == 2 ))",
+               fixture("tiny") + " {layout}"});
+  CHECK(failed.find("layout 2 of 4") != std::string::npos);
+  CHECK(failed.find("said 2") != std::string::npos);
+}
+
+TEST_CASE("layouts made of the same files are refused") {
+  const Folder folder;
+  const std::string program = folder.file("p-{layout}");
+  const std::string refused =
+      refusal({"--layouts=4", "-r4", "--build=cp " + fixture("tiny") + " " + program, program});
+  CHECK(refused.find("the seed has no effect") != std::string::npos);
+}
+
+TEST_CASE("Ctrl-C ends the builds and all they have started") {
+  const Folder folder;
+  const std::string begun = folder.file("begun");
+  Start start;
+  start.arguments = {"--layouts=4", "-r4",
+                     "--build=trap 'touch " + folder.file("ended") + "; exit 1' TERM; touch " +
+                         begun + "; while :; do sleep 0.01; done",
+                     fixture("tiny") + " {layout}"};
+  start.interrupt_when = [&] { return std::filesystem::exists(begun); };
+  CHECK(lauka(start).status == 130);
+  CHECK(std::filesystem::exists(folder.file("ended")));
+}
+
+}  // namespace lauka::contract

@@ -423,7 +423,7 @@ TEST_CASE("letters combine, and the last one's value may follow with or without 
 
 TEST_CASE("--functions takes a number of rows or a regular expression, and needs Cachegrind") {
   const auto functions = [](const std::string& option) {
-    return with({"--engine", "dhat,cachegrind", option}).presentation.functions;
+    return with({"--engine", "dhat,cachegrind", option}).output.presentation.functions;
   };
   CHECK(functions("--functions") == FunctionRows{});
   CHECK(functions("--functions=5") == FunctionRows{5, ""});
@@ -437,7 +437,7 @@ TEST_CASE("--functions takes a number of rows or a regular expression, and needs
 
 TEST_CASE("a gate on a function needs Cachegrind, and its name may have quotes and operators") {
   const auto metric = [](const std::string& gate) {
-    return with({"--engine", "cachegrind", "--fail-if", gate}).gates.at(0).metric;
+    return with({"--engine", "cachegrind", "--fail-if", gate}).gates.conditions.at(0).metric;
   };
   CHECK(metric("instructions@parse > 1") == "instructions@parse");
   CHECK(metric("instructions@\"operator new(unsigned long)\" > 1") ==

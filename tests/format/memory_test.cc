@@ -56,7 +56,7 @@ void operator delete(void* memory, std::size_t /*size*/) noexcept {
 namespace lauka {
 namespace {
 
-constexpr int kRuns = 100'000;
+constexpr int kRuns = 20'000;
 
 /// A list of `kRuns` items, `item` of each run's number.
 template <typename Item>

@@ -377,7 +377,7 @@ TEST_CASE("a slow-down exactly at the limit fails in 5% of sessions at most") {
     double memory;   // of the last run's disturbance
     double scatter;  // of one run
   };
-  constexpr int kSessions = 2000;
+  constexpr int kSessions = 500;
   for (const Model& model : {Model{"quiet", 0.0, 0.0, 0.03}, Model{"spiky", 0.1, 0.0, 0.01},
                              Model{"wavering", 0.0, 0.9, 0.02}}) {
     noise::Source source(70);

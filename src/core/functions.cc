@@ -1,5 +1,7 @@
 #include "core/functions.h"
 
+#include "core/text.h"
+
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -8,10 +10,6 @@
 namespace lauka {
 
 namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 bool is_hash(std::string_view text) {
   constexpr std::size_t digits = 16;

@@ -17,10 +17,6 @@ namespace {
 constexpr double kScatterTail = 0.025;
 constexpr std::size_t kMostLayouts = 1000;
 
-double to_double(std::size_t count) {
-  return static_cast<double>(count);
-}
-
 /// One side's layouts: their means, and how the runs of one scatter.
 struct Clusters {
   std::vector<LayoutMean> each{};

@@ -1,5 +1,7 @@
 #include "stats/resemblance.h"
 
+#include "stats/summary.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -10,10 +12,6 @@ namespace {
 constexpr double kChance = 1.96;  // standard errors, of which one is about 1 / sqrt(n)
 constexpr double kMostCorrelation = 0.9;
 constexpr std::size_t kFewestForClear = 20;
-
-double to_double(std::size_t count) {
-  return static_cast<double>(count);
-}
 
 }  // namespace
 

@@ -7,6 +7,10 @@
 
 namespace lauka::stats {
 
+constexpr double to_double(std::size_t count) {
+  return static_cast<double>(count);
+}
+
 /// Moments of a series, from one pass for the mean and one for the deviations from it.
 struct Moments {
   std::size_t count = 0;

@@ -400,8 +400,9 @@ TEST_CASE("a slow-down exactly at the limit fails in 5% of sessions at most") {
       failed += bench.findings.verdicts.at(0).answer == gate::Answer::Fail ? 1 : 0;
     }
     INFO(model.name, ": ", failed, " of ", kSessions);
-    CHECK(failed <= 0.055 * kSessions);
-    CHECK(failed >= 0.01 * kSessions);  // some gates do fail
+    const double allowed = 0.05 * kSessions;
+    CHECK(failed <= allowed + 2.0 * std::sqrt(allowed * 0.95));  // and two standard errors
+    CHECK(failed >= 0.01 * kSessions);                           // some gates do fail
   }
 }
 

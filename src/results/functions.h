@@ -18,7 +18,7 @@ enum class Certainty : unsigned char {
 
 /// One function in the reference and in a candidate, in the metric's base unit.
 struct FunctionChange {
-  std::string name;        ///< normalized
+  std::string name{};      ///< normalized
   double reference = 0.0;  ///< mean over the rounds
   double candidate = 0.0;  ///< likewise
   bool is_new = false;     ///< the reference never enters it

@@ -321,11 +321,25 @@ void take_words(po::option& option, Words& words) {
   if (option.value.empty()) option.value.emplace_back();
 }
 
-/// Reads and removes the first word if Boost would misread it.
+bool begins_option(const std::string& word) {
+  return word.size() > 1 && word.front() == '-';
+}
+
+/// Reads and removes the first word if Boost would misread it. Commands next to each other are one
+/// option without a name: Boost would remove each by moving all words after it. A single word is
+/// left to Boost, which passes an option's value here to learn whether that is an option.
 std::vector<po::option> read_word(Words& words) {
   const std::string word = words.front();
-  if (word.size() < 2 || word.front() != '-') return {};
   std::vector<po::option> options;
+  if (!begins_option(word)) {
+    if (words.size() == 1) return {};
+    const auto last = std::ranges::find_if(words, begins_option);
+    po::option& commands = options.emplace_back();
+    commands.value.assign(words.begin(), last);
+    commands.original_tokens = commands.value;
+    words.erase(words.begin(), last);
+    return options;
+  }
   if (word.starts_with("--=")) {
     options.push_back(found("--", word));  // else a nameless option, which looks like a command
   } else if (word.starts_with("--")) {

@@ -154,6 +154,9 @@ OutputCheck::OutputCheck(const Plan& plan, const RunContext& context)
     : plan_(plan), context_(context) {
   for (std::size_t command = 0; command < plan.commands.size(); ++command)
     sources_.push_back(source_of(command));
+  is_source_.resize(sources_.size());
+  for (const auto& source : sources_)
+    if (source) is_source_[*source] = true;
 }
 
 /// With several commands typed, each combination of parameters has a reference of its own.
@@ -173,16 +176,12 @@ std::optional<std::size_t> OutputCheck::source_of(std::size_t command) const {
   return static_cast<std::size_t>(found - commands.begin());
 }
 
-bool OutputCheck::is_source(std::size_t command) const {
-  return std::ranges::find(sources_, std::optional(command)) != sources_.end();
-}
-
 std::vector<std::uint32_t> OutputCheck::due(std::uint32_t first, std::uint32_t count) const {
   // Each after its counterpart, so that few outputs are stored at a time.
   std::vector<std::uint32_t> all;
   for (std::uint32_t command = first; command < first + count; ++command) {
     const auto& expected = plan_.commands[command].expected;
-    if (sources_[command] || is_source(command) ||
+    if (sources_[command] || is_source_[command] ||
         (expected && expected->kind != ExpectedOutput::Kind::Same))
       all.push_back(command);
   }
@@ -241,7 +240,7 @@ std::optional<Error> OutputCheck::verdict() {
                              name, stored->bytes, stored->hash, expected.text),
                  kRemedy};
   // Layouts of a command that others are compared with must write what its first one does.
-  const bool is_compared_with_own = layout_ > 0 && is_source(command_) && !sources_[command_];
+  const bool is_compared_with_own = layout_ > 0 && is_source_[command_] && !sources_[command_];
   const auto source =
       is_compared_with_own ? std::optional<std::size_t>(command_) : sources_[command_];
   std::optional<std::string> found;
@@ -252,7 +251,7 @@ std::optional<Error> OutputCheck::verdict() {
     stored_.erase(stored_.begin(), stored_.lower_bound(*source));
     found = difference(stored_.at(*source), *stored);
   }
-  if (!found && is_source(command_)) stored_.emplace(command_, *std::move(stored));
+  if (!found && is_source_[command_]) stored_.emplace(command_, *std::move(stored));
   if (!found) return std::nullopt;
   return Error{fmt::format("--expect-output: {} does not write what {} {}: {}", name,
                            source ? cited(plan_.commands[*source].name) : cited(expected.text),

@@ -100,13 +100,13 @@ class OutputCheck {
 
  private:
   std::optional<std::size_t> source_of(std::size_t command) const;
-  bool is_source(std::size_t command) const;
   Result<StoredOutput> read_file(const std::string& path) const;
 
   const Plan& plan_;
   const RunContext& context_;
   std::vector<std::optional<std::size_t>>
-      sources_;  // by command: the command whose output it must equal
+      sources_;                  // by command: the command whose output it must equal
+  std::vector<bool> is_source_;  // by command: other outputs must equal its output
   std::map<std::size_t, StoredOutput> stored_;  // by command: output to compare with
   std::uint32_t command_ = 0;                   // is being run
   std::uint32_t layout_ = 0;                    // of it

@@ -339,6 +339,8 @@ struct Precision {
   std::size_t runs = 0;                ///< runs of the command with the fewest
   PrecisionEnd end = PrecisionEnd::Reached;
   std::string metric{metric_name_of(Role::WallTime)};
+  /// Layouts that would reach it where more runs of the present ones would not (--layouts).
+  std::optional<std::size_t> layouts_to_reach{};
 };
 
 /// One metric of one command, in the order run.

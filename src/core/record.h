@@ -306,6 +306,8 @@ struct DifferenceSoFar {
   double change = 0.0;
   double low = 0.0;
   double high = 0.0;
+  /// Layouts that would answer where more runs of the present ones would not (--layouts).
+  std::optional<std::size_t> layouts_to_answer{};
 };
 
 /// The progress of a session.

@@ -209,11 +209,13 @@ Json comparisons_json(const Results& results) {
 
 Json precision_json(const std::optional<Precision>& precision) {
   if (!precision) return nullptr;
-  return {{"metric", precision->metric},
-          {"wanted_percent", percent(precision->wanted)},
-          {"percent", percent(precision->half_width)},
-          {"runs", precision->runs},
-          {"end", word_in(kPrecisionEndWords, precision->end)}};
+  Json json = {{"metric", precision->metric},
+               {"wanted_percent", percent(precision->wanted)},
+               {"percent", percent(precision->half_width)},
+               {"runs", precision->runs},
+               {"end", word_in(kPrecisionEndWords, precision->end)}};
+  if (precision->layouts_to_reach) json["layouts_to_reach"] = *precision->layouts_to_reach;
+  return json;
 }
 
 Json warnings_json(const Results& results) {
@@ -582,6 +584,7 @@ gate::Findings read_findings(const JsonIn& there, const Recording& session) {
                   .half_width = fraction_in(*precision, "percent"),
                   .runs = count_in(*precision, "runs").value_or(0),
                   .end = value_in(kPrecisionEndWords, text_in(*precision, "end"))};
+    findings.precision->layouts_to_reach = count_in(*precision, "layouts_to_reach");
     if (const std::string metric = text_in(*precision, "metric"); !metric.empty())
       findings.precision->metric = metric;
   }

@@ -127,7 +127,6 @@ std::optional<double> farthest(double limit, std::optional<double> estimate, Hol
 }
 
 constexpr double kMostTimesWorthTelling = 50.0;
-constexpr std::size_t kSweepsForAdvice = 4;
 
 FailsWhen fails_when(const Condition& condition) {
   return condition.below ? FailsWhen::Below : FailsWhen::Above;
@@ -141,10 +140,8 @@ std::optional<std::size_t> layouts_to_decide(const Judgement& judgement, const E
   const std::optional<double> level = towards_fail ? levels.fail : levels.pass;
   const auto estimate = stats::log_ratio_over_layouts(
       evidence.of_reference(), evidence.of_candidate(), evidence.paired, evidence.share);
-  if (!level || !estimate || estimate->sweeps < kSweepsForAdvice) return std::nullopt;
-  const double distance = std::abs(estimate->value - std::log1p(limit));
-  if (estimate->expected_reach(*level, estimate->layouts, 0) <= distance) return std::nullopt;
-  return estimate->layouts_for(distance, *level);
+  if (!level || !estimate) return std::nullopt;
+  return estimate->layouts_instead_of_runs(std::abs(estimate->value - std::log1p(limit)), *level);
 }
 
 /// Returns how many times as many rounds would take the smaller probability to its level, if the

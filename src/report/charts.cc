@@ -186,6 +186,41 @@ std::string spots_over_time(const Drawn& all, std::size_t command, std::size_t m
       fmt::format(" data-name=\"{}\"", html_text(all.results.session.commands[command].name)));
 }
 
+/// A row of `.bars`: a name, a drawing and a value at the end, all HTML.
+std::string bar_row(std::string_view name, std::string_view drawing, std::string_view value) {
+  return fmt::format(
+      "<div class=\"who\">{}</div><div class=\"value\">{}</div><div class=\"drawing\">{}</div>\n",
+      name, value, drawing);
+}
+
+constexpr std::size_t kStripHeight = 16;
+
+/// A row of `.bars` with the runs of a layout, of which there is at least one.
+std::string layout_strip(const Drawn& all, std::size_t command, std::uint32_t layout,
+                         const std::vector<Sample>& samples, std::size_t most) {
+  std::vector<Spot> spots;
+  std::string numbers;
+  for (const Sample& sample : thinned(samples, most)) {
+    spots.push_back({all.find_place(sample.value), kStripHeight / 2});
+    numbers += (numbers.empty() ? "" : " ") + std::to_string(sample.run + 1);
+  }
+  double sum = 0.0;
+  for (const Sample& sample : samples) sum += sample.value;
+  const double mean = sum / static_cast<double>(samples.size());
+  const std::string name =
+      fmt::format("{}, layout {}", all.results.session.commands[command].name, layout + 1);
+  const std::string text = quantity(mean, all.metric);
+  const std::string points =
+      svg_spots(spots, command_class(command),
+                fmt::format(" data-name=\"{}\" data-runs=\"{}\"", html_text(name), numbers));
+  return bar_row(fmt::format("layout {}", layout + 1),
+                 svg_row(kStripHeight, "plot " + command_class(command), name + ": mean " + text,
+                         svg_grid(all.axis, kStripHeight) + points +
+                             svg_path("median", fmt::format("M{:.1f} 0v{}", across(all.axis, mean),
+                                                            kStripHeight))),
+                 html_text(text));
+}
+
 constexpr std::size_t kOverviewHeight = 30;
 constexpr std::size_t kFewestForInterval = 6;
 constexpr std::size_t kFewestForShape = 6;
@@ -304,13 +339,6 @@ std::string write_numbers(const Results& results, std::size_t metric, const Line
     html += fmt::format(" <span class=\"{}\">{}</span>", ink_class(delta.ink), marked_html(delta));
   }
   return html;
-}
-
-/// A row of `.bars`: a name, a drawing and a value at the end, all HTML.
-std::string bar_row(std::string_view name, std::string_view drawing, std::string_view value) {
-  return fmt::format(
-      "<div class=\"who\">{}</div><div class=\"value\">{}</div><div class=\"drawing\">{}</div>\n",
-      name, value, drawing);
 }
 
 void write_view(const Results& results, std::size_t metric, const std::vector<Line>& lines,
@@ -569,6 +597,28 @@ void distribution_chart(const Results& results, std::size_t metric, const Sink& 
     sink(box_and_runs(all, c, *summary));
   }
   sink(svg_axis(tick_labels(all.axis, all.metric)) + "</div>\n");
+}
+
+void layout_chart(const Results& results, std::size_t metric, const Sink& sink) {
+  constexpr std::size_t most = 200;
+  const std::uint32_t layouts = results.session.setting.layouts;
+  const std::size_t strips = layouts * results.commands.size();
+  if (layouts == 1 || strips > most) return;
+  const Drawn all = drawn(results, metric);
+  sink(fmt::format("<h3>Layouts</h3>\n<div class=\"chart\"{}>\n",
+                   hover_attributes(all.axis, all.metric, "x")));
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    std::vector<std::vector<Sample>> of_layout(layouts);
+    for (const Sample& sample : all.samples[c])
+      of_layout[results.session.runs->row(sample.run).layout].push_back(sample);
+    sink(fmt::format("<p class=\"row\">{}</p>\n<div class=\"bars\">\n", command_html(results, c)));
+    for (std::uint32_t layout = 0; layout < layouts; ++layout)
+      if (!of_layout[layout].empty())
+        sink(layout_strip(all, c, layout, of_layout[layout], kMostPoints / strips));
+    sink("</div>\n");
+  }
+  sink("<div class=\"bars\">\n" + bar_row("", svg_axis(tick_labels(all.axis, all.metric)), "") +
+       "</div>\n<p class=\"aside\">points: the runs of a build; line: their mean</p>\n</div>\n");
 }
 
 void time_chart(const Results& results, std::size_t metric, const Sink& sink) {

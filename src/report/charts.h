@@ -128,6 +128,10 @@ const stats::Summary* summary_of(const Results& results, std::size_t command, st
 /// Tukey's fences), and the runs below, as points or as a shape.
 void distribution_chart(const Results& results, std::size_t metric, const Sink& sink);
 
+/// Draws the runs of each layout of each command (--layouts) as a strip of points, with their mean.
+/// Nothing without layouts, or with more strips than a page holds.
+void layout_chart(const Results& results, std::size_t metric, const Sink& sink);
+
 /// A metric's values over time, all commands in one picture, so that drift is seen.
 void time_chart(const Results& results, std::size_t metric, const Sink& sink);
 
@@ -160,10 +164,6 @@ ChangeRow change_row(std::string html, const std::string& name, const stats::Cha
 /// Draws changes with their intervals, a row each, around the line of no difference. Leaves out
 /// rows whose ends are not finite; empty if none is left.
 std::string change_chart(std::vector<ChangeRow> rows);
-
-/// Draws the change of each layout (--layouts) as a point, above the change over them; empty without
-/// layouts, or with more than fit a page.
-std::string layout_chart(const Results& results, std::size_t metric);
 
 /// Draws the deltas of a metric likewise, a row for each candidate.
 std::string delta_chart(const Results& results, std::size_t metric);

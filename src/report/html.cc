@@ -373,8 +373,7 @@ void write_drawings(const Results& results, const Sink& sink) {
                        100 * results.session.confidence) +
            deltas);
     }
-    if (const std::string layouts = layout_chart(results, m); !layouts.empty())
-      sink("<h3>Layouts</h3>\n" + layouts);
+    layout_chart(results, m, sink);
     sink("<h3>Runs over time</h3>\n");
     time_chart(results, m, sink);
     sink("</details>\n");

@@ -1,5 +1,4 @@
 #include "core/text.h"
-#include "report/charts.h"
 #include "report/format.h"
 #include "report/lines.h"
 
@@ -7,8 +6,6 @@
 #include <cmath>
 #include <cstddef>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -86,32 +83,6 @@ std::string placement_line(const Results& results) {
       return "changes below 3% between two builds may come from the placement of their code alone; "
              "--layouts compares several builds of each (docs/layouts.md)\n";
   return "";
-}
-
-std::string layout_chart(const Results& results, std::size_t metric) {
-  constexpr std::size_t most = 50;
-  if (results.session.setting.layouts > most) return "";
-  std::string charts;
-  for (const std::size_t c : find_candidates(results)) {
-    const MetricResult& row = results.commands[c].rows[metric];
-    if (!row.delta || !row.layouts || !row.layouts->compared) continue;
-    const std::string& name = results.session.commands[c].name;
-    std::vector<ChangeRow> rows;
-    for (const stats::LayoutMean& one : row.layouts->compared->each) {
-      const double change = std::expm1(one.value);
-      const std::string layout = fmt::format("layout {}", one.layout + 1);
-      const std::string value = short_delta_text({.change = change});
-      rows.push_back({.name = layout,
-                      .value = value,
-                      .title = fmt::format("{}, {}: {}", name, layout, value),
-                      .css_class = "faint",
-                      .change = {.change = change, .bounds = stats::ChangeBounds{change, change}}});
-    }
-    rows.push_back(
-        change_row(html_text(name), name, *row.delta, results.session.metrics[metric].better));
-    charts += change_chart(std::move(rows));
-  }
-  return charts;
 }
 
 bool is_misled_by_one_layout(const MetricResult& row) {

@@ -166,9 +166,7 @@ std::string calmer_metric(const Results& results, const gate::Verdict& verdict) 
 }
 
 std::string advice_text(const Results& results, const gate::Verdict& verdict) {
-  if (verdict.layouts_to_decide)
-    return fmt::format("; more runs would not decide, about {} layouts would",
-                       *verdict.layouts_to_decide);
+  if (verdict.layouts_to_decide) return "; " + more_layouts(*verdict.layouts_to_decide);
   const std::string more = verdict.times_as_many ? "; " + more_rounds(*verdict.times_as_many) : "";
   const std::string calmer = calmer_metric(results, verdict);
   return more + (calmer.empty() ? "" : (more.empty() ? "; " : ", or ") + calmer);
@@ -623,6 +621,10 @@ std::vector<std::string> ruined_lines(const Report& report) {
   return lines;
 }
 
+std::string more_layouts(std::size_t layouts) {
+  return fmt::format("more runs would not do, about {} layouts would", layouts);
+}
+
 std::string precision_line(const Results& results) {
   if (!results.findings.precision) return "";
   const Precision& precision = *results.findings.precision;
@@ -634,8 +636,9 @@ std::string precision_line(const Results& results) {
                                         reached, plural(precision.runs, "run"));
   if (precision.end == PrecisionEnd::Reached)
     return fmt::format("{} (asked for: ±{}){}\n", start, wanted, not_shown_by_mean(results));
-  return fmt::format("{}, short of the ±{} asked for: {}\n", start, wanted,
-                     limit_of(precision.end));
+  return fmt::format(
+      "{}, short of the ±{} asked for: {}{}\n", start, wanted, limit_of(precision.end),
+      precision.layouts_to_reach ? "; " + more_layouts(*precision.layouts_to_reach) : "");
 }
 
 stats::Change to_change(const TunedChange& change) {

@@ -58,6 +58,9 @@ std::string placement_line(const Results& results);
 /// True if the first layout alone would have been judged differently.
 bool is_misled_by_one_layout(const MetricResult& row);
 
+/// Says that more runs of the present layouts do not give an answer, and how many layouts would.
+std::string more_layouts(std::size_t layouts);
+
 /// Returns in one line the precision reached, or how far it came and what ended it. Empty if no
 /// precision was requested.
 std::string precision_line(const Results& results);

@@ -369,7 +369,9 @@ std::string write_line(const Progress& progress, std::size_t width, const Displa
     line += fmt::format("  {}", kind);
   } else if (const auto& so_far = progress.difference) {
     const stats::Change change{so_far->change, stats::ChangeBounds{so_far->low, so_far->high}};
-    return line + fmt::format("  {} {}", one_line(so_far->candidate), delta_text(change));
+    line += fmt::format("  {} {}", one_line(so_far->candidate), delta_text(change));
+    return so_far->layouts_to_answer ? line + "; " + more_layouts(*so_far->layouts_to_answer)
+                                     : line;
   } else if (progress.mean_wall_seconds) {
     line += "  mean " + time_text(*progress.mean_wall_seconds, unit);
   }

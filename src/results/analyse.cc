@@ -140,8 +140,7 @@ void enter_layouts(const Comparison& samples, const stats::IntervalTails& tails,
   LayoutResult result;
   const stats::LayoutSamples reference{samples.reference, samples.reference_layouts};
   const stats::LayoutSamples candidate{samples.candidate, samples.candidate_layouts};
-  result.compared =
-      stats::log_ratio_over_layouts(reference, candidate, samples.paired, metric.share());
+  result.compared = log_ratio_over_layouts(samples, metric.share());
   const std::vector<double> to = stats::samples_of_layout(reference, 0);
   const std::vector<double> of = stats::samples_of_layout(candidate, 0);
   if (!to.empty() && !of.empty())
@@ -196,8 +195,8 @@ void analyse_metric(std::size_t index, const stats::IntervalTails& tails,
     MetricResult& row = command.rows.back();
     enter_mean(results, c, row);
     if (results.session.setting.layouts > 1 && row.summary && !metric.percentile)
-      row.layouts = std::make_shared<const LayoutResult>(
-          LayoutResult{.mean = stats::mean_over_layouts({series[c].values, series[c].layouts})});
+      row.layouts =
+          std::make_shared<const LayoutResult>(LayoutResult{.mean = mean_over_layouts(series[c])});
     if (is_doubtful(metric, results.session, command, series[c].values)) {
       row.is_doubtful = true;
       row.summary.reset();
@@ -635,9 +634,7 @@ std::optional<stats::LogRatio> log_ratio(const Recording& session, std::size_t m
   Comparison samples = compare(theirs, ours, within_rounds);
   if (samples.is_empty()) samples = compare(theirs, ours, false);
   if (samples.has_layouts()) {
-    const auto over = stats::log_ratio_over_layouts({samples.reference, samples.reference_layouts},
-                                                    {samples.candidate, samples.candidate_layouts},
-                                                    samples.paired);
+    const auto over = log_ratio_over_layouts(samples);
     if (!over) return std::nullopt;
     return stats::LogRatio{over->value, std::sqrt(over->squared_error)};
   }

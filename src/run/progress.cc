@@ -1,6 +1,7 @@
 #include "run/progress.h"
 
 #include "stats/distributions.h"
+#include "stats/layouts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +10,35 @@
 namespace lauka {
 
 using Seconds = std::chrono::duration<double>;
+
+namespace {
+
+constexpr double kTail = 0.025;
+
+/// `value`, `reach`: of logarithms.
+DifferenceSoFar difference_so_far(const std::string& candidate, double value, double reach) {
+  return {candidate, std::expm1(value), std::expm1(value - reach), std::expm1(value + reach)};
+}
+
+/// Returns the half width, of logarithms, with which --precision or a gate of wall time would have
+/// its answer; nullopt if nothing waits for one.
+std::optional<double> wanted_reach(const Plan& plan, double value) {
+  const auto is_wall_time = [&](std::size_t metric) {
+    return plan.metrics[metric].role == Role::WallTime;
+  };
+  std::optional<double> wanted;
+  if (plan.precision && is_wall_time(plan.precision->metric))
+    wanted = plan.precision->half_width / std::exp(value);
+  for (const Gate& gate : plan.gates) {
+    const double limit = gate.condition.limit_percent / 100.0;
+    if (!is_wall_time(gate.metric) || gate.condition.bound) continue;
+    const double distance = std::abs(value - std::log1p(limit));
+    wanted = std::min(wanted.value_or(distance), distance);
+  }
+  return wanted;
+}
+
+}  // namespace
 
 void enter_remaining(double seconds, Progress& progress) {
   constexpr double longest = 1e9;  // seconds; more would overflow nanoseconds, and is of no use
@@ -24,37 +54,56 @@ void DifferenceWatch::add_run(const RunRecord& run) {
   const std::size_t command = run.step.command;
   all_[command].latest = std::log(static_cast<double>(run.usage.wall_ns));
   all_[command].round = run.step.round;
-  if (command != plan_.reference.command) return compare(command, run.step.round);
+  if (command != plan_.reference.command) return compare(command, run.step);
   for (std::size_t other = 0; other < all_.size(); ++other)
-    if (other != command) compare(other, run.step.round);
+    if (other != command) compare(other, run.step);
 }
 
-/// Enters the difference within `round`, if both commands have run in it.
-void DifferenceWatch::compare(std::size_t command, std::uint32_t round) {
+/// Enters the difference within a round, if both commands have run in it.
+void DifferenceWatch::compare(std::size_t command, const Step& step) {
   const OfCommand& reference = all_[plan_.reference.command];
   OfCommand& own = all_[command];
-  if (!own.latest || !reference.latest || own.round != round || reference.round != round) return;
+  if (!own.latest || !reference.latest || own.round != step.round || reference.round != step.round)
+    return;
+  Spread& spread = own.of_layout[step.layout];
   const double difference = *own.latest - *reference.latest;
-  const double before = difference - own.mean;
-  own.mean += before / static_cast<double>(++own.rounds);
-  own.squares += before * (difference - own.mean);
+  const double before = difference - spread.mean;
+  spread.mean += before / static_cast<double>(++spread.rounds);
+  spread.squares += before * (difference - spread.mean);
 }
 
 std::optional<DifferenceSoFar> DifferenceWatch::of_command(std::size_t command) const {
-  if (plan_.setting.layouts > 1) return std::nullopt;  // its interval is over rounds, not over layouts
-  constexpr std::uint64_t fewest = 5;
+  const std::uint64_t fewest = plan_.setting.layouts > 1 ? 1 : 5;
   const auto has_difference = [&](std::size_t place) {
-    return plan_.reference.is_candidate(place) && all_[place].rounds >= fewest;
+    const auto has_enough = [&](const Spread& one) { return one.rounds >= fewest; };
+    return plan_.reference.is_candidate(place) &&
+           std::ranges::all_of(all_[place].of_layout, has_enough);
   };
   for (std::size_t place = 0; !has_difference(command) && place < all_.size(); ++place)
     if (has_difference(place)) command = place;
   if (!has_difference(command)) return std::nullopt;
-  const OfCommand& own = all_[command];
+  if (plan_.setting.layouts > 1) return over_layouts(command);
+  const Spread& own = all_[command].of_layout.front();
   const auto rounds = static_cast<double>(own.rounds);
-  const double half = stats::student_t_quantile_above(0.025, rounds - 1.0) *
+  const double half = stats::student_t_quantile_above(kTail, rounds - 1.0) *
                       std::sqrt(own.squares / (rounds - 1.0) / rounds);
-  return DifferenceSoFar{plan_.commands[command].name, std::expm1(own.mean),
-                         std::expm1(own.mean - half), std::expm1(own.mean + half)};
+  return difference_so_far(plan_.commands[command].name, own.mean, half);
+}
+
+std::optional<DifferenceSoFar> DifferenceWatch::over_layouts(std::size_t command) const {
+  std::vector<std::pair<std::uint32_t, stats::Moments>> layouts;
+  for (const Spread& one : all_[command].of_layout) {
+    const auto degrees = static_cast<double>(one.rounds) - 1.0;
+    const auto variance = degrees > 0.0 ? std::optional(one.squares / degrees) : std::nullopt;
+    layouts.emplace_back(layouts.size(), stats::Moments{one.rounds, one.mean, variance});
+  }
+  const auto over = stats::log_ratio_of_means(layouts);
+  if (!over) return std::nullopt;
+  DifferenceSoFar found =
+      difference_so_far(plan_.commands[command].name, over->value, over->reach(kTail));
+  if (const auto wanted = wanted_reach(plan_, over->value))
+    found.layouts_to_answer = over->layouts_instead_of_runs(*wanted, kTail);
+  return found;
 }
 
 void SuiteProgress::show(std::size_t benchmark, const std::string& name, const Progress& own) {

@@ -23,25 +23,32 @@ void enter_remaining(double seconds, Progress& progress);
 class DifferenceWatch {
  public:
   /// `plan` must outlive it.
-  explicit DifferenceWatch(const Plan& plan) : plan_(plan), all_(plan.commands.size()) {}
+  explicit DifferenceWatch(const Plan& plan)
+      : plan_(plan),
+        all_(plan.commands.size(), {.of_layout = std::vector<Spread>(plan.setting.layouts)}) {}
 
   /// Enters a kept run.
   void add_run(const RunRecord& run);
 
   /// Returns the difference of `command`, or of the first candidate if that has none. nullopt
-  /// before five rounds, or if the reference is of another session.
+  /// before five rounds, with --layouts before the first sweep, or if the reference is of another
+  /// session.
   std::optional<DifferenceSoFar> of_command(std::size_t command) const;
 
  private:
-  struct OfCommand {
+  struct Spread {
     std::uint64_t rounds = 0;
     double mean = 0.0;
-    double squares = 0.0;            // squared deviations from the mean
-    std::optional<double> latest{};  // logarithm of the latest wall time
-    std::uint32_t round = 0;         // of that time
+    double squares = 0.0;  // squared deviations from the mean
+  };
+  struct OfCommand {
+    std::vector<Spread> of_layout{};  // one without --layouts
+    std::optional<double> latest{};   // logarithm of the latest wall time
+    std::uint32_t round = 0;          // of that time
   };
 
-  void compare(std::size_t command, std::uint32_t round);
+  void compare(std::size_t command, const Step& step);
+  std::optional<DifferenceSoFar> over_layouts(std::size_t command) const;
 
   const Plan& plan_;
   std::vector<OfCommand> all_;

@@ -258,8 +258,8 @@ std::optional<gate::Verdict> GateWatch::decide(const Question& question, const g
 PrecisionWatch::PrecisionWatch(const Plan& plan, const GateWatch& gates)
     : plan_(plan), gates_(gates) {
   if (plan.precision)
-    series_.emplace(plan.metrics[plan.precision->metric], plan.setting.events,
-                    plan.commands.size(), LayoutUse{plan.setting.layouts, plan.ignore_failure});
+    series_.emplace(plan.metrics[plan.precision->metric], plan.setting.events, plan.commands.size(),
+                    LayoutUse{plan.setting.layouts, plan.ignore_failure});
 }
 
 bool PrecisionWatch::is_enough(std::size_t first, std::size_t count, std::uint64_t rounds) {
@@ -318,14 +318,18 @@ std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
   for (std::size_t c = 0; c < plan_.commands.size(); ++c)
     fewest = std::min(fewest, series_->of_command(c).values.size());
   result.runs = fewest;
-  if (plan_.commands.size() == 1 && !plan_.reference.baseline)
-    result.half_width = half_width_of_mean(0);
+  const bool is_alone = plan_.commands.size() == 1 && !plan_.reference.baseline;
+  if (is_alone) result.half_width = half_width_of_mean(0);
   for (std::size_t c = 0; c < plan_.commands.size(); ++c)
     if (plan_.reference.is_candidate(c))
       result.half_width = wider(result.half_width, half_width_of_delta(c));
   const bool is_reached = result.half_width && *result.half_width <= plan_.precision->half_width;
   if (is_reached) result.end = PrecisionEnd::Reached;
   if (!is_reached && end == PrecisionEnd::Reached) result.end = PrecisionEnd::Gates;
+  if (is_reached || plan_.setting.layouts == 1) return result;
+  for (std::size_t c = 0; c < plan_.commands.size(); ++c)
+    if (is_alone || plan_.reference.is_candidate(c))
+      result.layouts_to_reach = std::max(result.layouts_to_reach, layouts_to_reach(c));
   return result;
 }
 
@@ -339,7 +343,7 @@ std::optional<double> PrecisionWatch::half_width_of_mean(std::size_t command) co
     return std::max(found->value - found->low, found->high - found->value) / found->value;
   }
   if (plan_.setting.layouts > 1) {
-    const auto over = stats::mean_over_layouts({values, series_->of_command(command).layouts});
+    const auto over = mean_over_layouts(series_->of_command(command));
     if (!over || over->value <= 0.0) return std::nullopt;
     return over->reach(tail) / over->value;
   }
@@ -349,14 +353,31 @@ std::optional<double> PrecisionWatch::half_width_of_mean(std::size_t command) co
   return *half_width / mean;
 }
 
+Comparison PrecisionWatch::samples_of(std::size_t candidate) const {
+  return collect_samples(plan_.reference,
+                         compares_within_rounds(plan_.setting.order, plan_.reference),
+                         plan_.precision->metric, series_->all(), candidate);
+}
+
 std::optional<double> PrecisionWatch::half_width_of_delta(std::size_t candidate) const {
-  const Comparison samples =
-      collect_samples(plan_.reference, compares_within_rounds(plan_.setting.order, plan_.reference),
-                      plan_.precision->metric, series_->all(), candidate);
+  const Comparison samples = samples_of(candidate);
   if (samples.is_empty()) return std::nullopt;
   return estimate_delta(samples, gates_.tails_of(plan_.precision->metric),
                         plan_.metrics[plan_.precision->metric].share())
       .half_width();
+}
+
+std::optional<std::size_t> PrecisionWatch::layouts_to_reach(std::size_t command) const {
+  const double tail = gates_.tails_of(plan_.precision->metric).tail;
+  if (!plan_.reference.is_candidate(command)) {
+    const auto over = mean_over_layouts(series_->of_command(command));
+    if (!over) return std::nullopt;
+    return over->layouts_instead_of_runs(plan_.precision->half_width * over->value, tail);
+  }
+  const auto over =
+      log_ratio_over_layouts(samples_of(command), plan_.metrics[plan_.precision->metric].share());
+  if (!over) return std::nullopt;
+  return over->layouts_instead_of_runs(plan_.precision->half_width / std::exp(over->value), tail);
 }
 
 }  // namespace lauka

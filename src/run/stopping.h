@@ -223,6 +223,9 @@ class PrecisionWatch {
   bool has_its_share(std::size_t command, std::size_t candidate) const;
   std::optional<double> half_width_of_mean(std::size_t command) const;
   std::optional<double> half_width_of_delta(std::size_t candidate) const;
+  Comparison samples_of(std::size_t candidate) const;
+  /// Returns the layouts of `command` that would give the width where more runs would not.
+  std::optional<std::size_t> layouts_to_reach(std::size_t command) const;
 
   const Plan& plan_;
   const GateWatch& gates_;

@@ -1,7 +1,6 @@
 #include "session/baseline.h"
 
 #include "core/text.h"
-#include "stats/layouts.h"
 
 #include <algorithm>
 #include <map>
@@ -186,11 +185,11 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
                    "export it again"};
   }
   if ((session->setting.layouts > 1) != (plan.setting.layouts > 1))
-    return Error{
-        fmt::format("the baseline {} has {}", cited(file),
-                    plan.setting.layouts > 1 ? "one build of each command, not layouts"
-                                     : "layouts, and this session has one build"),
-        plan.setting.layouts > 1 ? "measure it with --layouts, too" : "measure with --layouts here, too"};
+    return Error{fmt::format("the baseline {} has {}", cited(file),
+                             plan.setting.layouts > 1 ? "one build of each command, not layouts"
+                                                      : "layouts, and this session has one build"),
+                 plan.setting.layouts > 1 ? "measure it with --layouts, too"
+                                          : "measure with --layouts here, too"};
   baseline.metrics = places_in(*session, plan.metrics);
   if (auto measured = check_metrics(plan, baseline); !measured) return measured;
   if (auto comparable = check_units(plan, baseline); !comparable) return comparable;
@@ -260,6 +259,18 @@ stats::Delta estimate_delta(const Comparison& samples, const stats::IntervalTail
                                      {samples.candidate, samples.candidate_layouts}, samples.paired,
                                      tails, share);
   return stats::estimate_delta(samples.reference, samples.candidate, samples.paired, tails, share);
+}
+
+std::optional<stats::LayoutEstimate> mean_over_layouts(const Series& series) {
+  const Comparison own = compare(series, series, true);
+  return stats::mean_over_layouts({own.candidate, own.candidate_layouts});
+}
+
+std::optional<stats::LayoutEstimate> log_ratio_over_layouts(const Comparison& samples,
+                                                            std::optional<double> share) {
+  return stats::log_ratio_over_layouts({samples.reference, samples.reference_layouts},
+                                       {samples.candidate, samples.candidate_layouts},
+                                       samples.paired, share);
 }
 
 }  // namespace lauka

@@ -6,6 +6,7 @@
 #include "gate/verdict.h"
 #include "plan/plan.h"
 #include "session/recording.h"
+#include "stats/layouts.h"
 
 #include <cstddef>
 #include <memory>
@@ -66,6 +67,13 @@ Comparison collect_samples(const Reference& reference, bool within_rounds, std::
 /// Estimates the change between samples, over their layouts if they have such.
 stats::Delta estimate_delta(const Comparison& samples, const stats::IntervalTails& tails,
                             std::optional<double> share);
+
+/// Returns the mean of a command over its layouts without failed runs; nullopt if fewer than four.
+std::optional<stats::LayoutEstimate> mean_over_layouts(const Series& series);
+
+/// Returns stats::log_ratio_over_layouts of the samples.
+std::optional<stats::LayoutEstimate> log_ratio_over_layouts(const Comparison& samples,
+                                                            std::optional<double> share = {});
 
 /// Makes a plan of saved sessions: the commands of all, one after the other, their metrics and
 /// events, each once, and the gates typed. Files tell apart commands of the same name. The

@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kScatterTail = 0.025;
 constexpr std::size_t kMostLayouts = 1000;
+constexpr std::size_t kSweepsForAdvice = 4;  // fewer say too little about the noise of runs
 
 /// One side's layouts: their means, and how the runs of one scatter.
 struct Clusters {
@@ -39,32 +40,41 @@ double error_of_neighbours(const std::vector<double>& residuals, double of_runs)
   return (factor * factor - 1.0) * of_runs / to_double(residuals.size());
 }
 
+/// `layouts`: the moments of each. Neighbouring runs are not looked at.
+Clusters clusters_of(std::span<const std::pair<std::uint32_t, Moments>> layouts) {
+  Clusters all;
+  std::vector<double> means;
+  double squares = 0.0;
+  double inverse_runs = 0.0;
+  for (const auto& [layout, one] : layouts) {
+    means.push_back(one.mean);
+    all.each.push_back({layout, one.count, one.mean});
+    squares += one.variance.value_or(0.0) * (to_double(one.count) - 1.0);
+    all.run_degrees += to_double(one.count) - 1.0;
+    inverse_runs += 1.0 / to_double(one.count);
+  }
+  const Moments about = moments(means);
+  all.mean = about.mean;
+  all.range = about.range();
+  all.of_means = about.variance.value_or(0.0);
+  all.runs_a_layout = to_double(means.size()) / inverse_runs;
+  if (all.run_degrees > 0.0) all.of_runs = squares / all.run_degrees;
+  return all;
+}
+
 std::optional<Clusters> clusters_of(const LayoutSamples& samples) {
   std::map<std::uint32_t, std::vector<double>> by_layout;
   for (std::size_t i = 0; i < samples.values.size(); ++i)
     by_layout[samples.layouts[i]].push_back(samples.values[i]);
   if (by_layout.size() < kFewestLayouts) return std::nullopt;
-  Clusters all;
-  std::vector<double> means;
+  std::vector<std::pair<std::uint32_t, Moments>> layouts;
   std::map<std::uint32_t, double> mean_of;
-  double squares = 0.0;
-  double inverse_runs = 0.0;
   for (const auto& [layout, values] : by_layout) {
-    const Moments about = moments(values);
-    means.push_back(about.mean);
-    mean_of[layout] = about.mean;
-    all.each.push_back({layout, values.size(), about.mean});
-    squares += about.variance.value_or(0.0) * (to_double(values.size()) - 1.0);
-    all.run_degrees += to_double(values.size()) - 1.0;
-    inverse_runs += 1.0 / to_double(values.size());
+    layouts.emplace_back(layout, moments(values));
+    mean_of[layout] = layouts.back().second.mean;
   }
-  const Moments about = moments(means);
-  all.mean = about.mean;
-  all.range = about.range();
-  all.of_means = *about.variance;
-  all.runs_a_layout = to_double(means.size()) / inverse_runs;
+  Clusters all = clusters_of(layouts);
   if (all.run_degrees <= 0.0) return all;
-  all.of_runs = squares / all.run_degrees;
   std::vector<double> residuals(samples.values.size());
   for (std::size_t i = 0; i < residuals.size(); ++i)
     residuals[i] = samples.values[i] - mean_of[samples.layouts[i]];
@@ -188,10 +198,27 @@ double LayoutEstimate::expected_reach(double tail, std::size_t layouts_then,
          std::sqrt((of_layouts + noise) / to_double(layouts_then));
 }
 
-std::optional<std::size_t> LayoutEstimate::layouts_for(double half_width, double tail) const {
-  for (std::size_t count = kFewestLayouts; count <= kMostLayouts; ++count)
-    if (expected_reach(tail, count, std::max<std::size_t>(sweeps, 1)) <= half_width) return count;
-  return std::nullopt;
+std::optional<std::size_t> LayoutEstimate::layouts_instead_of_runs(double half_width,
+                                                                   double tail) const {
+  const auto do_not = [&](std::size_t count) {
+    return expected_reach(tail, count, sweeps) > half_width;
+  };
+  if (sweeps < kSweepsForAdvice || expected_reach(tail, layouts, 0) <= half_width ||
+      do_not(kMostLayouts))
+    return std::nullopt;
+  std::size_t too_few = layouts;
+  std::size_t enough = kMostLayouts;
+  while (enough - too_few > 1) {
+    const std::size_t middle = (too_few + enough) / 2;
+    (do_not(middle) ? too_few : enough) = middle;
+  }
+  return enough;
+}
+
+std::optional<LayoutEstimate> log_ratio_of_means(
+    std::span<const std::pair<std::uint32_t, Moments>> layouts) {
+  if (layouts.size() < kFewestLayouts) return std::nullopt;
+  return estimate_of(clusters_of(layouts), 2.0, 1.0);
 }
 
 std::optional<LayoutEstimate> mean_over_layouts(const LayoutSamples& samples) {

@@ -1,11 +1,13 @@
 #pragma once
 
 #include "stats/delta.h"
+#include "stats/summary.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 // Several builds of a program (layouts) differ in the placement of their code, which changes their
@@ -57,8 +59,10 @@ struct LayoutEstimate {
   double reach(double tail) const;
   /// Returns the half width with so many layouts and sweeps; `sweeps` 0: with any number.
   double expected_reach(double tail, std::size_t layouts, std::size_t sweeps) const;
-  /// Returns the number of layouts for that half width, up to 1,000; nullopt if more are needed.
-  std::optional<std::size_t> layouts_for(double half_width, double tail) const;
+  /// Returns the number of layouts, up to 1,000, that would give that half width; nullopt if more
+  /// runs of the present layouts would, if it is not known yet (before four sweeps), or if even
+  /// 1,000 layouts would not.
+  std::optional<std::size_t> layouts_instead_of_runs(double half_width, double tail) const;
 };
 
 /// Returns the mean of a command over its layouts; nullopt below kFewestLayouts.
@@ -71,6 +75,11 @@ std::optional<LayoutEstimate> mean_over_layouts(const LayoutSamples& samples);
 std::optional<LayoutEstimate> log_ratio_over_layouts(const LayoutSamples& reference,
                                                      const LayoutSamples& candidate, bool paired,
                                                      std::optional<double> share = std::nullopt);
+
+/// Returns the same of paired layouts of whose log ratios only the moments are known: what
+/// neighbouring rounds have in common is not in it.
+std::optional<LayoutEstimate> log_ratio_of_means(
+    std::span<const std::pair<std::uint32_t, Moments>> layouts);
 
 /// Returns the change over layouts, with the basis Layouts; of values that are not above 0 the mean
 /// of the layouts' means. Nothing but the basis below kFewestLayouts.

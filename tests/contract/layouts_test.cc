@@ -14,14 +14,15 @@ namespace {
 using Words = std::vector<std::string>;
 
 /// A side of the fixture `placed`: placement moves it by `percent`, runs scatter by 0.1 %.
-std::string placed(int side, int percent) {
+std::string placed(const Folder& folder, int side, int percent) {
   return fixture("placed") + " 7 " + std::to_string(side) + " {layout} " + std::to_string(percent) +
-         " 0.1";
+         " 0.1 " + folder.file("runs-" + std::to_string(side));
 }
 
-Words measured(Words more, int percent = 3) {
-  more.insert(more.end(), {kScrape, "--metrics=v", "--layouts=8", "-r32", "-w0", "-n", "old", "-n",
-                           "new", "--", placed(1, percent), placed(2, percent)});
+Words measured(const Folder& folder, Words more, int percent = 3) {
+  more.insert(more.end(),
+              {"--scrape=v=v1=([0-9.]+)", "--metrics=v", "--layouts=8", "-w0", "-n", "old", "-n",
+               "new", "--", placed(folder, 1, percent), placed(folder, 2, percent)});
   return more;
 }
 
@@ -29,9 +30,9 @@ Words measured(Words more, int percent = 3) {
 
 TEST_CASE("the scatter of placement is shown, and each run's layout exported") {
   const Folder folder;
-  const Said said = completed(measured({"--export-runs=" + folder.file("runs.csv"),
-                                        "--export-html=" + folder.file("page.html"),
-                                        "--export-json=" + folder.file("out.json")}));
+  const Said said = completed(measured(folder, {"-r32", "--export-runs=" + folder.file("runs.csv"),
+                                                "--export-html=" + folder.file("page.html"),
+                                                "--export-json=" + folder.file("out.json")}));
   CHECK(said.out_has("placement alone moves v by "));
   const auto rows = lines_of(text_of(folder.file("runs.csv")));
   CHECK(rows.front().find(",outcome,layout,") != std::string::npos);
@@ -46,24 +47,38 @@ TEST_CASE("the scatter of placement is shown, and each run's layout exported") {
 }
 
 TEST_CASE("what layout 1 alone would have said is a line of its own where it is another answer") {
-  const Said said = completed(measured({}));
+  const Folder folder;
+  const Said said = completed(measured(folder, {"-r32"}));
   CHECK(said.out_has("over 8 layouts: "));
   CHECK(said.out_has("layout 1 alone: "));
 }
 
 TEST_CASE("a gate on equal programs does not fail because of placement") {
-  CHECK(lauka(measured({"--fail-if", "v > 1"})).status == 0);
+  const Folder folder;
+  CHECK(lauka(measured(folder, {"-r32", "--fail-if", "v > 1"})).status == 0);
+}
+
+TEST_CASE("where more runs would not do, the layouts are named that would") {
+  const Folder folder;
+  const std::string file = folder.file("out.json");
+  const Said said = lauka(measured(folder, {"-m64", "-M64", "--duration=0", "--precision=v:0.5",
+                                            "--fail-if=v > 1", "--export-json=" + file}));
+  CHECK(said.out_has(", short of "));
+  const std::string json = text_of(file);
+  CHECK(json.find("\"layouts_to_reach\"") != std::string::npos);
+  CHECK(json.find("\"layouts_to_decide\"") != std::string::npos);
 }
 
 TEST_CASE("both sides of a baseline have layouts, or none") {
   const Folder folder;
   const std::string with = folder.file("with.json");
   const std::string without = folder.file("without.json");
-  completed(measured({"--export-json=" + with}));
+  completed(measured(folder, {"-r32", "--export-json=" + with}));
   completed({kScrape, "-r8", "--export-json=" + without, "-n", "old", "-n", "new", "--", "echo 5",
              "echo 6"});
-  CHECK(completed(measured({"--baseline=" + with})).out_has("placement alone"));
-  CHECK(refusal(measured({"--baseline=" + without})).find("layouts") != std::string::npos);
+  CHECK(completed(measured(folder, {"-r32", "--baseline=" + with})).out_has("placement alone"));
+  CHECK(refusal(measured(folder, {"-r32", "--baseline=" + without})).find("layouts") !=
+        std::string::npos);
   CHECK(refusal({kScrape, "-r8", "--baseline=" + with, "-n", "old", "--", "echo 5"})
             .find("layouts") != std::string::npos);
 }

@@ -1,15 +1,19 @@
 #include "run/bench.h"
 #include "run/builds.h"
+#include "run/scheduler.h"
 #include "scratch.h"
 
 #include <map>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 namespace lauka {
 namespace {
+
+using namespace std::chrono_literals;
 
 Plan layouts_of(const std::vector<std::string>& names, std::uint32_t layouts, std::uint64_t runs) {
   Plan plan = plan_of(names, runs);
@@ -40,6 +44,49 @@ TEST_CASE("a budget ends after a whole sweep") {
   Plan plan = layouts_of({"a{layout}"}, 5, 5);
   plan.setting.stop = {{}, 1, {}, std::chrono::milliseconds(12)};
   CHECK(bench.carry_out(plan)->runs.size() == 15);  // at 1 ms a run
+}
+
+TEST_CASE("simulated rounds run every layout once in each pass") {
+  Bench bench;
+  Plan plan = layouts_of({"a{layout}"}, 4, 4);
+  plan.setting.events.passes = {Pass{}, {{}, RoundKind::Simulated}, {{}, RoundKind::Simulated}};
+  Scheduler scheduler(plan, {});
+  std::string log;
+  for (Action action = scheduler.next(); !std::holds_alternative<End>(action);
+       action = scheduler.next()) {
+    const auto* runs = std::get_if<RunSteps>(&action);
+    if (runs == nullptr) continue;
+    if (runs->steps.front().kind == RoundKind::Simulated)
+      for (const Step& step : runs->steps)
+        log += " " + std::to_string(step.pass) + ":" + std::to_string(step.layout);
+    scheduler.take({.first = runs->steps.front(), .steps = runs->steps.size(), .paces = {Pace{}}});
+  }
+  CHECK(log == " 1:0 1:1 1:2 1:3 2:0 2:1 2:2 2:3");
+}
+
+TEST_CASE("where placement keeps an interval wide, the layouts are named that would narrow it") {
+  for (const unsigned placement : {0U, 40U}) {
+    Bench bench;
+    Plan plan = layouts_of({"a{layout}", "b{layout}"}, 4, 24);
+    plan.metrics = make_metrics({}, MetricSelection::Default, false);
+    plan.setting.stop = {{}, 1, 24, 1min};
+    plan.precision = PrecisionGoal{0.01};
+    bench.listener.wants = true;
+    std::uint64_t turn = 0;
+    bench.launcher.adjust = [&](os::ProgramId program, os::Ended& ended) {
+      ended.whole = 30ms;
+      ended.usage.wall_ns = 1'000'000 + 1000 * (program % 3 * placement + ++turn * 7 % 48);
+    };
+    REQUIRE(bench.carry_out(plan));
+    CAPTURE(placement);
+    REQUIRE(bench.findings.precision);
+    CHECK(bench.findings.precision->end == PrecisionEnd::MaxRuns);
+    CHECK(bench.findings.precision->layouts_to_reach.has_value() == (placement > 0));
+    const auto& seen = bench.listener.seen;
+    CHECK(seen.back().difference->layouts_to_answer.has_value() == (placement > 0));
+    CHECK_FALSE(seen[24].difference->layouts_to_answer);  // three sweeps
+    CHECK_FALSE(seen[4].difference);
+  }
 }
 
 TEST_CASE("sequential commands finish their sweeps before the next begins") {

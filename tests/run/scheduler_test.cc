@@ -151,6 +151,8 @@ class World {
       CHECK(run.step.round == rounds++);
       log_ += static_cast<char>('0' + static_cast<int>(run.step.kind));
       log_ += static_cast<char>('a' + static_cast<int>(run.step.command));
+      log_ += static_cast<char>('0' + static_cast<int>(run.step.pass));
+      log_ += static_cast<char>('0' + static_cast<int>(run.step.layout));
     }
   }
 
@@ -183,7 +185,7 @@ class World {
 
 /// A session, and the results that it kept.
 struct Told {
-  std::string log;
+  std::string log;  // of each run that counts its kind, command, pass and layout
   std::vector<FinishedRounds> kept;
   bool has_ended = false;
   bool is_tuned = true;
@@ -267,7 +269,7 @@ std::vector<FinishedRounds> joined(std::vector<FinishedRounds> kept,
 
 }  // namespace
 
-TEST_CASE("every plan ends with whole rounds, and its stop rule is kept") {
+TEST_CASE("every plan ends with whole rounds and sweeps, and its stop rule is kept") {
   std::mt19937_64 random(20261126);
   for (int i = 0; i < kPlans; ++i) {
     CAPTURE(i);
@@ -278,12 +280,17 @@ TEST_CASE("every plan ends with whole rounds, and its stop rule is kept") {
     CHECK(told.is_tuned);
     const Plan& plan = drawn.plan;
     std::map<std::pair<RoundKind, std::uint32_t>, std::uint64_t> rounds;
-    for (std::size_t at = 0; at < told.log.size(); at += 2)
+    std::map<std::string, std::uint64_t> in_layout;  // by kind, command, pass and layout
+    for (std::size_t at = 0; at < told.log.size(); at += 4) {
       ++rounds[{static_cast<RoundKind>(told.log[at] - '0'),
                 static_cast<std::uint32_t>(told.log[at + 1] - 'a')}];
+      ++in_layout[told.log.substr(at, 4)];
+    }
+    for (const auto& [of, count] : in_layout)
+      for (char layout = '0'; layout < '0' + static_cast<char>(plan.setting.layouts); ++layout)
+        CHECK(in_layout[of.substr(0, 3) + layout] == count);
     for (const auto& [of, count] : rounds) {
       if (plan.setting.order != Order::Sequential) CHECK(count == rounds[{of.first, 0}]);
-      CHECK(count % plan.setting.layouts == 0);  // whole sweeps
       if (of.first != RoundKind::Timed) continue;
       if (plan.setting.stop.exact_runs) CHECK(count == *plan.setting.stop.exact_runs);
       if (plan.setting.stop.max_runs && !plan.setting.stop.exact_runs)

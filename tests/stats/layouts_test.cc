@@ -4,6 +4,7 @@
 #include "stats/noise.h"
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -20,17 +21,17 @@ struct Sides {
   LayoutSamples of_candidate() const { return {candidate, layouts}; }
 };
 
-/// Log ratios of four layouts, three rounds each, sweep by sweep.
-Sides four_layouts() {
+/// Log ratios of four layouts, three rounds each or, with four sweeps, the first one twice.
+Sides four_layouts(std::uint32_t sweeps = 3) {
   const double ratios[4][3] = {{0.010, 0.014, 0.012},
                                {0.031, 0.027, 0.029},
                                {-0.006, -0.002, -0.001},
                                {0.020, 0.018, 0.025}};
   Sides sides;
-  for (std::uint32_t sweep = 0; sweep < 3; ++sweep) {
+  for (std::uint32_t sweep = 0; sweep < sweeps; ++sweep) {
     for (std::uint32_t layout = 0; layout < 4; ++layout) {
       sides.reference.push_back(2.0);
-      sides.candidate.push_back(2.0 * std::exp(ratios[layout][sweep]));
+      sides.candidate.push_back(2.0 * std::exp(ratios[layout][sweep % 3]));
       sides.layouts.push_back(layout);
     }
   }
@@ -103,13 +104,34 @@ TEST_CASE("the scatter of one side is what the layouts' means scatter beyond the
 }
 
 TEST_CASE("more runs of the same layouts do not narrow what placement makes wide") {
-  const Sides sides = four_layouts();
+  const Sides sides = four_layouts(4);
   const auto over = log_ratio_over_layouts(sides.of_reference(), sides.of_candidate(), true);
   CHECK(over->expected_reach(0.025, 4, 0) > 0.02);
-  const auto wanted = over->layouts_for(0.01, 0.025);
+  const auto wanted = over->layouts_instead_of_runs(0.01, 0.025);
   REQUIRE(wanted);
-  CHECK(over->expected_reach(0.025, *wanted, 3) <= 0.01);
-  CHECK(over->expected_reach(0.025, *wanted - 1, 3) > 0.01);
+  CHECK(over->expected_reach(0.025, *wanted, 4) <= 0.01);
+  CHECK(over->expected_reach(0.025, *wanted - 1, 4) > 0.01);
+  CHECK_FALSE(over->layouts_instead_of_runs(0.1, 0.025));  // more runs do
+}
+
+TEST_CASE("before four sweeps it is not known how many layouts would do") {
+  const Sides sides = four_layouts(3);
+  CHECK_FALSE(log_ratio_over_layouts(sides.of_reference(), sides.of_candidate(), true)
+                  ->layouts_instead_of_runs(0.01, 0.025));
+}
+
+TEST_CASE("the moments of layouts give the estimate that their samples give") {
+  const Sides sides = four_layouts();
+  const auto over = log_ratio_over_layouts(sides.of_reference(), sides.of_candidate(), true);
+  std::vector<std::pair<std::uint32_t, Moments>> layouts;
+  for (std::uint32_t layout = 0; layout < 4; ++layout) {
+    std::vector<double> ratios = samples_of_layout(sides.of_candidate(), layout);
+    for (double& ratio : ratios) ratio = std::log(ratio / 2.0);
+    layouts.emplace_back(layout, moments(ratios));
+  }
+  const auto same = log_ratio_of_means(layouts);
+  CHECK(same->value == doctest::Approx(over->value));
+  CHECK(same->scatter->deviation == doctest::Approx(over->scatter->deviation));
 }
 
 TEST_CASE("fewer than four layouts say nothing about others") {

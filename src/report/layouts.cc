@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -50,15 +52,19 @@ std::string both_answers(const MetricResult& row, std::size_t layouts, const std
 }
 
 /// Returns which layouts are missing in a comparison.
-std::string left_out_line(const MetricResult& row, std::size_t layouts,
+std::string left_out_line(const MetricResult& row, std::uint32_t layouts,
                           const std::string& subject) {
-  const auto& compared = row.layouts->compared;
   if (!row.delta)
     return fmt::format("{}no change over layouts: fewer than {} of {} have no failed run\n",
                        subject, stats::kFewestLayouts, layouts);
-  if (!compared || compared->layouts >= layouts) return "";
-  return fmt::format("{}{} of {} layouts left out, as a run failed in them\n", subject,
-                     layouts - compared->layouts, layouts);
+  if (!row.layouts->compared) return "";
+  const std::vector<stats::LayoutMean>& each = row.layouts->compared->each;
+  std::string missing;
+  for (std::uint32_t layout = 0; layout < layouts; ++layout)
+    if (std::ranges::find(each, layout, &stats::LayoutMean::layout) == each.end())
+      missing += fmt::format("{}{}", missing.empty() ? "" : ", ", layout + 1);
+  if (missing.empty()) return "";
+  return fmt::format("{}without layout {} of {}, where runs failed\n", subject, missing, layouts);
 }
 
 /// True if a delta between two programs' times is significant, and no larger than placement often
@@ -92,7 +98,7 @@ bool is_misled_by_one_layout(const MetricResult& row) {
 
 std::string layout_lines(const Results& results) {
   const auto primary = primary_metric(results.session.metrics);
-  const std::size_t layouts = results.session.setting.layouts;
+  const std::uint32_t layouts = results.session.setting.layouts;
   if (layouts == 1 || !primary) return "";
   const Metric& metric = results.session.metrics[*primary];
   const bool has_several = find_candidates(results).size() > 1;

@@ -622,6 +622,8 @@ std::vector<std::string> ruined_lines(const Report& report) {
 }
 
 std::string more_layouts(std::size_t layouts) {
+  if (layouts > stats::kMostLayouts)
+    return fmt::format("more runs would not do, nor would {} layouts", stats::kMostLayouts);
   return fmt::format("more runs would not do, about {} layouts would", layouts);
 }
 

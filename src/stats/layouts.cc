@@ -15,7 +15,6 @@ namespace lauka::stats {
 namespace {
 
 constexpr double kScatterTail = 0.025;
-constexpr std::size_t kMostLayouts = 1000;
 constexpr std::size_t kSweepsForAdvice = 4;  // fewer say too little about the noise of runs
 
 /// One side's layouts: their means, and how the runs of one scatter.
@@ -105,10 +104,11 @@ std::optional<Scatter> scatter_of(const Clusters& all, double sides, double scal
         ChangeBounds{deviation(nu * variance / chi_squared_quantile_above(kScatterTail, nu)),
                      deviation(nu * variance / chi_squared_quantile_above(1.0 - kScatterTail, nu))};
   } else {
-    // Next to zero Satterthwaite's degrees mean nothing: the bound of the layouts' own variance.
+    // Next to zero Satterthwaite's degrees mean nothing. The bound is the one of the layouts' own
+    // variance, which has the runs' noise in it: without that it could be below zero.
     const double most =
         degrees * all.of_means / chi_squared_quantile_above(1.0 - kScatterTail, degrees);
-    scatter.bounds = ChangeBounds{0.0, deviation(most - of_noise)};
+    scatter.bounds = ChangeBounds{0.0, deviation(most)};
   }
   return scatter;
 }
@@ -203,11 +203,10 @@ std::optional<std::size_t> LayoutEstimate::layouts_instead_of_runs(double half_w
   const auto do_not = [&](std::size_t count) {
     return expected_reach(tail, count, sweeps) > half_width;
   };
-  if (sweeps < kSweepsForAdvice || expected_reach(tail, layouts, 0) <= half_width ||
-      do_not(kMostLayouts))
+  if (sweeps < kSweepsForAdvice || expected_reach(tail, layouts, 0) <= half_width)
     return std::nullopt;
   std::size_t too_few = layouts;
-  std::size_t enough = kMostLayouts;
+  std::size_t enough = kMostLayouts + 1;
   while (enough - too_few > 1) {
     const std::size_t middle = (too_few + enough) / 2;
     (do_not(middle) ? too_few : enough) = middle;

@@ -20,6 +20,9 @@ namespace lauka::stats {
 /// Below so many layouts nothing is said about all of them.
 inline constexpr std::size_t kFewestLayouts = 4;
 
+/// More layouts are not advised.
+inline constexpr std::size_t kMostLayouts = 1000;
+
 /// Samples with the layout of each, in the order measured.
 struct LayoutSamples {
   std::span<const double> values;
@@ -59,9 +62,8 @@ struct LayoutEstimate {
   double reach(double tail) const;
   /// Returns the half width with so many layouts and sweeps; `sweeps` 0: with any number.
   double expected_reach(double tail, std::size_t layouts, std::size_t sweeps) const;
-  /// Returns the number of layouts, up to 1,000, that would give that half width; nullopt if more
-  /// runs of the present layouts would, if it is not known yet (before four sweeps), or if even
-  /// 1,000 layouts would not.
+  /// Returns the number of layouts that would give that half width, kMostLayouts + 1 if those
+  /// would not; nullopt if more runs of the present layouts would, or before four sweeps.
   std::optional<std::size_t> layouts_instead_of_runs(double half_width, double tail) const;
 };
 

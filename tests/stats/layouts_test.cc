@@ -111,6 +111,7 @@ TEST_CASE("more runs of the same layouts do not narrow what placement makes wide
   REQUIRE(wanted);
   CHECK(over->expected_reach(0.025, *wanted, 4) <= 0.01);
   CHECK(over->expected_reach(0.025, *wanted - 1, 4) > 0.01);
+  CHECK(over->layouts_instead_of_runs(1e-9, 0.025) == kMostLayouts + 1);
   CHECK_FALSE(over->layouts_instead_of_runs(0.1, 0.025));  // more runs do
 }
 
@@ -118,6 +119,17 @@ TEST_CASE("before four sweeps it is not known how many layouts would do") {
   const Sides sides = four_layouts(3);
   CHECK_FALSE(log_ratio_over_layouts(sides.of_reference(), sides.of_candidate(), true)
                   ->layouts_instead_of_runs(0.01, 0.025));
+}
+
+TEST_CASE("layouts that scatter less than the noise of their runs have a bound above zero") {
+  Sides sides = four_layouts();
+  for (std::size_t i = 0; i < sides.candidate.size(); ++i)
+    sides.candidate[i] =
+        2.0 + 0.1 * static_cast<double>(i / 4) + 0.001 * static_cast<double>(i % 2);
+  const auto over = log_ratio_over_layouts(sides.of_reference(), sides.of_candidate(), true);
+  CHECK_FALSE(over->scatter->is_clear);
+  CHECK(over->scatter->deviation == 0.0);
+  CHECK(over->scatter->bounds->high > 0.0);
 }
 
 TEST_CASE("the moments of layouts give the estimate that their samples give") {

@@ -81,7 +81,7 @@ bool is_among(const Keys& keys, std::string_view key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-/// Most of a file is runs, of which only the round is needed.
+/// Most of a file is runs, of which only the round and the layout are needed.
 bool is_wanted(std::string_view top, int depth, std::string_view key) {
   constexpr int of_result = 3;         // results[]
   constexpr int of_lauka = 4;          // results[].lauka
@@ -95,7 +95,7 @@ bool is_wanted(std::string_view top, int depth, std::string_view key) {
         key);
   constexpr auto values = std::to_array<std::string_view>(
       {"outcome", "exit_code", "unit", "runs", "mean", "stddev", "median", "mad", "percentile",
-       "samples", "round", "log_ratio_to_reference", "log_ratio_to_anchor"});
+       "samples", "round", "layout", "log_ratio_to_reference", "log_ratio_to_anchor"});
   return depth != of_metric_or_run || is_among(values, key);
 }
 

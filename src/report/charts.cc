@@ -605,20 +605,19 @@ void layout_chart(const Results& results, std::size_t metric, const Sink& sink) 
   const std::size_t strips = layouts * results.commands.size();
   if (layouts == 1 || strips > most) return;
   const Drawn all = drawn(results, metric);
-  sink(fmt::format("<h3>Layouts</h3>\n<div class=\"chart\"{}>\n",
+  sink(fmt::format("<h3>Layouts</h3>\n<div class=\"chart bars\"{}>\n",
                    hover_attributes(all.axis, all.metric, "x")));
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     std::vector<std::vector<Sample>> of_layout(layouts);
     for (const Sample& sample : all.samples[c])
       of_layout[results.session.runs->row(sample.run).layout].push_back(sample);
-    sink(fmt::format("<p class=\"row\">{}</p>\n<div class=\"bars\">\n", command_html(results, c)));
+    sink(bar_row(command_html(results, c), "", ""));
     for (std::uint32_t layout = 0; layout < layouts; ++layout)
       if (!of_layout[layout].empty())
         sink(layout_strip(all, c, layout, of_layout[layout], kMostPoints / strips));
-    sink("</div>\n");
   }
-  sink("<div class=\"bars\">\n" + bar_row("", svg_axis(tick_labels(all.axis, all.metric)), "") +
-       "</div>\n<p class=\"aside\">points: the runs of a build; line: their mean</p>\n</div>\n");
+  sink(bar_row("", svg_axis(tick_labels(all.axis, all.metric)), "") +
+       "</div>\n<p class=\"aside\">points: the runs of a build; line: their mean</p>\n");
 }
 
 void time_chart(const Results& results, std::size_t metric, const Sink& sink) {

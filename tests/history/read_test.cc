@@ -52,6 +52,17 @@ TEST_CASE("the ratio to the reference is taken within rounds, so that drift canc
   CHECK(ratio->error.value_or(1.0) < 1e-9);
 }
 
+TEST_CASE("a benchmark with layouts is another series than without") {
+  std::string json = json_of({1, "abc", "CPU", {{"it", {1.0, 2.0, 3.0}}}});
+  const std::string round = "\"round\"";
+  for (std::size_t at = 0; (at = json.find(round, at)) != json.npos;) {
+    const std::string layout = "\"layout\": 1, ";
+    json.insert(at, layout);
+    at += layout.size() + round.size();
+  }
+  CHECK(read_record(json).value().results[0].benchmark == "it (layouts)");
+}
+
 TEST_CASE("without rounds in common the reference and a candidate are independent") {
   const std::vector<MadeCommand> commands = {{"old", {1.0, 2.0}}, {"new", {1.1, 2.4}}};
   const auto record =

@@ -183,6 +183,29 @@ TEST_CASE("a precision that was not reached names the limit that ended it") {
   CHECK(unfinished.ends_with(": the session was cut short\n"));
 }
 
+TEST_CASE("where more runs would not do, the layouts are named, or that there are too many") {
+  Precision short_of{0.01, 0.02, 64, PrecisionEnd::MaxRuns};
+  short_of.layouts_to_reach = 34;
+  CHECK(has(line(short_of), "; more runs would not do, about 34 layouts "));
+  short_of.layouts_to_reach = stats::kMostLayouts + 1;
+  CHECK(has(line(short_of), " 1000 layouts"));
+}
+
+TEST_CASE("a small significant change between two programs may be their placement, says -v") {
+  const auto session_of = [](const char* candidate, double change) {
+    const stats::Summary of_runs = summary(9, 0.1, 0.01, 0.09, 0.11);
+    return results_of({metric("wall_time", Unit::Seconds)},
+                      {command("./old x", 9, {row(0, of_runs)}),
+                       command(candidate, 9, {row(0, of_runs, changed(change, 0.005))})});
+  };
+  CHECK(has(placement_line(session_of("./new x", 0.02)), "--layouts "));
+  CHECK(has(table(session_of("./new x", 0.02), {.verbose = true}), "--layouts "));
+  CHECK_FALSE(has(table(session_of("./new x", 0.02), {}), "--layouts "));
+  CHECK(placement_line(session_of("./new x", 0.04)).empty());
+  CHECK(placement_line(session_of("./new x", 0.002)).empty());
+  CHECK(placement_line(session_of("./old y", 0.02)).empty());
+}
+
 TEST_CASE("the precision is below the table, unless only gates are wanted") {
   Results results = manual_example();
   CHECK_FALSE(has(screen(results, {}, false), "precision"));

@@ -187,8 +187,15 @@ void analyse_metric(std::size_t index, const stats::IntervalTails& tails,
                     const std::vector<std::uint32_t>& rounds, Results& results) {
   const Metric& metric = results.session.metrics[index];
   const std::vector<Series> series = make_series(results.session, index, rounds);
+  std::vector<Series> of_one_layout;  // what placement does to runs is not unsteadiness
+  if (metric.role == Role::WallTime && results.session.setting.layouts > 1) {
+    of_one_layout = series;
+    for (Series& each : of_one_layout)
+      each.values = stats::without_placement({each.values, each.layouts});
+  }
+  const std::vector<Series>& steady = of_one_layout.empty() ? series : of_one_layout;
   std::vector<FirstRunFacts> first_runs;
-  if (metric.role == Role::WallTime) first_runs = facts_of_first_runs(results.session, series);
+  if (metric.role == Role::WallTime) first_runs = facts_of_first_runs(results.session, steady);
   for (std::size_t c = 0; c < series.size(); ++c) {
     CommandResult& command = results.commands[c];
     command.rows.push_back(make_result(index, metric, tails.tail, series[c], command.runs));
@@ -202,7 +209,7 @@ void analyse_metric(std::size_t index, const stats::IntervalTails& tails,
       row.summary.reset();
     }
     if (metric.role == Role::WallTime)
-      std::ranges::move(warnings_of_series(c, series[c].values, first_runs[c]),
+      std::ranges::move(warnings_of_series(c, steady[c].values, first_runs[c]),
                         std::back_inserter(results.warnings));
     if (const auto low = low_share(metric, results.session.setting.min_share, series[c].values))
       results.warnings.push_back({*low, c});

@@ -131,6 +131,23 @@ std::string ranked_metric(const Results& results) {
 
 }  // namespace
 
+TEST_CASE("layouts that placement makes slower are not unsteady runs") {
+  const auto warned_with = [](std::uint32_t layouts) {
+    Plan plan = plan_of(1);
+    plan.setting.layouts = layouts;
+    Session session;
+    for (std::uint32_t round = 0; round < 64; ++round) {
+      const std::uint32_t layout = round * 5 % 8;
+      RunRecord run = run_of(0, round, (layout == 2 ? 1.5 : 1.0) + 0.001 * (round * 7 % 16));
+      if (layouts > 1) run.step.layout = layout;
+      session.runs.push_back(run);
+    }
+    return !shown_warnings(analyse(plan, session)).empty();
+  };
+  CHECK(warned_with(1));
+  CHECK_FALSE(warned_with(8));
+}
+
 TEST_CASE("each command has a row for each metric, in the plan's order") {
   Session session;
   for (std::uint32_t i = 0; i < 5; ++i) session.runs.push_back(run_of(0, i, i + 1.0));

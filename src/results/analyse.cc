@@ -183,17 +183,30 @@ void enter_mean(const Results& results, std::size_t command, MetricResult& row) 
   }
 }
 
+/// Scales the values of each layout so that its mean is the mean of all.
+void scale_layouts(Series& series) {
+  if (series.values.empty()) return;
+  const double mean = stats::moments(series.values).mean;
+  std::map<std::uint32_t, std::vector<double>> of_layout;
+  for (std::size_t i = 0; i < series.values.size(); ++i)
+    of_layout[series.layouts[i]].push_back(series.values[i]);
+  std::map<std::uint32_t, double> factors;
+  for (const auto& [layout, values] : of_layout)
+    factors[layout] = mean / std::max(stats::moments(values).mean, 1e-9);
+  for (std::size_t i = 0; i < series.values.size(); ++i)
+    series.values[i] *= factors[series.layouts[i]];
+}
+
 void analyse_metric(std::size_t index, const stats::IntervalTails& tails,
                     const std::vector<std::uint32_t>& rounds, Results& results) {
   const Metric& metric = results.session.metrics[index];
   const std::vector<Series> series = make_series(results.session, index, rounds);
-  std::vector<Series> of_one_layout;  // what placement does to runs is not unsteadiness
+  std::vector<Series> scaled;  // what placement does to runs is not unsteadiness
   if (metric.role == Role::WallTime && results.session.setting.layouts > 1) {
-    of_one_layout = series;
-    for (Series& each : of_one_layout)
-      each.values = stats::without_placement({each.values, each.layouts});
+    scaled = series;
+    std::ranges::for_each(scaled, scale_layouts);
   }
-  const std::vector<Series>& steady = of_one_layout.empty() ? series : of_one_layout;
+  const std::vector<Series>& steady = scaled.empty() ? series : scaled;
   std::vector<FirstRunFacts> first_runs;
   if (metric.role == Role::WallTime) first_runs = facts_of_first_runs(results.session, steady);
   for (std::size_t c = 0; c < series.size(); ++c) {

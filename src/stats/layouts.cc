@@ -307,19 +307,6 @@ MeanTest test_over_layouts(const LayoutSamples& reference, const LayoutSamples& 
   return mean_test(difference, std::sqrt(estimate->squared_error), estimate->degrees);
 }
 
-std::vector<double> without_placement(const LayoutSamples& samples) {
-  std::vector<double> values(samples.values.begin(), samples.values.end());
-  if (values.empty()) return values;
-  const double mean = moments(values).mean;
-  const Reduced means = reduced(samples);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto place = std::ranges::lower_bound(means.layouts, samples.layouts[i]);
-    const double own = means.values[static_cast<std::size_t>(place - means.layouts.begin())];
-    if (own > 0.0) values[i] *= mean / own;
-  }
-  return values;
-}
-
 std::vector<double> samples_of_layout(const LayoutSamples& samples, std::uint32_t layout) {
   std::vector<double> values;
   for (std::size_t i = 0; i < samples.values.size(); ++i)

@@ -94,9 +94,6 @@ Delta delta_over_layouts(const LayoutSamples& reference, const LayoutSamples& ca
 MeanTest test_over_layouts(const LayoutSamples& reference, const LayoutSamples& candidate,
                            bool paired, double ratio, std::optional<double> share = std::nullopt);
 
-/// Returns the samples, those of each layout scaled so that its mean is the mean of all.
-std::vector<double> without_placement(const LayoutSamples& samples);
-
 /// Returns the samples of one layout.
 std::vector<double> samples_of_layout(const LayoutSamples& samples, std::uint32_t layout);
 

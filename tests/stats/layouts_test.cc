@@ -115,13 +115,6 @@ TEST_CASE("more runs of the same layouts do not narrow what placement makes wide
   CHECK_FALSE(over->layouts_instead_of_runs(0.1, 0.025));  // more runs do
 }
 
-TEST_CASE("without placement each layout's samples have the mean of all") {
-  const std::vector<double> values = {1.0, 4.0, 3.0, 4.0};
-  const std::vector<std::uint32_t> layouts = {0, 2, 0, 2};
-  const auto scaled = without_placement({values, layouts});
-  CHECK(scaled == std::vector<double>{1.5, 3.0, 4.5, 3.0});
-}
-
 TEST_CASE("before four sweeps it is not known how many layouts would do") {
   const Sides sides = four_layouts(3);
   CHECK_FALSE(log_ratio_over_layouts(sides.of_reference(), sides.of_candidate(), true)

@@ -108,6 +108,19 @@ std::string counting_text(const Metric& metric) {
                      part);
 }
 
+/// Refuses to compare several builds of a command with one.
+Result<void> check_layouts(const Plan& plan, const Baseline& baseline) {
+  const bool has_layouts = plan.setting.layouts > 1;
+  if ((baseline.session->setting.layouts > 1) == has_layouts) return {};
+  if (has_layouts)
+    return Error{fmt::format("the baseline {} has one build of each command, not layouts",
+                             cited(baseline.file)),
+                 "measure it with --layouts, too"};
+  return Error{fmt::format("the baseline {} has layouts, and this session has one build",
+                           cited(baseline.file)),
+               "measure with --layouts here, too"};
+}
+
 }  // namespace
 
 void note_other_levels(const Recording& session, const std::string& file, std::string_view here,
@@ -184,12 +197,7 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
                                cited(session->commands[*places[c]].name)),
                    "export it again"};
   }
-  if ((session->setting.layouts > 1) != (plan.setting.layouts > 1))
-    return Error{fmt::format("the baseline {} has {}", cited(file),
-                             plan.setting.layouts > 1 ? "one build of each command, not layouts"
-                                                      : "layouts, and this session has one build"),
-                 plan.setting.layouts > 1 ? "measure it with --layouts, too"
-                                          : "measure with --layouts here, too"};
+  if (auto layouts = check_layouts(plan, baseline); !layouts) return layouts;
   baseline.metrics = places_in(*session, plan.metrics);
   if (auto measured = check_metrics(plan, baseline); !measured) return measured;
   if (auto comparable = check_units(plan, baseline); !comparable) return comparable;

@@ -1,4 +1,5 @@
 #include "history/sessions.h"
+#include "places.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -232,8 +233,10 @@ TEST_CASE("lauka-history: shells read its completions, and bash offers what fits
   write(scratch.file("lauka.db"), "");
   const auto offers = [&](const std::string& words) {
     write(scratch.file("try"),
-          fmt::format("source {}\ncd {}\nCOMP_WORDS=({})\nCOMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))\n"
+          fmt::format("PATH={}:$PATH\nsource {}\ncd "
+                      "{}\nCOMP_WORDS=({})\nCOMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))\n"
                       "_lauka_history\necho \"${{COMPREPLY[*]}}\"\n",
+                      std::filesystem::path(places::kProgram).parent_path().string(),
                       scratch.file("bash"), scratch.path(), words));
     REQUIRE(std::system(
                 fmt::format("bash {} > {}", scratch.file("try"), scratch.file("out")).c_str()) ==
@@ -251,6 +254,11 @@ TEST_CASE("lauka-history: shells read its completions, and bash offers what fits
   write(scratch.file("c1.json"), "");
   CHECK(has(offers("lauka-history add c"), "c[1].json"));
   CHECK(offers("lauka-history export b") == "benchfmt bmf\n");
+  write(scratch.file("run.json"), json_of({0, "abc", "CPU", {{"two words", times_of(1.0)}}}));
+  CHECK(history("add --db " + scratch.file("lauka.db") + " " + scratch.file("run.json")).status ==
+        0);
+  CHECK(offers("lauka-history show --db lauka.db ''") == "two\\ words\n");
+  CHECK(offers("lauka-history show --db = lauka.db tw") == "two\\ words\n");
   CHECK(history("--completions tcsh").status == 2);
 }
 

@@ -587,7 +587,7 @@ constexpr auto kGate = std::to_array<OptionInfo>({
      "< -5' a drop; with a unit the limit is the value's own ('wall_time > 200ms', 'peak_rss > "
      "64MiB'), and needs no reference. An event is counted for it without -e. Without -r, runs go "
      "on until every gate is decided (at least 10 to fail, 57 to pass), for at most four times "
-     "--duration; to catch slow runs rarer than one in 20, raise --min-runs",
+     "--duration; to catch slow runs that happen less than once in 20, raise --min-runs",
      push<condition, &GateOptions::conditions>, brief("the same for any metric", kFitsSaved)},
     {"fail-if-inconclusive", '\0', Takes::OptionalNumber, "STATUS",
      "exit with 4, or with STATUS (125 for git bisect run), when a gate could not be decided and "

@@ -425,7 +425,9 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
       !percentiles)
     return percentiles.error();
   if (options.counting.metrics == MetricSelection::Listed)
-    if (auto listed = list_rows(options.counting.metric_list, plan.metrics); !listed)
+    if (auto listed =
+            list_rows(options.counting.metric_list, options.counting.percentiles, plan.metrics);
+        !listed)
       return listed.error();
   show_times_in(options.output.presentation.time_unit, plan.metrics);
   plan.confidence = options.gates.confidence.value_or(sessions.front().confidence);

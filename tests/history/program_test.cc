@@ -51,6 +51,9 @@ TEST_CASE("lauka-history: sessions are added, listed, shown, checked, exported a
     CHECK(list.substr(list.find('\n') + 1).find(' ') == 8);  // a short id
     const Said wrong = history("show itt" + db);
     CHECK(has(wrong.err, "no benchmark 'itt'; did you mean it?"));
+    CHECK(
+        has(history("show it --metric wall_tim" + db).err, "'wall_tim'; did you mean wall_time?"));
+    CHECK(has(history("show it --machine zz" + db).err, "no machine of class 'zz'; "));
     CHECK(has(history("show it" + db).out, "  step "));
     const Said steps = history("--db '" + where + "' steps");
     CHECK(steps.status == 0);
@@ -219,6 +222,17 @@ TEST_CASE("lauka-history: each command has --help") {
     std::istringstream lines(said.out);
     for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 80);
   }
+}
+
+TEST_CASE("lauka-history: files that cannot be read make no database") {
+  const Scratch scratch;
+  write(scratch.file("bad.json"), "{}");
+  const std::string database = scratch.file("new.db");
+  const Said said = history("add --db " + database + " nosuch.json " + scratch.file("bad.json"));
+  CHECK(said.status == 1);
+  CHECK(has(said.err, "'nosuch.json'"));
+  CHECK(has(said.err, "bad.json'"));
+  CHECK_FALSE(std::filesystem::exists(database));
 }
 
 TEST_CASE("lauka-history: shells read its completions, and bash offers what fits") {

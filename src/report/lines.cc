@@ -738,10 +738,8 @@ WhyTable why_table(const Results& results) {
   if (results.explanations.size() < 2) return all;
   if (std::ranges::all_of(results.explanations, [](const Why& why) {
         return why.lacks_instructions && why.lacks_cycles;
-      })) {
-    all.remarks = {"why: unknown, as " + list_remarks(results.explanations.front()).front()};
+      }))
     return all;
-  }
   std::set<WallPart> parts;
   for (const Why& why : results.explanations)
     for (const WallFactor& factor : why.factors) parts.insert(factor.part);

@@ -260,6 +260,18 @@ bool is_shown(const Metric& metric, bool verbose) {
   return verbose || metric.shown != Shown::Verbose;
 }
 
+/// True if the row says nothing: it is 0 in each run of every command, and was not asked for by
+/// name. Only a few commands are looked at for each other's rows.
+bool is_all_zero(const Results& results, std::size_t metric) {
+  constexpr std::size_t few = 20;
+  return results.presentation.hides_zeros && results.commands.size() <= few &&
+         std::ranges::all_of(results.commands, [&](const CommandResult& command) {
+           const MetricResult* row = row_of(command, metric);
+           return row == nullptr ||
+                  (row->summary && row->summary->min == 0.0 && row->summary->max == 0.0);
+         });
+}
+
 bool has_delta(const Results& results, const CommandResult& command, bool verbose) {
   return std::ranges::any_of(command.rows, [&](const MetricResult& row) {
     return row.delta && is_shown(results.session.metrics[row.metric], verbose);
@@ -464,14 +476,17 @@ std::string table_html(const Table& table, std::string_view css_class) {
 }
 
 std::string marked_html(const Cell& cell) {
-  std::string mark;
-  if (cell.mark == Mark::Better || cell.mark == Mark::Worse)
-    mark = fmt::format(
-        "<svg class=\"sign\" viewBox=\"0 0 10 10\" role=\"img\" aria-label=\"{}\">"
-        "<path d=\"{}\"/></svg>\u00a0",
-        cell.mark == Mark::Better ? "better" : "worse",
-        cell.mark == Mark::Better ? "M1 5l3 3 5-6" : "M2 2l6 6M8 2l-6 6");
-  return mark + breakable(cell.text);
+  if (cell.mark != Mark::Better && cell.mark != Mark::Worse) return breakable(cell.text);
+  // Browsers may break a line after a drawing, whatever follows it.
+  const std::string text = breakable(cell.text);
+  const std::size_t end = std::min(text.find(' '), text.size());
+  const std::string mark = fmt::format(
+      "<svg class=\"sign\" viewBox=\"0 0 10 10\" role=\"img\" aria-label=\"{}\">"
+      "<path d=\"{}\"/></svg>\u00a0",
+      cell.mark == Mark::Better ? "better" : "worse",
+      cell.mark == Mark::Better ? "M1 5l3 3 5-6" : "M2 2l6 6M8 2l-6 6");
+  return fmt::format("<span class=\"signed\">{}{}</span>{}", mark, text.substr(0, end),
+                     text.substr(end));
 }
 
 std::string verdict_html(const Cell& verdict) {
@@ -535,6 +550,11 @@ bool is_compact(const Results& results) {
   return results.presentation.table == TableChoice::Compact;
 }
 
+bool begins_compact(const Results& results) {
+  return results.presentation.table == TableChoice::Auto && !is_compact(results) &&
+         results.commands.size() > 2 && primary_metric(results.session.metrics);
+}
+
 const MetricResult* shown_row(const CommandResult& command, std::size_t metric) {
   return has_values(command) ? row_of(command, metric) : nullptr;
 }
@@ -584,7 +604,7 @@ Table full_table(const Results& results, std::size_t command, bool verbose, bool
       list_columns({.is_for_page = for_page, .has_deltas = has_delta(results, of, verbose)});
   for (const MetricResult& row : of.rows) {
     const Metric& metric = results.session.metrics[row.metric];
-    if (!is_shown(metric, verbose)) continue;
+    if (!is_shown(metric, verbose) || (!verbose && is_all_zero(results, row.metric))) continue;
     TableRow& cells = table.rows.emplace_back();
     for (const MetricColumn& column : columns)
       cells.push_back(column.cell({results, command, metric, &row, false}));
@@ -609,7 +629,8 @@ Table markup_table(const Results& results, const Markup& markup) {
       first += line_break + markup.text(parameter.name + " = " + parameter.value);
     for (const MetricResult& row : command.rows) {
       const Metric& metric = results.session.metrics[row.metric];
-      if (!is_shown(metric, false) || !has_values(command)) continue;
+      if (!is_shown(metric, false) || !has_values(command) || is_all_zero(results, row.metric))
+        continue;
       TableRow& cells = table.rows.emplace_back(TableRow{{std::exchange(first, "")}});
       for (const MetricColumn& column : columns)
         cells.push_back(column.cell({results, c, metric, &row, false}));
@@ -679,7 +700,8 @@ std::string scan_table(const Results& results, const Style& style) {
   });
   if (grid.rows.size() < 2) return "";
   const bool has_one = grid.columns.size() == 1;
-  if (is_compact(results) && has_one) return "";  // it has the values itself
+  // A compact table has the values itself.
+  if ((is_compact(results) || begins_compact(results)) && has_one) return "";
   Table table{.columns = {bold_column(names.front(), Holds::Text, Cut::Middle)},
               .steps = {kScanSteps.begin(), kScanSteps.end()}};
   for (const GridColumn& column : grid.columns)

@@ -147,19 +147,34 @@ TEST_CASE("a suite's geometric mean is of the metric of its rows") {
                          "+100.0"});
 }
 
-TEST_CASE("a suite's page opens with its gates and a forest plot down to the geometric mean") {
+TEST_CASE("a suite's page opens with what changed, its gates and a forest plot") {
   Report suite = suite_of_three();
   suite.benchmarks[0].findings.verdicts = {verdict(gate::Answer::Fail)};
   suite.benchmarks[1].findings.verdicts = {verdict(gate::Answer::Pass)};
   const std::string page = written(write_html, suite);
   check_order(
-      page, {"<p class=\"answer\">2 gates: 1 fail, 1 pass",
+      page, {"<p class=\"answer\">1 worse, 2 better, 0 ", "<p>2 gates: 1 fail, 1 pass",
              "fail</span> <b>parse</b>: wall_time &gt; 1%: ", "<h2>Changes</h2>",
              "<b>parse</b> <span class=\"aside\">wall_time</span>", "−50.0%",
              "fail</span><br>+10.0%, limit 1%", "<path class=\"limit\"", "<b>load</b>",
              "pass</span><br>+10.0%, limit 1%", "<b>heap</b> <span class=\"aside\">peak_rss</span>",
              "<b>geomean of 2</b>", "<h2>3 benchmarks</h2>", "<th scope=\"col\">metric</th>",
              "<td>peak_rss</td>", "<h2>Benchmarks</h2>"});
+}
+
+TEST_CASE("of very many benchmarks a page draws the first metric of each") {
+  std::vector<Results> all;
+  const auto make_page = [&](std::size_t count) {
+    while (all.size() < count) {
+      all.push_back(drawn_example(5));
+      all.back().benchmark = "b" + std::to_string(all.size());
+    }
+    return written(write_html, make_report(all, gate::Risk::Any));
+  };
+  const std::string few = make_page(50);
+  const std::string many = make_page(51);
+  CHECK(many.size() < few.size());
+  CHECK(has(many, "lauka --from FILE --only NAME"));
 }
 
 TEST_CASE("one caveat of many benchmarks is one sentence") {

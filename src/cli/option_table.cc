@@ -625,7 +625,7 @@ constexpr auto kOutput = std::to_array<OptionInfo>({
      put<text, &Presentation::description>, kOfSession},
     {"table", '\0', Takes::Value, "auto|full|compact",
      "full: a table for each command; compact: one table with a row for each command; auto "
-     "(default): compact for five commands or more",
+     "(default): compact for five commands or more; for three and four a compact one comes first",
      set_choice<&Presentation::table, TableChoice::Auto, TableChoice::Full, TableChoice::Compact>,
      kOfSession},
     {"sort", '\0', Takes::Value, "command|time",

@@ -348,8 +348,8 @@ constexpr auto kRuns = std::to_array<OptionInfo>({
      set_number<&RunOptions::jobs, 1, kMostJobs>},
     {"until", '\0', Takes::Value, "REGEX",
      "a run is over when a line of its output matches (a server that is ready): its wall time is "
-     "up to that line. Then its process group gets SIGTERM and, 2 s later, SIGKILL, which is no "
-     "failure; to end before that line is one",
+     "up to that line. Then its process group gets SIGTERM and, 2 s later, SIGKILL; being "
+     "stopped this way is not a failure, but ending before that line is",
      put<line_pattern, &RunOptions::until>},
     {"layouts", '\0', Takes::Value, "N",
      "compare N builds of each command, which differ in the placement of their code: {layout} is 1 "

@@ -634,7 +634,7 @@ Result<TextFile> TextFile::open(const std::string& path, const std::optional<Use
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat about {};
   if (!file || fstat(file.get(), &about) != 0) return system_error("cannot be read", errno);
-  if (!S_ISREG(about.st_mode)) return Error{"is no regular file", "write its text to one"};
+  if (!S_ISREG(about.st_mode)) return Error{"is not a regular file", "write its text to one"};
   return TextFile(std::move(file));
 }
 

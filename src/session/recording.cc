@@ -232,7 +232,7 @@ Result<Reference> choose_reference(const Options& options, const std::vector<Rec
       return command.name == options.from_reference || command.text == options.from_reference;
     });
     if (!found)
-      return Error{fmt::format("--reference {} is no command of {}", cited(options.from_reference),
+      return Error{fmt::format("--reference {} is not a command of {}", cited(options.from_reference),
                                cited(sessions.front().file)),
                    "write its name as the table shows it, the first of them being " +
                        cited(plan.commands.front().name)};

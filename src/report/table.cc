@@ -260,18 +260,6 @@ bool is_shown(const Metric& metric, bool verbose) {
   return verbose || metric.shown != Shown::Verbose;
 }
 
-/// True if the row says nothing: it is 0 in each run of every command, and was not asked for by
-/// name. Only a few commands are looked at for each other's rows.
-bool is_all_zero(const Results& results, std::size_t metric) {
-  constexpr std::size_t few = 20;
-  return results.presentation.hides_zeros && results.commands.size() <= few &&
-         std::ranges::all_of(results.commands, [&](const CommandResult& command) {
-           const MetricResult* row = row_of(command, metric);
-           return row == nullptr ||
-                  (row->summary && row->summary->min == 0.0 && row->summary->max == 0.0);
-         });
-}
-
 bool has_delta(const Results& results, const CommandResult& command, bool verbose) {
   return std::ranges::any_of(command.rows, [&](const MetricResult& row) {
     return row.delta && is_shown(results.session.metrics[row.metric], verbose);
@@ -548,6 +536,16 @@ bool is_compact(const Results& results) {
   constexpr std::size_t many = 5;
   if (results.presentation.table == TableChoice::Auto) return results.commands.size() >= many;
   return results.presentation.table == TableChoice::Compact;
+}
+
+bool is_all_zero(const Results& results, std::size_t metric) {
+  constexpr std::size_t few = 20;  // of many the table is compact
+  return results.presentation.hides_zeros && results.commands.size() <= few &&
+         std::ranges::all_of(results.commands, [&](const CommandResult& command) {
+           const MetricResult* row = row_of(command, metric);
+           return row == nullptr ||
+                  (row->summary && row->summary->min == 0.0 && row->summary->max == 0.0);
+         });
 }
 
 bool begins_compact(const Results& results) {

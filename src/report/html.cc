@@ -54,6 +54,9 @@ thead th { color: var(--faint); font-weight: 600; font-size: .85rem; }
 .worse, .fail { color: var(--worse); font-weight: 600; }
 .unsure { color: var(--faint); }
 .value span, .signed { white-space: nowrap; }
+.scanned :is(.better, .worse) { color: var(--text); } .scanned .sign { display: none; }
+.scanned :is(.c0, .c1, .c2, .c3, .c4, .c5, .c6, .c7) { color: var(--c0); }
+.scanned .matrix :is(td.better, td.worse) { background: color-mix(in srgb, var(--c0) 12%, transparent); }
 .sortable thead th { cursor: pointer; }
 .sortable td[style] { background: linear-gradient(to left, color-mix(in srgb, currentColor 18%, transparent) var(--bar), transparent 0); }
 .chart { background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: .6rem; margin: .4rem 0; }
@@ -450,7 +453,7 @@ void write_suite_page(const Report& suite, const Sink& sink) {
     sink(
         fmt::format("<p class=\"faint\">Of so many benchmarks each has its first metric drawn, and "
                     "the rows shown by default. {} draws all of one.</p>\n",
-                    message_html("lauka --from FILE --only NAME --export-html PAGE")));
+                    message_html("lauka --suite FILE --only NAME --export-html PAGE")));
   for (const Results* one : order_rows(suite)) {
     sink("<details>\n<summary>" + html_text(one->benchmark) + "</summary>\n" + verdict_part(*one) +
          function_part(*one));
@@ -467,8 +470,12 @@ void write_suite_page(const Report& suite, const Sink& sink) {
 
 void write_session_page(const Report& report, const Sink& sink) {
   const Results& results = report.benchmarks.front();
+  // Growth along a parameter was asked for: it is neither good nor bad, and no command stands out.
+  const auto primary = primary_metric(results.session.metrics);
+  const bool is_scan = primary && one_was_typed(results) && !scan_chart(results, *primary).empty();
   sink(verdict_part(results) + circumstances(results.session.circumstances));
   sink(function_part(results));
+  if (is_scan) sink("<div class=\"scanned\">\n");
   write_overview(results, sink);
   std::vector<std::string> notes = split_lines(shell_lines(results));
   for (const Note& note : results.session.notes) notes.push_back(note.text);
@@ -476,6 +483,7 @@ void write_session_page(const Report& report, const Sink& sink) {
   sink("<h2>Charts</h2>\n");
   write_drawings(results, sink);
   write_tables(results, true, sink);
+  if (is_scan) sink("</div>\n");
 }
 
 }  // namespace

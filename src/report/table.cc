@@ -112,9 +112,7 @@ std::string breakable(const std::string& delta) {
   constexpr std::string_view no_break = "\u00a0";
   std::string html;
   for (std::size_t i = 0; i < delta.size(); ++i) {
-    const bool may_break =
-        delta[i] == ' ' && i > 0 &&
-        (delta.substr(i + 1).starts_with("(") || delta.substr(0, i).ends_with("…"));
+    const bool may_break = delta[i] == ' ' && i > 0 && delta.substr(i + 1).starts_with("(");
     if (delta[i] == ' ' && !may_break)
       html += no_break;
     else

@@ -217,6 +217,8 @@ TEST_CASE("a parameter with numbers for values is drawn against, with the power 
   CHECK(count_of("class=\"fitted\"", chart) == 1);
   CHECK(count_of(">10<", chart) == 2);  // ticks are where values were measured
   CHECK(count_of(">60<", chart) == 0);
+  CHECK(has(written(write_html, results), "<div class=\"scanned\">"));
+  CHECK_FALSE(has(written(write_html, drawn_example(5)), "<div class=\"scanned\">"));
   CHECK(count_of("data-labels=\"n = 10|n = 20|n = 40|n = 80\"", chart) == 2);  // both views
   CHECK(count_of("h0", chart) == 8);
   results.session.commands[1].parameters[0].value = "many";
@@ -349,6 +351,21 @@ TEST_CASE("ten times the runs, or the commands, do not make ten times the page")
   repeat_command(results, 0, 998);
   const std::string chart = over_time(results);
   CHECK(count_of("h0", chart) <= 2000);
+}
+
+TEST_CASE("of very many benchmarks a page draws the first metric of each") {
+  std::vector<Results> all;
+  const auto make_page = [&](std::size_t count) {
+    while (all.size() < count) {
+      all.push_back(drawn_example(5));
+      all.back().benchmark = "b" + std::to_string(all.size());
+    }
+    return written(write_html, make_report(all, gate::Risk::Any));
+  };
+  const std::string few = make_page(50);
+  const std::string many = make_page(51);
+  CHECK(many.size() < few.size());
+  CHECK(has(many, "NAME --export-html PAGE"));
 }
 
 using doctest::Approx;

@@ -162,21 +162,6 @@ TEST_CASE("a suite's page opens with what changed, its gates and a forest plot")
              "<td>peak_rss</td>", "<h2>Benchmarks</h2>"});
 }
 
-TEST_CASE("of very many benchmarks a page draws the first metric of each") {
-  std::vector<Results> all;
-  const auto make_page = [&](std::size_t count) {
-    while (all.size() < count) {
-      all.push_back(drawn_example(5));
-      all.back().benchmark = "b" + std::to_string(all.size());
-    }
-    return written(write_html, make_report(all, gate::Risk::Any));
-  };
-  const std::string few = make_page(50);
-  const std::string many = make_page(51);
-  CHECK(many.size() < few.size());
-  CHECK(has(many, "lauka --from FILE --only NAME"));
-}
-
 TEST_CASE("one caveat of many benchmarks is one sentence") {
   Report suite = suite_of_three();
   for (std::size_t i = 0; i < 3; ++i) suite.benchmarks[i].warnings = {{ManyOutliers{i + 1, 9}, 1}};

@@ -53,7 +53,7 @@ thead th { color: var(--faint); font-weight: 600; font-size: .85rem; }
 .better { color: var(--better); font-weight: 600; }
 .worse, .fail { color: var(--worse); font-weight: 600; }
 .unsure { color: var(--faint); }
-.value span, .signed { white-space: nowrap; }
+.value span { white-space: nowrap; }
 .scanned :is(.better, .worse) { color: var(--text); } .scanned .sign { display: none; }
 .scanned :is(.c0, .c1, .c2, .c3, .c4, .c5, .c6, .c7) { color: var(--c0); }
 .scanned .matrix :is(td.better, td.worse) { background: color-mix(in srgb, var(--c0) 12%, transparent); }
@@ -73,7 +73,6 @@ input[type=radio] { margin: 0 .3rem 0 0; } label { margin-right: 1rem; font-size
 #scan-linear:checked ~ .logarithmic, #scan-logarithmic:checked ~ .linear { display: none; }
 .matrix td.better { background: color-mix(in srgb, var(--better) 12%, transparent); }
 .matrix td.worse { background: color-mix(in srgb, var(--worse) 12%, transparent); }
-.matrix td { white-space: normal; }
 .matrix tbody th { min-width: 14rem; }
 #tip { position: fixed; z-index: 1; max-width: 22rem; padding: .25rem .5rem; border-radius: 4px; background: var(--text);
   color: var(--ground); font-size: .85rem; pointer-events: none; overflow-wrap: anywhere; }

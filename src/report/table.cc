@@ -462,17 +462,14 @@ std::string table_html(const Table& table, std::string_view css_class) {
 }
 
 std::string marked_html(const Cell& cell) {
-  if (cell.mark != Mark::Better && cell.mark != Mark::Worse) return breakable(cell.text);
-  // Browsers may break a line after a drawing, whatever follows it.
-  const std::string text = breakable(cell.text);
-  const std::size_t end = std::min(text.find(' '), text.size());
-  const std::string mark = fmt::format(
-      "<svg class=\"sign\" viewBox=\"0 0 10 10\" role=\"img\" aria-label=\"{}\">"
-      "<path d=\"{}\"/></svg>\u00a0",
-      cell.mark == Mark::Better ? "better" : "worse",
-      cell.mark == Mark::Better ? "M1 5l3 3 5-6" : "M2 2l6 6M8 2l-6 6");
-  return fmt::format("<span class=\"signed\">{}{}</span>{}", mark, text.substr(0, end),
-                     text.substr(end));
+  std::string mark;
+  if (cell.mark == Mark::Better || cell.mark == Mark::Worse)
+    mark = fmt::format(
+        "<svg class=\"sign\" viewBox=\"0 0 10 10\" role=\"img\" aria-label=\"{}\">"
+        "<path d=\"{}\"/></svg>\u00a0",
+        cell.mark == Mark::Better ? "better" : "worse",
+        cell.mark == Mark::Better ? "M1 5l3 3 5-6" : "M2 2l6 6M8 2l-6 6");
+  return mark + breakable(cell.text);
 }
 
 std::string verdict_html(const Cell& verdict) {

@@ -125,7 +125,8 @@ TEST_CASE("the end of a run is described in words") {
 
 TEST_CASE("a run stopped by job control is reported with the reason") {
   CHECK(describe(Stopped{SIGTTIN}) ==
-        "was stopped by SIGTTIN: it wants the terminal, which commands run by lauka do not have");
+        "was stopped by SIGTTIN: it wants the terminal, which commands run by lauka do not have; "
+        "start it with setsid -w, without one");
   CHECK(describe(Stopped{SIGSTOP}) ==
         "was stopped by SIGSTOP: nothing would have resumed it, so it was killed");
 }

@@ -634,7 +634,7 @@ std::vector<std::string> hints_about(const Options& options, const std::vector<C
   add_hints_about_shells(options.commands, hints);
   if (options.commands.unquoted && !options.commands.unquoted->note.empty())
     hints.push_back(options.commands.unquoted->note);
-  add_hints_about_names(options.commands, hints);
+  if (!options.commands.unquoted) add_hints_about_names(options.commands, hints);
   add_hint_about_two_shells(options.typed, hints);
   add_hints_about_duration(options.typed, options.run.duration, hints);
   add_hints_about_scraped(options.counting, hints);

@@ -98,7 +98,7 @@ TEST_CASE("bash completes options, choices and files") {
 
 TEST_CASE("bash completes events and metrics, also in lists, and folders") {
   if (!is_there("bash")) return;
-  CHECK(bash_offers("lauka --metrics wall_ti") == "wall_time\n");
+  CHECK(bash_offers("lauka --metrics peak_r") == "peak_rss\n");
   CHECK(bash_offers("lauka --metrics wall_time,peak_r") == "wall_time,peak_rss\n");
   if (lauka({"--list-events"}).out_has("page-faults")) {
     CHECK(bash_offers("lauka -e instructions,page-f") == "instructions,page-faults\n");
@@ -120,7 +120,7 @@ TEST_CASE("zsh and fish understand their completions") {
   CHECK(runs(home + "fish -c 'source " + written("lauka.fish") +
              "; complete -C \"lauka --tune=\"' > " + folder.file("out")));
   CHECK(has(text_of(folder.file("out")), "--tune=list"));
-  CHECK_FALSE(has(text_of(folder.file("out")), "command"));
+  CHECK(lines_of(text_of(folder.file("out"))).size() == 2);  // and no commands
 }
 
 }  // namespace lauka::contract

@@ -27,5 +27,9 @@ if(LAUKA_RUNS_HERE)
   install_docs(lauka)
 endif()
 
-install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*schema.json")
+# The documents keep their places, and come with what they link to, so that their links work where they are installed.
+install(FILES README.md LICENSE CHANGELOG.md CONTRIBUTING.md SECURITY.md action.yml DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES bench_fixtures/README.md bench_fixtures/counted_loop.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench_fixtures)
+install(FILES bindings/ocaml/src/lauka.mli DESTINATION ${CMAKE_INSTALL_DOCDIR}/bindings/ocaml/src)
+install(DIRECTORY bindings/ocaml/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}/bindings/ocaml)

@@ -222,6 +222,23 @@ void say_endings(const Call& call) {
   }
 }
 
+/// True if something is piped into lauka that no command reads.
+bool ignores_input(const Call& call) {
+  const bool has_own = std::ranges::any_of(
+      call.benchmarks, [](const Benchmark& one) { return !one.options.commands.inputs.empty(); });
+  return !call.is_saved() && !has_own && os::has_waiting_input();
+}
+
+/// Tells the user of a suite how an interrupted session continues.
+void say_how_to_resume(const Call& call) {
+  const bool is_interrupted = std::ranges::any_of(call.benchmarks, [](const Benchmark& one) {
+    const auto& end = one.measured.session.cut_short;
+    return end && std::holds_alternative<Interrupted>(*end);
+  });
+  if (call.is_suite() && is_interrupted && call.log)
+    say_notes(call.options.output, {"add --resume to go on from here"});
+}
+
 int show_and_export(Call& call, bool& is_exported) {
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
@@ -231,6 +248,10 @@ int show_and_export(Call& call, bool& is_exported) {
   });
   const int status = put_out(call, report, status_of(call, report), is_cut_short, is_exported);
   say_endings(call);
+  if (ignores_input(call))
+    say_notes(call.options.output,
+              {"no command gets what is waiting in standard input: save it in a file, and add "
+               "--input FILE"});
   for (const std::string& line : report::ruined_lines(report))
     say_on_error(report::wrapped_message(line, os::terminal_width(Stream::Error, 0)));
   return status;
@@ -268,6 +289,7 @@ int deliver(Call& call) {
   bool is_exported = true;
   const int status = show_and_export(call, is_exported);
   end_log(call, is_exported);
+  say_how_to_resume(call);
   return status;
 }
 

@@ -309,7 +309,8 @@ Result<void> make_plans(Call& call) {
     const auto made = call.is_saved() ? plan_saved(call, one) : plan_measured(call, one);
     if (made) continue;
     const auto& unquoted = one.options.commands.unquoted;
-    return unquoted ? Error{made.error().what, unquoted->tip} : named(made.error(), one);
+    return unquoted && !unquoted->tip.empty() ? Error{made.error().what, unquoted->tip}
+                                              : named(made.error(), one);
   }
   return {};
 }

@@ -171,12 +171,22 @@ std::string join_spellings(const CommandDescription& command) {
 
 // bash
 
-/// Replaces `@` by the prefix of the program's functions.
-std::string bash_named(const ProgramDescription& program, std::string_view text) {
-  std::string name = program.name;
+/// Returns the beginning of the names of a program's shell functions: "_lauka_history".
+std::string function_prefix(const ProgramDescription& program) {
+  std::string name = "_" + program.name;
   std::ranges::replace(name, '-', '_');
+  return name;
+}
+
+/// Replaces "_@" by the prefix of the program's functions.
+std::string named(const ProgramDescription& program, std::string_view text) {
+  const std::string prefix = function_prefix(program);
   std::string out;
-  for (const char c : text) c == '@' ? out += name : out += c;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool is_prefix = text.substr(i).starts_with("_@");
+    is_prefix ? out += prefix : out += text[i];
+    if (is_prefix) ++i;
+  }
   return out;
 }
 
@@ -186,7 +196,9 @@ std::string bash_action(const std::vector<ValueWord>& words, std::size_t place) 
   const ValueWord& word = words[place];
   std::vector<std::string> actions;
   if (!word.choices.empty()) actions.push_back("_@_words " + shell_quoted(list_choices(word)));
-  if (word.is_file) actions.emplace_back("_@_files");
+  if (word.listing) actions.push_back(fmt::format("_@_{}", word.listing->name));
+  if (word.is_file) actions.emplace_back("_@_files f");
+  if (word.is_folder) actions.emplace_back("_@_files d");
   if (word.is_command) actions.emplace_back("_@_commands");
   return actions.empty() ? ":" : fmt::format("{}", fmt::join(actions, "; "));
 }
@@ -213,18 +225,33 @@ std::string bash_cases(const ProgramDescription& program) {
 constexpr std::string_view kBashFunctions = R"sh(
 _@_words() { COMPREPLY+=($(compgen -W "$1" -- "$cur")); }
 
-_@_files() {
+_@_files() {  # f, or d: folders only
   local file
-  while IFS= read -r file; do COMPREPLY+=("$file"); done < <(compgen -f -- "$cur")
+  while IFS= read -r file; do COMPREPLY+=("$file"); done < <(compgen -"$1" -- "$cur")
   compopt -o filenames 2>/dev/null
 }
 
 _@_commands() {
   local IFS=$'\n'
   COMPREPLY+=($(compgen -c -- "$cur"))
-  case $cur in */*) _@_files ;; esac
+  case $cur in */*) _@_files f ;; esac
 }
 
+# The words that a script prints; "," if the value is a list of them.
+_@_listed() {  # script, ","
+  local word before=''
+  if [[ ${2-} == , ]]; then
+    case $cur in *,*) before=${cur%,*}, ;; +*) before=+ ;; esac
+    compopt -o nospace 2>/dev/null
+  fi
+  while IFS= read -r word; do
+    word=$before$(printf %q "$word")
+    if [[ $word == "$cur"* ]]; then COMPREPLY+=("$word"); fi
+  done < <(sh -c "$1" sh "${COMP_WORDS[@]}" 2>/dev/null)
+}
+)sh";
+
+constexpr std::string_view kBashValue = R"sh(
 # The value that is being written, for `option` `place` words back (=: after a =).
 _@_value() {  # option, place
   case $1:$2 in
@@ -254,6 +281,27 @@ _@() {
   done
 )sh";
 
+/// Returns the functions of all listings, as `write` puts them.
+template <typename Write>
+std::string listing_functions(const ProgramDescription& program, const Write& write) {
+  std::string functions;
+  const auto add = [&](const std::vector<ValueWord>& words) {
+    for (const ValueWord& word : words) {
+      if (!word.listing) continue;
+      const std::string function =
+          write(word.listing->name,
+                shell_quoted(word.listing->script) + (word.listing->takes_several ? " ," : ""));
+      // Options and commands share some listings.
+      if (functions.find(function) == std::string::npos) functions += function;
+    }
+  };
+  for (const CommandDescription& command : program.commands) {
+    add(command.values);
+    for_each_option(command, [&](const OptionDescription& option) { add(option.words); });
+  }
+  return functions;
+}
+
 /// Returns the completions of words that are not values.
 std::string bash_words(const ProgramDescription& program) {
   if (program.commands.front().name.empty())
@@ -280,9 +328,13 @@ std::string bash(const ProgramDescription& program) {
   const std::string text = fmt::format(
       "# bash completion for {}, {}\n\n_@_options='{}'\n", program.name, write_note(program),
       join_spellings(is_single ? program.commands.front() : outside));
-  return bash_named(program, text + std::string(kBashFunctions) + bash_cases(program) +
-                                 std::string(kBashRest) + bash_words(program) +
-                                 "}\n\ncomplete -F _@ ") +
+  const std::string listings =
+      listing_functions(program, [](std::string_view name, const std::string& arguments) {
+        return fmt::format("_@_{}() {{ _@_listed {}; }}\n", name, arguments);
+      });
+  return named(program, text + std::string(kBashFunctions) + listings + std::string(kBashValue) +
+                            bash_cases(program) + std::string(kBashRest) + bash_words(program) +
+                            "}\n\ncomplete -F _@ ") +
          program.name + "\n";
 }
 
@@ -296,6 +348,10 @@ std::string zsh_value(const ValueWord& word) {
     action = fmt::format("_alternative \"words\\:word\\:({})\" \"files\\:file\\:_files\"", choices);
   } else if (!choices.empty()) {
     action = fmt::format("({})", choices);
+  } else if (word.listing) {
+    action = fmt::format("_@_{}", word.listing->name);
+  } else if (word.is_folder) {
+    action = "_files -/";
   } else if (word.is_file) {
     action = "_files";
   } else if (word.is_command) {
@@ -331,11 +387,29 @@ std::string zsh_specs(const CommandDescription& command, std::string_view before
   return specs;
 }
 
+constexpr std::string_view kZshListed = R"sh(local -a typed=("${words[@]}")
+
+# The words that a script prints; "," if the value is a list of them.
+_@_listed() {  # script, ","
+  local -a found=("${(@f)$(sh -c "$1" sh "${typed[@]}" 2>/dev/null)}") suffix
+  if [[ ${2-} == , ]]; then
+    suffix=(-S '')
+    compset -P '*,' || compset -P '+'
+  fi
+  compadd "${suffix[@]}" -a found
+}
+)sh";
+
 std::string zsh(const ProgramDescription& program) {
-  const std::string head = fmt::format("#compdef {}\n# {}\n\n", program.name, write_note(program));
+  const std::string listings =
+      listing_functions(program, [](std::string_view name, const std::string& arguments) {
+        return fmt::format("_@_{}() {{ _@_listed {}; }}\n", name, arguments);
+      });
+  const std::string head = fmt::format("#compdef {}\n# {}\n\n{}{}\n", program.name,
+                                       write_note(program), kZshListed, listings);
   if (program.commands.front().name.empty())
-    return head + "_arguments -s -S \\\n" + zsh_specs(program.commands.front(), "  ", " \\\n") +
-           "\n";
+    return named(program, head + "_arguments -s -S \\\n" +
+                              zsh_specs(program.commands.front(), "  ", " \\\n") + "\n");
   std::string list;
   std::string cases;
   for (const CommandDescription& command : program.commands) {
@@ -344,32 +418,48 @@ std::string zsh(const ProgramDescription& program) {
     cases +=
         fmt::format("    {}) _arguments -s -S{} ;;\n", command.name, zsh_specs(command, " ", ""));
   }
-  return head + fmt::format(
-                    "local -a commands=(\n{}  )\n"
-                    "if [[ $words[2] == {} && CURRENT -gt 3 ]]; then\n  words[2,3]=()\n"
-                    "  ((CURRENT -= 2))\n"
-                    "elif [[ $words[2] == {}=* && CURRENT -gt 2 ]]; then\n  words[2]=()\n"
-                    "  ((CURRENT--))\nfi\n"
-                    "if ((CURRENT == 2)); then\n  _describe command commands\nelse\n  shift words\n"
-                    "  ((CURRENT--))\n  case $words[1] in\n{}  esac\nfi\n",
-                    list, program.common.front().spelling(), program.common.front().spelling(),
-                    cases);
+  return named(
+      program,
+      head + fmt::format(
+                 "local -a commands=(\n{}  )\n"
+                 "if [[ $words[2] == {} && CURRENT -gt 3 ]]; then\n  words[2,3]=()\n"
+                 "  ((CURRENT -= 2))\n"
+                 "elif [[ $words[2] == {}=* && CURRENT -gt 2 ]]; then\n  words[2]=()\n"
+                 "  ((CURRENT--))\nfi\n"
+                 "if ((CURRENT == 2)); then\n  _describe command commands\nelse\n  shift words\n"
+                 "  ((CURRENT--))\n  case $words[1] in\n{}  esac\nfi\n",
+                 list, program.common.front().spelling(), program.common.front().spelling(),
+                 cases));
 }
 
 // fish
 
-std::string fish_value(const ValueWord& word) {
+/// Returns what offers the words of a value, in fish's -a.
+std::string fish_words(const ValueWord& word) {
   std::string value;
   if (!word.choices.empty()) value += " -a " + shell_quoted(list_choices(word));
+  if (word.listing) value += fmt::format(" -a '(_@_{})'", word.listing->name);
+  if (word.is_folder)
+    value +=
+        " -a '(__fish_complete_directories (string replace -r \"^-[^=]*=\" \"\" -- "
+        "(commandline -ct)))'";
   if (word.is_command) value += " -a '(__fish_complete_command)'";
-  return (word.is_file ? " -r -F" : " -x") + value;
+  return value;
+}
+
+std::string fish_value(const OptionDescription& option) {
+  if (option.words.empty()) return "";
+  const ValueWord& word = option.words.front();
+  // A command may follow an option whose value is optional.
+  if (option.value_is_optional) return " -f" + fish_words(word);
+  return (word.is_file ? " -r -F" : " -x") + fish_words(word);
 }
 
 std::string fish_line(const OptionDescription& option) {
   std::string line;
   if (!option.letter.empty()) line += " -s " + option.letter;
   if (!option.name.empty()) line += " -l " + option.name;
-  if (!option.words.empty() && !option.value_is_optional) line += fish_value(option.words.front());
+  line += fish_value(option);
   return line + fmt::format(" -d {}\n", shell_quoted(first_sentence(option.help)));
 }
 
@@ -380,13 +470,32 @@ std::string fish_options(const CommandDescription& command, const std::string& b
   return lines;
 }
 
+constexpr std::string_view kFishListed =
+    R"sh(# The words that a script prints; "," if the value is a list of them.
+function _@_listed  # script, ","
+  set -l token (string replace -r "^-[^=]*=" "" -- (commandline -ct))
+  set -l before
+  test "$argv[2]" = , && set before (string match -r "^(?:.*,|\+)" -- $token)
+  for word in (sh -c $argv[1] sh (commandline -opc) 2>/dev/null)
+    echo "$before$word"
+  end
+end
+)sh";
+
 std::string fish(const ProgramDescription& program) {
   const std::string complete = "complete -c " + program.name;
-  std::string out =
-      fmt::format("# fish completion for {}, {}\n\n", program.name, write_note(program));
+  const std::string listings =
+      listing_functions(program, [](std::string_view name, const std::string& arguments) {
+        return fmt::format("function _@_{}; _@_listed {}; end\n", name, arguments);
+      });
+  std::string out = fmt::format("# fish completion for {}, {}\n\n{}{}\n", program.name,
+                                write_note(program), kFishListed, listings);
   if (program.commands.front().name.empty())
-    return out + complete + " -f -a '(__fish_complete_command)'\n" +
-           fish_options(program.commands.front(), complete);
+    // A word that begins with a dash is an option, even where its value is optional (--tune=).
+    return named(program, out + complete +
+                              " -f -n 'not string match -q -- \"-*\" (commandline -ct)'"
+                              " -a '(__fish_complete_command)'\n" +
+                              fish_options(program.commands.front(), complete));
   out += complete + " -f\n";
   std::string none = complete + " -n 'not __fish_seen_subcommand_from";
   for (const CommandDescription& command : program.commands)
@@ -398,11 +507,11 @@ std::string fish(const ProgramDescription& program) {
         fmt::format("{} -n '__fish_seen_subcommand_from {}'", complete, command.name);
     for (const ValueWord& word : command.values) {
       if (word.is_file) out += begin + " -F\n";
-      if (!word.choices.empty()) out += begin + " -a " + shell_quoted(list_choices(word)) + "\n";
+      if (const std::string words = fish_words(word); !words.empty()) out += begin + words + "\n";
     }
     out += fish_options(command, begin);
   }
-  return out;
+  return named(program, out);
 }
 
 /// A topic of --help.

@@ -348,14 +348,13 @@ constexpr auto kRuns = std::to_array<OptionInfo>({
      set_number<&RunOptions::jobs, 1, kMostJobs>},
     {"until", '\0', Takes::Value, "REGEX",
      "a run is over when a line of its output matches (a server that is ready): its wall time is "
-     "up to that line. Then its process group gets SIGTERM and, 2 s later, SIGKILL, which is no "
-     "failure; to end before that line is one",
+     "up to that line. Then its process group gets SIGTERM and, 2 s later, SIGKILL; being "
+     "stopped this way is not a failure, but ending before that line is",
      put<line_pattern, &RunOptions::until>},
     {"layouts", '\0', Takes::Value, "N",
      "compare N builds of each command, which differ in the placement of their code: {layout} is 1 "
      "... N in the command, its name, builds, hooks and folder. Changes are then over layouts",
-     set_number<&RunOptions::layouts, kMinLayouts, kMaxLayouts>,
-     brief("compare N builds of each")},
+     set_number<&RunOptions::layouts, kMinLayouts, kMaxLayouts>, brief("compare N builds of each")},
     {"build", '\0', Takes::Value, "CMD",
      "with --layouts: run CMD with sh -c once for each layout before all runs, without the time "
      "limits; once for all commands, or once per command",
@@ -440,7 +439,7 @@ constexpr auto kAroundCommands = std::to_array<OptionInfo>({
     {"as-root", '\0', Takes::Nothing, "",
      "under sudo: run the commands as root too (default: as the user who called sudo)",
      set<&RunOptions::as_root, true>, kTyped},
-    {"tune", '\0', Takes::OptionalText, "LIST",
+    {"tune", '\0', Takes::OptionalText, "LIST|list|compare",
      "switch off what makes times scatter for as long as the commands are measured (Linux, with "
      "sudo), and restore it afterwards, also if lauka is killed. +NAME,-NAME changes what is "
      "switched, cpus=2-5 chooses the commands' CPUs, compare leaves a quarter of the runs untuned "
@@ -588,7 +587,7 @@ constexpr auto kGate = std::to_array<OptionInfo>({
      "< -5' a drop; with a unit the limit is the value's own ('wall_time > 200ms', 'peak_rss > "
      "64MiB'), and needs no reference. An event is counted for it without -e. Without -r, runs go "
      "on until every gate is decided (at least 10 to fail, 57 to pass), for at most four times "
-     "--duration; to catch slow runs rarer than one in 20, raise --min-runs",
+     "--duration; to catch slow runs that happen less than once in 20, raise --min-runs",
      push<condition, &GateOptions::conditions>, brief("the same for any metric", kFitsSaved)},
     {"fail-if-inconclusive", '\0', Takes::OptionalNumber, "STATUS",
      "exit with 4, or with STATUS (125 for git bisect run), when a gate could not be decided and "
@@ -626,7 +625,7 @@ constexpr auto kOutput = std::to_array<OptionInfo>({
      put<text, &Presentation::description>, kOfSession},
     {"table", '\0', Takes::Value, "auto|full|compact",
      "full: a table for each command; compact: one table with a row for each command; auto "
-     "(default): compact for five commands or more",
+     "(default): compact for five commands or more; for three and four a compact one comes first",
      set_choice<&Presentation::table, TableChoice::Auto, TableChoice::Full, TableChoice::Compact>,
      kOfSession},
     {"sort", '\0', Takes::Value, "command|time",
@@ -755,13 +754,29 @@ bool is_choice(std::string_view word) {
   });
 }
 
+/// Returns the listing of a value as help shows it; nullopt if no program lists its words.
+std::optional<Listing> listing_of(std::string_view name) {
+  if (name == "[+]EVENT,...")
+    return Listing{"events",
+                   "{ lauka -l; lauka -l --engine cachegrind,dhat; } | "
+                   "sed \"/^event /d; s/ .*//\" | sort -u",
+                   true};
+  if (name == "LIST")
+    return Listing{"metrics",
+                   "printf \"%s\\n\" default time all; "
+                   "lauka --list-metrics | sed -n \"1d; /^$/q; s/ .*//p\"",
+                   true};
+  return std::nullopt;
+}
+
 ValueWord find_value_word(std::string_view name) {
-  ValueWord word{.name = std::string(name)};
+  ValueWord word{.name = std::string(name), .listing = listing_of(name)};
   const auto parts = split(name, '|');
   for (const std::string_view part : parts) {
     // A single word, as "p", could be a placeholder: it is not a choice.
     if (parts.size() > 1 && is_choice(part)) word.choices.emplace_back(part);
     word.is_file = word.is_file || part == "FILE";
+    word.is_folder = word.is_folder || part == "DIR";
     word.is_command = word.is_command || part == "CMD" || part == "COMMAND" || part == "SHELL";
   }
   return word;

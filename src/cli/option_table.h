@@ -111,11 +111,20 @@ std::size_t words_taken_by(const OptionInfo& option);
 /// program.
 inline constexpr std::uint64_t kMaxRuns = 1'000'000'000;
 
+/// A set of words that only a program knows, such as the events of this machine.
+struct Listing {
+  std::string name;            ///< of the shell function, without the program's prefix: "events"
+  std::string script;          ///< for sh: prints a word per line; "$@" has the words typed so far
+  bool takes_several = false;  ///< the value is a list with commas
+};
+
 /// One word of an option's value, for completion by a shell.
 struct ValueWord {
   std::string name{};                  ///< as help shows it: "N", "auto|always|never"
   std::vector<std::string> choices{};  ///< words that may be written as they are
+  std::optional<Listing> listing{};    ///< nullopt: no program lists words
   bool is_file = false;                ///< FILE
+  bool is_folder = false;              ///< DIR
   bool is_command = false;             ///< CMD, COMMAND, SHELL
 };
 

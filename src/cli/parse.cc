@@ -230,10 +230,19 @@ std::optional<Error> likely_slip(WordSpan words) {
   return std::nullopt;
 }
 
+/// Describes the command after "--" if its second word looks like an option of its own. It is only
+/// for the message of a word that cannot be run: nothing else was misread.
+std::optional<Forgotten> forgotten_after_dashes(WordSpan words) {
+  if (words.size() < 2 || !is_single_word(words[0]) || !words[1].starts_with('-'))
+    return std::nullopt;
+  return Forgotten{.quotes = {.line = quoted_command(words)}, .refusal = std::nullopt};
+}
+
 /// Finds the first in the words typed; nullopt if missing, or if no command is measured.
 std::optional<Forgotten> forgotten_quotes(WordSpan words) {
   const auto asks = [](const OptionInfo* option) { return option->traits.scope == Scope::Call; };
-  for (std::size_t i = 0; i + 1 < words.size() && words[i] != "--"; ++i) {
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    if (words[i] == "--") return forgotten_after_dashes(words.subspan(i + 1));
     if (words[i].size() > 1 && words[i][0] == '-') {
       const OptionWord read = read_option_word(words[i]);
       if (std::ranges::any_of(read.options, asks)) return std::nullopt;
@@ -367,7 +376,7 @@ Result<void> refuse_separate_value(const Words& words) {
   return {};
 }
 
-Error unknown_option(const po::option& typed) {
+Error unknown_option(const po::option& typed, const Words& words) {
   const std::string& word =
       typed.original_tokens.empty() ? typed.string_key : typed.original_tokens.front();
   if (typed.string_key == "-=") {  // -q=3
@@ -387,7 +396,14 @@ Error unknown_option(const po::option& typed) {
     if (!option.name.empty()) names.push_back(option.name);
   }
   const std::size_t dashes = std::min(spelled.find_first_not_of('-'), spelled.size());
-  const std::string_view meant = nearest(std::string_view(spelled).substr(dashes), names);
+  const std::string_view name = std::string_view(spelled).substr(dashes);
+  // "--export json" is --export-json.
+  const auto place = std::ranges::find(words, word);
+  const std::string with_next = std::ranges::distance(place, words.end()) > 1
+                                    ? fmt::format("{}-{}", name, *std::next(place))
+                                    : "";
+  const OptionInfo* joined = find_option(with_next);
+  const std::string_view meant = joined != nullptr ? joined->name : nearest(name, names);
   if (spelled.size() <= 2 || meant.empty()) return Error{what, std::string(kSeeHelp)};
   return Error{what, fmt::format("did you mean --{}? {}", meant, kSeeHelp), spelled, true};
 }
@@ -437,7 +453,7 @@ bool ends_with(const po::option* part, const po::option* end, std::optional<Inqu
 }
 
 /// Applies the options in the order typed; other words are commands.
-Result<Draft> make_draft(const std::vector<po::option>& typed) {
+Result<Draft> make_draft(const std::vector<po::option>& typed, const Words& words) {
   Draft draft;
   for (const po::option& part : typed) {
     if (part.string_key.empty()) {
@@ -446,7 +462,7 @@ Result<Draft> make_draft(const std::vector<po::option>& typed) {
       continue;
     }
     const OptionInfo* option = option_of_key(part.string_key);
-    if (option == nullptr) return unknown_option(part);
+    if (option == nullptr) return unknown_option(part, words);
     const std::size_t wanted = words_taken_by(*option);
     if (wanted > 0 && part.value.size() != wanted)
       return Error{fmt::format("{} needs {} words after it", option->spelling(),
@@ -462,10 +478,12 @@ Result<Draft> make_draft(const std::vector<po::option>& typed) {
   return draft;
 }
 
-/// Finds a command that the last option took as its value: "-P n 1 'sleep {n}'".
-std::optional<Error> taken_command(const std::vector<po::option>& typed, const Draft& draft) {
+/// Finds a command that the last option took as its value: "-P n 1 'sleep {n}'". After a "--" at
+/// the end the user knows that none follows.
+std::optional<Error> taken_command(const std::vector<po::option>& typed, const Draft& draft,
+                                   bool ends_in_dashes) {
   if (!draft.options.commands.texts.empty() || draft.reference || draft.options.inquiry ||
-      !draft.options.from.empty() || draft.options.suite.file || typed.empty())
+      !draft.options.from.empty() || draft.options.suite.file || typed.empty() || ends_in_dashes)
     return std::nullopt;
   const po::option& last = typed.back();
   const OptionInfo* option = option_of_key(last.string_key);
@@ -530,12 +548,13 @@ Result<Options> parse_words(const Words& words) {
   if (auto slip = likely_slip(words)) return *std::move(slip);
   const auto typed = read_by_boost(words);
   if (!typed) return typed.error();
-  auto draft = make_draft(*typed);
+  auto draft = make_draft(*typed, words);
   if (!draft) return draft.error();
   if (!draft->options.inquiry) {
     if (auto fits = refuse_separate_value(words); !fits) return fits.error();
   }
-  if (auto taken = taken_command(*typed, *draft)) return *std::move(taken);
+  if (auto taken = taken_command(*typed, *draft, !words.empty() && words.back() == "--"))
+    return *std::move(taken);
   if (auto fits = fits_suite(*draft); !fits) return fits.error();
   return settle(*std::move(draft));
 }
@@ -627,7 +646,7 @@ Result<void> settle_commands(Draft& draft) {
   // With parameters each value may have a name: the plan counts them.
   if (draft.options.commands.names.size() > draft.options.commands.texts.size() &&
       draft.options.commands.parameters.empty())
-    return Error{fmt::format("{} names (-n) for {}", draft.options.commands.names.size(),
+    return Error{fmt::format("{} (-n) for {}", plural(draft.options.commands.names.size(), "name"),
                              plural(draft.options.commands.texts.size(), "command")),
                  draft.reference ? "name the reference with --reference-name"
                                  : "give -n at most once per command"};
@@ -805,7 +824,9 @@ Result<Options> parse(int argc, const char* const* argv) {
     return options;
   }
   const Error& error = options.error();
-  return error.has_similar ? error : Error{error.what, forgotten->quotes.tip};
+  return error.has_similar || forgotten->quotes.tip.empty()
+             ? error
+             : Error{error.what, forgotten->quotes.tip};
 }
 
 Result<Options> settle(Draft draft) {

@@ -180,6 +180,7 @@ struct Presentation {
   MarksChoice marks = MarksChoice::Auto;    ///< emoji in UTF-8 terminals, words in markup
   const DisplayUnit* time_unit = nullptr;   ///< of times without a unit of their own; null: fitting
   bool every_row = false;                   ///< rows were chosen: a compact table shows all
+  bool hides_zeros = false;                 ///< leave out rows that are 0 in each run
   std::optional<FunctionRows> functions{};  ///< nullopt: without a table of functions
   std::string title{};                      ///< of the page
   std::string description{};                ///< below it

@@ -39,15 +39,37 @@ std::string expansion_at(std::string_view rest) {
   return end == rest.begin() + 1 ? "" : std::string(rest.begin(), end);
 }
 
-/// Returns the shell syntax that `rest` begins with.
-std::string syntax_at(std::string_view rest, bool in_double_quotes) {
+bool is_word_blank(char c) {
+  return kWordBlanks.find(c) != std::string_view::npos;
+}
+
+/// Returns the braces that `rest` begins with if a shell makes several words of them: "{a,b}".
+std::string alternatives_at(std::string_view rest) {
+  const std::string_view braces = rest.substr(0, rest.find('}') + 1);
+  const bool has_several =
+      braces.find(',') != std::string_view::npos || braces.find("..") != std::string_view::npos;
+  const bool is_one_word = braces.find_first_of(" \t\n'\"", 1) == std::string_view::npos;
+  return has_several && is_one_word ? std::string(braces) : "";
+}
+
+/// Returns the shell syntax at `at`.
+std::string syntax_at(std::string_view text, std::size_t at, bool in_double_quotes) {
+  const std::string_view rest = text.substr(at);
   if (rest.front() == '$') return expansion_at(rest);
   if (rest.front() == '`') return "`";
   if (in_double_quotes) return "";
   for (const std::string_view sign : {"&&", "||", "|", ">", "<", "*"})
     if (rest.starts_with(sign)) return std::string(sign);
-  if (rest.starts_with("; ")) return ";";
-  return "";
+  const bool ends_word = rest.size() == 1 || is_word_blank(rest[1]);
+  const bool begins_word = at == 0 || is_word_blank(text[at - 1]);
+  if (rest.front() == '~' && begins_word && (ends_word || rest[1] == '/')) return "~";
+  if (rest.front() == '{') return alternatives_at(rest);
+  if (rest.front() == '&' && ends_word) return "&";
+  // find wants a semicolon as its last word.
+  const bool is_of_find = begins_word && rest.size() == 1 &&
+                          (text.find(" -exec") != std::string_view::npos ||
+                           text.find(" -ok") != std::string_view::npos);
+  return rest.front() == ';' && ends_word && !is_of_find ? ";" : "";
 }
 
 /// True if a backslash at `at` takes the next character as it is; `quote` is open there.
@@ -280,7 +302,7 @@ std::string shell_syntax_in(std::string_view text) {
     } else if (c == '\'' && !in_double_quotes) {
       i = text.find('\'', i + 1);
       if (i == std::string_view::npos) return "";
-    } else if (std::string found = syntax_at(text.substr(i), in_double_quotes); !found.empty()) {
+    } else if (std::string found = syntax_at(text, i, in_double_quotes); !found.empty()) {
       return found;
     }
   }

@@ -145,11 +145,26 @@ po::options_description make_options(const CommandInfo& command, Typed& to) {
   return options;
 }
 
+/// Returns a listing of the first column of what `list` shows of the database that was typed.
+cli::Listing listing_of(std::string_view name, std::string_view option) {
+  // bash splits --db=NAME at the = sign.
+  constexpr std::string_view kScript =
+      "while [ $# -gt 0 ]; do case $1 in --db=*) db=${1#*=} ;; "
+      "--db) [ \"$2\" = \"=\" ] && shift; db=$2 ;; esac; shift; done; "
+      "lauka-history list ";
+  return {.name = std::string(name),
+          .script = std::string(kScript) + std::string(option) +
+                    " ${db:+--db \"$db\"} | sed \"1d; s/  .*//\" | sort -u"};
+}
+
 std::vector<cli::ValueWord> find_value_words(std::string_view shown) {
   if (shown.empty()) return {};
   if (shown == "ROLE") shown = "reference|candidate|anchor|all";
   if (shown == "WHAT") shown = "anchor|reference|nothing";
   cli::ValueWord word = cli::value_words(shown).front();
+  if (shown.find("BENCHMARK") != std::string_view::npos)
+    word.listing = listing_of("benchmarks", "--benchmarks");
+  if (shown.find("SESSION") != std::string_view::npos) word.listing = listing_of("sessions", "");
   word.is_file =
       shown.find("FILE") != std::string_view::npos || shown == "DB" || shown == "OUT.html";
   return {std::move(word)};

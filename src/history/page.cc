@@ -36,6 +36,7 @@ constexpr std::string_view kStyle = R"css(
 .line .spots { stroke-width: 3px; }
 .level { stroke: var(--text); stroke-width: 1.5; stroke-opacity: .7; }
 .plot .interval { stroke-width: 1; stroke-opacity: .6; }
+.trend { stroke-width: 1; stroke-opacity: .4; }
 .at { stroke: var(--worse); stroke-dasharray: 3 3; }
 .at.known { stroke: var(--faint); }
 section { margin-top: 2rem; }
@@ -132,11 +133,23 @@ std::vector<report::Spot> make_spots(const Scale& scale, std::size_t width, std:
   return spots;
 }
 
+/// Connects the points, so that the eye finds the next one.
+std::string draw_trend(const std::vector<report::Spot>& spots) {
+  std::string path;
+  for (const report::Spot& spot : spots)
+    path += fmt::format("{}{} {}", path.empty() ? 'M' : 'L', spot.x, spot.y);
+  return report::svg_path("trend", path);
+}
+
 std::vector<report::TickLabel> commit_labels(const Trend& trend) {
   constexpr std::size_t to_day = 10;
   const std::size_t last = trend.commits.size() - 1;
   std::vector<report::TickLabel> labels;
-  for (const std::size_t i : std::set{std::size_t{0}, last / 2, last})
+  constexpr std::size_t few = 9;  // more labels would hide each other
+  const std::set<std::size_t> places =
+      last + 1 < few ? std::set<std::size_t>{0, last / 2, last}
+                     : std::set<std::size_t>{0, last / 4, last / 2, last - last / 4, last};
+  for (const std::size_t i : places)
     labels.push_back({report::percent_along(static_cast<double>(commit_place(i)), width_of(trend)),
                       commit_name(trend.commits[i]),
                       minute_text(trend.commits[i].began).substr(0, to_day)});
@@ -163,8 +176,9 @@ std::string large_chart(const Scale& scale) {
   std::string content = draw_levels(scale, width, kAcross);
   for (const auto& [css_class, path] : lines) content += report::svg_path(css_class, path);
   const std::string title = title_of(scale.stepped.series);
-  content += report::svg_spots(make_spots(scale, width, kAcross), "c0",
-                               fmt::format(" data-labels=\"{}\"", html_text(names)));
+  const std::vector<report::Spot> spots = make_spots(scale, width, kAcross);
+  content += draw_trend(spots);
+  content += report::svg_spots(spots, "c0", fmt::format(" data-labels=\"{}\"", html_text(names)));
   return fmt::format("<div class=\"chart c0\"{}>\n",
                      report::hover_attributes(scale.axis, scale.metric, "y")) +
          report::svg_along(kChart, scale.axis, scale.metric, width,
@@ -331,10 +345,10 @@ void write_changes(std::vector<Change> changes, const Sink& sink) {
 
 std::string draw_card(const SteppedSeries& stepped) {
   const Scale scale = make_scale(stepped);
-  return report::svg_row(
-      kSmall, "c0", "",
-      draw_levels(scale, report::kAcross, kSmall) +
-          report::svg_spots(make_spots(scale, report::kAcross, kSmall), "c0", ""));
+  const std::vector<report::Spot> spots = make_spots(scale, report::kAcross, kSmall);
+  return report::svg_row(kSmall, "c0", "",
+                         draw_levels(scale, report::kAcross, kSmall) + draw_trend(spots) +
+                             report::svg_spots(spots, "c0", ""));
 }
 
 std::string machines_section(const std::vector<Entry>& entries, const Commits& commits) {

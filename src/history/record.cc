@@ -136,7 +136,7 @@ class RecordReader {
     if (record_.id.empty())
       return Error{"has no session_id, as lauka 0.1 wrote none", "measure again"};
     if (!is_uuid(record_.id))
-      return foreign("its session_id " + cited(there.session_id) + " is no UUID");
+      return foreign("its session_id " + cited(there.session_id) + " is not a UUID");
     if (const Json* metadata = member(document_, "metadata"))
       record_.began = read_time(text_in(*metadata, "start_time"));
     record_.ended = there.ended;

@@ -455,6 +455,21 @@ Result<std::vector<SessionLine>> Loader::sessions(std::size_t last, const std::s
   return lines;
 }
 
+namespace {
+
+/// Returns the error about a class of machines that none of the `variants` has.
+Error no_machine(const std::vector<Row>& variants, const Wanted& wanted) {
+  std::set<std::string> classes;
+  for (const Row& variant : variants) classes.insert(variant[4]);
+  const std::vector<std::string> all(classes.begin(), classes.end());
+  const auto near = nearest_names(wanted.machine, all);
+  return {fmt::format("no machine of class {}", cited(wanted.machine)),
+          near.empty() ? "there are " + listed(all)
+                       : fmt::format("did you mean {}?", listed(near, "or"))};
+}
+
+}  // namespace
+
 Error Loader::no_variant(const Wanted& wanted, const std::set<std::string>& roles) {
   const std::string lists = "lauka-history list --benchmarks lists all";
   if (wanted.benchmark.empty()) return {"no such benchmark", lists};
@@ -499,6 +514,8 @@ Result<std::vector<Variant>> Loader::variants(const Wanted& wanted) {
                           .command = row[3],
                           .machine_class = row[4],
                           .machine = decode_machine(row[5])});
+  if (variants.empty() && !rows->empty() && !wanted.machine.empty())
+    return no_machine(*rows, wanted);
   std::set<std::string> roles;
   for (const Variant& variant : variants)
     if (!variant.role.empty()) roles.insert(variant.role);

@@ -201,6 +201,9 @@ class AppendLog {
 
 bool is_terminal(Stream stream);
 
+/// True if standard input is a pipe or a file that has something to read.
+bool has_waiting_input();
+
 /// Returns the columns of the terminal; `otherwise` if unknown.
 std::size_t terminal_width(Stream stream, std::size_t otherwise);
 

@@ -558,7 +558,21 @@ Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
   return *std::move(bytes);
 }
 
+bool has_waiting_input() {
+  struct stat input {};
+  if (fstat(STDIN_FILENO, &input) != 0) return false;
+  if (S_ISREG(input.st_mode)) return lseek(STDIN_FILENO, 0, SEEK_CUR) < input.st_size;
+  pollfd waiting{STDIN_FILENO, POLLIN, 0};
+  return S_ISFIFO(input.st_mode) && poll(&waiting, 1, 0) == 1 && (waiting.revents & POLLIN) != 0;
+}
+
 Result<void> check_input(const std::string& path) {
+  struct stat input {};
+  // A pipe with a name may have another writer for each run.
+  const bool is_unnamed = path.starts_with("/dev/") || path.starts_with("/proc/");
+  if (is_unnamed && stat(path.c_str(), &input) == 0 && S_ISFIFO(input.st_mode))
+    return Error{"--input " + cited(path) + " is a pipe, which is empty after the first run",
+                 "save what it brings in a file, and name that"};
   if (may(path, R_OK) == 0 && !is_directory(path)) return {};
   const int error = is_directory(path) ? EISDIR : errno;
   return system_error("cannot read " + cited(path), error, "name a file for --input");
@@ -620,7 +634,7 @@ Result<TextFile> TextFile::open(const std::string& path, const std::optional<Use
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat about {};
   if (!file || fstat(file.get(), &about) != 0) return system_error("cannot be read", errno);
-  if (!S_ISREG(about.st_mode)) return Error{"is no regular file", "write its text to one"};
+  if (!S_ISREG(about.st_mode)) return Error{"is not a regular file", "write its text to one"};
   return TextFile(std::move(file));
 }
 

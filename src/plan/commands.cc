@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstring>
 #include <set>
 #include <span>
 #include <utility>
@@ -425,6 +426,36 @@ void add_hints_about_scraped(const CountingOptions& options, std::vector<std::st
   }
 }
 
+/// Returns the option that was meant by one with a dash of typography, which word processors make
+/// of hyphens: "–r", "—runs"; empty if it has none.
+std::string with_plain_dash(std::string_view word) {
+  for (const auto& [dash, plain] :
+       {std::pair("\u2013", "-"), std::pair("\u2014", "--"), std::pair("\u2212", "-")})
+    if (word.starts_with(dash)) return plain + std::string(word.substr(std::strlen(dash)));
+  return "";
+}
+
+/// "-n 5" is how other tools set the number of runs.
+void add_hints_about_names(const CommandOptions& options, std::vector<std::string>& hints) {
+  for (const std::string& name : options.names)
+    if (!name.empty() && options.parameters.empty() &&
+        name.find_first_not_of("0123456789") == std::string::npos)
+      hints.push_back(fmt::format("-n {0} names a command {0}; for {0} runs write -r {0}", name));
+}
+
+/// All commands run in one shell, so that another one before it has no effect.
+void add_hint_about_two_shells(const std::vector<TypedOption>& typed,
+                               std::vector<std::string>& hints) {
+  std::vector<std::string> shells;
+  for (const TypedOption& option : typed)
+    if (option.key == "shell" && !option.words.empty()) shells.push_back(option.words.front());
+  if (shells.size() > 1 && shells.front() != shells.back())
+    hints.push_back(
+        fmt::format("all commands run in the last --shell, {}; to compare shells, write "
+                    "each into its command: '{} -c ...'",
+                    cited(shells.back()), shells.front()));
+}
+
 /// A grep whose output is thrown away may stop early: GNU's does at the first match.
 void add_hint_about_output(const std::vector<Command>& commands, std::vector<std::string>& hints) {
   for (const Command& command : commands) {
@@ -567,7 +598,7 @@ Result<void> check_layouts(const Options& options, const std::vector<Command>& c
 }
 
 Error too_many_names(std::size_t names, std::size_t commands) {
-  return Error{fmt::format("{} names (-n) for {}", names, plural(commands, "command")),
+  return Error{fmt::format("{} (-n) for {}", plural(names, "name"), plural(commands, "command")),
                "give at most one name per command"};
 }
 
@@ -586,7 +617,12 @@ Error with_suggestion(Error error, const Plan& plan, std::size_t failed) {
                                          : "";
     return {error.what, std::string(meant) + (word.empty() ? "" : " " + shell_quoted(word))};
   }
-  if (command.words.front().starts_with('-')) return {error.what, "options go before --"};
+  if (const std::string option = with_plain_dash(command.words.front()); !option.empty())
+    return {error.what, "an option begins with a plain hyphen: write " + option};
+  if (command.words.front().starts_with('-'))
+    return {error.what,
+            (plan.unquoted.empty() ? "" : "quote the command: " + plan.unquoted + "; ") +
+                "lauka's own options go before --"};
   const std::string joined = joined_words(plan.commands, failed);
   if (joined.empty()) return error;
   return {error.what, "if it is an argument, quote it together with its program: " +
@@ -598,6 +634,8 @@ std::vector<std::string> hints_about(const Options& options, const std::vector<C
   add_hints_about_shells(options.commands, hints);
   if (options.commands.unquoted && !options.commands.unquoted->note.empty())
     hints.push_back(options.commands.unquoted->note);
+  if (!options.commands.unquoted) add_hints_about_names(options.commands, hints);
+  add_hint_about_two_shells(options.typed, hints);
   add_hints_about_duration(options.typed, options.run.duration, hints);
   add_hints_about_scraped(options.counting, hints);
   add_hint_about_output(commands, hints);

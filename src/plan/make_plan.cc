@@ -144,6 +144,19 @@ Result<void> check_engine(const CountingOptions& options, const EventSet& events
   return one.error().prefixed(fmt::format("--engine {}", row_of(options.engine).name));
 }
 
+/// Refuses a row of --metrics that is an event which the engine knows but cannot count here, with
+/// the reason.
+Result<void> check_listed_events(const CountingOptions& options, const EventSet& events,
+                                 const SelectEvents& select_events) {
+  if (options.metrics != MetricSelection::Listed || !events.events.empty()) return {};
+  for (const std::string& row : options.metric_list) {
+    const std::string name(name_of_row(row));
+    if (role_of_event(name) == Role::Other) continue;
+    if (auto counted = select_events({{name}, false}); !counted) return counted.error();
+  }
+  return {};
+}
+
 /// Returns the events to count: none if only times are shown and no event is requested.
 Result<EventSet> choose_events(const CountingOptions& options, const RunOptions& run,
                                const WantedByName& by_name, const SelectEvents& select_events) {
@@ -158,6 +171,7 @@ Result<EventSet> choose_events(const CountingOptions& options, const RunOptions&
   auto events = select_wanted(options, by_name, with_defaults, select_events);
   if (!events) return refused_events(by_name, events.error());
   if (auto counts = check_engine(options, *events, select_events); !counts) return counts.error();
+  if (auto rows = check_listed_events(options, *events, select_events); !rows) return rows.error();
   const std::size_t passes = events->passes_of(RoundKind::Timed);
   const auto most_runs = run.runs ? run.runs : run.max_runs;
   // Events that the user did not request may go uncounted: better than to refuse `-r 1`.
@@ -427,11 +441,12 @@ Result<Plan> make_plan(const Options& options, const SelectEvents& select_events
     return percentiles.error();
   if (counting.region) show_region(choose_metrics(options), plan.metrics);
   if (counting.metrics == MetricSelection::Listed) {
-    const Result<void> listed = list_rows(counting.metric_list, plan.metrics);
+    const Result<void> listed = list_rows(counting.metric_list, counting.percentiles, plan.metrics);
     if (!listed) return listed.error();
   }
   plan.presentation.every_row =
       counting.metrics != MetricSelection::Default || !counting.events.empty();
+  plan.presentation.hides_zeros = counting.metrics == MetricSelection::All;
   show_times_in(options.output.presentation.time_unit, plan.metrics);
   plan.setting.stop = make_stop_rule(options.run, plan.setting.events.passes_of(RoundKind::Timed));
   if (auto judgement = add_judgement(options, plan); !judgement) return judgement.error();

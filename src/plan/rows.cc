@@ -480,7 +480,8 @@ bool are_all_built_in(const std::vector<std::string>& list) {
   });
 }
 
-Result<void> list_rows(const std::vector<std::string>& list, std::vector<Metric>& metrics) {
+Result<void> list_rows(const std::vector<std::string>& list, const std::vector<double>& percentiles,
+                       std::vector<Metric>& metrics) {
   std::size_t listed = 0;
   for (const std::string& text : list) {
     RowRequest wanted{text};
@@ -499,6 +500,14 @@ Result<void> list_rows(const std::vector<std::string>& list, std::vector<Metric>
       if (unit == nullptr || unit->unit != metric->unit) return unfit_unit(*metric, wanted.unit);
       metric->shown_in = unit;
     }
+    std::rotate(metrics.begin() + static_cast<std::ptrdiff_t>(listed), metric, metric + 1);
+    ++listed;
+  }
+  // What --percentiles names is asked for, too.
+  for (const double percent : percentiles) {
+    const auto place = find_metric(metrics, name_of_percentile(percent));
+    if (!place || *place < listed) continue;
+    const auto metric = metrics.begin() + static_cast<std::ptrdiff_t>(*place);
     std::rotate(metrics.begin() + static_cast<std::ptrdiff_t>(listed), metric, metric + 1);
     ++listed;
   }

@@ -20,9 +20,10 @@ namespace lauka {
 bool are_all_built_in(const std::vector<std::string>& list);
 
 /// Puts the metrics that `list` names (NAME or NAME:UNIT) first, in its order, and shows these
-/// alone. Refuses a name that is not measured and a unit that does not fit, with what was most
-/// likely meant.
-Result<void> list_rows(const std::vector<std::string>& list, std::vector<Metric>& metrics);
+/// alone; after them the rows of `percentiles` (in percent), which were asked for, too. Refuses a
+/// name that is not measured and a unit that does not fit, with what was most likely meant.
+Result<void> list_rows(const std::vector<std::string>& list, const std::vector<double>& percentiles,
+                       std::vector<Metric>& metrics);
 
 /// Shows every time in `unit` (null: as each fits) that was not asked for in another one.
 void show_times_in(const DisplayUnit* unit, std::vector<Metric>& metrics);

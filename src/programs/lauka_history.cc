@@ -95,8 +95,19 @@ Result<void> for_each_series(Loader& loader, const Wanted& wanted,
   if (!found && !wanted.branch.empty())
     return Error{"no sessions on branch " + cited(wanted.branch),
                  "lauka-history list shows the branches"};
-  if (!found) return Error{"no such metric", "lauka-history show --metric all shows all"};
-  return {};
+  if (found) return {};
+  std::set<std::string> names;
+  for (const Variant& variant : *variants) {
+    const auto all = loader.series(variant, {.metrics = {"all"}});
+    if (!all) return all.error();
+    for (const Series& series : *all) names.insert(series.metric.name);
+  }
+  const std::string wanted_name = wanted.metrics.empty() ? "" : wanted.metrics.front();
+  const auto near =
+      nearest_names(wanted_name, std::vector<std::string>(names.begin(), names.end()));
+  return Error{"no metric " + cited(wanted_name),
+               near.empty() ? "lauka-history show --metric all shows all"
+                            : fmt::format("did you mean {}?", listed(near, "or"))};
 }
 
 /// The same with the steps of each series.
@@ -302,12 +313,27 @@ int finish(const Answer& answer) {
   return static_cast<int>(answer.status);
 }
 
+/// Refuses the files if none of them can be read: no new database is made for nothing.
+bool refuse_unless_readable(const std::vector<std::string>& files) {
+  std::vector<Error> errors;
+  for (const std::string& file : files) {
+    const auto record = record_in(file);
+    if (record) return false;
+    errors.push_back(record.error().prefixed(cited(file)));
+  }
+  for (const Error& error : errors) refuse(error, ExitStatus::Failed);
+  return true;
+}
+
 int run(std::span<const std::string> arguments) {
   const auto request = parse(arguments);
   if (!request) return refuse(request.error(), ExitStatus::Usage);
   if (request->action == Action::Say) return finish({request->answer});
   if (request->action == Action::Combine && !request->words.empty())
     return finish(combine_files(*request));
+  if (request->action == Action::Add && request->database.find(':') == std::string::npos &&
+      !os::is_regular_file(request->database) && refuse_unless_readable(request->words))
+    return static_cast<int>(ExitStatus::Failed);
   auto database = open_history(request->database,
                                request->action == Action::Add ? Access::Write : Access::Read);
   if (!database) return refuse(database.error(), ExitStatus::Failed);

@@ -8,6 +8,8 @@
 #include "report/screen.h"
 #include "report/table.h"
 
+#include <span>
+
 #include <fmt/format.h>
 
 namespace lauka::report {
@@ -51,6 +53,10 @@ thead th { color: var(--faint); font-weight: 600; font-size: .85rem; }
 .better { color: var(--better); font-weight: 600; }
 .worse, .fail { color: var(--worse); font-weight: 600; }
 .unsure { color: var(--faint); }
+.value span { white-space: nowrap; }
+.scanned :is(.better, .worse) { color: var(--text); } .scanned .sign { display: none; }
+.scanned :is(.c0, .c1, .c2, .c3, .c4, .c5, .c6, .c7) { color: var(--c0); }
+.scanned .matrix :is(td.better, td.worse) { background: color-mix(in srgb, var(--c0) 12%, transparent); }
 .sortable thead th { cursor: pointer; }
 .sortable td[style] { background: linear-gradient(to left, color-mix(in srgb, currentColor 18%, transparent) var(--bar), transparent 0); }
 .chart { background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: .6rem; margin: .4rem 0; }
@@ -67,7 +73,6 @@ input[type=radio] { margin: 0 .3rem 0 0; } label { margin-right: 1rem; font-size
 #scan-linear:checked ~ .logarithmic, #scan-logarithmic:checked ~ .linear { display: none; }
 .matrix td.better { background: color-mix(in srgb, var(--better) 12%, transparent); }
 .matrix td.worse { background: color-mix(in srgb, var(--worse) 12%, transparent); }
-.matrix td { white-space: normal; }
 .matrix tbody th { min-width: 14rem; }
 #tip { position: fixed; z-index: 1; max-width: 22rem; padding: .25rem .5rem; border-radius: 4px; background: var(--text);
   color: var(--ground); font-size: .85rem; pointer-events: none; overflow-wrap: anywhere; }
@@ -339,6 +344,11 @@ void write_overview(const Results& results, const Sink& sink) {
   if (!metric || !is_drawn(results, *metric)) return;
   sink("<h2>" + html_text(results.session.metrics[*metric].name) + "</h2>\n");
   overview_chart(results, *metric, sink);
+  if (has_deltas_of(results, *metric))
+    sink(
+        "<p class=\"aside\">Values are medians. Percentages are changes of the typical round, "
+        "which "
+        "may differ from the change of the medians.</p>\n");
   const std::string scan = scan_chart(results, *metric);
   if (!scan.empty()) sink("<h2>Scaling</h2>\n" + scan);
   const std::string matrix = delta_matrix(results);
@@ -380,13 +390,13 @@ void write_drawings(const Results& results, const Sink& sink) {
   }
 }
 
-void write_tables(const Results& results, const Sink& sink) {
+void write_tables(const Results& results, bool every_row, const Sink& sink) {
   sink("<details>\n<summary>Tables</summary>\n");
   for (const std::size_t c : order_rows(results)) {
     const CommandResult& command = results.commands[c];
     sink(fmt::format("<h3>{}: {}</h3>\n", html_text(benchmark_title(results, c)),
                      command_html(results, c)));
-    if (has_values(command)) sink(table_html(full_table(results, c, true, true)));
+    if (has_values(command)) sink(table_html(full_table(results, c, every_row, true)));
   }
   sink("</details>\n");
 }
@@ -402,39 +412,76 @@ std::string page_title(const Report& report) {
   return names;
 }
 
+/// Up to so many benchmarks of a suite are drawn with all metrics, some 50 kB each: a page of more
+/// would take a browser long.
+constexpr std::size_t kMostDrawnWhole = 50;
+
+/// Returns how many rows of a suite got worse and better.
+std::string changes_in_one_line(std::span<const ChangeRow> changes) {
+  const auto count = [&](std::string_view css_class) {
+    return std::ranges::count(changes, css_class, &ChangeRow::css_class);
+  };
+  const auto worse = count(ink_class(Ink::Red));
+  const auto better = count(ink_class(Ink::Green));
+  return fmt::format("{} worse, {} better, {} without a significant change",
+                     worse == 0 ? "Nothing" : fmt::format("{}", worse), better,
+                     std::ssize(changes) - worse - better);
+}
+
 void write_suite_page(const Report& suite, const Sink& sink) {
   if (!suite.complete())
     sink("<p class=\"fail\">The session was cut short: these are the runs up to then.</p>\n");
-  sink(elements(split_lines(gates_in_one_line(suite)), "<p class=\"answer\">", "</p>"));
+  const std::vector<ChangeRow> changes = suite_changes(suite);
+  sink(elements(
+      {changes_in_one_line(std::span(changes).first(changes.size() - suite.geomeans.size()))},
+      "<p class=\"answer\">", "</p>"));
+  sink(elements(split_lines(gates_in_one_line(suite)), "<p>", "</p>"));
   std::string items;
   for (const Results* one : order_rows(suite)) items += gate_items(*one, false, one->benchmark);
   sink(gate_list(items));
+  sink(circumstances(suite.benchmarks.front().session.circumstances));
   sink(elements(split_lines(largest_functions(suite)), "<p>", "</p>"));
-  if (const std::string changes = change_chart(suite_changes(suite)); !changes.empty())
-    sink("<h2>Changes</h2>\n" + changes);
+  if (const std::string chart = change_chart(changes); !chart.empty())
+    sink("<h2>Changes</h2>\n" + chart);
   sink("<h2>" + html_text(suite_title(suite)) + "</h2>\n" + table_html(suite_table(suite)));
   sink(caveats(warning_texts(suite, {}), note_lines(suite)));
   sink("<h2>Benchmarks</h2>\n");
+  const bool has_many = suite.benchmarks.size() > kMostDrawnWhole;
+  if (has_many)
+    sink(
+        fmt::format("<p class=\"faint\">Of so many benchmarks each has its first metric drawn, and "
+                    "the rows shown by default. {} draws all of one.</p>\n",
+                    message_html("lauka --suite FILE --only NAME --export-html PAGE")));
   for (const Results* one : order_rows(suite)) {
     sink("<details>\n<summary>" + html_text(one->benchmark) + "</summary>\n" + verdict_part(*one) +
          function_part(*one));
-    write_drawings(*one, sink);
-    write_tables(*one, sink);
+    const auto primary = primary_metric(one->session.metrics);
+    if (!has_many) {
+      write_drawings(*one, sink);
+    } else if (primary && is_drawn(*one, *primary)) {
+      distribution_chart(*one, *primary, sink);
+    }
+    write_tables(*one, !has_many, sink);
     sink("</details>\n");
   }
 }
 
 void write_session_page(const Report& report, const Sink& sink) {
   const Results& results = report.benchmarks.front();
-  sink(verdict_part(results));
+  // Growth along a parameter was asked for: it is neither good nor bad, and no command stands out.
+  const auto primary = primary_metric(results.session.metrics);
+  const bool is_scan = primary && one_was_typed(results) && !scan_chart(results, *primary).empty();
+  sink(verdict_part(results) + circumstances(results.session.circumstances));
   sink(function_part(results));
+  if (is_scan) sink("<div class=\"scanned\">\n");
   write_overview(results, sink);
   std::vector<std::string> notes = split_lines(shell_lines(results));
   for (const Note& note : results.session.notes) notes.push_back(note.text);
   sink(caveats(warning_texts(report, {}), notes));
   sink("<h2>Charts</h2>\n");
   write_drawings(results, sink);
-  write_tables(results, sink);
+  write_tables(results, true, sink);
+  if (is_scan) sink("</div>\n");
 }
 
 }  // namespace
@@ -456,7 +503,6 @@ void write_html(const Report& report, const Sink& sink) {
   write_page_begin(page_title(report), "", sink);
   if (!first.presentation.description.empty())
     sink("<p>" + html_text(first.presentation.description) + "</p>\n");
-  sink(circumstances(first.session.circumstances));
   if (report.is_suite()) {
     write_suite_page(report, sink);
   } else {

@@ -121,9 +121,10 @@ std::string rounds_text(const gate::Verdict& verdict) {
                          fmt::format("{:.2g}", static_cast<double>(verdict.planned_rounds)))));
 }
 
-/// "slow runs rarer than 1 in 20 would not have shown": the blind spot of so many runs.
+/// Returns the blind spot of so many runs: "slow runs that happen less than once in 20 could have
+/// been missed".
 std::string not_shown(std::size_t runs, bool is_slowness, double confidence) {
-  return fmt::format("{} rarer than 1 in {:.0f} would not have shown",
+  return fmt::format("{} that happen less than once in {:.0f} could have been missed",
                      is_slowness ? "slow runs" : "unusual runs",
                      1.0 / gate::rarest_shown(runs, confidence));
 }
@@ -247,7 +248,7 @@ std::string_view limit_of(PrecisionEnd end) {
     case PrecisionEnd::MaxRuns:
       return "--max-runs was reached";
     case PrecisionEnd::Duration:
-      return "--duration was used up";
+      return "the --duration of each command was used up";
     case PrecisionEnd::ReferenceGone:
       return "in sequential order no command is run again; --order random takes turns";
     case PrecisionEnd::Gates:
@@ -334,10 +335,16 @@ struct EndingWords {
       run = fmt::format(" ({} {})", row_of(failed.kind).undoes() ? "after" : "before",
                         run_text(*failed.step));
     }
-    return message(fmt::format(
-               "--{} of {}{} {}{}", row_of(failed.kind).name, cited(names.at(failed.command)), run,
-               describe(failed.outcome),
-               can_be_ignored(failed.outcome) ? "; append '|| true' to ignore that" : "")) +
+    constexpr int not_found = 127;  // POSIX XCU 2.8.2
+    const auto* exited = std::get_if<Exited>(&failed.outcome);
+    const std::string_view remedy =
+        exited != nullptr && exited->status == not_found
+            ? ", with which sh ends if there is no such command: check its name"
+        : can_be_ignored(failed.outcome) ? "; append '|| true' to ignore that"
+                                         : "";
+    return message(fmt::format("--{} of {}{} {}{}", row_of(failed.kind).name,
+                               cited(names.at(failed.command)), run, describe(failed.outcome),
+                               remedy)) +
            indented(failed.output_end);
   }
 
@@ -396,7 +403,8 @@ struct OutcomeWords {
   std::string operator()(const Stopped& end) const {
     const bool terminal = end.signal == SIGTTIN || end.signal == SIGTTOU;
     return fmt::format("was stopped by {}: {}", os::signal_name(end.signal),
-                       terminal ? "it wants the terminal, which commands run by lauka do not have"
+                       terminal ? "it wants the terminal, which commands run by lauka do not have; "
+                                  "start it with setsid -w, without one"
                                 : "nothing would have resumed it, so it " + killed(end.survivor));
   }
 
@@ -735,10 +743,8 @@ WhyTable why_table(const Results& results) {
   if (results.explanations.size() < 2) return all;
   if (std::ranges::all_of(results.explanations, [](const Why& why) {
         return why.lacks_instructions && why.lacks_cycles;
-      })) {
-    all.remarks = {"why: unknown, as " + list_remarks(results.explanations.front()).front()};
+      }))
     return all;
-  }
   std::set<WallPart> parts;
   for (const Why& why : results.explanations)
     for (const WallFactor& factor : why.factors) parts.insert(factor.part);

@@ -153,12 +153,31 @@ std::string draw_line(const Axes& axes, const Series& series, const stats::Power
   return svg_path("fitted", "M" + at(series.points.front().x) + "L" + at(series.points.back().x));
 }
 
+/// Returns the values of the parameter that were measured, as far as their labels have room.
+std::vector<double> measured_ticks(const std::vector<Series>& all, const Axis& axis) {
+  constexpr double least_percent = 9.0;  // between labels, on a phone
+  std::set<double> values;
+  for (const Series& series : all)
+    for (const Point& point : series.points) values.insert(point.x);
+  std::vector<double> ticks;
+  for (const double value : values) {
+    const bool is_last = value == *values.rbegin();
+    const auto is_near = [&](double other) {
+      return axis.percent(value) - axis.percent(other) < least_percent;
+    };
+    if (is_last) std::erase_if(ticks, is_near);
+    if (ticks.empty() || is_last || !is_near(ticks.back())) ticks.push_back(value);
+  }
+  return ticks;
+}
+
 std::string view(const Results& results, std::size_t metric, const std::vector<Series>& all,
                  const std::string& parameter, bool logarithmic) {
   const Metric& of = results.session.metrics[metric];
   const auto [x, y] = find_extents(all);
   const auto axis = logarithmic ? logarithmic_axis : axis_over;
-  const Axes axes{axis(x.low, x.high), axis(logarithmic ? y.low : std::min(y.low, 0.0), y.high)};
+  Axes axes{axis(x.low, x.high), axis(logarithmic ? y.low : std::min(y.low, 0.0), y.high)};
+  axes.x.ticks = measured_ticks(all, axes.x);
   std::string content = svg_grid(axes.x, kAcross);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto law = logarithmic ? fit_law(all[i], results.session.confidence) : std::nullopt;

@@ -90,6 +90,12 @@ std::string full_tables(const Results& results, const Style& style) {
     if (style.histogram) text += histogram(results, c, style);
   }
   const std::string_view note = interval_note(tables, fitted);
+  const bool has_all = style.verbose || std::ranges::none_of(results.commands, [&](const auto& of) {
+                         return std::ranges::any_of(of.rows, [&](const auto& row) {
+                           return is_all_zero(results, row.metric);
+                         });
+                       });
+  if (!has_all) text += dim_note("rows that are 0 in each run are left out; -v shows them", style);
   return text + dim_note(note.empty() ? why_no_interval(results, style) : note, style);
 }
 
@@ -315,6 +321,12 @@ std::string about_short_runs(const Results& results, const Style& style) {
       style);
 }
 
+std::string titled_compact_text(const Results& results, std::size_t metric, const Style& style) {
+  const std::string title = compact_title(results, metric);
+  return inked(style.width > 0 ? cut_middle(title, style.width) : title, Ink::Bold, style.color) +
+         "\n" + compact_text(results, metric, style);
+}
+
 /// One table for all commands for each metric shown, or a matrix, and what they leave out; the
 /// histograms below, each under its command's name.
 std::string compact_tables(const Results& results, const Style& style) {
@@ -323,9 +335,7 @@ std::string compact_tables(const Results& results, const Style& style) {
   std::string text;
   for (const std::size_t metric : metrics) {
     if (!text.empty()) text += "\n";
-    const std::string title = compact_title(results, metric);
-    text += inked(style.width > 0 ? cut_middle(title, style.width) : title, Ink::Bold, style.color);
-    text += "\n" + compact_text(results, metric, style);
+    text += titled_compact_text(results, metric, style);
   }
   text += hidden_rows_line(results, metrics, style) + histograms(results, style);
   return text + dim_note(why_no_interval(results, style), style);
@@ -337,6 +347,8 @@ std::string tables(const Results& results, const Style& style) {
     text = fmt::format("Deltas are against {}, measured earlier.\n\n",
                        one_line(results.session.reference.baseline->file));
   }
+  if (begins_compact(results))
+    text += titled_compact_text(results, *primary_metric(results.session.metrics), style) + "\n";
   text += is_compact(results) ? compact_tables(results, style) : full_tables(results, style);
   for (const std::string& line : split_lines(layout_lines(results))) text += dim_note(line, style);
   if (style.verbose)

@@ -396,8 +396,8 @@ ScreenSections screen_sections(const Report& suite, const Style& style, bool qui
     if (!functions.empty())
       text += "\n" + inked(one_line(one->benchmark), Ink::Bold, style.color) + functions;
   }
-  std::string below = suite_gate_lines(suite, quiet || style.verbose, style.color);
-  if (!quiet) below += gates_in_one_line(suite);
+  const std::string below =
+      suite_gate_lines(suite, style.verbose && !quiet, style.color) + gates_in_one_line(suite);
   std::string verdicts = text.empty() || below.empty() ? "" : "\n";
   for (const std::string& line : split_lines(below))
     verdicts += wrapped(style.ascii ? to_ascii(line) : line, style.width) + "\n";

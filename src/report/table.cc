@@ -112,9 +112,7 @@ std::string breakable(const std::string& delta) {
   constexpr std::string_view no_break = "\u00a0";
   std::string html;
   for (std::size_t i = 0; i < delta.size(); ++i) {
-    const bool may_break =
-        delta[i] == ' ' && i > 0 &&
-        (delta.substr(i + 1).starts_with("(") || delta.substr(0, i).ends_with("…"));
+    const bool may_break = delta[i] == ' ' && i > 0 && delta.substr(i + 1).starts_with("(");
     if (delta[i] == ' ' && !may_break)
       html += no_break;
     else
@@ -535,6 +533,21 @@ bool is_compact(const Results& results) {
   return results.presentation.table == TableChoice::Compact;
 }
 
+bool is_all_zero(const Results& results, std::size_t metric) {
+  constexpr std::size_t few = 20;  // of many the table is compact
+  return results.presentation.hides_zeros && results.commands.size() <= few &&
+         std::ranges::all_of(results.commands, [&](const CommandResult& command) {
+           const MetricResult* row = row_of(command, metric);
+           return row == nullptr ||
+                  (row->summary && row->summary->min == 0.0 && row->summary->max == 0.0);
+         });
+}
+
+bool begins_compact(const Results& results) {
+  return results.presentation.table == TableChoice::Auto && !is_compact(results) &&
+         results.commands.size() > 2 && primary_metric(results.session.metrics);
+}
+
 const MetricResult* shown_row(const CommandResult& command, std::size_t metric) {
   return has_values(command) ? row_of(command, metric) : nullptr;
 }
@@ -584,7 +597,7 @@ Table full_table(const Results& results, std::size_t command, bool verbose, bool
       list_columns({.is_for_page = for_page, .has_deltas = has_delta(results, of, verbose)});
   for (const MetricResult& row : of.rows) {
     const Metric& metric = results.session.metrics[row.metric];
-    if (!is_shown(metric, verbose)) continue;
+    if (!is_shown(metric, verbose) || (!verbose && is_all_zero(results, row.metric))) continue;
     TableRow& cells = table.rows.emplace_back();
     for (const MetricColumn& column : columns)
       cells.push_back(column.cell({results, command, metric, &row, false}));
@@ -609,7 +622,8 @@ Table markup_table(const Results& results, const Markup& markup) {
       first += line_break + markup.text(parameter.name + " = " + parameter.value);
     for (const MetricResult& row : command.rows) {
       const Metric& metric = results.session.metrics[row.metric];
-      if (!is_shown(metric, false) || !has_values(command)) continue;
+      if (!is_shown(metric, false) || !has_values(command) || is_all_zero(results, row.metric))
+        continue;
       TableRow& cells = table.rows.emplace_back(TableRow{{std::exchange(first, "")}});
       for (const MetricColumn& column : columns)
         cells.push_back(column.cell({results, c, metric, &row, false}));
@@ -679,7 +693,8 @@ std::string scan_table(const Results& results, const Style& style) {
   });
   if (grid.rows.size() < 2) return "";
   const bool has_one = grid.columns.size() == 1;
-  if (is_compact(results) && has_one) return "";  // it has the values itself
+  // A compact table has the values itself.
+  if ((is_compact(results) || begins_compact(results)) && has_one) return "";
   Table table{.columns = {bold_column(names.front(), Holds::Text, Cut::Middle)},
               .steps = {kScanSteps.begin(), kScanSteps.end()}};
   for (const GridColumn& column : grid.columns)

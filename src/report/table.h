@@ -163,6 +163,10 @@ bool one_was_typed(const Results& results);
 /// True if a table has a row for each command: with five or more, unless --table says otherwise.
 bool is_compact(const Results& results);
 
+/// True if a compact table of the first metric precedes the blocks of rows: of three and four
+/// commands, whose blocks would hide the answer.
+bool begins_compact(const Results& results);
+
 /// Returns a compact table's row of a metric; null if no run has a value.
 const MetricResult* shown_row(const CommandResult& command, std::size_t metric);
 
@@ -171,6 +175,9 @@ std::vector<std::size_t> order_rows(const Results& results);
 
 /// Returns the value of the first metric shown; infinite if it has none.
 double sort_value(const Results& results, std::size_t command);
+
+/// True if the row is 0 in each run of every command, and zeros are left out.
+bool is_all_zero(const Results& results, std::size_t metric);
 
 /// Returns the metrics that get a compact table: the first shown alone, or each requested one.
 std::vector<std::size_t> compact_metrics(const Results& results, bool verbose);

@@ -29,7 +29,7 @@ std::string shown(std::string_view line, bool from_begin, bool with_break) {
   return (from_begin ? "" : "…") + cited(text);
 }
 
-constexpr const char* kRemedy = "mend it, or leave --expect-output out";
+constexpr const char* kRemedy = "fix the command, or leave --expect-output out";
 
 bool was_made_alike(const Command& reference, const Command& command) {
   return std::ranges::all_of(reference.parameters, [&](const Parameter& one) {
@@ -282,7 +282,7 @@ Result<std::vector<std::optional<double>>> ReportedValues::read_values(const Ste
   for (const os::MetricFiles::Written& written : batch_) {
     if (written.place != place) continue;
     if (!written.is_whole)
-      return Error{fmt::format("{} is no file, or larger than 1 MB", kMetricsVariable),
+      return Error{fmt::format("{} is not a regular file, or is larger than 1 MB", kMetricsVariable),
                    "write fewer lines, or their sum"};
     auto read_all = read(written.text, values);
     if (!read_all) return read_all.error();

@@ -9,9 +9,12 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <string_view>
 #include <utility>
 #include <variant>
+
+#include <fmt/format.h>
 
 namespace lauka {
 namespace {
@@ -160,6 +163,12 @@ Error no_start_up(const os::ProgramSpec& spec, std::string_view why, std::string
           std::move(remedy)};
 }
 
+/// True if it was stopped because commands run by lauka do not have the terminal.
+bool wants_terminal(const Outcome& outcome) {
+  const auto* stopped = std::get_if<Stopped>(&outcome);
+  return stopped != nullptr && (stopped->signal == SIGTTIN || stopped->signal == SIGTTOU);
+}
+
 /// Runs an empty command again and again; empty when the user interrupts.
 // NOLINTNEXTLINE(readability-function-cognitive-complexity): each branch ends the runs
 Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& launcher,
@@ -180,6 +189,9 @@ Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& 
       if (std::holds_alternative<Cancelled>(ended.outcome)) return std::vector<Usage>{};
       if (std::holds_alternative<TimedOut>(ended.outcome))
         return no_start_up(spec, "took longer than --timeout", "allow more time, or use -N");
+      if (wants_terminal(ended.outcome))
+        return no_start_up(spec, "was stopped, as it wants the terminal,",
+                           "write --shell 'setsid -w " + spec.words.front() + " ...'");
       if (!succeeded(ended.outcome))
         return no_start_up(spec, "failed", "check that it accepts -c, or use -N");
       if (counts) runs.push_back(ended.usage);
@@ -212,6 +224,16 @@ os::ProgramSpec make_program(const Plan& plan, const Command& command,
   return spec;
 }
 
+Error Programs::missing(Error error, std::size_t command) const {
+  const Command& wanted = plan_.commands[command];
+  const std::string file = wanted.folder.empty() ? wanted.text : wanted.folder + "/" + wanted.text;
+  if (!plan_.shell && wanted.words.size() > 1 && os::is_regular_file(file))
+    return {std::move(error.what), fmt::format("the file {} is there: quote its name inside the "
+                                               "command, as in \"'{}'\"",
+                                               cited(wanted.text), one_line(wanted.text))};
+  return with_suggestion(std::move(error), plan_, command);
+}
+
 Result<void> Programs::prepare() {
   std::vector<std::optional<std::size_t>> simulated_by = {std::nullopt};
   for (std::size_t pass = 0; pass < armed_.size(); ++pass)
@@ -220,8 +242,7 @@ Result<void> Programs::prepare() {
     for (std::size_t command = 0; command < plan_.commands.size(); ++command) {
       for (std::uint32_t layout = 0; layout < plan_.setting.layouts; ++layout) {
         const auto id = find(pass, !pass && has_metric_files_, command, layout);
-        if (!id && !may_be_made_later(plan_.commands[command]))
-          return with_suggestion(id.error(), plan_, command);
+        if (!id && !may_be_made_later(plan_.commands[command])) return missing(id.error(), command);
       }
     }
   }
@@ -283,7 +304,8 @@ std::optional<HookFailed> HookRunner::run(Moment moment, std::uint32_t command,
 
 std::optional<HookFailed> HookRunner::run(const HookRow& row, std::uint32_t command,
                                           std::uint32_t layout, const std::optional<Step>& step) {
-  const auto program = programs_.at(std::size_t{command} * plan_.setting.layouts + layout)[row.kind];
+  const auto program =
+      programs_.at(std::size_t{command} * plan_.setting.layouts + layout)[row.kind];
   if (!program) return std::nullopt;
   const os::Launch launch{.program = *program,
                           .value = step ? iteration_value(*step) : "",

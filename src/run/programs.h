@@ -49,6 +49,9 @@ class Programs {
   Result<os::ProgramId> find(std::optional<std::size_t> simulated_by, bool writes_metrics,
                              std::size_t command, std::uint32_t layout);
 
+  /// Returns the error about a command that cannot be run, with what was most likely meant.
+  Error missing(Error error, std::size_t command) const;
+
   const Plan& plan_;
   os::Launcher& launcher_;
   const std::optional<User>& user_;

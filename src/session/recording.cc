@@ -232,7 +232,7 @@ Result<Reference> choose_reference(const Options& options, const std::vector<Rec
       return command.name == options.from_reference || command.text == options.from_reference;
     });
     if (!found)
-      return Error{fmt::format("--reference {} is no command of {}", cited(options.from_reference),
+      return Error{fmt::format("--reference {} is not a command of {}", cited(options.from_reference),
                                cited(sessions.front().file)),
                    "write its name as the table shows it, the first of them being " +
                        cited(plan.commands.front().name)};
@@ -425,12 +425,15 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
       !percentiles)
     return percentiles.error();
   if (options.counting.metrics == MetricSelection::Listed)
-    if (auto listed = list_rows(options.counting.metric_list, plan.metrics); !listed)
+    if (auto listed =
+            list_rows(options.counting.metric_list, options.counting.percentiles, plan.metrics);
+        !listed)
       return listed.error();
   show_times_in(options.output.presentation.time_unit, plan.metrics);
   plan.confidence = options.gates.confidence.value_or(sessions.front().confidence);
   plan.presentation = options.output.presentation;
   plan.presentation.every_row = options.counting.metrics != MetricSelection::Default;
+  plan.presentation.hides_zeros = options.counting.metrics == MetricSelection::All;
   auto reference = choose_reference(options, sessions, plan);
   if (!reference) return reference.error();
   plan.reference = *std::move(reference);

@@ -30,11 +30,16 @@ bool is_there(const std::string& program) {
   return false;
 }
 
-/// Returns bash's completions of these words, the last one unfinished.
+/// Returns bash's completions of these words, the last one unfinished, in a folder with the folders
+/// dir-a and dir-b.
 std::string bash_offers(const std::string& words) {
   const Folder folder;
+  std::filesystem::create_directory(folder.file("dir-a"));
+  std::filesystem::create_directory(folder.file("dir-b"));
   std::ofstream(folder.file("try"))
-      << "source '" << written("lauka.bash") << "'\nCOMP_WORDS=(" << words
+      << "cd '" << folder.path() << "'\nPATH='"
+      << std::filesystem::path(places::kProgram).parent_path().string() << "':$PATH\nsource '"
+      << written("lauka.bash") << "'\nCOMP_WORDS=(" << words
       << ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_lauka\n"
          "echo \"${COMPREPLY[*]}\"\n";
   REQUIRE(runs("bash " + folder.file("try") + " > " + folder.file("out")));
@@ -91,6 +96,18 @@ TEST_CASE("bash completes options, choices and files") {
   CHECK(bash_offers("lauka -- --col") == "\n");
 }
 
+TEST_CASE("bash completes events and metrics, also in lists, and folders") {
+  if (!is_there("bash")) return;
+  CHECK(bash_offers("lauka --metrics peak_r") == "peak_rss\n");
+  CHECK(bash_offers("lauka --metrics wall_time,peak_r") == "wall_time,peak_rss\n");
+  if (lauka({"--list-events"}).out_has("page-faults")) {
+    CHECK(bash_offers("lauka -e instructions,page-f") == "instructions,page-faults\n");
+    CHECK(bash_offers("lauka -e +page-f") == "+page-faults\n");
+  }
+  CHECK(bash_offers("lauka --cwd ''") == "dir-a dir-b\n");
+  CHECK(bash_offers("lauka --tune = ''") == "list compare\n");
+}
+
 TEST_CASE("zsh and fish understand their completions") {
   if (is_there("zsh")) CHECK(runs("zsh -n " + written("_lauka")));
   if (!is_there("fish")) return;
@@ -100,6 +117,10 @@ TEST_CASE("zsh and fish understand their completions") {
   CHECK(runs(home + "fish -c 'source " + written("lauka.fish") +
              "; complete -C \"lauka --color n\"' > " + folder.file("out")));
   CHECK(text_of(folder.file("out")).starts_with("never"));
+  CHECK(runs(home + "fish -c 'source " + written("lauka.fish") +
+             "; complete -C \"lauka --tune=\"' > " + folder.file("out")));
+  CHECK(has(text_of(folder.file("out")), "--tune=list"));
+  CHECK(lines_of(text_of(folder.file("out"))).size() == 2);  // and no commands
 }
 
 }  // namespace lauka::contract

@@ -24,7 +24,7 @@ TEST_CASE("a command that writes another output than the reference is refused be
   CHECK(said.status == 1);
   CHECK(said.err_has(
       "lauka: --expect-output: 'new' does not write what 'old' writes: line 2: expected 'b', got "
-      "'X' (6 bytes expected, 8 written); mend it, or leave --expect-output out\n"));
+      "'X' (6 bytes expected, 8 written); fix the command, or leave --expect-output out\n"));
   CHECK(said.out.empty());
   CHECK(lines_of(text_of(log)).size() == 2);
 }

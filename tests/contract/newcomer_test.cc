@@ -52,6 +52,7 @@ TEST_CASE("a newcomer's command line ends with what was meant, or with the one t
   const Folder folder;
   write_file(folder.file("f"), "b\na\n");
   write_file(folder.file("mytool"), "#!/bin/sh\n");
+  write_file(folder.file("my prog"), "#!/bin/sh\n");
   write_file(folder.file("bench.toml"), "");
   write_file(folder.file("run.json"), "{}");
   write_file(folder.file("duration.toml"), "[defaults]\nduration = 500ms\n");

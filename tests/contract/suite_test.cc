@@ -280,11 +280,12 @@ TEST_CASE("--suite: Ctrl-C ends all benchmarks, whose cleanups run") {
   const Suite suite("[defaults]\norder = 'random'\n" +
                     benchmark("a", {blocks_at(1, log)}, "cleanup = 'echo gone >> a'") +
                     benchmark("b", {blocks_at(1, log)}));
-  const Said said = lauka({.arguments = {"--suite", "s.toml", "-w0"},
+  const Said said = lauka({.arguments = words("--suite s.toml -w0 --export-json r.json"),
                            .folder = suite.folder.path(),
                            .interrupt_when = [&] { return has_lines(log.file("log"), 1); }});
   CHECK(said.status == 130);
   CHECK(said.err_has("SIGINT"));
+  CHECK(said.err_has("--resume"));
   CHECK(exists(suite.folder.file("a")));
 }
 

@@ -163,13 +163,22 @@ TEST_CASE("shell syntax is found where a shell would act on it") {
                                              {"echo \"$HOME\"", "$HOME"},
                                              {"echo $(date)", "$("},
                                              {"echo ${x}", "${"},
+                                             {"ls ~", "~"},
+                                             {"ls ~/src -l", "~"},
+                                             {"cat a.{c,h}", "{c,h}"},
+                                             {"echo {1..3}", "{1..3}"},
+                                             {"sleep 1 &", "&"},
+                                             {"sleep 1& ls", "&"},
+                                             {"ls;", ";"},
+                                             {"ls ;", ";"},
                                              {"echo `date`", "`"}}) {
     CAPTURE(one.text);
     CHECK(shell_syntax_in(one.text) == one.syntax);
   }
-  for (const char* text : {"ls -l", "awk '{print $1 > \"x\"}'", "echo \"a | b\"", "echo \\$HOME",
-                           "find . -exec rm {} ;", "echo 5$", "echo 'unterminated",
-                           "curl http://x/?a=1&b=2", "./old {n}"}) {
+  for (const char* text :
+       {"ls -l", "awk '{print $1 > \"x\"}'", "echo \"a | b\"", "echo \\$HOME",
+        "find . -exec rm {} ;", "echo 5$", "echo 'unterminated", "curl http://x/?a=1&b=2",
+        "./old {n}", "git show HEAD~ x~", "awk {print}", "echo '{a,b}'"}) {
     CAPTURE(text);
     CHECK(shell_syntax_in(text).empty());
   }

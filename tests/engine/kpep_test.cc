@@ -158,8 +158,8 @@ TEST_CASE("text in places where a property list has none is refused") {
       {"<array><key>b</key></array>", "<key> is not expected in <array>"},
       {"<string>a<true/></string>", "<true> is not expected in <string>"},
       {"<array>text</array>", "there is text in <array>"},
-      {"<set/>", "<set> is no element of a property list"},
-      {"<plist/>", "<plist> is no element of a property list"}};
+      {"<set/>", "<set> is not an element of a property list"},
+      {"<plist/>", "<plist> is not an element of a property list"}};
   for (const auto& one : faults) {
     CAPTURE(one.first);
     CHECK(fault_of(xml(one.first)) == "is damaged: " + one.second);

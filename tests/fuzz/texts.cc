@@ -130,7 +130,7 @@ void metrics(std::string_view bytes) {
   if (!names) return check_line(names.error());
   auto rows = make_metrics({}, MetricSelection::Listed, false);
   const std::size_t before = rows.size();
-  const auto listed = list_rows(*names, rows);
+  const auto listed = list_rows(*names, {}, rows);
   if (!listed) return check_line(listed.error());
   require(rows.size() >= before);
 }

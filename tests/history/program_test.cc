@@ -1,4 +1,5 @@
 #include "history/sessions.h"
+#include "places.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -50,6 +51,9 @@ TEST_CASE("lauka-history: sessions are added, listed, shown, checked, exported a
     CHECK(list.substr(list.find('\n') + 1).find(' ') == 8);  // a short id
     const Said wrong = history("show itt" + db);
     CHECK(has(wrong.err, "no benchmark 'itt'; did you mean it?"));
+    CHECK(
+        has(history("show it --metric wall_tim" + db).err, "'wall_tim'; did you mean wall_time?"));
+    CHECK(has(history("show it --machine zz" + db).err, "no machine of class 'zz'; "));
     CHECK(has(history("show it" + db).out, "  step "));
     const Said steps = history("--db '" + where + "' steps");
     CHECK(steps.status == 0);
@@ -220,6 +224,17 @@ TEST_CASE("lauka-history: each command has --help") {
   }
 }
 
+TEST_CASE("lauka-history: files that cannot be read make no database") {
+  const Scratch scratch;
+  write(scratch.file("bad.json"), "{}");
+  const std::string database = scratch.file("new.db");
+  const Said said = history("add --db " + database + " nosuch.json " + scratch.file("bad.json"));
+  CHECK(said.status == 1);
+  CHECK(has(said.err, "'nosuch.json'"));
+  CHECK(has(said.err, "bad.json'"));
+  CHECK_FALSE(std::filesystem::exists(database));
+}
+
 TEST_CASE("lauka-history: shells read its completions, and bash offers what fits") {
   const Scratch scratch;
   for (const std::string shell : {"bash", "zsh", "fish"}) {
@@ -232,8 +247,10 @@ TEST_CASE("lauka-history: shells read its completions, and bash offers what fits
   write(scratch.file("lauka.db"), "");
   const auto offers = [&](const std::string& words) {
     write(scratch.file("try"),
-          fmt::format("source {}\ncd {}\nCOMP_WORDS=({})\nCOMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))\n"
+          fmt::format("PATH={}:$PATH\nsource {}\ncd "
+                      "{}\nCOMP_WORDS=({})\nCOMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))\n"
                       "_lauka_history\necho \"${{COMPREPLY[*]}}\"\n",
+                      std::filesystem::path(places::kProgram).parent_path().string(),
                       scratch.file("bash"), scratch.path(), words));
     REQUIRE(std::system(
                 fmt::format("bash {} > {}", scratch.file("try"), scratch.file("out")).c_str()) ==
@@ -251,6 +268,11 @@ TEST_CASE("lauka-history: shells read its completions, and bash offers what fits
   write(scratch.file("c1.json"), "");
   CHECK(has(offers("lauka-history add c"), "c[1].json"));
   CHECK(offers("lauka-history export b") == "benchfmt bmf\n");
+  write(scratch.file("run.json"), json_of({0, "abc", "CPU", {{"two words", times_of(1.0)}}}));
+  CHECK(history("add --db " + scratch.file("lauka.db") + " " + scratch.file("run.json")).status ==
+        0);
+  CHECK(offers("lauka-history show --db lauka.db ''") == "two\\ words\n");
+  CHECK(offers("lauka-history show --db = lauka.db tw") == "two\\ words\n");
   CHECK(history("--completions tcsh").status == 2);
 }
 

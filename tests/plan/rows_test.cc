@@ -26,7 +26,7 @@ std::vector<Metric> all_metrics() {
 /// The rows shown, with their units.
 Words shown(const Words& list) {
   auto metrics = all_metrics();
-  const auto listed = list_rows(list, metrics);
+  const auto listed = list_rows(list, {}, metrics);
   if (!listed) return {listed.error().line()};
   Words rows;
   for (const Metric& metric : metrics) {
@@ -45,6 +45,18 @@ TEST_CASE("the rows asked for are shown in the order asked for, in their units")
         Words{"peak_rss in MiB", "instructions", "wall_time in ms"});
 }
 
+TEST_CASE("percentiles that were asked for follow the rows that were asked for") {
+  CountingOptions options;
+  options.percentiles = {50.0, 90.0};
+  auto metrics = all_metrics();
+  REQUIRE(add_percentiles(options, {}, {}, metrics));
+  REQUIRE(list_rows({"wall_time.p90", "cpu_time"}, options.percentiles, metrics));
+  Words rows;
+  for (const Metric& metric : metrics)
+    if (metric.shown == Shown::Always) rows.push_back(metric.name);
+  CHECK(rows == Words{"wall_time.p90", "cpu_time", "wall_time.p50"});
+}
+
 TEST_CASE("a name may have a colon of its own") {
   CHECK(shown({"cycles:u"}) == Words{"cycles:u"});
   CHECK(shown({"cycles:u:M"}) == Words{"cycles:u in M"});
@@ -52,7 +64,7 @@ TEST_CASE("a name may have a colon of its own") {
 
 TEST_CASE("--time-unit is the unit of all times that have none of their own") {
   auto metrics = all_metrics();
-  REQUIRE(list_rows({"wall_time:s", "cpu_time", "peak_rss"}, metrics));
+  REQUIRE(list_rows({"wall_time:s", "cpu_time", "peak_rss"}, {}, metrics));
   show_times_in(find_display_unit("us"), metrics);
   CHECK(metrics[0].shown_in == find_display_unit("s"));
   CHECK(metrics[1].shown_in == find_display_unit("us"));

@@ -61,8 +61,8 @@ TEST_CASE("a gate's line can be read aloud: the answer, what was measured, how o
   passed.planned_rounds = 250;
   CHECK(line_of(passed) ==
         "wall_time > 10%: pass: at most 10% slower, with confidence (measured +4.2%, at most "
-        "+4.9%; 57 of about 250 planned rounds: slow runs rarer than 1 in 20 would not have "
-        "shown)\n");
+        "+4.9%; 57 of about 250 planned rounds: slow runs that happen less than once in 20 could "
+        "have been missed)\n");
 }
 
 TEST_CASE("a limit of 0, a drop and a required gain have their own words") {

@@ -399,8 +399,27 @@ TEST_CASE("four commands have a table each, unless a compact one is asked for, a
   results.presentation.table = TableChoice::Auto;
   remove_commands(results, 4, 5);
   CHECK_FALSE(is_compact(results));
+  CHECK(begins_compact(results));
+  check_order(table(results, {}),
+              {"wall_time of 4 commands, 10 runs each\n", "\nBenchmark 1 ", "\nBenchmark 4 "});
+  remove_commands(results, 2, 4);
+  CHECK(table(results, {}).starts_with("Benchmark 1 "));
   results.presentation.table = TableChoice::Compact;
-  CHECK(table(results, {}).starts_with("wall_time of 4 commands, 10 runs each\n"));
+  CHECK(table(results, {}).starts_with("wall_time of 2 commands, 10 runs each\n"));
+}
+
+TEST_CASE("of all metrics the rows of zeros are shown under --verbose only") {
+  Results results = five();
+  remove_commands(results, 2, 5);
+  for (CommandResult& command : results.commands) command.rows[1].summary = summary(10, 0, 0, 0, 0);
+  CHECK(has(table(results, {}), "peak_rss"));
+  results.presentation.hides_zeros = true;
+  const std::string text = table(results, {});
+  CHECK_FALSE(has(text, "peak_rss"));
+  CHECK(has(text, "-v"));
+  CHECK(has(table(results, {.verbose = true}), "peak_rss"));
+  results.commands[1].rows[1].summary = summary(10, 1, 0, 1, 1);
+  CHECK(has(table(results, {}), "peak_rss"));
 }
 
 TEST_CASE("--sort time lists the fastest first, and keeps equal ones in order") {

@@ -306,6 +306,10 @@ TEST_CASE("the clock is too coarse below a hundred of its steps") {
   CHECK(std::get<CoarseClock>(coarse.front().finding).step_seconds ==
         doctest::Approx(1e-6).epsilon(1e-12));
   CHECK(kinds(warnings_of(plan, session_of(plan, 12, 101us), {1us, 0ms})).empty());
+  Plan in_shell = plan;
+  in_shell.shell = Shell{{"sh"}};
+  const auto subtracted = warnings_of(in_shell, session_of(plan, 12, 99us), {1us, 0ms});
+  CHECK(kinds(subtracted).find("clock") == std::string::npos);
 }
 
 TEST_CASE("user and system time are uncertain below ten ticks, for those who see them") {

@@ -124,6 +124,14 @@ TEST_CASE("a shell that cannot run an empty command is refused before any run") 
         "that it accepts -c, or use -N");
 }
 
+TEST_CASE("a shell that wants the terminal is refused with what does without one") {
+  Bench bench;
+  bench.launcher.scripts = {{}, {1ms, {Stopped{SIGTTOU, 0}}}};
+  const auto session = bench.carry_out(in_shell({"a"}));
+  REQUIRE_FALSE(session.has_value());
+  CHECK(session.error().remedy.find("--shell 'setsid -w sh") != std::string::npos);
+}
+
 TEST_CASE("--timeout is in force while the start of the shell is measured") {
   Bench bench;
   Plan plan = in_shell({"a"});

@@ -1,18 +1,22 @@
 module Json = Json
 
+type unit_ = Seconds | Bytes | Count | Ratio | Fraction | Joules
+type better = Less | More | Neither
+type basis = Typical | Mean | Quantile | Layouts
+
 type delta = {
   percent : float option;
   low : float option;
   high : float option;
   significant : bool;
-  basis : string;
+  basis : basis;
 }
 
 type metric = {
   name : string;
-  unit_ : string;
+  unit_ : unit_;
   note : string;
-  better : string;
+  better : better;
   event : bool;
   runs : int;
   mean : float option;
@@ -66,6 +70,20 @@ let get convert what key json =
 let string_at key = get Json.to_string "a string" key
 let number_at key = get Json.to_number "a number" key
 let bool_at key = get Json.to_bool "true or false" key
+(* The value that stands for the word of that key. *)
+let choice_at key values json =
+  let word = string_at key json in
+  match List.assoc_opt word values with
+  | Some value -> value
+  | None -> raise (Missing (Printf.sprintf "'%s' is '%s', and this library knows %s" key word (String.concat ", " (List.map fst values))))
+
+let unit_at =
+  choice_at "unit"
+    [ ("s", Seconds); ("B", Bytes); ("1", Count); ("ratio", Ratio); ("fraction", Fraction); ("J", Joules) ]
+
+let better_at = choice_at "better" [ ("less", Less); ("more", More); ("neither", Neither) ]
+let basis_at = choice_at "basis" [ ("typical", Typical); ("mean", Mean); ("quantile", Quantile); ("layouts", Layouts) ]
+let verdict_at = choice_at "verdict" [ ("pass", Pass); ("fail", Fail); ("inconclusive", Inconclusive) ]
 let number_or_none key json = Json.to_number (Json.member key json)
 
 let delta_of json =
@@ -74,16 +92,16 @@ let delta_of json =
     low = number_or_none "low_percent" json;
     high = number_or_none "high_percent" json;
     significant = bool_at "significant" json;
-    basis = string_at "basis" json;
+    basis = basis_at json;
   }
 
 (* [told] is the session's row on the metric: what it is; [json] the command's values. *)
 let metric_of told json =
   {
     name = string_at "name" told;
-    unit_ = string_at "unit" json;
+    unit_ = unit_at json;
     note = string_at "note" told;
-    better = string_at "better" told;
+    better = better_at told;
     event = number_or_none "event" told <> None;
     runs = int_of_float (number_at "runs" json);
     mean = number_or_none "mean" json;
@@ -114,15 +132,8 @@ let command_of told json =
   }
 
 let gate_of json =
-  let verdict =
-    match string_at "verdict" json with
-    | "pass" -> Pass
-    | "fail" -> Fail
-    | "inconclusive" -> Inconclusive
-    | other -> raise (Missing (Printf.sprintf "'%s' is not a verdict" other))
-  in
   {
-    verdict;
+    verdict = verdict_at json;
     condition = string_at "condition" json;
     metric = string_at "metric" json;
     command = string_at "name" json;
@@ -160,7 +171,7 @@ let of_json text =
 
 let find name command = List.find_opt (fun (metric : metric) -> metric.name = name) command.metrics
 let mean name command = Option.bind (find name command) (fun metric -> metric.mean)
-let is_counter metric = metric.event && metric.unit_ = "1"
+let is_counter metric = metric.event && metric.unit_ = Count
 
 let counters command =
   List.filter_map
@@ -178,7 +189,7 @@ let wall_time = mean "wall_time"
 let time_by_kind command =
   let kind_of (metric : metric) =
     match metric.mean with
-    | Some mean when metric.event && metric.unit_ = "s" && Filename.check_suffix metric.name "_time" ->
+    | Some mean when metric.event && metric.unit_ = Seconds && Filename.check_suffix metric.name "_time" ->
       Some (Filename.chop_suffix metric.name "_time", mean)
     | _ -> None
   in
@@ -264,7 +275,7 @@ let arguments ~events ~metrics ~runs ~fail_if ~options ~json commands =
 
 let default_program () = match Sys.getenv_opt "LAUKA" with None | Some "" -> "lauka" | Some program -> program
 
-let run ?program ?(events = []) ?(metrics = []) ?runs ?(fail_if = []) ?(options = []) commands =
+let measure ?program ~events ~metrics ~runs ~fail_if ~options commands =
   let program = match program with Some program -> program | None -> default_program () in
   let json = Filename.temp_file "lauka" ".json" in
   let errors = Filename.temp_file "lauka" ".txt" in
@@ -280,6 +291,10 @@ let run ?program ?(events = []) ?(metrics = []) ?runs ?(fail_if = []) ?(options 
         outcome status ~exported:(read_file json) ~said:(read_file errors)
       | exception Unix.Unix_error (code, _, _) ->
         Error (Not_started (Printf.sprintf "%s: %s" program (Unix.error_message code))))
+
+let run ?program ?(events = []) ?(metrics = []) ?runs ?(fail_if = []) ?(options = []) commands =
+  if commands = [] then Error (Refused "no command to measure")
+  else measure ?program ~events ~metrics ~runs ~fail_if ~options commands
 
 (* Regions *)
 

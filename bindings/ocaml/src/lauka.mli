@@ -12,20 +12,26 @@ module Json = Json
 
     Values are in base units: seconds, bytes, joules, counts, fractions. *)
 
+type unit_ = Seconds | Bytes | Count | Ratio | Fraction | Joules
+type better = Less | More | Neither
+
+(** What a delta is the change of: the typical round, the mean, a percentile, or the mean over layouts ([--layouts]). *)
+type basis = Typical | Mean | Quantile | Layouts
+
 (** The difference from the reference, in percent of it. [None]: undefined or unbounded. *)
 type delta = {
   percent : float option;
   low : float option;  (** of the interval, at the session's confidence *)
   high : float option;
   significant : bool;  (** the interval leaves out 0 *)
-  basis : string;  (** ["typical"], ["mean"] or ["quantile"] *)
+  basis : basis;
 }
 
 type metric = {
   name : string;
-  unit_ : string;  (** ["s"], ["B"], ["1"], ["ratio"], ["fraction"] or ["J"] *)
+  unit_ : unit_;
   note : string;  (** as in the table: ["(simulated)"], ["(region)"], or empty *)
-  better : string;  (** ["less"], ["more"] or ["neither"] *)
+  better : better;
   event : bool;  (** counted by an engine *)
   runs : int;  (** that have a value *)
   mean : float option;  (** [None]: no run has a value, or only a bound is known *)
@@ -114,7 +120,7 @@ val run :
   (t, error) result
 (** Measures commands, of which the first is the reference. Each is a command line that lauka splits into words as a shell
     does and runs without one; see {!command_of_words}. The result says what gates ([fail_if], such as ["wall_time > 5"])
-    found; a gate that failed is no error.
+    found; a gate that failed is not an error. Without commands the result is [Refused].
 
     @param program the program lauka (default: the environment's [LAUKA], else [lauka] on the path)
     @param events what to count; an event that cannot be counted is an error with the reason

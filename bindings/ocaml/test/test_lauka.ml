@@ -67,7 +67,9 @@ let test_of_json () =
       (Option.map (fun m -> m.Lauka.samples) (Lauka.find "wall_time" new_) = Some [ Some 0.25; None ]);
     check "a delta has its interval"
       (Option.bind (Lauka.find "wall_time" new_) (fun m -> m.Lauka.delta)
-      = Some { percent = Some (-50.); low = Some (-60.); high = None; significant = true; basis = "typical" });
+      = Some { percent = Some (-50.); low = Some (-60.); high = None; significant = true; basis = Typical });
+    check "units and directions are values"
+      (Option.map (fun m -> (m.Lauka.unit_, m.Lauka.better)) (Lauka.find "ipc" old) = Some (Ratio, More));
     check "a verdict" (gate.verdict = Lauka.Inconclusive && gate.command = "new" && gate.delta.high = Some 1.);
     check "warnings and notes"
       (match read with Ok s -> s.warnings = [ "few runs" ] && s.notes = [ "no counters" ] | Error _ -> false)
@@ -82,6 +84,10 @@ let test_other_files () =
   refuses_session "another format" {|{"lauka": {"format": 3}}|} "lauka.format is 3";
   refuses_session "hyperfine's file" {|{"results": []}|} "not written by lauka";
   refuses_session "a suite" {|{"lauka": {"format": 2, "benchmarks": []}}|} "of a suite";
+  refuses_session "an unknown unit"
+    {|{"results": [{"command": "a", "lauka": {"command_line": "a", "failed_runs": 0, "metrics": {"x": {"unit": "furlong"}}}}],
+       "lauka": {"format": 2, "metrics": [{"name": "x", "note": "", "better": "less", "event": null}], "gates": []}}|}
+    "furlong";
   refuses_session "half a file" {|{"lauka": |} "not JSON"
 
 (* The program *)
@@ -102,6 +108,7 @@ let test_run () =
           at > 50. && low <= at && List.length samples = 6
         | _ -> false)
    | Ok _ -> check "two commands and one gate" false);
+  check "no command is refused" (is_refused "no command" (Lauka.run []));
   check "an event that does not exist is refused with the reason"
     (is_refused "no-such-event" (Lauka.run ~events:[ "no-such-event" ] [ "true" ]));
   check "an unknown option is refused" (is_refused "--no-such-option" (Lauka.run ~options:[ "--no-such-option" ] [ "true" ]));

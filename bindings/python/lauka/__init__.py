@@ -46,7 +46,7 @@ class Delta:
     low: Optional[float]  # of the interval, at the session's confidence
     high: Optional[float]
     significant: bool  # the interval leaves out 0
-    basis: Literal["typical", "mean", "quantile"]
+    basis: Literal["typical", "mean", "quantile", "layouts"]
 
 
 @dataclass(frozen=True)
@@ -248,36 +248,53 @@ def _reason(said: str) -> str:
     return "\n".join(line[len(name):] if line.startswith(name) else line for line in lines)
 
 
+_Word = Union[str, "os.PathLike[str]"]
+
+
+def _command_line(command: Union[_Word, Sequence[_Word]]) -> str:
+    if isinstance(command, str):
+        return command
+    return shlex.join(os.fspath(word) for word in ([command] if isinstance(command, os.PathLike) else command))
+
+
+def _names(names: Union[str, Sequence[str]]) -> Sequence[str]:
+    """Returns the names; a string is one name, or several with commas between them, and not a sequence of letters."""
+    return [names] if isinstance(names, str) else names
+
+
 def run(
-    *commands: Union[str, Sequence[str]],
-    events: Sequence[str] = (),
-    metrics: Sequence[str] = (),
+    *commands: Union[_Word, Sequence[_Word]],
+    events: Union[str, Sequence[str]] = (),
+    metrics: Union[str, Sequence[str]] = (),
     runs: Optional[int] = None,
-    fail_if: Sequence[str] = (),
-    options: Sequence[str] = (),
-    program: Optional[str] = None,
+    fail_if: Union[str, Sequence[str]] = (),
+    options: Union[str, Sequence[_Word]] = (),
+    program: Optional[_Word] = None,
 ) -> Session:
     """Measures commands, of which the first is the reference.
 
-    A command is a command line, which lauka splits into words as a shell does and runs without one, or a sequence of words.
-    `events` are counted; one that cannot be is an error with the reason. `metrics` are rows, as --metrics takes them, `runs` is
-    the number of timed runs of each command, `fail_if` has conditions such as "wall_time > 5", and `options` further options,
-    word by word. A gate that failed is a verdict, not an error. `program` is lauka (default: the environment's LAUKA, else
-    lauka on the path).
+    A command is a command line, which lauka splits into words as a shell does and runs without one; a path, which is not split;
+    or a sequence of words. `events` are counted; one that cannot be counted is an error with the reason. `metrics` are rows, as
+    --metrics takes them, `runs` is the number of timed runs of each command, `fail_if` has conditions such as "wall_time > 5",
+    and `options` has further options: words, or a string that is split as a shell does. A single event, metric or condition may
+    be a string. A gate that failed is a verdict, not an error. `program` is lauka (default: the environment's LAUKA, else lauka
+    on the path).
 
     Raises NotStarted, Refused, Failed or Unreadable, all of them Error.
     """
-    program = program or os.environ.get("LAUKA") or "lauka"
+    if not commands:
+        raise Refused("no command to measure")
+    program = os.fspath(program or os.environ.get("LAUKA") or "lauka")
     with tempfile.TemporaryDirectory(prefix="lauka") as folder:
         target = os.path.join(folder, "session.json")
         line = [program, "--quiet", "--no-progress", "--color", "never", "--export-json", target]
-        line += ["--event", ",".join(events)] if events else []
-        line += ["--metrics", ",".join(metrics)] if metrics else []
+        line += ["--event", ",".join(_names(events))] if events else []
+        line += ["--metrics", ",".join(_names(metrics))] if metrics else []
         line += ["--runs", str(runs)] if runs is not None else []
-        for condition in fail_if:
+        for condition in _names(fail_if):
             line += ["--fail-if", condition]
-        line += [*options, "--"]
-        line += [command if isinstance(command, str) else shlex.join(command) for command in commands]
+        line += [os.fspath(word) for word in (shlex.split(options) if isinstance(options, str) else options)]
+        line += ["--", *map(_command_line, commands)]
         null = subprocess.DEVNULL
         try:
             ended = subprocess.run(line, stdin=null, stdout=null, stderr=subprocess.PIPE, errors="replace", check=False)

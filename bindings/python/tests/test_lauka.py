@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -149,6 +150,22 @@ class Running(unittest.TestCase):
     def test_metrics_are_chosen(self) -> None:
         self.assertIsNotNone(lauka.run("true", metrics=["cpu_utilization"], runs=2).commands[0].mean("cpu_utilization"))
 
+    def test_one_event_metric_or_condition_may_be_a_string(self) -> None:
+        with self.assertRaisesRegex(lauka.Refused, "no-such-event"):
+            lauka.run("true", events="no-such-event")
+        session = lauka.run("true", "true", metrics="cpu_time", fail_if="cpu_time > 1000", options="--order interleaved", runs=2)
+        self.assertEqual([gate.condition for gate in session.gates], ["cpu_time > 1000%"])
+
+    def test_paths_are_commands_and_words_and_are_not_split(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            program = Path(folder, "two words")
+            program.symlink_to("/bin/true")
+            session = lauka.run(program, [program, Path("/")], program=Path(os.environ["LAUKA"]), runs=2)
+        self.assertEqual([shlex.split(command.command_line) for command in session.commands], [[str(program)], [str(program), "/"]])
+
+    def test_no_command_is_refused(self) -> None:
+        with self.assertRaisesRegex(lauka.Refused, "no command"):
+            lauka.run()
 
     def counted(self, *commands: str, **others: Any) -> lauka.Session:
         try:

@@ -113,7 +113,7 @@ class XmlReader {
     if (open_.empty() && name != "plist") return fail(no_plist());
     if (!open_.empty()) {
       if (std::ranges::find(kElements, name) == kElements.end())
-        return refuse(fmt::format("<{}> is no element of a property list", name.substr(0, 40)));
+        return refuse(fmt::format("<{}> is not an element of a property list", name.substr(0, 40)));
       if (open_.size() == kDeepestPlist) return fail(nests_too_deep());
       const Open& outer = open_.back();
       const bool fits = (outer.is_array() && !outer.is_full()) ||

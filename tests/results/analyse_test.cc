@@ -138,7 +138,8 @@ TEST_CASE("layouts that placement makes slower are not unsteady runs") {
     Session session;
     for (std::uint32_t round = 0; round < 64; ++round) {
       const std::uint32_t layout = round * 5 % 8;
-      RunRecord run = run_of(0, round, (layout == 2 ? 1.5 : 1.0) + 0.001 * (round * 7 % 16));
+      const double noise = 0.02 * std::fmod(0.6180339887 * round, 1.0);
+      RunRecord run = run_of(0, round, (layout == 2 ? 1.5 : 1.0) + noise);
       if (layouts > 1) run.step.layout = layout;
       session.runs.push_back(run);
     }

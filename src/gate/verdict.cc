@@ -297,10 +297,7 @@ std::optional<Verdict> decide_at_look(const Question& question, const Comparison
 
 Comparison against_bound(const Condition& condition, const Series& series) {
   Comparison samples{{}, series.values, true, series.layouts, series.layouts};
-  if (!series.failed_layouts.empty()) {
-    Series reference = series;
-    samples = compare(reference, series, true);
-  }
+  if (!series.failed_layouts.empty()) samples = compare(series, series, true);
   if (series.largest_bound) {
     const bool is_within = !condition.below && *series.largest_bound <= *condition.bound;
     if (!is_within) return {};

@@ -49,36 +49,44 @@ Running begin(const Build& build, const std::optional<User>& user) {
   return running;
 }
 
-/// Returns a hash of the files that a layout of a command is made of; empty if there is none.
-std::string hash_files(const Plan& plan, std::size_t command, std::uint32_t layout,
-                       const ProgramReader& reader) {
+/// Returns the words of a command; of a shell's line, what is between blanks.
+std::vector<std::string> split_words(const Plan& plan, const std::vector<std::string>& words) {
+  if (!plan.shell) return words;
+  std::vector<std::string> all;
+  for (const std::string& word : words)
+    for (const std::string_view part : split(word, ' ')) all.emplace_back(part);
+  return all;
+}
+
+/// Returns the paths in a layout of a command that other layouts do not have; some may not be
+/// files.
+std::vector<std::string> list_paths(const Plan& plan, std::size_t command, std::uint32_t layout,
+                                    const std::optional<User>& user) {
   const Command& pattern = plan.commands[command];
   const Command one = command_in_layout(plan, command, layout);
-  const bool has_own_folder = mentions_layout(pattern.folder);
   std::vector<std::string> paths;
-  if (!plan.shell && (has_own_folder || mentions_layout(pattern.words.front())))
-    if (const auto program = os::find_program(make_program(plan, one, reader.user)))
+  if (!plan.shell && (mentions_layout(pattern.folder) || mentions_layout(pattern.words.front())))
+    if (const auto program = os::find_program(make_program(plan, one, user)))
       paths.push_back(*program);
-  // In a shell's line, too, words are what is between blanks.
-  const auto split_all = [](const std::vector<std::string>& words) {
-    std::vector<std::string> all;
-    for (const std::string& word : words)
-      for (const std::string_view part : split(word, ' ')) all.emplace_back(part);
-    return all;
-  };
-  const auto patterns = plan.shell ? split_all(pattern.words) : pattern.words;
-  const auto words = plan.shell ? split_all(one.words) : one.words;
+  const std::vector<std::string> patterns = split_words(plan, pattern.words);
+  const std::vector<std::string> words = split_words(plan, one.words);
   for (std::size_t i = plan.shell ? 0 : 1; i < words.size(); ++i) {
     if (!mentions_layout(patterns[i])) continue;
     const bool is_relative = !one.folder.empty() && !words[i].starts_with('/');
     paths.push_back(is_relative ? one.folder + "/" + words[i] : words[i]);
   }
+  return paths;
+}
+
+/// Returns a hash of the files that a layout of a command is made of; empty if it has none.
+std::string hash_files(const std::vector<std::string>& paths, const std::optional<User>& user) {
+  constexpr char kEnd = '\0';
   Sha256 hash;
   bool has_file = false;
   std::array<char, 16384> bytes;
   for (const std::string& path : paths) {
-    const auto file = os::is_regular_file(path) ? os::TextFile::open(path, reader.user)
-                                                : Result<os::TextFile>(Error{"", ""});
+    if (!os::is_regular_file(path)) continue;
+    const auto file = os::TextFile::open(path, user);
     if (!file) continue;
     has_file = true;
     std::uint64_t from = 0;
@@ -86,7 +94,7 @@ std::string hash_files(const Plan& plan, std::size_t command, std::uint32_t layo
       hash.add({bytes.data(), got});
       from += got;
     }
-    hash.add({"", 1});
+    hash.add({&kEnd, 1});
   }
   return has_file ? hash.digest() : std::string();
 }
@@ -143,7 +151,7 @@ Result<void> check_programs_differ(const Plan& plan, const ProgramReader& reader
     std::map<std::string, std::uint32_t> layout_of_files;
     for (std::uint32_t layout = 0; layout < plan.setting.layouts; ++layout) {
       if (reader.interrupt() != 0) return {};
-      const std::string hash = hash_files(plan, c, layout, reader);
+      const std::string hash = hash_files(list_paths(plan, c, layout, reader.user), reader.user);
       if (hash.empty()) continue;
       const auto [same, is_new] = layout_of_files.emplace(hash, layout);
       if (is_new) continue;

@@ -85,7 +85,7 @@ let test_other_files () =
   refuses_session "hyperfine's file" {|{"results": []}|} "not written by lauka";
   refuses_session "a suite" {|{"lauka": {"format": 2, "benchmarks": []}}|} "of a suite";
   refuses_session "an unknown unit"
-    {|{"results": [{"command": "a", "lauka": {"command_line": "a", "failed_runs": 0, "metrics": {"x": {"unit": "furlong"}}}}],
+    {|{"results": [{"command": "a", "lauka": {"command_line": "a", "failed_runs": 0, "metrics": {"x": {"unit": "furlong", "runs": 1}}}}],
        "lauka": {"format": 2, "version": "9", "complete": true, "confidence": 0.95,
          "metrics": [{"name": "x", "note": "", "better": "less", "event": null}], "gates": [], "warnings": [], "notes": []}}|}
     "furlong";

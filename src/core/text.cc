@@ -66,9 +66,7 @@ std::string syntax_at(std::string_view text, std::size_t at, bool in_double_quot
   if (rest.front() == '{') return alternatives_at(rest);
   if (rest.front() == '&' && ends_word) return "&";
   // find wants a semicolon as its last word.
-  const bool is_of_find = begins_word && rest.size() == 1 &&
-                          (text.find(" -exec") != std::string_view::npos ||
-                           text.find(" -ok") != std::string_view::npos);
+  const bool is_of_find = begins_word && rest.size() == 1 && text.starts_with("find ");
   return rest.front() == ';' && ends_word && !is_of_find ? ";" : "";
 }
 

@@ -282,8 +282,9 @@ Result<std::vector<std::optional<double>>> ReportedValues::read_values(const Ste
   for (const os::MetricFiles::Written& written : batch_) {
     if (written.place != place) continue;
     if (!written.is_whole)
-      return Error{fmt::format("{} is not a regular file, or is larger than 1 MB", kMetricsVariable),
-                   "write fewer lines, or their sum"};
+      return Error{
+          fmt::format("{} is not a regular file, or is larger than 1 MB", kMetricsVariable),
+          "write fewer lines, or their sum"};
     auto read_all = read(written.text, values);
     if (!read_all) return read_all.error();
   }

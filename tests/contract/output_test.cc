@@ -31,7 +31,7 @@ TEST_CASE("the table has the contract's columns and rows") {
 }
 
 TEST_CASE("--metrics chooses the rows") {
-  const Said all = lauka("-r2 --metrics all", {"true"});
+  const Said all = lauka("-r2 -v --metrics all", {"true"});
   for (const char* row :
        {"user_time", "system_time", "minor_faults", "voluntary_switches", "block_reads"})
     CHECK_MESSAGE(all.out_has(std::string("\n") + row), row);

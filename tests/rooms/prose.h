@@ -26,6 +26,7 @@ struct AllowedSearch {
 inline constexpr auto kForeignText = std::to_array<AllowedSearch>({
     {"cli/", ""},
     {"core/command.h", "sha256:"},
+    {"core/text.cc", "find "},  // the program of a user's command
     {"cores/proc_threads.cc", ""},
     {"engine/engine.cc", "energy-"},
     {"engine/kperf/kpep.cc", ""},

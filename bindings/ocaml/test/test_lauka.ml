@@ -85,8 +85,9 @@ let test_other_files () =
   refuses_session "hyperfine's file" {|{"results": []}|} "not written by lauka";
   refuses_session "a suite" {|{"lauka": {"format": 2, "benchmarks": []}}|} "of a suite";
   refuses_session "an unknown unit"
-    {|{"results": [{"command": "a", "lauka": {"command_line": "a", "failed_runs": 0, "metrics": {"x": {"unit": "furlong"}}}}],
-       "lauka": {"format": 2, "metrics": [{"name": "x", "note": "", "better": "less", "event": null}], "gates": []}}|}
+    {|{"results": [{"command": "a", "lauka": {"command_line": "a", "failed_runs": 0, "metrics": {"x": {"unit": "furlong", "runs": 1}}}}],
+       "lauka": {"format": 2, "version": "9", "complete": true, "confidence": 0.95,
+         "metrics": [{"name": "x", "note": "", "better": "less", "event": null}], "gates": [], "warnings": [], "notes": []}}|}
     "furlong";
   refuses_session "half a file" {|{"lauka": |} "not JSON"
 
@@ -176,7 +177,7 @@ let test_example examples =
   let said = lines () in
   let begins_with part = List.exists (fun line -> contains part line) said in
   check "the example ends well" (Unix.close_process_in output = Unix.WEXITED 0);
-  check "it shows the wall time" (begins_with "Wall time: 0.01");
+  check "it shows the wall time" (begins_with "Wall time: 0.");
   check "it shows the counts, or why there are none" (begins_with "IPC: " || begins_with "Counters: ")
 
 let () =

@@ -204,7 +204,9 @@ int status_of(const Call& call, const Report& report) {
 }
 
 /// Prints why benchmarks ended early. An interruption ends all of them, so it is printed once.
-void say_endings(const Call& call) {
+void say_endings(const Call& call, const Report& report) {
+  const bool has_run = std::ranges::any_of(
+      report.benchmarks, [](const Results& one) { return one.session.runs->size() > 0; });
   bool is_said = false;
   for (const Benchmark& one : call.benchmarks) {
     const Session& session = one.measured.session;
@@ -218,7 +220,8 @@ void say_endings(const Call& call) {
     if (const auto* failed = std::get_if<RunFailed>(&*session.cut_short))
       names[failed->step.command] =
           (one.name.empty() ? "" : one.name + ": ") + name_in_layout(one.plan, failed->step);
-    say_on_error(report::ending_lines(session, names, os::terminal_width(Stream::Error, 0)));
+    say_on_error(
+        report::ending_lines(session, names, has_run, os::terminal_width(Stream::Error, 0)));
   }
 }
 
@@ -247,7 +250,7 @@ int show_and_export(Call& call, bool& is_exported) {
     return one.measured.session.cut_short.has_value();
   });
   const int status = put_out(call, report, status_of(call, report), is_cut_short, is_exported);
-  say_endings(call);
+  say_endings(call, report);
   if (ignores_input(call))
     say_notes(call.options.output,
               {"no command gets what is waiting in standard input: save it in a file, and add "

@@ -203,9 +203,10 @@ int status_of(const Call& call, const Report& report) {
   return status;
 }
 
-/// Returns why benchmarks ended early. An interruption ends all of them, so it is there once.
-std::vector<std::string> list_endings(const Call& call) {
-  std::vector<std::string> endings;
+/// Prints why benchmarks ended early. An interruption ends all of them, so it is printed once.
+void say_endings(const Call& call, const Report& report) {
+  const bool has_run = std::ranges::any_of(
+      report.benchmarks, [](const Results& one) { return one.session.runs->size() > 0; });
   bool is_said = false;
   for (const Benchmark& one : call.benchmarks) {
     const Session& session = one.measured.session;
@@ -219,9 +220,9 @@ std::vector<std::string> list_endings(const Call& call) {
     if (const auto* failed = std::get_if<RunFailed>(&*session.cut_short))
       names[failed->step.command] =
           (one.name.empty() ? "" : one.name + ": ") + name_in_layout(one.plan, failed->step);
-    endings.push_back(report::ending_lines(session, names, os::terminal_width(Stream::Error, 0)));
+    say_on_error(
+        report::ending_lines(session, names, has_run, os::terminal_width(Stream::Error, 0)));
   }
-  return endings;
 }
 
 /// True if something is piped into lauka that no command reads.
@@ -244,13 +245,12 @@ void say_how_to_resume(const Call& call) {
 int show_and_export(Call& call, bool& is_exported) {
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
-  const std::vector<std::string> endings = list_endings(call);  // before the runs are taken out
   const Report report = make_report(call);
   const bool is_cut_short = std::ranges::any_of(call.benchmarks, [](const Benchmark& one) {
     return one.measured.session.cut_short.has_value();
   });
   const int status = put_out(call, report, status_of(call, report), is_cut_short, is_exported);
-  for (const std::string& ending : endings) say_on_error(ending);
+  say_endings(call, report);
   if (ignores_input(call))
     say_notes(call.options.output,
               {"no command gets what is waiting in standard input: save it in a file, and add "

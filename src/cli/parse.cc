@@ -775,7 +775,7 @@ Result<void> settle_functions(const Draft& draft) {
   const bool is_gate = gate != options.gates.conditions.end();
   if (!is_gate && !options.output.presentation.functions) return {};
   return Error{
-      fmt::format("{} needs the counts of each function, which --engine {} has not",
+      fmt::format("{} needs the counts of each function, which --engine {} does not give",
                   is_gate ? "a gate on " + cited(gate->metric) : std::string("--functions"),
                   row_of(options.counting.engine).name),
       "add --engine cachegrind"};

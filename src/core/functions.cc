@@ -140,8 +140,20 @@ std::string normalized_function(std::string_view name) {
   return std::string(name_of_variant(name).value_or(name));
 }
 
-bool is_function_named(std::string_view name, std::string_view wanted) {
-  return name == wanted || without_parameters(name) == wanted;
+WantedFunctions::WantedFunctions(std::span<const std::string> names) {
+  for (std::size_t i = 0; i < names.size(); ++i) places_.emplace(names[i], i);
+}
+
+std::vector<std::size_t> WantedFunctions::find(std::string_view function) const {
+  std::vector<std::size_t> found;
+  const auto add = [&](std::string_view name) {
+    const auto [first, last] = places_.equal_range(name);
+    for (auto place = first; place != last; ++place) found.push_back(place->second);
+  };
+  add(function);
+  const std::string_view shorter = without_parameters(function);
+  if (shorter != function) add(shorter);
+  return found;
 }
 
 double value_in(const RoundValues& values, std::size_t round) {

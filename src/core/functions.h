@@ -23,9 +23,19 @@ inline constexpr char kInFunction = '@';
 /// several processors have one name: "memcpy" for "__memcpy_avx_unaligned_erms".
 std::string normalized_function(std::string_view name);
 
-/// True if a user who typed `wanted` means the function `name`; both are normalized. Without
-/// parameters, `wanted` means all overloads: "parse" is "parse(char const*)", too.
-bool is_function_named(std::string_view name, std::string_view wanted);
+/// Functions that users asked for by name. A name without parameters means all overloads: "parse"
+/// is "parse(char const*)", too.
+class WantedFunctions {
+ public:
+  /// `names` are normalized; empty ones mean no function.
+  explicit WantedFunctions(std::span<const std::string> names);
+
+  /// Returns the indices of the names that mean `function`, which is normalized.
+  std::vector<std::size_t> find(std::string_view function) const;
+
+ private:
+  std::multimap<std::string, std::size_t, std::less<>> places_;
+};
 
 /// The counts of one function in one run, in the order of the run's events.
 struct FunctionCounts {

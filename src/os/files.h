@@ -143,12 +143,9 @@ class PrivateFolder {
   /// Returns the names of the files in it, sorted.
   std::vector<std::string> names() const;
 
-  /// Opens one of them, never through a link and without waiting for the other end of a pipe.
-  /// Returns no descriptor, with errno, if it fails.
+  /// Opens one of them with the user's rights, never through a link and without waiting for the
+  /// other end of a pipe. Returns no descriptor if it fails.
   Descriptor open_file(const std::string& name) const;
-
-  /// Reads one of them.
-  Result<std::string> read(const std::string& name) const;
 
   /// Removes the files in it.
   void clear() const;

@@ -108,8 +108,7 @@ std::string file_name(std::uint64_t number) {
 
 class FilesInFolder final : public MetricFiles {
  public:
-  FilesInFolder(PrivateFolder folder, std::optional<User> user)
-      : folder_(std::move(folder)), user_(std::move(user)) {}
+  explicit FilesInFolder(PrivateFolder folder) : folder_(std::move(folder)) {}
 
   std::string path(std::size_t place) const override {
     return folder_.path() + "/" + file_name(first_ + place);
@@ -120,14 +119,11 @@ class FilesInFolder final : public MetricFiles {
     const std::uint64_t first = std::exchange(first_, first_ + Launcher::kMaxBatch);
     const std::vector<std::string> names = folder_.names();
     if (names.empty()) return all;
-    {
-      const ActAs owner(user_);
-      for (std::size_t place = 0; place < Launcher::kMaxBatch; ++place) {
-        const std::string name = file_name(first + place);
-        if (!std::ranges::binary_search(names, name)) continue;
-        auto text = read_whole(folder_.open_file(name).get(), kMostBytes);
-        all.push_back({place, text.value_or(""), text.has_value()});
-      }
+    for (std::size_t place = 0; place < Launcher::kMaxBatch; ++place) {
+      const std::string name = file_name(first + place);
+      if (!std::ranges::binary_search(names, name)) continue;
+      auto text = read_whole(folder_.open_file(name).get(), kMostBytes);
+      all.push_back({place, text.value_or(""), text.has_value()});
     }
     folder_.clear();
     return all;
@@ -135,7 +131,6 @@ class FilesInFolder final : public MetricFiles {
 
  private:
   PrivateFolder folder_;
-  std::optional<User> user_;
   std::uint64_t first_ = 0;  // number of the batch's first run
 };
 
@@ -647,7 +642,7 @@ Result<TextFile> TextFile::make() {
 Result<std::unique_ptr<MetricFiles>> open_metric_files(const std::optional<User>& user) {
   auto folder = PrivateFolder::create(user);
   if (!folder) return folder.error();
-  return std::unique_ptr<MetricFiles>(new FilesInFolder(*std::move(folder), user));
+  return std::unique_ptr<MetricFiles>(new FilesInFolder(*std::move(folder)));
 }
 
 Result<PrivateFolder> PrivateFolder::create(const std::optional<User>& user) {
@@ -679,16 +674,9 @@ std::vector<std::string> PrivateFolder::names() const {
 }
 
 Descriptor PrivateFolder::open_file(const std::string& name) const {
+  const ActAs owner(user_);
   return Descriptor(
       openat(lock_.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
-}
-
-Result<std::string> PrivateFolder::read(const std::string& name) const {
-  const ActAs owner(user_);
-  const Descriptor file = open_file(name);
-  if (file)
-    if (auto text = read_rest(file.get(), std::string::npos)) return *std::move(text);
-  return system_error("cannot read '" + path_ + "/" + name + "'", errno);
 }
 
 void PrivateFolder::clear() const {

@@ -9,8 +9,8 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -48,6 +48,14 @@ std::string line_of(const FunctionChange& change, double reference, const Metric
       reference > 0.0 ? rough_percent(change.difference() / reference) : std::string("n/a");
   return fmt::format("{} {} ({}{})", cut_middle(one_line(change.name), kLongestName),
                      signed_quantity(change.difference(), metric), part, remark(change));
+}
+
+/// Returns the size of the largest difference, which may not be sure.
+double largest_of(const FunctionChanges& changes) {
+  double largest = 0.0;
+  for (const FunctionChange& change : changes.functions)
+    largest = std::max(largest, std::fabs(change.difference()));
+  return largest;
 }
 
 /// True if one of the failed gates is on the metric of the candidate.
@@ -88,38 +96,47 @@ Columns find_columns(const Results& results, std::size_t metric) {
   return columns;
 }
 
-/// Returns the functions to show, in the order of their largest difference.
-std::vector<std::string> choose_names(const Columns& columns, const FunctionRows& wanted) {
-  std::map<std::string, std::pair<bool, double>> weights;
-  for (const FunctionChanges& side : columns.sides)
-    for (const FunctionChange& change : side.functions) {
-      auto& weight = weights[change.name];
-      weight = std::max(weight, std::pair(change.is_sure(), std::fabs(change.difference())));
+/// A function in each of the columns; null where its values are 0.
+using InColumns = std::vector<const FunctionChange*>;
+
+/// The functions to show.
+struct Choice {
+  std::vector<InColumns> rows{};  ///< in the order of their largest difference
+  std::size_t others = 0;         ///< number of functions that are not shown
+};
+
+bool matches(const Pattern& pattern, std::string_view name) {
+  const auto answer = pattern.matches(name, [] { return true; });
+  return answer && *answer;
+}
+
+Choice choose_functions(const Columns& columns, const FunctionRows& wanted) {
+  std::map<std::string_view, InColumns> functions;
+  for (std::size_t i = 0; i < columns.sides.size(); ++i)
+    for (const FunctionChange& change : columns.sides[i].functions) {
+      InColumns& function = functions[change.name];
+      function.resize(columns.sides.size());
+      function[i] = &change;
     }
-  std::vector<std::pair<std::pair<bool, double>, std::string>> sorted;
   std::optional<Pattern> pattern;
   if (!wanted.pattern.empty())
     if (auto compiled = Pattern::compile(wanted.pattern, Pattern::Groups::Idle))
       pattern = *std::move(compiled);
-  for (const auto& [name, weight] : weights) {
-    if (pattern) {
-      const auto matches = pattern->matches(name, [] { return true; });
-      if (!matches || !*matches) continue;
-    } else if (weight.second == 0.0) {
-      continue;
-    }
-    sorted.emplace_back(weight, name);
+  std::vector<std::pair<std::pair<bool, double>, InColumns>> sorted;
+  for (auto& [name, function] : functions) {
+    std::pair<bool, double> weight;
+    for (const FunctionChange* change : function)
+      if (change != nullptr)
+        weight = std::max(weight, std::pair(change->is_sure(), std::fabs(change->difference())));
+    if (pattern ? matches(*pattern, name) : weight.second != 0.0)
+      sorted.emplace_back(weight, std::move(function));
   }
   std::ranges::stable_sort(sorted, std::greater<>(), [](const auto& one) { return one.first; });
-  std::vector<std::string> names;
-  for (const auto& [weight, name] : sorted)
-    if (pattern || names.size() < wanted.most) names.push_back(name);
-  return names;
-}
-
-const FunctionChange* find_change(const FunctionChanges& side, const std::string& name) {
-  const auto found = std::ranges::find(side.functions, name, &FunctionChange::name);
-  return found == side.functions.end() ? nullptr : &*found;
+  Choice choice;
+  const std::size_t most = pattern ? sorted.size() : std::min(sorted.size(), wanted.most);
+  for (std::size_t i = 0; i < most; ++i) choice.rows.push_back(std::move(sorted[i].second));
+  choice.others = functions.size() - most;
+  return choice;
 }
 
 Ink ink_of(const FunctionChange& change, Better better) {
@@ -146,83 +163,101 @@ std::string share_text(double part, double whole) {
   return fmt::format("{}{:.1f}%", part / whole < 0.0 ? "−" : "", std::fabs(100.0 * part / whole));
 }
 
-/// Adds the cells of one function, of the rest or of the total in one candidate.
-void add_cells(const FunctionChange& change, const FunctionChanges& side, bool is_compared,
-               const Metric& metric, TableRow& row) {
-  row.push_back({.text = quantity(change.candidate, metric), .number = change.candidate});
-  if (is_compared) row.push_back(difference_cell(change, metric));
-  const double whole = side.difference();
-  row.push_back({.text = share_text(change.difference(), whole), .number = change.difference()});
-  if (whole != 0.0) row.back().bar = std::min(std::fabs(change.difference() / whole), 1.0);
-}
-
-TableColumn name_column(const std::string& name) {
-  return {.heading = {one_line(name)},
-          .holds = Holds::Number,
-          .goes = Less::Values,
-          .cut = Cut::Middle};
-}
-
-Table make_table(const Results& results, const Columns& columns, const Metric& metric,
-                 const FunctionRows& wanted) {
-  Table table{.columns = {{.heading = {"function"},
-                           .holds = Holds::Code,
-                           .is_left = true,
-                           .cut = Cut::Middle}},
-              .steps = {{.gap = 3, .longest = 60},
-                        {.longest = 40},
-                        {.less = Less::Values, .longest = 40},
-                        {.less = Less::Values, .longest = 20}},
-              .heading = Ink::Bold};
-  const bool is_compared = columns.is_compared;
-  if (is_compared)
-    table.columns.push_back(name_column(results.reference_of(columns.sides[0].candidate).name));
-  for (const FunctionChanges& side : columns.sides) {
-    table.columns.push_back(name_column(results.session.commands[side.candidate].name));
-    if (is_compared) table.columns.push_back({.heading = {"difference"}, .holds = Holds::Delta});
-    table.columns.push_back({.heading = {is_compared ? "of the change" : "share"}});
+/// Makes the table of some columns' functions.
+class TableMaker {
+ public:
+  TableMaker(const Results& results, const Columns& columns, const Metric& metric)
+      : results_(results), columns_(columns), metric_(metric) {
+    table_.columns = {
+        {.heading = {"function"}, .holds = Holds::Code, .is_left = true, .cut = Cut::Middle}};
+    table_.steps = {{.gap = 3, .longest = 60},
+                    {.longest = 40},
+                    {.less = Less::Values, .longest = 40},
+                    {.less = Less::Values, .longest = 20}};
+    table_.heading = Ink::Bold;
+    for (std::size_t i = 0; i < columns.sides.size(); ++i) {
+      largest_.push_back(largest_of(columns.sides[i]));
+      if (has_reference(i)) add_column(reference_of(i).name);
+      add_column(results.session.commands[columns.sides[i].candidate].name);
+      if (columns.is_compared)
+        table_.columns.push_back({.heading = {"difference"}, .holds = Holds::Delta});
+      table_.columns.push_back({.heading = {columns.is_compared ? "of the change" : "share"}});
+    }
   }
-  std::vector<FunctionChange> rests;
-  for (const FunctionChanges& side : columns.sides)
-    rests.push_back({.reference = side.reference, .candidate = side.total});
-  const std::vector<FunctionChange> totals = rests;
-  std::set<std::string> all;
-  for (const FunctionChanges& side : columns.sides)
-    for (const FunctionChange& change : side.functions) all.insert(change.name);
-  const auto add_row = [&](const std::string& name, std::span<const FunctionChange> changes) {
-    TableRow& row = table.rows.emplace_back(TableRow{{name}});
-    if (is_compared)
+
+  Table make(const Choice& choice) {
+    std::vector<FunctionChange> totals;
+    for (const FunctionChanges& side : columns_.sides)
+      totals.push_back({.reference = side.reference, .candidate = side.total});
+    std::vector<FunctionChange> rests = totals;
+    for (const InColumns& function : choice.rows) {
+      std::vector<FunctionChange> changes;
+      for (std::size_t i = 0; i < function.size(); ++i) {
+        changes.push_back(function[i] != nullptr ? *function[i] : FunctionChange{});
+        rests[i].reference -= changes[i].reference;
+        rests[i].candidate -= changes[i].candidate;
+        if (function[i] != nullptr) changes.front().name = function[i]->name;
+      }
+      add_row(one_line(changes.front().name), changes);
+    }
+    if (choice.others > 0)
+      add_last(fmt::format("({})", plural(choice.others, "other function")), rests);
+    add_last("(total)", totals);
+    return std::move(table_);
+  }
+
+ private:
+  const Command& reference_of(std::size_t side) const {
+    return results_.reference_of(columns_.sides[side].candidate);
+  }
+
+  /// True if the column before this candidate's is its reference's: another than the last one.
+  bool has_reference(std::size_t side) const {
+    return columns_.is_compared && (side == 0 || &reference_of(side) != &reference_of(side - 1));
+  }
+
+  void add_column(const std::string& name) {
+    table_.columns.push_back({.heading = {one_line(name)},
+                              .holds = Holds::Number,
+                              .goes = Less::Values,
+                              .cut = Cut::Middle});
+  }
+
+  TableRow& add_row(const std::string& name, std::span<const FunctionChange> changes) {
+    TableRow& row = table_.rows.emplace_back(TableRow{{name}});
+    const auto add_value = [&](double value) {
+      row.push_back({.text = quantity(value, metric_), .number = value});
+    };
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      const FunctionChange& change = changes[i];
+      if (has_reference(i)) add_value(change.reference);
+      add_value(change.candidate);
+      if (columns_.is_compared) row.push_back(difference_cell(change, metric_));
+      const double whole = columns_.sides[i].difference();
       row.push_back(
-          {.text = quantity(changes[0].reference, metric), .number = changes[0].reference});
-    for (std::size_t i = 0; i < changes.size(); ++i)
-      add_cells(changes[i], columns.sides[i], is_compared, metric, row);
-    return &row;
-  };
-  // A page that sorts leaves them at the end, and their bars would dwarf the others.
-  const auto add_last = [&](const std::string& name, std::span<const FunctionChange> changes) {
-    for (Cell& cell : *add_row(name, changes)) {
+          {.text = share_text(change.difference(), whole), .number = change.difference()});
+      if (largest_[i] > 0.0)
+        row.back().bar = std::min(std::fabs(change.difference() / largest_[i]), 1.0);
+    }
+    return row;
+  }
+
+  /// Adds a row that a page leaves at the end when it sorts. It has no bars.
+  void add_last(const std::string& name, std::span<const FunctionChange> changes) {
+    for (Cell& cell : add_row(name, changes)) {
       cell.number.reset();
       cell.bar = 0.0;
       cell.is_sure = false;
       cell.ink = Ink::Plain;
     }
-  };
-  const std::vector<std::string> names = choose_names(columns, wanted);
-  for (const std::string& name : names) {
-    std::vector<FunctionChange> changes;
-    for (std::size_t i = 0; i < columns.sides.size(); ++i) {
-      const FunctionChange* change = find_change(columns.sides[i], name);
-      changes.push_back(change != nullptr ? *change : FunctionChange{});
-      rests[i].reference -= changes.back().reference;
-      rests[i].candidate -= changes.back().candidate;
-    }
-    add_row(one_line(name), changes);
   }
-  if (all.size() > names.size())
-    add_last(fmt::format("({})", plural(all.size() - names.size(), "other function")), rests);
-  add_last("(total)", totals);
-  return table;
-}
+
+  const Results& results_;
+  const Columns& columns_;
+  const Metric& metric_;
+  std::vector<double> largest_{};  // difference of each side: the longest bar
+  Table table_{};
+};
 
 }  // namespace
 
@@ -236,7 +271,9 @@ std::string function_lines(const Results& results, std::size_t metric, std::size
     const double part = change.difference() / changes->difference();
     const std::string_view label = count++ > 0   ? "  also"
                                    : part >= 0.5 ? "  most of it"
-                                                 : "  the largest";
+                                   : std::fabs(change.difference()) < largest_of(*changes)
+                                       ? "  certain"
+                                       : "  the largest";
     lines += fmt::format("{}: {}\n", label,
                          line_of(change, changes->reference, results.session.metrics[metric]));
   }
@@ -299,14 +336,15 @@ std::vector<FunctionSection> function_sections(const Results& results) {
     const Columns columns = find_columns(results, m);
     if (columns.sides.empty()) continue;
     sections.push_back(
-        {one_line(metric.name) + " by function", make_table(results, columns, metric, *wanted)});
+        {one_line(metric.name) + " by function",
+         TableMaker(results, columns, metric).make(choose_functions(columns, *wanted))});
     if (!results.presentation.every_row) break;
   }
   return sections;
 }
 
 std::string why_no_functions(const Results& results) {
-  if (!results.presentation.functions || !function_sections(results).empty()) return "";
+  if (!results.presentation.functions) return "";
   const auto& baseline = results.session.reference.baseline;
   if (baseline && !results.session.functions.empty())
     return fmt::format(
@@ -320,12 +358,13 @@ std::string why_no_functions(const Results& results) {
 }
 
 std::string function_text(const Results& results, const Style& style) {
+  const std::vector<FunctionSection> sections = function_sections(results);
   std::string text;
-  for (const FunctionSection& section : function_sections(results))
+  for (const FunctionSection& section : sections)
     text += "\n" + inked(section.title, Ink::Bold, style.color) + "\n" +
             terminal_text(section.table, style);
-  const std::string why_not = why_no_functions(results);
-  return why_not.empty() ? text : text + "\n" + dim_note(why_not, style);
+  const std::string why_not = sections.empty() ? why_no_functions(results) : "";
+  return why_not.empty() ? text : "\n" + dim_note(why_not, style);
 }
 
 }  // namespace lauka::report

@@ -39,7 +39,7 @@ std::vector<FunctionSection> function_sections(const Results& results);
 /// benchmark's difference: at most three, of the metrics of function_summary.
 std::string largest_functions(const Report& suite);
 
-/// Explains why --functions has no table; empty if it has one, or is not wanted.
+/// Explains why --functions has no table, if it has none; empty if it is not wanted.
 std::string why_no_functions(const Results& results);
 
 /// Returns the tables as text; empty without --functions.

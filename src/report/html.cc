@@ -210,21 +210,23 @@ std::string message_html(std::string_view message) {
   return html;
 }
 
-/// The tables of --functions, each under a heading.
-std::string function_part(const Results& results) {
-  std::string html;
-  for (const FunctionSection& section : function_sections(results))
-    html += "<h3>" + html_text(section.title) + "</h3>\n" + table_html(section.table, "sortable");
-  const std::string why_not = why_no_functions(results);
-  return why_not.empty() ? html : html + "<p class=\"faint\">" + message_html(why_not) + "</p>\n";
-}
-
 std::string elements(const std::vector<std::string>& texts, std::string_view open,
                      std::string_view close) {
   std::string html;
   for (const std::string& text : texts)
     html += fmt::format("{}{}{}\n", open, message_html(text), close);
   return html;
+}
+
+/// The tables of --functions, each under a heading.
+std::string function_part(const Results& results) {
+  const std::vector<FunctionSection> sections = function_sections(results);
+  std::string html;
+  for (const FunctionSection& section : sections)
+    html += "<h3>" + html_text(section.title) + "</h3>\n" + table_html(section.table, "sortable");
+  return sections.empty()
+             ? elements(split_lines(why_no_functions(results)), "<p class=\"faint\">", "</p>")
+             : html;
 }
 
 std::string html_list(const std::vector<std::string>& texts) {
@@ -436,11 +438,11 @@ void write_suite_page(const Report& suite, const Sink& sink) {
       {changes_in_one_line(std::span(changes).first(changes.size() - suite.geomeans.size()))},
       "<p class=\"answer\">", "</p>"));
   sink(elements(split_lines(gates_in_one_line(suite)), "<p>", "</p>"));
+  sink(elements(split_lines(largest_functions(suite)), "<p>", "</p>"));
   std::string items;
   for (const Results* one : order_rows(suite)) items += gate_items(*one, false, one->benchmark);
   sink(gate_list(items));
   sink(circumstances(suite.benchmarks.front().session.circumstances));
-  sink(elements(split_lines(largest_functions(suite)), "<p>", "</p>"));
   if (const std::string chart = change_chart(changes); !chart.empty())
     sink("<h2>Changes</h2>\n" + chart);
   sink("<h2>" + html_text(suite_title(suite)) + "</h2>\n" + table_html(suite_table(suite)));
@@ -509,9 +511,10 @@ void write_html(const Report& report, const Sink& sink) {
     write_session_page(report, sink);
   }
   sink(tuned_machine(first.session.circumstances));
-  const bool has_functions = std::ranges::any_of(
-      report.benchmarks, [](const Results& one) { return !function_sections(one).empty(); });
-  write_page_end(has_functions ? sorting_script() : "", sink);
+  const bool has_tables = std::ranges::any_of(report.benchmarks, [](const Results& one) {
+    return one.presentation.functions && !function_metrics(one).empty();
+  });
+  write_page_end(has_tables ? sorting_script() : "", sink);
 }
 
 }  // namespace lauka::report

@@ -690,8 +690,8 @@ std::string shell_lines(const Results& results) {
 }
 
 std::string ending_lines(const Session& session, const std::vector<std::string>& names,
-                         std::size_t width) {
-  const EndingWords words{names, width, !session.runs.empty()};
+                         bool has_run, std::size_t width) {
+  const EndingWords words{names, width, has_run};
   std::string lines;
   if (session.cut_short) lines += std::visit(words, *session.cut_short);
   for (const HookFailed& failed : session.also_failed) lines += words(failed);

@@ -76,9 +76,10 @@ std::string shell_lines(const Results& results);
 
 /// Returns why a session ended early, as a line for standard error, and below it, indented, the end
 /// of a failed run's or hook's output; the same for hooks that failed after that. Empty if all went
-/// well. `names`: of the commands. lauka's own words are broken at `width` cells (0: no limit).
+/// well. `names`: of the commands. `has_run`: at least one run is in the results. lauka's own words
+/// are broken at `width` cells (0: no limit).
 std::string ending_lines(const Session& session, const std::vector<std::string>& names,
-                         std::size_t width = 0);
+                         bool has_run, std::size_t width = 0);
 
 /// Returns the line that a build (--build) failed, and below it, indented, the end of its output.
 std::string failed_build_lines(std::string_view what, const Outcome& outcome,

@@ -250,18 +250,20 @@ std::string cut_middle(std::string_view text, std::size_t width) {
 }
 
 std::string wrapped(std::string_view text, std::size_t width) {
-  constexpr std::string_view indent = "  ";
   if (width == 0 || display_width(without_ink(text)) <= width) return std::string(text);
-  std::string lines;
-  std::size_t column = 0;
+  const std::size_t blanks = std::min(text.find_first_not_of(' '), text.size());
+  const std::string indent(blanks + 2, ' ');
+  std::string lines(blanks, ' ');
+  std::size_t column = blanks;
+  text.remove_prefix(blanks);
   while (!text.empty()) {
     const std::string_view word = unbroken(text, width - std::min(width, indent.size()));
     text.remove_prefix(std::min(word.size() + 1, text.size()));
     const std::size_t cells = display_width(without_ink(word));
-    if (column > 0 && column + 1 + cells > width) {
+    if (lines.size() > blanks && column + 1 + cells > width) {
       lines.append("\n").append(indent);
       column = indent.size();
-    } else if (column > 0) {
+    } else if (lines.size() > blanks) {
       lines += ' ';
       ++column;
     }

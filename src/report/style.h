@@ -32,8 +32,8 @@ std::string cut_end(std::string_view text, std::size_t width);
 std::string cut_middle(std::string_view text, std::size_t width);
 
 /// Breaks `text` between words into lines of at most `width` cells (0: no limit), those after the
-/// first indented by two; not within a name in quotes or between a number and its ±. A wider word
-/// has a line of its own, whole.
+/// first indented by two more than the first; not within a name in quotes or between a number and
+/// its ±. A wider word has a line of its own, whole.
 std::string wrapped(std::string_view text, std::size_t width);
 
 /// message_line(text), wrapped.

@@ -4,6 +4,7 @@
 #include "session/functions.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -23,13 +24,14 @@ std::optional<Error> FunctionRuns::find_unknown() {
       tables_, [](const FunctionTable& table) { return table.functions.empty(); });
   if (is_checked_ || !has_all) return std::nullopt;
   is_checked_ = true;
+  std::vector<std::string> wanted;
+  for (const Event& event : plan_.setting.events.events) wanted.push_back(event.function);
   const auto& baseline = plan_.reference.baseline;
-  for (const Event& event : plan_.setting.events.events) {
-    if (event.function.empty() || has_function(tables_, event.function)) continue;
-    if (!baseline || !has_function(baseline->session->functions, event.function))
-      return unknown_function(event.function, tables_);
-  }
-  return std::nullopt;
+  const auto known =
+      check_functions(wanted, tables_,
+                      baseline ? std::span<const FunctionTable>(baseline->session->functions)
+                               : std::span<const FunctionTable>());
+  return known ? std::nullopt : std::optional(known.error());
 }
 
 std::vector<FunctionTable> FunctionRuns::close() {

@@ -93,6 +93,7 @@ void Scheduler::take(const FinishedRounds& done) {
     gates_.add_run(run);
     precision_.add_run(run);
   }
+  note_variation(done);
   request.done += done.steps;
   if (request.done < request.steps.size()) return;
   const Request completed = std::move(request);
@@ -182,6 +183,10 @@ void Scheduler::decide_simulated() {
       add(UpTo{RoundKind::Simulated, gates_.next_planned(RoundKind::Simulated)});
     return;
   }
+  // Functions whose counts vary can be compared only with more rounds.
+  const std::uint64_t passes = plan_.setting.events.passes_of(RoundKind::Simulated);
+  if (functions_vary_ && group().simulated < kFewestFunctionRounds * passes)
+    return add(UpTo{RoundKind::Simulated, kFewestFunctionRounds});
   // If timed runs follow at once, the comparison of outputs is the first warm-up run.
   group().warmups = first_warmup();
   const bool is_only_simulated = !is_timed_ && counting_.passes == 0;
@@ -550,6 +555,15 @@ void Scheduler::look_everywhere() {
 void Scheduler::look(RoundKind kind, std::uint64_t rounds, bool can_go_on) {
   const bool last = !can_go_on || gates_.planned_looks(kind) + 1 == gate::kLooks;
   gates_.look_as_planned(kind, rounds, last);
+}
+
+void Scheduler::note_variation(const FinishedRounds& done) {
+  if (done.functions.empty() || plan_.setting.stop.exact_runs) return;
+  for (const RunRecord& run : done.runs) {
+    const auto [first, is_new] =
+        first_counts_.try_emplace({run.step.command, run.step.pass}, run.counts);
+    functions_vary_ = functions_vary_ || (!is_new && first->second != run.counts);
+  }
 }
 
 /// True if commands cannot continue because they have had their cleanup.

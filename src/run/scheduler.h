@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <span>
 #include <variant>
@@ -210,6 +211,7 @@ class Scheduler : NonCopyable {
   std::chrono::nanoseconds round_time(const Group& group, std::span<const Pace> paces) const;
   std::optional<std::size_t> next_to_refine(std::size_t from) const;
   void look(RoundKind kind, std::uint64_t rounds, bool can_go_on);
+  void note_variation(const FinishedRounds& done);
   bool is_bound_to_turns() const;
   bool can_time_more() const;
   bool can_count_more() const;
@@ -227,7 +229,11 @@ class Scheduler : NonCopyable {
   StopRule rule_;                       // of the rounds up to the next look
   std::uint64_t simulated_rounds_ = 0;  // before the first look at gates
   Spent simulating_;                    // its `rounds` are single runs
-  std::vector<Pace> paces_;             // by command
+  /// The counts of the first simulated run of each command and pass.
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<std::optional<std::uint64_t>>>
+      first_counts_;
+  bool functions_vary_ = false;  // and may have more simulated rounds
+  std::vector<Pace> paces_;      // by command
   std::vector<Group> groups_;
   std::size_t current_ = 0;  // index of the group whose turn it is
   bool has_refined_ = false;

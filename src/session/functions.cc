@@ -9,6 +9,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -18,87 +20,126 @@ namespace lauka {
 
 namespace {
 
-/// The runs of a session with one more metric, the last: the sum of some functions' values.
-class WithFunction final : public RunTable {
+/// A metric "EVENT@FUNCTION" that is added to a session.
+struct AddedMetric {
+  std::size_t base = 0;  ///< the metric EVENT
+  std::string name{};
+  std::string function{};  ///< normalized
+};
+
+/// The runs of a session with metrics of functions after its own.
+class WithFunctions final : public RunTable {
  public:
-  /// `base`: the metric of the whole command, whose runs have values of the functions.
-  WithFunction(const Recording& session, std::size_t base, const std::string& function)
-      : runs_(session.runs), metric_(session.metrics.size()), values_(runs_->size()) {
+  WithFunctions(const Recording& session, std::span<const AddedMetric> added)
+      : runs_(session.runs), first_(session.metrics.size()), values_(added.size()) {
+    std::vector<std::string> names;
+    for (const AddedMetric& metric : added) names.push_back(metric.function);
+    const WantedFunctions wanted(names);
     for (std::size_t c = 0; c < session.functions.size(); ++c) {
       const FunctionTable& table = session.functions[c];
-      const std::size_t place = table.find(session.metrics[base].name);
-      if (place == table.metrics.size()) continue;
-      std::size_t round = 0;
-      for (const std::uint32_t run : runs_->of_command(c))
-        if (runs_->value(run, base) && round < table.metrics[place].rounds)
-          values_[run] = sum(table, place, function, round++);
+      std::vector<RoundRuns> rounds;
+      for (const AddedMetric& metric : added)
+        rounds.push_back(find_rounds(session, c, metric.base));
+      for (std::size_t i = 0; i < added.size(); ++i)
+        for (const std::uint32_t run : rounds[i].runs) values_[i].emplace(run, 0.0);
+      for (const auto& [name, values] : table.functions)
+        for (const std::size_t i : wanted.find(name))
+          for (std::size_t round = 0; round < rounds[i].runs.size(); ++round)
+            values_[i][rounds[i].runs[round]] += value_in(values[rounds[i].place], round);
     }
   }
 
   std::size_t size() const override { return runs_->size(); }
   RunRow row(std::size_t run) const override { return runs_->row(run); }
   std::optional<double> value(std::size_t run, std::size_t metric) const override {
-    return metric == metric_ ? values_[run] : runs_->value(run, metric);
+    if (metric < first_) return runs_->value(run, metric);
+    const auto& values = values_[metric - first_];
+    const auto found = values.find(run);
+    return found == values.end() ? std::nullopt : std::optional(found->second);
   }
   std::optional<double> bound(std::size_t run, std::size_t metric) const override {
-    return metric == metric_ ? std::nullopt : runs_->bound(run, metric);
+    return metric < first_ ? runs_->bound(run, metric) : std::nullopt;
   }
   std::span<const std::uint32_t> of_command(std::size_t command) const override {
     return runs_->of_command(command);
   }
 
  private:
-  static double sum(const FunctionTable& table, std::size_t place, const std::string& function,
-                    std::size_t round) {
-    double all = 0.0;
-    for (const auto& [name, values] : table.functions)
-      if (is_function_named(name, function)) all += value_in(values[place], round);
-    return all;
+  /// The runs of a command's rounds, for each of whose functions a metric is known.
+  struct RoundRuns {
+    std::size_t place = 0;  // of the metric in the command's table
+    std::vector<std::uint32_t> runs{};
+  };
+
+  RoundRuns find_rounds(const Recording& session, std::size_t command, std::size_t metric) const {
+    const FunctionTable& table = session.functions[command];
+    RoundRuns rounds{table.find(session.metrics[metric].name)};
+    if (rounds.place == table.metrics.size()) return rounds;
+    for (const std::uint32_t run : runs_->of_command(command))
+      if (runs_->value(run, metric) && rounds.runs.size() < table.metrics[rounds.place].rounds)
+        rounds.runs.push_back(run);
+    return rounds;
   }
 
   std::shared_ptr<const RunTable> runs_;
-  std::size_t metric_;
-  std::vector<std::optional<double>> values_;
+  std::size_t first_;
+  std::vector<std::unordered_map<std::size_t, double>> values_;  // by run, of each added metric
 };
+
+/// Returns the metrics of functions that gates need and the session can have.
+std::vector<AddedMetric> list_added(std::span<const Condition> gates, const Recording& session) {
+  std::vector<AddedMetric> added;
+  std::set<std::string_view> names;
+  for (const Condition& gate : gates) {
+    const std::size_t at = gate.metric.find(kInFunction);
+    if (at == std::string::npos || find_metric(session.metrics, gate.metric)) continue;
+    const auto base = find_metric(session.metrics, std::string_view(gate.metric).substr(0, at));
+    if (base && names.insert(gate.metric).second)
+      added.push_back({*base, gate.metric, normalized_function(gate.metric.substr(at + 1))});
+  }
+  return added;
+}
 
 }  // namespace
 
-bool has_function(std::span<const FunctionTable> tables, std::string_view wanted) {
-  return std::ranges::any_of(tables, [&](const FunctionTable& table) {
-    return std::ranges::any_of(
-        table.functions, [&](const auto& entry) { return is_function_named(entry.first, wanted); });
-  });
-}
-
-Error unknown_function(const std::string& wanted, std::span<const FunctionTable> tables) {
-  std::set<std::string> names;
-  for (const FunctionTable& table : tables)
-    for (const auto& [name, values] : table.functions) names.insert(name);
-  const std::vector<std::string> nearest =
-      nearest_names(wanted, std::vector<std::string>(names.begin(), names.end()));
-  return {fmt::format("no command has the function {}", cited(wanted)),
-          nearest.empty() ? "--functions without the gate lists them"
-                          : fmt::format("did you mean {}?", listed(nearest, "or")),
-          wanted, !nearest.empty()};
+Result<void> check_functions(std::span<const std::string> wanted,
+                             std::span<const FunctionTable> tables,
+                             std::span<const FunctionTable> others) {
+  const WantedFunctions names(wanted);
+  std::set<std::string> all;
+  std::vector<bool> is_found(wanted.size());
+  for (const auto& side : {tables, others})
+    for (const FunctionTable& table : side)
+      for (const auto& [name, values] : table.functions)
+        if (all.insert(name).second)
+          for (const std::size_t place : names.find(name)) is_found[place] = true;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (wanted[i].empty() || is_found[i]) continue;
+    const auto nearest = nearest_names(wanted[i], std::vector<std::string>(all.begin(), all.end()));
+    return Error{fmt::format("no command has the function {}", cited(wanted[i])),
+                 nearest.empty() ? "--functions without the gate lists them"
+                                 : fmt::format("did you mean {}?", listed(nearest, "or")),
+                 wanted[i], !nearest.empty()};
+  }
+  return {};
 }
 
 Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lack,
                                   Recording& session) {
-  for (const Condition& gate : gates) {
-    const std::size_t at = gate.metric.find(kInFunction);
-    const auto base = find_metric(session.metrics, std::string_view(gate.metric).substr(0, at));
-    if (at == std::string::npos || !base || find_metric(session.metrics, gate.metric)) continue;
-    if (session.functions.empty()) continue;
-    const std::string function = normalized_function(gate.metric.substr(at + 1));
-    if (!may_lack && !has_function(session.functions, function))
-      return unknown_function(function, session.functions);
-    auto runs = std::make_shared<WithFunction>(session, *base, function);
-    Metric metric = session.metrics[*base];
-    metric.name = gate.metric;
+  if (session.functions.empty()) return {};
+  const std::vector<AddedMetric> added = list_added(gates, session);
+  if (added.empty()) return {};
+  std::vector<std::string> functions;
+  for (const AddedMetric& metric : added) functions.push_back(metric.function);
+  if (!may_lack)
+    if (auto known = check_functions(functions, session.functions); !known) return known;
+  session.runs = std::make_shared<WithFunctions>(session, added);
+  for (const AddedMetric& one : added) {
+    Metric metric = session.metrics[one.base];
+    metric.name = one.name;
     metric.role = Role::Other;
     metric.event.reset();
     session.metrics.push_back(std::move(metric));
-    session.runs = std::move(runs);
   }
   return {};
 }

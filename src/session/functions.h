@@ -5,6 +5,7 @@
 #include "session/recording.h"
 
 #include <span>
+#include <string>
 
 namespace lauka {
 
@@ -14,10 +15,10 @@ namespace lauka {
 Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lack,
                                   Recording& session);
 
-/// Returns the error that no command has the function `wanted`, with the most similar names.
-Error unknown_function(const std::string& wanted, std::span<const FunctionTable> tables);
-
-/// True if a command has a function that `wanted` means.
-bool has_function(std::span<const FunctionTable> tables, std::string_view wanted);
+/// Refuses the first of the functions `wanted` that no command has, with the most similar names.
+/// `others`: the functions of a baseline's commands. Empty names mean no function.
+Result<void> check_functions(std::span<const std::string> wanted,
+                             std::span<const FunctionTable> tables,
+                             std::span<const FunctionTable> others = {});
 
 }  // namespace lauka

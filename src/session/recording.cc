@@ -355,7 +355,7 @@ Recording make_recording(const Plan& plan, Session&& session, const Timers& time
   recording.setting.min_share = plan.cores.min_share;
   recording.circumstances = std::move(circumstances);
   recording.timers = timers;
-  recording.functions = session.functions;
+  recording.functions = std::exchange(session.functions, {});
   recording.complete = !session.cut_short.has_value();
   const auto* failed = session.cut_short ? std::get_if<RunFailed>(&*session.cut_short) : nullptr;
   if (failed != nullptr)

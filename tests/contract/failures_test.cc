@@ -116,7 +116,7 @@ TEST_CASE("an interrupt ends lauka with 128 + N, and the runs so far are shown a
     CHECK(said.status == 128 + signal);
     CHECK(said.out_has("wall_time"));
     CHECK(said.err_has(signal == 2 ? "SIGINT" : "SIGTERM"));
-    CHECK_FALSE(said.err_has("--timeout"));  // the remedy where no run has ended
+    CHECK_FALSE(said.err_has("--until"));  // the remedy for commands of which no run ends
     CHECK(csv_value(text_of(folder.file("out.csv")), "it", "wall_time", "runs") == "2");
   }
 }

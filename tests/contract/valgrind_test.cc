@@ -227,6 +227,22 @@ TEST_CASE("a change is in the function that makes it, also of a saved session") 
   CHECK(none.err_has("'no_such_function'"));
 }
 
+TEST_CASE("commands that are compared with a baseline each have their own reference's functions") {
+  if (!has_valgrind()) return;
+  const Folder folder;
+  const std::string file = folder.file("base.json");
+  const std::vector<std::string> commands = {"ls /", "true"};
+  completed("-q --engine cachegrind --metrics instructions --export-json " + file, commands);
+  const Said said =
+      lauka("-q --engine cachegrind --metrics instructions --functions=9 --baseline " + file +
+                " --export-markdown -",
+            commands);
+  CHECK(said.status == 0);
+  const std::string heading =
+      "| function | ls / | ls / | difference | of the change | true | true |";
+  CHECK_MESSAGE(said.out_has(heading), said.out);
+}
+
 TEST_CASE("a gate on a function that no command has ends after the first simulated runs") {
   if (!has_valgrind()) return;
   const Said said = lauka("--engine cachegrind -e instructions --fail-if 'instructions@exi > 1'",

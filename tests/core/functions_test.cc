@@ -62,15 +62,24 @@ TEST_CASE("what compilers append to the names of functions is removed") {
 }
 
 TEST_CASE("a name without parameters means all overloads") {
-  CHECK(is_function_named("parse(char const*)", "parse"));
-  CHECK(is_function_named("a::parse(int) const", "a::parse"));
-  CHECK(is_function_named("call(void (*)(int))", "call"));
-  CHECK(is_function_named("a::operator()(int)", "a::operator()"));
-  CHECK(is_function_named("parse", "parse"));
-  CHECK(is_function_named("(below main)", "(below main)"));
-  CHECK_FALSE(is_function_named("parse_all(int)", "parse"));
-  CHECK_FALSE(is_function_named("parse(int)", "parse(long)"));
-  CHECK_FALSE(is_function_named("a::parse(int)", "parse"));
+  const std::vector<std::string> names = {"parse",         "a::parse",   "call",
+                                          "a::operator()", "parse(int)", "(below main)"};
+  const WantedFunctions wanted(names);
+  const auto meant_by = [&](std::string_view function) {
+    std::vector<std::string> found;
+    for (const std::size_t place : wanted.find(function)) found.push_back(names[place]);
+    return found;
+  };
+  using Names = std::vector<std::string>;
+  CHECK(meant_by("parse") == Names{"parse"});
+  CHECK(meant_by("parse(char const*)") == Names{"parse"});
+  CHECK(meant_by("parse(int)") == Names{"parse(int)", "parse"});
+  CHECK(meant_by("a::parse(int) const") == Names{"a::parse"});
+  CHECK(meant_by("call(void (*)(int))") == Names{"call"});
+  CHECK(meant_by("a::operator()(int)") == Names{"a::operator()"});
+  CHECK(meant_by("(below main)") == Names{"(below main)"});
+  CHECK(meant_by("parse_all(int)").empty());
+  CHECK(meant_by("b::a::parse(int)").empty());
 }
 
 TEST_CASE("a function has one value if it never varies, else a value for each round") {

@@ -226,10 +226,34 @@ TEST_CASE("the functions of all processes of a run are counted under normalized 
                                 {"main", 16}, {"read", 10}, {std::string(kNoSymbols), 2}});
 }
 
+TEST_CASE("a function's count is known where another event's is not") {
+  const Counted counted = sum({log_of(10, 1, 1), counts_of(10, 2, "./x", "1000", "Ir")},
+                              {"instructions@main", "cache-misses", "cache-misses@main"});
+  CHECK(counted.counts == std::vector<std::optional<std::uint64_t>>{1000, {}, {}});
+  CHECK(counted.missing.has_value());
+}
+
+TEST_CASE("gates on many functions take no more memory for each function of the program") {
+  std::string rows;
+  Names names;
+  for (int f = 0; f < 1000; ++f) {
+    rows += "fn=f" + std::to_string(f) + "(int)\n1 " + std::to_string(f) + "\n";
+    names.push_back("instructions@f" + std::to_string(f));
+  }
+  for (int f = 1000; f < 20'000; ++f) rows += "fn=f" + std::to_string(f) + "\n1 1\n";
+  const Counted counted =
+      sum({log_of(10, 1, 1), functions_of(10, rows, std::to_string(999 * 500 + 19'000))}, names);
+  CHECK(counted.counts.at(0) == 0);
+  CHECK(counted.counts.at(999) == 999);
+  CHECK_FALSE(counted.note.has_value());
+}
+
 TEST_CASE("lines of counts that do not add up to the summary are refused") {
   const std::string rows = "fn=main\n1 10\n2 5\n";
   CHECK(sum({log_of(10, 1, 1), functions_of(10, rows, "15")}, {"instructions"}).counts.at(0) == 15);
   CHECK(sum({log_of(10, 1, 1), functions_of(10, rows, "16")}, {"instructions"}).failure);
+  const std::string wrapped = "fn=main\n1 18446744073709551615\n2 2\n";
+  CHECK(sum({log_of(10, 1, 1), functions_of(10, wrapped, "1")}, {"instructions"}).failure);
 }
 
 TEST_CASE("names of functions may have 10 kB, and lines of more than 1 MB are refused") {

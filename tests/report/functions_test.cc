@@ -60,6 +60,12 @@ TEST_CASE("the functions with the largest differences are named in three lines")
         "instructions +3.9% ± 0.0%:\n" + function_lines(results, 0, 1));
 }
 
+TEST_CASE("no function is called the largest where a larger difference is not sure") {
+  Results results = results_of_functions({kOld, kNew});
+  results.session.functions[1].functions.at("parse")[0] = {8'300'000, 8'400'000, 8'500'000};
+  CHECK(function_lines(results, 0, 1).starts_with("  certain: read "));
+}
+
 TEST_CASE("a failed gate has the functions below it, and other verdicts have none") {
   Results results = results_of_functions({kOld, kNew});
   gate::Verdict verdict;
@@ -128,6 +134,29 @@ TEST_CASE("a table of functions is written in Markdown, and sorted in a page") {
   write_html(Report{.benchmarks = {results}}, [&](std::string_view piece) { page += piece; });
   CHECK(page.find("<table class=\"sortable\">") != std::string::npos);
   CHECK(page.find("data-number=\"400000\"") != std::string::npos);
+}
+
+TEST_CASE("in a suite's page the largest differences of all are above the gates") {
+  Report suite{
+      .benchmarks = {results_of_functions({kOld, kNew}), results_of_functions({kOld, kNew})}};
+  suite.benchmarks[0].benchmark = "small";
+  suite.benchmarks[1].benchmark = "large";
+  auto& functions = suite.benchmarks[1].session.functions[1].functions;
+  functions.at("parse") = {{9'000'000}};
+  suite.benchmarks[1].findings.verdicts = {{.candidate = 1, .answer = gate::Answer::Fail}};
+  CHECK(largest_functions(suite).starts_with("large: instructions of parse +1.00M "));
+  std::string page;
+  write_html(suite, [&](std::string_view piece) { page += piece; });
+  CHECK(page.find("large: instructions of parse") < page.find("<li>"));
+}
+
+TEST_CASE("a page's longest bar is of the largest difference") {
+  Results results = results_of_functions({kOld, kNew});
+  results.presentation.functions = FunctionRows{.most = 2};
+  std::string page;
+  write_html(Report{.benchmarks = {results}}, [&](std::string_view piece) { page += piece; });
+  CHECK(page.find("style=\"--bar: 100.0%\"") != std::string::npos);
+  CHECK(page.find("style=\"--bar: 2.5%\"") != std::string::npos);
 }
 
 TEST_CASE("without functions a line says whose are missing") {

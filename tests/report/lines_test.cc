@@ -20,7 +20,7 @@ std::string lines_of(std::optional<CutShort> cut_short, const std::string& name,
                      std::size_t width = 0) {
   Session session;
   session.cut_short = std::move(cut_short);
-  return ending_lines(session, {name}, width);
+  return ending_lines(session, {name}, false, width);
 }
 
 RunFailed failed(Outcome outcome, std::string written = "", std::string until = "") {
@@ -34,7 +34,7 @@ TEST_CASE("a failed hook is reported with its command, its run and its output") 
   session.cut_short =
       HookFailed{HookKind::Prepare, 1, Step{1, 4, 0, RoundKind::Timed}, Exited{2}, "first\nsecond"};
   session.also_failed.push_back(HookFailed{HookKind::Cleanup, 0, {}, Signalled{9, false}, ""});
-  CHECK(ending_lines(session, {"old", "new"}) ==
+  CHECK(ending_lines(session, {"old", "new"}, true) ==
         "lauka: --prepare of 'new' (before run 5) exited with status 2; append '|| true' "
         "to ignore that\n"
         "  | first\n"
@@ -61,7 +61,7 @@ TEST_CASE("the first reason comes first, and nothing is said where all went well
   session.cut_short = Interrupted{2};
   session.also_failed.push_back(
       HookFailed{HookKind::Conclude, 0, Step{0, 0, 0, RoundKind::Warmup}, Exited{1}, ""});
-  const std::string lines = ending_lines(session, {"old"});
+  const std::string lines = ending_lines(session, {"old"}, false);
   CHECK(
       lines.starts_with("lauka: interrupted by SIGINT; no timed run of 'old' ended: use "
                         "--timeout or --until\n"));
@@ -98,8 +98,7 @@ TEST_CASE("a status that is an answer is explained, with what accepts it alone")
 TEST_CASE("an interruption after a run is reported without a remedy") {
   Session session;
   session.cut_short = Interrupted{2};
-  session.runs.push_back(RunRecord{});
-  CHECK(ending_lines(session, {"old"}) == "lauka: interrupted by SIGINT\n");
+  CHECK(ending_lines(session, {"old"}, true) == "lauka: interrupted by SIGINT\n");
 }
 
 TEST_CASE("-i is not offered where a process could not be killed") {

@@ -72,6 +72,7 @@ TEST_CASE("lines are broken between words, and further ones indented") {
 }
 
 TEST_CASE("no line is broken within a number or a name in quotes") {
+  CHECK(wrapped("  a line that is indented", 12) == "  a line\n    that is\n    indented");
   CHECK(wrapped("took 1.5 ± 0.1 times", 12) == "took\n  1.5 ± 0.1\n  times");
   CHECK(wrapped("from 1ms … 2ms", 10) == "from\n  1ms … 2ms");
   CHECK(wrapped("see 'sleep 0.1 2': slow", 16) == "see\n  'sleep 0.1 2':\n  slow");

@@ -98,6 +98,15 @@ TEST_CASE("each command is simulated three times, before its warm-up and its tim
         "sim-old sim-new sim-old sim-new sim-old sim-new old new old new old new");
 }
 
+TEST_CASE(
+    "where counts vary each command is simulated six times, as functions are compared by them") {
+  Simulation simulation({{100, 101, 100}, {200}});
+  Plan plan = simulating_plan({"old", "new"});
+  plan.setting.stop = {{}, 2, {}, 1ms};
+  simulation.carry_out(plan);
+  CHECK(simulation.simulated_runs() == 12);
+}
+
 TEST_CASE("two simulated passes take turns, and each has three rounds of its own") {
   Simulation simulation({{100}, {200}});
   simulation.bench.launcher.scripts.resize(6);

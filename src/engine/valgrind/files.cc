@@ -72,7 +72,10 @@ class CachegrindLines {
     if (!read_numbers(line, numbers_) || numbers_.size() > events_.size() + 1) return false;
     numbers_.erase(numbers_.begin());
     numbers_.resize(events_.size());
-    for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] += numbers_[i];
+    for (std::size_t i = 0; i < sums_.size(); ++i) {
+      sums_[i] += numbers_[i];
+      if (sums_[i] < numbers_[i]) return false;
+    }
     sink_(function_, numbers_);
     return true;
   }

@@ -46,6 +46,14 @@ std::optional<std::uint64_t> value_of(const Totals& totals, const SimulatedEvent
 
 }  // namespace
 
+Processes::Processes(Tool tool, std::span<const Wanted> wanted) : tool_(tool), wanted_(wanted) {
+  for (const Wanted& one : wanted) {
+    const auto found = std::ranges::find(events_, one.event);
+    event_of_.push_back(static_cast<std::size_t>(found - events_.begin()));
+    if (found == events_.end()) events_.push_back(one.event);
+  }
+}
+
 void Processes::add(std::string_view name, Pieces pieces) {
   const auto parts = split(name, '.');
   const auto pid = parts.size() == 3 ? parse_number(parts[1]) : std::nullopt;
@@ -72,10 +80,9 @@ std::optional<Totals> Processes::read_counts(Pieces pieces) {
       [this](const std::vector<std::string>& events) {
         places_.assign(events.size(), {});
         for (std::size_t i = 0; i < events.size(); ++i)
-          for (std::size_t w = 0; w < wanted_.size(); ++w)
-            if (std::ranges::find(wanted_[w].event->parts, events[i]) !=
-                wanted_[w].event->parts.end())
-              places_[i].push_back(w);
+          for (std::size_t e = 0; e < events_.size(); ++e)
+            if (std::ranges::find(events_[e]->parts, events[i]) != events_[e]->parts.end())
+              places_[i].push_back(e);
       },
       [this](std::string_view function, const std::vector<std::uint64_t>& counts) {
         add_line(function, counts);
@@ -87,11 +94,11 @@ void Processes::add_line(std::string_view function, const std::vector<std::uint6
   if (has_too_many_functions()) return;
   if (last_counts_ == nullptr || function != last_name_) {
     last_name_ = function;
-    auto [entry, is_new] = functions_.try_emplace(normalized_function(function), wanted_.size());
+    auto [entry, is_new] = functions_.try_emplace(normalized_function(function), events_.size());
     last_counts_ = &entry->second;
     if (is_new)
       functions_bytes_ += kBytesOfNode + entry->first.size() + sizeof(*entry) +
-                          wanted_.size() * sizeof(std::uint64_t);
+                          events_.size() * sizeof(std::uint64_t);
   }
   for (std::size_t i = 0; i < counts.size(); ++i)
     for (const std::size_t place : places_[i]) (*last_counts_)[place] += counts[i];
@@ -158,38 +165,46 @@ std::optional<Error> Processes::why_missing() const {
   return std::nullopt;
 }
 
-void Processes::enter_sum(std::size_t wanted, Counted& counted) const {
-  const SimulatedEvent& event = *wanted_[wanted].event;
-  if (event.is_peak) {
-    counted.counts[wanted] = peak(event);
-    return;
-  }
-  const Sum sum = this->sum(event);
-  const double doubt = static_cast<double>(sum.inherited) / static_cast<double>(sum.counted);
-  if (!sum.is_known) {
-    counted.missing = Error{"this version of Valgrind does not report all that is needed", ""};
-  } else if (sum.inherited > 0 && doubt > kDoubtAllowed) {
-    counted.missing = Error{
-        "it works on in forked processes that never call execve, in which Valgrind counts again "
-        "what their parent had counted",
-        "measure them as commands of their own"};
+/// Enters the sum of an event, or why it is missing.
+void Processes::enter_sum(std::size_t event, Counted& counted) const {
+  std::optional<std::uint64_t> value;
+  if (events_[event]->is_peak) {
+    value = peak(*events_[event]);
   } else {
-    const std::string& function = wanted_[wanted].function;
-    counted.counts[wanted] = function.empty() ? sum.counted : count_of(function, wanted);
+    const Sum sum = this->sum(*events_[event]);
+    const double doubt = static_cast<double>(sum.inherited) / static_cast<double>(sum.counted);
+    if (!sum.is_known) {
+      counted.missing = Error{"this version of Valgrind does not report all that is needed", ""};
+      return;
+    }
+    if (sum.inherited > 0 && doubt > kDoubtAllowed) {
+      counted.missing = Error{
+          "it works on in forked processes that never call execve, in which Valgrind counts again "
+          "what their parent had counted",
+          "measure them as commands of their own"};
+      return;
+    }
+    value = sum.counted;
     if (sum.inherited > 0)
       counted.note = Note{NoteKind::SimulationInexact,
                           "simulated counts may be up to 1% too high: in forked processes Valgrind "
                           "counts again what their parent had counted"};
   }
+  for (std::size_t i = 0; i < wanted_.size(); ++i)
+    if (event_of_[i] == event) counted.counts[i] = wanted_[i].function.empty() ? value : 0;
 }
 
-std::optional<std::uint64_t> Processes::count_of(const std::string& function,
-                                                 std::size_t wanted) const {
-  if (has_too_many_functions()) return std::nullopt;
-  std::uint64_t sum = 0;
+/// Enters the counts of the functions that are wanted, which are 0 so far, or missing like their
+/// event's.
+void Processes::enter_wanted_functions(Counted& counted) const {
+  std::vector<std::string> names;
+  for (const Wanted& one : wanted_) names.push_back(one.function);
+  const WantedFunctions wanted(names);
   for (const auto& [name, counts] : functions_)
-    if (is_function_named(name, function)) sum += counts[wanted];
-  return sum;
+    for (const std::size_t i : wanted.find(name))
+      if (counted.counts[i]) *counted.counts[i] += counts[event_of_[i]];
+  for (std::size_t i = 0; i < wanted_.size() && has_too_many_functions(); ++i)
+    if (!names[i].empty()) counted.counts[i].reset();
 }
 
 /// Moves them, as they may take much memory.
@@ -203,7 +218,7 @@ void Processes::enter_functions(Counted& counted) {
     auto node = functions_.extract(functions_.begin());
     FunctionCounts function{std::move(node.key()), {}};
     for (std::size_t i = 0; i < wanted_.size(); ++i)
-      if (wanted_[i].function.empty()) function.counts.push_back(node.mapped()[i]);
+      if (wanted_[i].function.empty()) function.counts.push_back(node.mapped()[event_of_[i]]);
     counted.functions.push_back(std::move(function));
   }
 }
@@ -223,7 +238,8 @@ Counted Processes::finish() {
   }
   counted.missing = why_missing();
   if (counted.missing) return counted;
-  for (std::size_t i = 0; i < wanted_.size(); ++i) enter_sum(i, counted);
+  for (std::size_t e = 0; e < events_.size(); ++e) enter_sum(e, counted);
+  enter_wanted_functions(counted);
   if (!counted.missing) enter_functions(counted);
   return counted;
 }

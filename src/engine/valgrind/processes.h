@@ -56,7 +56,7 @@ inline constexpr std::string_view kCountsName = "out.%p.%n";
 /// allocator is most likely one that Valgrind does not replace.
 class Processes {
  public:
-  Processes(Tool tool, std::span<const Wanted> wanted) : tool_(tool), wanted_(wanted) {}
+  Processes(Tool tool, std::span<const Wanted> wanted);
 
   /// Reads a file of the run; files with other names are ignored.
   void add(std::string_view name, Pieces pieces);
@@ -88,17 +88,19 @@ class Processes {
   std::optional<std::uint64_t> peak(const SimulatedEvent& event) const;
   std::optional<Error> why_missing() const;
   const Totals* without_allocations() const;
-  void enter_sum(std::size_t wanted, Counted& counted) const;
-  std::optional<std::uint64_t> count_of(const std::string& function, std::size_t wanted) const;
+  void enter_sum(std::size_t event, Counted& counted) const;
+  void enter_wanted_functions(Counted& counted) const;
   void enter_functions(Counted& counted);
   bool has_too_many_functions() const;
 
   Tool tool_;
   std::span<const Wanted> wanted_;
+  std::vector<const SimulatedEvent*> events_;  // the different ones of wanted_
+  std::vector<std::size_t> event_of_;          // one per wanted_: index into events_
   std::map<std::uint64_t, Process> processes_;
-  std::unordered_map<std::string, std::vector<std::uint64_t>> functions_;  // as wanted_
+  std::unordered_map<std::string, std::vector<std::uint64_t>> functions_;  // as events_
   std::size_t functions_bytes_ = 0;  // about what functions_ takes
-  /// For each event of the file that is read: the wanted ones that it is a part of.
+  /// For each event of the file that is read: those of events_ that it is a part of.
   std::vector<std::vector<std::size_t>> places_;
   std::string last_name_;                              // as written, of the latest line
   std::vector<std::uint64_t>* last_counts_ = nullptr;  // its entry in functions_

@@ -83,7 +83,7 @@ DecisionBounds decision_bounds(const Judgement& judgement, const Evidence& evide
 
 /// The answer of one gate about one candidate, and its evidence.
 struct Verdict {
-  Condition condition;
+  Condition condition{};
   std::size_t candidate = 0;  ///< index of the command
   std::size_t metric = 0;     ///< index into Plan::metrics
   Answer answer = Answer::Inconclusive;
@@ -114,7 +114,7 @@ struct Look {
 
 /// A gate about one candidate.
 struct Question {
-  Condition condition;
+  Condition condition{};
   std::size_t candidate = 0;
   std::size_t metric = 0;
   std::optional<double> share{};  ///< of a metric that is a quantile

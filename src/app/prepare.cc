@@ -2,6 +2,7 @@
 #include "core/text.h"
 #include "engine/engine.h"
 #include "engine/kperf/kperf_engine.h"
+#include "engine/profile/profile_engine.h"
 #include "format/json.h"
 #include "os/clock.h"
 #include "os/darwin_calls.h"
@@ -369,6 +370,9 @@ Result<void> choose_engine(const Call& call, Benchmark& one) {
   if (options.counting.runs == CountingChoice::Apart)
     engine = engine::separate_counting(std::move(engine));
   if (options.inquiry) return {};
+  if (const auto period = options.counting.profile)
+    engine = engine::profile::with_profile(std::move(engine), *period, options.counting.user_only,
+                                           os::linux_calls());
   engine =
       cores::with_core_time(std::move(engine), one.cores, os::linux_calls(), os::darwin_calls());
   return {};

@@ -125,6 +125,21 @@ Result<void> set_functions(Draft& draft, const Given& given) {
   return {};
 }
 
+/// A shorter period would sample the sampling.
+Result<void> set_profile(Draft& draft, const Given& given) {
+  constexpr auto shortest = std::chrono::microseconds(50);
+  constexpr auto longest = std::chrono::seconds(1);
+  auto& profile = draft.options.counting.profile;
+  profile = std::chrono::milliseconds(1);
+  if (given.value.empty()) return {};
+  const auto period = duration(given);
+  if (!period) return period.error();
+  if (*period < shortest || *period > longest)
+    return refused(given, {"is not from 50us to 1s", "the default is 1ms"});
+  profile = *period;
+  return {};
+}
+
 Result<void> set_metrics(Draft& draft, const Given& given) {
   Options& options = draft.options;
   options.counting.metric_list.clear();
@@ -498,6 +513,10 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      "lauka_region_end() of lauka/region.h: region_time, and events of that part only; --metrics "
      "all has the whole run's, too",
      set<&CountingOptions::region, true>},
+    {"profile", '\0', Takes::OptionalText, "PERIOD",
+     "Linux: sample extra runs, which are not timed, every PERIOD of CPU time (default 1ms), and "
+     "show which functions' time changed (docs/functions.md)",
+     set_profile},
     {"derive", '\0', Takes::Value, "'NAME[:UNIT][:higher|lower]=FORMULA'",
      "a metric made of others with + - * / ( ) and numbers, in each run that has all its parts: "
      "'mpki=1000*cache-misses/instructions'; its events are counted without -e. May be repeated. "

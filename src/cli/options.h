@@ -139,6 +139,7 @@ struct CountingOptions {
   bool single_pass = false;
   CorePreference cores = CorePreference::Any;
   std::chrono::nanoseconds period = std::chrono::milliseconds(1);  ///< of sampling (PET); above 0
+  std::optional<std::chrono::nanoseconds> profile;                 ///< period of --profile; above 0
   std::optional<std::string> kpep;    ///< a kpep database to inquire about, not this machine's
   CoreKinds core_kinds;               ///< of --core-kinds, in order: each CPU once, each name once
   std::optional<double> min_p_share;  ///< a fraction above 0

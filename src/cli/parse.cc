@@ -769,16 +769,17 @@ Result<void> settle_functions(const Draft& draft) {
   const Options& options = draft.options;
   if (!options.from.empty() || options.suite.file || counts_functions(options.counting.engine))
     return {};
+  const bool is_table = options.output.presentation.functions && !options.counting.profile;
   const auto gate = std::ranges::find_if(options.gates.conditions, [](const Condition& one) {
     return one.metric.find(kInFunction) != std::string::npos;
   });
   const bool is_gate = gate != options.gates.conditions.end();
-  if (!is_gate && !options.output.presentation.functions) return {};
+  if (!is_gate && !is_table) return {};
   return Error{
       fmt::format("{} needs the counts of each function, which --engine {} does not give",
                   is_gate ? "a gate on " + cited(gate->metric) : std::string("--functions"),
                   row_of(options.counting.engine).name),
-      "add --engine cachegrind"};
+      is_gate ? "add --engine cachegrind" : "add --engine cachegrind, or --profile"};
 }
 
 /// Settles all but the exports. A suite's benchmarks are settled so, the suite itself is not.

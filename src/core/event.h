@@ -41,6 +41,8 @@ enum class Role : unsigned char {
   Throughput,
   // computed by a built-in formula
   Clock,
+  // of --profile
+  SampledTime,
 };
 
 /// An event that has the same name on every machine.

@@ -172,7 +172,7 @@ std::size_t FunctionTable::find(std::string_view metric) const {
 }
 
 void FunctionTable::add_round(std::span<const std::string> names,
-                              std::span<const FunctionCounts> run) {
+                              std::span<const FunctionCounts> run, double per_unit) {
   std::vector<std::size_t> places;
   for (const std::string& name : names) {
     places.push_back(find(name));
@@ -186,7 +186,8 @@ void FunctionTable::add_round(std::span<const std::string> names,
     const auto found = counted.find(name);
     for (std::size_t e = 0; e < places.size(); ++e)
       append(values[places[e]], metrics[places[e]].rounds,
-             found == counted.end() ? 0.0 : static_cast<double>(found->second->counts.at(e)));
+             found == counted.end() ? 0.0
+                                    : static_cast<double>(found->second->counts.at(e)) / per_unit);
   }
   for (const std::size_t place : places) ++metrics[place].rounds;
 }

@@ -79,8 +79,10 @@ struct FunctionTable {
   /// Returns the index of a metric; the number of metrics if it is missing.
   std::size_t find(std::string_view metric) const;
 
-  /// Adds a round of `names`, which are metrics; a function without counts has 0.
-  void add_round(std::span<const std::string> names, std::span<const FunctionCounts> run);
+  /// Adds a round of `names`, which are metrics; a function without counts has 0. `per_unit`: the
+  /// counts that are one base unit of the metrics.
+  void add_round(std::span<const std::string> names, std::span<const FunctionCounts> run,
+                 double per_unit = 1.0);
 };
 
 }  // namespace lauka

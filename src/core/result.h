@@ -76,6 +76,7 @@ enum class NoteKind : unsigned char {
   InputUnread,
   SimulationInexact,
   FunctionsLeftOut,  ///< of a simulated run, which has too many
+  SamplesLost,       ///< in runs that were repeated because of it
 };
 
 /// A remark on a session: one line for the user.

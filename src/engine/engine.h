@@ -43,7 +43,8 @@ struct Counted {
   std::optional<Note> note{};                       ///< what users of these counts must know
   /// CPU time on the cores of each of Counting::timed_pmus; empty: unknown.
   std::vector<std::uint64_t> pmu_ns{};
-  /// The functions of a simulated run, for each event of the pass that is not of one function;
+  /// The functions of a simulated or sampled run, for each event of the pass that is not of one
+  /// function;
   /// empty: not known.
   std::vector<FunctionCounts> functions{};
 };
@@ -66,6 +67,10 @@ class Counting : NonCopyable {
 
   /// Returns what follows each run of this pass.
   virtual std::vector<os::RunWatch*> watches() { return {}; }
+
+  /// Returns what receives the samples of each run of this pass, whose only request samples; null
+  /// for another pass.
+  virtual os::SampleListener* samples() { return nullptr; }
 
   /// Returns the program launched for a command: itself, or one that simulates it.
   virtual std::vector<std::string> launched_as(const std::vector<std::string>& words) const {

@@ -142,6 +142,7 @@ inline constexpr auto kNoteWords = std::to_array<Word<NoteKind>>({
     {NoteKind::InputUnread, "input_unread"},
     {NoteKind::SimulationInexact, "simulation_inexact"},
     {NoteKind::FunctionsLeftOut, "functions_left_out"},
+    {NoteKind::SamplesLost, "samples_lost"},
 });
 inline constexpr auto kRoleWords = std::to_array<Word<Role>>({
     {Role::Other, ""},  // null
@@ -163,6 +164,7 @@ inline constexpr auto kRoleWords = std::to_array<Word<Role>>({
     {Role::Ipc, "ipc"},
     {Role::Throughput, "throughput"},
     {Role::Clock, "clock"},
+    {Role::SampledTime, "sampled_time"},
 });
 
 /// A metric under the name that hyperfine has for it.

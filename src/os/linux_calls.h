@@ -17,10 +17,12 @@ struct PerfEventAttr {
   std::uint32_t type = 0;
   std::uint32_t size = 0;
   std::uint64_t config = 0;
-  std::array<std::uint64_t, 2> of_samples{};
+  std::uint64_t sample_period = 0;
+  std::uint64_t sample_type = 0;
   std::uint64_t read_format = 0;
   std::uint64_t flags = 0;
-  std::array<std::uint32_t, 2> of_wakeups{};
+  std::uint32_t wakeup_bytes = 0;  ///< with kPerfWatermark
+  std::uint32_t not_used_either = 0;
   std::uint64_t config1 = 0;
   std::uint64_t config2 = 0;
   std::array<std::uint64_t, 7> not_used{};
@@ -45,7 +47,23 @@ inline constexpr std::uint64_t kPerfInherit = std::uint64_t{1} << 1;
 inline constexpr std::uint64_t kPerfExcludeUser = std::uint64_t{1} << 4;
 inline constexpr std::uint64_t kPerfExcludeKernel = std::uint64_t{1} << 5;
 inline constexpr std::uint64_t kPerfExcludeHypervisor = std::uint64_t{1} << 6;
+inline constexpr std::uint64_t kPerfMmap = std::uint64_t{1} << 8;  ///< records of mapped code
+inline constexpr std::uint64_t kPerfComm = std::uint64_t{1} << 9;  ///< records of names, and exec
 inline constexpr std::uint64_t kPerfEnableOnExec = std::uint64_t{1} << 12;
+inline constexpr std::uint64_t kPerfTask = std::uint64_t{1} << 13;  ///< records of forks and ends
+inline constexpr std::uint64_t kPerfWatermark = std::uint64_t{1} << 14;
+inline constexpr std::uint64_t kPerfSampleIdAll = std::uint64_t{1} << 18;
+inline constexpr std::uint64_t kPerfMmap2 = std::uint64_t{1} << 23;  ///< kPerfMmap's with inodes
+inline constexpr std::uint64_t kPerfCommExec = std::uint64_t{1} << 24;
+inline constexpr std::uint64_t kPerfBuildId = std::uint64_t{1}
+                                              << 34;  ///< kPerfMmap2's with build-ids
+
+/// PerfEventAttr::sample_type: the fields of a sample, in this order. The other records end with
+/// the process, the thread and the time.
+inline constexpr std::uint64_t kPerfSampleIp = std::uint64_t{1} << 0;
+inline constexpr std::uint64_t kPerfSampleTid = std::uint64_t{1} << 1;
+inline constexpr std::uint64_t kPerfSampleTime = std::uint64_t{1} << 2;
+inline constexpr std::uint64_t kPerfSamplePeriod = std::uint64_t{1} << 8;
 
 /// PerfEventAttr::type of the events that are the same on every machine.
 inline constexpr std::uint32_t kPerfTypeHardware = 0;
@@ -123,6 +141,11 @@ struct LinuxCalls {
   /// Describes a program's file, with the rights of this process; nullopt if there is no such
   /// regular file.
   std::optional<ProgramFile> (*describe_program)(const std::string& path);
+
+  /// Maps the ring of a counter, in `bytes` a page with its state and a power of two of pages for
+  /// records. Returns null with errno.
+  void* (*map_ring)(int descriptor, std::size_t bytes) = nullptr;
+  void (*unmap_ring)(void* ring, std::size_t bytes) = nullptr;
 };
 
 /// The calls of this system; null if it is not Linux.

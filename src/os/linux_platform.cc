@@ -6,6 +6,7 @@
 #include "os/machine.h"
 #include "os/platform.h"
 #include "os/process.h"
+#include "os/sample_rings.h"
 #include "os/setting_files.h"
 #include "os/users.h"
 
@@ -43,6 +44,13 @@ namespace {
 static_assert(offsetof(perf_event_attr, type) == offsetof(PerfEventAttr, type));
 static_assert(offsetof(perf_event_attr, size) == offsetof(PerfEventAttr, size));
 static_assert(offsetof(perf_event_attr, config) == offsetof(PerfEventAttr, config));
+static_assert(offsetof(perf_event_attr, sample_period) == offsetof(PerfEventAttr, sample_period));
+static_assert(offsetof(perf_event_attr, sample_type) == offsetof(PerfEventAttr, sample_type));
+static_assert(offsetof(perf_event_attr, wakeup_watermark) == offsetof(PerfEventAttr, wakeup_bytes));
+static_assert(PERF_SAMPLE_IP == kPerfSampleIp && PERF_SAMPLE_TID == kPerfSampleTid);
+static_assert(PERF_SAMPLE_TIME == kPerfSampleTime && PERF_SAMPLE_PERIOD == kPerfSamplePeriod);
+static_assert(offsetof(perf_event_mmap_page, data_head) == kRingHead);
+static_assert(offsetof(perf_event_mmap_page, data_tail) == kRingTail);
 static_assert(offsetof(perf_event_attr, read_format) == offsetof(PerfEventAttr, read_format));
 static_assert(offsetof(perf_event_attr, config1) == offsetof(PerfEventAttr, config1));
 static_assert(offsetof(perf_event_attr, config2) == offsetof(PerfEventAttr, config2));
@@ -77,6 +85,15 @@ long read_counter(int descriptor, std::uint64_t* words, std::size_t capacity) {
 
 void close_counter(int descriptor) {
   close(descriptor);
+}
+
+void* map_ring(int descriptor, std::size_t bytes) {
+  void* ring = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  return ring == MAP_FAILED ? nullptr : ring;
+}
+
+void unmap_ring(void* ring, std::size_t bytes) {
+  munmap(ring, bytes);
 }
 
 constexpr std::size_t kMostRead = 65536;  // bytes of a file
@@ -147,10 +164,10 @@ std::optional<ProgramFile> describe_program(const std::string& path) {
   return file;
 }
 
-constexpr LinuxCalls kLinuxCalls{&open_counter,    &enable_group, &disable_group, &read_counter,
-                                 &close_counter,   &allowed_cpus, &run_on,        &read_file,
-                                 &list_folder,     &count_folder, &open_file,     &read_again,
-                                 &describe_program};
+constexpr LinuxCalls kLinuxCalls{&open_counter,     &enable_group, &disable_group, &read_counter,
+                                 &close_counter,    &allowed_cpus, &run_on,        &read_file,
+                                 &list_folder,      &count_folder, &open_file,     &read_again,
+                                 &describe_program, &map_ring,     &unmap_ring};
 
 }  // namespace
 

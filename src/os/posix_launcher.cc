@@ -6,10 +6,12 @@
 #include "os/platform.h"
 #include "os/process.h"
 #include "os/run_files.h"
+#include "os/sample_rings.h"
 #include "os/signals.h"
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -191,12 +193,14 @@ struct Channels {
 
 class PosixLauncher final : public Launcher {
  public:
-  PosixLauncher(pid_t pid, SharedState* state, std::byte* arena, Channels channels)
+  PosixLauncher(pid_t pid, SharedState* state, std::byte* arena, Channels channels,
+                const LinuxCalls* counters)
       : pid_(pid),
         state_(state),
         arena_(arena, kArenaBytes),
         programs_(arena_),
-        channels_(std::move(channels)) {}
+        channels_(std::move(channels)),
+        sampled_by_(counters) {}
 
   ~PosixLauncher() override {
     dismiss();
@@ -249,8 +253,9 @@ class PosixLauncher final : public Launcher {
     try {
       for (std::size_t i = 0; i < launches.size(); ++i) {
         const Launch& launch = launches[i];
-        auto* const counters =
-            launch.counters == kNoCounters ? nullptr : counter_sets_.at(launch.counters);
+        auto* const counters = launch.counters == kNoCounters || launch.samples != nullptr
+                                   ? nullptr
+                                   : counter_sets_.at(launch.counters);
         state_->launches[i] = {programs_.at(launch.program), counters,
                                programs_.find_variable(launch, i)};
       }
@@ -265,9 +270,16 @@ class PosixLauncher final : public Launcher {
       one.front().outcome = *failed;
       return one;
     }
+    SampleRings rings(sampled_by_);
+    if (const int error = open_rings(launches.front(), rings); error != 0) {
+      std::vector<Ended> one(1);
+      one.front().counter_error = error;
+      return one;
+    }
     const std::int64_t began_ns = now_ns();
-    const int trouble = converse(heeds_interrupts, tick);
+    const int trouble = converse(heeds_interrupts, tick, rings, launches.front().samples);
     if (trouble != 0) return end_of_launcher(trouble, began_ns);
+    if (launches.front().samples != nullptr) rings.move_to(*launches.front().samples);
     channels_.files.drain();
     return collect(go_on_after_failure);
   }
@@ -310,28 +322,42 @@ class PosixLauncher final : public Launcher {
     return std::nullopt;
   }
 
+  /// Opens the rings of a run that is sampled: on the launcher, from which the run inherits their
+  /// counters. lauka itself reads them, or the launcher would grow, which peak_rss would show.
+  /// Returns 0 or errno.
+  int open_rings(const Launch& launch, SampleRings& rings) {
+    if (launch.samples == nullptr) return 0;
+    const CounterRequest& request = *counter_sets_.at(launch.counters)->requests;
+    return rings.open(std::bit_cast<PerfEventAttr>(request.attributes), pid_, ++sampled_runs_);
+  }
+
   /// Wakes the launcher and waits for its answer. 0 or errno: the launcher is gone, or cannot be
   /// asked.
   // NOLINTNEXTLINE(readability-function-cognitive-complexity): one loop over all that may be heard
-  int converse(bool heeds_interrupts, const Tick& tick) {
+  int converse(bool heeds_interrupts, const Tick& tick, SampleRings& rings,
+               SampleListener* samples) {
     HoldSignals hold;
     char byte = 'r';
     if (send(channels_.socket.get(), &byte, 1, MSG_NOSIGNAL) != 1) return errno;
     const auto [output, error] = channels_.files.readable();
     bool is_cancelled = false;
+    std::vector<pollfd> fds(3);
+    for (const int ring : rings.descriptors()) fds.push_back({ring, POLLIN, 0});
     for (;;) {
-      std::array fds = {pollfd{channels_.socket.get(), POLLIN, 0}, pollfd{output, POLLIN, 0},
-                        pollfd{error, POLLIN, 0}};
+      fds[0] = {channels_.socket.get(), POLLIN, 0};
+      fds[1] = {output, POLLIN, 0};
+      fds[2] = {error, POLLIN, 0};
       if (heeds_interrupts && !is_cancelled && interrupt() != 0) {
         cancel();
         is_cancelled = true;
       }
-      const bool ticks = tick || hold.must_report_suspension();
+      const bool ticks = tick || samples != nullptr || hold.must_report_suspension();
       const int ready =
           ppoll(fds.data(), fds.size(), ticks ? &kTickTime : nullptr, &hold.mask_for_waiting());
       if (ready < 0 && errno != EINTR) return errno;
       if (ready == 0 && hold.must_report_suspension()) hold.report_suspension();
       if (ready == 0 && tick) tick();
+      if (samples != nullptr) rings.move_to(*samples);
       if (ready <= 0) continue;
       if ((fds[1].revents | fds[2].revents) != 0) {
         receive();
@@ -443,6 +469,8 @@ class PosixLauncher final : public Launcher {
   Channels channels_;
   std::vector<SharedCounters*> counter_sets_;
   std::map<ProgramId, ProgramSpec> listened_;  // those with a listener
+  const LinuxCalls* sampled_by_;
+  std::uint32_t sampled_runs_ = 0;
   Sink last_sink_ = Sink::Null;
   std::optional<Error> why_gone_;  // the launcher
 };
@@ -487,7 +515,8 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   signal(SIGCHLD, SIG_DFL);  // the launcher's end must be seen, whatever lauka's parent ignored
   channels.launcher_socket = Descriptor();
   auto* arena = static_cast<std::byte*>(memory) + sizeof(SharedState);
-  return std::unique_ptr<Launcher>(new PosixLauncher(pid, setup.state, arena, std::move(channels)));
+  return std::unique_ptr<Launcher>(
+      new PosixLauncher(pid, setup.state, arena, std::move(channels), counters));
 }
 
 }  // namespace

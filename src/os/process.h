@@ -71,6 +71,8 @@ struct CounterRequest {
                  ///< has no guard of its own, as its set has another of its type on all CPUs
   bool system_wide = false;  ///< counts whatever runs on `cpu`, from its opening to its reading
   bool of_region = false;    ///< the program switches it on in its region; execve does not start it
+  bool samples = false;      ///< samples into rings, one for each CPU, whose records go to
+                             ///< Launch::samples; alone in its set, and has no reading
   bool optional = false;     ///< comes after all others; if one of these cannot be opened, the
                              ///< run goes on without any of them
 };
@@ -117,6 +119,15 @@ class OutputListener : NonCopyable {
   virtual bool receive(Kept which, std::string_view bytes) = 0;
 };
 
+/// Receives the records of a run's sampling counter while the run goes on.
+class SampleListener : NonCopyable {
+ public:
+  virtual ~SampleListener() = default;
+
+  /// Takes whole records as Linux writes them (perf_event_header), each CPU's in their order.
+  virtual void receive(std::span<const std::byte> records) = 0;
+};
+
 /// One requested run.
 struct Launch {
   ProgramId program = 0;
@@ -126,6 +137,8 @@ struct Launch {
   std::string value{};                  ///< of the program's launch_variable
   OutputListener* listener = nullptr;   ///< of Output::has_listener; outlives the run, which is
                                         ///< alone in its request
+  SampleListener* samples = nullptr;    ///< of a sampling counter; outlives the run, which is alone
+                                        ///< in its request
   std::string group{};  ///< file by which it joins a control group (setting_files.h), alone in its
                         ///< request; empty: none
   bool despite_interrupt = false;  ///< runs to its end when lauka is asked to end (a cleanup)

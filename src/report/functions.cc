@@ -46,8 +46,10 @@ std::string_view remark(const FunctionChange& change) {
 std::string line_of(const FunctionChange& change, double reference, const Metric& metric) {
   const std::string part =
       reference > 0.0 ? rough_percent(change.difference() / reference) : std::string("n/a");
-  return fmt::format("{} {} ({}{})", cut_middle(one_line(change.name), kLongestName),
-                     signed_quantity(change.difference(), metric), part, remark(change));
+  const std::string interval =
+      change.half_width ? " ± " + quantity(*change.half_width, metric) : std::string();
+  return fmt::format("{} {}{} ({}{})", cut_middle(one_line(change.name), kLongestName),
+                     signed_quantity(change.difference(), metric), interval, part, remark(change));
 }
 
 /// Returns the size of the largest difference, which may not be sure.
@@ -66,15 +68,35 @@ bool is_below_gate(const Results& results, std::size_t metric, std::size_t candi
   });
 }
 
+/// True if a function's sampled time differs for sure: the whole's may hide it.
+bool has_sure_function(const Results& results, std::size_t metric, std::size_t candidate) {
+  const auto changes = compare_functions(results, metric, candidate);
+  return changes && !changes->functions.empty() && changes->functions.front().is_sure();
+}
+
 /// The first metric that is known for each function and differs significantly; nullopt if none.
 std::optional<std::size_t> first_changed(const Results& results, std::size_t candidate) {
-  for (const std::size_t metric : function_metrics(results)) {
-    const MetricResult* row = row_of(results.commands[candidate], metric);
-    if (results.session.metrics[metric].shown == Shown::Always && row != nullptr && row->delta &&
-        row->delta->is_significant())
-      return metric;
+  for (const std::size_t index : function_metrics(results)) {
+    const MetricResult* row = row_of(results.commands[candidate], index);
+    const Metric& metric = results.session.metrics[index];
+    if (metric.shown != Shown::Always || row == nullptr || !row->delta) continue;
+    if (is_sampled(metric) ? has_sure_function(results, index, candidate)
+                           : row->delta->is_significant())
+      return index;
   }
   return std::nullopt;
+}
+
+/// Returns a line that no function's sampled time differs for sure; empty if none was sampled.
+std::string nothing_sure(const Results& results, std::size_t candidate, std::string_view whose) {
+  for (const std::size_t index : function_metrics(results)) {
+    const Metric& metric = results.session.metrics[index];
+    if (!is_sampled(metric) || metric.shown != Shown::Always) continue;
+    if (const auto changes = compare_functions(results, index, candidate))
+      return fmt::format("{}{}: no function differs for sure in {}\n", one_line(metric.name), whose,
+                         plural(changes->rounds, "sampled run"));
+  }
+  return "";
 }
 
 /// The functions of all candidates, or of all commands if there is nothing to compare.
@@ -163,6 +185,26 @@ std::string share_text(double part, double whole) {
   return fmt::format("{}{:.1f}%", part / whole < 0.0 ? "−" : "", std::fabs(100.0 * part / whole));
 }
 
+/// Returns the CPU time of the timed runs, to be compared with the sampled one, and its name;
+/// nullopt if it was not measured.
+std::optional<std::pair<std::string, std::vector<FunctionChange>>> timed_totals(
+    const Results& results, const Columns& columns, const Metric& sampled) {
+  const Role role = sampled.levels == CountedLevels::UserOnly ? Role::UserTime : Role::CpuTime;
+  const auto index = find_metric(results.session.metrics, role);
+  if (!index) return std::nullopt;
+  std::vector<FunctionChange> totals;
+  for (const FunctionChanges& side : columns.sides) {
+    const MetricResult* row = row_of(results.commands[side.candidate], *index);
+    if (row == nullptr || !row->mean()) return std::nullopt;
+    totals.push_back({.candidate = *row->mean()});
+    if (!columns.is_compared) continue;
+    const auto reference = row_of_reference(results, side.candidate, *index).mean();
+    if (!reference) return std::nullopt;
+    totals.back().reference = *reference;
+  }
+  return std::pair(fmt::format("({} of timed runs)", metric_name_of(role)), std::move(totals));
+}
+
 /// Makes the table of some columns' functions.
 class TableMaker {
  public:
@@ -181,7 +223,8 @@ class TableMaker {
       add_column(results.session.commands[columns.sides[i].candidate].name);
       if (columns.is_compared)
         table_.columns.push_back({.heading = {"difference"}, .holds = Holds::Delta});
-      table_.columns.push_back({.heading = {columns.is_compared ? "of the change" : "share"}});
+      const std::string_view whole = is_sampled(metric) ? "of the reference" : "of the change";
+      table_.columns.push_back({.heading = {columns.is_compared ? std::string(whole) : "share"}});
     }
   }
 
@@ -203,6 +246,9 @@ class TableMaker {
     if (choice.others > 0)
       add_last(fmt::format("({})", plural(choice.others, "other function")), rests);
     add_last("(total)", totals);
+    if (is_sampled(metric_))
+      if (const auto timed = timed_totals(results_, columns_, metric_))
+        add_last(timed->first, timed->second);
     return std::move(table_);
   }
 
@@ -233,7 +279,10 @@ class TableMaker {
       if (has_reference(i)) add_value(change.reference);
       add_value(change.candidate);
       if (columns_.is_compared) row.push_back(difference_cell(change, metric_));
-      const double whole = columns_.sides[i].difference();
+      // The change of a sampled whole may be less than its own noise.
+      const FunctionChanges& side = columns_.sides[i];
+      const bool by_reference = columns_.is_compared && is_sampled(metric_);
+      const double whole = by_reference ? side.reference : side.difference();
       row.push_back(
           {.text = share_text(change.difference(), whole), .number = change.difference()});
       if (largest_[i] > 0.0)
@@ -289,12 +338,13 @@ std::string function_summary(const Results& results) {
   std::string text;
   const std::vector<std::size_t> candidates = find_candidates(results);
   for (const std::size_t candidate : candidates) {
+    const std::string whose =
+        candidates.size() > 1 ? " of " + one_line(results.session.commands[candidate].name) : "";
     const auto metric = first_changed(results, candidate);
+    if (!metric) text += nothing_sure(results, candidate, whose);
     if (!metric || is_below_gate(results, *metric, candidate)) continue;
     const std::string lines = function_lines(results, *metric, candidate);
     if (lines.empty()) continue;
-    const std::string whose =
-        candidates.size() > 1 ? " of " + one_line(results.session.commands[candidate].name) : "";
     const MetricResult& row = *row_of(results.commands[candidate], *metric);
     text += fmt::format("{}{} {}:\n{}", one_line(results.session.metrics[*metric].name), whose,
                         delta_text(*row.delta), lines);
@@ -349,12 +399,13 @@ std::string why_no_functions(const Results& results) {
   if (baseline && !results.session.functions.empty())
     return fmt::format(
         "no table of functions: the baseline {} has none; measure it with --engine "
-        "cachegrind",
+        "cachegrind or --profile",
         cited(baseline->file));
   if (!results.session.file.empty())
-    return fmt::format("no table of functions: {} has none; measure it with --engine cachegrind",
-                       cited(results.session.file));
-  return "no table of functions: no simulated run has them for both sides";
+    return fmt::format(
+        "no table of functions: {} has none; measure it with --engine cachegrind or --profile",
+        cited(results.session.file));
+  return "no table of functions: no simulated or sampled run has them for both sides";
 }
 
 std::string function_text(const Results& results, const Style& style) {

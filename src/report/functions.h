@@ -22,7 +22,8 @@ std::string function_lines(const Results& results, std::size_t metric, std::size
 std::string functions_below(const Results& results, const gate::Verdict& verdict);
 
 /// Returns these lines for the first metric of each candidate that is known for each function and
-/// differs significantly, without those that are below a failed gate.
+/// differs significantly, without those that are below a failed gate. For time that was sampled,
+/// functions decide, not the whole; if none differs for sure, a line says so.
 std::string function_summary(const Results& results);
 
 /// A table of --functions, with the line above it.

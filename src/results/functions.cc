@@ -66,7 +66,8 @@ std::vector<double> all_rounds(const RoundValues* values, std::size_t rounds) {
 }
 
 /// Fills in the interval of a difference of values that vary, and returns the probability of such a
-/// difference, or a larger one, by chance; 1 if there are too few rounds.
+/// difference, or a larger one, by chance; 1 if there are too few rounds, or the values of each
+/// side are all the same.
 double test(const Side& reference, const Side& candidate, double confidence,
             FunctionChange& change) {
   if (std::min(reference.rounds, candidate.rounds) < kFewestFunctionRounds) return 1.0;
@@ -74,6 +75,7 @@ double test(const Side& reference, const Side& candidate, double confidence,
   const auto b = stats::moments(all_rounds(candidate.find(change.name), candidate.rounds));
   const double first = *a.variance / static_cast<double>(reference.rounds);
   const double second = *b.variance / static_cast<double>(candidate.rounds);
+  if (first + second == 0.0) return 1.0;
   const double degrees = stats::welch_degrees(first, reference.rounds, second, candidate.rounds);
   const double error = std::sqrt(first + second);
   change.half_width = error * stats::student_t_quantile_above((1.0 - confidence) / 2.0, degrees);
@@ -92,7 +94,9 @@ std::set<std::string_view> names_of(const Side& reference, const Side& candidate
   return names;
 }
 
-FunctionChanges compare(const Side& reference, const Side& candidate, double confidence) {
+/// `by_samples`: values vary by nature, and equal ones prove nothing.
+FunctionChanges compare(const Side& reference, const Side& candidate, double confidence,
+                        bool by_samples) {
   FunctionChanges changes;
   changes.reference = reference.mean;
   changes.total = candidate.mean;
@@ -106,9 +110,9 @@ FunctionChanges compare(const Side& reference, const Side& candidate, double con
     if (before != nullptr) change.reference = mean_of(*before, reference.rounds);
     if (after != nullptr) change.candidate = mean_of(*after, candidate.rounds);
     if (change.reference == 0.0 && change.candidate == 0.0) continue;
-    change.is_new = change.reference == 0.0;
-    change.is_gone = change.candidate == 0.0;
-    if (varies(before) || varies(after) || changes.rounds < 2) {
+    change.is_new = !by_samples && change.reference == 0.0;
+    change.is_gone = !by_samples && change.candidate == 0.0;
+    if (by_samples || varies(before) || varies(after) || changes.rounds < 2) {
       change.certainty = Certainty::Varying;
       varying.push_back(changes.functions.size());
       p.push_back(test(reference, candidate, confidence, change));
@@ -133,7 +137,8 @@ std::optional<FunctionChanges> compare_functions(const Results& results, std::si
   const auto before = reference_side(results, metric, candidate);
   const auto after = candidate_side(results, metric, candidate);
   if (!before || !after) return std::nullopt;
-  FunctionChanges changes = compare(*before, *after, results.session.confidence);
+  FunctionChanges changes = compare(*before, *after, results.session.confidence,
+                                    is_sampled(results.session.metrics[metric]));
   changes.metric = metric;
   changes.candidate = candidate;
   return changes;
@@ -143,8 +148,8 @@ std::optional<FunctionChanges> list_functions(const Results& results, std::size_
                                               std::size_t command) {
   const auto side = candidate_side(results, metric, command);
   if (!side) return std::nullopt;
-  FunctionChanges changes =
-      compare(Side{.rounds = side->rounds}, *side, results.session.confidence);
+  FunctionChanges changes = compare(Side{.rounds = side->rounds}, *side, results.session.confidence,
+                                    is_sampled(results.session.metrics[metric]));
   changes.metric = metric;
   changes.candidate = command;
   return changes;

@@ -21,8 +21,8 @@ struct FunctionChange {
   std::string name{};      ///< normalized
   double reference = 0.0;  ///< mean over the rounds
   double candidate = 0.0;  ///< likewise
-  bool is_new = false;     ///< the reference never enters it
-  bool is_gone = false;    ///< the candidate never enters it
+  bool is_new = false;     ///< the reference never enters it; samples do not tell
+  bool is_gone = false;    ///< the candidate never enters it; likewise
   Certainty certainty = Certainty::Exact;
   std::optional<double> half_width{};  ///< of the difference's interval; nullopt if exact, or of
                                        ///< too few rounds
@@ -56,6 +56,11 @@ std::optional<FunctionChanges> compare_functions(const Results& results, std::si
 /// nullopt if they are not known.
 std::optional<FunctionChanges> list_functions(const Results& results, std::size_t metric,
                                               std::size_t command);
+
+/// True of time that was sampled: its functions' values vary, and each has an interval.
+inline bool is_sampled(const Metric& metric) {
+  return metric.role == Role::SampledTime;
+}
 
 /// Returns the metrics (indices into Results::metrics) that are known for each function of a
 /// command.

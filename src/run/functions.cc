@@ -12,11 +12,15 @@ namespace lauka {
 
 void FunctionRuns::add(const Step& step, const std::vector<FunctionCounts>& functions) {
   if (functions.empty()) return;
+  constexpr double ns_per_second = 1e9;
   std::vector<std::string> metrics;
-  for (const std::size_t event : plan_.setting.events.passes.at(step.pass).events)
-    if (plan_.setting.events.events[event].function.empty())
-      metrics.push_back(plan_.setting.events.events[event].name);
-  tables_[step.command].add_round(metrics, functions);
+  double per_unit = 1.0;
+  for (const std::size_t index : plan_.setting.events.passes.at(step.pass).events) {
+    const Event& event = plan_.setting.events.events[index];
+    if (event.is_time) per_unit = ns_per_second;  // then alone in its pass
+    if (event.function.empty()) metrics.push_back(event.name);
+  }
+  tables_[step.command].add_round(metrics, functions, per_unit);
 }
 
 std::optional<Error> FunctionRuns::find_unknown() {

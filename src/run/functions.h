@@ -10,7 +10,7 @@
 
 namespace lauka {
 
-/// The functions of a session's simulated runs.
+/// The functions of a session's simulated and sampled runs.
 class FunctionRuns {
  public:
   /// `plan` must outlive it.

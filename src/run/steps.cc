@@ -217,6 +217,7 @@ Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> 
     launches.back().counters = counters_[step.pass];
     launches.back().counts_calling_threads = armed_[step.pass]->counts_calling_threads();
     launches.back().watches = armed_[step.pass]->watches();
+    launches.back().samples = armed_[step.pass]->samples();
   }
   return launches;
 }

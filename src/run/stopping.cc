@@ -92,7 +92,11 @@ CountingRule make_counting_rule(const Plan& plan, bool is_gated) {
     rule.fewest = for_gate;
     rule.share = 0.5;
   }
-  if (plan.setting.stop.exact_runs && plan.events_were_asked_for) {
+  const bool samples = std::ranges::any_of(plan.setting.events.events, [](const Event& event) {
+    return event.role == Role::SampledTime;
+  });
+  if (samples) rule.fewest = std::max<std::uint64_t>(rule.fewest, kFewestFunctionRounds);
+  if (plan.setting.stop.exact_runs && (plan.events_were_asked_for || samples)) {
     rule.fewest = *plan.setting.stop.exact_runs;
     rule.exactly = true;
   }

@@ -421,6 +421,16 @@ TEST_CASE("letters combine, and the last one's value may follow with or without 
   CHECK(with({"-nr5"}).commands.names == Words{"r5"});
 }
 
+TEST_CASE("--profile takes a period, which must be from 50us to 1s, and has functions") {
+  using namespace std::chrono_literals;
+  CHECK_FALSE(with({}).counting.profile.has_value());
+  CHECK(with({"--profile"}).counting.profile == 1ms);
+  CHECK(with({"--profile=250us"}).counting.profile == 250us);
+  for (const char* const wrong : {"--profile=49us", "--profile=1001ms", "--profile=often"})
+    CHECK_FALSE(parsed({wrong, "./old"}));
+  CHECK(parsed({"--profile", "--functions", "./old"}));
+}
+
 TEST_CASE("--functions takes a number of rows or a regular expression, and needs Cachegrind") {
   const auto functions = [](const std::string& option) {
     return with({"--engine", "dhat,cachegrind", option}).output.presentation.functions;
@@ -496,6 +506,7 @@ TEST_CASE("every option of the table is understood by its name and by its letter
       }
       if (option.name == "env") value = "A=99";
       if (option.name == "label") value = "a=99";
+      if (option.name == "profile") value = "99ms";
       if (option.name == "tune") value = "+smt,cpus=1-2,5,-turbo";
       if (option.name == "derive" || option.name == "scrape") value = "x=(wall_time)";
     }

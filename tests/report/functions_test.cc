@@ -1,6 +1,7 @@
 #include "report/functions.h"
 
 #include "report/example.h"
+#include "report/format.h"
 
 #include <string>
 #include <utility>
@@ -39,6 +40,34 @@ Results results_of_functions(const std::vector<Counts>& commands) {
   }
   results = results_of({metric("instructions", Unit::Count)}, std::move(made));
   for (const Counts& counts : commands) results.session.functions.push_back(table_of(3, counts));
+  results.session.confidence = 0.95;
+  return results;
+}
+
+/// Six sampled runs of two commands, of which parse takes 12 ms more. The whole's difference is
+/// within its noise.
+Results sampled_results() {
+  const std::vector<std::uint64_t> parse_ms = {20, 32};
+  std::vector<MadeCommand> made;
+  for (const std::uint64_t ms : parse_ms) {
+    const double mean = 0.001 * static_cast<double>(ms + 81);
+    made.push_back(command(
+        made.empty() ? "./old" : "./new", 6,
+        {row(0, summary(6, mean, 0.0, mean, mean)), row(1, summary(6, 0.1, 0.0, 0.1, 0.1))}));
+  }
+  made[1].result.rows[0].delta = changed(0.12, 0.2);
+  Results results = results_of(
+      {metric("sampled_time", Unit::Seconds), metric("cpu_time", Unit::Seconds)}, std::move(made));
+  results.session.metrics[0].role = Role::SampledTime;
+  results.session.metrics[1].role = Role::CpuTime;
+  for (const std::uint64_t ms : parse_ms) {
+    FunctionTable& table = results.session.functions.emplace_back();
+    for (std::uint64_t round = 0; round < 6; ++round)
+      table.add_round(std::vector<std::string>{"sampled_time"},
+                      Counts{{"parse", {1'000'000 * (ms + round % 2)}},
+                             {"read", {1'000'000 * (81 - round % 2)}}},
+                      1e9);
+  }
   results.session.confidence = 0.95;
   return results;
 }
@@ -157,6 +186,27 @@ TEST_CASE("a page's longest bar is of the largest difference") {
   write_html(Report{.benchmarks = {results}}, [&](std::string_view piece) { page += piece; });
   CHECK(page.find("style=\"--bar: 100.0%\"") != std::string::npos);
   CHECK(page.find("style=\"--bar: 2.5%\"") != std::string::npos);
+}
+
+TEST_CASE("functions of sampled time have intervals, and are named though the whole hides them") {
+  Results results = sampled_results();
+  CHECK(function_summary(results) == "sampled_time " +
+                                         delta_text(*results.commands[1].rows[0].delta) +
+                                         ":\n  most of it: parse +12.0ms ± 705µs (+12%)\n");
+  results.presentation.functions = FunctionRows{};
+  CHECK(function_text(results, {}) ==
+        "\nsampled_time by function\n"
+        "function                   ./old    ./new    difference        of the reference\n"
+        "parse                      20.5ms   32.5ms   +12.0ms ± 705µs   11.9%\n"
+        "(1 other function)         80.5ms   80.5ms   0                 0.0%\n"
+        "(total)                    101ms    113ms    +12.0ms           11.9%\n"
+        "(cpu_time of timed runs)   100ms    100ms    0                 0.0%\n");
+}
+
+TEST_CASE("a line says that no function's sampled time differs for sure") {
+  Results results = sampled_results();
+  results.session.functions[1] = results.session.functions[0];
+  CHECK(function_summary(results).find("sampled_time: no function") == 0);
 }
 
 TEST_CASE("without functions a line says whose are missing") {

@@ -146,6 +146,19 @@ TEST_CASE("a single round of each is no proof that a count never varies") {
   CHECK(changes->functions.front().certainty == Certainty::Varying);
 }
 
+TEST_CASE("samples prove nothing by being equal, and name no function as new or gone") {
+  Made made(same(6, {{"main", {100}}, {"rare", {1}}}), same(6, {{"main", {110}}}));
+  made.plan.metrics[*find_metric(made.plan.metrics, "instructions")].role = Role::SampledTime;
+  const auto changes = made.changes();
+  REQUIRE(changes.has_value());
+  REQUIRE(changes->functions.size() == 2);
+  for (const FunctionChange& change : changes->functions) {
+    CHECK_FALSE(change.is_sure());
+    CHECK_FALSE(change.is_new);
+    CHECK_FALSE(change.is_gone);
+  }
+}
+
 TEST_CASE("the functions of a command by themselves are its parts") {
   const Results results =
       Made(same(3, {{"main", {100}}, {"parse", {1000}}}), same(3, {{"main", {1}}})).analysed();

@@ -41,6 +41,16 @@ TEST_CASE("the functions of each command are kept, for the events that are not o
   CHECK(tables[1].functions.at("read") == std::vector<RoundValues>{{5}});
 }
 
+TEST_CASE("the functions of sampled runs are kept in seconds") {
+  Plan plan = plan_of({"old"});
+  plan.setting.events.events = {
+      {.name = "sampled_time", .meaning = "", .is_time = true, .role = Role::SampledTime}};
+  plan.setting.events.passes = {Pass{}, Pass{{0}, RoundKind::Counting}};
+  FunctionRuns runs(plan);
+  runs.add({0, 0, 1, RoundKind::Counting}, {{"main", {2'500'000}}});
+  CHECK(runs.close()[0].functions.at("main") == std::vector<RoundValues>{{0.0025}});
+}
+
 TEST_CASE("a gate's function that no command has is an error with the nearest names") {
   const Plan plan = plan_of_functions("parse_nmber");
   FunctionRuns runs(plan);

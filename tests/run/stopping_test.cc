@@ -108,6 +108,16 @@ TEST_CASE("with -r, events that were asked for get as many rounds of each pass, 
   CHECK(rounds_by_block(make_counting_rule(plan, false), 1h, 10s).back() == 10);
 }
 
+TEST_CASE("sampled runs are six at least, and with -r as many") {
+  Plan plan;
+  plan.setting.events.events = {
+      {.name = "sampled_time", .meaning = "", .is_time = true, .role = Role::SampledTime}};
+  plan.setting.events.passes = {Pass{}, {{0}, RoundKind::Counting}};
+  CHECK(rounds_by_block(make_counting_rule(plan, false), 1h, 1s).back() == 6);
+  plan.setting.stop.exact_runs = 9;
+  CHECK(rounds_by_block(make_counting_rule(plan, false), 1h, 1s).back() == 9);
+}
+
 TEST_CASE("a gate on an event gets ten rounds, and up to half of the time") {
   Plan plan;
   plan.setting.events.passes = {Pass{}, {{0}, RoundKind::Counting}};

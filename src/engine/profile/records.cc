@@ -1,0 +1,242 @@
+#include "engine/profile/records.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace lauka::engine::profile {
+
+namespace {
+
+// PERF_RECORD_*. Source, as of all layouts here: include/uapi/linux/perf_event.h of Linux 6.3.
+constexpr std::uint32_t kLost = 2;
+constexpr std::uint32_t kComm = 3;
+constexpr std::uint32_t kThrottle = 5;
+constexpr std::uint32_t kFork = 7;
+constexpr std::uint32_t kSample = 9;
+constexpr std::uint32_t kMmap2 = 10;
+constexpr std::uint32_t kLostSamples = 13;
+
+constexpr std::uint16_t kModeMask = 7;
+constexpr std::uint16_t kKernelMode = 1;
+constexpr std::uint16_t kUserMode = 2;
+constexpr std::uint16_t kIsExec = 1U << 13U;      // of a comm record
+constexpr std::uint16_t kHasBuildId = 1U << 14U;  // of an mmap2 record
+
+constexpr std::size_t kHeaderBytes = 8;
+constexpr std::size_t kTrailerBytes = 16;  // process, thread and time, after all but samples
+
+/// Returns the number at a place of a record; 0 beyond its end.
+template <typename Number>
+Number number_at(std::span<const std::byte> record, std::size_t place) {
+  Number number{};
+  if (place <= record.size() && sizeof number <= record.size() - place)
+    std::memcpy(&number, record.data() + place, sizeof number);
+  return number;
+}
+
+os::CodeIdentity read_identity(std::span<const std::byte> record, bool has_build_id) {
+  constexpr std::size_t inode_at = 48;
+  constexpr std::size_t build_id_size_at = 40;
+  constexpr std::size_t build_id_at = 44;
+  constexpr std::size_t most_of_build_id = 20;
+  constexpr std::size_t name_at = 72;
+  os::CodeIdentity identity;
+  if (record.size() < name_at + kTrailerBytes) return identity;
+  const auto* text = reinterpret_cast<const char*>(record.data());
+  const std::string_view name(text + name_at, record.size() - kTrailerBytes - name_at);
+  identity.path = name.substr(0, name.find('\0'));
+  if (has_build_id) {
+    const auto size = number_at<std::uint8_t>(record, build_id_size_at);
+    identity.build_id.assign(text + build_id_at, std::min<std::size_t>(size, most_of_build_id));
+  } else {
+    identity.inode = number_at<std::uint64_t>(record, inode_at);
+  }
+  return identity;
+}
+
+/// How the kernel names memory that is in no file of a file system.
+constexpr auto kNotFiles = std::to_array<std::string_view>({"//", "/memfd:", "/dev/", "/SYSV"});
+
+/// True of code that is in a file; else it is the vdso, or was made at run time.
+bool is_file(const std::string& path) {
+  return path.starts_with('/') && std::ranges::none_of(kNotFiles, [&](std::string_view begin) {
+           return path.starts_with(begin);
+         });
+}
+
+struct Mapping {
+  std::uint64_t end = 0;
+  std::uint64_t offset = 0;
+  CodeKind kind = CodeKind::File;
+  std::size_t file = 0;
+};
+
+using Mappings = std::map<std::uint64_t, Mapping>;
+
+/// Adds a mapping in place of what was there.
+void replace(Mappings& mappings, std::uint64_t begin, const Mapping& mapping) {
+  auto at = mappings.lower_bound(begin);
+  if (at != mappings.begin()) {
+    auto& [before, earlier] = *std::prev(at);
+    if (earlier.end > mapping.end) {
+      Mapping rest = earlier;
+      rest.offset += mapping.end - before;
+      mappings.emplace(mapping.end, rest);
+    }
+    earlier.end = std::min(earlier.end, begin);
+  }
+  at = mappings.lower_bound(begin);
+  while (at != mappings.end() && at->first < mapping.end) {
+    if (at->second.end > mapping.end) {
+      Mapping rest = at->second;
+      rest.offset += mapping.end - at->first;
+      mappings.emplace(mapping.end, rest);
+    }
+    at = mappings.erase(at);
+  }
+  mappings.emplace(begin, mapping);
+}
+
+/// The code that each process has mapped, as the records tell it.
+class Processes {
+ public:
+  explicit Processes(SampledRun& run) : run_(run) {}
+
+  void begin(std::uint32_t process) { processes_[process].clear(); }
+
+  void fork(std::uint32_t process, std::uint32_t parent) {
+    if (process == parent) return;  // a thread
+    const auto known = processes_.find(parent);
+    if (known != processes_.end()) processes_.insert_or_assign(process, known->second);
+  }
+
+  void map(std::uint32_t process, std::uint64_t begin, const Mapping& mapping,
+           const os::CodeIdentity& identity) {
+    Mapping added = mapping;
+    added.kind = identity.path == "[vdso]" ? CodeKind::Vdso
+                 : is_file(identity.path)  ? CodeKind::File
+                                           : CodeKind::Compiled;
+    if (added.kind == CodeKind::Vdso) added.offset = 0;
+    if (added.kind == CodeKind::File) added.file = file_of(identity, process);
+    if (added.end > begin) replace(processes_[process], begin, added);
+  }
+
+  CodePlace find(std::uint32_t process, std::uint64_t address) const {
+    const auto known = processes_.find(process);
+    if (known == processes_.end()) return {CodeKind::NoProcess};
+    auto found = known->second.upper_bound(address);
+    if (found == known->second.begin()) return {CodeKind::Unmapped};
+    const auto& [begin, mapping] = *--found;
+    if (address >= mapping.end) return {CodeKind::Unmapped};
+    if (mapping.kind == CodeKind::Compiled) return {CodeKind::Compiled, 0, process, address};
+    return {mapping.kind, mapping.file, 0, address - begin + mapping.offset};
+  }
+
+ private:
+  std::size_t file_of(const os::CodeIdentity& identity, std::uint32_t process) {
+    const auto [place, is_new] = files_.try_emplace(identity, run_.files.size());
+    if (is_new) run_.files.push_back({identity, process});
+    return place->second;
+  }
+
+  SampledRun& run_;
+  std::map<std::uint32_t, Mappings> processes_;
+  std::map<os::CodeIdentity, std::size_t> files_;
+};
+
+}  // namespace
+
+void RunRecords::add(std::span<const std::byte> records,
+                     const std::function<void(const MappedFile&)>& mapped) {
+  constexpr std::size_t size_at = 6;
+  while (records.size() >= kHeaderBytes) {
+    const auto size = number_at<std::uint16_t>(records, size_at);
+    if (size < kHeaderBytes || size > records.size()) return;
+    add_one(records.first(size), mapped);
+    records = records.subspan(size);
+  }
+}
+
+void RunRecords::add_one(std::span<const std::byte> record,
+                         const std::function<void(const MappedFile&)>& mapped) {
+  constexpr std::size_t misc_at = 4;
+  // Each begins with its header; of samples follow address, process, thread, time and period.
+  Record read{.type = number_at<std::uint32_t>(record, 0),
+              .misc = number_at<std::uint16_t>(record, misc_at)};
+  const auto word = [&](std::size_t place) { return number_at<std::uint64_t>(record, place); };
+  const auto half = [&](std::size_t place) { return number_at<std::uint32_t>(record, place); };
+  read.time = word(record.size() - kHeaderBytes);
+  read.process = half(kHeaderBytes);
+  switch (read.type) {
+    case kLost:
+      lost_ += word(16);
+      return;
+    case kLostSamples:
+      lost_ += word(8);
+      return;
+    case kThrottle:
+      ++lost_;
+      return;
+    case kSample:
+      read.address = word(8);
+      read.process = half(16);
+      read.time = word(24);
+      read.bytes = word(32);
+      break;
+    case kComm:
+      if ((read.misc & kIsExec) == 0) return;
+      break;
+    case kFork:
+      read.address = half(12);
+      break;
+    case kMmap2:
+      read.address = word(16);
+      read.bytes = word(24);
+      read.offset = word(32);
+      read.identity = read_identity(record, (read.misc & kHasBuildId) != 0);
+      if (is_file(read.identity.path)) mapped({read.identity, read.process});
+      break;
+    default:
+      return;
+  }
+  records_.push_back(std::move(read));
+}
+
+SampledRun RunRecords::close() {
+  SampledRun run;
+  run.lost = std::exchange(lost_, 0);
+  std::ranges::stable_sort(records_, {}, &Record::time);
+  Processes processes(run);
+  for (const Record& record : records_) {
+    switch (record.type) {
+      case kComm:
+        processes.begin(record.process);
+        break;
+      case kFork:
+        processes.fork(record.process, static_cast<std::uint32_t>(record.address));
+        break;
+      case kMmap2:
+        processes.map(record.process, record.address,
+                      {.end = record.address + record.bytes, .offset = record.offset},
+                      record.identity);
+        break;
+      default: {
+        const std::uint16_t mode = record.misc & kModeMask;
+        const CodePlace place = mode == kKernelMode
+                                    ? CodePlace{CodeKind::Kernel, 0, 0, record.address}
+                                : mode == kUserMode ? processes.find(record.process, record.address)
+                                                    : CodePlace{};
+        run.time_ns[place] += record.bytes;
+        ++run.samples;
+      }
+    }
+  }
+  records_.clear();
+  return run;
+}
+
+}  // namespace lauka::engine::profile

@@ -1,0 +1,67 @@
+#include "os/sample_rings.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include <unistd.h>
+
+namespace lauka::os {
+
+namespace {
+
+std::size_t page_bytes() {
+  return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+/// Returns the factor of a run's period, from 0.75 to 1.25: by fractions of multiples of the golden
+/// ratio, which are spread evenly over any number of runs, also over every second or third.
+double variation(std::uint32_t run) {
+  constexpr std::uint32_t golden = 2'654'435'769U;
+  constexpr double whole = 4'294'967'296.0;
+  return 0.75 + static_cast<double>(run * golden) / whole / 2.0;
+}
+
+}  // namespace
+
+SampleRings::~SampleRings() {
+  for (std::byte* const ring : rings_) calls_->unmap_ring(ring, page_bytes() + kRingBytes);
+  for (const int counter : counters_) calls_->close_counter(counter);
+}
+
+int SampleRings::open(PerfEventAttr attributes, int process, std::uint32_t run) {
+  if (calls_ == nullptr) return ENOSYS;
+  attributes.sample_period =
+      static_cast<std::uint64_t>(static_cast<double>(attributes.sample_period) * variation(run));
+  const auto cpus = static_cast<int>(std::max(sysconf(_SC_NPROCESSORS_CONF), 1L));
+  for (int cpu = 0; cpu < cpus; ++cpu) {
+    const int counter = calls_->open_counter(attributes, {process, cpu}, -1);
+    if (counter == -ENODEV) continue;  // switched off
+    if (counter < 0) return -counter;
+    counters_.push_back(counter);
+    void* const ring = calls_->map_ring(counter, page_bytes() + kRingBytes);
+    lacks_memory_ = ring == nullptr;
+    if (lacks_memory_) return errno;
+    rings_.push_back(static_cast<std::byte*>(ring));
+  }
+  return 0;
+}
+
+void SampleRings::move_to(SampleListener& listener) {
+  std::vector<std::byte> records;
+  for (std::byte* const ring : rings_) {
+    const std::uint64_t head =
+        __atomic_load_n(reinterpret_cast<std::uint64_t*>(ring + kRingHead), __ATOMIC_ACQUIRE);
+    auto* const tail = reinterpret_cast<std::uint64_t*>(ring + kRingTail);
+    const std::byte* const first = ring + page_bytes();
+    for (std::uint64_t at = *tail; at != head;) {
+      const std::uint64_t place = at % kRingBytes;
+      const std::uint64_t bytes = std::min(head - at, kRingBytes - place);
+      records.insert(records.end(), first + place, first + place + bytes);
+      at += bytes;
+    }
+    __atomic_store_n(tail, head, __ATOMIC_RELEASE);
+  }
+  if (!records.empty()) listener.receive(records);
+}
+
+}  // namespace lauka::os

@@ -1,0 +1,79 @@
+#include "core/text.h"
+#include "os/descriptor.h"
+#include "os/symbols.h"
+
+#include <charconv>
+#include <limits>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+namespace lauka::os {
+
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{256} << 20U;
+
+/// Takes a hexadecimal number and the space after it from the front of a line.
+std::optional<std::uint64_t> take_address(std::string_view& line) {
+  if (line.starts_with("0x")) line.remove_prefix(2);
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value, 16);
+  const auto length = static_cast<std::size_t>(end - line.data());
+  if (error != std::errc() || length == line.size() || line[length] != ' ') return std::nullopt;
+  line.remove_prefix(length + 1);
+  return value;
+}
+
+}  // namespace
+
+std::string find_symbol(const SymbolMap& symbols, std::uint64_t address) {
+  auto found = symbols.upper_bound(address);
+  if (found == symbols.begin()) return "";
+  --found;
+  return found->second.end != 0 && address >= found->second.end ? "" : found->second.name;
+}
+
+SymbolMap parse_kernel_symbols(std::string_view text) {
+  SymbolMap symbols;
+  for (std::string_view line : split(text, '\n')) {
+    const auto address = take_address(line);
+    // "t name", or of a module "t name\t[module]".
+    if (!address || *address == 0 || line.size() < 3 || line[1] != ' ') continue;
+    if (std::string_view("tTwW").find(line[0]) == std::string_view::npos) continue;
+    line.remove_prefix(2);
+    symbols.try_emplace(*address, SymbolRange{0, std::string(line.substr(0, line.find('\t')))});
+  }
+  return symbols;
+}
+
+SymbolMap parse_compiled_symbols(std::string_view text) {
+  SymbolMap symbols;
+  for (std::string_view line : split(text, '\n')) {
+    const auto address = take_address(line);
+    const auto size = address ? take_address(line) : std::nullopt;
+    if (!size || *size == 0 || *size > std::numeric_limits<std::uint64_t>::max() - *address)
+      continue;
+    // A compiler that uses memory again appends the new function.
+    symbols.insert_or_assign(*address, SymbolRange{*address + *size, std::string(line)});
+  }
+  return symbols;
+}
+
+SymbolMap kernel_symbols() {
+  const Descriptor file(open("/proc/kallsyms", O_RDONLY | O_CLOEXEC));
+  const auto text = file ? read_rest(file.get(), kMostBytes) : std::nullopt;
+  return text ? parse_kernel_symbols(*text) : SymbolMap();
+}
+
+SymbolMap compiled_symbols(int process, std::chrono::nanoseconds since) {
+  const std::string path = "/tmp/perf-" + std::to_string(process) + ".map";
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+  struct stat about {};
+  if (!file || fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode)) return {};
+  if (std::chrono::seconds(about.st_mtime + 1) < since) return {};
+  const auto text = read_rest(file.get(), kMostBytes);
+  return text ? parse_compiled_symbols(*text) : SymbolMap();
+}
+
+}  // namespace lauka::os

@@ -1,0 +1,17 @@
+#include "os/symbols.h"
+
+namespace lauka::os {
+
+bool has_symbols() {
+  return false;
+}
+
+OpenedCode open_code(const CodeIdentity& /*identity*/, int /*process*/) {
+  return {nullptr, "lauka was built without elfutils"};
+}
+
+OpenedCode open_vdso() {
+  return {nullptr, "lauka was built without elfutils"};
+}
+
+}  // namespace lauka::os

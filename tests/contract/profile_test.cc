@@ -1,0 +1,96 @@
+#include "contract/program.h"
+#include "skip.h"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+// --profile with the kernel's own samples, where it grants them.
+
+namespace lauka::contract {
+namespace {
+
+/// True if runs can be sampled here; else the test case is skipped.
+bool can_sample() {
+  if (lauka({"--profile", "-q", "-r1", "-w0", "true"}).status == 0) return true;
+  skip("runs cannot be sampled: no perf_event, no rights, or lauka was built without elfutils");
+  return false;
+}
+
+nlohmann::json session_of(const std::string& options, const std::vector<std::string>& commands) {
+  const Folder folder;
+  const std::string file = folder.file("session.json");
+  completed("-q -w0 --profile --export-json " + file + " " + options, commands);
+  return nlohmann::json::parse(text_of(file));
+}
+
+double in_round(const nlohmann::json& value, std::size_t round) {
+  return value.is_array() ? value[round].get<double>() : value.get<double>();
+}
+
+std::vector<double> sampled(const nlohmann::json& result) {
+  std::vector<double> values;
+  for (const auto& sample : result["lauka"]["metrics"]["sampled_time"]["samples"])
+    if (!sample.is_null()) values.push_back(sample.get<double>());
+  return values;
+}
+
+double total_of(const nlohmann::json& result, const std::string& function) {
+  double total = 0.0;
+  const std::size_t rounds = sampled(result).size();
+  for (const auto& row : result["lauka"]["functions"]["rows"])
+    for (std::size_t round = 0; row["name"] == function && round < rounds; ++round)
+      total += in_round(row["sampled_time"], round);
+  return total;
+}
+
+}  // namespace
+
+TEST_CASE("sampled functions add up to the sampled time, and the changed one has changed most") {
+  if (!can_sample()) return;
+  const auto session =
+      session_of("-r6", {fixture("hundred") + " 100", fixture("hundred") + " 100 4 1000"});
+  for (const auto& result : session["results"]) {
+    const std::vector<double> totals = sampled(result);
+    REQUIRE(totals.size() == 6);
+    for (std::size_t round = 0; round < totals.size(); ++round) {
+      double sum = 0.0;
+      for (const auto& row : result["lauka"]["functions"]["rows"])
+        sum += in_round(row["sampled_time"], round);
+      CHECK(sum == doctest::Approx(totals[round]).epsilon(1e-9));
+    }
+  }
+  const auto& old = session["results"][0];
+  const auto& changed = session["results"][1];
+  const double difference = total_of(changed, "part_13") - total_of(old, "part_13");
+  for (const auto& row : old["lauka"]["functions"]["rows"]) {
+    const auto name = row["name"].get<std::string>();
+    if (name != "part_13") CHECK(total_of(changed, name) - total_of(old, name) < difference);
+  }
+}
+
+TEST_CASE("every sample of many short processes belongs to a process that is known") {
+  if (!can_sample()) return;
+  const auto session = session_of("-r2 --profile=50us", {fixture("forks") + " 200"});
+  for (const auto& row : session["results"][0]["lauka"]["functions"]["rows"])
+    CHECK(row["name"] != "(unknown process)");
+}
+
+TEST_CASE("sampled functions are shown again from a saved session, in the same rows") {
+  if (!can_sample()) return;
+  const Folder folder;
+  const std::string file = folder.file("session.json");
+  const Said first = completed("-w0 -r2 --profile --functions=3 --no-git --export-json " + file,
+                               {fixture("hundred") + " 50", fixture("hundred") + " 50 1 300"});
+  const Said again = completed({"--from", file, "--functions=3"});
+  const auto table = [](const Said& said) {
+    const std::size_t begin = said.out.find("sampled_time by function");
+    REQUIRE(begin != std::string::npos);
+    return said.out.substr(begin, said.out.find("timed runs)", begin) - begin);
+  };
+  CHECK(table(first) == table(again));
+}
+
+}  // namespace lauka::contract

@@ -1,0 +1,369 @@
+#include "engine/profile/names.h"
+#include "engine/profile/profile_engine.h"
+#include "engine/profile/records.h"
+#include "fakes/fake_perf.h"
+#include "must.h"
+#include "os/sample_rings.h"
+#include "skip.h"
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka::engine::profile {
+namespace {
+
+/// Records as Linux writes them.
+class Written {
+ public:
+  Written& sample(std::uint64_t time, std::uint32_t process, std::uint64_t address,
+                  std::uint16_t mode = 2, std::uint64_t period = 1000) {
+    begin(9, mode);
+    word(address);
+    half(process);
+    half(process);
+    word(time);
+    word(period);
+    return end();
+  }
+  Written& exec(std::uint64_t time, std::uint32_t process) {
+    begin(3, 1U << 13U);
+    half(process);
+    half(process);
+    text("name");
+    return trailer(time, process);
+  }
+  Written& fork(std::uint64_t time, std::uint32_t process, std::uint32_t parent) {
+    begin(7, 0);
+    for (const std::uint32_t id : {process, parent, process, parent}) half(id);
+    word(time);
+    return trailer(time, process);
+  }
+  Written& map(std::uint64_t time, std::uint32_t process, std::uint64_t address,
+               std::uint64_t bytes, std::uint64_t offset, const std::string& path,
+               std::uint64_t inode = 7) {
+    begin(10, 2);
+    half(process);
+    half(process);
+    word(address);
+    word(bytes);
+    word(offset);
+    word(0);
+    word(inode);
+    word(0);
+    word(5);
+    text(path);
+    return trailer(time, process);
+  }
+  Written& lost(std::uint64_t records) {
+    begin(2, 0);
+    word(1);
+    word(records);
+    return trailer(1, 1);
+  }
+
+  const std::vector<std::byte>& bytes() const { return bytes_; }
+
+ private:
+  void begin(std::uint32_t type, unsigned misc) {
+    begin_ = bytes_.size();
+    half(type);
+    half(misc);  // and the size
+  }
+  void append(const void* from, std::size_t size) {
+    const auto* first = static_cast<const std::byte*>(from);
+    bytes_.insert(bytes_.end(), first, first + size);
+  }
+  void half(std::uint32_t value) { append(&value, sizeof value); }
+  void word(std::uint64_t value) { append(&value, sizeof value); }
+  void text(const std::string& value) {
+    append(value.c_str(), value.size() + 1);
+    while (bytes_.size() % 8 != 0) bytes_.push_back({});
+  }
+  Written& trailer(std::uint64_t time, std::uint32_t process) {
+    half(process);
+    half(process);
+    word(time);
+    return end();
+  }
+  Written& end() {
+    const auto size = static_cast<std::uint16_t>(bytes_.size() - begin_);
+    std::memcpy(bytes_.data() + begin_ + 6, &size, sizeof size);
+    return *this;
+  }
+
+  std::vector<std::byte> bytes_;
+  std::size_t begin_ = 0;
+};
+
+SampledRun run_of(const Written& written) {
+  RunRecords records;
+  records.add(written.bytes(), [](const MappedFile& /*file*/) {});
+  return records.close();
+}
+
+std::uint64_t time_at(const SampledRun& run, const CodePlace& place) {
+  const auto found = run.time_ns.find(place);
+  return found == run.time_ns.end() ? 0 : found->second;
+}
+
+/// A kernel that lets runs be sampled with certain flags only.
+struct Kernel {
+  std::uint64_t refused_flags = 0;
+  std::uint64_t needed_flags = 0;
+  int error = EACCES;
+  bool has_memory = true;
+  std::vector<std::uint64_t> ring = std::vector<std::uint64_t>(1U << 16U);
+
+  Kernel() { now() = this; }
+  ~Kernel() { now() = nullptr; }
+  Kernel(const Kernel&) = delete;
+  Kernel& operator=(const Kernel&) = delete;
+
+  static Kernel*& now() {
+    static Kernel* kernel = nullptr;
+    return kernel;
+  }
+
+  static int open(const os::PerfEventAttr& attributes, const os::CounterPlace& /*place*/,
+                  int /*group*/) {
+    const bool may = (attributes.flags & now()->refused_flags) == 0 &&
+                     (attributes.flags & now()->needed_flags) == now()->needed_flags;
+    return may ? 3 : -now()->error;
+  }
+
+  os::LinuxCalls calls() const {
+    os::LinuxCalls calls{};
+    calls.open_counter = &open;
+    calls.close_counter = [](int) {};
+    calls.map_ring = [](int, std::size_t) -> void* {
+      errno = EPERM;
+      return now()->has_memory ? now()->ring.data() : nullptr;
+    };
+    calls.unmap_ring = [](void*, std::size_t) {};
+    calls.read_file = [](const std::string& path) -> std::optional<std::string> {
+      if (path.ends_with("perf_event_paranoid")) return "3\n";
+      if (path.ends_with("perf_event_mlock_kb")) return "17\n";
+      return std::nullopt;
+    };
+    calls.list_folder = [](const std::string&) { return std::vector<std::string>(); };
+    return calls;
+  }
+};
+
+std::unique_ptr<CounterEngine> profile(const os::LinuxCalls* calls) {
+  return with_profile(make_none_engine(std::nullopt), std::chrono::milliseconds(1), false, calls);
+}
+
+std::string refusal(const Result<EventSet>& set) {
+  return set ? "" : set.error().line();
+}
+
+bool can_name_functions() {
+  if (os::has_symbols()) return true;
+  skip("lauka was built without elfutils");
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("a sample is at a place of the file that its process had mapped there") {
+  const SampledRun run = run_of(Written()
+                                    .exec(1, 10)
+                                    .map(2, 10, 0x1000, 0x1000, 0x400, "/bin/a")
+                                    .map(3, 10, 0x5000, 0x1000, 0, "/lib/b")
+                                    .sample(4, 10, 0x1010)
+                                    .sample(5, 10, 0x1010)
+                                    .sample(6, 10, 0x5020)
+                                    .sample(7, 10, 0x3000));
+  REQUIRE(run.files.size() == 2);
+  CHECK(run.files[0].identity.path == "/bin/a");
+  CHECK(run.files[0].identity.inode == 7);
+  CHECK(time_at(run, {CodeKind::File, 0, 0, 0x410}) == 2000);
+  CHECK(time_at(run, {CodeKind::File, 1, 0, 0x20}) == 1000);
+  CHECK(time_at(run, {CodeKind::Unmapped}) == 1000);
+  CHECK(run.samples == 4);
+}
+
+TEST_CASE("records of several CPUs are put in the order of their times") {
+  const SampledRun run =
+      run_of(Written().sample(5, 10, 0x1010).exec(1, 10).map(2, 10, 0x1000, 0x1000, 0, "/bin/a"));
+  CHECK(time_at(run, {CodeKind::File, 0, 0, 0x10}) == 1000);
+}
+
+TEST_CASE("a child has its parent's code until it executes a program of its own") {
+  const SampledRun run = run_of(Written()
+                                    .exec(1, 10)
+                                    .map(2, 10, 0x1000, 0x1000, 0, "/bin/a")
+                                    .fork(3, 11, 10)
+                                    .sample(4, 11, 0x1010)
+                                    .exec(5, 11)
+                                    .sample(6, 11, 0x1010)
+                                    .map(7, 11, 0x1000, 0x1000, 0, "/bin/b")
+                                    .sample(8, 11, 0x1010)
+                                    .sample(9, 12, 0x1010));
+  CHECK(time_at(run, {CodeKind::File, 0, 0, 0x10}) == 1000);
+  CHECK(time_at(run, {CodeKind::File, 1, 0, 0x10}) == 1000);
+  CHECK(time_at(run, {CodeKind::Unmapped}) == 1000);
+  CHECK(time_at(run, {CodeKind::NoProcess}) == 1000);
+}
+
+TEST_CASE("a mapping takes the place of a part of an earlier one, whose ends stay") {
+  const SampledRun run = run_of(Written()
+                                    .exec(1, 10)
+                                    .map(2, 10, 0x1000, 0x3000, 0, "/bin/a")
+                                    .map(3, 10, 0x2000, 0x1000, 0x100, "/bin/b")
+                                    .sample(4, 10, 0x1fff)
+                                    .sample(5, 10, 0x2000)
+                                    .sample(6, 10, 0x3001));
+  CHECK(time_at(run, {CodeKind::File, 0, 0, 0xfff}) == 1000);
+  CHECK(time_at(run, {CodeKind::File, 1, 0, 0x100}) == 1000);
+  CHECK(time_at(run, {CodeKind::File, 0, 0, 0x2001}) == 1000);
+}
+
+TEST_CASE("the kernel's code, the vdso and code made at run time are told from files") {
+  const SampledRun run = run_of(Written()
+                                    .exec(1, 10)
+                                    .map(2, 10, 0x1000, 0x1000, 0, "//anon")
+                                    .map(2, 10, 0x7000, 0x1000, 0x7000, "[vdso]")
+                                    .sample(3, 10, 0x1010)
+                                    .sample(4, 10, 0x7010)
+                                    .sample(5, 10, 0xffffffff81000000, 1)
+                                    .sample(6, 10, 0, 3));
+  CHECK(time_at(run, {CodeKind::Compiled, 0, 10, 0x1010}) == 1000);
+  CHECK(time_at(run, {CodeKind::Vdso, 0, 0, 0x10}) == 1000);
+  CHECK(time_at(run, {CodeKind::Kernel, 0, 0, 0xffffffff81000000}) == 1000);
+  CHECK(time_at(run, {CodeKind::Other}) == 1000);
+  CHECK(run.files.empty());
+}
+
+TEST_CASE("lost records are counted, once for each run") {
+  RunRecords records;
+  records.add(Written().lost(3).lost(4).bytes(), [](const MappedFile& /*file*/) {});
+  CHECK(records.close().lost == 7);
+  CHECK(records.close().lost == 0);
+}
+
+TEST_CASE("records that end too early, or say so of themselves, are not read beyond their end") {
+  std::vector<std::byte> bytes =
+      Written().exec(1, 10).map(2, 10, 0x1000, 0x1000, 0, "/bin/a").sample(3, 10, 0x1010).bytes();
+  for (std::size_t size = 0; size <= bytes.size(); ++size) {
+    RunRecords records;
+    records.add(std::span(bytes).first(size), [](const MappedFile& /*file*/) {});
+    CHECK(records.close().samples == (size == bytes.size() ? 1 : 0));
+  }
+  for (std::size_t place = 0; place < bytes.size(); ++place) {
+    std::vector<std::byte> changed = bytes;
+    changed[place] = std::byte{0xff};
+    RunRecords records;
+    records.add(changed, [](const MappedFile& /*file*/) {});
+    CHECK(records.close().samples <= 1);
+  }
+}
+
+TEST_CASE("code without a name goes by its file and the reason") {
+  FunctionNames names;
+  SampledRun run;
+  run.files = {{{"/nosuch/lib.so.1", "", 5}, 1}};
+  names.open(run.files[0]);
+  run.time_ns = {{{CodeKind::File, 0, 0, 0x10}, 1000},
+                 {{CodeKind::File, 0, 0, 0x20}, 500},
+                 {{CodeKind::NoProcess}, 1}};
+  const auto sums = names.sum(run, {});
+  REQUIRE(sums.size() == 2);
+  CHECK(sums.begin()->first.starts_with("(lib.so.1: "));
+  CHECK(sums.begin()->second == 1500);
+}
+
+TEST_CASE("without perf_event a selection is refused before the first run") {
+  CHECK(refusal(profile(nullptr)->select({})).starts_with("--profile"));
+}
+
+TEST_CASE("rights and memory that the kernel refuses are named with the setting that has them") {
+  if (!can_name_functions()) return;
+  Kernel kernel;
+  const os::LinuxCalls calls = kernel.calls();
+  kernel.refused_flags = os::kPerfInherit;
+  CHECK(refusal(profile(&calls)->select({})).find("perf_event_paranoid is 3") != std::string::npos);
+  kernel.error = EMFILE;
+  CHECK(refusal(profile(&calls)->select({})).find("ulimit") != std::string::npos);
+  kernel.refused_flags = 0;
+  kernel.has_memory = false;
+  CHECK(refusal(profile(&calls)->select({})).find("perf_event_mlock_kb is 17") !=
+        std::string::npos);
+}
+
+TEST_CASE("where the kernel may not be sampled, user space is, and a note says so") {
+  if (!can_name_functions()) return;
+  Kernel kernel;
+  kernel.needed_flags = os::kPerfExcludeKernel;
+  const os::LinuxCalls calls = kernel.calls();
+  const EventSet set = must(profile(&calls)->select({}));
+  REQUIRE(set.notes.size() == 1);
+  CHECK(set.notes[0].kind == NoteKind::UserSpaceOnly);
+  CHECK(set.events.back().levels == CountedLevels::UserOnly);
+}
+
+TEST_CASE("a kernel that knows no build-ids is sampled without them") {
+  if (!can_name_functions()) return;
+  Kernel kernel;
+  kernel.error = EINVAL;
+  kernel.refused_flags = os::kPerfBuildId;
+  const os::LinuxCalls calls = kernel.calls();
+  auto engine = profile(&calls);
+  const EventSet set = must(engine->select({}));
+  CHECK(set.events.back().levels == CountedLevels::UserAndKernel);
+  REQUIRE(set.passes.size() == 2);
+  CHECK(set.passes[0].kind == RoundKind::Timed);
+  const auto timed = must(engine->arm(0));
+  CHECK(timed->samples() == nullptr);
+  const auto sampled = must(engine->arm(1));
+  REQUIRE(sampled->requests().size() == 1);
+  const os::PerfEventAttr attributes = fakes::attributes_of(sampled->requests()[0]);
+  CHECK((attributes.flags & os::kPerfBuildId) == 0);
+  CHECK(sampled->samples() != nullptr);
+}
+
+TEST_CASE("a run that lost samples is run again, three times at most, and a note says it then") {
+  if (!can_name_functions()) return;
+  Kernel kernel;
+  const os::LinuxCalls calls = kernel.calls();
+  auto engine = profile(&calls);
+  must(engine->select({}));
+  const auto sampled = must(engine->arm(1));
+  sampled->samples()->receive(Written().exec(1, 10).sample(2, 10, 1).lost(1).bytes());
+  const Counted lossy = sampled->finish({}, 0);
+  REQUIRE(lossy.redo.has_value());
+  CHECK(lossy.redo->at_most == 3);
+  CHECK(lossy.note->kind == NoteKind::SamplesLost);
+  sampled->samples()->receive(Written().exec(1, 10).sample(2, 10, 1).bytes());
+  const Counted whole = sampled->finish({}, 0);
+  CHECK_FALSE(whole.redo.has_value());
+  CHECK(whole.counts == std::vector<std::optional<std::uint64_t>>{1000});
+  CHECK(whole.functions == std::vector<FunctionCounts>{{"(unmapped code)", {1000}}});
+}
+
+TEST_CASE("samples that show little of the CPU time are said to") {
+  if (!can_name_functions()) return;
+  Kernel kernel;
+  const os::LinuxCalls calls = kernel.calls();
+  auto engine = profile(&calls);
+  must(engine->select({}));
+  const auto sampled = must(engine->arm(1));
+  sampled->samples()->receive(Written().exec(1, 10).sample(2, 10, 1).bytes());
+  os::Ended ended{};
+  ended.usage.user_ns = 1'000;
+  ended.usage.system_ns = 200;
+  sampled->finish(ended, 0);
+  CHECK(engine->notes().empty());
+  ended.usage.user_ns = 9'000;
+  sampled->finish(ended, 0);
+  REQUIRE(engine->notes().size() == 1);
+  CHECK(engine->notes()[0].kind == NoteKind::SamplesLost);
+}
+
+}  // namespace lauka::engine::profile

@@ -37,7 +37,8 @@ struct Benchmark {
   os::MemoryGroups* groups = nullptr;  ///< the call's; null if tree_peak_memory is not measured
   Plan plan{};
   std::vector<Recording> saved{};  ///< the sessions of --from; empty if it is measured
-  SessionResult measured{};  ///< its runs and findings; of saved sessions the first one's findings
+  SessionResult measured{};  ///< runs and findings; if several saved sessions were joined, the
+                             ///< findings are the first one's
 };
 
 /// The log of a suite's finished rounds, kept next to its JSON export for --resume.
@@ -46,7 +47,7 @@ struct RoundLog {
   std::unique_ptr<os::AppendLog> lines{};
   Seals seals{};                       ///< seal its lines
   std::vector<RoundKeeper> keepers{};  ///< one for each benchmark
-  std::uint64_t rounds = 0;            ///< that an earlier process finished
+  std::uint64_t rounds = 0;            ///< rounds that an earlier process finished
 };
 
 /// git, asked for commit and branch.
@@ -57,22 +58,23 @@ struct GitQuestion {
 
 /// One call of lauka. Each member outlives those below it.
 struct Call {
-  Options options;  ///< as typed; of a suite the part for all benchmarks
+  Options options;  ///< options as typed; in a suite, the options of all benchmarks
   std::unique_ptr<os::Launcher> launcher{};
   std::unique_ptr<os::SettingFiles> settings{};  ///< null until --tune needs them
-  tune::CpuChoice tune_cpus{};                   ///< of --tune; empty without
-  std::optional<Tuning> tuning{};                ///< in force, now or in the saved session
-  std::unique_ptr<tune::Tuned> tuned{};          ///< while it is in force
-  std::optional<User> user{};                    ///< the commands' user if that is not lauka's own
-  std::unique_ptr<os::MemoryGroups> groups{};    ///< null unless tree_peak_memory is measured
-  std::optional<GitQuestion> git{};              ///< nullopt unless it is asked, or once answered
-  std::vector<Label> labels{};                   ///< the session's, with git's at its end
-  std::optional<Allowance> allowance{};          ///< before --tune; nullopt: unknown or not needed
-  std::optional<Throttling> throttling{};        ///< during the session; nullopt: no quota
-  std::string suite_text{};                      ///< the suite's file
+  tune::CpuChoice tune_cpus{};                   ///< CPUs that --tune chose; empty without --tune
+  std::optional<Tuning> tuning{};                ///< tuning in force, now or in the saved session
+  std::unique_ptr<tune::Tuned> tuned{};  ///< tuned settings, while they are in force; else null
+  std::optional<User> user{};            ///< the commands' user if that is not lauka's own
+  std::unique_ptr<os::MemoryGroups> groups{};  ///< null unless tree_peak_memory is measured
+  std::optional<GitQuestion> git{};            ///< nullopt unless it is asked, or once answered
+  std::vector<Label> labels{};                 ///< the session's, with git's at its end
+  std::optional<Allowance>
+      allowance{};  ///< CPU and memory quotas before --tune; nullopt: unknown or not needed
+  std::optional<Throttling> throttling{};  ///< during the session; nullopt: no quota
+  std::string suite_text{};                ///< the suite's file
   bool was_watched = false;             ///< a saved session ended when its own gates were content
-  std::vector<Benchmark> benchmarks{};  ///< at least one once they are added
-  gate::Risk risk = gate::Risk::Any;    ///< how the gates of all share the rate of false fails
+  std::vector<Benchmark> benchmarks{};  ///< benchmarks, at least one once they are added
+  gate::Risk risk = gate::Risk::Any;    ///< error rate that all gates of the call share
   std::vector<os::OpenExport> exports{};
   TimeOfDay began{};
   std::optional<RoundLog> log{};  ///< nullopt if the rounds are not kept
@@ -101,8 +103,8 @@ int deliver(Call& call);
 
 Result<void> start_launcher(Call& call);
 Result<void> find_user(Call& call);
-Result<void> decide_cores(Benchmark& one);
-Result<void> choose_engine(const Call& call, Benchmark& one);
+Result<void> decide_cores(Benchmark& benchmark);
+Result<void> choose_engine(const Call& call, Benchmark& benchmark);
 
 /// Reads the suite of --suite and adds its benchmarks; a part of it may be empty.
 Result<void> add_suite(Call& call);
@@ -124,7 +126,7 @@ std::vector<std::string> tunable_settings();
 
 /// Chooses the commands' CPUs, and has a benchmark use them.
 Result<void> choose_tuning(Call& call);
-void use_tuned_cpus(const Call& call, Benchmark& one);
+void use_tuned_cpus(const Call& call, Benchmark& benchmark);
 
 /// Tunes the machine, and restores it.
 Result<void> begin_tuning(Call& call);
@@ -137,7 +139,7 @@ std::unique_ptr<TunedMachine> tuned_machine(Call& call);
 void compare_tuning(Call& call);
 
 /// Returns `error` with the name of the benchmark that it is about.
-Error named(const Error& error, const Benchmark& one);
+Error named(const Error& error, const Benchmark& benchmark);
 
 /// Prints a refusal. Returns the exit status of the refusal, or of an interruption (it may have
 /// waited for a named pipe); nullopt if `made` is neither.

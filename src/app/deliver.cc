@@ -77,9 +77,10 @@ int put_out(Call& call, const Report& report, int status, bool keeps_status, boo
     if (!keeps_status) status = failed;
   };
   if (const auto said = show_tables(call.options, report); !said) say_why(said.error());
-  for (const os::OpenExport& one : call.exports) {
-    exporter_of(one.kind)(report, [&](std::string_view bytes) { one.file->write(bytes); });
-    if (const auto written = one.file->commit(); !written) {
+  for (const os::OpenExport& openExport : call.exports) {
+    exporter_of(openExport.kind)(report,
+                                 [&](std::string_view bytes) { openExport.file->write(bytes); });
+    if (const auto written = openExport.file->commit(); !written) {
       is_exported = false;
       say_why(written.error());
     }
@@ -89,13 +90,15 @@ int put_out(Call& call, const Report& report, int status, bool keeps_status, boo
 
 /// Returns the findings of a saved session, if they still hold: a single session, compared with the
 /// same reference, with the same confidence.
-gate::Findings findings_of_saved(const Benchmark& one, const Recording& joined) {
-  if (!one.options.gates.conditions.empty())
-    return judge(joined, one.plan.gates, one.plan.gates_of_job);
-  const Recording& first = one.saved.front();
-  const bool is_same = one.saved.size() == 1 && !one.options.gates.baseline &&
-                       one.options.from_reference.empty() && joined.confidence == first.confidence;
-  return is_same ? moved(one.measured.findings, first.metrics, joined.metrics) : gate::Findings{};
+gate::Findings findings_of_saved(const Benchmark& benchmark, const Recording& joined) {
+  if (!benchmark.options.gates.conditions.empty())
+    return judge(joined, benchmark.plan.gates, benchmark.plan.gates_of_job);
+  const Recording& first = benchmark.saved.front();
+  const bool is_same = benchmark.saved.size() == 1 && !benchmark.options.gates.baseline &&
+                       benchmark.options.from_reference.empty() &&
+                       joined.confidence == first.confidence;
+  return is_same ? moved(benchmark.measured.findings, first.metrics, joined.metrics)
+                 : gate::Findings{};
 }
 
 /// Returns where and when the numbers were taken of a session that has just ended.
@@ -136,10 +139,10 @@ std::pair<double, std::size_t> mean_wall_time(const Recording& session, std::siz
 /// sessions that were not ten times as long go without.
 std::optional<double> measure_start_of_process(const Call& call, const Recording& session) {
   constexpr double long_enough = 0.1;  // seconds
-  const Benchmark& one = call.benchmarks.front();
+  const Benchmark& benchmark = call.benchmarks.front();
   const bool shows_start = !call.is_saved() && !call.is_suite() &&
                            call.options.output.verbosity != Verbosity::Quiet &&
-                           !one.measured.session.cut_short;
+                           !benchmark.measured.session.cut_short;
   const auto wall_time = find_metric(session.metrics, Role::WallTime);
   if (!shows_start || !session.shell.empty() || !wall_time ||
       session.metrics[*wall_time].shown != Shown::Always)
@@ -150,14 +153,14 @@ std::optional<double> measure_start_of_process(const Call& call, const Recording
     if (c == 0 && mean * static_cast<double>(runs) < long_enough) return std::nullopt;
     is_short = is_short || (mean > 0.0 && mean < report::kMostlyStart);
   }
-  return is_short ? measure_start(one.plan, *call.launcher, call.user, os::interrupt)
+  return is_short ? measure_start(benchmark.plan, *call.launcher, call.user, os::interrupt)
                   : std::nullopt;
 }
 
 /// Returns the values that a benchmark's runs reported without being asked.
-Discovered discovered_in(Benchmark& one) {
-  return {std::move(one.measured.discovered),
-          one.options.counting.metrics != MetricSelection::Listed};
+Discovered discovered_in(Benchmark& benchmark) {
+  return {std::move(benchmark.measured.discovered),
+          benchmark.options.counting.metrics != MetricSelection::Listed};
 }
 
 /// Makes the report: gates settled, analysed, geometric means. Takes the runs out of `call`.
@@ -165,16 +168,17 @@ Report make_report(Call& call) {
   const Circumstances now = call.is_saved() ? Circumstances{} : make_circumstances(call);
   const Timers timers{os::MonotonicClock().resolution(), os::scheduler_tick()};
   std::vector<Results> all;
-  for (Benchmark& one : call.benchmarks) {
+  for (Benchmark& benchmark : call.benchmarks) {
     Results& results = all.emplace_back();
-    results.session = call.is_saved() ? join(one.saved, one.plan)
-                                      : make_recording(one.plan, std::move(one.measured.session),
-                                                       timers, now, discovered_in(one));
-    results.findings = call.is_saved() ? findings_of_saved(one, results.session)
-                                       : std::move(one.measured.findings);
+    results.session = call.is_saved()
+                          ? join(benchmark.saved, benchmark.plan)
+                          : make_recording(benchmark.plan, std::move(benchmark.measured.session),
+                                           timers, now, discovered_in(benchmark));
+    results.findings = call.is_saved() ? findings_of_saved(benchmark, results.session)
+                                       : std::move(benchmark.measured.findings);
     hold_back_verdicts(results.session, results.findings);
-    results.benchmark = one.name;
-    results.presentation = one.plan.presentation;
+    results.benchmark = benchmark.name;
+    results.presentation = benchmark.plan.presentation;
     results.is_inconclusive_ok = !call.options.gates.fail_if_inconclusive;
   }
   Recording& first = all.front().session;
@@ -195,9 +199,9 @@ Report make_report(Call& call) {
 int status_of(const Call& call, const Report& report) {
   int status = exit_status_of(report.verdicts(), call.options.gates.fail_if_inconclusive);
   if (has_failed_throughout(report)) status = static_cast<int>(ExitStatus::Failed);
-  for (const Benchmark& one : call.benchmarks) {
-    if (!one.measured.session.cut_short) continue;
-    status = exit_status_of(one.measured.session, {}, std::nullopt);
+  for (const Benchmark& benchmark : call.benchmarks) {
+    if (!benchmark.measured.session.cut_short) continue;
+    status = exit_status_of(benchmark.measured.session, {}, std::nullopt);
     if (status != static_cast<int>(ExitStatus::Failed)) return status;
   }
   return status;
@@ -206,20 +210,20 @@ int status_of(const Call& call, const Report& report) {
 /// Prints why benchmarks ended early. An interruption ends all of them, so it is printed once.
 void say_endings(const Call& call, const Report& report) {
   const bool has_run = std::ranges::any_of(
-      report.benchmarks, [](const Results& one) { return one.session.runs->size() > 0; });
+      report.benchmarks, [](const Results& results) { return results.session.runs->size() > 0; });
   bool is_said = false;
-  for (const Benchmark& one : call.benchmarks) {
-    const Session& session = one.measured.session;
+  for (const Benchmark& benchmark : call.benchmarks) {
+    const Session& session = benchmark.measured.session;
     if (!session.cut_short) continue;
     const bool is_interrupted = std::holds_alternative<Interrupted>(*session.cut_short);
     if (is_interrupted && is_said && session.also_failed.empty()) continue;
     is_said = is_said || is_interrupted;
     std::vector<std::string> names;
-    for (const Command& command : one.plan.commands)
-      names.push_back(one.name.empty() ? command.name : one.name + ": " + command.name);
+    for (const Command& command : benchmark.plan.commands)
+      names.push_back(benchmark.name.empty() ? command.name : benchmark.name + ": " + command.name);
     if (const auto* failed = std::get_if<RunFailed>(&*session.cut_short))
-      names[failed->step.command] =
-          (one.name.empty() ? "" : one.name + ": ") + name_in_layout(one.plan, failed->step);
+      names[failed->step.command] = (benchmark.name.empty() ? "" : benchmark.name + ": ") +
+                                    name_in_layout(benchmark.plan, failed->step);
     say_on_error(
         report::ending_lines(session, names, has_run, os::terminal_width(Stream::Error, 0)));
   }
@@ -227,15 +231,16 @@ void say_endings(const Call& call, const Report& report) {
 
 /// True if something is piped into lauka that no command reads.
 bool ignores_input(const Call& call) {
-  const bool has_own = std::ranges::any_of(
-      call.benchmarks, [](const Benchmark& one) { return !one.options.commands.inputs.empty(); });
+  const bool has_own = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
+    return !benchmark.options.commands.inputs.empty();
+  });
   return !call.is_saved() && !has_own && os::has_waiting_input();
 }
 
 /// Tells the user of a suite how an interrupted session continues.
 void say_how_to_resume(const Call& call) {
-  const bool is_interrupted = std::ranges::any_of(call.benchmarks, [](const Benchmark& one) {
-    const auto& end = one.measured.session.cut_short;
+  const bool is_interrupted = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
+    const auto& end = benchmark.measured.session.cut_short;
     return end && std::holds_alternative<Interrupted>(*end);
   });
   if (call.is_suite() && is_interrupted && call.log)
@@ -246,8 +251,8 @@ int show_and_export(Call& call, bool& is_exported) {
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
   const Report report = make_report(call);
-  const bool is_cut_short = std::ranges::any_of(call.benchmarks, [](const Benchmark& one) {
-    return one.measured.session.cut_short.has_value();
+  const bool is_cut_short = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
+    return benchmark.measured.session.cut_short.has_value();
   });
   const int status = put_out(call, report, status_of(call, report), is_cut_short, is_exported);
   say_endings(call, report);
@@ -263,8 +268,8 @@ int show_and_export(Call& call, bool& is_exported) {
 }  // namespace
 
 bool describes_session(const OutputOptions& options) {
-  return std::ranges::any_of(options.exports, [](const ExportTarget& one) {
-    return one.kind == ExportKind::Json || one.kind == ExportKind::Html;
+  return std::ranges::any_of(options.exports, [](const ExportTarget& target) {
+    return target.kind == ExportKind::Json || target.kind == ExportKind::Html;
   });
 }
 
@@ -278,8 +283,9 @@ int refuse(const Error& error, ExitStatus status) {
 }
 
 Stream shown_on(const OutputOptions& options) {
-  const bool taken = std::ranges::any_of(
-      options.exports, [](const ExportTarget& one) { return os::is_standard_output(one.file); });
+  const bool taken = std::ranges::any_of(options.exports, [](const ExportTarget& target) {
+    return os::is_standard_output(target.file);
+  });
   return taken ? Stream::Error : Stream::Output;
 }
 

@@ -23,10 +23,10 @@ int status_of(const Result<void>& said) {
 
 /// Chooses the engine of the only benchmark; it claims nothing of the system.
 std::optional<int> find_engine(Call& call) {
-  Benchmark& one = call.benchmarks.front();
-  if (const auto status = ended(decide_cores(one))) return status;
+  Benchmark& benchmark = call.benchmarks.front();
+  if (const auto status = ended(decide_cores(benchmark))) return status;
   if (const auto status = ended(find_user(call))) return status;
-  return ended(choose_engine(call, one));
+  return ended(choose_engine(call, benchmark));
 }
 
 int list_events(Call& call) {
@@ -40,14 +40,15 @@ int list_events(Call& call) {
 /// Tries to select the events of each metric; nothing is counted.
 int list_metrics(Call& call) {
   if (const auto status = find_engine(call)) return *status;
-  Benchmark& one = call.benchmarks.front();
+  Benchmark& benchmark = call.benchmarks.front();
   const auto can_count = [&](const std::vector<std::string>& events) {
-    return one.chosen.engine->select({events, false}).has_value();
+    return benchmark.chosen.engine->select({events, false}).has_value();
   };
   const auto files = os::open_setting_files();
   const bool has_tree_peak = os::open_memory_groups(files.get()).has_value();
-  return show(inquire::list_metrics(inquire::metrics_here(can_count, has_tree_peak, one.cores.use),
-                                    os::terminal_width(Stream::Output, 0)));
+  return show(
+      inquire::list_metrics(inquire::metrics_here(can_count, has_tree_peak, benchmark.cores.use),
+                            os::terminal_width(Stream::Output, 0)));
 }
 
 int show_help(const std::string& topic) {
@@ -92,14 +93,14 @@ int stream_threads(Call& call) {
 }
 
 int show_threads(Call& call) {
-  Benchmark& one = call.benchmarks.front();
-  if (const auto status = ended(decide_cores(one))) return *status;
+  Benchmark& benchmark = call.benchmarks.front();
+  if (const auto status = ended(decide_cores(benchmark))) return *status;
   os::watch_for_interrupts();
   const Inquiry& wanted = *call.options.inquiry;
   if (wanted.interval) return stream_threads(call);
   const auto threads =
-      cores::sample_threads(wanted.processes.front(), wanted.during, one.cores.kinds, os::sleep_for,
-                            os::linux_calls(), os::darwin_calls());
+      cores::sample_threads(wanted.processes.front(), wanted.during, benchmark.cores.kinds,
+                            os::sleep_for, os::linux_calls(), os::darwin_calls());
   if (!threads) return refuse(threads.error(), ExitStatus::Failed);
   say_on_error(report::note_lines(threads->notes));
   const int status = show(inquire::threads_table(*threads));

@@ -11,9 +11,9 @@ namespace lauka {
 std::optional<int> build_layouts(Call& call, Observer& shown) {
   std::vector<const Plan*> plans;
   std::uint64_t at_once = 1;
-  for (const Benchmark& one : call.benchmarks) {
-    plans.push_back(&one.plan);
-    at_once = std::max(at_once, one.options.run.build_jobs);
+  for (const Benchmark& benchmark : call.benchmarks) {
+    plans.push_back(&benchmark.plan);
+    at_once = std::max(at_once, benchmark.options.run.build_jobs);
   }
   const auto failed = run_builds(list_builds(plans), at_once, call.user,
                                  [&](std::string_view what) { shown.building(what); });
@@ -25,9 +25,9 @@ std::optional<int> build_layouts(Call& call, Observer& shown) {
     return static_cast<int>(ExitStatus::Failed);
   }
   const std::function<int()> interrupt = os::interrupt;
-  for (const Benchmark& one : call.benchmarks)
-    if (auto differ = check_programs_differ(one.plan, {call.user, interrupt}); !differ)
-      return refuse(named(differ.error(), one), ExitStatus::Usage);
+  for (const Benchmark& benchmark : call.benchmarks)
+    if (auto differ = check_programs_differ(benchmark.plan, {call.user, interrupt}); !differ)
+      return refuse(named(differ.error(), benchmark), ExitStatus::Usage);
   return std::nullopt;
 }
 

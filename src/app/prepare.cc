@@ -33,19 +33,19 @@ namespace {
 
 constexpr const char* kKeepRoot = "use --as-root to keep root";
 
-Result<void> open_database(const Call& call, Benchmark& one) {
+Result<void> open_database(const Call& call, Benchmark& benchmark) {
   const os::ActAs reader(call.user);
   if (!reader.error().empty()) return Error{reader.error(), kKeepRoot};
-  auto engine = engine::kperf::open_database_engine(*one.options.counting.kpep,
-                                                    one.options.counting.user_only);
+  auto engine = engine::kperf::open_database_engine(*benchmark.options.counting.kpep,
+                                                    benchmark.options.counting.user_only);
   if (!engine) return engine.error();
-  one.chosen.engine = *std::move(engine);
+  benchmark.chosen.engine = *std::move(engine);
   return {};
 }
 
 /// Returns a note if they are unavailable and not asked for by name; else "".
-Result<std::string> open_groups(Call& call, Benchmark& one) {
-  const Asked asked = asks_for_tree_peak(one.options);
+Result<std::string> open_groups(Call& call, Benchmark& benchmark) {
+  const Asked asked = asks_for_tree_peak(benchmark.options);
   if (asked == Asked::No) return std::string();
   if (!call.groups) {
     if (!call.settings) call.settings = os::open_setting_files();
@@ -54,32 +54,33 @@ Result<std::string> open_groups(Call& call, Benchmark& one) {
     if (!groups) return groups.error().line();
     call.groups = *std::move(groups);
   }
-  one.groups = call.groups.get();
+  benchmark.groups = call.groups.get();
   return std::string();
 }
 
-Result<void> plan_measured(Call& call, Benchmark& one) {
-  if (auto decided = decide_cores(one); !decided) return decided;
-  use_tuned_cpus(call, one);
-  if (auto chosen = choose_engine(call, one); !chosen) return chosen;
-  const auto grouped = open_groups(call, one);
+Result<void> plan_measured(Call& call, Benchmark& benchmark) {
+  if (auto decided = decide_cores(benchmark); !decided) return decided;
+  use_tuned_cpus(call, benchmark);
+  if (auto chosen = choose_engine(call, benchmark); !chosen) return chosen;
+  const auto grouped = open_groups(call, benchmark);
   if (!grouped) return grouped.error();
   const auto select = [&](EventRequest wanted) {
-    const bool all = choose_metrics(one.options) == MetricSelection::All;
-    if (one.options.counting.region)
+    const bool all = choose_metrics(benchmark.options) == MetricSelection::All;
+    if (benchmark.options.counting.region)
       wanted.counted_in = all ? CountedIn::RegionAndWhole : CountedIn::Region;
-    return one.chosen.engine->select(wanted);
+    return benchmark.chosen.engine->select(wanted);
   };
   const auto seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
-  auto plan = make_plan(one.options, select, seed, one.cores.use, one.groups != nullptr);
+  auto plan =
+      make_plan(benchmark.options, select, seed, benchmark.cores.use, benchmark.groups != nullptr);
   if (!plan) return plan.error();
-  one.plan = *std::move(plan);
-  if (one.plan.setting.jobs > 1 && !call.launcher->runs_copies())
+  benchmark.plan = *std::move(plan);
+  if (benchmark.plan.setting.jobs > 1 && !call.launcher->runs_copies())
     return Error{"--jobs runs copies of a command on Linux only",
                  "start them from a shell: lauka -S './a & ./a & wait'"};
   for (const Note& note :
-       {Note{NoteKind::NoTreeMemory, *grouped}, Note{NoteKind::NoCoreTimes, one.cores.note}})
-    if (!note.text.empty()) one.plan.setting.events.notes.push_back(note);
+       {Note{NoteKind::NoTreeMemory, *grouped}, Note{NoteKind::NoCoreTimes, benchmark.cores.note}})
+    if (!note.text.empty()) benchmark.plan.setting.events.notes.push_back(note);
   return {};
 }
 
@@ -90,7 +91,7 @@ Result<ReadFile> read_saved_file(const Call& call, const std::string& file, std:
   if (!text) return text.error();
   auto read = read_sessions(*text);
   if (!read) return read.error().about(fmt::format("{} {}", what, cited(file)));
-  for (ReadSession& one : read->benchmarks) one.recording.file = file;
+  for (ReadSession& session : read->benchmarks) session.recording.file = file;
   return read;
 }
 
@@ -115,11 +116,12 @@ Result<void> read_saved(Call& call) {
     auto read = read_saved_file(call, file, "--from");
     if (!read) return read.error();
     call.risk = read->risk;
-    for (ReadSession& one : read->benchmarks) enter_saved(std::move(one), call);
+    for (ReadSession& session : read->benchmarks) enter_saved(std::move(session), call);
   }
   const auto file_of = [&](bool is_suite) {
-    const auto found = std::ranges::find(call.benchmarks, !is_suite,
-                                         [](const Benchmark& one) { return one.name.empty(); });
+    const auto found =
+        std::ranges::find(call.benchmarks, !is_suite,
+                          [](const Benchmark& benchmark) { return benchmark.name.empty(); });
     return found == call.benchmarks.end() ? std::string() : cited(found->saved.front().file);
   };
   if (!file_of(true).empty() && !file_of(false).empty())
@@ -129,17 +131,17 @@ Result<void> read_saved(Call& call) {
   return {};
 }
 
-Result<void> plan_saved(const Call& call, Benchmark& one) {
-  for (Recording& session : one.saved)
-    if (auto added =
-            add_function_metrics(one.options.gates.conditions, one.saved.size() > 1, session);
+Result<void> plan_saved(const Call& call, Benchmark& benchmark) {
+  for (Recording& session : benchmark.saved)
+    if (auto added = add_function_metrics(benchmark.options.gates.conditions,
+                                          benchmark.saved.size() > 1, session);
         !added)
       return added.error();
-  auto plan = plan_of_saved(one.options, one.saved);
+  auto plan = plan_of_saved(benchmark.options, benchmark.saved);
   if (!plan) return plan.error();
-  one.plan = *std::move(plan);
-  if (call.was_watched && !one.plan.gates.empty())
-    one.plan.setting.events.notes.push_back(
+  benchmark.plan = *std::move(plan);
+  if (call.was_watched && !benchmark.plan.gates.empty())
+    benchmark.plan.setting.events.notes.push_back(
         {NoteKind::JudgedAgain,
          "a session that ended when its own gates or --precision were content is judged again: a "
          "gate then fails falsely more often than --confidence says; -r fixes the runs "
@@ -149,21 +151,21 @@ Result<void> plan_saved(const Call& call, Benchmark& one) {
 
 /// Takes the benchmark's references from `file`: from the suite's benchmark of its name, or a
 /// session.
-Result<void> use_file(const std::string& file, const ReadFile& read, Benchmark& one) {
+Result<void> use_file(const std::string& file, const ReadFile& read, Benchmark& benchmark) {
   const auto found = std::ranges::find_if(read.benchmarks, [&](const ReadSession& there) {
-    return there.benchmark.empty() || there.benchmark == one.name;
+    return there.benchmark.empty() || there.benchmark == benchmark.name;
   });
-  if (found == read.benchmarks.end() && one.name.empty())
+  if (found == read.benchmarks.end() && benchmark.name.empty())
     return Error{fmt::format("the baseline {} is a suite", cited(file)),
                  "compare a suite with it (--suite)"};
   if (found == read.benchmarks.end())
     return Error{
-        fmt::format("the baseline {} lacks the benchmark {}", cited(file), cited(one.name)),
+        fmt::format("the baseline {} lacks the benchmark {}", cited(file), cited(benchmark.name)),
         "measure it again"};
   auto session = std::make_shared<Recording>(found->recording);
-  if (auto added = add_function_metrics(one.options.gates.conditions, true, *session); !added)
+  if (auto added = add_function_metrics(benchmark.options.gates.conditions, true, *session); !added)
     return added.error();
-  return use_baseline(one.plan, file, std::move(session));
+  return use_baseline(benchmark.plan, file, std::move(session));
 }
 
 /// Notes which benchmarks of a suite's baseline the suite has no longer; a part of it lacks others
@@ -176,9 +178,9 @@ void note_gone(const std::string& file, const ReadFile& read, Call& call) {
                                                       &Benchmark::name) == call.benchmarks.end())
       gone.push_back(cited(there.benchmark));
   if (gone.empty()) return;
-  for (Benchmark& one : call.benchmarks)
-    if (one.options.gates.baseline == file)
-      one.plan.setting.events.notes.push_back(
+  for (Benchmark& benchmark : call.benchmarks)
+    if (benchmark.options.gates.baseline == file)
+      benchmark.plan.setting.events.notes.push_back(
           {NoteKind::Other, fmt::format("the baseline {} has {}, which the suite lacks",
                                         cited(file), listed(gone))});
 }
@@ -186,15 +188,16 @@ void note_gone(const std::string& file, const ReadFile& read, Call& call) {
 /// Adds the baselines. Each file is read once: it may be a pipe.
 Result<void> add_baselines(Call& call) {
   std::map<std::string, ReadFile> files;
-  for (Benchmark& one : call.benchmarks) {
-    if (!one.options.gates.baseline) continue;
-    const std::string& file = *one.options.gates.baseline;
+  for (Benchmark& benchmark : call.benchmarks) {
+    if (!benchmark.options.gates.baseline) continue;
+    const std::string& file = *benchmark.options.gates.baseline;
     if (files.count(file) == 0) {
       auto read = read_saved_file(call, file, "the baseline");
-      if (!read) return named(read.error(), one);
+      if (!read) return named(read.error(), benchmark);
       files.emplace(file, *std::move(read));
     }
-    if (auto used = use_file(file, files.at(file), one); !used) return named(used.error(), one);
+    if (auto used = use_file(file, files.at(file), benchmark); !used)
+      return named(used.error(), benchmark);
   }
   for (const auto& [file, read] : files) note_gone(file, read, call);
   return {};
@@ -203,8 +206,8 @@ Result<void> add_baselines(Call& call) {
 /// Has the gates of all benchmarks share one rate of false fails.
 void share_gates(Call& call) {
   std::size_t decisions = 0;
-  for (const Benchmark& one : call.benchmarks) decisions += count_decisions(one.plan);
-  for (Benchmark& one : call.benchmarks) one.plan.gates_of_job = decisions;
+  for (const Benchmark& benchmark : call.benchmarks) decisions += count_decisions(benchmark.plan);
+  for (Benchmark& benchmark : call.benchmarks) benchmark.plan.gates_of_job = decisions;
 }
 
 /// Refuses a file of --expect-output, --input or --output that could not be opened, and a folder
@@ -226,11 +229,11 @@ Result<void> check_files(const Command& command) {
 Result<void> check_files(const Plan& plan) {
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
     for (std::uint32_t layout = 0; layout < plan.setting.layouts; ++layout) {
-      Command one = command_in_layout(plan, c, layout);
+      Command command = command_in_layout(plan, c, layout);
       const Command& pattern = plan.commands[c];
-      if (one.build && mentions_layout(pattern.folder)) one.folder.clear();
-      if (one.build && mentions_layout(pattern.input)) one.input.clear();
-      if (auto usable = check_files(one); !usable) return usable;
+      if (command.build && mentions_layout(pattern.folder)) command.folder.clear();
+      if (command.build && mentions_layout(pattern.input)) command.input.clear();
+      if (auto usable = check_files(command); !usable) return usable;
     }
   }
   return {};
@@ -245,24 +248,24 @@ Result<void> open_exports(Call& call) {
       call.options.output.exports,
       [](const ExportTarget& target) { return os::is_standard_output(target.file); });
   std::vector<std::string> outputs;
-  for (const Benchmark& one : call.benchmarks) {
-    if (auto usable = check_files(one.plan); !usable) return named(usable.error(), one);
-    for (std::size_t c = 0; c < one.plan.commands.size(); ++c) {
-      const Command command = command_in_layout(one.plan, c, 0);
+  for (const Benchmark& benchmark : call.benchmarks) {
+    if (auto usable = check_files(benchmark.plan); !usable) return named(usable.error(), benchmark);
+    for (std::size_t c = 0; c < benchmark.plan.commands.size(); ++c) {
+      const Command command = command_in_layout(benchmark.plan, c, 0);
       if (command.output.kind == OutputKind::File) outputs.push_back(command.output.path);
       if (command.output.kind == OutputKind::Inherit && !call.is_saved() &&
           to_output != call.options.output.exports.end())
         return named({fmt::format("--{} {} would be mixed with the commands' own output",
                                   to_output->option, cited(to_output->file)),
                       "export to a file, or leave out --show-output"},
-                     one);
+                     benchmark);
     }
   }
   auto exports = os::open_exports(call.options.output.exports, outputs);
   if (!exports) return exports.error();
   call.exports = *std::move(exports);
-  for (const os::OpenExport& one : call.exports)
-    if (!one.file->note().empty()) say_notes(call.options.output, {one.file->note()});
+  for (const os::OpenExport& openExport : call.exports)
+    if (!openExport.file->note().empty()) say_notes(call.options.output, {openExport.file->note()});
   return {};
 }
 
@@ -306,12 +309,13 @@ void ask_for_head(Call& call) {
 }
 
 Result<void> make_plans(Call& call) {
-  for (Benchmark& one : call.benchmarks) {
-    const auto made = call.is_saved() ? plan_saved(call, one) : plan_measured(call, one);
+  for (Benchmark& benchmark : call.benchmarks) {
+    const auto made =
+        call.is_saved() ? plan_saved(call, benchmark) : plan_measured(call, benchmark);
     if (made) continue;
-    const auto& unquoted = one.options.commands.unquoted;
+    const auto& unquoted = benchmark.options.commands.unquoted;
     return unquoted && !unquoted->tip.empty() ? Error{made.error().what, unquoted->tip}
-                                              : named(made.error(), one);
+                                              : named(made.error(), benchmark);
   }
   return {};
 }
@@ -326,8 +330,8 @@ Result<void> start_launcher(Call& call) {
   return {};
 }
 
-Result<void> decide_cores(Benchmark& one) {
-  const Options& options = one.options;
+Result<void> decide_cores(Benchmark& benchmark) {
+  const Options& options = benchmark.options;
   cores::CoreRequest wanted;
   // A question that runs nothing does not need these, so it does not refuse them.
   if (!options.inquiry || options.inquiry->kind == InquiryKind::Threads)
@@ -335,7 +339,7 @@ Result<void> decide_cores(Benchmark& one) {
               options.counting.runs == CountingChoice::Apart};
   auto decided = cores::decide(wanted, os::linux_calls(), os::darwin_calls());
   if (!decided) return decided.error();
-  one.cores = *std::move(decided);
+  benchmark.cores = *std::move(decided);
   return {};
 }
 
@@ -346,20 +350,20 @@ Result<void> find_user(Call& call) {
   return {};
 }
 
-Result<void> choose_engine(const Call& call, Benchmark& one) {
-  const Options& options = one.options;
-  if (options.counting.kpep) return open_database(call, one);
+Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
+  const Options& options = benchmark.options;
+  if (options.counting.kpep) return open_database(call, benchmark);
   os::watch_for_interrupts();  // before counters are taken, which must be given back
   engine::OnMacos macos;
   macos.launcher = options.inquiry ? nullptr : call.launcher.get();
   macos.strategy = options.counting.strategy;
   macos.period = options.counting.period;
-  macos.takes_turns = !one.name.empty();
+  macos.takes_turns = !benchmark.name.empty();
   auto chosen = engine::choose(options.counting.engine, options.counting.user_only,
-                               os::linux_calls(), one.cores.kinds, call.user, macos);
+                               os::linux_calls(), benchmark.cores.kinds, call.user, macos);
   if (!chosen) return chosen.error();
-  one.chosen = *std::move(chosen);
-  auto& engine = one.chosen.engine;
+  benchmark.chosen = *std::move(chosen);
+  auto& engine = benchmark.chosen.engine;
   if (options.counting.region && !engine->counts_regions()) {
     const bool counts_threads =
         os::darwin_calls() != nullptr && engine->name() != row_of(EngineChoice::None).name;
@@ -373,13 +377,13 @@ Result<void> choose_engine(const Call& call, Benchmark& one) {
   if (const auto period = options.counting.profile)
     engine = engine::profile::with_profile(std::move(engine), *period, options.counting.user_only,
                                            os::linux_calls());
-  engine =
-      cores::with_core_time(std::move(engine), one.cores, os::linux_calls(), os::darwin_calls());
+  engine = cores::with_core_time(std::move(engine), benchmark.cores, os::linux_calls(),
+                                 os::darwin_calls());
   return {};
 }
 
-Error named(const Error& error, const Benchmark& one) {
-  return one.name.empty() ? error : error.prefixed("benchmark " + cited(one.name));
+Error named(const Error& error, const Benchmark& benchmark) {
+  return benchmark.name.empty() ? error : error.prefixed("benchmark " + cited(benchmark.name));
 }
 
 std::optional<int> ended(const Result<void>& made, ExitStatus if_refused) {

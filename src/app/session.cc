@@ -23,7 +23,7 @@ namespace lauka {
 
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{4} << 20U;  // of a suite's file
+constexpr std::size_t kMaxBytes = std::size_t{4} << 20U;  // of a suite's file
 
 /// Returns a benchmark's own seed, so that orders differ.
 std::uint64_t derive_seed(std::uint64_t session, const std::string& benchmark) {
@@ -36,8 +36,8 @@ std::uint64_t derive_seed(std::uint64_t session, const std::string& benchmark) {
 /// no metric was announced.
 Result<std::unique_ptr<os::MetricFiles>> open_metric_files(const Call& call) {
   auto files = os::open_metric_files(call.user);
-  const bool is_needed = std::ranges::any_of(call.benchmarks, [](const Benchmark& one) {
-    return std::ranges::any_of(one.plan.reported, &OwnMetric::is_written);
+  const bool is_needed = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
+    return std::ranges::any_of(benchmark.plan.reported, &OwnMetric::is_written);
   });
   if (files || is_needed) return files;
   return std::unique_ptr<os::MetricFiles>();
@@ -46,9 +46,9 @@ Result<std::unique_ptr<os::MetricFiles>> open_metric_files(const Call& call) {
 /// Prints likely slips on standard error.
 void say_hints(const Call& call) {
   std::vector<std::string> hints;
-  for (const Benchmark& one : call.benchmarks)
-    for (const std::string& hint : one.plan.hints)
-      hints.push_back(one.name.empty() ? hint : cited(one.name) + ": " + hint);
+  for (const Benchmark& benchmark : call.benchmarks)
+    for (const std::string& hint : benchmark.plan.hints)
+      hints.push_back(benchmark.name.empty() ? hint : cited(benchmark.name) + ": " + hint);
   say_notes(call.options.output, hints);
 }
 
@@ -73,16 +73,17 @@ class Announcer final : public Observer {
 };
 
 bool has_layouts(const Call& call) {
-  return std::ranges::any_of(call.benchmarks,
-                             [](const Benchmark& one) { return one.plan.setting.layouts > 1; });
+  return std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
+    return benchmark.plan.setting.layouts > 1;
+  });
 }
 
 /// Returns the progress bar, or an observer that ignores everything.
 std::unique_ptr<Observer> choose_drawing(const Call& call) {
   const Options& options = call.options;
   // The commands' output on the same terminal would leave pieces of the bar there.
-  const bool is_shared = std::ranges::any_of(call.benchmarks, [](const Benchmark& one) {
-    return std::ranges::any_of(one.plan.commands, [](const Command& command) {
+  const bool is_shared = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
+    return std::ranges::any_of(benchmark.plan.commands, [](const Command& command) {
       return command.output.kind == OutputKind::Inherit;
     });
   });
@@ -97,15 +98,15 @@ std::unique_ptr<Observer> choose_drawing(const Call& call) {
                                                options.output.presentation.time_unit);
 }
 
-constexpr std::size_t kMostOfLog = std::size_t{1} << 30U;
+constexpr std::size_t kMaxOfLog = std::size_t{1} << 30U;
 
 /// Returns the file that keeps a session's rounds; nullopt if no JSON is written to a regular file.
 std::optional<std::string> log_path(const OutputOptions& options) {
-  for (const ExportTarget& one : options.exports)
-    if (one.kind == ExportKind::Json && !os::is_standard_output(one.file) &&
-        !os::resolve(one.file).descriptor &&
-        (!os::is_there(one.file) || os::is_regular_file(one.file)))
-      return one.file + ".rounds";
+  for (const ExportTarget& target : options.exports)
+    if (target.kind == ExportKind::Json && !os::is_standard_output(target.file) &&
+        !os::resolve(target.file).descriptor &&
+        (!os::is_there(target.file) || os::is_regular_file(target.file)))
+      return target.file + ".rounds";
   return std::nullopt;
 }
 
@@ -164,22 +165,22 @@ MadeOf describe_origin(const Call& call, const std::vector<BenchmarkRun>& runs,
   Sha256 file;
   file.add(call.suite_text);
   all.emplace_back("the suite's file", file.digest());
-  for (const Benchmark& one : call.benchmarks) {
+  for (const Benchmark& benchmark : call.benchmarks) {
     Sha256 hash;
     const auto add = [&](std::string_view word) {
       hash.add(fmt::format("{}:", word.size()));
       hash.add(word);
     };
-    for (const Metric& metric : one.plan.metrics) add(metric.name);
+    for (const Metric& metric : benchmark.plan.metrics) add(metric.name);
     // Kept counts have no names, only places in their pass.
-    for (const Pass& pass : one.plan.setting.events.passes) {
+    for (const Pass& pass : benchmark.plan.setting.events.passes) {
       add(fmt::format("pass {}", static_cast<int>(pass.kind)));
       for (const std::size_t event : pass.events)
-        add(one.plan.setting.events.events.at(event).name);
+        add(benchmark.plan.setting.events.events.at(event).name);
     }
-    for (const Command& command : one.plan.commands)
+    for (const Command& command : benchmark.plan.commands)
       for (const std::string& word : command.words) add(word);
-    all.emplace_back("what is measured of benchmark " + cited(one.name), hash.digest());
+    all.emplace_back("what is measured of benchmark " + cited(benchmark.name), hash.digest());
   }
   add_programs(runs, context, all);
   return all;
@@ -268,7 +269,7 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const MadeOf& all, 
   return {};
 }
 
-/// With --resume, takes the seed of the log, which decides the order of the rounds.
+/// Takes the seed of the log for --resume: it decides the order of the rounds.
 Result<void> take_seed(Call& call) {
   if (!call.options.suite.resumes) return {};
   const auto file = log_path(call.options.output);
@@ -277,7 +278,7 @@ Result<void> take_seed(Call& call) {
                  "add --export-json FILE, as it was when the suite was interrupted"};
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return Error{owner.error(), ""};
-  const auto text = os::AppendLog::read(*file, kMostOfLog);
+  const auto text = os::AppendLog::read(*file, kMaxOfLog);
   if (!text) return text.error();
   Seals seals;
   const auto head = head_of_log(*text, *file, seals);
@@ -293,7 +294,7 @@ Result<void> keep_rounds(Call& call, std::vector<BenchmarkRun>& runs, const RunC
   const MadeOf all = describe_origin(call, runs, context);
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return Error{owner.error(), ""};
-  auto lines = os::AppendLog::open(*file, kMostOfLog);
+  auto lines = os::AppendLog::open(*file, kMaxOfLog);
   if (!lines && call.options.suite.resumes) return lines.error();
   if (!lines) {  // not read yet
     say_notes(call.options.output,
@@ -316,8 +317,8 @@ std::optional<int> measure_tuned(Call& call) {
   const RunContext context{*call.launcher,      clock,        observer, os::interrupt, call.user,
                            metric_files->get(), machine.get()};
   std::vector<BenchmarkRun> runs;
-  for (const Benchmark& one : call.benchmarks)
-    runs.push_back({one.name, one.plan, *one.chosen.engine, one.groups,
+  for (const Benchmark& benchmark : call.benchmarks)
+    runs.push_back({benchmark.name, benchmark.plan, *benchmark.chosen.engine, benchmark.groups,
                     describes_session(call.options.output)});
   if (auto kept = keep_rounds(call, runs, context); !kept)
     return refuse(kept.error(), ExitStatus::Usage);
@@ -332,7 +333,7 @@ std::optional<int> measure_tuned(Call& call) {
 
 Result<void> add_suite(Call& call) {
   os::watch_for_interrupts();  // the file may be a named pipe
-  auto text = read_text(call, *call.options.suite.file, "--suite", kMostBytes);
+  auto text = read_text(call, *call.options.suite.file, "--suite", kMaxBytes);
   if (!text) return text.error();
   auto suite = cli::read_suite(call.options, *text);
   if (!suite) return suite.error();
@@ -346,17 +347,18 @@ Result<void> add_suite(Call& call) {
   if (!call.options.run.seed)
     call.options.run.seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
   call.risk = call.options.gates.controls_fdr ? gate::Risk::Share : gate::Risk::Any;
-  for (cli::Benchmark& one : suite->benchmarks) {
-    one.options.run.seed = derive_seed(*call.options.run.seed, one.name);
-    call.benchmarks.push_back({.name = std::move(one.name), .options = std::move(one.options)});
+  for (cli::Benchmark& benchmark : suite->benchmarks) {
+    benchmark.options.run.seed = derive_seed(*call.options.run.seed, benchmark.name);
+    call.benchmarks.push_back(
+        {.name = std::move(benchmark.name), .options = std::move(benchmark.options)});
   }
   return {};
 }
 
 bool needs_machine(const Call& call) {
   return !call.options.output.exports.empty() ||
-         std::ranges::any_of(call.benchmarks, [](const Benchmark& one) {
-           return one.options.gates.baseline.has_value();
+         std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
+           return benchmark.options.gates.baseline.has_value();
          });
 }
 
@@ -388,8 +390,8 @@ std::optional<int> measure(Call& call) {
 void end_log(Call& call, bool is_exported) {
   if (!call.log) return;
   os::AppendLog& lines = *call.log->lines;
-  const bool is_whole = std::ranges::none_of(call.benchmarks, [](const Benchmark& one) {
-    return one.measured.session.cut_short.has_value();
+  const bool is_whole = std::ranges::none_of(call.benchmarks, [](const Benchmark& benchmark) {
+    return benchmark.measured.session.cut_short.has_value();
   });
   // An export that failed has left its room.
   const bool is_kept = lines.flush();

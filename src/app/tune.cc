@@ -45,10 +45,11 @@ std::vector<std::string> restored_lines(const tune::Restored& restored) {
 /// Prints what is done without root, and what sudo would add.
 void say_without_root(Call& call) {
   std::vector<std::string> more;
-  for (const tune::Found& one :
+  for (const tune::Found& setting :
        tune::find_settings(*call.settings, *call.options.run.tune, call.tune_cpus))
-    if (one.asked && one.needs_root && std::ranges::find(more, one.row->name) == more.end())
-      more.emplace_back(one.row->name);
+    if (setting.asked && setting.needs_root &&
+        std::ranges::find(more, setting.row->name) == more.end())
+      more.emplace_back(setting.row->name);
   std::string note = "--tune without root: ";
   note += call.tune_cpus.commands.empty()
               ? std::string("nothing is switched")
@@ -148,10 +149,11 @@ std::vector<std::string> tunable_settings() {
   if (!files) return {};
   const auto cpus = tune::choose_cpus(*files, {}, cpu_facts({}));
   std::vector<std::string> names;
-  for (const tune::Found& one : tune::find_settings(*files, {}, *cpus)) {
-    const std::string name(one.row->name);
-    const bool helps = one.changes() || one.needs_root || (!one.asked && one.now != one.wanted);
-    if (helps && !one.path.empty()) names.push_back(one.asked ? name : "+" + name);
+  for (const tune::Found& setting : tune::find_settings(*files, {}, *cpus)) {
+    const std::string name(setting.row->name);
+    const bool helps = setting.changes() || setting.needs_root ||
+                       (!setting.asked && setting.now != setting.wanted);
+    if (helps && !setting.path.empty()) names.push_back(setting.asked ? name : "+" + name);
   }
   return names;
 }
@@ -165,28 +167,28 @@ Result<void> choose_tuning(Call& call) {
           "--tune=compare has nothing to compare on macOS, which lets no program switch it",
           "use --tune"};
     if (call.options.counting.cores == CorePreference::Any)
-      for (Benchmark& one : call.benchmarks)
-        one.options.counting.cores = CorePreference::Performance;
+      for (Benchmark& benchmark : call.benchmarks)
+        benchmark.options.counting.cores = CorePreference::Performance;
     say_notes(call.options.output,
               {"--tune: macOS lets no program switch what it knows; commands prefer "
                "the performance cores (--cores p)"});
     return {};
   }
   if (auto known = tune::check_names(*call.options.run.tune); !known) return known;
-  for (const Benchmark& one : call.benchmarks)
-    if (call.options.run.tune->compares && one.options.counting.cores != CorePreference::Any)
+  for (const Benchmark& benchmark : call.benchmarks)
+    if (call.options.run.tune->compares && benchmark.options.counting.cores != CorePreference::Any)
       return named({"--tune=compare cannot be combined with --cores: untuned runs go to any CPU",
                     "leave one of them out"},
-                   one);
+                   benchmark);
   auto cpus = tune::choose_cpus(*files, *call.options.run.tune, cpu_facts(call.options.counting));
   if (!cpus) return cpus.error();
   call.tune_cpus = *std::move(cpus);
   return {};
 }
 
-void use_tuned_cpus(const Call& call, Benchmark& one) {
+void use_tuned_cpus(const Call& call, Benchmark& benchmark) {
   const auto& own = call.tune_cpus.commands;
-  auto& cpus = one.cores.use.cpus;
+  auto& cpus = benchmark.cores.use.cpus;
   if (own.empty()) return;
   const auto both = cpus_also_in(own, cpus);
   if (cpus.empty()) cpus = own;
@@ -258,9 +260,9 @@ std::unique_ptr<TunedMachine> tuned_machine(Call& call) {
 void compare_tuning(Call& call) {
   if (!call.tuning) return;
   auto& compared = call.tuning->compared;
-  for (const Benchmark& one : call.benchmarks)
-    for (TunedComparison& of_command : compare_tuned(one.plan, one.measured.session)) {
-      of_command.benchmark = one.name;
+  for (const Benchmark& benchmark : call.benchmarks)
+    for (TunedComparison& of_command : compare_tuned(benchmark.plan, benchmark.measured.session)) {
+      of_command.benchmark = benchmark.name;
       compared.push_back(std::move(of_command));
     }
   if (!compared.empty()) say_notes(call.options.output, {report::tuning_line(compared)});

@@ -129,8 +129,8 @@ std::string man_commands(const ProgramDescription& program) {
 std::string man_meanings(std::string_view title, const std::vector<Meaning>& meanings) {
   if (meanings.empty()) return "";
   std::string out = fmt::format(".SH {}\n", title);
-  for (const Meaning& one : meanings)
-    out += ".TP\n" + bold(one.name) + "\n" + roff_lines(one.meaning);
+  for (const Meaning& meaning : meanings)
+    out += ".TP\n" + bold(meaning.name) + "\n" + roff_lines(meaning.meaning);
   return out;
 }
 
@@ -605,8 +605,8 @@ std::string help(bool on_macos) {
   for (const std::string_view example : lauka.examples) out += fmt::format("  {}\n", example);
   out += options_help(lauka.commands.front());
   std::string statuses = "Exit status: ";
-  for (const Meaning& one : lauka.statuses)
-    statuses += fmt::format("{} {}; ", one.name, one.meaning);
+  for (const Meaning& meaning : lauka.statuses)
+    statuses += fmt::format("{} {}; ", meaning.name, meaning.meaning);
   statuses.replace(statuses.size() - 2, 2, ".");
   return out + "\n" + paragraph(statuses);
 }

@@ -14,11 +14,11 @@ namespace lauka::cli {
 struct OptionDescription {
   std::string name;      ///< long, without dashes; empty: it has a letter only
   std::string letter{};  ///< empty: it has none
-  std::string value{};   ///< as shown: "FILE"; empty: it takes none
+  std::string value{};   ///< placeholder of the value: "FILE"; empty: the option takes no value
   bool value_is_optional = false;
   std::string help{};
-  bool needs_macos = false;        ///< it does nothing on other systems
-  std::vector<ValueWord> words{};  ///< of the value
+  bool needs_macos = false;        ///< the option does nothing on other systems
+  std::vector<ValueWord> words{};  ///< words that the value may be
 
   /// Returns "--runs", or "-S" if it has no name.
   std::string spelling() const;
@@ -33,9 +33,9 @@ struct OptionGroup {
 
 /// A command of a program, or the program itself.
 struct CommandDescription {
-  std::string_view name{};          ///< empty: the program itself
-  std::string_view words{};         ///< its arguments, as in its usage
-  std::string_view purpose{};       ///< of one of several commands
+  std::string_view name{};     ///< empty: the program itself
+  std::string_view words{};    ///< arguments, as in the usage line
+  std::string_view purpose{};  ///< summary of this command; empty if the program has a single one
   std::vector<ValueWord> values{};  ///< possible values of these arguments
   std::vector<OptionGroup> groups{};
 };
@@ -48,14 +48,14 @@ struct Meaning {
 
 struct ProgramDescription {
   std::string name;
-  std::string_view date{};                     ///< of the manual page
+  std::string_view date{};                     ///< date of the manual page
   std::string_view made_by;                    ///< the program that writes the completions
-  std::string_view purpose;                    ///< in one line, without a full stop
-  std::vector<std::string_view> paragraphs{};  ///< without line breaks
+  std::string_view purpose;                    ///< summary in one line, without a full stop
+  std::vector<std::string_view> paragraphs{};  ///< paragraphs without line breaks
   std::vector<CommandDescription> commands{};
-  std::vector<OptionDescription> common{};   ///< options before one of several commands
-  std::vector<Meaning> statuses{};           ///< ascending
-  std::vector<Meaning> variables{};          ///< of the environment, that it reads or sets
+  std::vector<OptionDescription> common{};  ///< options before one of several commands
+  std::vector<Meaning> statuses{};          ///< ascending
+  std::vector<Meaning> variables{};  ///< environment variables that the program reads or sets
   std::vector<std::string_view> examples{};  ///< command lines that can be typed as they are
   std::vector<std::string_view> see_also{};  ///< manual pages: "perf-stat (1)"
 };

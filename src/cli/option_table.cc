@@ -20,8 +20,8 @@
 namespace lauka::cli {
 namespace {
 
-constexpr std::uint64_t kMostJobs = 1000;
-constexpr std::uint64_t kMostShards = 100'000;
+constexpr std::uint64_t kMaxJobs = 1000;
+constexpr std::uint64_t kMaxShards = 100'000;
 constexpr auto kAnyWholeNumber = std::numeric_limits<std::uint64_t>::max();
 
 Result<void> add_events(Draft& draft, const Given& given) {
@@ -107,13 +107,13 @@ Result<void> set_engine(Draft& draft, const Given& given) {
   return {};
 }
 
-constexpr std::uint64_t kMostFunctions = 1'000'000;
+constexpr std::uint64_t kMaxFunctions = 1'000'000;
 
 Result<void> set_functions(Draft& draft, const Given& given) {
   FunctionRows rows;
   const bool is_number = given.value.find_first_not_of("0123456789") == std::string::npos;
   if (!given.value.empty() && is_number) {
-    const auto number = whole_number(given, 1, kMostFunctions);
+    const auto number = whole_number(given, 1, kMaxFunctions);
     if (!number) return number.error();
     rows.most = *number;
   } else if (!given.value.empty()) {
@@ -173,9 +173,9 @@ Result<void> set_interval(Draft& draft, const Given& given) {
 
 Result<void> set_threads(Draft& draft, const Given& given) {
   Inquiry inquiry{.kind = InquiryKind::Threads};
-  for (const std::string& one : split_list(given.value)) {
+  for (const std::string& text : split_list(given.value)) {
     const auto process =
-        whole_number(Given{given.option, one}, 1, std::numeric_limits<std::int32_t>::max());
+        whole_number(Given{given.option, text}, 1, std::numeric_limits<std::int32_t>::max());
     if (!process) return process.error();
     const auto id = static_cast<std::int32_t>(*process);
     auto& all = inquiry.processes;
@@ -196,8 +196,8 @@ Result<void> set_shard(Draft& draft, const Given& given) {
   const Error wrong{"is not I/N", "write, for example, --shard 2/5 for the second of five parts"};
   const std::size_t slash = given.value.find('/');
   if (slash == std::string::npos) return refused(given, wrong);
-  const auto part = parse_whole_number(given.value.substr(0, slash), 1, kMostShards);
-  const auto parts = parse_whole_number(given.value.substr(slash + 1), 1, kMostShards);
+  const auto part = parse_whole_number(given.value.substr(0, slash), 1, kMaxShards);
+  const auto parts = parse_whole_number(given.value.substr(slash + 1), 1, kMaxShards);
   if (!part || !parts || *part > *parts) return refused(given, wrong);
   draft.options.suite.shard =
       Shard{static_cast<std::uint32_t>(*part), static_cast<std::uint32_t>(*parts)};
@@ -208,7 +208,7 @@ Result<void> set_shard(Draft& draft, const Given& given) {
 Result<void> add_export(Draft& draft, const Given& given) {
   const ExportRow& row = *std::ranges::find(kExports, given.option.name, &ExportRow::option);
   auto& exports = draft.options.output.exports;
-  std::erase_if(exports, [&](const ExportTarget& one) { return one.kind == row.kind; });
+  std::erase_if(exports, [&](const ExportTarget& target) { return target.kind == row.kind; });
   auto file = text(given);
   if (!file) return file.error();
   exports.push_back({row.kind, *std::move(file), row.option});
@@ -360,7 +360,7 @@ constexpr auto kRuns = std::to_array<OptionInfo>({
      "run N copies of a command at once, as one run (Linux): wall time covers all of them, CPU "
      "time is their sum, throughput is N / wall time. Each finds its number, from 0, in LAUKA_JOB; "
      "if one fails, the run has failed and the others are killed",
-     set_number<&RunOptions::jobs, 1, kMostJobs>},
+     set_number<&RunOptions::jobs, 1, kMaxJobs>},
     {"until", '\0', Takes::Value, "REGEX",
      "a run is over when a line of its output matches (a server that is ready): its wall time is "
      "up to that line. Then its process group gets SIGTERM and, 2 s later, SIGKILL; being "
@@ -375,7 +375,7 @@ constexpr auto kRuns = std::to_array<OptionInfo>({
      "limits; once for all commands, or once per command",
      push<text, &CommandOptions::builds>},
     {"build-jobs", '\0', Takes::Value, "N", "run N of the builds at a time (default 1)",
-     set_number<&RunOptions::build_jobs, 1, kMostJobs>},
+     set_number<&RunOptions::build_jobs, 1, kMaxJobs>},
 });
 
 constexpr auto kCommands = std::to_array<OptionInfo>({
@@ -523,7 +523,7 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      "mpki, branch_miss_rate, cache_miss_rate, cpu_utilization, clock and, on Intel, "
      "topdown_retiring and its like are there by name, and with --metrics all",
      [](Draft& d, const Given& g) -> Result<void> {
-       if (d.options.counting.derived.size() == kMostDerived)
+       if (d.options.counting.derived.size() == kMaxDerived)
          return refused(g, {"is one --derive too many", "use 1,000 at most"});
        return add(derived_metric(g), d.options.counting.derived);
      }},
@@ -827,11 +827,11 @@ std::string_view title_of(Group group) {
   return titles.at(static_cast<std::size_t>(group));
 }
 
-bool contradict(const OptionInfo& one, const OptionInfo& other) {
+bool contradict(const OptionInfo& optionInfo, const OptionInfo& other) {
   const auto contradicts = [](const OptionInfo& a, const OptionInfo& b) {
     return !a.traits.contradicts.empty() && a.traits.contradicts == b.name;
   };
-  return contradicts(one, other) || contradicts(other, one);
+  return contradicts(optionInfo, other) || contradicts(other, optionInfo);
 }
 
 const OptionInfo* find_option(std::string_view name) {

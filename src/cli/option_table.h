@@ -34,17 +34,17 @@ struct Draft {
   Options options{};
   std::optional<std::string> reference;
   std::optional<std::string> reference_name;
-  std::optional<std::chrono::nanoseconds> interval;  ///< of --threads
-  std::optional<double> slower_percent;              ///< of --fail-if-slower; the last one counts
-  std::vector<std::string> steps;                    ///< of -D, in the order typed
-  std::vector<const OptionInfo*> given;              ///< in that order
+  std::optional<std::chrono::nanoseconds> interval;  ///< interval of --threads
+  std::optional<double> slower_percent;              ///< limit of the last --fail-if-slower
+  std::vector<std::string> steps;                    ///< values of -D, in the order typed
+  std::vector<const OptionInfo*> given;              ///< options in the order typed
 };
 
 /// An option as it was typed.
 struct Given {
   const OptionInfo& option;
   const std::string& value;              ///< empty if an optional one is missing
-  std::span<const std::string> words{};  ///< of an option that takes several
+  std::span<const std::string> words{};  ///< words of an option that takes several
 };
 
 /// The part of the work that an option applies to.
@@ -63,17 +63,18 @@ struct Traits {
   bool needs_macos = false;        ///< does nothing on other systems
   std::string_view sets{};         ///< name of the option that it sets; empty: its own
   std::string_view contradicts{};  ///< name of an option; in a suite one place decides about both
-  std::string_view brief{};        ///< its help in -h; empty: not in -h
+  std::string_view brief{};        ///< help in -h; empty: the option is not in -h
 };
 
 /// The complete description of an option: the parser, help, manual page and completions are made
 /// from it. A new option is a new row.
 struct OptionInfo {
-  std::string_view name;  ///< without dashes; empty: it has a letter only
+  std::string_view name;  ///< name without dashes; empty: the option has a letter only
   char letter;            ///< '\0': none
   Takes takes;
-  std::string_view value;  ///< as shown: "N", or the choices ("auto|never"); empty: no value
-  std::string_view help;   ///< one paragraph without line breaks
+  std::string_view
+      value;  ///< placeholder of the value: "N", or the choices ("auto|never"); empty: no value
+  std::string_view help;  ///< one paragraph without line breaks
   Result<void> (*apply)(Draft& draft, const Given& given);
   Traits traits{};
   Group group = Group::Runs;  ///< set by option_table
@@ -85,7 +86,7 @@ struct OptionInfo {
 };
 
 /// True if one of them contradicts the other.
-bool contradict(const OptionInfo& one, const OptionInfo& other);
+bool contradict(const OptionInfo& optionInfo, const OptionInfo& other);
 
 /// Returns all options, in the order of help.
 std::span<const OptionInfo> option_table();
@@ -120,7 +121,7 @@ struct Listing {
 
 /// One word of an option's value, for completion by a shell.
 struct ValueWord {
-  std::string name{};                  ///< as help shows it: "N", "auto|always|never"
+  std::string name{};                  ///< name as help shows it: "N", "auto|always|never"
   std::vector<std::string> choices{};  ///< words that may be written as they are
   std::optional<Listing> listing{};    ///< nullopt: no program lists words
   bool is_file = false;                ///< FILE

@@ -33,9 +33,9 @@ struct ParameterOption {
   std::string name;
   std::vector<std::string> values{};
   bool is_scan = false;
-  std::string min{};   ///< of a scan
-  std::string max{};   ///< of a scan
-  std::string step{};  ///< of a scan; empty if not given
+  std::string min{};   ///< lower end of a scan
+  std::string max{};   ///< upper end of a scan
+  std::string step{};  ///< step of a scan; empty if not given
 };
 
 /// A question that is answered without running a command.
@@ -53,44 +53,46 @@ enum class InquiryKind : unsigned char {
 };
 struct Inquiry {
   InquiryKind kind;
-  std::string text{};                     ///< of ListEvents: what is looked for; of Help: the topic
-  std::vector<std::int32_t> processes{};  ///< of Threads; several with `interval` only
-  std::optional<std::chrono::nanoseconds> during{};    ///< of Threads; nullopt: since each one's
-                                                       ///< birth, or with `interval` until they end
-  std::optional<std::chrono::nanoseconds> interval{};  ///< of Threads: a line for each of these
+  std::string text{};                     ///< text that ListEvents looks for, or topic of Help
+  std::vector<std::int32_t> processes{};  ///< processes of Threads; several only with `interval`
+  std::optional<std::chrono::nanoseconds>
+      during{};  ///< time that Threads covers; nullopt: since each process began, or with
+                 ///< `interval` until the processes end
+  std::optional<std::chrono::nanoseconds>
+      interval{};  ///< time between two lines of Threads; nullopt: one answer
 };
 
 /// A disjoint part of a suite: which one, of how many.
 struct Shard {
-  std::uint32_t part = 1;  ///< from 1
+  std::uint32_t part = 1;  ///< number of the shard, from 1
   std::uint32_t parts = 1;
 };
 
 /// An option as typed, to be read again with a suite's file.
 struct TypedOption {
-  std::string key;  ///< its name without dashes, else its letter with one
+  std::string key;  ///< option's name without dashes, or its letter with one dash
   std::vector<std::string> words{};
 };
 
 /// One command that was most likely typed as several words without quotes around them.
 struct Unquoted {
-  std::string line{};  ///< as it should have been typed, in quotes: 'sort -r f'
+  std::string line{};  ///< corrected command line in quotes: 'sort -r f'
   std::string tip{};   ///< "if '-r' belongs to 'sort', quote the command: 'sort -r f'"
   std::string note{};  ///< printed before the first run; empty if the words are plausible
 };
 
 /// The largest number of --derive in a session.
-inline constexpr std::size_t kMostDerived = 1000;
+inline constexpr std::size_t kMaxDerived = 1000;
 
 /// The fewest and the most builds of a command: two or three say too little about all others.
 inline constexpr std::uint64_t kMinLayouts = 4;
 inline constexpr std::uint64_t kMaxLayouts = 1000;
 
-/// How often commands are run, in what order, and under which conditions of the machine.
+/// Number and order of runs, and the conditions of the machine.
 struct RunOptions {
   std::optional<std::uint64_t> runs;
   std::uint64_t min_runs = 10;
-  std::optional<std::uint64_t> max_runs;  ///< not below min_runs
+  std::optional<std::uint64_t> max_runs;  ///< most runs of a command, not below min_runs
   std::chrono::nanoseconds duration = std::chrono::seconds(5);
   std::uint64_t warmup = 1;
   std::optional<Order> order;
@@ -105,7 +107,7 @@ struct RunOptions {
   std::optional<TuneRequest> tune;
 };
 
-/// What is run.
+/// Commands, and what they are run with.
 struct CommandOptions {
   std::vector<std::string> texts;    ///< typed texts, the reference first
   std::vector<std::string> names;    ///< no more than texts; empty: the command's text
@@ -122,7 +124,7 @@ struct CommandOptions {
   std::vector<std::string> folders;  ///< values of --cwd
 };
 
-/// What is measured, and how it is counted.
+/// Metrics and events, and how they are counted.
 struct CountingOptions {
   MetricSelection metrics = MetricSelection::Default;
   std::vector<std::string> metric_list;  ///< names, with a unit after a colon; of Listed only
@@ -131,21 +133,22 @@ struct CountingOptions {
   std::vector<double> percentiles;       ///< wall time's, each once, above 0 and below 100
   bool region = false;                   ///< measures only what the program marks
   std::vector<OwnMetric> scraped;        ///< metrics of --scrape, with their patterns
-  std::vector<OwnMetric> derived;        ///< by --derive: at most kMostDerived, all can be parsed
+  std::vector<OwnMetric> derived;  ///< metrics of --derive, at most kMaxDerived; each can be parsed
   EngineChoice engine = EngineChoice::Auto;
   StrategyChoice strategy = StrategyChoice::Auto;
   CountingChoice runs = CountingChoice::Apart;
   bool user_only = false;
   bool single_pass = false;
   CorePreference cores = CorePreference::Any;
-  std::chrono::nanoseconds period = std::chrono::milliseconds(1);  ///< of sampling (PET); above 0
-  std::optional<std::chrono::nanoseconds> profile;                 ///< period of --profile; above 0
-  std::optional<std::string> kpep;    ///< a kpep database to inquire about, not this machine's
-  CoreKinds core_kinds;               ///< of --core-kinds, in order: each CPU once, each name once
+  std::chrono::nanoseconds period =
+      std::chrono::milliseconds(1);                 ///< period of sampling (PET); above 0
+  std::optional<std::chrono::nanoseconds> profile;  ///< period of --profile; above 0
+  std::optional<std::string> kpep;  ///< a kpep database to inquire about, not this machine's
+  CoreKinds core_kinds;  ///< kinds of --core-kinds, in order; no CPU and no name occurs twice
   std::optional<double> min_p_share;  ///< a fraction above 0
 };
 
-/// Which benchmarks of a file are measured.
+/// A suite's file, and the choice of its benchmarks.
 struct SuiteOptions {
   std::optional<std::string> file;  ///< the benchmarks' file; they have the commands
   std::optional<Pattern> only;      ///< the pattern that their names must match
@@ -153,7 +156,7 @@ struct SuiteOptions {
   bool resumes = false;  ///< goes on with a suite that was interrupted
 };
 
-/// What the results are compared with, and judged by.
+/// Baselines, gates and the wanted precision.
 struct GateOptions {
   std::vector<Condition> conditions;
   std::optional<int> fail_if_inconclusive;  ///< the exit status then, from 1 to 255
@@ -165,11 +168,11 @@ struct GateOptions {
   std::optional<std::string> anchor;    ///< name of a command that is neither base nor candidate
 };
 
-/// What is shown and exported.
+/// Output on the terminal, and exports.
 struct OutputOptions {
   std::vector<Label> labels;          ///< each key once
   bool asks_git = true;               ///< git is asked for labels that are not given
-  std::vector<ExportTarget> exports;  ///< at most one of a kind
+  std::vector<ExportTarget> exports;  ///< exports, at most one of a kind
   Presentation presentation;
   bool histogram = false;
   ColorChoice color = ColorChoice::Auto;

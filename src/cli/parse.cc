@@ -505,8 +505,8 @@ std::optional<Error> taken_command(const std::vector<po::option>& typed, const D
                fmt::format("write {} COMMAND", option->usage())};
 }
 
-Error contradiction(const std::string& one, const std::string& other) {
-  return {fmt::format("{} and {} contradict each other", one, other), "use only one of them"};
+Error contradiction(const std::string& text, const std::string& other) {
+  return {fmt::format("{} and {} contradict each other", text, other), "use only one of them"};
 }
 
 bool is_given(const Draft& draft, std::string_view name) {
@@ -666,7 +666,7 @@ Result<void> settle_commands(Draft& draft) {
   return {};
 }
 
-/// With --from nothing is run: words are files, and options for running are refused.
+/// Takes words as files of --from, and refuses options for running.
 Result<void> settle_saved(Draft& draft) {
   for (const OptionInfo* option : draft.given) {
     if (option->traits.fits_saved) continue;
@@ -725,7 +725,8 @@ constexpr auto kQuestions = std::to_array<std::pair<InquiryKind, std::string_vie
 /// --check exports its report as JSON only.
 Result<void> settle_check(const Options& options) {
   const bool has_others = std::ranges::any_of(
-      options.output.exports, [](const ExportTarget& one) { return one.kind != ExportKind::Json; });
+      options.output.exports,
+      [](const ExportTarget& target) { return target.kind != ExportKind::Json; });
   if (has_others)
     return Error{"--check exports nothing but --export-json", "leave out the other exports"};
   if (options.counting.kpep)
@@ -733,7 +734,7 @@ Result<void> settle_check(const Options& options) {
   return {};
 }
 
-/// With --threads, --duration is how long to look.
+/// Takes --duration as the time that --threads covers.
 Result<void> settle_threads(Draft& draft) {
   Inquiry& inquiry = *draft.options.inquiry;
   if (inquiry.processes.size() > 1 && !draft.interval)
@@ -770,8 +771,8 @@ Result<void> settle_functions(const Draft& draft) {
   if (!options.from.empty() || options.suite.file || counts_functions(options.counting.engine))
     return {};
   const bool is_table = options.output.presentation.functions && !options.counting.profile;
-  const auto gate = std::ranges::find_if(options.gates.conditions, [](const Condition& one) {
-    return one.metric.find(kInFunction) != std::string::npos;
+  const auto gate = std::ranges::find_if(options.gates.conditions, [](const Condition& condition) {
+    return condition.metric.find(kInFunction) != std::string::npos;
   });
   const bool is_gate = gate != options.gates.conditions.end();
   if (!is_gate && !is_table) return {};

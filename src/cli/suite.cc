@@ -58,9 +58,9 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-constexpr std::size_t kMostBenchmarks = 1000;
-constexpr std::size_t kMostEntries = 200;  // in a table
-constexpr std::size_t kMostOfList = 1000;
+constexpr std::size_t kMaxBenchmarks = 1000;
+constexpr std::size_t kMaxEntries = 200;  // in a table
+constexpr std::size_t kMaxOfList = 1000;
 constexpr std::string_view kShape = "write [defaults] and [[benchmark]] tables (docs/suites.md)";
 
 /// KEY = VALUE of [defaults] or a [[benchmark]].
@@ -74,7 +74,7 @@ struct Entry {
 struct Setting {
   const OptionInfo* option = nullptr;
   std::vector<Words> repetitions{};  ///< empty: false, which cancels a weaker place
-  std::size_t line = 0;              ///< in the file; 0 if typed
+  std::size_t line = 0;              ///< line in the file; 0: typed on the command line
 };
 
 using Place = std::vector<Setting>;
@@ -103,7 +103,7 @@ std::optional<std::string> scalar_text(const toml::node& value) {
 /// True for text, a number in digits, true and false, and lists of these and of such lists.
 bool is_readable(const toml::node& value, bool is_in_list = false) {
   if (const toml::array* list = value.as_array())
-    return list->size() <= kMostOfList && std::ranges::all_of(*list, [&](const toml::node& one) {
+    return list->size() <= kMaxOfList && std::ranges::all_of(*list, [&](const toml::node& one) {
              const bool is_too_deep = is_in_list && one.is_array();
              return !is_too_deep && is_readable(one, true);
            });
@@ -300,17 +300,17 @@ class SuiteReader {
   }
 
   Result<void> check_benchmarks(const toml::array& list) const {
-    if (list.size() > kMostBenchmarks)
+    if (list.size() > kMaxBenchmarks)
       return at(line_number(list),
                 {fmt::format("{} benchmarks are too many", list.size()),
-                 fmt::format("divide them among files of at most {}", kMostBenchmarks)});
+                 fmt::format("divide them among files of at most {}", kMaxBenchmarks)});
     for (const toml::node& node : list)
       if (auto checked = check_table(*node.as_table()); !checked) return checked;
     return {};
   }
 
   Result<void> check_table(const toml::table& table) const {
-    if (table.size() > kMostEntries)
+    if (table.size() > kMaxEntries)
       return at(line_number(table), {fmt::format("{} options are too many", table.size()), ""});
     for (const auto& [key, node] : table)
       if (!is_readable(node))
@@ -435,7 +435,8 @@ class SuiteReader {
       return at(entry.line, {"name must be a string", "write name = \"parse\""});
     benchmark_ = name->get();
     const auto& known = suite_.benchmarks;
-    if (std::ranges::any_of(known, [&](const Benchmark& one) { return one.name == benchmark_; }))
+    if (std::ranges::any_of(
+            known, [&](const Benchmark& benchmark) { return benchmark.name == benchmark_; }))
       return at(entry.line, {"there is another one of that name", "give each its own"});
     return {};
   }
@@ -473,8 +474,8 @@ class SuiteReader {
   /// equally large, and a benchmark added at the end moves no other.
   Result<void> choose() {
     benchmark_.clear();
-    const bool has_gate = std::ranges::any_of(suite_.benchmarks, [](const Benchmark& one) {
-      return !one.options.gates.conditions.empty();
+    const bool has_gate = std::ranges::any_of(suite_.benchmarks, [](const Benchmark& benchmark) {
+      return !benchmark.options.gates.conditions.empty();
     });
     if (suite_.session.gates.fail_if_inconclusive && !has_gate)
       return at(0, {"--fail-if-inconclusive without a gate",
@@ -485,12 +486,12 @@ class SuiteReader {
     std::vector<Benchmark> chosen;
     bool matches_any = false;
     for (std::size_t i = 0; i < suite_.benchmarks.size(); ++i) {
-      Benchmark& one = suite_.benchmarks[i];
-      names.push_back(cited(one.name));
-      const auto matches = pattern ? pattern->matches(one.name, [] { return true; }) : true;
+      Benchmark& benchmark = suite_.benchmarks[i];
+      names.push_back(cited(benchmark.name));
+      const auto matches = pattern ? pattern->matches(benchmark.name, [] { return true; }) : true;
       if (!matches) return matches.error().prefixed("--only " + cited(pattern->text()));
       matches_any = matches_any || *matches;
-      if (*matches && i % shard.parts == shard.part - 1) chosen.push_back(std::move(one));
+      if (*matches && i % shard.parts == shard.part - 1) chosen.push_back(std::move(benchmark));
     }
     suite_.benchmarks = std::move(chosen);
     if (matches_any) return {};

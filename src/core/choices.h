@@ -29,7 +29,7 @@ enum class EngineChoice : unsigned char {
 struct EngineRow {
   EngineChoice choice;
   std::string_view name;
-  std::string_view help{};   ///< after its name in the option's help; may be empty
+  std::string_view help{};   ///< text after the name in the option's help; may be empty
   bool is_an_extra = false;  ///< a program to install: may be missing
 };
 
@@ -86,7 +86,7 @@ enum class ExportKind : unsigned char {
 /// An export: its option, with its texts in help and -h.
 struct ExportRow {
   ExportKind kind;
-  std::string_view option;  ///< without dashes
+  std::string_view option;  ///< option's name without dashes
   std::string_view help;
   std::string_view brief{};  ///< empty: not in -h
 };
@@ -117,7 +117,7 @@ inline constexpr auto kExports = std::to_array<ExportRow>({
 struct ExportTarget {
   ExportKind kind = ExportKind::Csv;
   std::string file;           ///< "-" is standard output
-  std::string_view option{};  ///< as typed, without dashes
+  std::string_view option{};  ///< option's name as typed, without dashes
 
   bool operator==(const ExportTarget&) const = default;
 };
@@ -128,10 +128,10 @@ using Sink = std::function<void(std::string_view)>;
 
 /// A unit for rows of a table.
 struct DisplayUnit {
-  std::string_view name;    ///< as typed
-  Unit unit;                ///< of the metrics that can be shown in it
-  double size;              ///< in base units
-  std::string_view suffix;  ///< as shown
+  std::string_view name;    ///< name as typed
+  Unit unit;                ///< unit of the metrics that can be shown in this display unit
+  double size;              ///< size in base units
+  std::string_view suffix;  ///< suffix as shown
 };
 
 /// The display units, by kind, each from the smallest to the largest.
@@ -178,11 +178,12 @@ struct Presentation {
   TableChoice table = TableChoice::Auto;
   SortChoice sort = SortChoice::Command;
   MarksChoice marks = MarksChoice::Auto;    ///< emoji in UTF-8 terminals, words in markup
-  const DisplayUnit* time_unit = nullptr;   ///< of times without a unit of their own; null: fitting
+  const DisplayUnit* time_unit = nullptr;   ///< unit of times that have no unit of their own; null:
+                                            ///< the unit that fits each value
   bool every_row = false;                   ///< rows were chosen: a compact table shows all
   bool hides_zeros = false;                 ///< leave out rows that are 0 in each run
   std::optional<FunctionRows> functions{};  ///< nullopt: without a table of functions
-  std::string title{};                      ///< of the page
+  std::string title{};                      ///< title of the page
   std::string description{};                ///< below it
 };
 

@@ -13,7 +13,7 @@ namespace lauka {
 /// The expected output of a command.
 struct ExpectedOutput {
   enum class Kind : unsigned char {
-    Same,  ///< as the reference
+    Same,  ///< the same as the reference's
     File,
     Hash,
   };
@@ -42,7 +42,7 @@ inline std::optional<ExpectedOutput> parse_expected_output(const std::string& te
 enum class OutputKind : unsigned char { Null, Pipe, Inherit, File, Capture };
 struct OutputChoice {
   OutputKind kind = OutputKind::Null;
-  std::string path{};  ///< of a file only
+  std::string path{};  ///< path of a file; empty for other choices
 
   bool operator==(const OutputChoice&) const = default;
 };
@@ -71,10 +71,10 @@ enum class Moment : unsigned char { BeforeCommand, BeforeRun, AfterRun, AfterCom
 struct HookRow {
   HookKind kind;
   Moment moment;
-  std::string_view name;     ///< of the option, without dashes
-  char letter;               ///< of the option
-  std::string_view help;     ///< of the option
-  std::string_view brief{};  ///< its help in -h; empty: not in -h
+  std::string_view name;     ///< option's name, without dashes
+  char letter;               ///< option's letter
+  std::string_view help;     ///< option's help
+  std::string_view brief{};  ///< option's help in -h; empty: the option is not in -h
 
   constexpr bool is_of_a_run() const {
     return moment == Moment::BeforeRun || moment == Moment::AfterRun;
@@ -112,8 +112,8 @@ using Hooks = ByHook<std::optional<std::string>>;
 
 /// Identifies a program across sessions: two hashes (SHA-256, hexadecimal), both empty if unknown.
 struct Fingerprint {
-  std::string executable{};  ///< of the executable file
-  std::string call{};        ///< of the call: arguments, variables, hooks of each run
+  std::string executable{};  ///< hash of the executable file
+  std::string call{};        ///< hash of the call: arguments, variables, hooks of each run
 
   bool is_known() const { return !executable.empty(); }
   bool operator==(const Fingerprint&) const = default;
@@ -139,15 +139,16 @@ struct UncountedFile {
 
 /// A command: one argument of the command line, with one combination of parameters.
 struct Command {
-  std::string name;                ///< as shown: --command-name, else the text
-  std::string text;                ///< as typed, with the parameters in their places
+  std::string name;                ///< name as shown: --command-name, else the text
+  std::string text;                ///< text as typed, with the parameters in their places
   std::vector<std::string> words;  ///< argv of what is run; with a shell: SHELL, "-c", the text
-  std::vector<Parameter> parameters{};     ///< those that it uses, in the order of the options
+  std::vector<Parameter>
+      parameters{};  ///< parameters that the command uses, in the order of the options
   std::vector<std::string> environment{};  ///< NAME=VALUE, for it and its hooks
   std::string input{};                     ///< the file of its standard input; empty: no input
   OutputChoice output{};
   std::optional<ExpectedOutput> expected{};
-  std::string folder{};  ///< in which it and its hooks run; empty: lauka's
+  std::string folder{};  ///< folder in which the command and its hooks run; empty: lauka's
   Hooks hooks{};
   std::optional<std::string> build{};        ///< a text for sh -c that makes its program
   std::size_t typed = 0;                     ///< index of the command typed that it was made from

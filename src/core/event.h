@@ -78,7 +78,7 @@ using EventNames = std::pair<std::string, std::string>;
 /// The part of a run in which events are counted.
 enum class CountedIn : unsigned char {
   WholeRun,
-  Region,          ///< what the program marks with lauka/region.h
+  Region,          ///< the part of a run that the program marks with lauka/region.h
   RegionAndWhole,  ///< the region, and in passes of their own the whole run
 };
 
@@ -109,11 +109,11 @@ struct EventRequest {
 
 /// A thing that is counted in this session, as the engine resolved it.
 struct Event {
-  std::string name;        ///< as shown and exported: what the user typed, or the portable alias
-  std::string meaning;     ///< what is really counted ("perf LLC-load-misses, user space only"),
-                           ///< for users
-  bool is_time = false;    ///< counts nanoseconds
-  bool simulated = false;  ///< counted in runs of a simulated pass
+  std::string name;     ///< name as shown and exported: what the user typed, or the portable alias
+  std::string meaning;  ///< explanation for users of what is really counted ("perf LLC-load-misses,
+                        ///< user space only")
+  bool is_time = false;           ///< counts nanoseconds
+  bool simulated = false;         ///< counted in runs of a simulated pass
   bool zero_is_doubtful = false;  ///< 0 in every run may mean that its counter cannot count it
   bool is_energy = false;         ///< counts nanojoules
   bool is_bytes = false;          ///< counts bytes
@@ -130,8 +130,8 @@ struct Event {
 /// pass.
 struct Pass {
   std::vector<std::size_t> events;
-  RoundKind kind = RoundKind::Timed;  ///< of the rounds that serve it; Counting and Simulated give
-                                      ///< counts only, never times
+  RoundKind kind = RoundKind::Timed;  ///< kind of the rounds that serve this pass; Counting and
+                                      ///< Simulated give counts only, never times
 };
 
 /// The events of a session and their division into the fewest passes.
@@ -161,9 +161,10 @@ struct EventSet {
 
 /// A counter in one pass, as --explain-events shows it.
 struct ExplainedCounter {
-  std::string counter;   ///< "PMC7"; empty: the engine does not choose it
-  std::string event;     ///< as shown; empty: the counter is idle
-  std::string detail{};  ///< what is really counted, and where else it could be
+  std::string counter;  ///< "PMC7"; empty: the engine does not choose it
+  std::string event;    ///< event's name as shown; empty: the counter is idle
+  std::string
+      detail{};  ///< explanation of what is really counted, and where else the event could be
 };
 
 /// The division of a session's events into passes, with reasons.
@@ -177,7 +178,7 @@ struct Explanation {
 struct CatalogEntry {
   std::string name;
   std::string alias;     ///< the portable name that resolves to it; may be empty
-  std::string counters;  ///< which counters it may use, in words; may be empty
+  std::string counters;  ///< counters that the event may use, in words; may be empty
   std::string description;
 };
 

@@ -47,7 +47,7 @@ struct FunctionCounts {
 
 /// Rounds from which values that vary are compared: with fewer, normal variation looks like a
 /// difference too often or never.
-inline constexpr std::size_t kFewestFunctionRounds = 6;
+inline constexpr std::size_t kMinFunctionRounds = 6;
 
 /// The values of one metric of one function: empty if it is 0 in every round, one value if it is
 /// the same in every round, else a value for each round.

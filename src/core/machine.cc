@@ -14,7 +14,7 @@ namespace lauka {
 namespace {
 
 /// More than any machine has; it keeps "0-4294967295" from filling the memory.
-constexpr std::uint32_t kMostCpus = 65'536;
+constexpr std::uint32_t kMaxCpus = 65'536;
 
 }  // namespace
 
@@ -32,8 +32,8 @@ std::optional<std::vector<std::uint32_t>> parse_cpu_list(std::string_view text) 
   if (text.empty()) return cpus;
   for (const std::string_view range : split(text, ',')) {
     const auto ends = split(range, '-');
-    const auto first = parse_whole_number(ends.front(), 0, kMostCpus - 1);
-    const auto last = parse_whole_number(ends.back(), 0, kMostCpus - 1);
+    const auto first = parse_whole_number(ends.front(), 0, kMaxCpus - 1);
+    const auto last = parse_whole_number(ends.back(), 0, kMaxCpus - 1);
     if (ends.size() > 2 || !first || !last || *last < *first) return std::nullopt;
     for (std::uint64_t cpu = *first; cpu <= *last; ++cpu)
       cpus.push_back(static_cast<std::uint32_t>(cpu));
@@ -116,10 +116,10 @@ std::string class_of(const Machine& machine) {
 
 std::string settings_in_force(const Tuning& tuning) {
   std::string text;
-  for (const TunedSwitch& one : tuning.switched) {
-    std::string value = one.during;
+  for (const TunedSwitch& tuned : tuning.switched) {
+    std::string value = tuned.during;
     std::erase(value, ' ');
-    text.append(text.empty() ? "" : " ").append(one.name).append("=").append(value);
+    text.append(text.empty() ? "" : " ").append(tuned.name).append("=").append(value);
   }
   return text;
 }

@@ -33,7 +33,8 @@ struct CoreUse {
   bool has_unsplit = false;           ///< macOS: some time may be of an unknown kind
   bool in_counting_runs = false;      ///< the times: the clocks cost too much for timed runs
   CorePreference prefer = CorePreference::Any;  ///< macOS: by their quality-of-service class
-  std::optional<double> min_share{};  ///< of CPU time that a run must spend on the first kind
+  std::optional<double> min_share{};  ///< share of the CPU time that a run must spend on the first
+                                      ///< kind of core; nullopt: no limit
 };
 
 /// Returns the counting pass of the times, if they have one of their own: it follows the other
@@ -92,15 +93,16 @@ std::optional<Throttling> throttled_between(const std::vector<Throttling>& befor
 
 /// The machine of a session. What the system does not report is empty, or 0.
 struct Machine {
-  std::string name{};          ///< the host's
-  std::string system{};        ///< "Linux", "Darwin"
-  std::string os{};            ///< with its version: "Debian GNU/Linux 12 (bookworm)", "macOS 14.5"
-  std::string kernel{};        ///< its release
+  std::string name{};    ///< the host's
+  std::string system{};  ///< "Linux", "Darwin"
+  std::string
+      os{};  ///< operating system with its version: "Debian GNU/Linux 12 (bookworm)", "macOS 14.5"
+  std::string kernel{};        ///< kernel's release
   std::string architecture{};  ///< "x86_64", "arm64"
   std::string cpu_model{};
   unsigned cpus = 0;         ///< logical ones, online
-  std::string governor{};    ///< of the clock frequency; several where CPUs differ in it
-  std::string hypervisor{};  ///< its name, or "unknown"; empty: none was found
+  std::string governor{};    ///< governor of the clock frequency; several if the CPUs differ
+  std::string hypervisor{};  ///< hypervisor's name, or "unknown"; empty: none was found
   std::string tuning{};      ///< settings_in_force of --tune; empty: not tuned
   std::optional<Allowance> allowance{};  ///< nullopt: unknown
 };
@@ -127,21 +129,22 @@ struct SwitchFacts {
 
 /// Counting that a process may have left on (macOS).
 struct TracingFacts {
-  bool readable = false;         ///< the rest could be read
-  bool thread_counting = false;  ///< on, which slows every context switch
-  std::int64_t owner = 0;        ///< process that holds tracing; 0 if none
+  bool readable = false;  ///< the rest could be read
+  bool thread_counting =
+      false;               ///< true if thread counting is on, which slows every context switch
+  std::int64_t owner = 0;  ///< process that holds tracing; 0 if none
   std::string owner_name{};
 };
 
 /// Facts about a machine that decide what can be measured on it, and how steadily. Unknown ones are
 /// nullopt.
 struct MachineFacts {
-  Machine machine;       ///< what it is
+  Machine machine;
   bool is_linux = true;  ///< else macOS: which commands mend things
   std::vector<NamedCpus> core_kinds;
 
   std::optional<std::string> clock_source{};
-  std::vector<std::string> better_clock_sources{};  ///< that could be chosen instead
+  std::vector<std::string> better_clock_sources{};  ///< better clock sources that the kernel offers
   std::chrono::nanoseconds clock_step{};            ///< between two distinguishable readings
 
   std::vector<NamedCpus> governors;  ///< empty if the system does not report them
@@ -153,7 +156,7 @@ struct MachineFacts {
   std::optional<bool> on_battery{};
   std::optional<std::string> power_saving{};  ///< the profile in force, where it saves power
 
-  std::optional<std::string> hypervisor{};  ///< its name; empty: unknown
+  std::optional<std::string> hypervisor{};  ///< hypervisor's name; empty: unknown; nullopt: none
   bool knows_hypervisor = false;            ///< false: it is unknown whether there is one
   std::optional<double> stolen{};           ///< fraction of CPU time the hypervisor gave to others
   std::optional<std::string> container{};
@@ -169,16 +172,16 @@ struct MachineFacts {
 struct CounterFacts {
   std::string pmu;
   std::size_t listed = 0;  ///< according to the kernel
-  std::size_t free = 0;    ///< not held by others
-  std::size_t alive = 0;   ///< of those, count
+  std::size_t free = 0;    ///< number of counters that other programs do not hold
+  std::size_t alive = 0;   ///< number of the free counters that really count
   bool watchdog = false;   ///< the NMI watchdog holds one
 };
 
 /// The abilities of an engine on this machine.
 struct EngineFacts {
   EngineChoice engine = EngineChoice::None;
-  std::vector<std::string> events{};     ///< that it counts by default
-  std::vector<std::string> notes{};      ///< what restricts it
+  std::vector<std::string> events{};     ///< events that the engine counts by default
+  std::vector<std::string> notes{};      ///< restrictions of the engine, as sentences
   std::optional<Error> missing{};        ///< why it counts nothing; nullopt if it does
   std::vector<CounterFacts> counters{};  ///< empty if they cannot be tried
 };
@@ -189,7 +192,7 @@ struct TuneRequest {
     std::string name;
     bool on = true;
   };
-  std::vector<Choice> choices{};      ///< in the order typed; a later one wins
+  std::vector<Choice> choices{};      ///< choices in the order typed; a later choice wins
   std::vector<std::uint32_t> cpus{};  ///< ascending; empty: chosen by topology
   bool compares = false;              ///< a quarter of the runs is not tuned
 };
@@ -198,8 +201,8 @@ struct TuneRequest {
 struct TunedSwitch {
   std::string name{};
   std::string before{};   ///< several values are joined by "; "
-  std::string during{};   ///< likewise
-  std::size_t files = 0;  ///< that have the setting: policies, IRQs, ...
+  std::string during{};   ///< value while it was tuned, as `before`
+  std::size_t files = 0;  ///< number of files that have the setting: policies, IRQs, ...
 
   bool operator==(const TunedSwitch&) const = default;
 };
@@ -214,10 +217,13 @@ struct UntunedSwitch {
 
 /// The state of a machine. What the system does not report is nullopt.
 struct Vitals {
-  std::optional<std::uint64_t> throttles{};     ///< of the commands' CPUs since they were started
-  std::optional<double> celsius{};              ///< temperature of the hottest thermal zone
-  std::optional<std::uint64_t> stolen_ticks{};  ///< of the commands' CPUs, given to other machines
-  std::optional<std::uint64_t> ticks{};         ///< of the commands' CPUs, all
+  std::optional<std::uint64_t> throttles{};  ///< throttling events of the commands' CPUs since they
+                                             ///< were started; nullopt: unknown
+  std::optional<double> celsius{};           ///< temperature of the hottest thermal zone
+  std::optional<std::uint64_t> stolen_ticks{};  ///< clock ticks of the commands' CPUs that went to
+                                                ///< other virtual machines; nullopt: unknown
+  std::optional<std::uint64_t>
+      ticks{};  ///< all clock ticks of the commands' CPUs; nullopt: unknown
 
   bool operator==(const Vitals&) const = default;
 };
@@ -238,8 +244,8 @@ struct TunedComparison {
   std::size_t tuned_runs = 0;
   std::size_t untuned_runs = 0;
   TunedChange stddev{};
-  TunedChange width{};  ///< of its delta's interval at the same number of rounds; of its mean's, as
-                        ///< `stddev`, if it is compared with no other; nothing for a reference
+  TunedChange width{};  ///< change of the delta's interval at the same number of rounds; without a
+                        ///< reference, of the mean's interval, like `stddev`; empty for a reference
   TunedChange mean{};
 
   bool operator==(const TunedComparison&) const = default;
@@ -252,7 +258,7 @@ struct Tuning {
   std::vector<std::uint32_t> cpus{};        ///< the commands' own; empty if not chosen
   Vitals before{};                          ///< the first run
   Vitals after{};                           ///< the last one
-  std::vector<TunedComparison> compared{};  ///< by --tune=compare; one for each command
+  std::vector<TunedComparison> compared{};  ///< comparisons of --tune=compare, one for each command
 };
 
 /// Names the settings in force in one word each: "cpus=1 governor=performance". Sessions with

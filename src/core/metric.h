@@ -127,13 +127,16 @@ struct Metric {
   Shown shown = Shown::Always;
   Formula source{};
   RoundKind kind = RoundKind::Timed;              ///< rounds whose runs have values of it
-  CountedLevels levels = CountedLevels::Unknown;  ///< its event's, or its formula's first event's
-  bool of_region = false;  ///< its events are counted in the program's region (lauka/region.h)
-  std::string note{};      ///< shown next to the row: "(user)", "(simulated)"; mostly empty
-  const DisplayUnit* shown_in = nullptr;  ///< by the table; null: the unit that fits each value
+  CountedLevels levels = CountedLevels::Unknown;  ///< levels that the event counts; for a formula,
+                                                  ///< the levels of its first event
+  bool of_region =
+      false;           ///< true if the events are counted in the program's region (lauka/region.h)
+  std::string note{};  ///< shown next to the row: "(user)", "(simulated)"; mostly empty
+  const DisplayUnit* shown_in =
+      nullptr;  ///< unit in which tables show the metric; null: the unit that fits each value
   Role role = Role::Other;
   std::optional<std::size_t> event{};  ///< the one that it counts; nullopt if it is not one
-  bool is_part = false;                ///< of another metric, on one kind of core
+  bool is_part = false;  ///< true if it is a part of another metric, on one kind of core
   std::optional<Percentile> percentile{};
 
   std::optional<double> share() const {
@@ -151,7 +154,7 @@ struct BuiltInMetric {
   Unit unit;
   Shown shown;
   UsageReader read;
-  std::string_view meaning;  ///< for --list-metrics
+  std::string_view meaning;  ///< description for --list-metrics
   Role role = Role::Other;
 };
 
@@ -209,11 +212,11 @@ constexpr const BuiltInMetric* built_in_metric(std::string_view name) {
 
 /// True if a field has a metric; the launcher's own floor has not.
 constexpr bool is_shown(std::uint64_t Usage::*field) {
-  Usage one{};
-  one.*field = 1;
+  Usage usage{};
+  usage.*field = 1;
   return field == &Usage::peak_rss_floor_bytes ||
          std::ranges::any_of(kBuiltInMetrics,
-                             [&](const BuiltInMetric& metric) { return metric.read(one) > 0.0; });
+                             [&](const BuiltInMetric& metric) { return metric.read(usage) > 0.0; });
 }
 static_assert(std::ranges::all_of(kUsageFields, is_shown), "kBuiltInMetrics lacks a field");
 
@@ -314,7 +317,7 @@ struct Condition {
   std::string metric;
   double limit_percent = 0.0;  ///< above -100; 0 if it has a bound
   bool below = false;
-  std::optional<double> bound{};  ///< in base units of bound_unit
+  std::optional<double> bound{};  ///< bound in base units of bound_unit; nullopt: no bound
   std::string bound_text{};       ///< typed text: "200ms"; empty: the file lacks it
   Unit bound_unit = Unit::Seconds;
 
@@ -326,8 +329,8 @@ enum class PrecisionEnd : unsigned char {
   Reached,
   MaxRuns,
   Duration,
-  ReferenceGone,  ///< in sequential order, where a setup or cleanup keeps commands from coming
-                  ///< back, more of the reference was needed
+  ReferenceGone,  ///< sequential order, with a setup or cleanup that keeps commands from coming
+                  ///< back, needed more runs of the reference
   Gates,          ///< reached, but not kept in the rounds that the gates needed
   Unfinished,
 };
@@ -348,7 +351,7 @@ struct Series {
   std::vector<double> values;
   std::vector<std::uint32_t> rounds;      ///< one for each value, ascending
   std::optional<double> largest_bound{};  ///< some runs' values are known as bounds only
-  std::size_t bounded = 0;                ///< how many
+  std::size_t bounded = 0;                ///< number of runs whose values are known as bounds only
   std::vector<std::uint32_t> layouts{};   ///< one for each value; empty without --layouts
   /// Layouts in which a run failed, each once: no comparison has them.
   std::vector<std::uint32_t> failed_layouts{};
@@ -356,7 +359,7 @@ struct Series {
 
 /// How a session's runs are told apart by layouts.
 struct LayoutUse {
-  std::uint32_t count = 1;  ///< of each command; 1 without --layouts
+  std::uint32_t count = 1;  ///< layouts of each command; 1 without --layouts
   std::optional<IgnoreFailure> ignored{};
 };
 

@@ -16,7 +16,7 @@ namespace lauka {
 namespace {
 
 /// 18 digits always fit into 64 bits, and so does the difference of two such numbers.
-constexpr std::size_t kMostDigits = 18;
+constexpr std::size_t kMaxDigits = 18;
 
 /// digits / 10^places.
 struct Decimal {
@@ -32,7 +32,7 @@ std::optional<Decimal> read(std::string_view text) {
   const std::size_t point = std::min(text.find('.'), text.size());
   std::string digits(text.substr(0, point));
   if (point < text.size()) digits += text.substr(point + 1);
-  if (digits.size() > kMostDigits) return std::nullopt;
+  if (digits.size() > kMaxDigits) return std::nullopt;
   Decimal decimal{.places = digits.size() - point};
   std::from_chars(digits.data(), digits.data() + digits.size(), decimal.digits);
   if (negative) decimal.digits = -decimal.digits;

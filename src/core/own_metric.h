@@ -14,9 +14,9 @@ namespace lauka {
 
 /// The unit of a metric of the user's own. Values are in it; known units are converted.
 struct OwnUnit {
-  std::string word{};                     ///< as typed; may be empty
-  Unit unit = Unit::Ratio;                ///< as lauka understands it
-  double size = 1.0;                      ///< in base units
+  std::string word{};                     ///< unit as typed; may be empty
+  Unit unit = Unit::Ratio;                ///< unit as lauka understands it
+  double size = 1.0;                      ///< size of the typed unit in base units
   const DisplayUnit* shown_in = nullptr;  ///< null: the one that fits each value
   bool is_known() const { return word.empty() || unit != Unit::Ratio; }
 };
@@ -71,7 +71,7 @@ enum class Combine : unsigned char { Mean, Sum, Last };
 /// A line that a program wrote to LAUKA_METRICS: NAME VALUE [UNIT] [higher|lower] [sum|mean|last].
 struct ReportedLine {
   OwnMetric metric{};
-  std::string_view value{};          ///< as written, part of the line; see parse_own_value
+  std::string_view value{};          ///< value as written, a part of the line; see parse_own_value
   std::optional<Combine> combine{};  ///< nullopt: the mean, unless another line has one
 };
 

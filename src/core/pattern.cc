@@ -12,11 +12,11 @@ namespace lauka {
 namespace {
 
 constexpr std::size_t kLongestPattern = 10'000;
-constexpr std::uint32_t kMostSteps = 200'000;  // from one place on
-constexpr std::uint32_t kMostDepth = 10'000;
-constexpr std::uint32_t kMostHeap = 4096;  // KiB
-constexpr std::size_t kStride = 2048;      // places tried before it is asked whether to go on
-constexpr std::size_t kLongStrides = 32;   // of these in one, while each place takes few steps
+constexpr std::uint32_t kMaxSteps = 200'000;  // from one place on
+constexpr std::uint32_t kMaxDepth = 10'000;
+constexpr std::uint32_t kMaxHeap = 4096;  // KiB
+constexpr std::size_t kStride = 2048;     // places tried before it is asked whether to go on
+constexpr std::size_t kLongStrides = 32;  // of these in one, while each place takes few steps
 
 PCRE2_SPTR as_bytes(std::string_view text) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): characters as PCRE2 has them
@@ -38,9 +38,9 @@ using MatchData = std::unique_ptr<pcre2_match_data, decltype(&pcre2_match_data_f
 MatchContext limited_context() {
   MatchContext context(pcre2_match_context_create(nullptr), &pcre2_match_context_free);
   if (!context) return context;
-  pcre2_set_match_limit(context.get(), kMostSteps);
-  pcre2_set_depth_limit(context.get(), kMostDepth);
-  pcre2_set_heap_limit(context.get(), kMostHeap);
+  pcre2_set_match_limit(context.get(), kMaxSteps);
+  pcre2_set_depth_limit(context.get(), kMaxDepth);
+  pcre2_set_heap_limit(context.get(), kMaxHeap);
   return context;
 }
 
@@ -106,7 +106,7 @@ Result<std::optional<std::string>> Pattern::last_group(const Piece& piece,
   for (std::size_t at = piece.from; at <= piece.to;) {
     const std::size_t last = std::min(at + strides * kStride - 1, piece.to);
     pcre2_set_offset_limit(context.get(), last);
-    pcre2_set_match_limit(context.get(), kMostSteps / static_cast<std::uint32_t>(strides));
+    pcre2_set_match_limit(context.get(), kMaxSteps / static_cast<std::uint32_t>(strides));
     const int found = pcre2_match(code, as_bytes(piece.text), piece.text.size(), at, options,
                                   data.get(), context.get());
     if (!goes_on()) return too_hard();

@@ -31,9 +31,11 @@ class Pattern {
   /// A piece of a text.
   struct Piece {
     std::string_view text;
-    std::size_t from = 0;      ///< matches begin here or later; the text before is context
-    std::size_t to = 0;        ///< and here at the latest; text after it might change a match
-    bool is_beginning = true;  ///< of the whole text; else a line does not begin with it
+    std::size_t from = 0;  ///< matches begin here or later; the text before is context
+    std::size_t to =
+        0;  ///< end of the part in which matches begin; text after it might change a match
+    bool is_beginning =
+        true;  ///< true if the piece begins the whole text; else no line begins at its start
   };
 
   /// Returns the first group of the last match; nullopt if no match has one. An error: it takes too

@@ -124,7 +124,7 @@ inline bool can_be_ignored(const Outcome& outcome) {
 
 /// The kernel's accounts of one run: of the command and the descendants it waited for.
 struct Usage {
-  std::uint64_t wall_ns = 0;  ///< from just before execve to the end seen by waitid
+  std::uint64_t wall_ns = 0;  ///< nanoseconds from just before execve to the end seen by waitid
   std::uint64_t user_ns = 0;
   std::uint64_t system_ns = 0;
   std::uint64_t peak_rss_bytes = 0;        ///< the most that a single process had
@@ -152,12 +152,12 @@ static_assert(sizeof(Usage) == kUsageFields.size() * sizeof(std::uint64_t),
 
 /// The purpose of the runs of a round.
 enum class RoundKind : unsigned char {
-  Warmup,     ///< before all others; thrown away
+  Warmup,     ///< rounds before all others, whose results are dropped
   Timed,      ///< times, memory and other accounts of the kernel
   Counting,   ///< counts of events, and never times, which counting changes
   Simulated,  ///< counting runs under a simulator
   Settling,   ///< between counting and timed rounds, as counting slows the next runs; thrown away
-  Untuned,    ///< as timed ones, but on a machine that is not tuned: for --tune=compare alone
+  Untuned,    ///< rounds like timed ones, on a machine that is not tuned; for --tune=compare alone
 };
 
 /// One place in the order of runs.
@@ -166,7 +166,7 @@ struct Step {
   std::uint32_t round = 0;  ///< counts from 0, separately for each kind
   std::uint32_t pass = 0;   ///< index into EventSet::passes; 0 if nothing is counted
   RoundKind kind = RoundKind::Timed;
-  std::uint32_t layout = 0;  ///< of the command's program, from 0; 0 without --layouts
+  std::uint32_t layout = 0;  ///< layout of the command's program, from 0; 0 without --layouts
 
   bool is_thrown_away() const { return kind == RoundKind::Warmup || kind == RoundKind::Settling; }
   bool gives_counts_only() const {
@@ -190,7 +190,7 @@ struct RunRecord {
   std::vector<std::optional<std::uint64_t>> own{};
   bool below_overhead = false;  ///< took no longer than its shell alone: a time became 0
   std::uint32_t order = 0;      ///< among the runs of all benchmarks of a suite, from 1; 0: alone
-  std::uint32_t outlived = 0;   ///< its processes that went on after it; 0 where it is not known
+  std::uint32_t outlived = 0;   ///< processes that went on after the run; 0 if unknown
   /// Values that the program reported, in the order of Plan::reported; may be shorter.
   std::vector<std::optional<double>> reported{};
 };
@@ -240,7 +240,7 @@ class RunList {
 /// Why a run was run again.
 enum class RedoReason : unsigned char {
   Other,      ///< the file does not tell
-  Counting,   ///< its counts were lost or are doubtful
+  Counting,   ///< counts were lost or are doubtful
   CoreShare,  ///< too little of it was on the fast cores
   Throttled,  ///< the processor was
 };
@@ -257,14 +257,14 @@ struct RunFailed {
   Step step;
   Outcome outcome;
   std::string error_output_end;  ///< the last lines of its standard error; may be empty
-  std::string awaited{};         ///< with --until: the output without a matching line
+  std::string awaited{};         ///< output that lacked the line of --until
 };
 
 /// A hook that failed.
 struct HookFailed {
   HookKind kind = HookKind::Setup;
   std::uint32_t command = 0;
-  std::optional<Step> step{};  ///< its run; nullopt for setup and cleanup
+  std::optional<Step> step{};  ///< step of the run; nullopt for setup and cleanup
   Outcome outcome{};
   std::string output_end{};  ///< the last lines of what it wrote; may be empty
 };
@@ -292,7 +292,7 @@ struct Session {
   RunList untuned{};             ///< the runs of --tune=compare that were not tuned
   std::deque<RedoneRun> redone;  ///< kept separately, in the order run
   std::optional<CutShort> cut_short;
-  std::vector<HookFailed> also_failed{};   ///< after the session was cut short
+  std::vector<HookFailed> also_failed{};   ///< hooks that failed after the session was cut short
   std::vector<ShellOverhead> overheads{};  ///< one per command, subtracted; empty without a shell
   std::vector<Note> notes;
   std::vector<Fingerprint> programs{};                    ///< one per command; empty if not needed
@@ -317,8 +317,10 @@ struct Progress {
   double done = 0.0;  ///< fraction of the session, 0..1, estimated where time decides
   std::chrono::nanoseconds elapsed{};
   std::optional<std::chrono::nanoseconds> remaining;
-  std::optional<double> mean_wall_seconds;      ///< of that command's timed runs so far
-  std::optional<DifferenceSoFar> difference{};  ///< of that command, or of the first candidate
+  std::optional<double>
+      mean_wall_seconds;  ///< mean of the command's timed runs so far; nullopt before the first
+  std::optional<DifferenceSoFar>
+      difference{};  ///< difference of that command, or of the first candidate, from the reference
 };
 
 /// Receives progress between runs and a few times a second during long ones.

@@ -23,7 +23,7 @@ class NonCopyable {
 struct Error {
   std::string what;
   std::string remedy;          ///< empty if nothing can be done
-  std::string unknown_name{};  ///< what the user typed, if nothing here has that name; else empty
+  std::string unknown_name{};  ///< name that the user typed and that is unknown here; else empty
   bool has_similar = false;    ///< the remedy has the name that was most likely meant
 
   /// Returns "what" or "what; remedy".
@@ -75,7 +75,7 @@ enum class NoteKind : unsigned char {
   Orphans,    ///< processes outlived their command
   InputUnread,
   SimulationInexact,
-  FunctionsLeftOut,  ///< of a simulated run, which has too many
+  FunctionsLeftOut,  ///< functions of a simulated run with too many functions
   SamplesLost,       ///< in runs that were repeated because of it
 };
 

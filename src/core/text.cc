@@ -90,8 +90,8 @@ Error unterminated(char quote) {
 constexpr std::size_t kEndShown = OutputTail::kShown;
 constexpr int kLinesShown = 20;
 
-constexpr std::size_t kMostCited = 400;      // bytes: a name in a message
-constexpr std::size_t kMostOfLine = 16'384;  // bytes: a message of many names
+constexpr std::size_t kMaxCitedBytes = 400;    // bytes: a name in a message
+constexpr std::size_t kMaxLineBytes = 16'384;  // bytes: a message of many names
 
 unsigned byte_at(std::string_view text, std::size_t i) {
   return static_cast<unsigned char>(text[i]);
@@ -420,11 +420,11 @@ std::string cited(std::string_view text) {
   const bool is_quoted_inside = text.find('\'') != std::string_view::npos;
   const char* const quote =
       is_quoted_inside && text.find('"') == std::string_view::npos ? "\"" : "'";
-  return quote + one_line(without_middle(text, kMostCited)) + quote;
+  return quote + one_line(without_middle(text, kMaxCitedBytes)) + quote;
 }
 
 std::string message_line(std::string_view text) {
-  return "lauka: " + one_line(without_middle(text, kMostOfLine)) + "\n";
+  return "lauka: " + one_line(without_middle(text, kMaxLineBytes)) + "\n";
 }
 
 }  // namespace lauka

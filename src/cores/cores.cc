@@ -265,7 +265,7 @@ namespace {
 
 namespace perf = engine::perf;
 
-constexpr std::uint32_t kMostRedos = 3;
+constexpr std::uint32_t kMaxRedos = 3;
 
 /// The clocks' sum was equal to the nanosecond in all that was tried. A difference of a millionth
 /// is ignored.
@@ -348,7 +348,7 @@ class TimedCounting : public engine::Counting {
       counted.redo = engine::Redo{RedoReason::CoreShare,
                                   fmt::format("less than {}% of the CPU time was spent on {} cores",
                                               100 * *least, kinds().front().name),
-                                  kMostRedos};
+                                  kMaxRedos};
   }
 
   std::unique_ptr<engine::Counting> inner_;
@@ -401,7 +401,8 @@ class ClockedCounting final : public TimedCounting {
 
   const Clocks& clocks_;
   perf::Situation situation_;
-  std::vector<std::size_t> places_;  ///< by kind, in Counted::pmu_ns; empty: clocks are used
+  std::vector<std::size_t>
+      places_;  ///< places by kind of core in Counted::pmu_ns; empty: clocks are used
 };
 
 /// On macOS: by looks at the run.

@@ -99,8 +99,9 @@ class Clocks {
     std::uint32_t cpu = 0;
   };
   std::size_t kinds_;
-  std::size_t largest_ = 0;      ///< the kind whose CPUs have no clocks
-  std::vector<OnCpu> clocks_{};  ///< in the order of the requests, after the one for all CPUs
+  std::size_t largest_ = 0;  ///< the kind whose CPUs have no clocks
+  std::vector<OnCpu>
+      clocks_{};  ///< clocks in the order of the requests, after the clock for all CPUs
 };
 
 /// Nanoseconds on the cores of each performance level of macOS, the fastest first.
@@ -154,7 +155,7 @@ class RunPoll final : public os::RunWatch {
   std::map<Identity, Process> seen_{};
   int root_ = 0;
   std::uint64_t looked_at_ = 0;  ///< mach units: when the last look ended
-  std::uint64_t took_ = 0;       ///< and what it took
+  std::uint64_t took_ = 0;       ///< mach units that the last look took
 };
 
 /// Returns the times of a run on macOS from the kernel's totals of the ended command and from

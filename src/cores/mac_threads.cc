@@ -14,7 +14,7 @@ namespace lauka::cores {
 namespace {
 
 /// Far more threads than a macOS process may have.
-constexpr std::size_t kMostThreads = 1U << 20U;
+constexpr std::size_t kMaxThreads = 1U << 20U;
 
 constexpr const char* kNoCounts =
     "no cycles and instructions: this is a virtual machine, whose kernel does not count them";
@@ -192,7 +192,7 @@ std::vector<std::string> level_names(const os::DarwinCalls& calls) {
 
 ThreadIds thread_ids(const os::DarwinCalls& calls, int process) {
   // A full buffer may have been too small: it grows until some of it stays empty.
-  for (std::size_t room = 64; room <= kMostThreads; room *= 2) {
+  for (std::size_t room = 64; room <= kMaxThreads; room *= 2) {
     std::vector<std::uint64_t> ids(room);
     const auto size = static_cast<int>(room * sizeof ids[0]);
     const int bytes = calls.proc_pidinfo(process, os::kPidListThreadIds, 0, ids.data(), size);

@@ -71,7 +71,7 @@ struct ThreadCounting {
   CoreKinds kinds;
   perf::Situation situation;
   std::vector<OnPmu> pmus{};
-  bool kinds_are_pmus = false;  ///< so that the PMUs' counters show the time by kind too
+  bool kinds_are_pmus = false;  ///< true if the counters of the PMUs show the time by kind, too
   std::optional<Clocks> clocks{};
   std::vector<ThreadColumns> columns{};
   std::vector<std::string> notes{};
@@ -98,7 +98,8 @@ class AttachedThread {
 
   struct Counted {
     std::vector<ThreadPart> parts;  ///< one per column group, without what /proc shows
-    bool was_shared = false;        ///< by other programs at times: no cycles and instructions
+    bool was_shared = false;  ///< true if other programs had the counters at times: cycles and
+                              ///< instructions are unknown
   };
 
   Counted read() const {
@@ -197,8 +198,9 @@ class AttachedThread {
 
   const ThreadCounting* counting_;
   perf::OpenCounters open_;
-  std::vector<std::size_t> leaders_{};                ///< in open_, of the groups on PMUs
-  std::vector<std::optional<std::size_t>> clocks_{};  ///< in open_; nullopt: that CPU is off
+  std::vector<std::size_t> leaders_{};  ///< places in open_ of the leaders of groups on PMUs
+  std::vector<std::optional<std::size_t>>
+      clocks_{};  ///< places in open_ of the CPUs' clocks; nullopt: the CPU is off
 };
 
 /// The unit of times in /proc: 100 in a second on every system that perf counts on, whatever the
@@ -208,7 +210,8 @@ constexpr double kTicksPerSecond = 100.0;
 struct TimesInProc {
   double user = 0.0;
   double system = 0.0;
-  double exact = 0.0;  ///< both, by the scheduler's own clock if the kernel shows it
+  double exact =
+      0.0;  ///< seconds of user and system time by the scheduler's clock, if the kernel shows it
 };
 
 std::string task_path(std::int32_t process, const std::string& thread, std::string_view file) {
@@ -435,7 +438,7 @@ class ProcStream final : public ThreadStream {
     std::string name;
     SchedulerTimes times{};
     std::optional<AttachedThread> counters{};
-    std::vector<ThreadPart> counted{};  ///< as counters showed before
+    std::vector<ThreadPart> counted{};  ///< parts as the counters showed them at the last look
   };
   struct Watched {
     std::int32_t process;

@@ -22,7 +22,8 @@ namespace lauka::cores {
 struct ThreadPart {
   std::optional<double> user_seconds{};
   std::optional<double> system_seconds{};
-  std::optional<double> cpu_seconds{};  ///< of Threads only if user and system are not known
+  std::optional<double>
+      cpu_seconds{};  ///< CPU seconds; set by Threads only if user and system time are unknown
   std::optional<std::uint64_t> cycles{};
   std::optional<std::uint64_t> instructions{};
   std::optional<double> joules{};
@@ -44,7 +45,7 @@ struct ThreadPart {
 struct ThreadLine {
   std::uint64_t id = 0;
   std::string name{};               ///< may be empty
-  double cpu_seconds = 0.0;         ///< in all
+  double cpu_seconds = 0.0;         ///< CPU seconds in all
   std::vector<ThreadPart> parts{};  ///< one per column group
 };
 
@@ -81,13 +82,16 @@ struct ThreadSample {
   std::int32_t process = 0;
   std::uint64_t thread = 0;
   std::string name{};
-  std::chrono::nanoseconds interval{};     ///< since it, or the process, was read before
-  bool is_new = false;                     ///< did not exist then: since its birth
-  bool has_ended = false;                  ///< since then; values are the last known
+  std::chrono::nanoseconds
+      interval{};       ///< time since the last reading of the thread, or of its process
+  bool is_new = false;  ///< did not exist then: since its birth
+  bool has_ended =
+      false;  ///< true if the thread ended since the last reading; values are the last known ones
   std::optional<std::uint64_t> moves{};    ///< between kinds of core, as seen (SeenMoves)
   std::optional<double> waited_seconds{};  ///< runnable without a CPU
   ThreadPart all{};
-  std::vector<ThreadPart> by_kind{};  ///< as ThreadStream::kinds; empty with one kind
+  std::vector<ThreadPart>
+      by_kind{};  ///< parts by kind of core, as ThreadStream::kinds; empty with one kind
 };
 
 /// Reads the threads of running processes again and again.

@@ -184,7 +184,7 @@ bool is_energy(const std::string& name) {
 struct EnergySource {
   std::string name;
   os::PerfEventAttr attributes;
-  double joules = 0.0;  ///< of one count
+  double joules = 0.0;  ///< energy of one count
 };
 
 class EnergyCounting final : public Counting {
@@ -318,7 +318,7 @@ class WithEnergy final : public EngineAround {
                      "leave it out");
     if (!sysfs_.read_terms(*pmu, name)) {
       std::vector<std::string> there = sysfs_.events(*pmu);
-      std::erase_if(there, [](const std::string& one) { return !is_energy(one); });
+      std::erase_if(there, [](const std::string& text) { return !is_energy(text); });
       return refused("the power PMU does not have it",
                      there.empty() ? "leave it out" : "it has " + listed(there, "and"));
     }

@@ -40,7 +40,7 @@ struct Counted {
   std::optional<Redo> redo{};
   std::optional<double> coverage{};                 ///< RunRecord::coverage
   std::vector<std::optional<std::uint64_t>> own{};  ///< RunRecord::own
-  std::optional<Note> note{};                       ///< what users of these counts must know
+  std::optional<Note> note{};  ///< note for users of these counts; nullopt: nothing to explain
   /// CPU time on the cores of each of Counting::timed_pmus; empty: unknown.
   std::vector<std::uint64_t> pmu_ns{};
   /// The functions of a simulated or sampled run, for each event of the pass that is not of one
@@ -243,7 +243,7 @@ struct Chosen {
 /// The options that matter on macOS.
 struct OnMacos {
   const os::DarwinCalls* calls = os::darwin_calls();  ///< null: this is not macOS
-  /// For the trial of a strategy; null: nothing will be counted, only asked about.
+  /// Launcher for the trial of a strategy; null: nothing will be counted, only asked about.
   os::Launcher* launcher = nullptr;
   StrategyChoice strategy = StrategyChoice::Auto;
   std::chrono::nanoseconds period = std::chrono::milliseconds(1);

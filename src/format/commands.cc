@@ -30,10 +30,10 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-constexpr std::size_t kMostShown = 60;  // bytes of a value in a message
-constexpr std::size_t kMostCommands = 10'000;
-constexpr std::size_t kMostMetrics = 10'000;
-constexpr std::size_t kMostOfName = std::size_t{1} << 20U;  // bytes
+constexpr std::size_t kMaxShownBytes = 60;  // bytes of a value in a message
+constexpr std::size_t kMaxCommands = 10'000;
+constexpr std::size_t kMaxMetrics = 10'000;
+constexpr std::size_t kMaxOfName = std::size_t{1} << 20U;  // bytes
 
 Error foreign(std::string_view detail) {
   return Error{fmt::format("is neither lauka's nor hyperfine's JSON ({})", detail),
@@ -62,9 +62,9 @@ Result<double> read_value(const JsonIn& value, const std::string& name, bool may
   const auto number = measured(value);
   if (number && (!(*number < 0.0) || may_be_negative)) return *number;
   const std::string found = value.dump(-1, ' ', true, JsonIn::error_handler_t::replace);
-  return Error{
-      fmt::format("has {} among the samples of {}", without_middle(found, kMostShown), cited(name)),
-      "export it again"};
+  return Error{fmt::format("has {} among the samples of {}", without_middle(found, kMaxShownBytes),
+                           cited(name)),
+               "export it again"};
 }
 
 Result<std::vector<double>> read_values(const JsonIn& list, const std::string& name,
@@ -122,8 +122,8 @@ class SessionReader {
   Result<ReadSession> read() {
     if (list_in(document_, "results") == nullptr) return foreign("no list of results");
     JsonIn& results = document_["results"];
-    if (results.size() > kMostCommands)
-      return Error{fmt::format("has {} commands, more than {}", results.size(), kMostCommands),
+    if (results.size() > kMaxCommands)
+      return Error{fmt::format("has {} commands, more than {}", results.size(), kMaxCommands),
                    "make it with fewer commands"};
     session_ = member(document_, "lauka");
     read_.recording.by_lauka = session_ != nullptr;
@@ -152,7 +152,7 @@ class SessionReader {
 
   /// A run as it is in the file.
   struct Run {
-    std::size_t number = 0;  ///< its place in the session
+    std::size_t number = 0;  ///< place of the command in the session
     RunRow row{};
   };
 
@@ -164,7 +164,7 @@ class SessionReader {
     if (format == nullptr || !format->is_number_integer()) return foreign("no lauka.format");
     if (*format >= 1 && *format <= kNewestFormat) return {};
     return Error{fmt::format("was written by lauka {}",
-                             without_middle(text_in(*session_, "version"), kMostShown)),
+                             without_middle(text_in(*session_, "version"), kMaxShownBytes)),
                  "export it again"};
   }
 
@@ -180,11 +180,11 @@ class SessionReader {
       const JsonIn* metrics = ours != nullptr ? object_in(*ours, "metrics") : nullptr;
       if (metrics == nullptr) continue;
       for (const auto& [name, metric] : metrics->items())
-        if (recording().metrics.size() <= kMostMetrics && !find_metric(recording().metrics, name))
+        if (recording().metrics.size() <= kMaxMetrics && !find_metric(recording().metrics, name))
           add_metric(JsonIn{{"name", name}, {"unit", text_in(metric, "unit")}});
     }
-    if (recording().metrics.size() <= kMostMetrics) return {};
-    return Error{fmt::format("has more than {} metrics", kMostMetrics),
+    if (recording().metrics.size() <= kMaxMetrics) return {};
+    return Error{fmt::format("has more than {} metrics", kMaxMetrics),
                  "make it with fewer metrics"};
   }
 
@@ -244,9 +244,9 @@ class SessionReader {
     const std::string text = text_in(result, "command");
     const std::string name = text_in(result, "name");
     for (const std::string* one : {&text, &name})
-      if (one->size() > kMostOfName)
+      if (one->size() > kMaxOfName)
         return Error{
-            fmt::format("has a command's name of {} bytes, more than {}", one->size(), kMostOfName),
+            fmt::format("has a command's name of {} bytes, more than {}", one->size(), kMaxOfName),
             "give it a shorter name"};
     command.name = name.empty() ? text : name;
     command.text = text;
@@ -321,8 +321,8 @@ class SessionReader {
       made.uncounted =
           UncountedFile{value_in(kLossWords, text_in(*lost, "why")), text_in(*lost, "file"),
                         flag_in(*lost, "counted_as_root", false)};
-    for (const JsonIn& one : items_in(*ours, "parameters"))
-      made.parameters.push_back({text_in(one, "name"), text_in(one, "value")});
+    for (const JsonIn& item : items_in(*ours, "parameters"))
+      made.parameters.push_back({text_in(item, "name"), text_in(item, "value")});
     if (const JsonIn* overhead = member(*ours, "shell_overhead")) read_overhead(*overhead);
     read_runs(*ours, *command);
     if (auto added = add_samples(*metrics, *command, runs_.back()); !added) return added;
@@ -548,11 +548,11 @@ void put_for_history(JsonWriter& json, const Results& results, std::size_t comma
     json.put("log_ratio_to_anchor", log_ratio_json(results, row.metric, command, reference.anchor));
 }
 
-/// In the metric's unit, the scatter in percent.
+/// Writes an estimate in the metric's unit, its scatter in percent.
 Json estimate_json(const stats::LayoutEstimate& estimate) {
   Json each = Json::array();
-  for (const stats::LayoutMean& one : estimate.each)
-    each.push_back({{"layout", one.layout + 1}, {"runs", one.runs}, {"value", one.value}});
+  for (const stats::LayoutMean& mean : estimate.each)
+    each.push_back({{"layout", mean.layout + 1}, {"runs", mean.runs}, {"value", mean.value}});
   const auto& scatter = estimate.scatter;
   const bool has_bounds = scatter && scatter->bounds;
   return {
@@ -651,7 +651,7 @@ void put_run(JsonWriter& json, const Results& results, std::size_t index, bool h
   if (run.outlived != 0) put("outlived", fmt::to_string(run.outlived));
   if (is_flat) return json.put_with({}, [&](std::string& to) { to.append(line) += '}'; });
   Json counts;
-  for (const NamedCount& one : run.own) counts[one.event] = one.count;
+  for (const NamedCount& count : run.own) counts[count.event] = count.count;
   json.put("own", counts);
   json.close();
 }
@@ -691,7 +691,7 @@ void put_redone(JsonWriter& json, const Results& results, std::size_t command) {
   json.close();
 }
 
-/// In seconds, as the times that it was subtracted from.
+/// Writes the overhead in seconds, like the times that it was subtracted from.
 Json overhead_json(const Results& results, std::size_t command) {
   if (command >= results.session.overheads.size()) return nullptr;
   const ShellOverhead& overhead = results.session.overheads[command];
@@ -746,8 +746,8 @@ void put_lauka_result(JsonWriter& json, const Results& results, std::size_t comm
                              {"counted_as_root", lost->is_counted_as_root}});
   if (!typed.parameters.empty()) {
     Json parameters = Json::array();
-    for (const Parameter& one : typed.parameters)
-      parameters.push_back({{"name", one.name}, {"value", one.value}});
+    for (const Parameter& parameter : typed.parameters)
+      parameters.push_back({{"name", parameter.name}, {"value", parameter.value}});
     json.put("parameters", parameters);
   }
   json.put("shell_overhead", overhead_json(results, command));
@@ -755,9 +755,10 @@ void put_lauka_result(JsonWriter& json, const Results& results, std::size_t comm
   json.put("runs_in_all", of_command.endings.runs);
   if (!of_command.endings.failed.empty()) {
     Json failures = Json::array();
-    for (const FailedRuns& one : of_command.endings.failed)
-      failures.push_back(
-          {{"outcome", ending_word(one.ending)}, {"exit_code", one.status}, {"runs", one.runs}});
+    for (const FailedRuns& failed : of_command.endings.failed)
+      failures.push_back({{"outcome", ending_word(failed.ending)},
+                          {"exit_code", failed.status},
+                          {"runs", failed.runs}});
     json.put("failures", failures);
   }
   json.open("metrics", '{');

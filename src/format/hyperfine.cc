@@ -87,8 +87,8 @@ std::string replaced(std::string_view text, std::string_view what, std::string_v
 /// "sleep {n}" of "sleep 3", whose n is 3.
 std::string pattern_of(const Command& command) {
   std::string pattern = command.name;
-  for (const Parameter& one : command.parameters)
-    pattern = replaced(pattern, one.value, "{" + one.name + "}");
+  for (const Parameter& parameter : command.parameters)
+    pattern = replaced(pattern, parameter.value, "{" + parameter.name + "}");
   return pattern;
 }
 
@@ -121,7 +121,8 @@ void relate_commands(std::vector<Command>& commands) {
     ++namesakes[command.name];
     if (command.parameters.empty()) continue;
     std::vector<std::pair<std::string, std::string>> values;
-    for (const Parameter& one : command.parameters) values.emplace_back(one.name, one.value);
+    for (const Parameter& parameter : command.parameters)
+      values.emplace_back(parameter.name, parameter.value);
     command.typed = times[values]++;
     const std::string pattern = pattern_of(command);
     const auto [known, is_new] = patterns.try_emplace(command.typed, pattern, true);
@@ -137,8 +138,8 @@ void relate_commands(std::vector<Command>& commands) {
     command.pattern = is_common ? pattern : command.name;
     if (namesakes[command.name] == 1) continue;
     std::string values;
-    for (const Parameter& one : command.parameters)
-      values += (values.empty() ? "" : ", ") + one.name + " = " + one.value;
+    for (const Parameter& parameter : command.parameters)
+      values += (values.empty() ? "" : ", ") + parameter.name + " = " + parameter.value;
     command.name += " (" + values + ")";
   }
 }

@@ -244,11 +244,11 @@ void put_suite(JsonWriter& json, const Report& report) {
   json.put("gates_control", word_in(kRiskWords, report.risk));
   json.put("geomeans", geomeans_json(report));
   json.open("benchmarks", '[');
-  for (const Results& one : report.benchmarks) {
+  for (const Results& results : report.benchmarks) {
     json.open('{');
-    json.put("name", one.benchmark);
-    json.put("complete", one.session.complete);
-    put_lauka_measured(json, one);
+    json.put("name", results.benchmark);
+    json.put("complete", results.session.complete);
+    put_lauka_measured(json, results);
     json.close();
   }
   json.close();
@@ -283,14 +283,14 @@ JsonIn join_document(const JsonIn& document, const JsonIn& session, const JsonIn
 void write_bmf(const Report& report, const Sink& sink) {
   JsonWriter json(sink);
   json.open('{');
-  for (const Results& one : report.benchmarks) {
-    const std::vector<report::ToolName> names = report::tool_names(one);
-    for (std::size_t c = 0; c < one.commands.size(); ++c) {
+  for (const Results& results : report.benchmarks) {
+    const std::vector<report::ToolName> names = report::tool_names(results);
+    for (std::size_t c = 0; c < results.commands.size(); ++c) {
       json.open(names[c].text(), '{');
-      for (const MetricResult& row : one.commands[c].rows)
-        if (const Json measure = bmf_measure(row, one.session.confidence); !measure.is_null())
-          json.put(one.session.metrics[row.metric].name, measure);
-      if (const std::size_t failed = one.commands[c].endings.failed_runs(); failed > 0)
+      for (const MetricResult& row : results.commands[c].rows)
+        if (const Json measure = bmf_measure(row, results.session.confidence); !measure.is_null())
+          json.put(results.session.metrics[row.metric].name, measure);
+      if (const std::size_t failed = results.commands[c].endings.failed_runs(); failed > 0)
         json.put("failed_runs", {{"value", failed}});
       json.close();
     }
@@ -301,12 +301,12 @@ void write_bmf(const Report& report, const Sink& sink) {
 void write_github_benchmark(const Report& report, const Sink& sink) {
   JsonWriter json(sink);
   json.open('[');
-  for (const Results& one : report.benchmarks) {
-    const std::vector<report::ToolName> names = report::tool_names(one);
-    for (std::size_t c = 0; c < one.commands.size(); ++c)
-      for (const MetricResult& row : one.commands[c].rows)
-        if (const Json entry = github_entry(row, one.session.metrics[row.metric], names[c].text(),
-                                            one.commands[c].endings);
+  for (const Results& results : report.benchmarks) {
+    const std::vector<report::ToolName> names = report::tool_names(results);
+    for (std::size_t c = 0; c < results.commands.size(); ++c)
+      for (const MetricResult& row : results.commands[c].rows)
+        if (const Json entry = github_entry(row, results.session.metrics[row.metric],
+                                            names[c].text(), results.commands[c].endings);
             !entry.is_null())
           json.put({}, entry);
   }
@@ -314,7 +314,7 @@ void write_github_benchmark(const Report& report, const Sink& sink) {
 }
 
 void write_runs_jsonl(const Report& report, const Sink& sink) {
-  for (const Results& one : report.benchmarks) write_lines(one, sink);
+  for (const Results& results : report.benchmarks) write_lines(results, sink);
 }
 
 void write_json(const Report& report, const Sink& sink) {
@@ -329,7 +329,7 @@ void write_json(const Report& report, const Sink& sink) {
             {"platform", {{"os", at.machine.system}, {"architecture", at.machine.architecture}}}});
   json.put("primary_metric", "time_wall_clock");
   json.open("results", '[');
-  for (const Results& one : report.benchmarks) put_results(json, one);
+  for (const Results& results : report.benchmarks) put_results(json, results);
   json.close();
   json.open("lauka", '{');
   put_lauka_identity(json, first, report.complete());

@@ -65,14 +65,14 @@ inline constexpr int kNewestFormat = 2;
 
 /// A session that was read from a file, or a benchmark of one.
 struct ReadSession {
-  std::string benchmark{};  ///< its name in a suite; empty: the file holds no suite
+  std::string benchmark{};  ///< benchmark's name in a suite; empty: the file holds no suite
   Recording recording;
   gate::Findings findings{};
 };
 
 /// The contents of a file: the benchmarks of a suite, or a session alone.
 struct ReadFile {
-  std::vector<ReadSession> benchmarks;  ///< at least one
+  std::vector<ReadSession> benchmarks;  ///< benchmarks, at least one
   gate::Risk risk = gate::Risk::Any;
 };
 

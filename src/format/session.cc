@@ -123,8 +123,8 @@ std::optional<double> fraction_in(const JsonIn& object, std::string_view key) {
   if (!percent) return std::nullopt;
   const double near = *percent / 100.0;
   constexpr double far = std::numeric_limits<double>::infinity();
-  for (const double one : {near, std::nextafter(near, -far), std::nextafter(near, far)})
-    if (100.0 * one == *percent) return one;
+  for (const double value : {near, std::nextafter(near, -far), std::nextafter(near, far)})
+    if (100.0 * value == *percent) return value;
   return near;
 }
 
@@ -187,10 +187,10 @@ Json gate_json(const Results& results, const gate::Verdict& verdict) {
 }
 
 Json intervals_json(const Results& results) {
-  return list_of(results.findings.intervals, [&](const gate::GatedInterval& one) -> Json {
-    return {{"metric", results.session.metrics[one.metric].name},
-            {"tail", one.tails.tail},
-            {"tail_of_mean", one.tails.of_mean}};
+  return list_of(results.findings.intervals, [&](const gate::GatedInterval& interval) -> Json {
+    return {{"metric", results.session.metrics[interval.metric].name},
+            {"tail", interval.tails.tail},
+            {"tail_of_mean", interval.tails.of_mean}};
   });
 }
 
@@ -243,8 +243,10 @@ Json vitals_json(const Vitals& vitals) {
   return json;
 }
 
-Json json_item(const Throttling& one) {
-  return {{"periods", one.periods}, {"throttled", one.throttled}, {"waited_ns", one.waited_ns}};
+Json json_item(const Throttling& throttling) {
+  return {{"periods", throttling.periods},
+          {"throttled", throttling.throttled},
+          {"waited_ns", throttling.waited_ns}};
 }
 
 Json failed_run_json(const Results& results) {
@@ -259,27 +261,32 @@ Json failed_run_json(const Results& results) {
           {"outcome", ending_word(run.ending)}};
 }
 
-Json json_item(const TunedChange& one) {
-  return {{"change", or_null(one.change)}, {"low", or_null(one.low)}, {"high", or_null(one.high)}};
+Json json_item(const TunedChange& change) {
+  return {{"change", or_null(change.change)},
+          {"low", or_null(change.low)},
+          {"high", or_null(change.high)}};
 }
 
-Json json_item(const TunedComparison& one) {
-  Json json = {{"command", one.command},
-               {"tuned_runs", one.tuned_runs},
-               {"untuned_runs", one.untuned_runs},
-               {"stddev", json_item(one.stddev)},
-               {"interval_width", json_item(one.width)},
-               {"mean", json_item(one.mean)}};
-  if (!one.benchmark.empty()) json["benchmark"] = one.benchmark;
+Json json_item(const TunedComparison& comparison) {
+  Json json = {{"command", comparison.command},
+               {"tuned_runs", comparison.tuned_runs},
+               {"untuned_runs", comparison.untuned_runs},
+               {"stddev", json_item(comparison.stddev)},
+               {"interval_width", json_item(comparison.width)},
+               {"mean", json_item(comparison.mean)}};
+  if (!comparison.benchmark.empty()) json["benchmark"] = comparison.benchmark;
   return json;
 }
 
-Json json_item(const TunedSwitch& one) {
-  return {{"name", one.name}, {"before", one.before}, {"during", one.during}, {"files", one.files}};
+Json json_item(const TunedSwitch& tuned) {
+  return {{"name", tuned.name},
+          {"before", tuned.before},
+          {"during", tuned.during},
+          {"files", tuned.files}};
 }
 
-Json json_item(const UntunedSwitch& one) {
-  return {{"name", one.name}, {"why", one.why}};
+Json json_item(const UntunedSwitch& untunedSwitch) {
+  return {{"name", untunedSwitch.name}, {"why", untunedSwitch.why}};
 }
 
 Json json_item(const Tuning& tuning) {
@@ -459,16 +466,17 @@ TunedComparison read_tuned_comparison(const JsonIn& there) {
 
 Tuning read_tuning(const JsonIn& there) {
   Tuning tuning;
-  for (const JsonIn& one : items_in(there, "switched"))
-    tuning.switched.push_back({text_in(one, "name"), text_in(one, "before"), text_in(one, "during"),
-                               static_cast<std::size_t>(count_in(one, "files").value_or(0))});
-  for (const JsonIn& one : items_in(there, "not_possible"))
-    tuning.not_possible.push_back({text_in(one, "name"), text_in(one, "why")});
+  for (const JsonIn& item : items_in(there, "switched"))
+    tuning.switched.push_back({text_in(item, "name"), text_in(item, "before"),
+                               text_in(item, "during"),
+                               static_cast<std::size_t>(count_in(item, "files").value_or(0))});
+  for (const JsonIn& item : items_in(there, "not_possible"))
+    tuning.not_possible.push_back({text_in(item, "name"), text_in(item, "why")});
   if (auto cpus = parse_cpu_list(text_in(there, "cpus"))) tuning.cpus = *std::move(cpus);
   tuning.before = read_vitals(there, "before");
   tuning.after = read_vitals(there, "after");
-  for (const JsonIn& one : items_in(there, "compare"))
-    tuning.compared.push_back(read_tuned_comparison(one));
+  for (const JsonIn& item : items_in(there, "compare"))
+    tuning.compared.push_back(read_tuned_comparison(item));
   return tuning;
 }
 
@@ -525,13 +533,13 @@ Circumstances read_circumstances(const JsonIn& there) {
 std::vector<Origin> read_origins(const JsonIn& there, std::size_t commands) {
   std::vector<Origin> origins;
   std::size_t total = 0;
-  for (const JsonIn& one : items_in(there, "sessions")) {
+  for (const JsonIn& item : items_in(there, "sessions")) {
     Origin origin{
-        .file = text_in(one, "file"),
-        .commands = std::min<std::size_t>(count_in(one, "commands").value_or(0), commands),
-        .order = value_in(kOrderWords, text_in(one, "order"))};
-    origin.circumstances = read_circumstances(one);
-    origin.circumstances.began = read_time(text_in(one, "start_time"));
+        .file = text_in(item, "file"),
+        .commands = std::min<std::size_t>(count_in(item, "commands").value_or(0), commands),
+        .order = value_in(kOrderWords, text_in(item, "order"))};
+    origin.circumstances = read_circumstances(item);
+    origin.circumstances.began = read_time(text_in(item, "start_time"));
     total += origin.commands;
     origins.push_back(std::move(origin));
   }
@@ -575,9 +583,9 @@ gate::Findings read_findings(const JsonIn& there, const Recording& session) {
   for (const JsonIn& gate : items_in(there, "gates"))
     if (auto verdict = read_verdict(gate, session))
       findings.verdicts.push_back(*std::move(verdict));
-  for (const JsonIn& one : items_in(there, "intervals"))
-    if (const auto metric = find_metric(session.metrics, text_in(one, "metric")))
-      findings.intervals.push_back({*metric, read_tails(one)});
+  for (const JsonIn& item : items_in(there, "intervals"))
+    if (const auto metric = find_metric(session.metrics, text_in(item, "metric")))
+      findings.intervals.push_back({*metric, read_tails(item)});
   if (const JsonIn* precision = member(there, "precision")) {
     findings.precision =
         Precision{.wanted = fraction_in(*precision, "wanted_percent").value_or(0.0),

@@ -16,13 +16,13 @@ namespace {
 using std::string_view_literals::operator""sv;
 
 // No session is nested so deeply: such a file is an attack, or broken.
-constexpr int kMostDepth = 16;
-constexpr std::size_t kMostValues = 50'000'000;
+constexpr int kMaxDepth = 16;
+constexpr std::size_t kMaxValues = 50'000'000;
 
 constexpr std::size_t kUsualSamples = 10;  // of a command
 constexpr std::size_t kManySamples = 4096;
 
-constexpr std::size_t kMostBytes = std::size_t{2} << 30U;  // the memory that a document may take
+constexpr std::size_t kMaxBytes = std::size_t{2} << 30U;  // the memory that a document may take
 
 // What a value takes, malloc's own included: in a list, which grows by an eighth; as a member of a
 // map; and as a text.
@@ -34,8 +34,8 @@ constexpr std::size_t kBytesOfText = 48;
 // bytes for each value. So the list begins with a mark that no JSON has, and a list of templates:
 // objects with null in the place of numbers. A run is the index of its template and the numbers.
 
-constexpr std::size_t kMostTemplates = 16;
-constexpr std::size_t kMostOfTemplateText = 32;  // bytes: a word, or a unit
+constexpr std::size_t kMaxTemplates = 16;
+constexpr std::size_t kMaxOfTemplateText = 32;  // bytes: a word, or a unit
 
 bool is_packed(const JsonIn& list) {
   return list.is_array() && !list.empty() && list.front().is_binary();
@@ -67,7 +67,7 @@ std::optional<JsonIn> template_of(const JsonIn& object) {
   JsonIn made = JsonIn::object();
   for (auto member = object.begin(); member != object.end(); ++member) {
     if (member->is_array()) return std::nullopt;
-    if (member->is_string() && member->get_ref<const std::string&>().size() > kMostOfTemplateText)
+    if (member->is_string() && member->get_ref<const std::string&>().size() > kMaxOfTemplateText)
       return std::nullopt;
     auto inner = member->is_object() ? template_of(*member) : std::optional<JsonIn>(nullptr);
     if (!inner) return std::nullopt;
@@ -98,7 +98,7 @@ bool pack_last(JsonIn::array_t& list) {
     if (fits(templates[found], object, row)) break;
   }
   if (found == templates.size()) {
-    auto made = found < kMostTemplates ? template_of(object) : std::nullopt;
+    auto made = found < kMaxTemplates ? template_of(object) : std::nullopt;
     if (!made) {
       list.push_back(std::move(object));
       return false;
@@ -117,9 +117,9 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
   Builder(JsonIn& document, const WantedKey& wanted, bool packs_runs)
       : document_(document), wanted_(wanted), packs_runs_(packs_runs) {}
 
-  bool is_too_deep() const { return depth_ > kMostDepth; }
-  bool is_too_large() const { return bytes_ > kMostBytes; }
-  bool is_too_much() const { return values_ > kMostValues; }
+  bool is_too_deep() const { return depth_ > kMaxDepth; }
+  bool is_too_large() const { return bytes_ > kMaxBytes; }
+  bool is_too_much() const { return values_ > kMaxValues; }
 
   bool null() override { return add(nullptr); }
   bool boolean(bool value) override { return add(value); }
@@ -164,7 +164,7 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
 
   template <typename Value>
   bool add(const Value& value) {
-    if (++values_ > kMostValues) return false;
+    if (++values_ > kMaxValues) return false;
     if (unwanted_depth_ > 0) {
       value_is_over();
     } else {
@@ -175,7 +175,7 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
 
   bool begin(JsonIn::value_t type) {
     ++depth_;
-    if (++values_ > kMostValues || depth_ > kMostDepth) return false;
+    if (++values_ > kMaxValues || depth_ > kMaxDepth) return false;
     if (unwanted_depth_ > 0) return true;
     const bool is_member = !within_.empty() && within_.back().value->is_object();
     JsonIn* made = next();
@@ -300,11 +300,11 @@ Result<JsonIn> parsed(std::string_view text, const WantedKey& wanted, bool packs
   Builder builder(document, wanted, packs_runs);
   if (JsonIn::sax_parse(text, &builder)) return {std::move(document)};  // a copy would not fit
   if (builder.is_too_deep())
-    return Error{fmt::format("is nested more than {} deep", kMostDepth), "export it again"};
+    return Error{fmt::format("is nested more than {} deep", kMaxDepth), "export it again"};
   if (builder.is_too_much())
-    return Error{fmt::format("holds more than {} values", kMostValues), "make it with fewer runs"};
+    return Error{fmt::format("holds more than {} values", kMaxValues), "make it with fewer runs"};
   if (builder.is_too_large())
-    return Error{fmt::format("takes more than {} GB of memory", kMostBytes >> 30U),
+    return Error{fmt::format("takes more than {} GB of memory", kMaxBytes >> 30U),
                  "make it with fewer runs or shorter texts"};
   return Error{"is not JSON, or is incomplete", "export it again"};
 }
@@ -383,8 +383,8 @@ std::optional<std::uint64_t> count_in(const JsonIn& object, std::string_view key
 
 std::vector<std::string> texts_in(const JsonIn& object, std::string_view key) {
   std::vector<std::string> texts;
-  for (const JsonIn& one : items_in(object, key))
-    if (one.is_string()) texts.push_back(one.get<std::string>());
+  for (const JsonIn& item : items_in(object, key))
+    if (item.is_string()) texts.push_back(item.get<std::string>());
   return texts;
 }
 

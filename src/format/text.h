@@ -77,7 +77,7 @@ Json json_word(std::string_view word);
 
 /// Writes a document in pieces, so that it need not be in memory whole. Objects and lists that are
 /// opened have a line for each member; a whole value is on one line if it holds plain values only.
-/// What is not UTF-8 in a name is replaced by U+FFFD.
+/// Writes JSON; replaces what is not UTF-8 in a name by U+FFFD.
 class JsonWriter {
  public:
   explicit JsonWriter(const Sink& sink) : sink_(sink) {}

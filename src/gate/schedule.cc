@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kShareOfEarly = 0.04;
 constexpr std::size_t kFirstEarly = 10;
-constexpr std::size_t kMostEarly = 20;
+constexpr std::size_t kMaxEarlyLooks = 20;
 constexpr std::size_t kSmallestPower = 1000;  // 2^-1000: below any level, and not yet 0
 
 /// `first` * 2^(step / 2), rounded up; the subtrahend keeps 10 * 2 from being rounded up to 21.
@@ -80,7 +80,7 @@ Schedule::Schedule(double confidence, std::size_t gates, std::size_t min_rounds,
       is_only_look_(looks == WatchSchedule::Once) {}
 
 std::optional<std::size_t> Schedule::next_early() const {
-  if (!looks_early_ || planned_ > 0 || early_ == kMostEarly) return std::nullopt;
+  if (!looks_early_ || planned_ > 0 || early_ == kMaxEarlyLooks) return std::nullopt;
   return grown(first_early_, early_);
 }
 

@@ -53,7 +53,7 @@ double rarest_shown(std::size_t rounds, double confidence);
 struct Levels {
   std::optional<double> fail{};          ///< error of a fail; nullopt: the look is not taken for it
   std::optional<double> pass{};          ///< error of a pass, likewise
-  stats::IntervalTails tails{};          ///< of the intervals shown with the answer
+  stats::IntervalTails tails{};          ///< tails of the intervals shown with the answer
   std::optional<double> mean_of_pass{};  ///< required of the mean too in an early pass by ranks
 };
 
@@ -62,13 +62,14 @@ struct Levels {
 /// rate of false fails; the rate of false passes need not be divided.
 Levels levels_of_one_look(double confidence, std::size_t gates);
 
-/// When a gate looks: once at the end; at planned looks, from the round at which counting would
+/// Looks of a gate: one at the end; planned looks, from the round at which counting would
 /// stop without gates; or also before that round.
 enum class WatchSchedule : unsigned char { Once, Planned, Early };
 
-/// When the gates on metrics of one kind of rounds look, and what each look may risk. Early looks
-/// begin at ten rounds (--min-runs, if more), at a small level of their own, until counting would
-/// stop without gates; the planned looks share what is left. All of it adds up to 1 - confidence.
+/// Schedule of the gates on metrics of one kind of rounds: looks, and the error of each. Early
+/// looks begin at ten rounds (--min-runs, if more), at a small level of their own, until counting
+/// would stop without gates; the planned looks share what is left. All of it adds up to 1 -
+/// confidence.
 class Schedule {
  public:
   /// `min_rounds`: of the session.

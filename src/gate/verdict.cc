@@ -11,7 +11,7 @@ namespace lauka::gate {
 
 namespace {
 
-constexpr std::size_t kFewestForMannWhitney = 5;
+constexpr std::size_t kMinForMannWhitney = 5;
 
 /// The two tests of one look, and the distance of the rank sum from its middle.
 struct Tests {
@@ -65,7 +65,7 @@ Tests towards_fail(Tests tests, FailsWhen fails_when) {
 bool ranks_speak(const Evidence& evidence, double level) {
   if (evidence.has_layouts()) return false;
   const std::size_t fewer = std::min(evidence.reference.size(), evidence.candidate.size());
-  return evidence.paired ? ranks_can_speak(fewer, level) : fewer >= kFewestForMannWhitney;
+  return evidence.paired ? ranks_can_speak(fewer, level) : fewer >= kMinForMannWhitney;
 }
 
 /// Returns the smallest level at which an answer is decided.
@@ -126,7 +126,7 @@ std::optional<double> farthest(double limit, std::optional<double> estimate, Hol
   return held;
 }
 
-constexpr double kMostTimesWorthTelling = 50.0;
+constexpr double kMaxTimesWorthTelling = 50.0;
 
 FailsWhen fails_when(const Condition& condition) {
   return condition.below ? FailsWhen::Below : FailsWhen::Above;
@@ -154,7 +154,7 @@ std::optional<double> times_to_decide(const Judgement& judgement, const Levels& 
   const double ratio =
       stats::normal_quantile_above(*level) / stats::normal_quantile_above(probability);
   const double times = ratio * ratio;
-  if (times < 1.0 || times > kMostTimesWorthTelling) return std::nullopt;
+  if (times < 1.0 || times > kMaxTimesWorthTelling) return std::nullopt;
   return times;
 }
 

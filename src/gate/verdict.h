@@ -87,29 +87,33 @@ struct Verdict {
   std::size_t candidate = 0;  ///< index of the command
   std::size_t metric = 0;     ///< index into Plan::metrics
   Answer answer = Answer::Inconclusive;
-  stats::Delta delta{};  ///< of the gated metric: from the reference, or from the gate's bound
+  stats::Delta
+      delta{};  ///< change of the gated metric from the reference, or from the gate's bound
   std::size_t rounds = 0;
-  std::size_t planned_rounds = 0;  ///< at an early look: about so many were to come; else 0
-  double p_fail = 1.0;     ///< that so much beyond the limit is chance, were the truth at the limit
-  double p_pass = 1.0;     ///< that so much within it is
-  double level = 0.0;      ///< the error allowed at this look to the answer on the mean's side
-  double p_of_fail = 1.0;  ///< as p_fail, over all looks up to this one: of a job's gates
+  std::size_t planned_rounds =
+      0;                ///< estimate of all rounds of the session at an early look; else 0
+  double p_fail = 1.0;  ///< probability of so much beyond the limit, if the truth is at the limit
+  double p_pass = 1.0;  ///< probability of so much within the limit, if the truth is at the limit
+  double level = 0.0;   ///< the error allowed at this look to the answer on the mean's side
+  double p_of_fail =
+      1.0;  ///< p_fail over all looks up to this one, for gates of a job that share the error rate
   std::optional<double> times_as_many{};  ///< multiple of the rounds that would decide, 1..50
   /// The layouts that would most likely decide where more rounds would not; nullopt without.
   std::optional<std::size_t> layouts_to_decide{};
   std::size_t look = 1;  ///< the look at which it was given, from 1
   DecidedBy decided_by = DecidedBy::Nothing;
   Obstacle obstacle = Obstacle::None;      ///< why it is inconclusive
-  DecisionBounds bounds{};                 ///< of a pass or a fail, by what decided it
+  DecisionBounds bounds{};                 ///< bounds of a pass or a fail, by the rule that decided
   std::optional<std::size_t> too_small{};  ///< a command of which the metric is only known to be at
                                            ///< most some value, so that nothing can be compared
 };
 
 /// A look at a gate.
 struct Look {
-  std::size_t number = 1;          ///< from 1
-  bool last = true;                ///< an undecided gate is then inconclusive
-  std::size_t planned_rounds = 0;  ///< of an early one: as the verdict's
+  std::size_t number = 1;  ///< number of the look, from 1
+  bool last = true;        ///< an undecided gate is then inconclusive
+  std::size_t planned_rounds =
+      0;  ///< estimate of all rounds of the session at an early look; else 0
 };
 
 /// A gate about one candidate.
@@ -117,7 +121,7 @@ struct Question {
   Condition condition{};
   std::size_t candidate = 0;
   std::size_t metric = 0;
-  std::optional<double> share{};  ///< of a metric that is a quantile
+  std::optional<double> share{};  ///< share of the quantile, if the metric is a quantile
 };
 
 /// Looks at the samples so far; nullopt if the rounds go on, which only happens before the
@@ -154,9 +158,9 @@ struct GatedInterval {
 /// The decisions about the samples while they came in, which also affect how they are shown. The
 /// runner makes it once: looking again afterwards would be another look.
 struct Findings {
-  std::vector<Verdict> verdicts;  ///< by condition, then by candidate
+  std::vector<Verdict> verdicts;  ///< verdicts by condition, then by candidate
   std::vector<GatedInterval> intervals{};
-  std::optional<Precision> precision{};  ///< where --precision was asked for
+  std::optional<Precision> precision{};  ///< precision reached; nullopt without --precision
 
   /// Returns the tails of the intervals of `metric`; `otherwise` if it has no gate.
   stats::IntervalTails tails_of(std::size_t metric, stats::IntervalTails otherwise) const {

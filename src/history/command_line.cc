@@ -24,7 +24,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr std::size_t kMostSessions = 1'000'000;
+constexpr std::size_t kMaxSessions = 1'000'000;
 
 // Options that several commands have.
 constexpr unsigned kGroupNone = 0;
@@ -35,7 +35,7 @@ constexpr unsigned kGroupCommit = 1U << 2U;
 struct CommandInfo {
   std::string_view name;
   Action action;
-  std::string_view words;  ///< its arguments, for the usage line
+  std::string_view words;  ///< arguments, for the usage line
   std::size_t fewest;
   std::size_t most;
   unsigned groups;
@@ -59,7 +59,7 @@ constexpr auto kCommands = std::to_array<CommandInfo>({
      200},
     {"ack", Action::Acknowledge, "STEP", 1, 1, kGroupNone,
      "Acknowledges a step that `steps` shows, so that `check` does not fail for it any more.",
-     kMostSessions},
+     kMaxSessions},
     {"combine", Action::Combine, "[FILE...]", 0, kAny, kGroupSeries | kGroupCommit,
      "One change of the sessions of one commit from several machines: candidate to reference.",
      1000},
@@ -222,9 +222,9 @@ std::string help() {
       "Usage: lauka-history COMMAND [options]\n\n"
       "Keeps what lauka measured, commit by commit: in a file, or in PostgreSQL for a fleet.\n\n"
       "Commands:\n";
-  for (const CommandInfo& one : kCommands) {
-    std::string usage = fmt::format("{} {}", one.name, one.words);
-    for (const auto& line : wrapped(one.purpose, 60))
+  for (const CommandInfo& commandInfo : kCommands) {
+    std::string usage = fmt::format("{} {}", commandInfo.name, commandInfo.words);
+    for (const auto& line : wrapped(commandInfo.purpose, 60))
       text += fmt::format("  {:<37} {}\n", std::exchange(usage, ""), line);
   }
   return text +
@@ -268,8 +268,8 @@ Result<void> check_words(const CommandInfo& command, const Request& request) {
     return wrong(&command, fmt::format("'{}' takes {}", command.name,
                                        command.words.empty() ? "no words" : command.words));
   if ((command.groups & kGroupLast) != 0 &&
-      (request.wanted.last == 0 || request.wanted.last > kMostSessions))
-    return wrong(&command, fmt::format("--last must be from 1 to {}", kMostSessions));
+      (request.wanted.last == 0 || request.wanted.last > kMaxSessions))
+    return wrong(&command, fmt::format("--last must be from 1 to {}", kMaxSessions));
   if (request.each_machine && !request.fail_if_worse)
     return wrong(&command, "--each-machine needs --fail-if-worse");
   if (command.action == Action::Export) {
@@ -352,7 +352,7 @@ std::vector<std::string> with_command_first(std::span<const std::string> typed) 
 Error unknown(const std::string& command) {
   std::vector<std::string_view> names;
   names.reserve(kCommands.size());
-  for (const CommandInfo& one : kCommands) names.push_back(one.name);
+  for (const CommandInfo& commandInfo : kCommands) names.push_back(commandInfo.name);
   const std::string_view near = nearest(command, names);
   return {"unknown command " + cited(command), near.empty()
                                                    ? "lauka-history --help lists the commands"

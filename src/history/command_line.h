@@ -12,7 +12,7 @@
 namespace lauka::history {
 
 enum class Action : unsigned char {
-  Say,  ///< what --help and --version are answered with
+  Say,  ///< answers of --help and --version
   Add,
   List,
   Show,
@@ -28,7 +28,7 @@ enum class Action : unsigned char {
 /// The parsed command line.
 struct Request {
   Action action = Action::Say;
-  std::string answer{};  ///< of Say
+  std::string answer{};  ///< text of Say
   std::string database = "lauka-history.db";
   std::vector<std::string> words{};  ///< files, a benchmark, a step: depends on the action
   Wanted wanted{};
@@ -36,7 +36,7 @@ struct Request {
   Forgotten forgotten{};
   bool benchmarks = false;  ///< list these, not sessions
   std::string note{};
-  std::string commit_url{};  ///< with {} for the commit
+  std::string commit_url{};  ///< address of a commit, with {} for its hash
   std::string title{};
   std::string output = "-";
   std::optional<double> fail_if_worse{};  ///< percent

@@ -14,8 +14,8 @@ namespace lauka::history {
 
 /// The address of a database on a PostgreSQL server.
 struct Address {
-  std::string name{};                  ///< for messages: scheme, host and database, no secrets
-  std::string url{};                   ///< for libpq, in a form that SOCI does not change
+  std::string name{};                  ///< name for messages: scheme, host and database, no secrets
+  std::string url{};                   ///< address for libpq, in a form that SOCI does not change
   std::vector<std::string> secrets{};  ///< no message may repeat these
 };
 

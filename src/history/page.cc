@@ -23,9 +23,9 @@ namespace {
 
 using report::html_text;
 
-constexpr std::size_t kChart = 150;    // pixels high
-constexpr std::size_t kSmall = 44;     // in the index
-constexpr std::size_t kMostRows = 30;  // of a table
+constexpr std::size_t kChart = 150;   // pixels high
+constexpr std::size_t kSmall = 44;    // in the index
+constexpr std::size_t kMaxRows = 30;  // of a table
 constexpr std::string_view kStyle = R"css(
 .index { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: .6rem; margin-top: 1rem; }
 .index a { color: inherit; text-decoration: none; background: var(--panel); border: 1px solid var(--line); border-radius: 6px;
@@ -87,8 +87,9 @@ Scale make_scale(const SteppedSeries& stepped) {
   Scale scale{.stepped = stepped, .metric = as_metric(stepped.series.metric)};
   if (scale.is_change()) scale.metric.unit = Unit::Fraction;
   report::Extent extent;
-  for (const Observation& one : stepped.trend.commits)
-    for (const double end : {one.value - one.reach(), one.value + one.reach()})
+  for (const Observation& observation : stepped.trend.commits)
+    for (const double end :
+         {observation.value - observation.reach(), observation.value + observation.reach()})
       extent.include(scale.shown(end));
   const bool is_wide = !scale.is_change() && report::spans_decades(extent.low, extent.high);
   scale.axis = (is_wide ? report::logarithmic_axis : report::axis_over)(extent.low, extent.high);
@@ -166,12 +167,13 @@ std::string large_chart(const Scale& scale) {
         fmt::format("M{} 0v{}", commit_place(known.step.at), kAcross);
   std::string names;
   for (std::size_t i = 0; i < trend.commits.size(); ++i) {
-    const Observation& one = trend.commits[i];
-    names += (i == 0 ? "" : "|") + commit_name(one);
-    if (one.reach() > 0.0)
+    const Observation& observation = trend.commits[i];
+    names += (i == 0 ? "" : "|") + commit_name(observation);
+    if (observation.reach() > 0.0)
       lines["interval"] +=
-          fmt::format("M{} {}V{}", commit_place(i), scale.down(one.value - one.reach(), kAcross),
-                      scale.down(one.value + one.reach(), kAcross));
+          fmt::format("M{} {}V{}", commit_place(i),
+                      scale.down(observation.value - observation.reach(), kAcross),
+                      scale.down(observation.value + observation.reach(), kAcross));
   }
   std::string content = draw_levels(scale, width, kAcross);
   for (const auto& [css_class, path] : lines) content += report::svg_path(css_class, path);
@@ -242,8 +244,9 @@ struct Commits {
   }
 
   /// Returns the link of its commit; without a commit, the time of its measurement.
-  std::string link_or_time(const Observation& one) const {
-    return one.commit.empty() ? html_text(minute_text(one.began)) : link(one.commit);
+  std::string link_or_time(const Observation& observation) const {
+    return observation.commit.empty() ? html_text(minute_text(observation.began))
+                                      : link(observation.commit);
   }
 };
 
@@ -268,17 +271,17 @@ std::string commit_rows(const SteppedSeries& stepped, const Commits& commits) {
                                   {.heading = {std::string(against_text(trend.against))}},
                                   {.heading = {"change"}}}};
   const std::size_t count = trend.commits.size();
-  for (std::size_t i = count; i > 0 && count - i < kMostRows; --i) {
-    const Observation& one = trend.commits[i - 1];
-    table.rows.push_back({{one.commit.empty() ? "-" : commits.link(one.commit)},
-                          {minute_text(one.began)},
-                          {value_text(stepped, one)},
+  for (std::size_t i = count; i > 0 && count - i < kMaxRows; --i) {
+    const Observation& observation = trend.commits[i - 1];
+    table.rows.push_back({{observation.commit.empty() ? "-" : commits.link(observation.commit)},
+                          {minute_text(observation.began)},
+                          {value_text(stepped, observation)},
                           {i > 1 ? change_text(stepped, i - 1) : std::string()}});
-    const std::string failures = report::failures_text(one.endings);
+    const std::string failures = report::failures_text(observation.endings);
     if (!failures.empty()) table.rows.back()[3].text += " " + failures;
   }
   return fmt::format("<details><summary>The last {}</summary>\n{}</details>\n",
-                     std::min(count, kMostRows), report::table_html(table));
+                     std::min(count, kMaxRows), report::table_html(table));
 }
 
 /// The order of changes: regressions, improvements, other steps; then the larger change.

@@ -43,8 +43,8 @@ struct Place {
   std::string benchmark{};
   std::string role{};
   std::string name{};
-  std::vector<std::uint64_t> rounds{};  ///< of its runs; empty if the file lacks them
-  bool has_layouts = false;             ///< its session has several builds of each command
+  std::vector<std::uint64_t> rounds{};  ///< rounds of the runs; empty if the file lacks them
+  bool has_layouts = false;             ///< true if the session has several builds of each command
 };
 
 struct Samples {
@@ -219,10 +219,10 @@ class RecordReader {
 
   static Endings read_endings(const Json& ours) {
     Endings endings{count_in(ours, "runs_in_all").value_or(0), {}};
-    for (const Json& one : items_in(ours, "failures"))
-      endings.failed.push_back({parse_ending(text_in(one, "outcome")),
-                                static_cast<int>(count_in(one, "exit_code").value_or(0)),
-                                count_in(one, "runs").value_or(0)});
+    for (const Json& json : items_in(ours, "failures"))
+      endings.failed.push_back({parse_ending(text_in(json, "outcome")),
+                                static_cast<int>(count_in(json, "exit_code").value_or(0)),
+                                count_in(json, "runs").value_or(0)});
     return endings;
   }
 
@@ -376,8 +376,8 @@ std::string encode_values(const std::vector<MetricRecord>& metrics, const Ending
   }
   if (endings.failed.empty()) return text;
   text += fmt::format("{} {}", kFailures, endings.runs);
-  for (const FailedRuns& one : endings.failed)
-    text += fmt::format(" {} {} {}", ending_word(one.ending), one.status, one.runs);
+  for (const FailedRuns& failed : endings.failed)
+    text += fmt::format(" {} {} {}", ending_word(failed.ending), failed.status, failed.runs);
   return text;
 }
 
@@ -398,14 +398,14 @@ std::vector<MetricRecord> decode_layout(std::string_view layout) {
   std::vector<MetricRecord> metrics;
   const auto list = parsed(layout);
   if (!list || !list->is_array()) return metrics;
-  for (const JsonIn& one : *list) {
+  for (const JsonIn& item : *list) {
     constexpr std::size_t parts = 3;
-    if (!one.is_array() || one.size() != parts || !one[0].is_string() || !one[1].is_string() ||
-        !one[2].is_string())
+    if (!item.is_array() || item.size() != parts || !item[0].is_string() || !item[1].is_string() ||
+        !item[2].is_string())
       return {};
-    metrics.push_back({.name = one[0].get<std::string>(),
-                       .unit = value_in(kUnitWords, one[1].get<std::string>()),
-                       .better = value_in(kBetterWords, one[2].get<std::string>())});
+    metrics.push_back({.name = item[0].get<std::string>(),
+                       .unit = value_in(kUnitWords, item[1].get<std::string>()),
+                       .better = value_in(kBetterWords, item[2].get<std::string>())});
   }
   return metrics;
 }

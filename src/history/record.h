@@ -27,10 +27,11 @@ struct MetricRecord {
   std::string name{};
   Unit unit = Unit::Count;
   Better better = Better::Less;
-  double mean = 0.0;  ///< of a percentile its estimate
+  double mean = 0.0;  ///< mean; of a percentile its estimate
   std::optional<double> stddev{};
   std::uint64_t runs = 0;
-  std::optional<LogRatio> to_reference{};  ///< of the same session, within rounds where it can be
+  std::optional<LogRatio>
+      to_reference{};  ///< ratio to the reference of the same session, within rounds if possible
   std::optional<LogRatio> to_anchor{};
   std::optional<double>
       median{};                 ///< nullopt if written by an old lauka-history, or of a percentile
@@ -39,12 +40,13 @@ struct MetricRecord {
 
 /// One command of a session.
 struct BenchmarkRecord {
-  std::string benchmark{};  ///< of a suite; else the command's name
-  std::string role{};       ///< in a suite: "reference", "candidate", "anchor"
-  std::string command{};    ///< where several of that benchmark have that role; else empty
-  std::string name{};       ///< of the command, if it was measured with an anchor
+  std::string benchmark{};  ///< benchmark's name in a suite; else the command's name
+  std::string role{};       ///< role in a suite: "reference", "candidate", "anchor"
+  std::string command{};    ///< command's name if several commands of the benchmark have that role;
+                            ///< else empty
+  std::string name{};       ///< command's name if it was measured with an anchor
   std::string anchor{};     ///< the name of that anchor
-  Endings endings{};        ///< how its runs ended
+  Endings endings{};        ///< endings of the runs
   std::vector<MetricRecord> metrics{};
 };
 
@@ -55,7 +57,7 @@ struct SessionRecord {
   TimeOfDay ended{};
   Machine machine{};
   std::vector<Label> labels{};
-  std::string version{};  ///< of lauka
+  std::string version{};  ///< version of lauka
   bool complete = true;   ///< false: it was cut short
   std::vector<BenchmarkRecord> results{};
 

@@ -31,7 +31,7 @@ namespace lauka::history {
 
 namespace {
 
-constexpr std::size_t kMostIds = 2000;  // in one statement
+constexpr std::size_t kMaxIds = 2000;  // in one statement
 
 std::int64_t id_in(const std::string& text) {
   return std::strtoll(text.c_str(), nullptr, 10);
@@ -105,8 +105,8 @@ void relate_to_newest_anchor(Series& series, const AnchorLinks& chain) {
   }
 }
 
-constexpr std::size_t kMostTexts = 500;                            // bound in one statement
-constexpr std::size_t kMostOfStatement = std::size_t{256} * 1024;  // of a statement
+constexpr std::size_t kMaxTexts = 500;                            // bound in one statement
+constexpr std::size_t kMaxOfStatement = std::size_t{256} * 1024;  // of a statement
 
 /// Statements "INSERT INTO table (columns) VALUES row, row ..." of rows that are added one by one.
 class Rows {
@@ -121,7 +121,7 @@ class Rows {
       texts_.push_back(*text);
     }
     values_ += (values_.empty() ? "" : ",") + row;
-    if (texts_.size() >= kMostTexts || values_.size() >= kMostOfStatement) send();
+    if (texts_.size() >= kMaxTexts || values_.size() >= kMaxOfStatement) send();
   }
 
   Result<void> end() {
@@ -218,7 +218,7 @@ Result<void> delete_sessions(Database& database, const std::vector<Row>& rows) {
   std::string ids;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     ids += (ids.empty() ? "" : ",") + rows[i][0];
-    if (i + 1 < rows.size() && ids.size() < kMostOfStatement) continue;
+    if (i + 1 < rows.size() && ids.size() < kMaxOfStatement) continue;
     for (const auto& [table, column] :
          {std::pair("lauka_point", "session"), std::pair("lauka_label", "session"),
           std::pair("lauka_session", "id")}) {
@@ -230,11 +230,11 @@ Result<void> delete_sessions(Database& database, const std::vector<Row>& rows) {
   return {};
 }
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 30U;  // bytes of a file
-constexpr std::size_t kMostOfBatch = 200;                  // sessions in a transaction
-constexpr std::size_t kMostPoints = 4'000;                 // commands in one
-constexpr unsigned kMostReaders = 4;                       // threads
-constexpr std::size_t kFilesAhead = 16;                    // for each
+constexpr std::size_t kMaxBytes = std::size_t{1} << 30U;  // bytes of a file
+constexpr std::size_t kMaxOfBatch = 200;                  // sessions in a transaction
+constexpr std::size_t kMaxPoints = 4'000;                 // commands in one
+constexpr unsigned kMaxReaders = 4;                       // threads
+constexpr std::size_t kFilesAhead = 16;                   // for each
 
 std::vector<Result<SessionRecord>> records_in(std::span<const std::string> files) {
   std::vector<Result<SessionRecord>> records;
@@ -317,13 +317,14 @@ Result<void> add_sessions(Database& database, Batch& batch) {
   std::string values;
   std::vector<std::string> texts;
   for (const auto& [id, place] : batch.sessions) {
-    const SessionRecord& one = batch.records[place];
-    values += fmt::format(
-        "{}({},:t{},{},{},{},{},{},{},{},{},{},{})", values.empty() ? "" : ",", id, texts.size(),
-        to_milliseconds(one.began), to_milliseconds(one.ended), text_id(class_of(one.machine)),
-        text_id(one.machine.name), text_id(commit_of(one)), text_id(one.label("branch")),
-        text_id(one.version), one.complete ? 1 : 0, one.results.size(), batch.added(place));
-    texts.push_back(one.id);
+    const SessionRecord& record = batch.records[place];
+    values += fmt::format("{}({},:t{},{},{},{},{},{},{},{},{},{},{})", values.empty() ? "" : ",",
+                          id, texts.size(), to_milliseconds(record.began),
+                          to_milliseconds(record.ended), text_id(class_of(record.machine)),
+                          text_id(record.machine.name), text_id(commit_of(record)),
+                          text_id(record.label("branch")), text_id(record.version),
+                          record.complete ? 1 : 0, record.results.size(), batch.added(place));
+    texts.push_back(record.id);
   }
   std::set<std::int64_t> added;
   auto done = database.each(
@@ -418,8 +419,8 @@ Result<void> Loader::learn(const std::set<std::int64_t>& names) {
   std::vector<std::int64_t> unknown;
   std::ranges::copy_if(names, std::back_inserter(unknown),
                        [&](std::int64_t id) { return names_.count(id) == 0; });
-  for (std::size_t i = 0; i < unknown.size(); i += kMostIds) {
-    const auto ids = std::span(unknown).subspan(i, std::min(kMostIds, unknown.size() - i));
+  for (std::size_t i = 0; i < unknown.size(); i += kMaxIds) {
+    const auto ids = std::span(unknown).subspan(i, std::min(kMaxIds, unknown.size() - i));
     auto asked = database_.each(
         fmt::format("SELECT id, text FROM lauka_name WHERE id IN ({})", fmt::join(ids, ",")), 2, {},
         [&](const Row& row) { names_[id_in(row[0])] = row[1]; });
@@ -481,7 +482,7 @@ Error Loader::no_variant(const Wanted& wanted, const std::set<std::string>& role
   std::set<std::string> names;
   if (!wanted.commit.empty()) return {what + " at the commit " + cited(wanted.commit), lists};
   if (const auto all = variants(any))
-    for (const Variant& one : *all) names.insert(one.benchmark);
+    for (const Variant& variant : *all) names.insert(variant.benchmark);
   const auto near =
       nearest_names(wanted.benchmark, std::vector<std::string>(names.begin(), names.end()));
   return {what, near.empty() ? lists : fmt::format("did you mean {}?", listed(near, "or"))};
@@ -680,13 +681,13 @@ Result<void> acknowledge(Database& database, std::int64_t variant, const std::st
 }
 
 Result<SessionRecord> record_in(const std::string& file) {
-  const auto text = os::read_file(file, kMostBytes);
+  const auto text = os::read_file(file, kMaxBytes);
   return text ? read_record(*text) : Result<SessionRecord>(text.error());
 }
 
 // Reading takes longer than the database does: a few files for each processor are read ahead.
 Result<Added> Adder::add(std::span<const std::string> files) {
-  const std::size_t ahead = std::clamp(std::thread::hardware_concurrency(), 1U, kMostReaders) + 1;
+  const std::size_t ahead = std::clamp(std::thread::hardware_concurrency(), 1U, kMaxReaders) + 1;
   std::deque<std::future<std::vector<Result<SessionRecord>>>> reading;
   for (std::size_t begun = 0, next = 0; next < files.size();) {
     for (; begun < files.size() && reading.size() < ahead; begun += kFilesAhead) {
@@ -717,7 +718,7 @@ Result<void> Adder::add_file(const std::string& file, Result<SessionRecord> reco
   }
   points_ += record->results.size();
   batch_.push_back(*std::move(record));
-  return batch_.size() >= kMostOfBatch || points_ >= kMostPoints ? flush() : Result<void>();
+  return batch_.size() >= kMaxOfBatch || points_ >= kMaxPoints ? flush() : Result<void>();
 }
 
 Result<void> Adder::flush() {

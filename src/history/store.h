@@ -29,23 +29,23 @@ struct Variant {
 /// One session's values of one metric of a variant.
 struct SeriesPoint {
   std::int64_t began = 0;    ///< milliseconds since 1970
-  std::int64_t added = 0;    ///< its place in the order of adding
+  std::int64_t added = 0;    ///< position in the order of adding
   std::int64_t session = 0;  ///< lauka_session.id
-  std::string uuid{};        ///< its session's; empty unless Wanted asks for it
-  std::string commit{};      ///< with "+dirty" where the tree was; empty: not known
+  std::string uuid{};        ///< session's UUID; empty unless Wanted asks for it
+  std::string commit{};      ///< commit, with "+dirty" if the tree was; empty: unknown
   std::string branch{};
-  std::string anchor{};  ///< that its ratio refers to; empty: none or unknown
+  std::string anchor{};  ///< anchor of the ratio; empty: none or unknown
   MetricRecord values{};
-  Endings endings{};        ///< how the session's runs ended; empty if none failed
+  Endings endings{};        ///< endings of the session's runs; empty if no run failed
   double link_error = 0.0;  ///< standard error of the chain to `to_anchor`, shared by all points
 };
 
 /// A metric from commit to commit, on one class of machines.
 struct Series {
   Variant variant{};
-  MetricRecord metric{};              ///< its latest name, unit and direction
-  std::vector<SeriesPoint> points{};  ///< in the order measured
-  std::size_t unchained = 0;          ///< those whose anchor has no link
+  MetricRecord metric{};              ///< metric with its latest name, unit and direction
+  std::vector<SeriesPoint> points{};  ///< points in the order measured
+  std::size_t unchained = 0;          ///< number of points whose anchor has no link
 };
 
 /// A selection of a history; empty members select everything.
@@ -56,9 +56,9 @@ struct Wanted {
   std::string machine{};  ///< class, or its beginning
   std::string branch{};
   std::string commit{};      ///< variants that were measured at it
-  bool only_commit = false;  ///< and of these, only that commit's points
+  bool only_commit = false;  ///< true: no other points than that commit's
   bool uuids = false;        ///< each point has the UUID of its session
-  std::size_t last = 1000;   ///< so many sessions of each
+  std::size_t last = 1000;   ///< most sessions of each series
 };
 
 /// Returns the wanted series of one session alone, each of one point, like those of a database.
@@ -159,7 +159,7 @@ class Adder {
 /// Selects what "forget" deletes; exactly one is set.
 struct Forgotten {
   std::string session{};  ///< a UUID, or the beginning of one
-  std::string commit{};   ///< likewise
+  std::string commit{};   ///< hash of a commit, or its beginning
   std::string before{};   ///< a date: sessions that began before it
 };
 

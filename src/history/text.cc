@@ -432,12 +432,12 @@ std::string steps_text(const SteppedSeries& stepped, const report::Style& style)
     const report::Ink ink = known.state == StepState::Alarm ? report::Ink::Red : report::Ink::Plain;
     text += report::inked(style.ascii ? report::to_ascii(line) : line, ink, style.color) + "\n";
   }
-  if (commits.size() > 1 && commits.size() < stats::kFewestForSteps) {
+  if (commits.size() > 1 && commits.size() < stats::kMinForSteps) {
     const std::size_t last = commits.size() - 1;
     const bool is_sure = choose_ink(stepped, last) != report::Ink::Dim;
     const std::string line =
         fmt::format("  {} {}: not judged yet, {} of {} commits\n", commit_name(commits.back()),
-                    change_text(stepped, last), commits.size(), stats::kFewestForSteps);
+                    change_text(stepped, last), commits.size(), stats::kMinForSteps);
     if (is_sure) text += style.ascii ? report::to_ascii(line) : line;
   }
   if (stepped.pending)
@@ -456,14 +456,14 @@ std::string steps_text(const SteppedSeries& stepped, const report::Style& style)
 std::string sessions_text(const std::vector<SessionLine>& sessions, const report::Style& style) {
   report::Table table =
       make_table({"session", "began (UTC)", "commit", "branch", "machine", "host", "commands"});
-  for (const SessionLine& one : sessions)
-    table.rows.push_back({{one.uuid.substr(0, kShownOfId)},
-                          {minute_text(one.began)},
-                          {short_commit(one.commit)},
-                          {one.branch},
-                          {one.machine_class},
-                          {one.host},
-                          {fmt::format("{}{}", one.results, one.complete ? "" : ", cut short")}});
+  for (const SessionLine& line : sessions)
+    table.rows.push_back({{line.uuid.substr(0, kShownOfId)},
+                          {minute_text(line.began)},
+                          {short_commit(line.commit)},
+                          {line.branch},
+                          {line.machine_class},
+                          {line.host},
+                          {fmt::format("{}{}", line.results, line.complete ? "" : ", cut short")}});
   for (const std::size_t column : {3U, 4U, 5U}) table.columns[column].goes = report::Less::Place;
   table.steps.push_back({.less = report::Less::Place});
   return report::terminal_text(table, style);
@@ -471,11 +471,11 @@ std::string sessions_text(const std::vector<SessionLine>& sessions, const report
 
 std::string benchmarks_text(const std::vector<Variant>& variants, const report::Style& style) {
   report::Table table = make_table({"benchmark", "role", "command", "machine"});
-  for (const Variant& one : variants)
-    table.rows.push_back({{one.benchmark},
-                          {one.role},
-                          {one.command},
-                          {one.machine_class + ": " + machine_text(one.machine)}});
+  for (const Variant& variant : variants)
+    table.rows.push_back({{variant.benchmark},
+                          {variant.role},
+                          {variant.command},
+                          {variant.machine_class + ": " + machine_text(variant.machine)}});
   return report::terminal_text(table, style);
 }
 
@@ -490,18 +490,19 @@ std::string series_text(const SteppedSeries& stepped, const report::Style& style
   table.steps.push_back({.less = report::Less::Date});
   for (const std::size_t column : {2U, 3U}) table.columns[column].cut = report::Cut::Nothing;
   Drawing drawing{style.ascii};
-  for (const Observation& one : trend.commits)
-    for (const double end : {one.value - one.reach(), one.value + one.reach()})
+  for (const Observation& observation : trend.commits)
+    for (const double end :
+         {observation.value - observation.reach(), observation.value + observation.reach()})
       drawing.scale.include(end);
   for (std::size_t i = 0; i < trend.commits.size(); ++i) {
-    const Observation& one = trend.commits[i];
-    const double reach = one.reach();
-    report::TableRow& row = table.rows.emplace_back(
-        report::TableRow{{one.commit.empty() ? "-" : short_commit(one.commit)},
-                         {minute_text(one.began)},
-                         {value_text(stepped, one)},
-                         {},
-                         {drawing.draw(one.value, one.value - reach, one.value + reach)}});
+    const Observation& observation = trend.commits[i];
+    const double reach = observation.reach();
+    report::TableRow& row = table.rows.emplace_back(report::TableRow{
+        {observation.commit.empty() ? "-" : short_commit(observation.commit)},
+        {minute_text(observation.began)},
+        {value_text(stepped, observation)},
+        {},
+        {drawing.draw(observation.value, observation.value - reach, observation.value + reach)}});
     if (i > 0) row[3] = {change_text(stepped, i), choose_ink(stepped, i)};
   }
   for (const KnownStep& known : stepped.steps)

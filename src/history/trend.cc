@@ -111,17 +111,17 @@ bool may_be_step(const Trend& trend, std::size_t at) {
 /// Returns the mean, weighted by the inverse variances if all errors are known and positive.
 LogRatio weighted_mean(std::span<const LogRatio> ratios) {
   const bool has_weights =
-      std::ranges::all_of(ratios, [](const LogRatio& one) { return one.error > 0.0; });
+      std::ranges::all_of(ratios, [](const LogRatio& ratio) { return ratio.error > 0.0; });
   double weights = 0.0;
   double sum = 0.0;
   double squares = 0.0;
   bool has_errors = true;
-  for (const LogRatio& one : ratios) {
-    const double weight = has_weights ? 1.0 / (*one.error * *one.error) : 1.0;
+  for (const LogRatio& ratio : ratios) {
+    const double weight = has_weights ? 1.0 / (*ratio.error * *ratio.error) : 1.0;
     weights += weight;
-    sum += weight * one.value;
-    has_errors = has_errors && one.error.has_value();
-    squares += weight * weight * one.error.value_or(0.0) * one.error.value_or(0.0);
+    sum += weight * ratio.value;
+    has_errors = has_errors && ratio.error.has_value();
+    squares += weight * weight * ratio.error.value_or(0.0) * ratio.error.value_or(0.0);
   }
   LogRatio mean{.value = sum / weights};
   if (has_errors) mean.error = std::sqrt(squares) / weights;
@@ -250,10 +250,10 @@ Trend make_trend(const Series& series, Against against) {
   std::vector<std::vector<SessionPart>> parts(trend.commits.size());
   for (std::size_t i = 0; i < all.size(); ++i) parts[place_of[i]].push_back(all[i]);
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const Merged one = merge_sessions(parts[i], between);
-    trend.commits[i].value = one.ratio.value;
-    trend.commits[i].error = one.ratio.error;
-    trend.commits[i].degrees = one.degrees;
+    const Merged merged = merge_sessions(parts[i], between);
+    trend.commits[i].value = merged.ratio.value;
+    trend.commits[i].error = merged.ratio.error;
+    trend.commits[i].degrees = merged.degrees;
   }
   return trend;
 }
@@ -303,8 +303,9 @@ Result<SteppedSeries> with_steps(Loader& loader, Series series, Against against)
   const auto& commits = stepped.trend.commits;
   std::vector<stats::SeriesPoint> points;
   points.reserve(commits.size());
-  for (const Observation& one : commits)
-    points.push_back({one.value, one.error.value_or(0.0) * one.error.value_or(0.0)});
+  for (const Observation& observation : commits)
+    points.push_back(
+        {observation.value, observation.error.value_or(0.0) * observation.error.value_or(0.0)});
   raise_small_variances(points);
   stats::SeriesSteps found = stats::find_steps(points, kConfidence95);
   allow_for_links(stepped.trend, found.steps);

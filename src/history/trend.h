@@ -50,11 +50,11 @@ enum class Against : unsigned char {
 struct Observation {
   std::int64_t began = 0;         ///< the first of them
   std::string commit{};           ///< empty: not known, and the session is on its own
-  double value = 0.0;             ///< its logarithm, or the ratio's, if Trend says so
+  double value = 0.0;             ///< value; if Trend says so, its logarithm or the ratio's
   std::optional<double> error{};  ///< standard error of the value, from within sessions
-  double link_error = 0.0;        ///< and of linked anchors, which neighbours share
+  double link_error = 0.0;        ///< standard error of linked anchors, which neighbours share
   double degrees = 1.0;           ///< degrees of freedom of `error`
-  Endings endings{};              ///< how runs ended in sessions in which some failed
+  Endings endings{};              ///< endings of runs, from sessions in which a run failed
 
   /// Returns the standard error from both sources.
   std::optional<double> whole_error() const;
@@ -86,7 +86,7 @@ struct KnownStep {
   stats::Step step{};
   StepState state = StepState::Alarm;
   std::string id{};    ///< the word for `ack`
-  std::string note{};  ///< of the acknowledgement
+  std::string note{};  ///< note of the acknowledgement
 };
 
 /// A series with its steps.

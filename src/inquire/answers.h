@@ -80,7 +80,7 @@ void add_thread_line(const cores::ThreadSample& sample, const std::vector<std::s
 struct Watching {
   std::chrono::nanoseconds interval{};
   std::optional<std::chrono::nanoseconds> during{};  ///< nullopt: until the processes end
-  std::chrono::nanoseconds time_ahead{};             ///< of the time of day to `now`
+  std::chrono::nanoseconds time_ahead{};             ///< what the time of day is ahead of `now`
   std::function<std::chrono::nanoseconds()> now;
   std::function<void(std::chrono::nanoseconds)> wait;  ///< may come back early
   std::function<bool()> is_over;                       ///< the user wants an end

@@ -26,8 +26,8 @@ std::string comma_separated(const std::vector<std::string>& words) {
 /// Returns how to switch something off: --tune for a session if it can, else `otherwise`.
 std::string remedy_by_tune(const MachineFacts& facts, const std::string& name,
                            const std::string& otherwise) {
-  const auto has = [&](const std::string& one) {
-    return std::ranges::find(facts.tunable, one) != facts.tunable.end();
+  const auto has = [&](const std::string& text) {
+    return std::ranges::find(facts.tunable, text) != facts.tunable.end();
   };
   if (has(name)) return "sudo lauka --tune ...";
   if (has("+" + name)) return "sudo lauka --tune=+" + name + " ...";

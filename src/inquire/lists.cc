@@ -184,19 +184,19 @@ std::vector<MetricLine> metrics_here(
     bool has_tree_peak, const CoreUse& cores) {
   std::vector<MetricLine> lines;
   lines.reserve(std::size(kBuiltInMetrics) + std::size(kMade));
-  for (const BuiltInMetric& one : kBuiltInMetrics)
-    lines.push_back({std::string(one.name), std::string(unit_symbol(one.unit)),
-                     yes_or_no(one.name != kTreePeakMemory || has_tree_peak),
-                     std::string(one.meaning)});
+  for (const BuiltInMetric& metric : kBuiltInMetrics)
+    lines.push_back({std::string(metric.name), std::string(unit_symbol(metric.unit)),
+                     yes_or_no(metric.name != kTreePeakMemory || has_tree_peak),
+                     std::string(metric.meaning)});
   add_core_lines(cores, lines);
-  for (const KnownMetric& one : kMade) {
-    const bool is_by_option = one.needs.starts_with("--");
-    const auto events = split(one.needs, ',');
+  for (const KnownMetric& metric : kMade) {
+    const bool is_by_option = metric.needs.starts_with("--");
+    const auto events = split(metric.needs, ',');
     const bool is_here =
-        is_by_option || one.needs.empty() || can_count({events.begin(), events.end()});
-    lines.push_back({std::string(one.name), std::string(one.unit),
-                     is_by_option ? std::string(one.needs) : yes_or_no(is_here),
-                     std::string(one.meaning)});
+        is_by_option || metric.needs.empty() || can_count({events.begin(), events.end()});
+    lines.push_back({std::string(metric.name), std::string(metric.unit),
+                     is_by_option ? std::string(metric.needs) : yes_or_no(is_here),
+                     std::string(metric.meaning)});
   }
   return lines;
 }

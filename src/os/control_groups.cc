@@ -216,7 +216,8 @@ namespace {
 /// The groups that limit this process by one controller, and the names of their files.
 struct Limiting {
   bool is_version_2 = false;
-  std::vector<std::string> folders{};  ///< its own group's first, then those above it
+  std::vector<std::string>
+      folders{};  ///< folders of the control groups: lauka's own first, then its parents
 };
 
 Limiting find_limiting(const LinuxCalls& calls, std::string_view controller) {

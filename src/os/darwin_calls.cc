@@ -65,7 +65,7 @@ static_assert(POSIX_SPAWN_SETSIGDEF == kSpawnSetDefaultSignals);
 static_assert(POSIX_SPAWN_SETSIGMASK == kSpawnSetSignalMask);
 static_assert(POSIX_SPAWN_START_SUSPENDED == kSpawnSuspended);
 static_assert(POSIX_SPAWN_CLOEXEC_DEFAULT == kSpawnCloseOnExec);
-static_assert(NGROUPS_MAX == kMostGroups);
+static_assert(NGROUPS_MAX == kMaxGroups);
 static_assert(CTL_KERN == kCtlKern && KERN_KDEBUG == kKernKdebug);
 static_assert(KERN_KDEFLAGS == kKdSetFlags);
 static_assert(KERN_KDENABLE == kKdEnable && KERN_KDSETBUF == kKdSetBuf);

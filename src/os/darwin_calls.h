@@ -42,7 +42,7 @@ struct ProcessUsage {
   std::uint64_t cycles = 0;
   std::array<std::uint64_t, 4> not_read_3{};  ///< the last of flavour 4
   std::uint64_t flags = 0;
-  std::uint64_t p_user_time = 0;  ///< on performance cores, as the next
+  std::uint64_t p_user_time = 0;  ///< nanoseconds of user time on performance cores
   std::uint64_t p_system_time = 0;
   std::array<std::uint64_t, 2> not_read_4{};
   std::uint64_t energy_nj = 0;
@@ -124,7 +124,7 @@ inline constexpr std::uint16_t kSpawnSuspended = 0x80;
 inline constexpr std::uint16_t kSpawnCloseOnExec = 0x4000;
 
 /// NGROUPS_MAX: more groups are refused with EINVAL. The first one is the effective group.
-inline constexpr int kMostGroups = 16;
+inline constexpr int kMaxGroups = 16;
 
 /// SpawnRequest::qos_clamp: nothing of the process is above this class, which runs on efficiency
 /// cores. Source: XNU osfmk/mach/task_policy.h.
@@ -161,15 +161,15 @@ struct SpawnRequest {
   const char* path = nullptr;
   char* const* argv = nullptr;
   char* const* environment = nullptr;
-  const char* folder = nullptr;  ///< to start in; null: lauka's own
+  const char* folder = nullptr;  ///< folder to start in; null: lauka's own
   int input = -1;                ///< descriptors that become 0, 1 and 2
   int output = -1;
   int error = -1;
   const int* inherited = nullptr;  ///< besides them, kept open under kSpawnCloseOnExec
   std::size_t inherited_count = 0;
   std::uint16_t flags = 0;                    ///< kSpawn...; the process group is a new one
-  const sigset_t* default_signals = nullptr;  ///< of kSpawnSetDefaultSignals
-  const sigset_t* signal_mask = nullptr;      ///< of kSpawnSetSignalMask
+  const sigset_t* default_signals = nullptr;  ///< signals for kSpawnSetDefaultSignals
+  const sigset_t* signal_mask = nullptr;      ///< signals for kSpawnSetSignalMask
   int qos_clamp = 0;                          ///< 0 none, 1 utility, 2 background, 3 maintenance
   const SpawnIdentity* identity = nullptr;    ///< null: as lauka itself
 };

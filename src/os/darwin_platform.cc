@@ -80,7 +80,7 @@ void drop_front(int fd, off_t size, off_t keep) {
 int join_groups(const User& user) {
   // Unlike setgroups, it lets the system look further memberships up by the user's id.
   if (initgroups(user.name.c_str(), static_cast<int>(user.group)) == 0) return 0;
-  const std::size_t count = std::min<std::size_t>(user.groups.size(), kMostGroups);
+  const std::size_t count = std::min<std::size_t>(user.groups.size(), kMaxGroups);
   return setgroups(static_cast<int>(count), user.groups.data());  // one without an account
 }
 

@@ -27,8 +27,8 @@ class RustName {
 
  private:
   // Backward references could make a short symbol endless.
-  static constexpr std::size_t kMostBytes = 4096;
-  static constexpr std::size_t kMostDepth = 64;
+  static constexpr std::size_t kMaxBytes = 4096;
+  static constexpr std::size_t kMaxDepth = 64;
 
   /// Ends the reading, also of what is too long or too deep.
   void fail() {
@@ -53,7 +53,7 @@ class RustName {
   void put(std::string_view text) {
     if (is_silent_) return;
     out_ += text;
-    if (out_.size() > kMostBytes) fail();
+    if (out_.size() > kMaxBytes) fail();
   }
 
   static bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -104,7 +104,7 @@ class RustName {
   void refer_back(Read read) {
     const std::size_t here = at_ - 1;
     const std::uint64_t to = base62();
-    if (failed_ || to >= here || depth_ > kMostDepth) return fail();
+    if (failed_ || to >= here || depth_ > kMaxDepth) return fail();
     const std::size_t after = std::exchange(at_, static_cast<std::size_t>(to));
     read();
     if (!failed_) at_ = after;
@@ -121,7 +121,7 @@ class RustName {
   /// Returns true if the list of its arguments was left open, as `keeps_open` wants.
   bool path(bool in_value, bool keeps_open = false) {
     bool is_open = false;
-    if (++depth_ > kMostDepth) fail();
+    if (++depth_ > kMaxDepth) fail();
     switch (next()) {
       case 'C':
         disambiguator();
@@ -215,7 +215,7 @@ class RustName {
   }
 
   void type() {
-    if (++depth_ > kMostDepth) fail();
+    if (++depth_ > kMaxDepth) fail();
     const char c = next();
     if (const auto name = basic_type(c); !name.empty())
       put(name);

@@ -39,7 +39,7 @@ bool is_standard_output(const std::string& target);
 /// of the file ("cannot be read: No such file or directory").
 Result<std::string> read_file(const std::string& path, std::size_t most_bytes);
 
-/// That a system call failed with `error`: `what`, a colon and the system's words.
+/// Returns the error of a failed system call: `what`, a colon and the system's words for `error`.
 Error system_error(std::string what, int error, std::string remedy = "");
 
 /// Returns the error that `target` cannot be written, and why.
@@ -104,7 +104,7 @@ class MetricFiles : NonCopyable {
  public:
   /// The output of runs to one of them.
   struct Written {
-    std::size_t place = 0;  ///< of the run in its batch
+    std::size_t place = 0;  ///< place of the run in its batch
     std::string text{};
     bool is_whole = true;  ///< false: it is no file, or larger than 1 MB
   };

@@ -41,12 +41,12 @@ struct SharedProgram {
   char** region = nullptr;            ///< the place of kRegionVariable; null without a region
   const SharedUser* user = nullptr;   ///< null: lauka's own
   const char* input_path = nullptr;   ///< null: /dev/null
-  const char* output_path = nullptr;  ///< of Sink::File
+  const char* output_path = nullptr;  ///< file of Sink::File
   const char* folder = nullptr;       ///< null: lauka's own
   Sink sink = Sink::Null;
   bool is_kept = false;                 ///< Output::kept
   std::uint32_t jobs = 1;               ///< copies that are one run
-  bool jobs_outlive_failure = false;    ///< of one of them
+  bool jobs_outlive_failure = false;    ///< true: a copy's failure does not end its fellow copies
   char* job_digits = nullptr;           ///< the number of each copy in its environment
   std::int64_t timeout_ns = 0;          ///< 0: none
   const unsigned long* cpus = nullptr;  ///< a bit for each CPU it may run on; null: as it is
@@ -58,10 +58,10 @@ static_assert(std::is_trivially_copyable_v<Outcome>);
 
 /// The result of the copies of a program that were one run.
 struct SharedJobs {
-  bool are_all_over = false;  ///< and this struct is complete
+  bool are_all_over = false;  ///< true if this struct is complete
   bool has_failed = false;    ///< they were killed because of this one:
   Outcome outcome{};
-  std::int64_t exec_ns = 0;  ///< of the first
+  std::int64_t exec_ns = 0;  ///< CLOCK_MONOTONIC when the first copy began
   std::int64_t end_ns = 0;   ///< end of the last job
   Usage usage{};             ///< sum over the jobs, without wall time
 };
@@ -81,11 +81,11 @@ struct SharedLaunch {
 };
 
 struct SharedEnded {
-  Outcome outcome{};  ///< without survivors
+  Outcome outcome{};  ///< outcome without survivors
   Usage usage;
   std::int64_t whole_ns = 0;
   std::int64_t began_ns = 0;  ///< CLOCK_MONOTONIC, before anything was done for this run
-  std::int64_t exec_ns = 0;   ///< likewise, where its wall time begins
+  std::int64_t exec_ns = 0;   ///< CLOCK_MONOTONIC, where the wall time begins
   std::size_t readings = 0;   ///< first of its readings in SharedState::readings
   std::size_t reading_count = 0;
   int counter_error = 0;
@@ -109,7 +109,8 @@ struct SharedState {
   std::array<char, 4096> group{};
   /// The same for programs with CPUs of their own, if the other is empty.
   std::array<char, 4096> group_on_own_cpus{};
-  bool ignores_own_cpus = false;  ///< of programs; this memory begins as zeros
+  bool ignores_own_cpus =
+      false;  ///< true: programs' own CPUs are not set; false is how this memory begins
 
   bool go_on_after_failure = false;
   std::size_t launch_count = 0;

@@ -79,8 +79,8 @@ inline constexpr std::uint64_t kPerfReadGroup = 8;
 
 /// The processes and CPUs that a counter counts.
 struct CounterPlace {
-  int thread = 0;  ///< its id; 0: the calling one; -1: whatever runs on `cpu`
-  int cpu = -1;    ///< on that CPU only; -1: on all
+  int thread = 0;  ///< thread's id; 0: the calling thread; -1: any thread on `cpu`
+  int cpu = -1;    ///< CPU; -1: every CPU
 };
 
 /// The facts about a program's file that decide whether a process that executes it keeps its
@@ -88,14 +88,14 @@ struct CounterPlace {
 struct ProgramFile {
   std::uint32_t user = 0;
   std::uint32_t group = 0;
-  std::uint32_t mode = 0;             ///< st_mode of stat(2)
-  bool is_on_nosuid = false;          ///< its mount ignores setuid, setgid and capabilities
-  std::string capabilities{};         ///< bytes of the attribute security.capability; empty: none
-  std::optional<std::string> head{};  ///< its first bytes, at most kMostOfHead; nullopt: unreadable
+  std::uint32_t mode = 0;      ///< st_mode of stat(2)
+  bool is_on_nosuid = false;   ///< true if the file's mount ignores setuid, setgid and capabilities
+  std::string capabilities{};  ///< bytes of the attribute security.capability; empty: none
+  std::optional<std::string> head{};  ///< first bytes, at most kMaxHeadBytes; nullopt: unreadable
 };
 
 /// The bytes of a script in which Linux looks for its interpreter.
-inline constexpr std::size_t kMostOfHead = 256;
+inline constexpr std::size_t kMaxHeadBytes = 256;
 
 /// The part of Linux that the perf engine uses. Each call is one system call, reads one file or
 /// describes one, without decisions.
@@ -118,7 +118,7 @@ struct LinuxCalls {
   /// Returns the CPUs that this program and its children may run on, ascending.
   std::vector<std::uint32_t> (*allowed_cpus)();
 
-  /// From now on the calling thread runs on these CPUs only. Gives 0, or minus errno.
+  /// Binds the calling thread to these CPUs. Returns 0, or minus errno.
   int (*run_on)(const std::vector<std::uint32_t>& cpus);
 
   /// Returns the first 64 KB of a file; nullopt if it cannot be read.

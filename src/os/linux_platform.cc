@@ -96,7 +96,7 @@ void unmap_ring(void* ring, std::size_t bytes) {
   munmap(ring, bytes);
 }
 
-constexpr std::size_t kMostRead = 65536;  // bytes of a file
+constexpr std::size_t kMaxReadBytes = 65536;  // bytes of a file
 constexpr std::size_t kWordBits = 8 * sizeof(unsigned long);
 
 std::vector<std::uint32_t> allowed_cpus() {
@@ -126,7 +126,7 @@ int run_on(const std::vector<std::uint32_t>& cpus) {
 
 std::optional<std::string> read_file(const std::string& path) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  return file ? read_rest(file.get(), kMostRead) : std::nullopt;
+  return file ? read_rest(file.get(), kMaxReadBytes) : std::nullopt;
 }
 
 std::vector<std::string> list_folder(const std::string& path) {
@@ -160,7 +160,7 @@ std::optional<ProgramFile> describe_program(const std::string& path) {
       getxattr(path.c_str(), "security.capability", attribute.data(), attribute.size());
   if (size > 0) file.capabilities.assign(attribute.data(), static_cast<std::size_t>(size));
   const Descriptor opened(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (opened) file.head = read_rest(opened.get(), kMostOfHead);
+  if (opened) file.head = read_rest(opened.get(), kMaxHeadBytes);
   return file;
 }
 
@@ -190,7 +190,7 @@ class FilesBelow final : public SettingFiles {
 
   std::optional<std::string> read(const std::string& path) override {
     const Descriptor file = open(path, O_RDONLY | O_NONBLOCK);
-    return file ? read_rest(file.get(), kMostRead) : std::nullopt;
+    return file ? read_rest(file.get(), kMaxReadBytes) : std::nullopt;
   }
 
   Result<std::optional<std::string>> read_journal(const std::string& path) override {

@@ -47,7 +47,7 @@ bool is_mount_point(const char* path);
 /// call.
 void when_parent_dies(int signal_number);
 
-/// For nanosleep(2) and the like.
+/// Returns `time` for nanosleep(2) and similar calls.
 inline timespec to_timespec(std::chrono::nanoseconds time) {
   constexpr std::int64_t ns_per_second = 1'000'000'000;
   return {static_cast<time_t>(time.count() / ns_per_second),

@@ -31,7 +31,7 @@ namespace lauka::os {
 
 namespace {
 
-constexpr std::size_t kMostOfDevice = std::size_t{1} << 20U;
+constexpr std::size_t kMaxOfDevice = std::size_t{1} << 20U;
 
 /// access(2) for the effective user, who differs from the real one under ActAs.
 int may(const std::string& path, int mode) {
@@ -73,7 +73,7 @@ std::string interpreter_in(std::string_view head) {
 /// execve says "no such file" also when only the interpreter of a script is missing: name it.
 std::string missing_interpreter(const std::string& path) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  std::array<char, kMostOfHead> head{};
+  std::array<char, kMaxHeadBytes> head{};
   const ssize_t got = file ? read(file.get(), head.data(), head.size()) : 0;
   std::string interpreter =
       interpreter_in({head.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))});
@@ -97,7 +97,7 @@ Result<std::string> if_runnable(const std::string& word, const std::string& path
   return path;
 }
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
+constexpr std::size_t kMaxBytes = std::size_t{1} << 20U;
 constexpr std::size_t kDigits = 10;  // what a number in a name is filled up to
 
 std::string file_name(std::uint64_t number) {
@@ -122,7 +122,7 @@ class FilesInFolder final : public MetricFiles {
     for (std::size_t place = 0; place < Launcher::kMaxBatch; ++place) {
       const std::string name = file_name(first + place);
       if (!std::ranges::binary_search(names, name)) continue;
-      auto text = read_whole(folder_.open_file(name).get(), kMostBytes);
+      auto text = read_whole(folder_.open_file(name).get(), kMaxBytes);
       all.push_back({place, text.value_or(""), text.has_value()});
     }
     folder_.clear();
@@ -135,7 +135,7 @@ class FilesInFolder final : public MetricFiles {
 };
 
 constexpr std::string_view kFolderPrefix = "lauka-private-";
-constexpr int kMostTries = 10;
+constexpr int kMaxTries = 10;
 
 constexpr int kDeepest = 64;  // levels removed: a descriptor is open for each
 
@@ -196,7 +196,7 @@ std::vector<std::string> places() {
 std::optional<std::pair<std::string, Descriptor>> new_folder(const std::filesystem::path& below) {
   // Between the two calls another start may take it for one that was left, or somebody put another
   // in its place: a new one is empty.
-  for (int i = 0; i < kMostTries; ++i) {
+  for (int i = 0; i < kMaxTries; ++i) {
     std::string path = (below / (std::string(kFolderPrefix) + "XXXXXX")).string();
     if (mkdtemp(path.data()) == nullptr) break;
     auto lock = locked(AT_FDCWD, path);
@@ -364,7 +364,7 @@ Result<std::string> find_program(const std::string& word, const std::optional<st
 
 namespace {
 
-constexpr int kMostInterpreters = 5;  // the kernel follows so many for one script
+constexpr int kMaxInterpreters = 5;  // the kernel follows so many for one script
 
 /// The rights of a process before it executes a program.
 struct Credentials {
@@ -447,7 +447,7 @@ std::optional<UncountedFile> find_uncounted(const ProgramSpec& spec, const Linux
   const ActAs user(spec.user);
   if (!found || !user.error().empty()) return std::nullopt;
   std::string path = seen_from(spec.folder, *found);
-  for (int i = 0; i <= kMostInterpreters; ++i) {
+  for (int i = 0; i <= kMaxInterpreters; ++i) {
     const auto file = calls.describe_program(path);
     if (!file) return std::nullopt;
     const std::string interpreter = interpreter_in(file->head.value_or(""));
@@ -546,7 +546,7 @@ Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
     return too_large;
   // Typed text is short, and /dev/zero has no end.
   const bool is_device = S_ISCHR(there.st_mode) || S_ISBLK(there.st_mode);
-  const std::size_t most = is_device ? std::min(most_bytes, kMostOfDevice) : most_bytes;
+  const std::size_t most = is_device ? std::min(most_bytes, kMaxOfDevice) : most_bytes;
   auto bytes = read_rest(file.get(), most + 1);
   if (!bytes) return cannot_read(errno);
   if (bytes->size() > most) return too_large;

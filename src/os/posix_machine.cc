@@ -106,7 +106,7 @@ namespace {
 
 constexpr int kSteps = 16;
 /// Readings before the clock is thought to have stopped; one step of 10 ms fits in even at 10 ns.
-constexpr int kMostReadings = 2'000'000;
+constexpr int kMaxReadings = 2'000'000;
 
 }  // namespace
 
@@ -114,7 +114,7 @@ std::chrono::nanoseconds observed_step(const Clock& clock) {
   std::chrono::nanoseconds smallest{};
   std::chrono::nanoseconds before = clock.now();
   int steps = 0;
-  for (int i = 0; i < kMostReadings && steps < kSteps; ++i) {
+  for (int i = 0; i < kMaxReadings && steps < kSteps; ++i) {
     const std::chrono::nanoseconds now = clock.now();
     if (now == before) continue;
     smallest = steps == 0 ? now - before : std::min(smallest, now - before);

@@ -121,7 +121,7 @@ void note_suspension(int /*signal_number*/) {
   errno = saved;
 }
 
-/// As the kernel does with a pending suspension.
+/// Drops a pending suspension, as the kernel does.
 void note_resumption(int /*signal_number*/) {
   suspension_is_due = 0;
 }

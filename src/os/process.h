@@ -32,7 +32,7 @@ using Sink = OutputKind;
 /// The destination of standard output and error.
 struct Output {
   Sink sink = Sink::Null;
-  std::string path{};  ///< of Sink::File: emptied before each run
+  std::string path{};  ///< path of Sink::File, emptied before each run
   bool kept = false;   ///< output goes to unnamed files first (Launcher::kept_bytes), so that no
                        ///< reader slows the run, and to its destination at the end
   bool has_listener = false;  ///< Launch::listener gets output first; not with `kept`
@@ -41,24 +41,24 @@ struct Output {
 /// The kept parts of a run.
 enum class Kept : unsigned char { Output, Error };
 
-/// At least so many bytes at the end of a run's output are kept.
-inline constexpr std::uint64_t kMostKept = std::uint64_t{64} << 20U;
+/// Bytes that are kept at least of the end of a run's output.
+inline constexpr std::uint64_t kMaxKeptBytes = std::uint64_t{64} << 20U;
 
 /// A program to run.
 struct ProgramSpec {
   std::vector<std::string> words;  ///< argv, at least one
   Input input{};
   Output output{};
-  std::string folder{};  ///< it runs in this one, as after cd; empty: lauka's own
+  std::string folder{};  ///< folder that the program runs in, as after cd; empty: lauka's own
   std::optional<std::chrono::nanoseconds> timeout{};
   std::vector<std::string> environment{};  ///< NAME=VALUE, added to lauka's own or instead of it;
                                            ///< its PATH finds the program
   std::uint32_t jobs = 1;             ///< copies that are one run, numbered from 0 in LAUKA_JOB
   bool jobs_outlive_failure = false;  ///< if one fails, the others go on; else they are killed
   std::string launch_variable{};      ///< NAME that each launch gives a value; empty: none
-  bool has_region = false;            ///< it gets memory for its region (lauka/region.h)
-  std::optional<User> user{};         ///< runs it and opens its files; nullopt: lauka's own
-  std::vector<std::uint32_t> cpus{};  ///< Linux: it runs on these only; empty: on any
+  bool has_region = false;     ///< true: the program gets memory for its region (lauka/region.h)
+  std::optional<User> user{};  ///< runs it and opens its files; nullopt: lauka's own
+  std::vector<std::uint32_t> cpus{};            ///< Linux: it runs on these only; empty: on any
   CorePreference prefer = CorePreference::Any;  ///< macOS: by its quality-of-service class
 };
 
@@ -132,11 +132,11 @@ class SampleListener : NonCopyable {
 struct Launch {
   ProgramId program = 0;
   CounterSetId counters = kNoCounters;
-  std::vector<RunWatch*> watches{};     ///< not null; they outlive the run
+  std::vector<RunWatch*> watches{};     ///< watches, not null; they outlive the run
   bool counts_calling_threads = false;  ///< macOS: threads that enter its region count themselves
-  std::string value{};                  ///< of the program's launch_variable
-  OutputListener* listener = nullptr;   ///< of Output::has_listener; outlives the run, which is
-                                        ///< alone in its request
+  std::string value{};                  ///< value of the program's launch_variable
+  OutputListener* listener = nullptr;   ///< listener of Output::has_listener; outlives the run,
+                                        ///< which is alone in its request
   SampleListener* samples = nullptr;    ///< of a sampling counter; outlives the run, which is alone
                                         ///< in its request
   std::string group{};  ///< file by which it joins a control group (setting_files.h), alone in its
@@ -163,31 +163,33 @@ struct RegionUse {
   std::uint64_t lost_locks = 0;  ///< begins or ends that waited a second for one that was going on
   bool is_open = false;          ///< the last one has not ended
 
-  /// With Launch::counts_calling_threads (macOS), from each thread's first begin to its last end:
+  /// Counts with Launch::counts_calling_threads (macOS), from each thread's first begin to its last
+  /// end.
   std::uint64_t instructions = 0;
   std::uint64_t cycles = 0;
-  std::uint64_t uncounted_threads = 0;  ///< of which these are not known
+  std::uint64_t uncounted_threads = 0;  ///< number of threads whose counts are unknown
 };
 
-/// How far a run moved the position in its standard input; mapping a file does not move it.
-/// Unknown: it was not a regular file.
+/// The distance by which a run moved the position in its standard input; mapping a file does not
+/// move it. Unknown: it was not a regular file.
 enum class InputRead : unsigned char { Unknown, Nothing, Part, All };
 
 /// One run that has ended. Times, rusage and counters belong to it alone.
 struct Ended {
   Outcome outcome;
   Usage usage;
-  std::chrono::nanoseconds whole{};  ///< with everything the launcher did for this run
+  std::chrono::nanoseconds whole{};  ///< time of the run with all that the launcher did for it
   std::vector<Reading> readings{};   ///< one per counter of its set; empty with a counter_error
   int counter_error = 0;             ///< errno of the counter that could not be opened or read
   int optional_error = 0;   ///< errno of an optional counter that could not be opened: all read 0
-  std::size_t orphans = 0;  ///< of the run, ended before it: in the counters, but not in rusage
+  std::size_t orphans = 0;  ///< processes of the run that ended before it did: the counters have
+                            ///< them, rusage does not
   /// Processes of a run that ended by itself that went on after it; 0 where it is not known
   /// (macOS).
   std::size_t outlived = 0;
   InputRead input = InputRead::Unknown;
-  bool was_enough = false;               ///< its listener ended it
-  std::optional<RegionUse> region{};     ///< of a program that has one
+  bool was_enough = false;               ///< true if the listener ended the run
+  std::optional<RegionUse> region{};     ///< use of the region; nullopt: the program has none
   std::optional<KernelTotals> totals{};  ///< nullopt if the kernel does not report them
 };
 
@@ -220,7 +222,7 @@ class Launcher : NonCopyable {
   virtual std::string error_output_end() const = 0;
 
   /// Returns how much the latest run wrote, if that is kept, and reads a part of it, as many bytes
-  /// as there are. Bytes before the last kMostKept may read as 0.
+  /// as there are. Bytes before the last kMaxKeptBytes may read as 0.
   virtual std::uint64_t kept_bytes(Kept /*which*/) const { return 0; }
   virtual std::size_t read_kept(Kept /*which*/, std::uint64_t /*from*/,
                                 std::span<char> /*into*/) const {

@@ -160,7 +160,7 @@ void set(std::vector<std::string>& environment, const std::string& variable) {
 
 }  // namespace
 
-/// How long it is waited for: until a deadline, which comes soon after an interruption.
+/// The time to wait for the program: until a deadline, which comes soon after an interruption.
 class ProgramAside::Patience {
  public:
   /// `group` is asked to end when lauka is.

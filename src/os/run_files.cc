@@ -197,7 +197,7 @@ void RunFiles::keep_small(bool is_kept) const {
     if (fstat(fd, &file) == 0 && file.st_blocks * 512 > limit) drop_front(fd, file.st_size, kept);
   };
   if (!is_kept) return bound(error_file_.get(), kErrorFileLimit, kErrorFileKept);
-  constexpr auto most = static_cast<off_t>(kMostKept);
+  constexpr auto most = static_cast<off_t>(kMaxKeptBytes);
   for (const int fd : {error_file_.get(), output_file_.get()}) bound(fd, 2 * most, most);
 }
 

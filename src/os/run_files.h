@@ -35,7 +35,7 @@ struct StandardFiles {
 /// Files that a run names itself.
 struct NamedFiles {
   const char* input = nullptr;                                         ///< null if not named
-  const char* output = nullptr;                                        ///< likewise
+  const char* output = nullptr;                                        ///< output file; null: none
   std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max();  ///< the run's
 };
 
@@ -112,11 +112,11 @@ class RunFiles {
   }
 
   /// Takes the contents of the pipes, or a part if a program writes faster.
-  void drain() { drain_at_most(kMostPieces); }
+  void drain() { drain_at_most(kMaxPieces); }
 
   /// The same while a run goes on: at most one piece if there is a listener, since its work may
   /// take time in which nothing else is watched.
-  void drain_some() { drain_at_most(listening_.listener != nullptr ? 1 : kMostPieces); }
+  void drain_some() { drain_at_most(listening_.listener != nullptr ? 1 : kMaxPieces); }
 
   /// Returns when the listener was satisfied, by Listening::now; nullopt if it was not.
   std::optional<std::int64_t> enough_ns() const { return enough_ns_; }
@@ -141,7 +141,7 @@ class RunFiles {
   Descriptor output_file_;  ///< takes standard output where that is kept
   Pipe output_;
   Pipe error_;
-  static constexpr int kMostPieces = 64;  // more than pipes hold, so that no run's end is lost
+  static constexpr int kMaxPieces = 64;  // more than pipes hold, so that no run's end is lost
 
   void drain_at_most(int most_pieces);
   void copy(Kept which, int from, int to, int most_pieces);

@@ -12,8 +12,8 @@
 namespace lauka::os {
 
 /// The files through which Linux shows and takes its settings, and the journal of their changes.
-/// Each call is one step that happens or not, so that tests can stop after any. Paths are absolute;
-/// one with a symbolic link in it is refused (ELOOP or ENOTDIR).
+/// Files of settings. Each call is one step, so that tests can stop after any step. Paths are
+/// absolute; a path with a symbolic link in it is refused (ELOOP or ENOTDIR).
 class SettingFiles : NonCopyable {
  public:
   virtual ~SettingFiles() = default;

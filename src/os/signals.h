@@ -7,7 +7,7 @@
 
 namespace lauka::os {
 
-/// From now on a file that may not grow (ulimit -f) is an error of the write to it, instead of a
+/// Makes a write to a file that may not grow (ulimit -f) fail, instead of a
 /// signal that ends this process without a word.
 void report_large_files();
 
@@ -40,7 +40,7 @@ class HoldSignals : NonCopyable {
   HoldSignals();
   ~HoldSignals();
 
-  /// For a wait that a request may cut short.
+  /// Returns the signal mask for a wait that a request may cut short.
   const sigset_t& mask_for_waiting() const { return saved_; }
 
   /// Lets delayed signals come now.

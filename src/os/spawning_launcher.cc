@@ -59,7 +59,7 @@ class EventQueue {
     return true;
   }
 
-  /// Also waits for the end of `pid` from now on.
+  /// Adds `pid` to the processes whose end is awaited.
   void expect_end_of(pid_t pid) {
     expected_ = pid;
     const auto flags = static_cast<std::uint16_t>(kEventAdd | kEventOneShot);
@@ -69,7 +69,7 @@ class EventQueue {
 
   struct Happened {
     bool ended = false;         ///< the process expected last; it is a zombie in a moment
-    bool child_signal = false;  ///< it may have stopped
+    bool child_signal = false;  ///< true if the child may have stopped
     bool readable = false;
   };
 
@@ -134,7 +134,7 @@ class UsageReader {
 
   /// The totals of a process, and times finer than wait4's.
   struct Read {
-    std::uint64_t user_ns = 0;  ///< with the processes that it waited for, as the next
+    std::uint64_t user_ns = 0;  ///< nanoseconds of user time, with the processes that it waited for
     std::uint64_t system_ns = 0;
     KernelTotals totals{};
   };
@@ -389,7 +389,7 @@ class SpawningLauncher final : public Launcher {
     SpawnIdentity identity;
     if (const auto& user = program.spec.user) {
       identity = {user->id, user->group, user->groups.data(),
-                  std::min(static_cast<int>(user->groups.size()), kMostGroups)};
+                  std::min(static_cast<int>(user->groups.size()), kMaxGroups)};
       request.identity = &identity;
     }
     if (!program.spec.folder.empty()) request.folder = program.spec.folder.c_str();

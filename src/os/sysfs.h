@@ -31,7 +31,7 @@ enum class PmuKind : unsigned char {
 /// A source of events: /sys/bus/event_source/devices/NAME.
 struct Pmu {
   std::string name;
-  std::uint32_t type = 0;  ///< not the same after the next boot
+  std::uint32_t type = 0;  ///< type number of the PMU, which may differ after the next boot
   PmuKind kind = PmuKind::Core;
 };
 

@@ -44,7 +44,7 @@ Result<std::vector<std::string>> make_words(const std::string& text) {
 }
 
 /// The largest number of commands in one session.
-constexpr std::size_t kMostCommands = 10'000;
+constexpr std::size_t kMaxCommands = 10'000;
 
 /// A variable and all its values, in order.
 struct Variable {
@@ -152,9 +152,10 @@ std::vector<std::string> list_differences(const Command& one,
 /// Adds the differences to equal names: "sort f (cwd d1)", "sort f (LC_ALL=C)".
 void make_distinct(std::vector<Command>& commands) {
   std::vector<std::string> names(commands.size());
-  std::ranges::transform(commands, names.begin(), [&](const Command& one) {
-    const auto parts = list_differences(one, commands);
-    return parts.empty() ? one.name : fmt::format("{} ({})", one.name, fmt::join(parts, ", "));
+  std::ranges::transform(commands, names.begin(), [&](const Command& command) {
+    const auto parts = list_differences(command, commands);
+    return parts.empty() ? command.name
+                         : fmt::format("{} ({})", command.name, fmt::join(parts, ", "));
   });
   for (std::size_t i = 0; i < commands.size(); ++i) commands[i].name = names[i];
 }
@@ -172,7 +173,7 @@ Result<std::vector<std::string>> read_values(const ParameterOption& option) {
         "give one with -D, such as -D 0.5"};
   }
   auto values =
-      list_decimals(option.min, option.max, option.step.empty() ? "1" : option.step, kMostCommands);
+      list_decimals(option.min, option.max, option.step.empty() ? "1" : option.step, kMaxCommands);
   if (!values)
     return values.error().prefixed(
         fmt::format("--parameter-scan {} {} {}", option.name, option.min, option.max));
@@ -199,7 +200,7 @@ Result<std::vector<Variable>> read_variables(const std::vector<ParameterOption>&
                    "write the bare name; commands have it in braces: -L n 1,2 './old {n}'"};
     }
     const bool is_known = std::ranges::any_of(
-        variables, [&](const Variable& one) { return one.name == option.name; });
+        variables, [&](const Variable& variable) { return variable.name == option.name; });
     if (is_known) {
       return Error{fmt::format("the variable {} is given twice", cited(option.name)),
                    "use it once"};
@@ -252,12 +253,12 @@ class CommandMaker {
 
   /// Returns, for each typed command, all combinations of the values of the variables that it uses;
   /// a command without variables is measured once. The commands vary fastest, then the first
-  /// variable. Refuses more than kMostCommands.
+  /// variable. Refuses more than kMaxCommands.
   Result<std::vector<Combination>> make_combinations(const std::vector<Variable>& variables) const {
     std::size_t all = typed_;
     for (const Variable& variable : variables) {
-      if (variable.values.size() > kMostCommands / all)
-        return Error{fmt::format("the parameters make more than {} commands", kMostCommands),
+      if (variable.values.size() > kMaxCommands / all)
+        return Error{fmt::format("the parameters make more than {} commands", kMaxCommands),
                      "give fewer values"};
       all *= variable.values.size();
     }
@@ -401,9 +402,9 @@ void add_hints_about_shells(const CommandOptions& options, std::vector<std::stri
 void add_hints_about_duration(const std::vector<TypedOption>& typed,
                               std::chrono::nanoseconds duration, std::vector<std::string>& hints) {
   constexpr std::chrono::seconds longest(1000);
-  for (const TypedOption& one : typed) {
-    if (one.key != "duration" || one.words.empty() || duration < longest) continue;
-    const std::string& number = one.words.front();
+  for (const TypedOption& option : typed) {
+    if (option.key != "duration" || option.words.empty() || duration < longest) continue;
+    const std::string& number = option.words.front();
     if (number.find_first_not_of("0123456789") != std::string::npos) continue;
     hints.push_back(fmt::format("--duration {} is {} minutes for each command; did you mean {}ms?",
                                 number, duration / std::chrono::minutes(1), number));
@@ -412,17 +413,17 @@ void add_hints_about_duration(const std::vector<TypedOption>& typed,
 
 /// Adds lines about a rate of which less would count as better, and an unknown unit.
 void add_hints_about_scraped(const CountingOptions& options, std::vector<std::string>& hints) {
-  for (const OwnMetric& one : options.scraped) {
-    if (!one.is_scraped()) continue;
-    if (is_rate(one) && one.better == Better::Less && !one.has_direction)
+  for (const OwnMetric& metric : options.scraped) {
+    if (!metric.is_scraped()) continue;
+    if (is_rate(metric) && metric.better == Better::Less && !metric.has_direction)
       hints.push_back(
           fmt::format("lower counts as better for {}; if higher is better, write {}:higher",
-                      cited(one.name), write_head(one)));
-    if (!one.unit.is_known())
+                      cited(metric.name), write_head(metric)));
+    if (!metric.unit.is_known())
       hints.push_back(
           fmt::format("the unit {} of {} is unknown, so values are shown as they are; "
                       "known are ms, s, MiB, % and the like",
-                      cited(one.unit.word), cited(one.name)));
+                      cited(metric.unit.word), cited(metric.name)));
   }
 }
 
@@ -474,7 +475,8 @@ void add_hint_about_output(const std::vector<Command>& commands, std::vector<std
 }
 
 struct Meant {
-  std::string_view ending;  ///< after a missing program's name; with a dot: the name's own ending
+  std::string_view
+      ending;  ///< ending of a missing program's name; with a dot: the name's own ending
   std::string_view instead;
 };
 
@@ -490,8 +492,9 @@ constexpr auto kMeant = std::to_array<Meant>({
 });
 
 std::string_view intended_command(std::string_view program) {
-  const auto found = std::ranges::find_if(kMeant, [&](const Meant& one) {
-    return one.ending.starts_with('.') ? program.ends_with(one.ending) : program == one.ending;
+  const auto found = std::ranges::find_if(kMeant, [&](const Meant& meant) {
+    return meant.ending.starts_with('.') ? program.ends_with(meant.ending)
+                                         : program == meant.ending;
   });
   return found == kMeant.end() ? std::string_view() : found->instead;
 }
@@ -508,9 +511,9 @@ std::string joined_words(const std::vector<Command>& commands, std::size_t faile
   if (failed == 0 || !std::ranges::all_of(before, is_one_word)) return "";
   std::string joined;
   for (std::size_t i = 0; i < commands.size(); ++i) {
-    const Command& one = commands[i];
-    if (i > failed && (!is_one_word(one) || !one.parameters.empty())) break;
-    joined += (joined.empty() ? "" : " ") + one.text;
+    const Command& command = commands[i];
+    if (i > failed && (!is_one_word(command) || !command.parameters.empty())) break;
+    joined += (joined.empty() ? "" : " ") + command.text;
   }
   return joined;
 }
@@ -537,8 +540,8 @@ Result<void> check_until(const Options& options, const Plan& plan) {
 }
 
 Result<void> check_expected(const CommandOptions& options, const Plan& plan) {
-  const bool is_same = std::ranges::any_of(options.expected, [](const ExpectedOutput& one) {
-    return one.kind == ExpectedOutput::Kind::Same;
+  const bool is_same = std::ranges::any_of(options.expected, [](const ExpectedOutput& output) {
+    return output.kind == ExpectedOutput::Kind::Same;
   });
   if (is_same && plan.commands.size() < 2)
     return Error{"--expect-output same has nothing to compare with",
@@ -582,7 +585,9 @@ std::string name_in_layout(const Plan& plan, const Step& step) {
 
 Result<void> check_layouts(const Options& options, const std::vector<Command>& commands) {
   if (!options.run.layouts) return {};
-  const auto is_layout = [](const ParameterOption& one) { return one.name == kLayoutVariable; };
+  const auto is_layout = [](const ParameterOption& parameter) {
+    return parameter.name == kLayoutVariable;
+  };
   if (std::ranges::any_of(options.commands.parameters, is_layout))
     return Error{"the variable 'layout' is the one of --layouts", "give yours another name"};
   for (const Command& command : commands) {

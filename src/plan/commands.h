@@ -37,7 +37,7 @@ std::vector<Label> labels_of_head(std::string_view head);
 /// JSON, so that an export of an export is the same.
 std::vector<Label> with_given(std::vector<Label> given, const std::vector<Label>& found);
 
-/// With the metric that --jobs brings along.
+/// Adds the metric that --jobs implies.
 CountingOptions with_throughput(CountingOptions options, std::optional<std::uint64_t> jobs);
 
 /// Refuses ways of running that do not go together, such as an output to be compared of runs that

@@ -66,8 +66,8 @@ struct WantedByName {
 /// Suggests names that contain the typed one (as with "time"), else similar ones.
 Error no_metric(const std::string& name, const std::vector<std::string_view>& names) {
   std::vector<std::string> near;
-  for (const std::string_view one : names)
-    if (near.size() < 3 && one.find(name) != std::string_view::npos) near.emplace_back(one);
+  for (const std::string_view text : names)
+    if (near.size() < 3 && text.find(name) != std::string_view::npos) near.emplace_back(text);
   if (near.empty())
     near = nearest_names(name, std::vector<std::string>(names.begin(), names.end()));
   const std::string lists = "lauka --list-metrics lists them";
@@ -215,7 +215,7 @@ void add_core_times(Plan& plan) {
   }
 }
 
-/// With several passes, each gets a run, if the maximum allows.
+/// Makes the stop rule; each of several passes gets a run, if the maximum allows.
 StopRule make_stop_rule(const RunOptions& options, std::size_t passes) {
   const std::uint64_t most = options.max_runs.value_or(std::max<std::uint64_t>(passes, 1));
   return StopRule{.exact_runs = options.runs,

@@ -26,7 +26,7 @@ namespace lauka {
 /// The confidence of intervals and gates without --confidence.
 inline constexpr double kConfidence = 0.95;
 
-/// When counting ends.
+/// The rule that ends counting.
 struct StopRule {
   std::optional<std::uint64_t> exact_runs{};
   std::uint64_t min_runs = 10;
@@ -50,7 +50,7 @@ struct Recording;
 
 /// An earlier session, each of whose commands may be a reference.
 struct Baseline {
-  std::string file{};  ///< as typed
+  std::string file{};  ///< file as typed
   std::shared_ptr<const Recording> session{};
   std::vector<std::size_t> commands{};  ///< there, for each command here
   /// The index there of each metric here; nullopt if it was not measured.
@@ -76,10 +76,10 @@ struct Setting {
   std::optional<std::string> until{};  ///< a run is over when a line of its output matches
   std::uint32_t jobs = 1;              ///< copies of a command that are one run
   std::uint32_t layouts = 1;           ///< builds of each command (--layouts); 1 without
-  EventSet events{};                   ///< and the passes they are counted in
+  EventSet events{};                   ///< events and the passes in which they are counted
   StopRule stop{};
   bool order_is_for_hooks = false;    ///< sequential because there are setups or cleanups
-  std::optional<double> min_share{};  ///< as CoreUse's
+  std::optional<double> min_share{};  ///< the same limit as CoreUse's
   bool region = false;                ///< programs note their region (lauka/region.h)
 };
 
@@ -87,7 +87,7 @@ struct Setting {
 struct Plan {
   Setting setting{};
   std::vector<Command> commands;
-  bool events_were_asked_for = false;  ///< by name, with -e
+  bool events_were_asked_for = false;  ///< true if events were named with -e
   std::vector<Metric> metrics;         ///< all that is measured, in the order of the table
   /// Values that commands report: first those scraped from their output, then those for
   /// LAUKA_METRICS, then those of their region.
@@ -101,7 +101,8 @@ struct Plan {
   double confidence = kConfidence;
   std::optional<PrecisionGoal> precision{};
   Reference reference{};
-  std::optional<Shell> shell{};  ///< its start-up is measured, and subtracted from times
+  std::optional<Shell>
+      shell{};  ///< shell, whose start-up is measured and subtracted from times; nullopt: none
   CoreUse cores{};
   Presentation presentation{};
   std::string unquoted{};            ///< Unquoted::line of the options

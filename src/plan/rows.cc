@@ -46,7 +46,7 @@ Error unfit_unit(const Metric& metric, std::string_view unit) {
                fitting.empty() ? "leave the unit out" : "write one of " + fitting};
 }
 
-/// In percent, each once.
+/// Returns the wanted percentiles in percent, each once.
 std::vector<double> wanted(const CountingOptions& options, const GateOptions& gates) {
   std::vector<double> all = options.percentiles;
   const auto add = [&](std::string_view name) {
@@ -102,7 +102,7 @@ struct BuiltIn {
   Better better;
   std::string_view expression;
   bool of_one_run = false;
-  std::string_view older{};  ///< of processors that lack the events of the other one
+  std::string_view older{};  ///< processors that lack the events of the other row
   Role role = Role::Other;
 };
 
@@ -129,7 +129,7 @@ const BuiltIn* find_built_in(std::string_view name) {
   return found == kBuiltIns.end() ? nullptr : &*found;
 }
 
-constexpr std::size_t kMostTerms = 100'000;  // in all formulas of a session
+constexpr std::size_t kMaxTerms = 100'000;  // in all formulas of a session
 
 class Collector {
  public:
@@ -146,30 +146,30 @@ class Collector {
       if (expression) add({.metric = derived, .expression = *std::move(expression)});
     }
     if (selection == MetricSelection::All)
-      for (const BuiltIn& one : kBuiltIns) want(one.name, false);
+      for (const BuiltIn& builtIn : kBuiltIns) want(builtIn.name, false);
     return std::move(request_);
   }
 
  private:
   /// Adds the built-in formula of that name, if there is one and the user has none.
   void want(std::string_view name, bool is_wanted = true) {
-    const BuiltIn* one = find_built_in(name);
+    const BuiltIn* builtIn = find_built_in(name);
     // The CPU time of a region is not measured.
-    if (one != nullptr && one->of_one_run && options_.region) return;
-    if (one == nullptr || has_name(options_.derived, name) || has_name(options_.scraped, name) ||
-        events_.contains(name))
+    if (builtIn != nullptr && builtIn->of_one_run && options_.region) return;
+    if (builtIn == nullptr || has_name(options_.derived, name) ||
+        has_name(options_.scraped, name) || events_.contains(name))
       return;
-    request_.has_older = request_.has_older || (is_wanted && !one->older.empty());
+    request_.has_older = request_.has_older || (is_wanted && !builtIn->older.empty());
     auto expression =
-        parse_expression(older_ && !one->older.empty() ? one->older : one->expression);
+        parse_expression(older_ && !builtIn->older.empty() ? builtIn->older : builtIn->expression);
     if (!expression) return;
-    OwnMetric metric{.name = std::string(name), .better = one->better, .role = one->role};
-    metric.unit.unit = one->unit;
+    OwnMetric metric{.name = std::string(name), .better = builtIn->better, .role = builtIn->role};
+    metric.unit.unit = builtIn->unit;
     add({.metric = std::move(metric),
          .expression = *std::move(expression),
          .is_typed = false,
          .is_wanted = is_wanted,
-         .of_one_run = one->of_one_run});
+         .of_one_run = builtIn->of_one_run});
   }
 
   void add(Formulation formula) {
@@ -220,7 +220,7 @@ std::string subject_of(const Formulation& formula) {
   return fmt::format("--derive {}", cited(formula.metric.name + "=" + formula.metric.text));
 }
 
-/// If its kernel part is not counted, it is divided by the time in user space.
+/// True if the kernel part is not counted: instructions are then divided by the time in user space.
 bool is_of_user_space(const std::vector<Metric>& metrics) {
   const auto cycles = find_metric(metrics, Role::Cycles);
   return cycles && metrics[*cycles].levels == CountedLevels::UserOnly;
@@ -240,7 +240,7 @@ class SourceMaker {
   }
 
  private:
-  /// Recurses once for each --derive at most, up to kMostDerived.
+  /// Recurses once for each --derive at most, up to kMaxDerived.
   Result<void> add(const Formulation& formula) {
     for (const ExpressionTerm& term : formula.expression) {
       if (const auto* number = std::get_if<double>(&term)) {
@@ -636,7 +636,7 @@ Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,
       continue;
     }
     terms += metric->source.terms.size();
-    if (terms > kMostTerms)
+    if (terms > kMaxTerms)
       return Error{fmt::format("{} and the formulas before it are made of more than 100,000 parts, "
                                "those of the formulas in them included",
                                subject_of(formula)),

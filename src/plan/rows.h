@@ -71,9 +71,9 @@ Result<void> add_reported(const std::vector<OwnMetric>& reported, std::vector<Me
 struct Formulation {
   OwnMetric metric{};
   Expression expression{};
-  bool is_typed = true;     ///< with --derive
+  bool is_typed = true;     ///< true if it was given with --derive
   bool is_wanted = true;    ///< else it is left out if a part of it is not measured
-  bool of_one_run = false;  ///< its counts and time must be of the same run
+  bool of_one_run = false;  ///< true if counts and time must be of the same run
 };
 
 /// The formulas of a session, in the order of their rows, and the events they need.

@@ -138,7 +138,7 @@ Result<Answer> steps(Database& database, const Request& request) {
   const bool only_alarms = request.action == Action::Check;
   auto done = for_each_stepped(database, request, [&](SteppedSeries& stepped) {
     ++looked_at;
-    if (stepped.trend.commits.size() < stats::kFewestForSteps) ++short_ones;
+    if (stepped.trend.commits.size() < stats::kMinForSteps) ++short_ones;
     const auto is_alarm = [](const KnownStep& step) { return step.state == StepState::Alarm; };
     alarms += static_cast<std::size_t>(std::ranges::count_if(stepped.steps, is_alarm));
     if (only_alarms) std::erase_if(stepped.steps, std::not_fn(is_alarm));
@@ -150,7 +150,7 @@ Result<Answer> steps(Database& database, const Request& request) {
       alarms == 0 ? std::string("no new regressions") : plural(alarms, "step") + " to the worse");
   if (short_ones > 0)
     text += fmt::format("; {} shorter than the {} commits that it takes", short_ones,
-                        stats::kFewestForSteps);
+                        stats::kMinForSteps);
   return Answer{text + "\n", only_alarms && alarms > 0 ? ExitStatus::GateFailed : ExitStatus::Done};
 }
 

@@ -19,7 +19,7 @@ namespace lauka::report {
 
 namespace {
 
-constexpr int kMostTicks = 5;  // on an axis: more do not fit on a phone
+constexpr int kMaxTicks = 5;  // on an axis: more do not fit on a phone
 constexpr std::size_t kAxisHeight = 20;
 constexpr double kAlongLeft = 15.0;   // percent, of the labels
 constexpr double kAlongWidth = 84.0;  // percent
@@ -59,9 +59,9 @@ constexpr std::size_t kRowHeight = 44;
 constexpr std::size_t kTimeHeight = 150;
 
 /// The most points of one drawing, whatever the number of runs and commands.
-constexpr std::size_t kMostPoints = 2000;
+constexpr std::size_t kMaxPoints = 2000;
 /// Up to so many runs of a command are drawn singly below its box; more become a shape.
-constexpr std::size_t kMostSingly = 150;
+constexpr std::size_t kMaxSinglePoints = 150;
 
 /// A metric of all commands, with the axis that holds it.
 struct Drawn {
@@ -117,7 +117,7 @@ std::pair<double, double> whiskers(const std::vector<Sample>& samples,
 std::string runs_below(const Drawn& all, std::size_t command) {
   const std::vector<Sample>& samples = all.samples[command];
   constexpr std::size_t top = 24;
-  if (samples.size() > kMostSingly) {
+  if (samples.size() > kMaxSinglePoints) {
     constexpr std::size_t bins = 120;
     constexpr auto height = static_cast<double>(kRowHeight - top);
     std::vector<double> counts(bins, 0.0);
@@ -222,8 +222,8 @@ std::string layout_strip(const Drawn& all, std::size_t command, std::uint32_t la
 }
 
 constexpr std::size_t kOverviewHeight = 30;
-constexpr std::size_t kFewestForInterval = 6;
-constexpr std::size_t kFewestForShape = 6;
+constexpr std::size_t kMinForInterval = 6;
+constexpr std::size_t kMinForShape = 6;
 
 struct Line {
   std::size_t command = 0;
@@ -237,7 +237,7 @@ struct Line {
 std::optional<std::pair<double, double>> interval_of_median(const std::vector<double>& ascending,
                                                             double confidence) {
   const std::size_t count = ascending.size();
-  if (count < kFewestForInterval) return std::nullopt;
+  if (count < kMinForInterval) return std::nullopt;
   const auto n = static_cast<double>(count);
   const double reach = stats::normal_quantile_above((1.0 - confidence) / 2.0) * std::sqrt(n) / 2.0;
   const double low = std::max(std::floor(n / 2.0 - reach), 1.0);
@@ -283,7 +283,7 @@ Axis make_axis(const std::vector<Line>& lines, View view) {
 /// Returns the distribution as a shape, as high as the values are many. The counts of neighbours
 /// are smoothed twice: bins are an artefact.
 std::string draw_shape(const Line& line, const Axis& axis) {
-  if (line.values.size() < kFewestForShape) return "";
+  if (line.values.size() < kMinForShape) return "";
   const auto [low, high] = line.ends;
   if (!(high > low)) return "";
   constexpr std::size_t bins = 32;
@@ -425,7 +425,7 @@ Axis axis_over(double low, double high) {
   }
   const double room = kRoom * (high - low);
   Axis axis{low - room, high + room, {}};
-  const double step = round_step((axis.high - axis.low) / kMostTicks);
+  const double step = round_step((axis.high - axis.low) / kMaxTicks);
   for (double count = std::ceil(axis.low / step); count * step <= axis.high; ++count) {
     axis.ticks.push_back(count * step);
   }
@@ -438,7 +438,7 @@ Axis logarithmic_axis(double low, double high) {
   const int first = static_cast<int>(std::floor(powers.low));
   const int last = static_cast<int>(std::floor(powers.high));
   const bool is_wide = high > 100 * low;
-  const int every = (last - first - 1) / kMostTicks + 1;  // power of ten
+  const int every = (last - first - 1) / kMaxTicks + 1;  // power of ten
   for (int power = first; power <= last; ++power) {
     for (const double factor : {1.0, 2.0, 5.0}) {
       const double tick = factor * std::pow(10.0, power);
@@ -614,7 +614,7 @@ void layout_chart(const Results& results, std::size_t metric, const Sink& sink) 
     sink(bar_row(command_html(results, c), "", ""));
     for (std::uint32_t layout = 0; layout < layouts; ++layout)
       if (!of_layout[layout].empty())
-        sink(layout_strip(all, c, layout, of_layout[layout], kMostPoints / strips));
+        sink(layout_strip(all, c, layout, of_layout[layout], kMaxPoints / strips));
   }
   sink(bar_row("", svg_axis(tick_labels(all.axis, all.metric)), "") +
        "</div>\n<p class=\"aside\">points: the runs of a build; line: their mean</p>\n");
@@ -624,8 +624,8 @@ void time_chart(const Results& results, std::size_t metric, const Sink& sink) {
   const Drawn all = drawn(results, metric);
   const std::size_t runs = std::max<std::size_t>(results.session.runs->size(), 1);
   const std::size_t most =
-      std::max<std::size_t>(kMostPoints / std::max<std::size_t>(results.commands.size(), 1), 2);
-  const bool has_many = results.commands.size() > kMostUnfolded;
+      std::max<std::size_t>(kMaxPoints / std::max<std::size_t>(results.commands.size(), 1), 2);
+  const bool has_many = results.commands.size() > kMaxUnfolded;
   sink(fmt::format("<div class=\"chart\"{}>\n", hover_attributes(all.axis, all.metric, "y")));
   bool thins = false;
   std::string legend;

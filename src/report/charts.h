@@ -117,9 +117,9 @@ std::string_view ink_class(Ink ink);
 /// True if a command has values of the metric.
 bool is_drawn(const Results& results, std::size_t metric);
 
-/// With more commands, the charts below the overview are folded, and those that repeat it or the
-/// tables are left out: a browser is slow with ten thousand drawings.
-constexpr std::size_t kMostUnfolded = 20;
+/// Most commands with all charts. With more, the charts below the overview are folded, and those
+/// that repeat it or the tables are left out: a browser is slow with ten thousand drawings.
+constexpr std::size_t kMaxUnfolded = 20;
 
 /// Returns the summary of a metric's row; null if no run has a value.
 const stats::Summary* summary_of(const Results& results, std::size_t command, std::size_t metric);
@@ -152,9 +152,9 @@ struct ChangeRow {
   std::string name;            ///< HTML, before the drawing
   std::string value;           ///< HTML, after it
   std::string title;           ///< text, for screen readers
-  std::string_view css_class;  ///< of its colour
+  std::string_view css_class;  ///< class of the colour
   stats::Change change;
-  std::optional<double> limit{};  ///< of a gate, as a change; drawn as well
+  std::optional<double> limit{};  ///< limit of a gate, drawn as a change; nullopt: no gate
 };
 
 /// `html`: the beginning of a change's row; `name`: the same for screen readers.

@@ -68,8 +68,8 @@ std::string parameter_fields(const Command& command, const std::vector<std::stri
 }
 
 void add_missing(const std::vector<std::string>& more, std::vector<std::string>& all) {
-  for (const std::string& one : more)
-    if (std::ranges::find(all, one) == all.end()) all.push_back(one);
+  for (const std::string& text : more)
+    if (std::ranges::find(all, text) == all.end()) all.push_back(text);
 }
 
 std::string first_heading(const Report& report) {
@@ -163,7 +163,8 @@ std::size_t longest_run_of_backticks(std::string_view text) {
 
 enum class Inside { Cell, Text };
 
-/// In as many backticks as it takes. A table is divided into cells before its code is looked for.
+/// Encloses `text` in as many backticks as needed. Cells of a table are divided before code is
+/// found.
 std::string markdown_code(std::string_view text, Inside inside) {
   const std::string line = one_line(text);
   const std::string fence(longest_run_of_backticks(line) + 1, '`');
@@ -368,7 +369,7 @@ void write_markup(const Report& report, Markup markup, const Sink& sink) {
   if (report.is_suite()) {
     sink(markup.text(suite_title(report)) + "\n\n");
     write_table(suite_table(report), markup, sink);
-    for (const Results& one : report.benchmarks) write_functions(one, markup, sink);
+    for (const Results& results : report.benchmarks) write_functions(results, markup, sink);
     below =
         bullet_list(split_lines(gates_in_one_line(report) + suite_gate_lines(report, false, false)),
                     markup, markup.text);
@@ -401,21 +402,22 @@ std::string csv_field(std::string_view text) {
 
 void write_summary_csv(const Report& report, const Sink& sink) {
   std::vector<std::string> parameters;
-  for (const Results& one : report.benchmarks) add_missing(parameter_names(one), parameters);
+  for (const Results& results : report.benchmarks)
+    add_missing(parameter_names(results), parameters);
   std::string heading =
       "command,metric,unit,runs,mean,stddev,median,min,max,outliers,"
       "delta_percent,delta_low_percent,delta_high_percent,failed_runs";
   for (const std::string& name : parameters) heading += "," + csv_field("parameter_" + name);
   sink(first_heading(report) + heading + kLineEnd);
-  for (const Results& one : report.benchmarks) {
-    for (std::size_t c = 0; c < one.commands.size(); ++c) {
-      const Command& command = one.session.commands[c];
-      for (const MetricResult& row : one.commands[c].rows) {
-        const Metric& metric = one.session.metrics[row.metric];
-        sink(fmt::format("{}{},{},{},{},{},{},{}{}{}", first_field(one), csv_field(command.name),
-                         csv_field(metric.name), unit_symbol(metric.unit), row.runs,
-                         summary_fields(row), delta_fields(row.delta),
-                         failed_field(one.commands[c].endings),
+  for (const Results& results : report.benchmarks) {
+    for (std::size_t c = 0; c < results.commands.size(); ++c) {
+      const Command& command = results.session.commands[c];
+      for (const MetricResult& row : results.commands[c].rows) {
+        const Metric& metric = results.session.metrics[row.metric];
+        sink(fmt::format("{}{},{},{},{},{},{},{}{}{}", first_field(results),
+                         csv_field(command.name), csv_field(metric.name), unit_symbol(metric.unit),
+                         row.runs, summary_fields(row), delta_fields(row.delta),
+                         failed_field(results.commands[c].endings),
                          parameter_fields(command, parameters), kLineEnd));
       }
     }
@@ -424,18 +426,19 @@ void write_summary_csv(const Report& report, const Sink& sink) {
 
 void write_runs_csv(const Report& report, const Sink& sink) {
   std::vector<std::string> metrics;
-  for (const Results& one : report.benchmarks)
-    for (const Metric& metric : one.session.metrics)
+  for (const Results& results : report.benchmarks)
+    for (const Metric& metric : results.session.metrics)
       if (!metric.percentile) add_missing({metric.name}, metrics);
   std::string heading = first_heading(report) + (report.is_suite() ? "order," : "") +
                         "command,run,round,pass,status,outcome";
-  const bool has_layouts = std::ranges::any_of(
-      report.benchmarks, [](const Results& one) { return one.session.setting.layouts > 1; });
+  const bool has_layouts = std::ranges::any_of(report.benchmarks, [](const Results& results) {
+    return results.session.setting.layouts > 1;
+  });
   if (has_layouts) heading += ",layout";
   for (const std::string& name : metrics) heading += "," + csv_field(name);
   sink(heading + kLineEnd);
-  for (const Results& one : report.benchmarks)
-    write_run_rows(one, first_field(one), metrics, has_layouts, sink);
+  for (const Results& results : report.benchmarks)
+    write_run_rows(results, first_field(results), metrics, has_layouts, sink);
 }
 
 std::string benchfmt_word(std::string_view text) {
@@ -460,8 +463,8 @@ void write_benchfmt(const Report& report, const Sink& sink) {
   const Machine& machine = report.benchmarks.front().session.circumstances.machine;
   if (!machine.cpu_model.empty()) sink("cpu: " + one_line(machine.cpu_model) + "\n");
   std::vector<std::string> known;
-  for (const Results& one : report.benchmarks) {
-    for (const Metric& metric : one.session.metrics) {
+  for (const Results& results : report.benchmarks) {
+    for (const Metric& metric : results.session.metrics) {
       const std::string unit = benchfmt_unit(metric.name, metric.unit);
       const bool is_known = std::ranges::find(known, unit) != known.end();
       if (metric.percentile || metric.better != Better::More || is_known) continue;
@@ -469,7 +472,7 @@ void write_benchfmt(const Report& report, const Sink& sink) {
       sink(fmt::format("Unit {} better=higher\n", unit));
     }
   }
-  for (const Results& one : report.benchmarks) write_runs(one, sink);
+  for (const Results& results : report.benchmarks) write_runs(results, sink);
 }
 
 std::string_view role_of(const Reference& reference, std::size_t command) {

@@ -53,9 +53,9 @@ std::string_view role_of(const Reference& reference, std::size_t command);
 
 /// The identity of a command in programs that keep results.
 struct ToolName {
-  std::string benchmark{};  ///< of a suite
-  std::string role{};       ///< in it
-  std::string command{};    ///< its name; of a suite only if several commands have the role
+  std::string benchmark{};  ///< benchmark's name in a suite
+  std::string role{};       ///< role in the suite
+  std::string command{};    ///< command's name; in a suite only if several commands have the role
   std::string twin{};       ///< "#2" if an earlier one has the same name, else empty
 
   /// "parse candidate", "./old".

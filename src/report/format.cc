@@ -166,7 +166,7 @@ bool is_close(double shown, double half_width) {
   return std::fabs(shown - half_width) <= 0.25 * half_width;
 }
 
-/// From here on percentages are written as counts are ("+123K%").
+/// Least percentage that is written like a count ("+123K%").
 constexpr double kLargePercent = 1e5;
 
 std::string percent(double magnitude, int decimals) {
@@ -401,15 +401,15 @@ struct Reason {
   std::string text;
 };
 
-Reason reason_of(const FailedRuns& one) {
+Reason reason_of(const FailedRuns& failed) {
   constexpr int signalled = 128;
-  switch (one.ending) {
+  switch (failed.ending) {
     case Ending::TimedOut:
       return {"", "timed out"};
     case Ending::Signalled:
-      return {"by ", os::signal_name(one.status - signalled)};
+      return {"by ", os::signal_name(failed.status - signalled)};
     case Ending::Stopped:
-      return {"", "stopped by " + os::signal_name(one.status - signalled)};
+      return {"", "stopped by " + os::signal_name(failed.status - signalled)};
     case Ending::NotStarted:
       return {"", "not started"};
     case Ending::Failed:
@@ -417,17 +417,17 @@ Reason reason_of(const FailedRuns& one) {
     case Ending::Unknown:
       break;
   }
-  return {"with ", fmt::format("status {}", one.status)};
+  return {"with ", fmt::format("status {}", failed.status)};
 }
 
 /// "status 9"; of several kinds "2 with status 9, 1 by SIGSEGV".
 std::string reasons_text(const Endings& endings) {
   if (endings.failed.size() == 1) return reason_of(endings.failed.front()).text;
   std::string text;
-  for (const FailedRuns& one : endings.failed) {
-    const Reason reason = reason_of(one);
+  for (const FailedRuns& failed : endings.failed) {
+    const Reason reason = reason_of(failed);
     text +=
-        fmt::format("{}{} {}{}", text.empty() ? "" : ", ", one.runs, reason.before, reason.text);
+        fmt::format("{}{} {}{}", text.empty() ? "" : ", ", failed.runs, reason.before, reason.text);
   }
   return text;
 }

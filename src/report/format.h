@@ -11,12 +11,12 @@
 
 namespace lauka::report {
 
-/// How numbers that are read together are written: in one unit, or by one power of ten of it, and
+/// Format of numbers that are read together: one unit, or one power of ten of it, and
 /// with one number of decimals. So all are rounded alike, and keep their order.
 struct Notation {
   double size = 1.0;     ///< base units in the unit with its power of ten: 0.001
   std::string suffix{};  ///< the unit: "ms"
-  std::string power{};   ///< before the unit: "e+15"; mostly empty
+  std::string power{};   ///< power before the unit: "e+15"; mostly empty
   int decimals = 0;
 
   /// Formats `value` (base units): "591.0ms"; "0ms" only if it is 0; "n/a" if it is not finite.

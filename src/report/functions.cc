@@ -19,7 +19,7 @@ namespace lauka::report {
 
 namespace {
 
-constexpr std::size_t kMostLines = 3;
+constexpr std::size_t kMaxLines = 3;
 constexpr std::size_t kLongestName = 60;  // cells, of a function in a line
 
 std::string signed_quantity(double value, const Metric& metric) {
@@ -316,7 +316,7 @@ std::string function_lines(const Results& results, std::size_t metric, std::size
   std::string lines;
   std::size_t count = 0;
   for (const FunctionChange& change : changes->functions) {
-    if (!change.is_sure() || count == kMostLines) break;
+    if (!change.is_sure() || count == kMaxLines) break;
     const double part = change.difference() / changes->difference();
     const std::string_view label = count++ > 0   ? "  also"
                                    : part >= 0.5 ? "  most of it"
@@ -354,24 +354,25 @@ std::string function_summary(const Results& results) {
 
 std::string largest_functions(const Report& suite) {
   std::vector<std::pair<double, std::string>> found;
-  for (const Results& one : suite.benchmarks) {
-    for (const std::size_t candidate : find_candidates(one)) {
-      const auto metric = first_changed(one, candidate);
-      const auto changes = metric ? compare_functions(one, *metric, candidate) : std::nullopt;
+  for (const Results& results : suite.benchmarks) {
+    for (const std::size_t candidate : find_candidates(results)) {
+      const auto metric = first_changed(results, candidate);
+      const auto changes = metric ? compare_functions(results, *metric, candidate) : std::nullopt;
       if (!changes || changes->reference <= 0.0) continue;
-      const Metric& of = one.session.metrics[*metric];
-      for (std::size_t f = 0; f < std::min(kMostLines, changes->functions.size()); ++f) {
+      const Metric& of = results.session.metrics[*metric];
+      for (std::size_t f = 0; f < std::min(kMaxLines, changes->functions.size()); ++f) {
         const FunctionChange& change = changes->functions[f];
         if (change.is_sure())
-          found.emplace_back(std::fabs(change.difference()) / changes->reference,
-                             fmt::format("{}: {} of {}", one_line(one.benchmark), one_line(of.name),
-                                         line_of(change, changes->reference, of)));
+          found.emplace_back(
+              std::fabs(change.difference()) / changes->reference,
+              fmt::format("{}: {} of {}", one_line(results.benchmark), one_line(of.name),
+                          line_of(change, changes->reference, of)));
       }
     }
   }
   std::ranges::stable_sort(found, std::greater<>(), [](const auto& one) { return one.first; });
   std::string lines;
-  for (std::size_t i = 0; i < std::min(kMostLines, found.size()); ++i)
+  for (std::size_t i = 0; i < std::min(kMaxLines, found.size()); ++i)
     lines += found[i].second + "\n";
   return lines;
 }

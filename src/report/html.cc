@@ -294,18 +294,19 @@ std::string caveats(const std::vector<std::string>& warnings,
 
 std::string tuned_comparison(const Tuning& tuning) {
   std::vector<ChangeRow> rows;
-  for (const TunedComparison& one : tuning.compared) {
+  for (const TunedComparison& comparison : tuning.compared) {
     const auto add = [&](std::string_view what, const TunedChange& change) {
       if (!change.low || !change.high) return;
-      const std::string name = fmt::format("{}{}{}, {}", one.benchmark,
-                                           one.benchmark.empty() ? "" : ": ", one.command, what);
+      const std::string name =
+          fmt::format("{}{}{}, {}", comparison.benchmark, comparison.benchmark.empty() ? "" : ": ",
+                      comparison.command, what);
       const std::string text = delta_text(to_change(change));
       rows.push_back({html_text(name), html_text(text), fmt::format("{}: {}", name, text),
                       "neutral", to_change(change)});
     };
-    add("σ", one.stddev);
-    add("width of the interval", one.width);
-    add("mean", one.mean);
+    add("σ", comparison.stddev);
+    add("width of the interval", comparison.width);
+    add("mean", comparison.mean);
   }
   if (rows.empty()) return "";
   return "<p class=\"faint\">Tuned runs against untuned ones</p>\n" + change_chart(rows);
@@ -330,11 +331,11 @@ std::string tuned_machine(const Circumstances& at) {
   add("ticks", tuning.before.ticks, tuning.after.ticks);
   Table switched{
       .columns = {{.heading = {"switch"}}, {.heading = {"before"}}, {.heading = {"during"}}}};
-  for (const TunedSwitch& one : tuning.switched)
-    switched.rows.push_back({{one.name}, {one.before}, {one.during}});
+  for (const TunedSwitch& tuned : tuning.switched)
+    switched.rows.push_back({{tuned.name}, {tuned.before}, {tuned.during}});
   std::vector<std::string> missing;
-  for (const UntunedSwitch& one : tuning.not_possible)
-    missing.push_back("not switched: " + one.name + ", " + one.why);
+  for (const UntunedSwitch& untunedSwitch : tuning.not_possible)
+    missing.push_back("not switched: " + untunedSwitch.name + ", " + untunedSwitch.why);
   std::string html = "<details>\n<summary>Tuned machine</summary>\n" + tuned_comparison(tuning);
   for (const Table* table : {&switched, &vitals})
     if (!table->rows.empty()) html += table_html(*table);
@@ -370,7 +371,7 @@ void write_overview(const Results& results, const Sink& sink) {
 /// only the first metric has its deltas drawn, too: the tables have the others.
 void write_drawings(const Results& results, const Sink& sink) {
   const auto primary = primary_metric(results.session.metrics);
-  const bool has_many = results.commands.size() > kMostUnfolded;
+  const bool has_many = results.commands.size() > kMaxUnfolded;
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
     if (!is_drawn(results, m)) continue;
     const Metric& metric = results.session.metrics[m];
@@ -416,7 +417,7 @@ std::string page_title(const Report& report) {
 
 /// Up to so many benchmarks of a suite are drawn with all metrics, some 50 kB each: a page of more
 /// would take a browser long.
-constexpr std::size_t kMostDrawnWhole = 50;
+constexpr std::size_t kMaxDrawnWhole = 50;
 
 /// Returns how many rows of a suite got worse and better.
 std::string changes_in_one_line(std::span<const ChangeRow> changes) {
@@ -440,7 +441,8 @@ void write_suite_page(const Report& suite, const Sink& sink) {
   sink(elements(split_lines(gates_in_one_line(suite)), "<p>", "</p>"));
   sink(elements(split_lines(largest_functions(suite)), "<p>", "</p>"));
   std::string items;
-  for (const Results* one : order_rows(suite)) items += gate_items(*one, false, one->benchmark);
+  for (const Results* results : order_rows(suite))
+    items += gate_items(*results, false, results->benchmark);
   sink(gate_list(items));
   sink(circumstances(suite.benchmarks.front().session.circumstances));
   if (const std::string chart = change_chart(changes); !chart.empty())
@@ -448,22 +450,22 @@ void write_suite_page(const Report& suite, const Sink& sink) {
   sink("<h2>" + html_text(suite_title(suite)) + "</h2>\n" + table_html(suite_table(suite)));
   sink(caveats(warning_texts(suite, {}), note_lines(suite)));
   sink("<h2>Benchmarks</h2>\n");
-  const bool has_many = suite.benchmarks.size() > kMostDrawnWhole;
+  const bool has_many = suite.benchmarks.size() > kMaxDrawnWhole;
   if (has_many)
     sink(
         fmt::format("<p class=\"faint\">Of so many benchmarks each has its first metric drawn, and "
                     "the rows shown by default. {} draws all of one.</p>\n",
                     message_html("lauka --suite FILE --only NAME --export-html PAGE")));
-  for (const Results* one : order_rows(suite)) {
-    sink("<details>\n<summary>" + html_text(one->benchmark) + "</summary>\n" + verdict_part(*one) +
-         function_part(*one));
-    const auto primary = primary_metric(one->session.metrics);
+  for (const Results* results : order_rows(suite)) {
+    sink("<details>\n<summary>" + html_text(results->benchmark) + "</summary>\n" +
+         verdict_part(*results) + function_part(*results));
+    const auto primary = primary_metric(results->session.metrics);
     if (!has_many) {
-      write_drawings(*one, sink);
-    } else if (primary && is_drawn(*one, *primary)) {
-      distribution_chart(*one, *primary, sink);
+      write_drawings(*results, sink);
+    } else if (primary && is_drawn(*results, *primary)) {
+      distribution_chart(*results, *primary, sink);
     }
-    write_tables(*one, !has_many, sink);
+    write_tables(*results, !has_many, sink);
     sink("</details>\n");
   }
 }
@@ -511,8 +513,8 @@ void write_html(const Report& report, const Sink& sink) {
     write_session_page(report, sink);
   }
   sink(tuned_machine(first.session.circumstances));
-  const bool has_tables = std::ranges::any_of(report.benchmarks, [](const Results& one) {
-    return one.presentation.functions && !function_metrics(one).empty();
+  const bool has_tables = std::ranges::any_of(report.benchmarks, [](const Results& results) {
+    return results.presentation.functions && !function_metrics(results).empty();
   });
   write_page_end(has_tables ? sorting_script() : "", sink);
 }

@@ -56,7 +56,7 @@ std::string left_out_line(const MetricResult& row, std::uint32_t layouts,
                           const std::string& subject) {
   if (!row.delta)
     return fmt::format("{}no change over layouts: fewer than {} of {} have no failed run\n",
-                       subject, stats::kFewestLayouts, layouts);
+                       subject, stats::kMinLayouts, layouts);
   if (!row.layouts->compared) return "";
   const std::vector<stats::LayoutMean>& each = row.layouts->compared->each;
   std::string missing;

@@ -308,7 +308,7 @@ std::string how_to_ignore(std::string_view name, const Outcome& outcome) {
 struct EndingWords {
   const std::vector<std::string>& names;
   std::size_t width;
-  bool has_run;  ///< at least one run ended
+  bool has_run;  ///< true if at least one run ended
 
   std::string message(const std::string& text) const { return wrapped_message(text, width); }
 
@@ -596,10 +596,10 @@ std::string gate_lines(const Results& results, bool color) {
 
 const gate::Verdict* last_passed_over(std::span<const Results> benchmarks) {
   const gate::Verdict* last = nullptr;
-  for (const Results& one : benchmarks) {
-    if (!one.is_inconclusive_ok || !one.session.complete) return nullptr;
-    for (const gate::Verdict& verdict : one.findings.verdicts) {
-      if (verdict.answer == gate::Answer::Fail || has_failed_throughout(one, verdict))
+  for (const Results& results : benchmarks) {
+    if (!results.is_inconclusive_ok || !results.session.complete) return nullptr;
+    for (const gate::Verdict& verdict : results.findings.verdicts) {
+      if (verdict.answer == gate::Answer::Fail || has_failed_throughout(results, verdict))
         return nullptr;
       if (verdict.answer == gate::Answer::Inconclusive) last = &verdict;
     }
@@ -609,17 +609,17 @@ const gate::Verdict* last_passed_over(std::span<const Results> benchmarks) {
 
 std::vector<std::string> ruined_lines(const Report& report) {
   std::vector<std::string> lines;
-  for (const Results& one : report.benchmarks) {
+  for (const Results& results : report.benchmarks) {
     std::set<std::size_t> commands;
-    for (const gate::Verdict& verdict : one.findings.verdicts)
-      if (has_failed_throughout(one, verdict)) commands.insert(verdict.candidate);
+    for (const gate::Verdict& verdict : results.findings.verdicts)
+      if (has_failed_throughout(results, verdict)) commands.insert(verdict.candidate);
     for (const std::size_t c : commands) {
-      const Endings& endings = one.commands[c].endings;
+      const Endings& endings = results.commands[c].endings;
       const FailedRuns& first = endings.failed.front();
       const Error why{
           fmt::format("{}{}: its gate decides nothing",
-                      one.benchmark.empty() ? "" : one.benchmark + ": ",
-                      failures_text(endings, " of " + cited(one.session.commands[c].name))),
+                      results.benchmark.empty() ? "" : results.benchmark + ": ",
+                      failures_text(endings, " of " + cited(results.session.commands[c].name))),
           first.ending == Ending::TimedOut
               ? std::string("raise --timeout")
               : fmt::format("-i={} makes this status a success", first.status)};
@@ -630,8 +630,8 @@ std::vector<std::string> ruined_lines(const Report& report) {
 }
 
 std::string more_layouts(std::size_t layouts) {
-  if (layouts > stats::kMostLayouts)
-    return fmt::format("more runs would not do, nor would {} layouts", stats::kMostLayouts);
+  if (layouts > stats::kMaxLayouts)
+    return fmt::format("more runs would not do, nor would {} layouts", stats::kMaxLayouts);
   return fmt::format("more runs would not do, about {} layouts would", layouts);
 }
 
@@ -659,11 +659,11 @@ stats::Change to_change(const TunedChange& change) {
 
 std::string tuning_line(const std::vector<TunedComparison>& compared) {
   std::size_t untuned = 0;
-  for (const TunedComparison& one : compared) untuned += one.untuned_runs;
+  for (const TunedComparison& comparison : compared) untuned += comparison.untuned_runs;
   const auto text = [&](TunedChange TunedComparison::*of) {
     std::vector<stats::Change> changes;
-    for (const TunedComparison& one : compared)
-      if ((one.*of).change) changes.push_back(to_change(one.*of));
+    for (const TunedComparison& comparison : compared)
+      if ((comparison.*of).change) changes.push_back(to_change(comparison.*of));
     return changes.empty() ? std::string("not known") : delta_text(stats::geometric_mean(changes));
   };
   return fmt::format("--tune changed, against {}: σ {}, the interval's width {}, the mean {}{}",

@@ -107,7 +107,7 @@ std::string why_lines(const Results& results);
 /// counts there is no table, only a remark.
 struct WhyTable {
   Table table{};
-  std::vector<std::string> remarks{};  ///< what limits the meaning of the counts, each once
+  std::vector<std::string> remarks{};  ///< limits to what the counts mean, each once
 };
 
 /// Empty for a single candidate: its line is enough.
@@ -115,12 +115,12 @@ WhyTable why_table(const Results& results);
 
 /// A warning in words, for the JSON and the lines below.
 struct WordedWarning {
-  std::string_view kind;  ///< for programs: "first_run_slow"
+  std::string_view kind;  ///< kind for programs: "first_run_slow"
   std::string text;       ///< the observation, with numbers; no full stop
-  std::string advice;     ///< what to do about it; no full stop
-  std::string general{};  ///< what all commands of this warning share; empty: the text itself
-  std::string figure{};   ///< and what each has of its own
-  std::optional<std::size_t> command{};  ///< its index; nullopt: all of them
+  std::string advice;     ///< advice to the user; no full stop
+  std::string general{};  ///< text that all commands of this warning share; empty: the text itself
+  std::string figure{};   ///< figures of one command, after `general`
+  std::optional<std::size_t> command{};  ///< index of the command; nullopt: all commands
 };
 
 /// All of them, in the order of Results::warnings; also those of rows that the table leaves out.

@@ -19,8 +19,8 @@ namespace lauka::report {
 namespace {
 
 constexpr std::size_t kScanHeight = 220;
-constexpr std::size_t kFewestValues = 3;
-constexpr double kLeastFit = 0.95;  // of the variance; below, a power law is no description
+constexpr std::size_t kMinValues = 3;
+constexpr double kMinFit = 0.95;  // of the variance; below, a power law is no description
 
 struct Point {
   double x = 0.0;
@@ -44,7 +44,7 @@ std::optional<double> parse_number(const std::string& text) {
 /// Returns the parameter with the most different numeric values; nullopt with fewer than three.
 std::optional<std::string> scanned(const Results& results) {
   std::optional<std::string> best;
-  std::size_t most = kFewestValues - 1;
+  std::size_t most = kMinValues - 1;
   for (const std::string& name : parameter_names(results)) {
     std::set<double> values;
     bool all_are_numbers = true;
@@ -99,7 +99,7 @@ std::optional<stats::PowerLaw> fit_law(const Series& series, double confidence) 
     y.push_back(point.y);
   }
   const auto law = stats::fit_power_law(x, y, confidence);
-  return law && law->r_squared >= kLeastFit ? law : std::nullopt;
+  return law && law->r_squared >= kMinFit ? law : std::nullopt;
 }
 
 struct Extents {

@@ -150,14 +150,15 @@ std::vector<const stats::Summary*> summaries_of(const Results& results, const Ra
 
 bool has_zero(const Results& results, const Ranking& ranking) {
   return std::ranges::any_of(summaries_of(results, ranking),
-                             [](const stats::Summary* one) { return one->min == 0.0; });
+                             [](const stats::Summary* summary) { return summary->min == 0.0; });
 }
 
 /// True if both commands have no other value. Of a baseline the ratio says so: it would be none.
 bool is_all_zeros(const Results& results, const Ranking& ranking) {
   const auto all = summaries_of(results, ranking);
   return !all.empty() && ranking.speed.ratio == 1.0 &&
-         std::ranges::all_of(all, [](const stats::Summary* one) { return one->max == 0.0; });
+         std::ranges::all_of(all,
+                             [](const stats::Summary* summary) { return summary->max == 0.0; });
 }
 
 /// Returns what keeps a ranking from having an interval: "too few runs".
@@ -207,14 +208,14 @@ double gain_of(const Results& results, const Ranking& ranking) {
 /// by another.
 std::vector<Ranking> rankings_by_one(const Results& results, std::vector<Ranking> rankings) {
   std::size_t metric = primary_metric(results.session.metrics).value_or(rankings.front().metric);
-  const auto differs_by_it = [&](const Ranking& one) {
-    return one.significant && one.metric == metric;
+  const auto differs_by_it = [&](const Ranking& ranking) {
+    return ranking.significant && ranking.metric == metric;
   };
   if (std::ranges::none_of(rankings, differs_by_it)) {
     const auto other = std::ranges::find(rankings, true, &Ranking::significant);
     if (other != rankings.end()) metric = other->metric;
   }
-  std::erase_if(rankings, [&](const Ranking& one) { return one.metric != metric; });
+  std::erase_if(rankings, [&](const Ranking& ranking) { return ranking.metric != metric; });
   return rankings;
 }
 
@@ -357,7 +358,7 @@ std::string tables(const Results& results, const Style& style) {
   return text + why_means_differ(results, style) + about_short_runs(results, style);
 }
 
-constexpr std::chrono::milliseconds kLeastPause{100};
+constexpr std::chrono::milliseconds kMinPause{100};
 constexpr std::string_view kEraseLine = "\r\x1b[K";  // from its start
 
 /// "0:07", "12:34" or "1:02:03": does not change its width every second.
@@ -390,7 +391,7 @@ std::string write_line(const Progress& progress, std::size_t width, const Displa
   return line + "  " + one_line(progress.command);
 }
 
-constexpr std::size_t kMostBins = 12;
+constexpr std::size_t kMaxBins = 12;
 constexpr std::size_t kWidestBar = 50;
 constexpr std::size_t kNarrowestBar = 8;
 constexpr std::string_view kIndent = "  ";
@@ -508,7 +509,7 @@ std::string note_lines(const std::vector<std::string>& notes, std::size_t width)
 }
 
 void ProgressBar::progress(const Progress& progress) {
-  if (drawn_at_ && progress.elapsed - *drawn_at_ < kLeastPause) return;
+  if (drawn_at_ && progress.elapsed - *drawn_at_ < kMinPause) return;
   drawn_at_ = progress.elapsed;
   // The line is cleared and drawn in one write, which does not flicker.
   const std::size_t width = width_();
@@ -567,9 +568,9 @@ std::string histogram(const Results& results, std::size_t command, const Style& 
   const MetricResult* row = row_of(results, command, Role::WallTime);
   if (row == nullptr || !row->summary) return "";
   std::vector<double> values;
-  for (const Sample& one : collect_samples(results, command, row->metric))
-    values.push_back(one.value);
-  const std::vector<Bin> bins = make_bins(values, *row->summary, kMostBins);
+  for (const Sample& sample : collect_samples(results, command, row->metric))
+    values.push_back(sample.value);
+  const std::vector<Bin> bins = make_bins(values, *row->summary, kMaxBins);
   const std::vector<std::string> labels = bin_labels(bins, results.session.metrics[row->metric]);
   std::size_t most = 0;
   for (const Bin& bin : bins) most = std::max(most, bin.count);

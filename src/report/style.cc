@@ -156,7 +156,7 @@ std::string_view front_of(std::string_view text, std::size_t width) {
   return text.substr(0, bytes);
 }
 
-/// As much of the end of `text` as fits into `width` cells, never beginning with a combining mark.
+/// Returns the end of `text` that fits into `width` cells; it never begins with a combining mark.
 std::string_view back_of(std::string_view text, std::size_t width) {
   std::size_t cells = display_width(text);
   std::size_t from = 0;
@@ -215,7 +215,7 @@ std::string_view unbroken(std::string_view text, std::size_t width) {
   return text;
 }
 
-/// In the order of Ink.
+/// Escape codes in the order of Ink.
 constexpr std::array<std::string_view, 5> kInkCodes = {"", "\x1b[1m", "\x1b[2m", "\x1b[32m",
                                                        "\x1b[31m"};
 

@@ -10,8 +10,8 @@ namespace lauka::report {
 struct Style {
   bool color = false;
   std::size_t width = 0;    ///< cells of a line; 0: no limit. Kept to if 60 or more
-  bool verbose = false;     ///< also the rows that are Shown::Verbose
-  bool histogram = false;   ///< of wall time, under each table
+  bool verbose = false;     ///< true: rows that are Shown::Verbose, too
+  bool histogram = false;   ///< true: a histogram of wall time under each table
   bool ascii = false;       ///< "+-" and "..." instead of signs that the terminal may not have
   bool word_marks = false;  ///< "better" and "worse" instead of emoji; without UTF-8 always
 };

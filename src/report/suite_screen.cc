@@ -134,15 +134,15 @@ std::vector<std::size_t> listed_candidates(const Results& results) {
 
 std::vector<SuiteRow> make_rows(const Report& suite) {
   std::vector<SuiteRow> rows;
-  for (const Results* one : order_rows(suite)) {
+  for (const Results* results : order_rows(suite)) {
     const std::size_t first = rows.size();
-    for (const std::size_t candidate : listed_candidates(*one))
-      for (const auto metric : suite_metrics(*one, candidate))
-        rows.push_back({one, candidate, metric, rows.size() == first});
+    for (const std::size_t candidate : listed_candidates(*results))
+      for (const auto metric : suite_metrics(*results, candidate))
+        rows.push_back({results, candidate, metric, rows.size() == first});
     if (rows.size() == first)
-      rows.push_back({one, std::nullopt, primary_metric(one->session.metrics), true});
-    if (one->session.reference.anchor)
-      rows.push_back({one, one->session.reference.anchor, rows[first].metric, false});
+      rows.push_back({results, std::nullopt, primary_metric(results->session.metrics), true});
+    if (results->session.reference.anchor)
+      rows.push_back({results, results->session.reference.anchor, rows[first].metric, false});
   }
   return rows;
 }
@@ -169,9 +169,9 @@ struct SuiteShape {
 
 SuiteShape suite_shape(const Report& suite, const std::vector<SuiteRow>& rows) {
   return {std::ranges::any_of(suite.benchmarks,
-                              [](const Results& one) {
-                                return one.session.reference.anchor ||
-                                       find_candidates(one).size() > 1;
+                              [](const Results& results) {
+                                return results.session.reference.anchor ||
+                                       find_candidates(results).size() > 1;
                               }),
           has_metrics(suite, rows), !suite.verdicts().empty(),
           std::ranges::all_of(
@@ -259,7 +259,8 @@ std::vector<std::string> with_names(const Report& suite,
 
 std::vector<std::string> warnings_in(const Report& report, const Style& style, WarningOrder order) {
   std::vector<std::vector<WarningLine>> lines;
-  for (const Results& one : report.benchmarks) lines.push_back(warning_lines(one, style, order));
+  for (const Results& results : report.benchmarks)
+    lines.push_back(warning_lines(results, style, order));
   return with_names(report, lines);
 }
 
@@ -267,15 +268,15 @@ std::vector<std::string> warnings_in(const Report& report, const Style& style, W
 
 std::vector<const Results*> order_rows(const Report& suite) {
   std::vector<const Results*> order;
-  for (const Results& one : suite.benchmarks) order.push_back(&one);
+  for (const Results& results : suite.benchmarks) order.push_back(&results);
   if (suite.benchmarks.front().presentation.sort == SortChoice::Command) return order;
-  std::ranges::stable_sort(order, {}, [&](const Results* one) {
-    const auto alike =
-        std::ranges::find(suite.benchmarks, headline_name(*one), headline_name);  // seconds, bytes
-    const auto candidates = listed_candidates(*one);
-    const bool has_base = !one->session.reference.baseline || candidates.empty();
-    const std::size_t shown = has_base ? one->session.reference.command : candidates.front();
-    return std::pair(alike - suite.benchmarks.begin(), sort_value(*one, shown));
+  std::ranges::stable_sort(order, {}, [&](const Results* results) {
+    const auto alike = std::ranges::find(suite.benchmarks, headline_name(*results),
+                                         headline_name);  // seconds, bytes
+    const auto candidates = listed_candidates(*results);
+    const bool has_base = !results->session.reference.baseline || candidates.empty();
+    const std::size_t shown = has_base ? results->session.reference.command : candidates.front();
+    return std::pair(alike - suite.benchmarks.begin(), sort_value(*results, shown));
   });
   return order;
 }
@@ -336,13 +337,14 @@ std::vector<ChangeRow> suite_changes(const Report& suite) {
 std::string suite_gate_lines(const Report& suite, bool all, bool color) {
   std::string text;
   const gate::Verdict* passed_over = last_passed_over(suite.benchmarks);
-  for (const Results& one : suite.benchmarks) {
-    for (const gate::Verdict& verdict : one.findings.verdicts) {
+  for (const Results& results : suite.benchmarks) {
+    for (const gate::Verdict& verdict : results.findings.verdicts) {
       const auto [word, ink] = verdict_word(verdict.answer);
       if (!all && verdict.answer == gate::Answer::Pass) continue;
-      text += one_line(one.benchmark) + ": " + gate_line(one, verdict, inked(word, ink, color));
+      text +=
+          one_line(results.benchmark) + ": " + gate_line(results, verdict, inked(word, ink, color));
       if (&verdict == passed_over) text += kPassedOver;
-      text += "\n" + functions_below(one, verdict);
+      text += "\n" + functions_below(results, verdict);
     }
   }
   return text;
@@ -370,15 +372,15 @@ std::string gates_in_one_line(const Report& suite) {
 
 ScreenSections screen_sections(const Report& suite, const Style& style, bool quiet) {
   if (!suite.is_suite()) return screen_sections(suite.benchmarks.front(), style, quiet);
-  const bool any = std::ranges::any_of(suite.benchmarks, [](const Results& one) {
-    return std::ranges::any_of(one.commands, has_values);
+  const bool any = std::ranges::any_of(suite.benchmarks, [](const Results& results) {
+    return std::ranges::any_of(results.commands, has_values);
   });
   if (!any) return {};
   std::string text;
   if (style.verbose && !quiet) {
-    for (const Results* one : order_rows(suite)) {
-      const ScreenSections of_one = screen_sections(*one, style, false);
-      text += inked(one_line(one->benchmark), Ink::Bold, style.color) + "\n\n" + of_one.tables +
+    for (const Results* results : order_rows(suite)) {
+      const ScreenSections of_one = screen_sections(*results, style, false);
+      text += inked(one_line(results->benchmark), Ink::Bold, style.color) + "\n\n" + of_one.tables +
               of_one.verdicts + "\n";
     }
   }
@@ -387,14 +389,14 @@ ScreenSections screen_sections(const Report& suite, const Style& style, bool qui
             noted_text(suite_table(suite), style);
   }
   if (!quiet && !style.verbose && style.histogram) {  // else they are in the tables above
-    for (const Results* one : order_rows(suite))
-      text += "\n" + inked(one_line(one->benchmark), Ink::Bold, style.color) + "\n" +
-              histograms(*one, style);
+    for (const Results* results : order_rows(suite))
+      text += "\n" + inked(one_line(results->benchmark), Ink::Bold, style.color) + "\n" +
+              histograms(*results, style);
   }
-  for (const Results* one : order_rows(suite)) {
-    const std::string functions = quiet || style.verbose ? "" : function_text(*one, style);
+  for (const Results* results : order_rows(suite)) {
+    const std::string functions = quiet || style.verbose ? "" : function_text(*results, style);
     if (!functions.empty())
-      text += "\n" + inked(one_line(one->benchmark), Ink::Bold, style.color) + functions;
+      text += "\n" + inked(one_line(results->benchmark), Ink::Bold, style.color) + functions;
   }
   const std::string below =
       suite_gate_lines(suite, style.verbose && !quiet, style.color) + gates_in_one_line(suite);
@@ -421,9 +423,9 @@ std::vector<std::string> screen_warnings(const Report& report, const Style& styl
 
 std::vector<std::string> note_lines(const Report& suite, std::optional<NoteKind> hidden) {
   std::vector<std::vector<WarningLine>> lines;
-  for (const Results& one : suite.benchmarks) {
+  for (const Results& results : suite.benchmarks) {
     auto& notes = lines.emplace_back();
-    for (const Note& note : one.session.notes)
+    for (const Note& note : results.session.notes)
       if (note.kind != hidden) notes.push_back({note.text, note.text});
   }
   if (suite.is_suite()) return with_names(suite, lines);

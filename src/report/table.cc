@@ -209,7 +209,7 @@ Cell make_delta_cell(const RowOf& row) {
 
 struct MetricColumn {
   bool is_there;
-  bool is_seen_first;  ///< on a phone, where a page shows three columns
+  bool is_seen_first;  ///< true if a page shows the column on a phone, which has room for three
   Cell (*cell)(const RowOf& row);
   TableColumn column;
 };
@@ -496,8 +496,8 @@ Cell delta_cell(const stats::Change& delta, Better better) {
 std::vector<std::string> parameter_names(const Results& results) {
   std::vector<std::string> names;
   for (const Command& command : results.session.commands)
-    for (const Parameter& one : command.parameters)
-      if (std::ranges::find(names, one.name) == names.end()) names.push_back(one.name);
+    for (const Parameter& parameter : command.parameters)
+      if (std::ranges::find(names, parameter.name) == names.end()) names.push_back(parameter.name);
   return names;
 }
 
@@ -508,9 +508,9 @@ const Parameter* find_parameter(const Command& command, std::string_view name) {
 
 std::string parameters_text(const Command& command) {
   std::string values;
-  for (const Parameter& one : command.parameters)
-    values += fmt::format("{}{} = {}", values.empty() ? "" : ", ", one_line(one.name),
-                          one_line(one.value));
+  for (const Parameter& parameter : command.parameters)
+    values += fmt::format("{}{} = {}", values.empty() ? "" : ", ", one_line(parameter.name),
+                          one_line(parameter.value));
   return values;
 }
 

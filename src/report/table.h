@@ -21,10 +21,10 @@ enum class Less : unsigned char {
   Nothing,
   OutlierPercent,
   Outliers,
-  Names,  ///< of commands that differ in their parameters
+  Names,  ///< names of commands that differ in their parameters
   Range,
   Deviation,
-  Interval,  ///< of a delta
+  Interval,  ///< interval of a delta
   Values,    ///< next to their delta
   Drawing,
   Place,  ///< branch, machine and host of a session
@@ -52,19 +52,20 @@ struct Cell {
   std::vector<std::string> narrower{};   ///< the text after each of the column's `narrows`
   std::optional<gate::Answer> answer{};  ///< the verdict's; nullopt: another cell
   std::string figures{};                 ///< the verdict's, a part of the text; may be empty
-  std::optional<double> number{};  ///< by which a page sorts its row; nullopt: it stays at the end
-  double bar = 0.0;                ///< length of the bar in a page's cell, 0 to 1
+  std::optional<double>
+      number{};      ///< number by which a page sorts the row; nullopt: the row stays at the end
+  double bar = 0.0;  ///< length of the bar in a page's cell, 0 to 1
 };
 
 /// The contents of a column's cells, which decide how they are escaped and set.
 enum class Holds : unsigned char {
-  Name,    ///< of a benchmark; in bold the name of a sum
+  Name,    ///< name of a benchmark; in bold the name of a sum
   Code,    ///< a command
-  Text,    ///< of the user
+  Text,    ///< text of the user
   Number,  ///< text of ours
   Delta,
   Verdict,
-  Markup  ///< in the language of the one printer that the table is made for
+  Markup  ///< markup of the printer that the table is made for
 };
 
 enum class Cut : unsigned char { Nothing, End, Middle };
@@ -73,7 +74,7 @@ struct TableColumn {
   Cell heading{};
   Holds holds = Holds::Number;
   bool is_left = false;         ///< aligned to the left in Markdown
-  std::vector<Less> narrows{};  ///< where its cells take their next, narrower text
+  std::vector<Less> narrows{};  ///< places where the cells take their next, narrower text
   Less goes = Less::Never;      ///< the step that leaves it out
   Cut cut = Cut::Nothing;       ///< the part of cells that is cut if they do not fit
   std::size_t roomy_width = 0;
@@ -87,14 +88,14 @@ struct Table {
   std::vector<TableRow> rows{};
   std::vector<TableStep> steps = {{}};  ///< the first that fits is taken, else the last
   std::size_t shortest = 8;             ///< no column is cut to less
-  Ink heading = Ink::Plain;  ///< of the whole line, or Plain and each heading has its own
+  Ink heading = Ink::Plain;             ///< ink of the whole line; Plain: each heading has its own
 };
 
 /// The layout of tables in a terminal, one below the other.
 struct Fitted {
   TableStep step{};
   std::vector<std::size_t> widths{};
-  bool fits = false;  ///< with nothing cut
+  bool fits = false;  ///< true if the table fits without a cut
 
   bool lacks(Less what) const { return step.less >= what; }
 };
@@ -117,17 +118,17 @@ std::string dim_note(std::string_view note, const Style& style);
 /// A language in which text files are written for people.
 struct Markup {
   std::string (*text)(std::string_view text);  ///< escaped
-  std::string (*word)(std::string_view text);  ///< of the user, in a cell
+  std::string (*word)(std::string_view text);  ///< marks up a word of the user in a cell
   std::string (*line)(
       std::string_view text);  ///< writes a caveat, which may have words of the user in it
-  std::string (*code)(std::string_view text);  ///< in a cell
+  std::string (*code)(std::string_view text);  ///< marks up code in a cell
   std::string (*head)(const Table& table);     ///< the lines above the first row
   std::string_view line_break;                 ///< within a cell
-  std::string_view strong = "**";              ///< on both sides of bold text
+  std::string_view strong = "**";              ///< marks on both sides of bold text
   std::string_view before_row = "|", before_cell = "", after_cell = " |", after_row = "\n";
   std::string_view after_table = "";
   std::string_view bullet = "- ";
-  std::string_view better = "better ";  ///< before a delta
+  std::string_view better = "better ";  ///< word before a delta to the better
   std::string_view worse = "worse ";
 };
 

@@ -17,8 +17,8 @@ namespace {
 
 using Words = WordedWarning;
 
-/// Of more commands than these a warning names the first ones, and the number of the others.
-constexpr std::size_t kMostNamed = 5;
+/// Most commands that a warning names; for the others it gives their number.
+constexpr std::size_t kMaxNamed = 5;
 
 constexpr std::string_view kGatesFail =
     " and gates fail by chance more often than --confidence says";
@@ -378,9 +378,9 @@ std::string subject_of(const Results& results, std::size_t command) {
 
 /// "a", "a and b", "a, b and c"; of many the first ones, "and 7 more".
 std::string enumerated(std::vector<std::string> texts) {
-  if (texts.size() > kMostNamed + 1) {
-    std::string more = fmt::format("{} more", texts.size() - kMostNamed);
-    texts.resize(kMostNamed);
+  if (texts.size() > kMaxNamed + 1) {
+    std::string more = fmt::format("{} more", texts.size() - kMaxNamed);
+    texts.resize(kMaxNamed);
     texts.push_back(std::move(more));
   }
   return listed(texts);
@@ -440,7 +440,7 @@ std::vector<WarningLine> warning_lines(const Results& results, const Style& styl
     const Words first = shown.front();
     const auto others =
         std::stable_partition(shown.begin() + 1, shown.end(),
-                              [&](const Words& one) { return are_of_one_kind(first, one); });
+                              [&](const Words& words) { return are_of_one_kind(first, words); });
     lines.push_back(
         {write_line(results, {shown.begin(), others}), first.general + "; " + first.advice});
     shown.erase(shown.begin(), others);

@@ -399,14 +399,14 @@ std::vector<std::vector<RowOfSuite>> rows_by_metric(
   std::map<std::string_view, std::size_t> places;
   for (std::size_t b = 0; b < benchmarks.size(); ++b) {
     if (place >= candidates[b].size()) continue;
-    const Results& one = benchmarks[b];
+    const Results& results = benchmarks[b];
     const std::size_t candidate = candidates[b][place];
-    for (const auto metric : suite_metrics(one, candidate)) {
+    for (const auto metric : suite_metrics(results, candidate)) {
       if (!metric) continue;
       const auto [known, is_new] =
-          places.try_emplace(one.session.metrics[*metric].name, all.size());
+          places.try_emplace(results.session.metrics[*metric].name, all.size());
       if (is_new) all.emplace_back();
-      all[known->second].push_back({one, candidate, *metric});
+      all[known->second].push_back({results, candidate, *metric});
     }
   }
   return all;
@@ -717,9 +717,9 @@ bool has_failed_throughout(const Results& results, const gate::Verdict& verdict)
 }
 
 bool has_failed_throughout(const Report& report) {
-  return std::ranges::any_of(report.benchmarks, [](const Results& one) {
-    return std::ranges::any_of(one.findings.verdicts, [&](const gate::Verdict& verdict) {
-      return has_failed_throughout(one, verdict);
+  return std::ranges::any_of(report.benchmarks, [](const Results& results) {
+    return std::ranges::any_of(results.findings.verdicts, [&](const gate::Verdict& verdict) {
+      return has_failed_throughout(results, verdict);
     });
   });
 }
@@ -740,18 +740,18 @@ std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& sess
   std::vector<TunedComparison> all;
   for (std::size_t c = 0; c < commands; ++c) {
     if (untuned[c].empty() || tuned[c].empty()) continue;
-    TunedComparison& one = all.emplace_back();
-    one.command = plan.commands[c].name;
-    one.tuned_runs = tuned[c].size();
-    one.untuned_runs = untuned[c].size();
-    one.stddev = tuned_change(stats::spread_change(untuned[c], tuned[c], tails.tail));
-    one.mean = tuned_change(stats::estimate_delta(untuned[c], tuned[c], false, tails).mean);
+    TunedComparison& comparison = all.emplace_back();
+    comparison.command = plan.commands[c].name;
+    comparison.tuned_runs = tuned[c].size();
+    comparison.untuned_runs = untuned[c].size();
+    comparison.stddev = tuned_change(stats::spread_change(untuned[c], tuned[c], tails.tail));
+    comparison.mean = tuned_change(stats::estimate_delta(untuned[c], tuned[c], false, tails).mean);
     const bool has_delta = !plan.reference.baseline && plan.reference.is_candidate(c);
     if (has_delta)
-      one.width =
+      comparison.width =
           tuned_change(stats::width_change(rounds(untuned, c), rounds(tuned, c), paired, tails));
     else if (commands == 1 || plan.reference.baseline)
-      one.width = one.stddev;  // of the interval of its mean
+      comparison.width = comparison.stddev;  // of the interval of its mean
   }
   return all;
 }
@@ -778,13 +778,14 @@ int exit_status_of(const Session& session, const std::vector<gate::Verdict>& ver
 }
 
 bool Report::complete() const {
-  return std::ranges::all_of(benchmarks, [](const Results& one) { return one.session.complete; });
+  return std::ranges::all_of(benchmarks,
+                             [](const Results& results) { return results.session.complete; });
 }
 
 std::vector<gate::Verdict> Report::verdicts() const {
   std::vector<gate::Verdict> all;
-  for (const Results& one : benchmarks)
-    all.insert(all.end(), one.findings.verdicts.begin(), one.findings.verdicts.end());
+  for (const Results& results : benchmarks)
+    all.insert(all.end(), results.findings.verdicts.begin(), results.findings.verdicts.end());
   return all;
 }
 
@@ -809,8 +810,8 @@ Report make_report(std::vector<Results> benchmarks, gate::Risk risk) {
   if (!suite.is_suite()) return suite;
   std::vector<std::vector<std::size_t>> candidates;
   std::size_t most = 0;
-  for (const Results& one : suite.benchmarks)
-    most = std::max(most, candidates.emplace_back(find_candidates(one)).size());
+  for (const Results& results : suite.benchmarks)
+    most = std::max(most, candidates.emplace_back(find_candidates(results)).size());
   for (std::size_t place = 0; place < most; ++place) {
     for (const auto& rows : rows_by_metric(suite.benchmarks, candidates, place)) {
       Geomean mean = geomean_of(rows, place);

@@ -70,7 +70,7 @@ std::vector<double> all_rounds(const RoundValues* values, std::size_t rounds) {
 /// side are all the same.
 double test(const Side& reference, const Side& candidate, double confidence,
             FunctionChange& change) {
-  if (std::min(reference.rounds, candidate.rounds) < kFewestFunctionRounds) return 1.0;
+  if (std::min(reference.rounds, candidate.rounds) < kMinFunctionRounds) return 1.0;
   const auto a = stats::moments(all_rounds(reference.find(change.name), reference.rounds));
   const auto b = stats::moments(all_rounds(candidate.find(change.name), candidate.rounds));
   const double first = *a.variance / static_cast<double>(reference.rounds);

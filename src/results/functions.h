@@ -9,7 +9,7 @@
 
 namespace lauka {
 
-/// How sure it is that a function's values differ.
+/// Certainty of the difference of a function's values.
 enum class Certainty : unsigned char {
   Exact,        ///< the same in every round of each side
   Significant,  ///< they vary, and differ by more than that
@@ -20,12 +20,12 @@ enum class Certainty : unsigned char {
 struct FunctionChange {
   std::string name{};      ///< normalized
   double reference = 0.0;  ///< mean over the rounds
-  double candidate = 0.0;  ///< likewise
+  double candidate = 0.0;  ///< mean over the rounds
   bool is_new = false;     ///< the reference never enters it; samples do not tell
   bool is_gone = false;    ///< the candidate never enters it; likewise
   Certainty certainty = Certainty::Exact;
-  std::optional<double> half_width{};  ///< of the difference's interval; nullopt if exact, or of
-                                       ///< too few rounds
+  std::optional<double> half_width{};  ///< half-width of the difference's interval; nullopt if
+                                       ///< exact, or with too few rounds
 
   double difference() const { return candidate - reference; }
   /// True if the function is named as one that changed.
@@ -38,7 +38,7 @@ struct FunctionChanges {
   std::size_t candidate = 0;  ///< index of the command
   double reference = 0.0;     ///< mean of the whole command, as the next
   double total = 0.0;
-  std::size_t rounds = 0;  ///< of the side with fewer
+  std::size_t rounds = 0;  ///< rounds of the side with fewer
   /// All functions of either side: the sure ones first, then by the size of the difference.
   std::vector<FunctionChange> functions{};
 

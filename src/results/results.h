@@ -29,12 +29,12 @@ namespace lauka {
 struct SlowFirstRun {
   stats::FirstRun seen;
   std::uint64_t warmup = 0;      ///< runs that went before it, uncounted
-  bool alone_read_disk = false;  ///< it read from the disk, and no other run did
+  bool alone_read_disk = false;  ///< true if the first run alone read from the disk
 };
 
 /// Some runs were far slower or faster than the rest.
 struct ManyOutliers {
-  std::size_t count = 0;  ///< as in the table's column: 1.5 IQR beyond the quartiles
+  std::size_t count = 0;  ///< outliers as in the table's column: beyond 1.5 IQR from the quartiles
   std::size_t runs = 0;
 };
 
@@ -51,7 +51,7 @@ struct FewRuns {
 /// Deltas, or even gates, were made of runs that did not take turns.
 struct SequentialRuns {
   bool gated = false;
-  bool for_hooks = false;  ///< not requested: implied by a --setup or --cleanup
+  bool for_hooks = false;  ///< true if implied by a --setup or --cleanup, not requested
 };
 
 /// A fact about the machine, or lauka's version, that is another one than the baseline's.
@@ -104,14 +104,14 @@ struct OtherCores {
   std::string metric;  ///< "p_share"
   double candidate = 0.0;
   double reference = 0.0;
-  std::vector<Cycles> cycles{};  ///< by kind; empty if not counted
+  std::vector<Cycles> cycles{};  ///< cycles by kind of core; empty if not counted
 };
 
 /// Runs that stayed below --min-p-share even when repeated, and count.
 struct LowShare {
   std::string metric;  ///< "p_share"
   double least = 0.0;
-  std::size_t runs = 0;  ///< with less
+  std::size_t runs = 0;  ///< runs below that share
   std::size_t of = 0;
 };
 
@@ -163,7 +163,7 @@ struct BusyMachine {
 
 /// A candidate is the same program as the reference: differences are noise, or come from elsewhere.
 struct SamePrograms {
-  std::string reference;  ///< its name
+  std::string reference;  ///< name of the reference
 };
 
 /// Processes that runs left behind went on when these had ended.
@@ -184,7 +184,7 @@ using Finding = std::variant<SlowFirstRun, stats::Drift, stats::TwoModes, ManyOu
 /// Caveats.
 struct Warning {
   Finding finding;
-  std::optional<std::size_t> command{};  ///< its index; nullopt: all of them
+  std::optional<std::size_t> command{};  ///< index of the command; nullopt: all commands
   Shown shown = Shown::Always;           ///< Verbose: of hidden rows; exports have it anyway
 };
 
@@ -193,9 +193,10 @@ struct Warning {
 enum class WallPart : unsigned char {
   Instructions,
   InstructionsPerCycle,  ///< divides
-  Cycles,                ///< where instructions were not counted
+  Cycles,                ///< cycles, without counted instructions
   Clock,                 ///< divides: cycles per CPU time
-  CpuTimePerCycle,       ///< in place of the clock, if counts and CPU time are not of the same
+  CpuTimePerCycle,       ///< CPU time per cycle instead of the clock: counts and CPU time are of
+                         ///< different runs
   CpuTimePerInstruction,
   CpuTime,
   Utilisation,  ///< divides: CPU time / wall time
@@ -217,33 +218,35 @@ struct WallFactor {
 struct Why {
   std::size_t command = 0;
   std::vector<WallFactor> factors{};
-  bool lacks_instructions = false;  ///< not counted, so that no factor speaks of them
+  bool lacks_instructions =
+      false;  ///< true if instructions were not counted, so that no factor is about them
   bool lacks_cycles = false;
-  bool is_simulated = false;  ///< instructions are
-  CountedLevels levels =
-      CountedLevels::UserAndKernel;  ///< where events were counted; times have both
-  bool has_other_levels = false;     ///< cycles are left out: instructions have other levels
-  bool counted_kernel = false;       ///< an event was counted in the kernel only
-  bool has_shell = false;            ///< counts have the shell in them, times have not
-  bool is_of_all_kinds = false;      ///< cycles were counted on several kinds of core, and added up
+  bool is_simulated = false;                            ///< instructions are
+  CountedLevels levels = CountedLevels::UserAndKernel;  ///< levels at which events were counted;
+                                                        ///< times have both levels
+  bool has_other_levels = false;  ///< cycles are left out: instructions have other levels
+  bool counted_kernel = false;    ///< an event was counted in the kernel only
+  bool has_shell = false;         ///< counts have the shell in them, times have not
+  bool is_of_all_kinds = false;   ///< cycles were counted on several kinds of core, and added up
 };
 
 /// The estimates of a metric over a command's layouts.
 struct LayoutResult {
-  std::optional<stats::LayoutEstimate> mean{};      ///< of the command's own values
-  std::optional<stats::LayoutEstimate> compared{};  ///< with the reference, of logarithms
-  std::optional<stats::Delta> first_alone{};        ///< of the first layout, without the others
+  std::optional<stats::LayoutEstimate> mean{};  ///< estimate of the command's own values
+  std::optional<stats::LayoutEstimate>
+      compared{};  ///< estimate of the logarithms of candidate to reference
+  std::optional<stats::Delta> first_alone{};  ///< delta of the first layout alone
 };
 
 /// One metric of one command.
 struct MetricResult {
   std::size_t metric = 0;  ///< index into Recording::metrics
-  std::size_t runs = 0;    ///< of the row; differs from the command's with several passes
+  std::size_t runs = 0;    ///< runs of the row; differs from the command's with several passes
   std::optional<stats::Summary>
       summary{};             ///< nullopt: no run has a value, or the values are bounds only
   bool is_doubtful = false;  ///< 0 in every run, and most likely not counted; without a summary
   std::optional<stats::QuantileEstimate> quantile{};  ///< nullopt: no percentile, or too few runs
-  std::size_t fewest_runs = 0;                        ///< that a percentile needs
+  std::size_t fewest_runs = 0;                        ///< fewest runs that a percentile needs
   std::optional<double> only_mean{};    ///< mean of runs whose single values are not known
   std::optional<double> at_most{};      ///< a bound of every run's value, if none is known
   std::optional<stats::Delta> delta{};  ///< nullopt: the reference, or nothing to compare
@@ -256,11 +259,11 @@ struct MetricResult {
 /// The results of a command, the one at the same place in Recording::commands.
 struct CommandResult {
   std::size_t runs = 0;              ///< timed runs
-  Endings endings{};                 ///< how its runs of all kinds ended
+  Endings endings{};                 ///< endings of the command's runs of all kinds
   std::size_t redone_runs = 0;       ///< run again and not counted
   std::optional<double> coverage{};  ///< median of RunRecord::coverage; nullopt: unknown
-  std::optional<double> slowdown{};  ///< by counting: median wall time of the counting runs over
-                                     ///< the timed ones' mean; nullopt: no counting runs
+  std::optional<double> slowdown{};  ///< slow-down by counting: median wall time of the counting
+                                     ///< runs over the timed ones' mean; nullopt: no counting runs
   std::vector<MetricResult> rows{};  ///< one per metric, in the order of Recording::metrics
 };
 
@@ -269,7 +272,7 @@ struct Ranking {
   std::size_t command = 0;
   std::size_t metric = 0;        ///< index into Recording::metrics
   stats::RelativeSpeed speed{};  ///< the other face of that row's delta
-  bool significant = false;      ///< as that delta
+  bool significant = false;      ///< significance, the same as that delta's
 };
 
 /// All that reports and exports are made from: a session, the findings made while it ran, and
@@ -277,14 +280,15 @@ struct Ranking {
 struct Results {
   Recording session{};
   gate::Findings findings{};
-  std::string benchmark{};                ///< its name in a suite; empty: a plain call's
+  std::string benchmark{};                ///< benchmark's name in a suite; empty: a plain call's
   std::vector<CommandResult> commands{};  ///< one for each of the session's
   std::vector<Ranking> rankings{};        ///< one per candidate that can be compared
   std::vector<Why> explanations{};        ///< one per candidate whose wall time can be taken apart
   bool paired = true;                     ///< deltas were taken within rounds
   Presentation presentation{};
   bool is_inconclusive_ok = false;  ///< an inconclusive gate alone leaves the exit status 0
-  std::vector<Warning> warnings{};  ///< in the order of Finding's kinds, then of the commands
+  std::vector<Warning>
+      warnings{};  ///< warnings in the order of Finding's kinds, then of the commands
 
   /// Returns what `command` is compared with.
   const Command& reference_of(std::size_t command) const {
@@ -317,9 +321,9 @@ MetricResult row_of_reference(const Results& results, std::size_t command, std::
 
 /// The overall change of a suite's candidates from their references.
 struct Geomean {
-  std::size_t place = 0;       ///< of the candidate in its benchmark
-  std::string candidate{};     ///< its name, where all have the same; else empty
-  std::size_t benchmarks = 0;  ///< that it covers, 2 or more
+  std::size_t place = 0;       ///< place of the candidate in its benchmark
+  std::string candidate{};     ///< candidate's name if all benchmarks have the same; else empty
+  std::size_t benchmarks = 0;  ///< number of benchmarks covered, 2 or more
   std::string metric{};
   Better better = Better::Less;
   stats::Change change{};
@@ -328,9 +332,9 @@ struct Geomean {
 /// All that the screen and the exports are made from: the benchmarks of a suite, or the single
 /// unnamed one of a plain call.
 struct Report {
-  std::vector<Results> benchmarks;    ///< at least one
+  std::vector<Results> benchmarks;    ///< benchmarks, at least one
   std::vector<Geomean> geomeans{};    ///< one per place and metric that two benchmarks have
-  gate::Risk risk = gate::Risk::Any;  ///< how the gates share the rate of false alarms
+  gate::Risk risk = gate::Risk::Any;  ///< error rate that the gates share
 
   bool is_suite() const { return !benchmarks.front().benchmark.empty(); }
   bool complete() const;
@@ -390,7 +394,7 @@ int exit_status_of(const std::vector<gate::Verdict>& verdicts, std::optional<int
 int exit_status_of(const Session& session, const std::vector<gate::Verdict>& verdicts,
                    std::optional<int> if_inconclusive);
 
-/// What is known of a command's first run besides its wall time.
+/// Facts about a command's first run besides its wall time.
 struct FirstRunFacts {
   std::uint64_t warmup = 0;      ///< the same as SlowFirstRun's
   bool alone_read_disk = false;  ///< the same as SlowFirstRun's

@@ -22,8 +22,8 @@ constexpr double kTicksThatAreEnough = 10.0;
 constexpr double kSharesAreEqual = 0.05;
 /// One disturbed run is in the table's column of outliers. Of ten runs it is 10%, and the rule of
 /// 5% alone warned of 4% of quiet benchmarks of ten runs; of fewer, quartiles say too little.
-constexpr std::size_t kFewestOutliers = 2;
-constexpr std::size_t kFewestForOutliers = 10;
+constexpr std::size_t kMinOutliers = 2;
+constexpr std::size_t kMinForOutliers = 10;
 // The longest common one (250 Hz); if the tick is unknown, better one warning too many.
 constexpr std::chrono::nanoseconds kAssumedTick = std::chrono::milliseconds(4);
 
@@ -195,9 +195,9 @@ bool is_most_of_the_spread(const stats::Drift& drift, std::span<const double> se
 
 std::optional<Finding> find_unsteadiness(std::span<const double> series) {
   std::optional<ManyOutliers> outliers;
-  if (series.size() >= kFewestForOutliers) {
+  if (series.size() >= kMinForOutliers) {
     const auto severe = stats::severe_outliers(series);
-    if (severe.many && severe.count >= kFewestOutliers) {
+    if (severe.many && severe.count >= kMinOutliers) {
       outliers = ManyOutliers{stats::summarize(series).outliers, series.size()};
     }
   }

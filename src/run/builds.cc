@@ -31,7 +31,7 @@ struct Running {
   std::future<Answer> answer{};  // waits for the program, which outlives it
 };
 
-constexpr std::size_t kMostOutput = std::size_t{64} << 10U;
+constexpr std::size_t kMaxOutput = std::size_t{64} << 10U;
 
 Running begin(const Build& build, const std::optional<User>& user) {
   constexpr auto forever = std::chrono::hours(24 * 365);
@@ -44,7 +44,7 @@ Running begin(const Build& build, const std::optional<User>& user) {
   Running running{&build, std::make_unique<os::ProgramAside>()};
   running.program->begin(spec, forever);
   running.answer = std::async(std::launch::async, [program = running.program.get()] {
-    return program->wait(kMostOutput, os::ProgramAside::Part::End);
+    return program->wait(kMaxOutput, os::ProgramAside::Part::End);
   });
   return running;
 }
@@ -108,12 +108,12 @@ std::vector<Build> list_builds(std::span<const Plan* const> plans) {
     for (std::uint32_t layout = 0; layout < plan->setting.layouts; ++layout) {
       for (std::size_t c = 0; c < plan->commands.size(); ++c) {
         if (!plan->commands[c].build) continue;
-        Command one = command_in_layout(*plan, c, layout);
-        if (!seen.emplace(*one.build, one.folder, one.environment).second) continue;
+        Command command = command_in_layout(*plan, c, layout);
+        if (!seen.emplace(*command.build, command.folder, command.environment).second) continue;
         builds.push_back({fmt::format("{}: layout {} of {}", plan->commands[c].name, layout + 1,
                                       plan->setting.layouts),
-                          *std::move(one.build), std::move(one.folder),
-                          std::move(one.environment)});
+                          *std::move(command.build), std::move(command.folder),
+                          std::move(command.environment)});
       }
     }
   }

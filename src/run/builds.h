@@ -19,7 +19,7 @@ namespace lauka {
 /// One --build to be run.
 struct Build {
   std::string of{};    ///< the program that it makes: "./new-{layout}: layout 3 of 8"
-  std::string line{};  ///< for sh -c
+  std::string line{};  ///< command line for sh -c
   std::string folder{};
   std::vector<std::string> environment{};
 };

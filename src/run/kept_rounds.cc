@@ -33,39 +33,46 @@ Named<T...> named(std::string_view names, T&... members) {
 
 /// The members of each structure in the order of its array, to be written and read.
 struct Members {
-  static auto of(Step& one) {
-    return named("command round pass kind layout", one.command, one.round, one.pass, one.kind,
-                 one.layout);
+  static auto of(Step& step) {
+    return named("command round pass kind layout", step.command, step.round, step.pass, step.kind,
+                 step.layout);
   }
-  static auto of(Exited& one) { return named("status", one.status); }
-  static auto of(Signalled& one) {
-    return named("signal core_dumped", one.signal, one.core_dumped);
+  static auto of(Exited& exited) { return named("status", exited.status); }
+  static auto of(Signalled& signalled) {
+    return named("signal core_dumped", signalled.signal, signalled.core_dumped);
   }
-  static auto of(TimedOut& one) {
-    return named("limit began survivor", one.limit, one.began, one.survivor);
+  static auto of(TimedOut& out) {
+    return named("limit began survivor", out.limit, out.began, out.survivor);
   }
-  static auto of(Usage& one) {
+  static auto of(Usage& usage) {
     static const std::string kNames = names_of_usage();
-    return std::apply([&](auto... fields) { return named(kNames, one.*fields...); }, kUsageFields);
+    return std::apply([&](auto... fields) { return named(kNames, usage.*fields...); },
+                      kUsageFields);
   }
-  static auto of(RunRecord& one) {
+  static auto of(RunRecord& record) {
     return named("step outcome usage counts coverage own below_overhead reported order outlived",
-                 one.step, one.outcome, one.usage, one.counts, one.coverage, one.own,
-                 one.below_overhead, one.reported, one.order, one.outlived);
+                 record.step, record.outcome, record.usage, record.counts, record.coverage,
+                 record.own, record.below_overhead, record.reported, record.order, record.outlived);
   }
-  static auto of(RedoneRun& one) { return named("run reason why", one.run, one.reason, one.why); }
-  static auto of(Note& one) { return named("kind text", one.kind, one.text); }
-  static auto of(RunningMean& one) { return named("count mean", one.count, one.mean); }
-  static auto of(Pace& one) {
-    return named("whole between wall", one.whole, one.between, one.wall);
+  static auto of(RedoneRun& run) { return named("run reason why", run.run, run.reason, run.why); }
+  static auto of(Note& note) { return named("kind text", note.kind, note.text); }
+  static auto of(RunningMean& mean) { return named("count mean", mean.count, mean.mean); }
+  static auto of(Pace& pace) {
+    return named("whole between wall", pace.whole, pace.between, pace.wall);
   }
-  static auto of(FunctionCounts& one) { return named("name counts", one.name, one.counts); }
-  static auto of(KeptFunctions& one) { return named("step functions", one.step, one.functions); }
-  static auto of(Uncounted& one) {
-    return named("subject what remedy runs", one.subject, one.why.what, one.why.remedy, one.runs);
+  static auto of(FunctionCounts& counts) {
+    return named("name counts", counts.name, counts.counts);
   }
-  static auto of(ShellOverhead& one) {
-    return named("wall_ns user_ns system_ns", one.wall_ns, one.user_ns, one.system_ns);
+  static auto of(KeptFunctions& functions) {
+    return named("step functions", functions.step, functions.functions);
+  }
+  static auto of(Uncounted& uncounted) {
+    return named("subject what remedy runs", uncounted.subject, uncounted.why.what,
+                 uncounted.why.remedy, uncounted.runs);
+  }
+  static auto of(ShellOverhead& overhead) {
+    return named("wall_ns user_ns system_ns", overhead.wall_ns, overhead.user_ns,
+                 overhead.system_ns);
   }
 
  private:
@@ -73,10 +80,10 @@ struct Members {
   static std::string names_of_usage() {
     std::string names;
     for (const auto field : kUsageFields) {
-      Usage one{};
-      one.*field = 1;
+      Usage usage{};
+      usage.*field = 1;
       for (const BuiltInMetric& metric : kBuiltInMetrics)
-        if (metric.read(one) > 0.0) names.append(metric.name).append("/");
+        if (metric.read(usage) > 0.0) names.append(metric.name).append("/");
       names += ' ';
     }
     return names;

@@ -35,8 +35,8 @@ struct RunningMean {
 
 /// The time of a command's runs, in seconds.
 struct Pace {
-  RunningMean whole;    ///< of a run, warm-up runs included
-  RunningMean between;  ///< of the hooks between two runs
+  RunningMean whole;    ///< time of a run, warm-up runs included
+  RunningMean between;  ///< time of the hooks between two runs
   RunningMean wall;     ///< wall time of a timed run
 };
 
@@ -49,11 +49,11 @@ struct KeptFunctions {
 /// The result of some rounds that were run together: all that decides about later ones.
 struct FinishedRounds {
   Step first{};                     ///< the first of them
-  std::uint64_t steps = 0;          ///< how many there were
-  std::chrono::nanoseconds time{};  ///< that they took of the budget
+  std::uint64_t steps = 0;          ///< number of steps
+  std::chrono::nanoseconds time{};  ///< time that the steps took of the budget
   std::vector<RunRecord> runs{};
   std::vector<RedoneRun> redone{};
-  std::vector<KeptFunctions> functions{};  ///< of the simulated runs among `runs`
+  std::vector<KeptFunctions> functions{};  ///< functions of the simulated runs among `runs`
   // The state at that time.
   std::vector<Pace> paces{};
   std::vector<Note> notes{};
@@ -98,7 +98,7 @@ class Seals {
 
 /// The rounds of one plan that an earlier process finished, and the place for this one's.
 struct RoundKeeper {
-  std::deque<FinishedRounds> finished{};  ///< in order, to be taken instead of run
+  std::deque<FinishedRounds> finished{};  ///< rounds in order, used instead of new runs
   std::function<void(const FinishedRounds&)> keep{};
 };
 

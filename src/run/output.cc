@@ -13,9 +13,9 @@ namespace lauka {
 namespace {
 
 constexpr std::size_t kLongestLine = std::size_t{16} << 10U;
-constexpr auto kMostTimeOfLine = std::chrono::seconds(1);  // for one line
+constexpr auto kMaxTimeOfLine = std::chrono::seconds(1);  // for one line
 
-constexpr std::uint64_t kMostStored = std::uint64_t{64} << 20U;
+constexpr std::uint64_t kMaxStored = std::uint64_t{64} << 20U;
 constexpr std::size_t kPiece = std::size_t{64} << 10U;
 constexpr std::uint64_t kShownBefore = 40;  // bytes of a line before and after a difference
 constexpr std::uint64_t kShownBehind = 60;
@@ -32,8 +32,8 @@ std::string shown(std::string_view line, bool from_begin, bool with_break) {
 constexpr const char* kRemedy = "fix the command, or leave --expect-output out";
 
 bool was_made_alike(const Command& reference, const Command& command) {
-  return std::ranges::all_of(reference.parameters, [&](const Parameter& one) {
-    return std::ranges::find(command.parameters, one) != command.parameters.end();
+  return std::ranges::all_of(reference.parameters, [&](const Parameter& parameter) {
+    return std::ranges::find(command.parameters, parameter) != command.parameters.end();
   });
 }
 
@@ -42,11 +42,11 @@ bool was_made_alike(const Command& reference, const Command& command) {
 constexpr std::size_t kWindow = std::size_t{64} << 10U;
 constexpr std::size_t kLongestMatch = std::size_t{16} << 10U;
 constexpr std::size_t kLookedBack = 256;  // bytes before its match that an expression may look at
-constexpr auto kMostTimeToScrape = std::chrono::seconds(5);
+constexpr auto kMaxTimeToScrape = std::chrono::seconds(5);
 constexpr std::size_t kShown = 300;  // bytes of the output, in a message
 
-constexpr std::size_t kMostLines = 10'000;
-constexpr std::size_t kMostMetrics = 1'000;
+constexpr std::size_t kMaxLines = 10'000;
+constexpr std::size_t kMaxMetrics = 1'000;
 
 /// The values of one name in a run.
 struct Several {
@@ -88,7 +88,7 @@ bool AwaitedLine::receive(os::Kept which, std::string_view bytes) {
 
 bool AwaitedLine::is_awaited(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
-  const auto deadline = clock_.now() + kMostTimeOfLine;
+  const auto deadline = clock_.now() + kMaxTimeOfLine;
   const auto found = pattern_.matches(line, [&] { return clock_.now() < deadline; });
   if (!found) error_ = found.error();
   return !found || *found;
@@ -96,7 +96,7 @@ bool AwaitedLine::is_awaited(std::string_view line) {
 
 bool OutputStore::receive(os::Kept which, std::string_view bytes) {
   if (which != os::Kept::Output) return true;
-  const std::uint64_t room = kMostStored - std::min(stored_.bytes, kMostStored);
+  const std::uint64_t room = kMaxStored - std::min(stored_.bytes, kMaxStored);
   const std::string_view kept = bytes.substr(0, static_cast<std::size_t>(room));
   has_room_ = has_room_ && (kept.empty() || stored_.text.append(kept));
   hash_.add(bytes);
@@ -159,7 +159,8 @@ OutputCheck::OutputCheck(const Plan& plan, const RunContext& context)
     if (source) is_source_[*source] = true;
 }
 
-/// With several commands typed, each combination of parameters has a reference of its own.
+/// Returns the command whose output must be equal. Each combination of parameters of several typed
+/// commands has its own.
 std::optional<std::size_t> OutputCheck::source_of(std::size_t command) const {
   const auto& commands = plan_.commands;
   const std::size_t reference = plan_.reference.command;
@@ -315,8 +316,8 @@ Result<void> ReportedValues::scrape(std::size_t place, Values& values) const {
 Result<std::optional<std::string>> ReportedValues::last_match(const Pattern& pattern,
                                                               os::Kept which) const {
   const std::uint64_t size = launcher_.kept_bytes(which);
-  const std::uint64_t least = size > os::kMostKept ? size - os::kMostKept : 0;
-  const auto deadline = clock_.now() + kMostTimeToScrape;
+  const std::uint64_t least = size > os::kMaxKeptBytes ? size - os::kMaxKeptBytes : 0;
+  const auto deadline = clock_.now() + kMaxTimeToScrape;
   const auto goes_on = [&] { return clock_.now() < deadline; };
   std::string text;
   for (std::uint64_t end = size; end > least;) {
@@ -356,7 +357,7 @@ Result<void> ReportedValues::read(std::string_view text, Values& values) {
     const auto refused = [&](const Error& error) {
       return error.about(fmt::format("line {} of {}, {},", number, kMetricsVariable, cited(line)));
     };
-    if (++number > kMostLines) return refused({"is one too many", "write 10,000 at most"});
+    if (++number > kMaxLines) return refused({"is one too many", "write 10,000 at most"});
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     const auto reported = parse_reported_line(line);
     if (!reported) return refused(reported.error());
@@ -398,7 +399,7 @@ Result<std::size_t> ReportedValues::place_of(const ReportedLine& reported) {
   if (found == discovered_.end()) {
     if (find_metric(plan_.metrics, metric.name))
       return Error{"has the name of another metric", "use another name"};
-    if (discovered_.size() >= kMostMetrics)
+    if (discovered_.size() >= kMaxMetrics)
       return Error{"names one metric too many", "use 1,000 at most"};
     discovered_.push_back(metric);
   } else if (metric.has_direction) {

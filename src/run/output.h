@@ -58,7 +58,7 @@ class AwaitedLine final : public os::OutputListener {
 /// Standard output of a run.
 struct StoredOutput {
   os::TextFile text;        ///< the beginning, if it is very long
-  std::uint64_t bytes = 0;  ///< in all
+  std::uint64_t bytes = 0;  ///< total of bytes
   std::string hash{};       ///< covers all bytes
 };
 

@@ -66,8 +66,8 @@ bool may_be_made_later(const Command& command) {
 
 // Runs are cheap, so there are as many as half a second allows, up to 200 (the median of 50 is
 // twice as uncertain); fewer of a slow shell, one that reads a long profile.
-constexpr std::size_t kFewestRuns = 10;
-constexpr std::size_t kMostRuns = 200;
+constexpr std::size_t kMinRuns = 10;
+constexpr std::size_t kMaxRuns = 200;
 constexpr std::size_t kBatch = 10;
 constexpr std::chrono::nanoseconds kEnoughTime = std::chrono::milliseconds(500);
 
@@ -173,7 +173,7 @@ bool wants_terminal(const Outcome& outcome) {
 // NOLINTNEXTLINE(readability-function-cognitive-complexity): each branch ends the runs
 Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& launcher,
                                      const std::function<int()>& interrupt,
-                                     std::size_t most = kMostRuns) {
+                                     std::size_t most = kMaxRuns) {
   const auto program = launcher.add_program(spec);
   if (!program) return program.error();
   std::vector<Usage> runs;
@@ -181,7 +181,7 @@ Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& 
   // The first run is a warm-up: it loads the shell into memory.
   std::vector<os::Launch> launches(1, os::Launch{*program});
   bool counts = false;
-  while (runs.size() < kFewestRuns || (runs.size() < most && spent < kEnoughTime)) {
+  while (runs.size() < kMinRuns || (runs.size() < most && spent < kEnoughTime)) {
     const auto all = launcher.run(launches, false, {});
     if (!all) return all.error();
     if (interrupt() != 0) return std::vector<Usage>{};
@@ -402,7 +402,7 @@ void identify(const Plan& plan, const ProgramReader& reader, std::size_t first, 
 
 namespace {
 
-/// Only commands that a baseline, which names its programs, called in the same way.
+/// Identifies the commands that a baseline, which names its programs, called in the same way.
 std::vector<Fingerprint> identify_as_baseline(const Plan& plan, const ProgramReader& reader) {
   std::vector<Fingerprint> programs(plan.commands.size());
   const Baseline& baseline = *plan.reference.baseline;

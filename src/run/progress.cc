@@ -75,7 +75,7 @@ void DifferenceWatch::compare(std::size_t command, const Step& step) {
 std::optional<DifferenceSoFar> DifferenceWatch::of_command(std::size_t command) const {
   const std::uint64_t fewest = plan_.setting.layouts > 1 ? 1 : 5;
   const auto has_difference = [&](std::size_t place) {
-    const auto has_enough = [&](const Spread& one) { return one.rounds >= fewest; };
+    const auto has_enough = [&](const Spread& spread) { return spread.rounds >= fewest; };
     return plan_.reference.is_candidate(place) &&
            std::ranges::all_of(all_[place].of_layout, has_enough);
   };
@@ -92,10 +92,10 @@ std::optional<DifferenceSoFar> DifferenceWatch::of_command(std::size_t command) 
 
 std::optional<DifferenceSoFar> DifferenceWatch::over_layouts(std::size_t command) const {
   std::vector<std::pair<std::uint32_t, stats::Moments>> layouts;
-  for (const Spread& one : all_[command].of_layout) {
-    const auto degrees = static_cast<double>(one.rounds) - 1.0;
-    const auto variance = degrees > 0.0 ? std::optional(one.squares / degrees) : std::nullopt;
-    layouts.emplace_back(layouts.size(), stats::Moments{one.rounds, one.mean, variance});
+  for (const Spread& spread : all_[command].of_layout) {
+    const auto degrees = static_cast<double>(spread.rounds) - 1.0;
+    const auto variance = degrees > 0.0 ? std::optional(spread.squares / degrees) : std::nullopt;
+    layouts.emplace_back(layouts.size(), stats::Moments{spread.rounds, spread.mean, variance});
   }
   const auto over = stats::log_ratio_of_means(layouts);
   if (!over) return std::nullopt;

@@ -169,7 +169,7 @@ std::uint32_t latest_kept(std::span<const BenchmarkRun> runs) {
   for (const BenchmarkRun& run : runs) {
     if (run.rounds == nullptr) continue;
     for (const FinishedRounds& rounds : run.rounds->finished)
-      for (const RunRecord& one : rounds.runs) latest = std::max(latest, one.order);
+      for (const RunRecord& record : rounds.runs) latest = std::max(latest, record.order);
   }
   return latest;
 }

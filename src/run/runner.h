@@ -40,14 +40,14 @@ class TunedMachine : NonCopyable {
   virtual void tune(bool on) = 0;
 };
 
-/// What the benchmarks of a call share.
+/// Resources that the benchmarks of a call share.
 struct RunContext {
   os::Launcher& launcher;
   const os::Clock& clock;
   Observer& observer;
   std::function<int()> interrupt;           ///< returns the signal that asked lauka to end, or 0
   const std::optional<User>& user;          ///< the commands' user; nullopt: lauka's own
-  os::MetricFiles* metric_files = nullptr;  ///< for LAUKA_METRICS; or null
+  os::MetricFiles* metric_files = nullptr;  ///< files for LAUKA_METRICS; null: none
   TunedMachine* machine = nullptr;          ///< null without --tune
 };
 
@@ -55,7 +55,8 @@ struct RunContext {
 struct SessionResult {
   Session session;
   gate::Findings findings;
-  std::vector<OwnMetric> discovered{};  ///< that runs reported unannounced, after Plan::reported
+  std::vector<OwnMetric>
+      discovered{};  ///< metrics that runs reported unannounced, after Plan::reported
 };
 
 /// A benchmark to measure.

@@ -41,7 +41,7 @@ bool has_surrounding_hooks(const Plan& plan) {
 std::uint64_t count_simulated_rounds(const Plan& plan, const GateWatch& gates) {
   if (plan.setting.events.passes_of(RoundKind::Simulated) == 0) return 0;
   return std::max<std::uint64_t>(
-      plan.presentation.functions ? kFewestFunctionRounds : kSimulatedRounds,
+      plan.presentation.functions ? kMinFunctionRounds : kSimulatedRounds,
       gates.rounds_of_constants(RoundKind::Simulated));
 }
 
@@ -185,8 +185,8 @@ void Scheduler::decide_simulated() {
   }
   // Functions whose counts vary can be compared only with more rounds.
   const std::uint64_t passes = plan_.setting.events.passes_of(RoundKind::Simulated);
-  if (functions_vary_ && group().simulated < kFewestFunctionRounds * passes)
-    return add(UpTo{RoundKind::Simulated, kFewestFunctionRounds});
+  if (functions_vary_ && group().simulated < kMinFunctionRounds * passes)
+    return add(UpTo{RoundKind::Simulated, kMinFunctionRounds});
   // If timed runs follow at once, the comparison of outputs is the first warm-up run.
   group().warmups = first_warmup();
   const bool is_only_simulated = !is_timed_ && counting_.passes == 0;
@@ -497,8 +497,8 @@ std::uint64_t Scheduler::timed_rounds_left() const {
   return is_enough(timed_, spent) ? 0 : rounds_left(timed_, spent, round_time(group(), paces_));
 }
 
-/// As many rounds as fit one request; never more than the rule leaves, nor beyond the next early
-/// look of a gate or the next block of counting rounds.
+/// Returns the rounds that fit one request; never more than the rule leaves, nor beyond the next
+/// early look of a gate or the next block of counting rounds.
 std::uint64_t Scheduler::rounds_of_batch() const {
   const Spent& spent = group().spent;
   std::uint64_t rounds =
@@ -594,7 +594,7 @@ double Scheduler::seconds_of_timed(const Group& group, std::span<const Pace> pac
   return static_cast<double>(rounds_left(rule_, group.spent, round)) * Seconds(round).count();
 }
 
-/// Of the groups that follow, as of this one.
+/// Estimates the seconds of a round in the groups that follow, and in the current group.
 double Scheduler::seconds_of_rounds(const Step& step, std::span<const Pace> paces) const {
   const Group& own = group();
   const bool is_warmup = step.kind == RoundKind::Warmup;

@@ -46,7 +46,7 @@ struct Tune {
 };
 /// Let the other benchmarks of the suite have their turns.
 struct LetOthers {};
-/// Nothing is left to do, except the cleanups that are still due.
+/// The end: only cleanups that are still due are left.
 struct End {};
 
 /// The next thing that a session does.

@@ -12,7 +12,7 @@ namespace lauka {
 
 namespace {
 
-constexpr std::uint32_t kMostThrottledRedos = 3;
+constexpr std::uint32_t kMaxThrottledRedos = 3;
 
 using std::chrono::nanoseconds;
 
@@ -333,7 +333,7 @@ bool StepRunner::keep_run(const Step& step, const os::Ended& ended, std::size_t 
   }
   if (was_throttled_ && is_timed && !counted.redo)
     counted.redo =
-        engine::Redo{RedoReason::Throttled, "the processor was throttled", kMostThrottledRedos};
+        engine::Redo{RedoReason::Throttled, "the processor was throttled", kMaxThrottledRedos};
   if (counted.redo && redone_ < counted.redo->at_most) {
     again_.push_back(step);
     result_.redone.push_back({std::move(run), counted.redo->reason, std::move(counted.redo->why)});
@@ -409,8 +409,9 @@ void StepRunner::note_uncounted(const Step& step, Error why) {
   const std::string subject = step.kind == RoundKind::Simulated
                                   ? cited(plan_.commands[step.command].name) + ": "
                                   : std::string();
-  const auto known = std::ranges::find_if(
-      uncounted_, [&](const Uncounted& one) { return one.subject == subject && one.why == why; });
+  const auto known = std::ranges::find_if(uncounted_, [&](const Uncounted& uncounted) {
+    return uncounted.subject == subject && uncounted.why == why;
+  });
   if (known == uncounted_.end())
     uncounted_.push_back({subject, std::move(why), 1});
   else
@@ -419,11 +420,12 @@ void StepRunner::note_uncounted(const Step& step, Error why) {
 
 /// Adds one note for each reason of uncounted runs.
 void StepRunner::note_all_uncounted() {
-  for (const Uncounted& one : uncounted_) {
-    std::string what = one.subject + one.why.what + "; " + plural(one.runs, "run") +
-                       (one.runs == 1 ? " was" : " were") + " not counted";
+  for (const Uncounted& uncounted : uncounted_) {
+    std::string what = uncounted.subject + uncounted.why.what + "; " +
+                       plural(uncounted.runs, "run") + (uncounted.runs == 1 ? " was" : " were") +
+                       " not counted";
     session_.notes.push_back(
-        {NoteKind::RunsUncounted, Error{std::move(what), one.why.remedy}.line()});
+        {NoteKind::RunsUncounted, Error{std::move(what), uncounted.why.remedy}.line()});
   }
 }
 

@@ -27,7 +27,7 @@ gate::WatchSchedule schedule_looks(const Plan& plan, RoundKind kind) {
   return looks_early ? gate::WatchSchedule::Early : gate::WatchSchedule::Planned;
 }
 
-constexpr std::uint64_t kFewestRounds = 10;  // below, a narrow interval is luck too often
+constexpr std::uint64_t kMinRounds = 10;  // below, a narrow interval is luck too often
 
 // An interval shrinks with the root of the rounds, by half a percent for one percent more: more
 // frequent looks would cost the square of the rounds for nothing. Up to 100, every round.
@@ -95,7 +95,7 @@ CountingRule make_counting_rule(const Plan& plan, bool is_gated) {
   const bool samples = std::ranges::any_of(plan.setting.events.events, [](const Event& event) {
     return event.role == Role::SampledTime;
   });
-  if (samples) rule.fewest = std::max<std::uint64_t>(rule.fewest, kFewestFunctionRounds);
+  if (samples) rule.fewest = std::max<std::uint64_t>(rule.fewest, kMinFunctionRounds);
   if (plan.setting.stop.exact_runs && (plan.events_were_asked_for || samples)) {
     rule.fewest = *plan.setting.stop.exact_runs;
     rule.exactly = true;
@@ -267,7 +267,7 @@ PrecisionWatch::PrecisionWatch(const Plan& plan, const GateWatch& gates)
 }
 
 bool PrecisionWatch::is_enough(std::size_t first, std::size_t count, std::uint64_t rounds) {
-  if (!series_ || rounds < std::max(plan_.setting.stop.min_runs, kFewestRounds)) return false;
+  if (!series_ || rounds < std::max(plan_.setting.stop.min_runs, kMinRounds)) return false;
   const bool is_next_group = first != looked_first_;
   if (!is_next_group && rounds < looked_at_ + looked_at_ / kRoundsPerNewOne) return false;
   looked_at_ = rounds;

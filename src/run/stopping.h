@@ -65,10 +65,10 @@ inline constexpr std::uint64_t kSimulatedRounds = 3;
 
 /// The amount of counting besides the timed runs.
 struct CountingRule {
-  std::uint64_t passes = 0;  ///< that take turns; 0: nothing is counted apart
+  std::uint64_t passes = 0;  ///< passes that take turns; 0: nothing is counted apart
   std::uint64_t fewest = 5;  ///< rounds of each pass
   bool exactly = false;      ///< exactly the fewest, even with time left
-  double share = 0.2;        ///< of the whole time that counting rounds may take
+  double share = 0.2;        ///< share of the whole time that counting rounds may take
 };
 
 /// Returns a plan's rule. A gate on an event needs as many counts as one on times needs times.

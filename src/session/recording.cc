@@ -26,7 +26,7 @@ class SessionRuns final : public RunTable {
         redone_(std::move(redone)),
         ends_(plan.commands.size() + 1),
         by_command_(size()),
-        unpacked_(std::min(size(), kMostUnpacked)),
+        unpacked_(std::min(size(), kMaxUnpackedRuns)),
         values_(metrics.size() * unpacked_.size()) {
     readers_.reserve(metrics.size());
     for (const Metric& metric : metrics) readers_.emplace_back(metric, plan.setting.events);
@@ -92,7 +92,7 @@ class SessionRuns final : public RunTable {
 
   /// Caches unpacked runs: all of a short session, the last ones of a long one.
   const RunRecord& run(std::size_t index) const {
-    Unpacked& kept = unpacked_[index % kMostUnpacked];
+    Unpacked& kept = unpacked_[index % kMaxUnpackedRuns];
     if (kept.index == index) return kept.run;
     runs_.read(index, kept.run);
     for (std::size_t m = 0; m < readers_.size(); ++m) value_at(index, m) = {};
@@ -101,10 +101,10 @@ class SessionRuns final : public RunTable {
   }
 
   Value& value_at(std::size_t index, std::size_t metric) const {
-    return values_[metric * unpacked_.size() + index % kMostUnpacked];
+    return values_[metric * unpacked_.size() + index % kMaxUnpackedRuns];
   }
 
-  static constexpr std::size_t kMostUnpacked = 256;
+  static constexpr std::size_t kMaxUnpackedRuns = 256;
 
   EventSet events_;
   std::optional<IgnoreFailure> ignored_;
@@ -113,11 +113,11 @@ class SessionRuns final : public RunTable {
   std::vector<MetricReader> readers_;
   std::vector<std::size_t> ends_;
   std::vector<std::uint32_t> by_command_;
-  mutable std::vector<Unpacked> unpacked_;  // kMostUnpacked, or as many as there are runs
+  mutable std::vector<Unpacked> unpacked_;  // kMaxUnpackedRuns, or as many as there are runs
   mutable std::vector<Value> values_;       // for each metric in the order of unpacked_
 };
 
-/// Each once.
+/// Returns the notes of plan and session, each once.
 std::vector<Note> list_notes(const Plan& plan, const Session& session) {
   std::vector<Note> notes;
   for (const auto* some : {&plan.setting.events.notes, &session.notes}) {
@@ -130,8 +130,8 @@ std::vector<Note> list_notes(const Plan& plan, const Session& session) {
 /// Adds a row for each metric in `discovered`, and looks for it in the baseline.
 void add_discovered(const Plan& plan, const Discovered& discovered, Recording& recording) {
   std::size_t place = plan.reported.size();
-  for (const OwnMetric& one : discovered.metrics) {
-    recording.metrics.push_back(make_metric(one, ReportedValue{place++}));
+  for (const OwnMetric& metric : discovered.metrics) {
+    recording.metrics.push_back(make_metric(metric, ReportedValue{place++}));
     recording.metrics.back().shown = discovered.is_shown ? Shown::Always : Shown::Verbose;
   }
   extend_baseline(recording);
@@ -216,8 +216,8 @@ Result<std::vector<Command>> named_commands(const std::vector<std::string>& name
 Result<void> check_values(const std::vector<Recording>& sessions, const Plan& plan) {
   for (const Gate& gate : plan.gates)
     for (const Recording& session : sessions)
-      for (const KnownMean& one : session.means)
-        if (session.metrics[one.metric].name == plan.metrics[gate.metric].name)
+      for (const KnownMean& mean : session.means)
+        if (session.metrics[mean.metric].name == plan.metrics[gate.metric].name)
           return Error{fmt::format("{} has only the mean of {}, on which a gate is",
                                    cited(session.file), plan.metrics[gate.metric].name),
                        "gate on wall_time, or measure with lauka --export-json"};
@@ -232,8 +232,8 @@ Result<Reference> choose_reference(const Options& options, const std::vector<Rec
       return command.name == options.from_reference || command.text == options.from_reference;
     });
     if (!found)
-      return Error{fmt::format("--reference {} is not a command of {}", cited(options.from_reference),
-                               cited(sessions.front().file)),
+      return Error{fmt::format("--reference {} is not a command of {}",
+                               cited(options.from_reference), cited(sessions.front().file)),
                    "write its name as the table shows it, the first of them being " +
                        cited(plan.commands.front().name)};
     return Reference{*found, {}, {}};
@@ -335,7 +335,7 @@ void join_shells(const std::vector<Recording>& sessions, Recording& joined) {
 Recording make_recording(const Plan& plan, Session&& session, const Timers& timers,
                          Circumstances circumstances, const Discovered& discovered) {
   RunList redone;
-  for (const RedoneRun& one : session.redone) redone.push_back(one.run);
+  for (const RedoneRun& run : session.redone) redone.push_back(run.run);
   Recording recording;
   recording.metrics = plan.metrics;
   recording.commands = plan.commands;
@@ -372,9 +372,9 @@ Recording make_recording(const Plan& plan, Session&& session, const Timers& time
 
 void Endings::add(const RunRow& run) {
   if (run.ending == Ending::Unknown) return;
-  Endings one{1, {}};
-  if (is_failure(run.ending)) one.failed.push_back({run.ending, run.status.value_or(0), 1});
-  add(one);
+  Endings endings{1, {}};
+  if (is_failure(run.ending)) endings.failed.push_back({run.ending, run.status.value_or(0), 1});
+  add(endings);
 }
 
 void Endings::add(const Endings& others) {
@@ -465,10 +465,10 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
       joined.ended_by = session.ended_by;
       joined.ended_by->command += before;
     }
-    for (const KnownMean& one : session.means)
-      joined.means.push_back({before + one.command,
-                              *find_metric(joined.metrics, session.metrics[one.metric].name),
-                              one.value});
+    for (const KnownMean& mean : session.means)
+      joined.means.push_back({before + mean.command,
+                              *find_metric(joined.metrics, session.metrics[mean.metric].name),
+                              mean.value});
     before += commands;
     if (!session.functions.empty()) {
       joined.functions.resize(before - commands);
@@ -501,7 +501,8 @@ gate::Findings moved(gate::Findings findings, const std::vector<Metric>& from,
                      const std::vector<Metric>& to) {
   const auto place_of = [&](std::size_t metric) { return *find_metric(to, from[metric].name); };
   for (gate::Verdict& verdict : findings.verdicts) verdict.metric = place_of(verdict.metric);
-  for (gate::GatedInterval& one : findings.intervals) one.metric = place_of(one.metric);
+  for (gate::GatedInterval& interval : findings.intervals)
+    interval.metric = place_of(interval.metric);
   return findings;
 }
 

@@ -35,11 +35,12 @@ struct RunRow {
   std::size_t command = 0;
   std::size_t round = 0;
   std::size_t pass = 0;
-  std::optional<int> status{};  ///< what shell_status gives; nullopt if the file does not say it
+  std::optional<int>
+      status{};  ///< exit status by shell_status; nullopt if the file does not say it
   Ending ending = Ending::Unknown;
   RoundKind kind = RoundKind::Timed;
-  std::optional<double> coverage{};       ///< the same as RunRecord's
-  std::vector<NamedCount> own{};          ///< its own process alone, if descendants are counted too
+  std::optional<double> coverage{};  ///< the same as RunRecord's
+  std::vector<NamedCount> own{};  ///< counts of the process alone, if descendants are counted, too
   RedoReason reason = RedoReason::Other;  ///< why a run was run again
   std::string_view why{};                 ///< the same for users; empty: it was not run again
   double wall_seconds = 0.0;              ///< any run's, also that of a killed one
@@ -62,7 +63,7 @@ struct FailedRuns {
 
 /// The endings of a command's kept runs of all kinds: timed, counting and simulated.
 struct Endings {
-  std::size_t runs = 0;  ///< whose ending is known
+  std::size_t runs = 0;  ///< runs whose ending is known
   std::vector<FailedRuns> failed{};
 
   void add(const RunRow& run);
@@ -101,26 +102,26 @@ Endings count_endings(const RunTable& runs, std::size_t command);
 
 /// The place, time, machine and subject of the numbers.
 struct Circumstances {
-  std::string version{};  ///< of lauka
+  std::string version{};  ///< version of lauka
   TimeOfDay began{};
   Machine machine{};
   TimeOfDay ended{};
   std::string session_id{};                ///< no other session has it; empty: not known
   std::vector<Label> labels{};             ///< each key once
-  std::optional<Tuning> tuning{};          ///< what --tune changed; nullopt without it
+  std::optional<Tuning> tuning{};          ///< changes by --tune; nullopt without --tune
   std::optional<Throttling> throttling{};  ///< during the session; nullopt: no quota, or unknown
 };
 
 /// The resolution of the clocks.
 struct Timers {
-  std::chrono::nanoseconds clock_step{1};          ///< of the wall time
-  std::optional<std::chrono::nanoseconds> tick{};  ///< of the scheduler; nullopt: unknown
+  std::chrono::nanoseconds clock_step{1};          ///< step of the clock of wall time
+  std::optional<std::chrono::nanoseconds> tick{};  ///< tick of the scheduler; nullopt: unknown
 };
 
 /// A session that was joined with others.
 struct Origin {
-  std::string file{};        ///< as typed
-  std::size_t commands = 0;  ///< of the joined session, after those of the origins before
+  std::string file{};        ///< file as typed
+  std::size_t commands = 0;  ///< commands of the joined session, after those of the origins before
   Order order = Order::Random;
   Circumstances circumstances{};
 };
@@ -135,18 +136,18 @@ struct KnownMean {
 /// A session as data: all that results are made from, except the findings made while it ran,
 /// whether it was just run or read from a file.
 struct Recording {
-  std::string file{};  ///< that it was read from; empty: it was just run
+  std::string file{};  ///< file that the session was read from; empty: it was just run
   std::vector<Metric> metrics;
   std::vector<Command> commands{};
-  Reference reference{};  ///< what the deltas compare with
+  Reference reference{};  ///< command that the deltas compare with
   /// The kept runs, and those that were repeated and are in no statistics.
   std::shared_ptr<const RunTable> runs = std::make_shared<RunTable>();
   std::shared_ptr<const RunTable> redone = std::make_shared<RunTable>();
   std::vector<KnownMean> means{};  ///< values of which hyperfine 1.x keeps the mean
   double confidence = kConfidence;
-  std::vector<Note> notes{};      ///< what was left out, and why
+  std::vector<Note> notes{};      ///< notes about what was left out, and why
   Setting setting{.warmup = 0};   ///< the plan's; 0 warm-up runs where they are not known
-  Circumstances circumstances{};  ///< those of the first origin, if there are several
+  Circumstances circumstances{};  ///< circumstances of the first origin, if there are several
   std::vector<Origin> origins{};  ///< the sessions that were joined; empty: it is one
   Timers timers{};
   bool complete = true;                    ///< false: the session was cut short

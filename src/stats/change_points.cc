@@ -10,19 +10,19 @@
 namespace lauka::stats {
 namespace {
 
-constexpr std::size_t kWindow = 30;       // points before a step: drift is small within them
-constexpr std::size_t kMostAfter = 12;    // and fewer after it, as both together see it twice
-constexpr std::size_t kFewestAround = 2;  // on either side
-constexpr std::size_t kNoiseFrom = 200;   // the latest points, for their noise
+constexpr std::size_t kWindow = 30;          // points before a step: drift is small within them
+constexpr std::size_t kMaxPointsAfter = 12;  // and fewer after it, as both together see it twice
+constexpr std::size_t kMinPointsAround = 2;  // on either side
+constexpr std::size_t kNoiseFrom = 200;      // the latest points, for their noise
 constexpr double kSure = 3.6;             // normal deviates; see tests/stats/change_points_test.cc
 constexpr std::size_t kNoiseEach = 5;     // points: it hardly changes with one
 constexpr double kSuspect = 3.5;          // for the last point alone
-constexpr std::size_t kFewestForNoise = 10;  // points, to know its noise
+constexpr std::size_t kMinForNoise = 10;  // points, to know its noise
 
-constexpr std::size_t kShort = 30;        // points: a series up to here is judged by t
-constexpr std::size_t kFewestBefore = 3;  // then
-constexpr double kTailOfShort = 2e-4;     // of Student's t
-constexpr double kTailOfRanks = 1e-3;     // of Mann and Whitney's test, in addition
+constexpr std::size_t kShort = 30;           // points: a series up to here is judged by t
+constexpr std::size_t kMinPointsBefore = 3;  // then
+constexpr double kTailOfShort = 2e-4;        // of Student's t
+constexpr double kTailOfRanks = 1e-3;        // of Mann and Whitney's test, in addition
 
 // Neighbours are compared, and every third, which shows it where neighbours are alike.
 constexpr std::array<std::size_t, 2> kLags = {1, 3};
@@ -68,7 +68,7 @@ struct Window {
 
 struct Level {
   double mean = 0.0;
-  double variance = 0.0;  ///< of the mean
+  double variance = 0.0;  ///< variance of the mean
 };
 
 /// The mean of a window and the squared deviations from it, all points counting alike.
@@ -224,7 +224,7 @@ double rare_as(double deviates, std::size_t differences) {
 /// Finds the most probable place of a step within `around`, and the possible ones, by likelihood.
 void locate(const Series& series, Window around, double confidence, Step& step) {
   std::vector<double> weights;
-  const std::size_t first = std::max(around.begin + 1, back(step.at, kMostAfter, 0));
+  const std::size_t first = std::max(around.begin + 1, back(step.at, kMaxPointsAfter, 0));
   double most = 0.0;
   for (std::size_t at = first; at < std::min(around.end, step.confirmed); ++at) {
     const double deviates = series.contrast({around.begin, at}, {at, around.end}).deviates();
@@ -260,7 +260,7 @@ std::optional<Step> most_certain_step(std::size_t begin, std::size_t last,
                                       std::size_t fewest_before, double most,
                                       const Certainty& certainty) {
   std::optional<Step> step;
-  for (std::size_t count = kFewestAround; count <= kMostAfter; ++count) {
+  for (std::size_t count = kMinPointsAround; count <= kMaxPointsAfter; ++count) {
     if (last + 1 - begin < count + fewest_before) break;
     const std::size_t at = last + 1 - count;
     const double found = certainty(at, most);
@@ -273,7 +273,7 @@ std::optional<Step> most_certain_step(std::size_t begin, std::size_t last,
 
 std::optional<Step> step_at(const Series& series, std::size_t begin, std::size_t last,
                             double sure) {
-  return most_certain_step(begin, last, kFewestAround, sure, [&](std::size_t at, double most) {
+  return most_certain_step(begin, last, kMinPointsAround, sure, [&](std::size_t at, double most) {
     const Window before{back(at, kWindow, begin), at};
     const Window after{at, last + 1};
     const double deviates = series.cautious(before, after, most);
@@ -284,7 +284,7 @@ std::optional<Step> step_at(const Series& series, std::size_t begin, std::size_t
 /// The bounds of t for a step in a short series, by the number of points on both sides.
 std::vector<double> bounds_of_short() {
   std::vector<double> bounds(kShort + 1, HUGE_VAL);
-  for (std::size_t points = kFewestForSteps; points <= kShort; ++points)
+  for (std::size_t points = kMinForSteps; points <= kShort; ++points)
     bounds[points] = student_t_quantile_above(kTailOfShort, static_cast<double>(points - 2));
   return bounds;
 }
@@ -294,8 +294,8 @@ std::vector<double> bounds_of_short() {
 std::optional<Step> step_in_short(const Series& series, std::size_t begin, std::size_t last) {
   static const std::vector<double> kBounds = bounds_of_short();
   const std::size_t around = last + 1 - begin;
-  if (around < kFewestForSteps) return std::nullopt;
-  return most_certain_step(begin, last, kFewestBefore, 1.0, [&](std::size_t at, double) {
+  if (around < kMinForSteps) return std::nullopt;
+  return most_certain_step(begin, last, kMinPointsBefore, 1.0, [&](std::size_t at, double) {
     return series.student({begin, at}, {at, last + 1}) / kBounds[around];
   });
 }
@@ -323,7 +323,7 @@ class Growth {
     return step;
   }
 
-  std::size_t begin() const { return begin_; }  ///< where the level that holds begins
+  std::size_t begin() const { return begin_; }  ///< first point of the current level
   double noise() const { return noise_; }
 
  private:
@@ -339,7 +339,7 @@ std::optional<std::size_t> pending_step(std::span<const SeriesPoint> points, con
   std::vector<SeriesPoint> longer(points.begin(), points.end());
   longer.push_back(points.back());
   const auto step = Growth(longer, now).look_at(points.size(), true);
-  if (!step || step->at + kFewestAround > points.size()) return std::nullopt;
+  if (!step || step->at + kMinPointsAround > points.size()) return std::nullopt;
   return step->at;
 }
 
@@ -374,9 +374,9 @@ double noise_between(std::span<const SeriesPoint> points) {
 
 SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence) {
   SeriesSteps found;
-  if (points.size() < kFewestForSteps) return found;
+  if (points.size() < kMinForSteps) return found;
   Growth growth(points);
-  for (std::size_t last = kFewestForSteps - 1; last < points.size(); ++last)
+  for (std::size_t last = kMinForSteps - 1; last < points.size(); ++last)
     if (const auto step = growth.look_at(last, last + 1 == points.size()))
       found.steps.push_back(*step);
   const double noise = growth.noise();
@@ -386,7 +386,7 @@ SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence) {
   series.set_noise(noise);
   const std::size_t begin = growth.begin();
   const std::size_t last = points.size() - 1;
-  if (points.size() >= kFewestForNoise && series.varies(last) && last >= begin + kFewestAround)
+  if (points.size() >= kMinForNoise && series.varies(last) && last >= begin + kMinPointsAround)
     found.is_last_suspected =
         (found.steps.empty() || found.steps.back().confirmed != last) &&
         series.contrast({back(last, kWindow, begin), last}, {last, last + 1}).deviates() >

@@ -12,22 +12,23 @@ namespace lauka::stats {
 /// A point of an ordered series, such as a commit's.
 struct SeriesPoint {
   double value = 0.0;     ///< a logarithm, if changes should be ratios
-  double variance = 0.0;  ///< of its sampling error; 0 if not known
+  double variance = 0.0;  ///< variance of the sampling error; 0 if unknown
 };
 
-/// From some point on a series has another level.
+/// A change of a series' level from some point on.
 struct Step {
-  std::size_t at = 0;        ///< the first point after it, most probably
-  std::size_t earliest = 0;  ///< with the asked confidence, it is one of these
+  std::size_t at = 0;  ///< the first point after it, most probably
+  std::size_t earliest =
+      0;  ///< first of the points among which the step is, with the asked confidence
   std::size_t latest = 0;
   std::size_t confirmed = 0;  ///< the point with which it was sure; later than `at`
-  double change = 0.0;        ///< of the level
-  ChangeBounds bounds{};      ///< of the change
+  double change = 0.0;        ///< change of the level
+  ChangeBounds bounds{};      ///< bounds of the change
 };
 
 /// The steps of a series.
 struct SeriesSteps {
-  std::vector<Step> steps{};       ///< those that a later point confirmed, in order
+  std::vector<Step> steps{};       ///< steps that a later point confirmed, in order
   bool is_last_suspected = false;  ///< the last point alone would be one
   /// The place of a step that one more point like the last would confirm, and that the last two
   /// or more support; nullopt if there is none.
@@ -36,7 +37,7 @@ struct SeriesSteps {
 };
 
 /// Fewer points have no steps: their noise is not known.
-inline constexpr std::size_t kFewestForSteps = 6;
+inline constexpr std::size_t kMinForSteps = 6;
 
 /// Estimates the variance between points, without their sampling error, from neighbours: neither
 /// steps nor slow drift change it. 0 for fewer than two points.

@@ -26,11 +26,11 @@ double cleaned(double difference, double scale) {
 // place.
 
 /// The least difference of the mean's change from the typical round's that is worth a note.
-constexpr double kLeastDifference = 0.01;
+constexpr double kMinDifference = 0.01;
 constexpr double kSureTail = 0.2;  // of the plain tail: 99% where that is 95%
 
 /// Two runs do not show how far runs scatter: whether their difference is 0 is a matter of luck.
-constexpr std::size_t kFewestForInterval = 3;
+constexpr std::size_t kMinForInterval = 3;
 
 /// The parts of Fieller's interval: squared standard errors, and the degrees of freedom.
 struct Errors {
@@ -68,7 +68,7 @@ class MeanChange {
   MeanChange(std::span<const double> reference, std::span<const double> candidate, bool paired,
              const Widening& widening)
       : reference_(moments(reference)), candidate_(moments(candidate)), widening_(widening) {
-    if (reference_.mean == 0.0 || fewer() < kFewestForInterval) return;
+    if (reference_.mean == 0.0 || fewer() < kMinForInterval) return;
     ratio_ = candidate_.mean / reference_.mean;
     paired ? within_rounds(reference, candidate) : of_independent(reference, candidate);
   }
@@ -154,7 +154,7 @@ bool is_clearly_outside(const Change& mean, const Change& sure, const Change& ty
                        mean.bounds->high < typical.bounds->low - kSame;
   const double delta = *typical.change;
   const bool surely = sure.bounds->low > delta + kSame || sure.bounds->high < delta - kSame;
-  return outside && surely && std::abs(*mean.change - delta) >= kLeastDifference;
+  return outside && surely && std::abs(*mean.change - delta) >= kMinDifference;
 }
 
 // Hodges & Lehmann 1963. The k-th smallest of n(n+1)/2 Walsh averages, or of n*m differences, is
@@ -506,21 +506,22 @@ std::optional<RelativeSpeed> relative_speed(const Change& delta) {
 }
 
 Change geometric_mean(std::span<const Change> changes) {
-  const bool is_defined = !changes.empty() && std::ranges::all_of(changes, [](const Change& one) {
-    return one.change && *one.change > -1.0;
-  });
+  const bool is_defined =
+      !changes.empty() && std::ranges::all_of(changes, [](const Change& change) {
+        return change.change && *change.change > -1.0;
+      });
   if (!is_defined) return {};
   double sum = 0.0;
   double below = 0.0;
   double above = 0.0;
   bool has_bounds = true;
-  for (const Change& one : changes) {
-    const double log = std::log1p(*one.change);
+  for (const Change& change : changes) {
+    const double log = std::log1p(*change.change);
     sum += log;
-    has_bounds = has_bounds && one.bounds && one.bounds->low > -1.0;
+    has_bounds = has_bounds && change.bounds && change.bounds->low > -1.0;
     if (!has_bounds) continue;
-    const double down = log - std::log1p(one.bounds->low);
-    const double up = std::log1p(one.bounds->high) - log;
+    const double down = log - std::log1p(change.bounds->low);
+    const double up = std::log1p(change.bounds->high) - log;
     below += down * down;
     above += up * up;
   }

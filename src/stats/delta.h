@@ -19,7 +19,7 @@ double welch_degrees(double first, std::size_t first_count, double second,
 struct MeanTest {
   double difference = 0.0;          ///< mean of c - ratio * r; 0 if it is a rounding error
   std::optional<double> t{};        ///< nullopt: one sample, or no noise at all
-  std::optional<double> degrees{};  ///< of freedom, if t has a value
+  std::optional<double> degrees{};  ///< degrees of freedom, if t has a value
   Tails tails{};
 };
 
@@ -111,7 +111,8 @@ struct Delta : Change {
 /// The error on either side of the interval of a delta, and of its mean.
 struct IntervalTails {
   double tail = 0.025;
-  double of_mean = 0.025;  ///< of the plain confidence, also for a gated metric
+  double of_mean =
+      0.025;  ///< tail of the mean's interval at the plain confidence, also for a gated metric
 };
 
 /// Returns the plain ones of `confidence`, a fraction.
@@ -142,15 +143,16 @@ struct Rounds {
 
 /// The change of the width of the interval that estimate_delta gives for independent rounds, at the
 /// same number of rounds: the set that has more is divided. Its own interval is a jackknife's.
-/// Nothing if one of the intervals is not defined, also without a twentieth of its rounds.
+/// Empty if one of the intervals is not defined, also without a twentieth of its rounds.
 Change width_change(const Rounds& before, const Rounds& after, bool paired,
                     const IntervalTails& tails);
 
 /// A delta as "ran `ratio` times faster", or slower.
 struct RelativeSpeed {
-  double ratio = 1.0;                    ///< at least 1
-  std::optional<ChangeBounds> bounds{};  ///< of the ratio; nullopt if the delta's reach -100%
-  bool faster = false;                   ///< the candidate has less
+  double ratio = 1.0;  ///< times as fast, or as slow; at least 1
+  std::optional<ChangeBounds>
+      bounds{};         ///< bounds of the ratio; nullopt if the delta's reach -100%
+  bool faster = false;  ///< the candidate has less
 };
 
 /// Converts a delta with its interval; nullopt if it has no ratio.

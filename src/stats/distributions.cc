@@ -68,13 +68,13 @@ std::uint64_t place_by_normal(double values, double variance, double tail, doubl
 
 // Weights of the possible tables relative to the given one, which need no factorials. An infinite
 // one makes the probability 0, as it should.
-double fisher_exact(const Share& one, const Share& other) {
-  const std::uint64_t of = one.of + other.of;
+double fisher_exact(const Share& share, const Share& other) {
+  const std::uint64_t of = share.of + other.of;
   const std::uint64_t lowest = of > other.trials ? of - other.trials : 0;
-  const std::uint64_t highest = std::min(of, one.trials);
+  const std::uint64_t highest = std::min(of, share.trials);
   // That of k + 1 results in `one` to that of k.
   const auto ratio = [&](std::uint64_t k) {
-    return static_cast<double>(of - k) * static_cast<double>(one.trials - k) /
+    return static_cast<double>(of - k) * static_cast<double>(share.trials - k) /
            (static_cast<double>(k + 1) * static_cast<double>(other.trials + k + 1 - of));
   };
   constexpr double same = 1.0 + 1e-7;  // R's tolerance: equal but for rounding
@@ -85,9 +85,9 @@ double fisher_exact(const Share& one, const Share& other) {
     if (weight <= same) as_unlikely += weight;
   };
   double weight = 1.0;
-  for (std::uint64_t k = one.of; k < highest; ++k) add(weight *= ratio(k));
+  for (std::uint64_t k = share.of; k < highest; ++k) add(weight *= ratio(k));
   weight = 1.0;
-  for (std::uint64_t k = one.of; k > lowest; --k) add(weight /= ratio(k - 1));
+  for (std::uint64_t k = share.of; k > lowest; --k) add(weight /= ratio(k - 1));
   return as_unlikely / all;
 }
 

@@ -61,6 +61,6 @@ struct Share {
 /// Returns the probability, were the true shares of both the same, of shares at least as unlikely
 /// as these: Fisher's exact test, two-sided (Agresti, Categorical Data Analysis, 2.6), as R's
 /// fisher.test. 1 without trials.
-double fisher_exact(const Share& one, const Share& other);
+double fisher_exact(const Share& share, const Share& other);
 
 }  // namespace lauka::stats

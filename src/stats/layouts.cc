@@ -65,7 +65,7 @@ std::optional<Clusters> clusters_of(const LayoutSamples& samples) {
   std::map<std::uint32_t, std::vector<double>> by_layout;
   for (std::size_t i = 0; i < samples.values.size(); ++i)
     by_layout[samples.layouts[i]].push_back(samples.values[i]);
-  if (by_layout.size() < kFewestLayouts) return std::nullopt;
+  if (by_layout.size() < kMinLayouts) return std::nullopt;
   std::vector<std::pair<std::uint32_t, Moments>> layouts;
   std::map<std::uint32_t, double> mean_of;
   for (const auto& [layout, values] : by_layout) {
@@ -182,7 +182,7 @@ Reduced reduced(const LayoutSamples& samples, std::optional<double> share = std:
 }
 
 bool have_enough_layouts(const Reduced& reference, const Reduced& candidate) {
-  return std::min(reference.values.size(), candidate.values.size()) >= kFewestLayouts;
+  return std::min(reference.values.size(), candidate.values.size()) >= kMinLayouts;
 }
 
 }  // namespace
@@ -206,7 +206,7 @@ std::optional<std::size_t> LayoutEstimate::layouts_instead_of_runs(double half_w
   if (sweeps < kSweepsForAdvice || expected_reach(tail, layouts, 0) <= half_width)
     return std::nullopt;
   std::size_t too_few = layouts;
-  std::size_t enough = kMostLayouts + 1;
+  std::size_t enough = kMaxLayouts + 1;
   while (enough - too_few > 1) {
     const std::size_t middle = (too_few + enough) / 2;
     (do_not(middle) ? too_few : enough) = middle;
@@ -216,7 +216,7 @@ std::optional<std::size_t> LayoutEstimate::layouts_instead_of_runs(double half_w
 
 std::optional<LayoutEstimate> log_ratio_of_means(
     std::span<const std::pair<std::uint32_t, Moments>> layouts) {
-  if (layouts.size() < kFewestLayouts) return std::nullopt;
+  if (layouts.size() < kMinLayouts) return std::nullopt;
   return estimate_of(clusters_of(layouts), 2.0, 1.0);
 }
 

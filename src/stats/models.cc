@@ -10,7 +10,7 @@ namespace lauka::stats {
 
 namespace {
 
-constexpr int kMostSteps = 1'000;
+constexpr int kMaxSteps = 1'000;
 constexpr double kConverged = 1e-13;  // of the scale of the variances
 
 /// Sums over the machines at one variance between them, of weights w = 1 / (variance + between).
@@ -75,7 +75,7 @@ double log_likelihood(std::span<const Effect> effects, double between) {
 double scored(std::span<const Effect> effects, double between) {
   double scale = between;
   for (const Effect& effect : effects) scale = std::max(scale, effect.variance);
-  for (int i = 0; i < kMostSteps; ++i) {
+  for (int i = 0; i < kMaxSteps; ++i) {
     const double next = std::max(0.0, between + Weighted(effects, between).step());
     const bool is_there = std::abs(next - between) <= kConverged * scale;
     between = next;
@@ -102,7 +102,7 @@ double find_between(std::span<const Effect> effects) {
   return best;
 }
 
-constexpr std::size_t kFewestPoints = 3;  // two are always on a line
+constexpr std::size_t kMinPoints = 3;  // two are always on a line
 
 std::vector<double> logarithms(std::span<const double> values) {
   std::vector<double> logs(values.size());
@@ -155,7 +155,7 @@ std::optional<CombinedEffect> combine(std::span<const Effect> effects, double co
 std::optional<PowerLaw> fit_power_law(std::span<const double> x, std::span<const double> y,
                                       double confidence) {
   const auto is_positive = [](double value) { return value > 0.0; };
-  if (x.size() < kFewestPoints || !std::ranges::all_of(x, is_positive) ||
+  if (x.size() < kMinPoints || !std::ranges::all_of(x, is_positive) ||
       !std::ranges::all_of(y, is_positive))
     return std::nullopt;
   const std::vector<double> u = logarithms(x);

@@ -12,17 +12,18 @@ namespace lauka::stats {
 struct Effect {
   double value = 0.0;
   double variance = 0.0;
-  double degrees = HUGE_VAL;  ///< of freedom, of the variance; infinite: it is known
+  double degrees =
+      HUGE_VAL;  ///< degrees of freedom of the variance; infinite: the variance is known
 };
 
 /// The combined result of machines, whose true values may differ.
 struct CombinedEffect {
   double value = 0.0;  ///< the mean of all such machines
   double standard_error = 0.0;
-  ChangeBounds bounds{};       ///< of the value
+  ChangeBounds bounds{};       ///< bounds of the value
   double between = 0.0;        ///< standard deviation of the true values of machines, tau
   double heterogeneity = 0.0;  ///< part of the variance that is between them, I^2 (0..1)
-  double p_same = 1.0;         ///< how probable so much difference is, were all truths the same
+  double p_same = 1.0;         ///< probability of so much difference, if all truths are the same
 };
 
 /// A random-effects meta-analysis (DerSimonian & Laird 1986): the variance between machines by

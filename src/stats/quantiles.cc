@@ -15,7 +15,7 @@ namespace lauka::stats {
 namespace {
 
 constexpr int kHalvings = 60;
-constexpr double kLeastTail = 1e-9;  // the smallest that a gate needs
+constexpr double kMinTail = 1e-9;  // the smallest that a gate needs
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 using BetaPolicy = boost::math::policies::policy<
@@ -170,9 +170,9 @@ double smallest_tail(const QuantileChange& change, LeavesOut leaves_out) {
     return change.has_ratio() && leaves_out(change.bounds_at(tail));
   };
   double high = std::log(0.5);
-  double low = std::log(kLeastTail);
+  double low = std::log(kMinTail);
   if (!holds(std::exp(high))) return 1.0;
-  if (holds(std::exp(low))) return kLeastTail;
+  if (holds(std::exp(low))) return kMinTail;
   constexpr int halvings = 25;  // to six digits
   for (int i = 0; i < halvings; ++i) {
     const double middle = (low + high) / 2.0;

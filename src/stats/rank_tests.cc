@@ -14,8 +14,8 @@
 namespace lauka::stats {
 namespace {
 
-constexpr std::size_t kMostDoubledSum = kMostCountedRanks * (kMostCountedRanks + 1);
-using Counts = std::array<double, kMostDoubledSum + 1>;
+constexpr std::size_t kMaxDoubledSum = kMaxCountedRanks * (kMaxCountedRanks + 1);
+using Counts = std::array<double, kMaxDoubledSum + 1>;
 
 /// Fills counts[0..most] with the number of subsets of `ranks` that add up to each sum.
 void count_subsets(std::span<const std::size_t> ranks, std::size_t most, Counts& counts) {
@@ -134,7 +134,7 @@ SignedRank signed_rank(std::span<const double> reference, std::span<const double
   for (std::size_t i = 0; i < ranks.size(); ++i) positive += differences[i] > 0.0 ? ranks[i] : 0;
 
   SignedRank result{.kept = ranks.size(), .positive_sum = static_cast<double>(positive) / 2.0};
-  result.tails = ranks.size() <= kMostCountedRanks
+  result.tails = ranks.size() <= kMaxCountedRanks
                      ? counted_tails(std::move(ranks), positive, result.kept * (result.kept + 1))
                      : normal_tails(ranks, result.positive_sum);
   return result;
@@ -148,7 +148,7 @@ std::uint64_t signed_rank_place(std::size_t count, double probability, double wi
   };
   if (widening > 1.0)
     return widened_place(signed_rank_place(count, probability), by_normal(widening));
-  if (count > kMostCountedRanks) return by_normal(1.0);
+  if (count > kMaxCountedRanks) return by_normal(1.0);
   std::vector<std::size_t> ranks(count);
   std::iota(ranks.begin(), ranks.end(), std::size_t{1});
   const std::size_t middle = count * (count + 1) / 4;  // where a tail below 0.5 has ended

@@ -10,7 +10,7 @@ namespace lauka::stats {
 
 /// Up to here the distribution of a sum of signed ranks is counted out, beyond it is taken as
 /// normal.
-inline constexpr std::size_t kMostCountedRanks = 50;
+inline constexpr std::size_t kMaxCountedRanks = 50;
 
 /// Wilcoxon's signed-rank test of the relative differences from the threshold.
 struct SignedRank {

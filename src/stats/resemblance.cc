@@ -10,8 +10,8 @@ namespace lauka::stats {
 namespace {
 
 constexpr double kChance = 1.96;  // standard errors, of which one is about 1 / sqrt(n)
-constexpr double kMostCorrelation = 0.9;
-constexpr std::size_t kFewestForClear = 20;
+constexpr double kMaxCorrelation = 0.9;
+constexpr std::size_t kMinForClear = 20;
 
 }  // namespace
 
@@ -37,7 +37,7 @@ std::vector<double> ranks_in_order(std::span<const double> series) {
 double Resemblance::error_factor() const {
   if (count == 0) return 1.0;
   const double corrected =
-      std::clamp(correlation + (1.0 + 3.0 * correlation) / to_double(count), 0.0, kMostCorrelation);
+      std::clamp(correlation + (1.0 + 3.0 * correlation) / to_double(count), 0.0, kMaxCorrelation);
   return std::sqrt((1.0 + corrected) / (1.0 - corrected));
 }
 
@@ -52,7 +52,7 @@ double Resemblance::independent_values() const {
 }
 
 bool Resemblance::is_clear(double error) const {
-  return count >= kFewestForClear &&
+  return count >= kMinForClear &&
          correlation * std::sqrt(to_double(count)) > normal_quantile_above(error);
 }
 

@@ -27,9 +27,9 @@ namespace ba = boost::accumulators;
 using RunningMean = ba::accumulator_set<double, ba::stats<ba::tag::immediate_mean>>;
 using Deviations = ba::accumulator_set<double, ba::stats<ba::tag::sum_kahan, ba::tag::moment<2>>>;
 
-constexpr std::size_t kFewestForFirstRun = 5;
-constexpr std::size_t kFewestInOrder = 20;
-constexpr std::size_t kFewestForModes = 30;
+constexpr std::size_t kMinForFirstRun = 5;
+constexpr std::size_t kMinRunsInOrder = 20;
+constexpr std::size_t kMinForModes = 30;
 
 /// Spearman's correlation of a series with its own order.
 double correlation_with_order(std::span<const double> series) {
@@ -191,7 +191,7 @@ Moments moments(std::span<const double> samples) {
 }
 
 std::optional<FirstRun> first_run(std::span<const double> series) {
-  if (series.size() < kFewestForFirstRun) return std::nullopt;
+  if (series.size() < kMinForFirstRun) return std::nullopt;
   const std::vector<double> rest = sorted(series.subspan(1));
   const Fences fences = tukey_fences(quantile(rest, 0.25), quantile(rest, 0.75), kSevereReach);
   FirstRun result{.first = series.front(), .median_of_rest = median(rest)};
@@ -219,7 +219,7 @@ SevereOutliers severe_outliers(std::span<const double> series) {
 }
 
 std::optional<SlowNoise> slow_noise(std::span<const double> series) {
-  if (series.size() < kFewestInOrder) return std::nullopt;
+  if (series.size() < kMinRunsInOrder) return std::nullopt;
   const Moments about = moments(series);
   double with_next = 0.0;
   for (std::size_t i = 0; i + 1 < series.size(); ++i)
@@ -237,7 +237,7 @@ std::optional<SlowNoise> slow_noise(std::span<const double> series) {
 }
 
 std::optional<Drift> drift(std::span<const double> series) {
-  if (series.size() < kFewestInOrder) return std::nullopt;
+  if (series.size() < kMinRunsInOrder) return std::nullopt;
   const std::size_t third = series.size() / 3;
   const double before = median(sorted(series.first(third)));
   const double after = median(sorted(series.last(third)));
@@ -251,7 +251,7 @@ std::optional<Drift> drift(std::span<const double> series) {
 }
 
 std::optional<TwoModes> two_modes(std::span<const double> series) {
-  if (series.size() < kFewestForModes) return std::nullopt;
+  if (series.size() < kMinForModes) return std::nullopt;
   const std::vector<double> ascending = sorted(series);
   const std::size_t split = best_split(ascending, moments(ascending).mean);
   const Moments low = moments(std::span(ascending).first(split));

@@ -111,7 +111,7 @@ struct FirstRun {
   bool slow = false;
 };
 
-/// At least 5 runs.
+/// Tests the first run of a series of at least 5; nullopt if there are fewer.
 std::optional<FirstRun> first_run(std::span<const double> series);
 
 /// Runs far outside, over 1% from the median and 3 + 15 / n interquartile ranges (or ticks, if they
@@ -119,19 +119,20 @@ std::optional<FirstRun> first_run(std::span<const double> series);
 struct SevereOutliers {
   std::size_t count = 0;
   double share = 0.0;  ///< fraction of the runs
-  bool many = false;   ///< at least 5%
+  bool many = false;   ///< true if at least 5% are outliers
 };
 
-/// At least one run.
+/// Counts the severe outliers of a series of at least one run.
 SevereOutliers severe_outliers(std::span<const double> series);
 
 /// Likeness of neighbouring runs.
 struct SlowNoise {
-  double autocorrelation = 0.0;  ///< at lag 1, -1..1; 0 for equal samples
-  bool slow = false;             ///< it and the ranks': above 0.3 and three times the chance value
+  double autocorrelation = 0.0;  ///< autocorrelation at lag 1, -1..1; 0 for equal samples
+  bool slow = false;  ///< true if the autocorrelations of values and of ranks are above 0.3 and
+                      ///< three times the chance value
 };
 
-/// At least 20 runs.
+/// Returns slow noise in a series of at least 20 runs; nullopt if there are fewer.
 std::optional<SlowNoise> slow_noise(std::span<const double> series);
 
 /// Trend from the first run to the last.
@@ -143,7 +144,7 @@ struct Drift {
   bool drifting = false;
 };
 
-/// At least 20 runs.
+/// Returns the drift of a series of at least 20 runs; nullopt if there are fewer.
 std::optional<Drift> drift(std::span<const double> series);
 
 /// The best split of the sorted samples into two: least sum of squares within them.
@@ -157,7 +158,7 @@ struct TwoModes {
   bool two = false;
 };
 
-/// At least 30 runs.
+/// Looks for two modes in a series of at least 30 runs; nullopt if there are fewer.
 std::optional<TwoModes> two_modes(std::span<const double> series);
 
 }  // namespace lauka::stats

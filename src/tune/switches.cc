@@ -62,12 +62,12 @@ constexpr auto kSwitches = std::to_array<Switch>({
 });
 
 constexpr unsigned kBitsOfWord = 32;
-constexpr std::size_t kMostMaskWords = 256;  // 8,192 CPUs, Linux's most
+constexpr std::size_t kMaxMaskWords = 256;  // 8,192 CPUs, Linux's most
 
 /// "ff,00000003": 32 bits in a word, the highest CPUs first.
 std::optional<std::vector<std::uint32_t>> parse_mask(std::string_view text) {
   const auto words = split(text, ',');
-  if (words.size() > kMostMaskWords) return std::nullopt;
+  if (words.size() > kMaxMaskWords) return std::nullopt;
   std::vector<std::uint32_t> cpus;
   for (std::size_t i = words.size(); i-- > 0;) {
     const auto bits = parse_hex(words[i]);
@@ -156,93 +156,94 @@ class Finder {
 
   std::vector<Found> find() {
     for (const Switch& row : kSwitches) {
-      Found one{.row = &row, .asked = is_asked(request_, row.name)};
+      Found setting{.row = &row, .asked = is_asked(request_, row.name)};
       if (row.form == Form::Affinity) {
-        find_affinity(one);
+        find_affinity(setting);
       } else if (row.form == Form::Group) {
-        find_group(one);
+        find_group(setting);
       } else if (row.form == Form::Latency) {
-        find_latency(one);
+        find_latency(setting);
       } else {
-        add_files(one);
+        add_files(setting);
         continue;
       }
-      found_.push_back(std::move(one));
+      found_.push_back(std::move(setting));
     }
     drop_rows_that_are_not_needed();
     return std::move(found_);
   }
 
  private:
-  void find_affinity(Found& one) {
-    one.now = "any";
-    one.why_not = cpus_.why_not;
-    if (one.why_not.empty()) one.wanted = cpu_list_text(cpus_.commands);
+  void find_affinity(Found& setting) {
+    setting.now = "any";
+    setting.why_not = cpus_.why_not;
+    if (setting.why_not.empty()) setting.wanted = cpu_list_text(cpus_.commands);
   }
 
-  void find_latency(Found& one) {
-    const int error = files_.check_writable(std::string(one.row->path));
-    if (error != ENOENT) one.path = one.row->path;
-    one.now = "not bounded";
+  void find_latency(Found& setting) {
+    const int error = files_.check_writable(std::string(setting.row->path));
+    if (error != ENOENT) setting.path = setting.row->path;
+    setting.now = "not bounded";
     if (error != 0)
-      refuse(one, error);
+      refuse(setting, error);
     else
-      one.wanted = one.row->wanted;
+      setting.wanted = setting.row->wanted;
   }
 
-  static void refuse(Found& one, int error) {
-    one.why_not = std::generic_category().message(error);
-    one.needs_root = error == EACCES || error == EPERM;
+  static void refuse(Found& setting, int error) {
+    setting.why_not = std::generic_category().message(error);
+    setting.needs_root = error == EACCES || error == EPERM;
   }
 
   void add_files(const Found& row) {
     const bool is_left_out =
-        row.row->is_alternative && std::ranges::any_of(found_, [&](const Found& one) {
-          return one.row->name == row.row->name && !one.path.empty();
+        row.row->is_alternative && std::ranges::any_of(found_, [&](const Found& setting) {
+          return setting.row->name == row.row->name && !setting.path.empty();
         });
     if (is_left_out) return;
     const auto paths = list_paths(files_, row.row->path);
     for (const std::string& path : paths) {
-      Found one = row;
-      one.path = path;
-      read(one);
-      found_.push_back(std::move(one));
+      Found setting = row;
+      setting.path = path;
+      read(setting);
+      found_.push_back(std::move(setting));
     }
     if (!paths.empty()) return;
     found_.push_back(row);
     found_.back().why_not = "not here";
   }
 
-  void read(Found& one) {
-    const Switch& row = *one.row;
-    const auto now = parse_value(row.form, files_.read(one.path).value_or(""));
+  void read(Found& setting) {
+    const Switch& row = *setting.row;
+    const auto now = parse_value(row.form, files_.read(setting.path).value_or(""));
     if (!now) {
-      one.why_not = "its value cannot be understood";
+      setting.why_not = "its value cannot be understood";
       return;
     }
-    one.now = *now;
+    setting.now = *now;
     const std::string wanted =
-        is_by_cpus(row.form) ? wanted_cpus(row.form, one.now, cpus_) : std::string(row.wanted);
+        is_by_cpus(row.form) ? wanted_cpus(row.form, setting.now, cpus_) : std::string(row.wanted);
     if (is_by_cpus(row.form) && cpus_.commands.empty()) {
-      one.why_not = "no CPUs are the commands' own";
-    } else if (one.now == wanted) {
-      one.wanted = wanted;
+      setting.why_not = "no CPUs are the commands' own";
+    } else if (setting.now == wanted) {
+      setting.wanted = wanted;
     } else if (row.form == Form::Controllers && !has_controller()) {
-      one.why_not = "cgroup v2 has no cpuset controller here";
-    } else if (row.name == "smt" && one.now != "on") {
-      one.why_not = "the machine has no SMT that can be switched";
-    } else if (const int error = files_.check_writable(one.path); error != 0) {
-      refuse(one, error);
-    } else if (!row.values.empty() && !is_listed(one)) {
-      one.why_not = fmt::format("the machine has no \"{}\"", row.wanted);
+      setting.why_not = "cgroup v2 has no cpuset controller here";
+    } else if (row.name == "smt" && setting.now != "on") {
+      setting.why_not = "the machine has no SMT that can be switched";
+    } else if (const int error = files_.check_writable(setting.path); error != 0) {
+      refuse(setting, error);
+    } else if (!row.values.empty() && !is_listed(setting)) {
+      setting.why_not = fmt::format("the machine has no \"{}\"", row.wanted);
     } else {
-      one.wanted = wanted;
+      setting.wanted = wanted;
     }
   }
 
-  bool is_listed(const Found& one) {
-    return has_word(files_.read(parent_of(one.path) + std::string(one.row->values)).value_or(""),
-                    one.row->wanted);
+  bool is_listed(const Found& setting) {
+    return has_word(
+        files_.read(parent_of(setting.path) + std::string(setting.row->values)).value_or(""),
+        setting.row->wanted);
   }
 
   bool has_controller() {
@@ -250,19 +251,19 @@ class Finder {
   }
 
   /// A partition without load balancing is for CPUs that a single thread has anyway.
-  void find_group(Found& one) {
-    const std::string path(one.row->path);
+  void find_group(Found& setting) {
+    const std::string path(setting.row->path);
     const Found& controllers = found_.back();
-    one.now = "none";
+    setting.now = "none";
     if (controllers.wanted.empty()) {
-      one.why_not = controllers.why_not;
+      setting.why_not = controllers.why_not;
     } else if (cpus_.commands.empty()) {
-      one.why_not = "no CPUs are the commands' own";
+      setting.why_not = "no CPUs are the commands' own";
     } else if (!files_.list(path).empty()) {
-      one.why_not = path + " is there already";
+      setting.why_not = path + " is there already";
     } else {
-      one.path = path;
-      one.wanted =
+      setting.path = path;
+      setting.wanted =
           (cpus_.commands.size() == 1 ? "isolated " : "root ") + cpu_list_text(cpus_.commands);
     }
   }
@@ -271,21 +272,21 @@ class Finder {
   /// no controller is passed on.
   void drop_rows_that_are_not_needed() {
     std::set<std::string_view> here;
-    for (const Found& one : found_)
-      if (!one.path.empty()) here.insert(one.row->name);
+    for (const Found& setting : found_)
+      if (!setting.path.empty()) here.insert(setting.row->name);
     std::set<std::string_view> said;
-    std::erase_if(found_, [&](const Found& one) {
-      if (!one.path.empty() || one.row->form == Form::Affinity) return false;
-      return here.contains(one.row->name) ? one.row->form != Form::Group
-                                          : !said.insert(one.row->name).second;
+    std::erase_if(found_, [&](const Found& setting) {
+      if (!setting.path.empty() || setting.row->form == Form::Affinity) return false;
+      return here.contains(setting.row->name) ? setting.row->form != Form::Group
+                                              : !said.insert(setting.row->name).second;
     });
-    const auto group =
-        std::ranges::find(found_, Form::Group, [](const Found& one) { return one.row->form; });
+    const auto group = std::ranges::find(found_, Form::Group,
+                                         [](const Found& setting) { return setting.row->form; });
     if (group == found_.end() || !group->wanted.empty()) return;
-    for (Found& one : found_) {
-      if (one.row->form != Form::Controllers || one.wanted.empty()) continue;
-      one.wanted.clear();
-      one.why_not = group->why_not;
+    for (Found& setting : found_) {
+      if (setting.row->form != Form::Controllers || setting.wanted.empty()) continue;
+      setting.wanted.clear();
+      setting.why_not = group->why_not;
     }
   }
 
@@ -379,17 +380,18 @@ struct ListLine {
 
 ListLine make_list_line(const Switch& row, const std::vector<Found>& found) {
   ListLine line;
-  for (const Found& one : found) {
-    if (one.row->name != row.name) continue;
-    line.asked = one.asked;
-    if (one.row->form == Form::Controllers && !one.wanted.empty()) continue;
+  for (const Found& setting : found) {
+    if (setting.row->name != row.name) continue;
+    line.asked = setting.asked;
+    if (setting.row->form == Form::Controllers && !setting.wanted.empty()) continue;
     ++line.files;
-    if (one.wanted.empty())
-      line.stays.insert((one.now.empty() || one.path.empty() ? "" : one.now + ", ") + one.why_not);
-    else if (one.wanted == one.now)
-      line.stays.insert(one.now + " already");
+    if (setting.wanted.empty())
+      line.stays.insert((setting.now.empty() || setting.path.empty() ? "" : setting.now + ", ") +
+                        setting.why_not);
+    else if (setting.wanted == setting.now)
+      line.stays.insert(setting.now + " already");
     else
-      line.changes.insert(one.now + " -> " + one.wanted);
+      line.changes.insert(setting.now + " -> " + setting.wanted);
   }
   return line;
 }
@@ -518,7 +520,7 @@ Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus) {
         vitals.throttles = vitals.throttles.value_or(0) + *count;
     const std::string name = fmt::format("cpu{} ", cpu);
     const auto line =
-        std::ranges::find_if(lines, [&](std::string_view one) { return one.starts_with(name); });
+        std::ranges::find_if(lines, [&](std::string_view text) { return text.starts_with(name); });
     if (line != lines.end()) add_ticks(*line, vitals);
   }
   const std::string zones = "/sys/devices/virtual/thermal";

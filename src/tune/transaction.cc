@@ -183,7 +183,8 @@ void add_value(std::string& values, const std::string& value) {
   const auto known = split(values, ';');
   if (values.empty())
     values = value;
-  else if (std::ranges::none_of(known, [&](std::string_view one) { return trimmed(one) == value; }))
+  else if (std::ranges::none_of(known,
+                                [&](std::string_view text) { return trimmed(text) == value; }))
     values += "; " + value;
 }
 
@@ -262,10 +263,10 @@ Result<std::unique_ptr<Tuned>> Tuned::begin(os::SettingFiles& files, const TuneR
         fmt::format("restore it by hand, then remove {}", kJournalFolder)};
   }
   const std::vector<Found> found = find_settings(files, request, cpus);
-  for (const Found& one : found) {
-    const Form form = one.row->form;
-    if (one.changes() && form != Form::Latency && form != Form::Affinity)
-      tuned->changes_.push_back({one.row, one.path, one.now, one.wanted});
+  for (const Found& setting : found) {
+    const Form form = setting.row->form;
+    if (setting.changes() && form != Form::Latency && form != Form::Affinity)
+      tuned->changes_.push_back({setting.row, setting.path, setting.now, setting.wanted});
   }
   const Journal journal{boot_id(files), files.own_pid(), tuned->changes_, true};
   if (const int error = files.append(kJournal, journal_text(journal)); error != 0)
@@ -311,16 +312,18 @@ void Tuned::go_on() {
 }
 
 void Tuned::note(const std::vector<Found>& found) {
-  for (const Found& one : found) {
-    if (!one.asked || (one.row->form == Form::Controllers && !one.wanted.empty())) continue;
-    const std::string name(one.row->name);
+  for (const Found& setting : found) {
+    if (!setting.asked || (setting.row->form == Form::Controllers && !setting.wanted.empty()))
+      continue;
+    const std::string name(setting.row->name);
     int error = 0;
-    if (one.row->form == Form::Latency && !one.wanted.empty()) {
-      latency_ = {one.path, static_cast<std::int32_t>(parse_number(one.wanted).value_or(0))};
-      error = files_.hold_latency(one.path, latency_->second);
+    if (setting.row->form == Form::Latency && !setting.wanted.empty()) {
+      latency_ = {setting.path,
+                  static_cast<std::int32_t>(parse_number(setting.wanted).value_or(0))};
+      error = files_.hold_latency(setting.path, latency_->second);
     }
-    const auto refusal = refused_.find(one.path);
-    std::string why = one.why_not;
+    const auto refusal = refused_.find(setting.path);
+    std::string why = setting.why_not;
     if (error != 0) why = message_of(error);
     if (refusal != refused_.end()) why = refusal->second;
     if (!why.empty()) {
@@ -332,8 +335,8 @@ void Tuned::note(const std::vector<Found>& found) {
     auto& all = in_force_.switched;
     auto same = std::ranges::find(all, name, &TunedSwitch::name);
     if (same == all.end()) same = all.insert(all.end(), {name});
-    add_value(same->before, one.now);
-    add_value(same->during, one.wanted);
+    add_value(same->before, setting.now);
+    add_value(same->during, setting.wanted);
     ++same->files;
   }
 }

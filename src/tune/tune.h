@@ -24,7 +24,8 @@ enum class Form : unsigned char {
   CpuList,      ///< "0-3,8"; it gets its CPUs but for the commands' own
   CpuMask,      ///< "ff,00000003"; likewise
   Latency,      ///< a device that is held open
-  Controllers,  ///< of a control group: "+cpuset" if its children have it, else "-cpuset"
+  Controllers,  ///< controller of a control group: "+cpuset" if its children have it, else
+                ///< "-cpuset"
   Group,        ///< a control group that is made
   Affinity,     ///< no file: the commands run on CPUs of their own
 };
@@ -32,10 +33,10 @@ enum class Form : unsigned char {
 /// A setting of the machine that makes times scatter, and the value that it gets. Only the files
 /// and values of this table are ever written.
 struct Switch {
-  std::string_view name;  ///< as in --tune=+name; several rows may share it
+  std::string_view name;  ///< name in --tune=+name; several rows may share it
   bool by_default;
   Form form;
-  std::string_view path;        ///< with a '*' for a number
+  std::string_view path;        ///< path with a '*' for a number
   std::string_view wanted;      ///< empty: depends on the commands' CPUs
   std::string_view help{};      ///< empty except in the first row of its name
   std::string_view values{};    ///< file in the same folder that must list `wanted`; may be empty
@@ -57,7 +58,7 @@ struct CpuChoice {
 
 /// CPUs from which the commands' own are chosen.
 struct CpuFacts {
-  std::vector<std::uint32_t> allowed{};  ///< that lauka may run on
+  std::vector<std::uint32_t> allowed{};  ///< CPUs that lauka may run on
   std::vector<std::uint32_t> fastest{};  ///< CPUs of the fastest kind; empty: all are alike
 };
 
@@ -69,12 +70,12 @@ Result<CpuChoice> choose_cpus(os::SettingFiles& files, const TuneRequest& reques
 /// A setting, as found.
 struct Found {
   const Switch* row = nullptr;
-  bool asked = false;       ///< by default or by name
+  bool asked = false;       ///< true if the setting is a default or was named
   std::string path{};       ///< empty if the machine has no such setting
   std::string now{};        ///< empty if it cannot be read
   std::string wanted{};     ///< empty if it cannot be changed
-  std::string why_not{};    ///< in that case
-  bool needs_root = false;  ///< that is why
+  std::string why_not{};    ///< reason why the setting cannot be changed; else empty
+  bool needs_root = false;  ///< true if missing rights are the reason
 
   bool changes() const { return asked && !wanted.empty() && now != wanted; }
 };
@@ -106,7 +107,7 @@ inline constexpr const char* kJournalFolder = "/run/lauka";
 struct Change {
   const Switch* row = nullptr;
   std::string path{};
-  std::string before{};  ///< as parse_value returns it, as the next
+  std::string before{};  ///< value as parse_value returns it
   std::string during{};
 
   bool operator==(const Change&) const = default;
@@ -128,9 +129,10 @@ std::optional<Journal> parse_journal(std::string_view text);
 
 /// The outcome of restoring, one line each for the user.
 struct Restored {
-  std::size_t settings = 0;            ///< that have their old value again
-  std::vector<std::string> changed{};  ///< by another program meanwhile, so they were left alone
-  std::vector<std::string> failed{};   ///< could not be restored
+  std::size_t settings = 0;  ///< settings that have their old value again
+  std::vector<std::string>
+      changed{};  ///< settings that another program changed meanwhile, so they were left alone
+  std::vector<std::string> failed{};  ///< could not be restored
 };
 
 /// Restores a killed lauka's settings, if it left any; waits up to `patience` for the lock. nullopt

@@ -50,13 +50,13 @@ std::string percent(double fraction) {
 }
 
 /// More than all that the kernel saw would be another's counts.
-constexpr double kMostSeen = 1.005;
+constexpr double kMaxSeen = 1.005;
 
 Row coverage_row(const Fixture& fixture, Way way, Counting& counting, unsigned runs) {
   const double least = way == Way::AtExit ? fixture.least_at_exit : fixture.least_by_pet;
   Row row{std::string(fixture.name), std::string(name_of(way)),
           way == Way::Machine ? "at least 95%"
-                              : fmt::format("{} to {}", percent(least), percent(kMostSeen)),
+                              : fmt::format("{} to {}", percent(least), percent(kMaxSeen)),
           "", false};
   std::vector<double> seen;
   for (unsigned i = 0; i < runs; ++i) {
@@ -73,7 +73,7 @@ Row coverage_row(const Fixture& fixture, Way way, Counting& counting, unsigned r
   }
   const auto [low, high] = std::minmax_element(seen.begin(), seen.end());
   row.seen = fmt::format("{} ({} to {})", percent(middle(seen)), percent(*low), percent(*high));
-  row.holds = way == Way::Machine ? *low >= 0.95 : *low >= least && *high <= kMostSeen;
+  row.holds = way == Way::Machine ? *low >= 0.95 : *low >= least && *high <= kMaxSeen;
   return row;
 }
 

@@ -10,7 +10,7 @@
 namespace lauka {
 namespace {
 
-constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
 
 RunRecord odd_run() {
   RunRecord run;
@@ -18,8 +18,8 @@ RunRecord odd_run() {
   run.outcome = TimedOut{std::chrono::seconds(3), false, 12};
   std::uint64_t number = 0;
   for (const auto field : kUsageFields) run.usage.*field = number = number * 259 + 1;
-  run.usage.block_writes = kMost;
-  run.counts = {0, std::nullopt, kMost, 255, 256};
+  run.usage.block_writes = kMax;
+  run.counts = {0, std::nullopt, kMax, 255, 256};
   run.coverage = 0.1;
   run.own = {std::nullopt, 7};
   run.below_overhead = true;
@@ -66,7 +66,7 @@ TEST_CASE("a list of runs gives back all of each run, whatever was read before i
 TEST_CASE("a list of runs has room for many, and for one that is larger than a block") {
   RunList list;
   RunRecord large = odd_run();
-  large.counts.assign(100'000, kMost);
+  large.counts.assign(100'000, kMax);
   for (std::uint32_t i = 0; i < 5000; ++i) {
     RunRecord run = odd_run();
     run.step.round = i;

@@ -199,10 +199,10 @@ Session session_of(std::uint64_t seed) {
 
 namespace {
 
-constexpr unsigned kMostSeconds = 600;  ///< a session takes a twentieth of one
+constexpr unsigned kMaxSeconds = 600;  ///< a session takes a twentieth of one
 /// The longest end of a thread after its last record: a periodic sample may come even then.
 constexpr std::uint64_t kEndOfThread = 100'000;
-constexpr int kMostTries = 5;  ///< of a run that must be made again
+constexpr int kMaxTries = 5;  ///< of a run that must be made again
 
 /// Returns the set-up of a living owner of the tracing, which must stay.
 std::string others_state(const Kernel& kernel) {
@@ -246,7 +246,7 @@ class Play {
 
  private:
   void count(const std::string& command, std::size_t pass) {
-    for (int tries = 0; tries < kMostTries && os::interrupt() == 0; ++tries) {
+    for (int tries = 0; tries < kMaxTries && os::interrupt() == 0; ++tries) {
       const std::uint64_t before = bench_.latest().unique_id;
       const auto counted = bench_.run(command, pass);
       if (bench_.latest().unique_id != before) check(counted, pass);  // else it was not started
@@ -353,7 +353,7 @@ std::string faults_in_child(const Session& session) {
   REQUIRE(pipe(ends.data()) == 0);
   const pid_t child = fork();
   if (child == 0) {
-    alarm(kMostSeconds);
+    alarm(kMaxSeconds);
     close(ends[0]);
     os::watch_for_interrupts();
     const std::string faults = faults_of(session);

@@ -15,7 +15,7 @@
 namespace lauka::simulation {
 
 constexpr std::size_t kPlanned = 25;  // rounds, after ten of which the first look is taken
-constexpr std::size_t kMostRounds = 4 * kPlanned;
+constexpr std::size_t kMaxRounds = 4 * kPlanned;
 constexpr std::size_t kManyPlanned = 250;  // where early looks are worth most
 
 /// A true slow-down and a gate, both as ratios.

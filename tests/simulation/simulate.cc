@@ -43,14 +43,14 @@ Tally tally_of(const Noise& noise, const Case& what, const Options& options, boo
   Tally tally;
   tally.gates = static_cast<double>(options.gates);
   for (std::size_t gate = 0; gate < options.gates; ++gate) {
-    const Measured rounds = in_random_order(noise, source, kMostRounds, what.truth);
+    const Measured rounds = in_random_order(noise, source, kMaxRounds, what.truth);
     const Ended ended = end_of(rounds, what, kPlanned, gate::WatchSchedule::Early, options.naive);
     tally.fail += ended.answer == gate::Answer::Fail ? 1 : 0;
     tally.pass += ended.answer == gate::Answer::Pass ? 1 : 0;
     tally.rounds += static_cast<double>(ended.rounds);
     if (!others) continue;
     tally.looking += fails_t_at_any_round(rounds.reference, rounds.candidate, what.limit) ? 1 : 0;
-    const Measured blocks = one_after_the_other(noise, source, kMostRounds, what.truth);
+    const Measured blocks = one_after_the_other(noise, source, kMaxRounds, what.truth);
     tally.poop += fails_poop(blocks.reference, blocks.candidate, what.limit) ? 1 : 0;
     tally.sigma += fails_mean_sigma(blocks.reference, blocks.candidate, what.limit) ? 1 : 0;
   }
@@ -120,7 +120,7 @@ void print_row(const std::string& name, const Outcome& o) {
 
 void print_head(const Options& options) {
   std::printf("%zu gates each; %zu rounds planned, looks from 10 to %zu. Fails in percent:\n",
-              options.gates, kPlanned, kMostRounds);
+              options.gates, kPlanned, kMaxRounds);
   std::printf(
       "lauka, poop (one after the other), mean +- sigma (likewise), t test after each round\n");
   std::printf(

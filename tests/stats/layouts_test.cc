@@ -111,7 +111,7 @@ TEST_CASE("more runs of the same layouts do not narrow what placement makes wide
   REQUIRE(wanted);
   CHECK(over->expected_reach(0.025, *wanted, 4) <= 0.01);
   CHECK(over->expected_reach(0.025, *wanted - 1, 4) > 0.01);
-  CHECK(over->layouts_instead_of_runs(1e-9, 0.025) == kMostLayouts + 1);
+  CHECK(over->layouts_instead_of_runs(1e-9, 0.025) == kMaxLayouts + 1);
   CHECK_FALSE(over->layouts_instead_of_runs(0.1, 0.025));  // more runs do
 }
 

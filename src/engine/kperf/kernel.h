@@ -39,7 +39,7 @@ inline constexpr std::uint64_t kUserSpaceOnly = 0x20000;
 inline constexpr std::uint32_t kSampleThreadCounters = 1U << 4U;
 
 /// Shorter periods of a PET timer are raised to this (kperf.limits.timer_min_pet_period_ns).
-inline constexpr std::uint64_t kLeastPetPeriodNs = 1'000'000;
+inline constexpr std::uint64_t kMinPetPeriodNs = 1'000'000;
 
 /// A record of the trace (kd_buf). `thread`: unique id of the thread that wrote it.
 struct KdebugRecord {
@@ -70,7 +70,8 @@ static_assert(sizeof(KdebugInfo) == 20);
 inline constexpr std::uint32_t kKdebugWrapped = 0x8;
 // Must be set: then coprocessors neither give records nor learn the filter.
 inline constexpr std::uint32_t kKdebugNoCoprocessors = 0x400;
-inline constexpr std::uint32_t kKdebugValueCheck = 0x200000;  ///< also KdebugFilter::type
+inline constexpr std::uint32_t kKdebugValueCheck =
+    0x200000;  ///< value check; the same as KdebugFilter::type
 inline constexpr std::uint32_t kKdebugReady = 0x80000000;
 
 /// kKdSetReg (kd_regtype): up to four debugids without START and END.
@@ -149,10 +150,11 @@ class Kernel {
   /// Ensures that the count `name` is at least 1. The kernel's counts of actions and timers never
   /// shrink before a restart: larger ones, from an earlier tool, are kept.
   int set_count(const char* name) const;
-  int set_action(std::uint32_t action, std::uint32_t samplers) const;  ///< for all processes
+  int set_action(std::uint32_t action,
+                 std::uint32_t samplers) const;  ///< configures an action for all processes
   int set_sampling(bool on) const;
   int reset_sampling() const;
-  /// Each period a thread that comes on a CPU is sampled on itself by `action`.
+  /// Samples each thread that comes on a CPU by `action`, once per period.
   int start_pet(std::uint64_t period_ns, std::uint32_t action) const;
   /// Takes `action` on each thread that ends, just after the trace's record of its end.
   int trigger_at_thread_end(std::uint32_t action) const;
@@ -229,9 +231,10 @@ std::optional<CounterMask> usable_counters(CounterMask configurable, CounterMask
 
 /// The way in which threads' counters get into the trace.
 struct Sampling {
-  bool at_exit = true;                       ///< of each thread as it ends
-  std::optional<std::uint64_t> period_ns{};  ///< and of running threads, about once per period
-  std::uint32_t records = 0;                 ///< of the trace's buffer
+  bool at_exit = true;  ///< true: each thread's counters are sampled as it ends
+  std::optional<std::uint64_t>
+      period_ns{};  ///< time between two samples of running threads; nullopt: no such samples
+  std::uint32_t records = 0;  ///< records that the trace's buffer holds
 };
 
 /// Holds all that counting takes of the system: the counters, their words, sampling and the trace.

@@ -190,7 +190,7 @@ class XmlReader {
 // The format: a header of 8 bytes, objects, a table of their offsets, a trailer of 32 bytes. Arrays
 // and dictionaries have the numbers of their objects. Source: CoreFoundation, CFBinaryPList.c.
 
-constexpr std::size_t kMostValues = 1'000'000;
+constexpr std::size_t kMaxValues = 1'000'000;
 constexpr std::size_t kTrailer = 32;
 
 Error damaged() {
@@ -254,8 +254,8 @@ class BinaryReader {
   // at most kDeepestPlist deep
   Result<PlistValue> read_value(std::uint64_t index, std::size_t depth) {
     if (depth > kDeepestPlist) return nests_too_deep();
-    if (++values_ > kMostValues)
-      return Error{fmt::format("is damaged: it has more than {} values", kMostValues), ""};
+    if (++values_ > kMaxValues)
+      return Error{fmt::format("is damaged: it has more than {} values", kMaxValues), ""};
     const auto offset = read_offset(index);
     const auto marker = offset ? number(*offset, 1) : std::nullopt;
     if (!marker) return damaged();
@@ -445,7 +445,7 @@ class KpepParser {
   }
 
   CounterMask counters(const PlistValue& cpu, std::string_view key, bool required) {
-    const std::uint64_t most = (std::uint64_t{1} << kMostCounters) - 1;
+    const std::uint64_t most = (std::uint64_t{1} << kMaxCounters) - 1;
     return static_cast<CounterMask>(
         number(cpu, key, fmt::format("system.cpu.{}", key), most, required).value_or(0));
   }
@@ -471,7 +471,7 @@ class KpepParser {
     event.errata = text(properties, "errata", of_event("errata"), false);
     event.fallback = text(properties, "fallback", of_event("fallback"), false);
     const auto fixed =
-        number(properties, "fixed_counter", of_event("fixed_counter"), kMostCounters - 1, false);
+        number(properties, "fixed_counter", of_event("fixed_counter"), kMaxCounters - 1, false);
     event.is_fixed = fixed.has_value();
     event.number = static_cast<std::uint16_t>(
         number(properties, "number", of_event("number"), kHighestNumber, !event.is_fixed)

@@ -40,7 +40,7 @@ Result<PlistValue> read_plist(std::string_view bytes);
 using CounterMask = std::uint32_t;
 
 /// More than any processor has; a database that names a higher one is damaged or foreign.
-inline constexpr unsigned kMostCounters = 16;
+inline constexpr unsigned kMaxCounters = 16;
 
 /// Returns the place of `counter` among `counters`. Its word has that place among the words, and
 /// its value among the values that follow those of the fixed counters.

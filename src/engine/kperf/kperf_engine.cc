@@ -484,7 +484,7 @@ std::unique_ptr<CounterEngine> make_kperf_or_totals(std::unique_ptr<CounterEngin
 namespace lauka::engine {
 namespace {
 
-/// What macOS shows a thread of itself.
+/// Counts that macOS shows a thread of itself.
 constexpr std::array<AccountedEvent, 2> kOfThread = {{
     {"cycles", "", "cycles of the threads that call into the region",
      [](const os::Ended& ended) {

@@ -15,7 +15,7 @@
 #include <vector>
 
 // Placing events on counters. An event is its mask: the counters of which it needs one, below
-// kMostCounters and at least one. An event is named by its index in the span of masks.
+// kMaxCounters and at least one. An event is named by its index in the span of masks.
 
 namespace lauka::engine::kperf {
 
@@ -23,7 +23,7 @@ namespace lauka::engine::kperf {
 struct PlacedEvent {
   std::size_t event = 0;
   unsigned counter = 0;    ///< PMCn
-  std::uint64_t word = 0;  ///< its configuration word; 0: fixed, or not yet known
+  std::uint64_t word = 0;  ///< configuration word; 0: a fixed counter, or not yet known
 
   bool operator==(const PlacedEvent&) const = default;
 };
@@ -39,7 +39,7 @@ using EventPair = std::pair<std::size_t, std::size_t>;
 struct Competition {
   std::vector<std::size_t> events;  ///< one more than there are counters; ascending
   CounterMask counters = 0;         ///< all that these events may use
-  std::size_t others = 0;           ///< how many further events are confined to these counters
+  std::size_t others = 0;  ///< number of further events that are confined to these counters
 };
 
 /// True if all events can be counted at once, in whatever order the user names them.
@@ -62,8 +62,8 @@ std::vector<std::uint64_t> configuration_words(const PlacedPass& pass, CounterMa
 
 /// An event that was found for a name.
 struct SelectedEvent {
-  std::string name;     ///< as shown: the portable alias, or the chip's name in lower case
-  KpepEvent counted{};  ///< without a name: not on a counter
+  std::string name;     ///< name as shown: the portable alias, or the chip's name in lower case
+  KpepEvent counted{};  ///< event on the counter; without a name: the event needs no counter
   const AccountedEvent* accounted = nullptr;  ///< if it is the kernel's own count
 
   bool is_on_counter() const { return accounted == nullptr; }
@@ -75,7 +75,7 @@ struct Selection {
   /// The fewest possible. Fixed events are in every pass, as they have counters of their own; the
   /// kernel's own counts are in no pass. PlacedEvent::event is an index into `events`.
   std::vector<PlacedPass> passes;
-  /// If there are several passes: why one is not enough. By index into `events`.
+  /// Events that need several passes, by index into `events`; nullopt: one pass is enough.
   std::optional<Competition> competition{};
   std::vector<Note> notes{};  ///< default events left out, an event that was named twice
 };

@@ -243,7 +243,7 @@ namespace {
 constexpr std::uint32_t kFirstRecords = 1U << 18U;
 /// After a loss it grows, to 256 MB.
 constexpr std::uint32_t kGrowth = 4;
-constexpr std::uint32_t kMostRecords = 1U << 22U;
+constexpr std::uint32_t kMaxRecords = 1U << 22U;
 // After the command's end all its records exist, but a read may miss the newest.
 constexpr int kLastReads = 4;
 
@@ -251,7 +251,7 @@ constexpr int kLastReads = 4;
 constexpr std::uint32_t kRedoAfterLoss = 3;
 
 // Runs with a smaller coverage are repeated, once.
-constexpr double kLeastCoverage = 0.95;
+constexpr double kMinCoverage = 0.95;
 
 /// Returns the values of a run that could not be counted; the run is repeated at most `redo` times.
 RunValues not_counted(const std::string& why, std::uint32_t redo) {
@@ -275,8 +275,8 @@ class ThreadStrategy final : public Strategy {
       : Strategy(claim),
         trace_(trace),
         may_add_period_(sampled == StrategyChoice::Auto),
-        period_was_raised_(period.count() < static_cast<std::int64_t>(kLeastPetPeriodNs)),
-        period_ns_(std::max(static_cast<std::uint64_t>(period.count()), kLeastPetPeriodNs)) {
+        period_was_raised_(period.count() < static_cast<std::int64_t>(kMinPetPeriodNs)),
+        period_ns_(std::max(static_cast<std::uint64_t>(period.count()), kMinPetPeriodNs)) {
     sampling_.at_exit = sampled != StrategyChoice::Pet;
     if (!sampling_.at_exit) sampling_.period_ns = period_ns_;
     sampling_.records = kFirstRecords;
@@ -387,7 +387,7 @@ class ThreadStrategy final : public Strategy {
   }
 
   RunValues lost(TraceFault why) {
-    if (sampling_.records < kMostRecords) sampling_.records *= kGrowth;
+    if (sampling_.records < kMaxRecords) sampling_.records *= kGrowth;
     restarts_ = true;
     return not_counted(std::string(text_of(why)), kRedoAfterLoss);
   }
@@ -397,7 +397,7 @@ class ThreadStrategy final : public Strategy {
     run.values = counts.tree;
     if (counts.threads_tree != counts.threads_command) run.own = counts.command;
     run.coverage = coverage_of(counts.command[kInstructionsValue], totals);
-    if (run.coverage && *run.coverage < kLeastCoverage)
+    if (run.coverage && *run.coverage < kMinCoverage)
       run.redo = Redo{RedoReason::Counting, "less than 95% of its instructions were counted", 1};
     if (counts.threads_not_ended_tree == 0) return run;
     if (may_add_period_ && !sampling_.period_ns) {
@@ -488,9 +488,9 @@ class MachineStrategy final : public Strategy {
 constexpr const char* kKnownWork = "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done";
 
 /// The kernel's work after the last sample is a large part of so short a command.
-constexpr double kLeastSeen = 0.9;
+constexpr double kMinShareSeen = 0.9;
 /// Sampling periodically misses a good part of a command of a few periods.
-constexpr double kLeastSampled = 0.5;
+constexpr double kMinShareSampled = 0.5;
 
 struct Candidate {
   StrategyChoice choice;
@@ -500,9 +500,9 @@ struct Candidate {
 
 /// The best first.
 constexpr std::array<Candidate, 3> kCandidates = {
-    {{StrategyChoice::AtExit, "sampling threads as they end", kLeastSeen},
-     {StrategyChoice::Pet, "sampling running threads", kLeastSampled},
-     {StrategyChoice::Machine, "counting the whole machine", kLeastSeen}}};
+    {{StrategyChoice::AtExit, "sampling threads as they end", kMinShareSeen},
+     {StrategyChoice::Pet, "sampling running threads", kMinShareSampled},
+     {StrategyChoice::Machine, "counting the whole machine", kMinShareSeen}}};
 
 struct Failed {
   std::vector<std::string> names;

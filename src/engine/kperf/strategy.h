@@ -28,7 +28,7 @@ enum class TraceFault : unsigned char {
   BeganBefore,         ///< threads of the command ended that were not seen being made
   ThreadNotEnded,      ///< the end of a thread of the command is missing
   EndedWithoutCounts,  ///< a thread of the tree, although threads are sampled as they end
-  MalformedSample,     ///< it has another number of values than was programmed
+  MalformedSample,     ///< sample with another number of values than was programmed
 };
 
 /// Returns it as a sentence without a full stop.
@@ -39,7 +39,7 @@ std::string_view text_of(TraceFault fault);
 struct TraceCounts {
   std::optional<TraceFault> fault{};   ///< if there is one, nothing below may be used
   std::vector<std::uint64_t> command;  ///< the target's own threads
-  std::vector<std::uint64_t> tree;     ///< with all descendants
+  std::vector<std::uint64_t> tree;     ///< process and all its descendants
   std::size_t threads_command = 0;
   std::size_t threads_tree = 0;
   std::size_t processes_tree = 0;
@@ -87,10 +87,10 @@ class TraceReader {
     bool has_made_outsiders = false;  ///< processes, before its thread's owner was known
     bool has_ended = false;
     bool has_counts = false;
-    bool has_final_counts = false;  ///< from a sample after its end
+    bool has_final_counts = false;  ///< true if a sample after the thread's end gave its counts
     bool is_malformed = false;
     std::uint32_t filled = 0;  ///< values of the sample that has begun
-    /// In values_: the sample that has begun, then the last good one.
+    /// Place in values_ of the sample that has begun, then of the last good sample.
     std::size_t values_at = kNoPlace;
   };
 
@@ -114,7 +114,8 @@ class TraceReader {
   std::unordered_map<std::uint64_t, Thread> threads_;
   std::vector<std::uint64_t> values_;
   std::uint64_t last_tid_ = 0;
-  Thread* last_thread_ = nullptr;  ///< of last_tid_: most records follow one of the same thread
+  Thread* last_thread_ =
+      nullptr;  ///< thread of last_tid_: most records follow a record of the same thread
   std::optional<std::uint64_t> unique_id_{};  ///< the target's, once its first thread is made
   bool lost_ = false;
 };

@@ -52,8 +52,8 @@ std::uint32_t size_for(const os::Code& code) {
 }
 
 /// No processor reaches them.
-constexpr double kMostInstructionsACycle = 16.0;
-constexpr double kMostCyclesANs = 10.0;
+constexpr double kMaxInstructionsACycle = 16.0;
+constexpr double kMaxCyclesANs = 10.0;
 // The clock may still exceed its values so far.
 constexpr double kClockRise = 1.25;
 /// Counts may begin and end a little outside the time that goes with them.
@@ -407,9 +407,9 @@ double Judge::most_instructions(const Tally& instructions, std::span<const Tally
            other.ns == instructions.ns;
   });
   if (cycles != all.end() && cycles->count > 0)
-    return kMostInstructionsACycle * static_cast<double>(cycles->count);
-  const double clock = fastest_clock_ > 0.0 ? kClockRise * fastest_clock_ : kMostCyclesANs;
-  return kMostInstructionsACycle * clock * static_cast<double>(instructions.ns) + kAtTheEdges;
+    return kMaxInstructionsACycle * static_cast<double>(cycles->count);
+  const double clock = fastest_clock_ > 0.0 ? kClockRise * fastest_clock_ : kMaxCyclesANs;
+  return kMaxInstructionsACycle * clock * static_cast<double>(instructions.ns) + kAtTheEdges;
 }
 
 std::string Judge::doubt(const Tally& tally, std::span<const Tally> all, History& history) const {
@@ -425,7 +425,7 @@ std::string Judge::doubt(const Tally& tally, std::span<const Tally> all, History
                                  : tally.ns >= kLongNs && history.zeros++ < kZerosBelieved;
     if (is_doubtful) return fmt::format("{} was 0, so its counter seems to be dead", tally.event);
   } else if (tally.role == Role::Cycles &&
-             count > kMostCyclesANs * static_cast<double>(tally.ns) + kAtTheEdges) {
+             count > kMaxCyclesANs * static_cast<double>(tally.ns) + kAtTheEdges) {
     return fmt::format("{} was more than its time allows", tally.event);
   } else if (tally.role == Role::Instructions && count > most_instructions(tally, all)) {
     return fmt::format("{} was more than its cycles or its time allow", tally.event);

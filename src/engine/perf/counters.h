@@ -52,7 +52,7 @@ struct Counter {
   bool core = false;
   os::PerfEventAttr attributes{};  ///< a group member's; lay_out makes the leaders
   Role role = Role::Other;
-  std::uint64_t scale = 1;                    ///< what its counts are multiplied by
+  std::uint64_t scale = 1;                    ///< factor of the counts
   std::optional<os::PerfEventAttr> led_by{};  ///< the only leader of whose group it may be a part
 };
 
@@ -98,8 +98,9 @@ struct Source {
   Event event;
   std::vector<Counter> counters{};
   const AccountedEvent* accounted = nullptr;  ///< null if there are counters
-  bool kernel_left_out = false;               ///< not because the user wanted it
-  bool has_modifier = false;                  ///< ":u" after its name, or another one
+  bool kernel_left_out =
+      false;  ///< true if the kernel was left out though the user did not ask for that
+  bool has_modifier = false;  ///< ":u" after its name, or another one
 
   bool is_on_cores() const;
   bool is_of_several_kinds() const { return counters.size() > 1 && is_on_cores(); }
@@ -133,7 +134,7 @@ class Prober {
  private:
   struct Opened {
     Counter counter;
-    Rings rings;  ///< what it counts
+    Rings rings;  ///< levels that the counter counts
   };
   Result<Opened> open_part(const Part& part, const Rings& rings, Role role,
                            bool may_leave_kernel_out) const;
@@ -157,7 +158,7 @@ struct Tally {
   Role role = Role::Other;
   std::uint64_t rings = 0;  ///< the levels that the counter leaves out, as PerfEventAttr::flags
   std::uint64_t count = 0;
-  std::uint64_t ns = 0;  ///< its counters were on
+  std::uint64_t ns = 0;  ///< nanoseconds for which the counters were on
 };
 
 /// Finds counts that cannot be true, although their counters claim to have been on all the time:

@@ -93,7 +93,7 @@ bool some_core_group_runs(const Layout& layout, const OpenCounters& open,
 }
 
 // More than any PMU has. A kernel that accepts so many does not check for room.
-constexpr std::size_t kMostTried = 32;
+constexpr std::size_t kMaxGroupTried = 32;
 
 /// This thread, bound to some CPUs until the end of the scope.
 class Binding : NonCopyable {
@@ -130,7 +130,7 @@ const Counter* on_pmu(const Result<Source>& source, const std::string& pmu) {
 /// Returns the loop's counts by an open group; nullopt if it was not on all the time.
 std::optional<std::vector<std::uint64_t>> count_loop(const OpenCounters& open,
                                                      const os::LinuxCalls& calls) {
-  using Words = std::array<std::uint64_t, 3 + kMostTried>;
+  using Words = std::array<std::uint64_t, 3 + kMaxGroupTried>;
   const auto read = [&](Words& words) {
     return calls.read_counter(open.descriptor(0), words.data(), words.size()) >=
            static_cast<long>(3 + open.size());
@@ -156,7 +156,8 @@ Trial try_counters(const Counter& counter, const os::LinuxCalls& calls) {
   // there are counters could be opened.
   constexpr std::uint64_t of_leader = os::kPerfDisabled | os::kPerfEnableOnExec;
   attributes.flags = (attributes.flags & ~os::kPerfInherit) | of_leader;
-  while (open.size() < kMostTried && open.open(attributes, 0) == 0) attributes.flags &= ~of_leader;
+  while (open.size() < kMaxGroupTried && open.open(attributes, 0) == 0)
+    attributes.flags &= ~of_leader;
   trial.listed = open.size();
   for (; open.size() > 0; open.close_last()) {
     const auto counts = count_loop(open, calls);
@@ -169,7 +170,7 @@ Trial try_counters(const Counter& counter, const os::LinuxCalls& calls) {
     trial.usable = open.size();
     break;
   }
-  if (trial.listed == kMostTried) trial.listed = trial.running;
+  if (trial.listed == kMaxGroupTried) trial.listed = trial.running;
   return trial;
 }
 
@@ -192,8 +193,8 @@ void look_closer(PmuCounters& pmu, const Counter& instructions, const Prober& pr
 /// Returns the group's PMU if that has dead counters, else null.
 const PmuCounters* with_dead(const Layout& layout, std::size_t leader,
                              std::span<const PmuCounters> pmus) {
-  for (const PmuCounters& one : pmus)
-    if (one.has_dead() && one.pmu == layout.counters[leader].pmu) return &one;
+  for (const PmuCounters& counters : pmus)
+    if (counters.has_dead() && counters.pmu == layout.counters[leader].pmu) return &counters;
   return nullptr;
 }
 

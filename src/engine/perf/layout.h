@@ -19,7 +19,7 @@ namespace lauka::engine::perf {
 struct Fillers {
   std::size_t leader = 0;               ///< index of the leader whose group is filled up
   std::vector<std::size_t> counters{};  ///< indices, after those of events
-  std::size_t dead = 0;                 ///< how many must count nothing
+  std::size_t dead = 0;                 ///< number of fillers that must count nothing
 
   /// True if the fillers have taken all dead counters, so that every event is on a live one.
   /// `values`: the fillers', in their order, after `ns` on.
@@ -52,7 +52,7 @@ Result<bool> fits_at_once(const Layout& layout, const os::LinuxCalls& calls,
 struct Trial {
   std::size_t listed = 0;   ///< the largest group that the kernel takes; 0: nothing is known
   std::size_t running = 0;  ///< the largest number that fit: other programs have the rest
-  std::size_t alive = 0;    ///< how many of that one counted
+  std::size_t alive = 0;    ///< number of these counters that counted
   std::size_t usable = 0;   ///< the largest that counted whole
 
   std::size_t dead() const { return running - alive; }
@@ -68,7 +68,7 @@ struct PmuCounters {
   std::string pmu{};
   Trial trial{};  ///< a trial that counts instructions
 
-  /// For counters that take any event, if some are dead:
+  /// Trial of counters that take any event, if some are dead.
   Trial general{};
   bool own_cycles = false;  ///< cycles (instructions) have a counter of their own in addition
   bool own_instructions = false;

@@ -20,7 +20,7 @@ namespace {
 
 /// A run is made again in the hope of better luck, unless this many in a row failed.
 constexpr unsigned kHopeless = 8;
-constexpr std::uint32_t kMostRedos = 3;
+constexpr std::uint32_t kMaxRedos = 3;
 
 constexpr const char* kLookAtCheck =
     "lauka --check shows which counters work and who holds the others";
@@ -210,7 +210,7 @@ class PerfCounting final : public Counting {
 
   void ask_again(Counted& counted, std::string why) {
     if (bad_in_a_row_++ < kHopeless)
-      counted.redo = Redo{RedoReason::Counting, std::move(why), kMostRedos};
+      counted.redo = Redo{RedoReason::Counting, std::move(why), kMaxRedos};
   }
 
   Layout layout_;
@@ -592,10 +592,10 @@ Result<void> can_count(const os::LinuxCalls& calls) {
 std::vector<CounterFacts> counters_here(const os::LinuxCalls& calls, bool user_only) {
   const Prober prober(calls, user_only);
   std::vector<CounterFacts> facts;
-  for (const PmuCounters& one : try_pmus(prober))
-    if (one.trial.listed > 0)
-      facts.push_back({one.pmu, one.trial.listed, one.trial.running, one.trial.alive,
-                       prober.situation().watchdog});
+  for (const PmuCounters& counters : try_pmus(prober))
+    if (counters.trial.listed > 0)
+      facts.push_back({counters.pmu, counters.trial.listed, counters.trial.running,
+                       counters.trial.alive, prober.situation().watchdog});
   return facts;
 }
 

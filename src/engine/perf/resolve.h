@@ -14,7 +14,7 @@ namespace lauka::engine::perf {
 
 /// The meaning of an event's count when opened with exclude_kernel.
 enum class WithoutKernel : unsigned char {
-  UserPart,    ///< what happened in user space
+  UserPart,    ///< events of user space
   Everything,  ///< the same as with the kernel: clocks ignore the setting
   TooLittle,   ///< less than what it is named after, since that happens in the kernel as well
   Nothing,     ///< always 0, since it happens in the kernel only
@@ -28,7 +28,7 @@ struct KnownEvent {
   std::uint32_t type = 0;
   std::uint64_t config = 0;
   std::string_view description;
-  std::string_view arm_names{};  ///< its names in sysfs with Arm's driver, blanks between them
+  std::string_view arm_names{};  ///< event's names in sysfs with Arm's driver, separated by blanks
   WithoutKernel without_kernel = WithoutKernel::UserPart;
 
   /// Returns the name it goes by here: the alias if it has one.
@@ -56,19 +56,19 @@ struct Part {
   std::string pmu;  ///< "software" for the kernel's own counts
   bool core = false;
   std::vector<os::Code> codes;  ///< ways to ask for it: the first that the kernel takes
-  std::string encoding{};       ///< what sysfs says it is ("event=0x2e,umask=0x41"); may be empty
-  std::uint64_t scale = 1;      ///< what its count is multiplied by
+  std::string encoding{};       ///< encoding from sysfs ("event=0x2e,umask=0x41"); may be empty
+  std::uint64_t scale = 1;      ///< factor of the count
   std::optional<os::Code> led_by{};  ///< counts only in a group that this event leads
 };
 
 /// The meaning of a name; not tried on this machine.
 struct Resolved {
-  std::string name;      ///< as shown
+  std::string name;      ///< name as shown
   std::string own_name;  ///< perf's name for it
   std::string description{};
   Rings rings{};
   const KnownEvent* known = nullptr;  ///< null: from sysfs, or raw
-  std::vector<Part> parts{};          ///< to be summed: one, or one for each kind of core
+  std::vector<Part> parts{};  ///< parts to be summed: a single one, or a part for each kind of core
 };
 
 /// Finds what `name` stands for: an alias, an event of perf's, pmu/event/, pmu/term=1,.../, rHEX or

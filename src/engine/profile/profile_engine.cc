@@ -22,7 +22,7 @@ namespace lauka::engine::profile {
 
 namespace {
 
-constexpr std::uint32_t kMostRedos = 3;
+constexpr std::uint32_t kMaxRedos = 3;
 
 os::PerfEventAttr make_attributes(std::chrono::nanoseconds period, bool user_only) {
   os::PerfEventAttr attributes;
@@ -85,11 +85,11 @@ class Sampling final : public Counting, public os::SampleListener {
     seen_->sampled_ns += all_ns;
     seen_->used_ns += ended.usage.user_ns + (has_kernel ? ended.usage.system_ns : 0);
     if (run.lost > 0) {
-      counted.redo = Redo{RedoReason::Counting, "samples were lost", kMostRedos};
+      counted.redo = Redo{RedoReason::Counting, "samples were lost", kMaxRedos};
       counted.note = Note{NoteKind::SamplesLost,
                           fmt::format("samples were lost in each of {} runs; sample less often "
                                       "(--profile=4ms)",
-                                      kMostRedos + 1)};
+                                      kMaxRedos + 1)};
     }
     begin();
     return counted;

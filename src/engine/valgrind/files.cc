@@ -31,7 +31,7 @@ bool read_numbers(std::string_view text, std::vector<std::uint64_t>& numbers) {
   return true;
 }
 
-/// What the lines of a cachegrind.out file say.
+/// A reader of the lines of a cachegrind.out file.
 class CachegrindLines {
  public:
   CachegrindLines(const std::function<void(const std::vector<std::string>& events)>& begin,

@@ -17,7 +17,7 @@ constexpr double kDoubtAllowed = 0.01;
 
 /// The memory that the functions of a run may take. More than this have only programs that are
 /// larger than a browser, or files that are not Valgrind's.
-constexpr std::size_t kMostBytes = 40'000'000;
+constexpr std::size_t kMaxBytes = 40'000'000;
 constexpr std::size_t kBytesOfNode = 64;  // of an unordered_map, besides name and counts
 
 /// "==12== Parent PID: 11".
@@ -224,7 +224,7 @@ void Processes::enter_functions(Counted& counted) {
 }
 
 bool Processes::has_too_many_functions() const {
-  return functions_bytes_ > kMostBytes;
+  return functions_bytes_ > kMaxBytes;
 }
 
 Counted Processes::finish() {

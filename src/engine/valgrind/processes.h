@@ -32,7 +32,8 @@ struct SimulatedEvent {
   std::array<std::string_view, 3> parts;
   Model model = Model::None;
   bool is_bytes = false;
-  bool is_peak = false;  ///< of the process with the largest heap, not of all processes
+  bool is_peak =
+      false;  ///< true if the count is of the process with the largest heap, not of all processes
 };
 
 /// An event that is counted in this session: in the whole program or in one function.
@@ -68,15 +69,15 @@ class Processes {
  private:
   struct Process {
     std::vector<Totals> totals;  ///< more than one only if its number was used again
-    bool began_program = false;  ///< by execve
+    bool began_program = false;  ///< true if the process called execve
     bool is_complete = true;     ///< every file could be read to its end
     std::optional<std::uint64_t> parent{};
   };
 
-  /// Of an event, in all processes.
+  /// The count of an event in all processes.
   struct Sum {
     std::uint64_t counted = 0;
-    std::uint64_t inherited = 0;  ///< at most so much of it a second time
+    std::uint64_t inherited = 0;  ///< most that can have been counted twice, after a fork
     bool is_known = true;
   };
 

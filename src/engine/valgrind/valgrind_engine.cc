@@ -259,7 +259,7 @@ class ValgrindEngine final : public CounterEngine {
   std::string valgrind_;
   std::optional<User> user_;        ///< owner of the simulation's files
   std::vector<Wanted> wanted_;      ///< the last selection; null events are accounted
-  std::vector<Tool> tool_of_pass_;  ///< of the passes after the first
+  std::vector<Tool> tool_of_pass_;  ///< tools of the passes after the first
   std::vector<const AccountedEvent*> accounted_;
 };
 

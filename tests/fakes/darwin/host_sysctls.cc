@@ -308,7 +308,7 @@ struct Constant {
   bool is_wide;
 };
 constexpr auto kLimits = std::to_array<Constant>({
-    {"kperf.limits.max_action_count", Sampler::kMostActions, false},
+    {"kperf.limits.max_action_count", Sampler::kMaxActions, false},
     {"kperf.limits.timer_min_period_ns", 50'000, true},
     {"kperf.limits.timer_min_pet_period_ns", 1'000'000, true},
     {"kperf.limits.timer_min_bg_period_ns", 1'000'000, true},

@@ -372,8 +372,8 @@ namespace {
 
 constexpr std::uint64_t kQuantumNs = 10'000'000;
 constexpr std::uint64_t kSwitchNs = 75;  ///< the kernel's work when a thread comes on a CPU
-constexpr std::uint64_t kLeastTimerNs = 50'000;
-constexpr std::uint64_t kLeastPetNs = 1'000'000;
+constexpr std::uint64_t kMinTimerNs = 50'000;
+constexpr std::uint64_t kMinPetNs = 1'000'000;
 /// Nothing in a test takes longer; a wait that would is a wait for ever.
 constexpr std::uint64_t kForEverNs = 100'000'000'000'000;
 
@@ -383,7 +383,7 @@ Kernel::Kernel(Setup with)
     : setup(std::move(with)),
       pmu(setup.chip, setup.pmu),
       trace(setup.trace),
-      sampler({mach(kLeastTimerNs), mach(kLeastPetNs), mach(kLeastPetNs)}),
+      sampler({mach(kMinTimerNs), mach(kMinPetNs), mach(kMinPetNs)}),
       ktrace(hooks_of_ktrace()),
       cpus_(setup.chip.cpus()) {
   for (unsigned i = 0; i < cpus_.size(); ++i) {

@@ -254,7 +254,7 @@ void Kernel::exec(const Step& step, Thread& thread, unsigned cpu) {
 namespace {
 
 constexpr std::size_t kValuesInRecord = 4;
-constexpr std::size_t kMostKernelCounters = 11;
+constexpr std::size_t kMaxKernelCounters = 11;
 constexpr std::uint64_t kTriggerFlags = 17;
 constexpr std::uint64_t kSwitchFlags = 33;
 constexpr std::uint64_t kTimerFlags = 1;
@@ -347,7 +347,7 @@ void Kernel::emit_values(unsigned cpu, Thread* thread, std::uint32_t samplers) {
   if ((samplers & sampler_bit::kThreadCounters) == 0) return;
   auto values = counters_of_thread(cpu, thread);
   if (values.empty())
-    values.assign(kMostKernelCounters, 0);
+    values.assign(kMaxKernelCounters, 0);
   else
     thread->sampled = instructions_of(thread->ran, kBothModes);
   emit_counters(cpu, thread == nullptr ? cpus_.at(cpu).idle_tid : thread->tid, values,

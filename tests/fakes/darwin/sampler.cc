@@ -19,7 +19,7 @@ constexpr std::array<std::uint32_t, 6> kMasks = {0xff000000, 0xff000003, 0xffff0
 // ---- actions
 
 int Sampler::set_action_count(std::uint32_t count) {
-  if (count > kMostActions || count < action_count()) return EINVAL;
+  if (count > kMaxActions || count < action_count()) return EINVAL;
   actions_.resize(count);
   return 0;
 }
@@ -72,7 +72,7 @@ int Sampler::set_kernel_frames(std::uint32_t number, std::uint32_t depth) {
 
 int Sampler::set_timer_count(std::uint32_t count) {
   if (sampling_) return EBUSY;
-  if (count > kMostTimers) return EINVAL;
+  if (count > kMaxTimers) return EINVAL;
   timer_count_ = count;
   return 0;
 }
@@ -133,7 +133,7 @@ int Sampler::set_sampling(std::uint32_t on) {
 /// Bytes after the last whole debugid are ignored, so that fewer than 20 bytes clear it.
 int Sampler::set_trigger_filter(std::span<const std::uint8_t> bytes) {
   const std::size_t ids = bytes.size() < kNibbleBytes ? 0 : (bytes.size() - kNibbleBytes) / 4;
-  if (ids > kMostDebugids) return EINVAL;
+  if (ids > kMaxDebugids) return EINVAL;
   filter_.clear();
   if (ids > 0)
     filter_.assign(bytes.begin(),

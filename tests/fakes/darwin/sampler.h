@@ -37,10 +37,10 @@ class Sampler {
     std::uint64_t period = 0;  ///< ticks
     std::uint32_t action = 0;
   };
-  static constexpr std::uint32_t kMostActions = 32;
-  static constexpr std::uint32_t kMostTimers = 8;
+  static constexpr std::uint32_t kMaxActions = 32;
+  static constexpr std::uint32_t kMaxTimers = 8;
   static constexpr std::uint32_t kNoPet = 999;
-  static constexpr std::size_t kMostDebugids = 32;
+  static constexpr std::size_t kMaxDebugids = 32;
 
   explicit Sampler(LeastPeriods least) : least_(least) {}
 
@@ -95,7 +95,7 @@ class Sampler {
 
   LeastPeriods least_;
   std::vector<Action> actions_{};
-  std::array<Timer, kMostTimers> timers_{};  ///< those beyond the count stay unchanged
+  std::array<Timer, kMaxTimers> timers_{};  ///< those beyond the count stay unchanged
   std::uint32_t timer_count_ = 0;
   std::uint32_t pet_timer_ = kNoPet;
   std::uint32_t pet_action_ = 0;  ///< when the PET timer was set

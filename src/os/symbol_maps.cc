@@ -12,7 +12,7 @@ namespace lauka::os {
 
 namespace {
 
-constexpr std::size_t kMaxBytes = std::size_t{256} << 20U;
+constexpr std::size_t kMaxMapBytes = std::size_t{256} << 20U;
 
 /// Takes a hexadecimal number and the space after it from the front of a line.
 std::optional<std::uint64_t> take_address(std::string_view& line) {
@@ -62,7 +62,7 @@ SymbolMap parse_compiled_symbols(std::string_view text) {
 
 SymbolMap kernel_symbols() {
   const Descriptor file(open("/proc/kallsyms", O_RDONLY | O_CLOEXEC));
-  const auto text = file ? read_rest(file.get(), kMaxBytes) : std::nullopt;
+  const auto text = file ? read_rest(file.get(), kMaxMapBytes) : std::nullopt;
   return text ? parse_kernel_symbols(*text) : SymbolMap();
 }
 
@@ -72,7 +72,7 @@ SymbolMap compiled_symbols(int process, std::chrono::nanoseconds since) {
   struct stat about {};
   if (!file || fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode)) return {};
   if (std::chrono::seconds(about.st_mtime + 1) < since) return {};
-  const auto text = read_rest(file.get(), kMaxBytes);
+  const auto text = read_rest(file.get(), kMaxMapBytes);
   return text ? parse_compiled_symbols(*text) : SymbolMap();
 }
 

@@ -12,15 +12,15 @@
 enum { FUNCTIONS = 100, SLICES = 200 };
 
 /* The number keeps a compiler from making one function of all. */
-#define FUNCTION(n)                                                         \
+#define FUNCTION(n)                                                             \
   static __attribute__((noinline, aligned(64))) void part_##n(uint64_t turns) { \
-    for (uint64_t i = 0; i < turns; ++i) __asm__ volatile("" : : "i"(n));   \
-    __asm__ volatile("" : : "i"(n));                                        \
+    for (uint64_t i = 0; i < turns; ++i) __asm__ volatile("" : : "i"(n));       \
+    __asm__ volatile("" : : "i"(n));                                            \
   }
 #define TEN(x, t) t(x##0) t(x##1) t(x##2) t(x##3) t(x##4) t(x##5) t(x##6) t(x##7) t(x##8) t(x##9)
-#define HUNDRED(t)                                                                             \
-  TEN(1, t) TEN(2, t) TEN(3, t) TEN(4, t) TEN(5, t) TEN(6, t) TEN(7, t) TEN(8, t) TEN(9, t) \
-      TEN(10, t)
+#define HUNDRED(t) \
+  TEN(1, t)        \
+  TEN(2, t) TEN(3, t) TEN(4, t) TEN(5, t) TEN(6, t) TEN(7, t) TEN(8, t) TEN(9, t) TEN(10, t)
 
 /* They are named part_10 to part_109: no number begins with 0, which C reads in base 8. */
 HUNDRED(FUNCTION)

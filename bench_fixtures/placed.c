@@ -1,7 +1,8 @@
-/* Prints VALUES lines "v1=...", "v2=...", each with an effect of placement of its own: 100 * exp(PERCENT/100 * a +
-   NOISE/100 * b). `a` is standard normal and depends on SEED, SIDE, LAYOUT and the line alone. `b` depends on SEED, SIDE and
-   the line, too, and is another draw in each run: autoregressive, with the coefficient AR. The runs so far are the bytes of
-   the file COUNT, to which each run adds one.
+/* Prints VALUES lines "v1=...", "v2=...", each with an effect of placement of its own: 100 *
+   exp(PERCENT/100 * a + NOISE/100 * b). `a` is standard normal and depends on SEED, SIDE, LAYOUT
+   and the line alone. `b` depends on SEED, SIDE and the line, too, and is another draw in each run:
+   autoregressive, with the coefficient AR. The runs so far are the bytes of the file COUNT, to
+   which each run adds one.
 
    placed SEED SIDE LAYOUT PERCENT NOISE COUNT [VALUES [AR]] */
 #include <fcntl.h>
@@ -50,7 +51,8 @@ int main(int argc, char** argv) {
     for (long run = 1; run <= runs; ++run)
       noise = ar * noise + sqrt(1.0 - ar * ar) * normal(mixed(line) + (uint64_t)run);
     const double place = normal(mixed(line + layout));
-    printf("v%ld=%.9g\n", value, 100.0 * exp((strtod(argv[4], NULL) * place + strtod(argv[5], NULL) * noise) / 100.0));
+    printf("v%ld=%.9g\n", value,
+           100.0 * exp((strtod(argv[4], NULL) * place + strtod(argv[5], NULL) * noise) / 100.0));
   }
   return 0;
 }

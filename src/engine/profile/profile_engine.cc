@@ -142,9 +142,9 @@ class WithProfile final : public EngineAround {
                         static_cast<double>(std::max<std::uint64_t>(seen_->used_ns, 1));
     if (seen_->used_ns > 0 && part < enough)
       notes.push_back({NoteKind::SamplesLost,
-                       fmt::format("samples show {:.0f}% of the sampled runs' CPU time, as each "
-                                   "thread and process has to run for the period ({:g}ms) before "
-                                   "its first one; a shorter --profile shows more",
+                       fmt::format("samples show {:.0f}% of the sampled runs' CPU time; a thread "
+                                   "or process has its first sample after the period ({:g}ms), so "
+                                   "a shorter --profile may show more",
                                    100.0 * part, milliseconds())});
     return notes;
   }

@@ -232,8 +232,8 @@ Counted Processes::finish() {
   if (std::ranges::any_of(processes_,
                           [](const auto& entry) { return !entry.second.is_complete; })) {
     counted.failure =
-        Error{"Valgrind's output for a simulated run is incomplete",
-              "make room in the folder for temporary files, or set TMPDIR to another"};
+        Error{"Valgrind's output for a simulated run ends too early, or is malformed",
+              "if the folder for temporary files is full, make room or set TMPDIR to another"};
     return counted;
   }
   counted.missing = why_missing();

@@ -229,7 +229,8 @@ struct ForeignResult {
   std::vector<Parameter> parameters{};
 };
 
-/// Reads one that has `runs` wall times. A value that cannot be one counts as missing.
+/// Reads the metrics, exit statuses and parameters of a hyperfine result that has `runs` wall
+/// times. A value of the wrong type counts as missing.
 ForeignResult read_foreign(const JsonIn& result, std::size_t runs);
 
 /// Finds out which commands were made of one with parameters, and tells apart those of one name.

@@ -45,7 +45,7 @@ bool for_each_run(const JsonIn& object, std::string_view key,
 
 const JsonIn* object_in(const JsonIn& object, std::string_view key);
 
-/// Empty if missing.
+/// Returns a string; empty if it is missing or not a string.
 std::string text_in(const JsonIn& object, std::string_view key);
 std::vector<std::string> texts_in(const JsonIn& object, std::string_view key);
 

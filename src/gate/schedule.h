@@ -66,10 +66,10 @@ Levels levels_of_one_look(double confidence, std::size_t gates);
 /// stop without gates; or also before that round.
 enum class WatchSchedule : unsigned char { Once, Planned, Early };
 
-/// Schedule of the gates on metrics of one kind of rounds: looks, and the error of each. Early
-/// looks begin at ten rounds (--min-runs, if more), at a small level of their own, until counting
-/// would stop without gates; the planned looks share what is left. All of it adds up to 1 -
-/// confidence.
+/// Decides when the gates on one kind of rounds look at the samples, and how much of the error rate
+/// (1 - confidence) each look may spend. Early looks begin at ten rounds, or at --min-runs if that
+/// is more, and end where counting would stop without gates; each spends little. The planned looks
+/// share the remainder.
 class Schedule {
  public:
   /// `min_rounds`: of the session.

@@ -60,12 +60,11 @@ struct Judgement {
   stats::Tails mean_part{};      ///< paired: Student's t; unpaired: Welch's
 };
 
-/// Looks once at whether the candidate is beyond `limit` (a fraction above -1: of the change from
-/// the reference). Two one-sided tests on the same samples share the error; with too few
-/// rounds for ranks, the mean has all of it. A fail by the mean agrees with the mean's side of
-/// the limit, a pass with the mean's and with the ranks', so that no verdict contradicts the
-/// numbers next to it. `last`: what is not decided now is inconclusive. A quantile is decided by
-/// its interval alone.
+/// Decides, at one look, whether the candidate's change is beyond `limit` (a fraction of the
+/// reference, above -1). A rank test and a test of the mean share the error of the look; with too
+/// few rounds for ranks, the mean's test gets all of it. The mean's test fails a gate only if the
+/// mean is beyond the limit. A gate passes only if neither the mean nor the ranks are beyond it. A
+/// quantile is decided by its interval alone. `last`: an undecided gate becomes inconclusive.
 Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when, const Levels& levels,
                 bool last);
 
@@ -142,14 +141,15 @@ struct FailureCount {
   std::size_t runs = 0;
 };
 
-/// True if a gate between two commands says nothing: their failure rates differ (Fisher's exact
-/// test, 1%), or one alone failed in every run.
+/// True if a gate between two commands gives no verdict: their failure rates differ (Fisher's exact
+/// test, 1%), or exactly one of them failed in every run.
 bool failures_differ(const FailureCount& reference, const FailureCount& candidate);
 
 /// Makes a verdict inconclusive, whatever its samples say.
 void hold_back(Verdict& verdict, Obstacle obstacle);
 
-/// The intervals of a gated metric: wide enough for a moment that a gate chose.
+/// Tails of the intervals of a gated metric. They allow for a gate that ended the rounds because of
+/// what they showed.
 struct GatedInterval {
   std::size_t metric = 0;  ///< index into Plan::metrics
   stats::IntervalTails tails;

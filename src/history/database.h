@@ -50,10 +50,11 @@ class Database {
 
   /// Executes one statement; `texts` are bound to :t0, :t1 and so on.
   Result<void> run(const std::string& statement, std::span<const std::string> texts = {});
-  /// The same for a query: passes each row of `columns` values to `visit`, or returns all rows.
+  /// Executes a query and passes each row, `columns` texts (NULL: empty), to `visit`.
   Result<void> each(const std::string& statement, std::size_t columns,
                     std::span<const std::string> texts,
                     const std::function<void(const Row&)>& visit);
+  /// Executes a query and returns all rows.
   Result<std::vector<Row>> ask(const std::string& statement, std::size_t columns,
                                std::span<const std::string> texts = {});
 

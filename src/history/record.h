@@ -87,7 +87,8 @@ std::string encode_values(const std::vector<MetricRecord>& metrics, const Ending
 /// Returns the metrics of a layout, without values; empty if it is not a layout.
 std::vector<MetricRecord> decode_layout(std::string_view layout);
 
-/// Reads the values of the metric at `place` of its layout; false if they are missing.
+/// Reads the values of metric number `place` (from 0) out of `numbers`, the text of encode_values;
+/// false if they are missing.
 bool decode_values(MetricRecord& metric, std::size_t place, std::string_view numbers);
 
 /// Reads the endings behind the values; none if no run failed.

@@ -160,7 +160,8 @@ class Adder {
 struct Forgotten {
   std::string session{};  ///< a UUID, or the beginning of one
   std::string commit{};   ///< hash of a commit, or its beginning
-  std::string before{};   ///< a date: sessions that began before it
+  std::string
+      before{};  ///< date, "2026-11-22": sessions that began earlier; empty: another member selects
 };
 
 /// Deletes sessions; returns their number.

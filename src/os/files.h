@@ -49,7 +49,7 @@ Error cannot_write(const std::string& target, int error,
 /// Returns the error that `target` is not written because of ResolvedPath::foreign_link on its way.
 Error cannot_follow(const std::string& target, const std::string& foreign_link);
 
-/// True if anything is at `path`.
+/// True if `path`, links followed, leads to something that exists.
 bool is_there(const std::string& path);
 
 /// True if a file with contents of its own is there: no folder, pipe or device.

@@ -58,8 +58,8 @@ inline constexpr std::uint64_t kPerfCommExec = std::uint64_t{1} << 24;
 inline constexpr std::uint64_t kPerfBuildId = std::uint64_t{1}
                                               << 34;  ///< kPerfMmap2's with build-ids
 
-/// PerfEventAttr::sample_type: the fields of a sample, in this order. The other records end with
-/// the process, the thread and the time.
+/// PerfEventAttr::sample_type: a sample has the selected fields in the order of these constants.
+/// Records of other types end with the process, the thread and the time.
 inline constexpr std::uint64_t kPerfSampleIp = std::uint64_t{1} << 0;
 inline constexpr std::uint64_t kPerfSampleTid = std::uint64_t{1} << 1;
 inline constexpr std::uint64_t kPerfSampleTime = std::uint64_t{1} << 2;

@@ -170,8 +170,8 @@ struct RegionUse {
   std::uint64_t uncounted_threads = 0;  ///< number of threads whose counts are unknown
 };
 
-/// The distance by which a run moved the position in its standard input; mapping a file does not
-/// move it. Unknown: it was not a regular file.
+/// Part of its standard input that a run read, judged by the final file position; reading through
+/// mmap does not count. Unknown: not a regular file.
 enum class InputRead : unsigned char { Unknown, Nothing, Part, All };
 
 /// One run that has ended. Times, rusage and counters belong to it alone.

@@ -88,7 +88,7 @@ class RunFiles {
   /// Returns the files of a run whose output is kept.
   StandardFiles kept() const { return {null_input_.get(), output_file_.get(), error_file_.get()}; }
 
-  /// Empties the files of earlier runs.
+  /// Truncates the output files, which hold an earlier run's output.
   void forget_output() const;
 
   /// Keeps the file of standard error small while a run goes on; if output `is_kept`, both files.

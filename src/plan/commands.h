@@ -20,9 +20,10 @@ Result<std::vector<Command>> make_commands(const CommandOptions& options);
 /// Returns the error that there are more names than commands.
 Error too_many_names(std::size_t names, std::size_t commands);
 
-/// Returns lines about what most likely means something else: shell syntax that no shell sees,
-/// forgotten quotes, "-d 5000", a rate of which less would count as better, an unknown unit, a grep
-/// whose output is thrown away.
+/// Returns hints about likely mistakes, one line each: shell syntax without a shell, missing
+/// quotes,
+/// "-d 5000", a rate for which less would be better, an unknown unit, a grep whose output is
+/// discarded.
 std::vector<std::string> hints_about(const Options& options, const std::vector<Command>& commands);
 
 /// Returns `error`, which kept command `failed` from starting, with a suggestion if its words show

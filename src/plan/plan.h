@@ -60,8 +60,8 @@ struct Baseline {
 /// The reference of a session's commands: one of them, or those of an earlier session.
 struct Reference {
   std::size_t command = 0;
-  std::optional<Baseline> baseline{};   ///< all commands are candidates
-  std::optional<std::size_t> anchor{};  ///< a command that is measured in the same rounds
+  std::optional<Baseline> baseline{};  ///< all commands are candidates
+  std::optional<std::size_t> anchor{};  ///< index of an unchanged command, which no gate is about
 
   bool is_candidate(std::size_t other) const {
     return (baseline || other != command) && other != anchor;

@@ -149,8 +149,8 @@ std::string scan_headline(const Results& results, std::size_t metric);
 
 /// A change that is drawn.
 struct ChangeRow {
-  std::string name;            ///< HTML, before the drawing
-  std::string value;           ///< HTML, after it
+  std::string name;            ///< HTML, before the drawing: the row's name
+  std::string value;           ///< HTML, after the drawing: the change in words
   std::string title;           ///< text, for screen readers
   std::string_view css_class;  ///< class of the colour
   stats::Change change;
@@ -165,7 +165,8 @@ ChangeRow change_row(std::string html, const std::string& name, const stats::Cha
 /// rows whose ends are not finite; empty if none is left.
 std::string change_chart(std::vector<ChangeRow> rows);
 
-/// Draws the deltas of a metric likewise, a row for each candidate.
+/// Draws the deltas of a metric with change_chart, a row for each candidate; empty if no delta can
+/// be drawn.
 std::string delta_chart(const Results& results, std::size_t metric);
 
 }  // namespace lauka::report

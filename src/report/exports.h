@@ -36,9 +36,10 @@ void write_orgmode(const Report& report, const Sink& sink);
 /// the number of runs.
 void write_html(const Report& report, const Sink& sink);
 
-/// --export-benchfmt: Go's benchmark format, a line for each run. Of a plain call, names have a key
-/// `command` and one for each parameter; of a suite `role`, and `command` where several commands
-/// have that role. Units are sec/op for the wall time, else the metric's name with -sec or -B.
+/// Writes Go's benchmark format for --export-benchfmt, one line per run. In a plain call a name has
+/// the key `command` and one key per parameter. In a suite it has the key `role`, and `command` too
+/// if several commands share the role. The unit of wall time is sec/op; of other metrics, the
+/// metric's name with -sec or -B.
 void write_benchfmt(const Report& report, const Sink& sink);
 
 using Exporter = void (*)(const Report&, const Sink&);

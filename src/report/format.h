@@ -48,7 +48,8 @@ std::string time_text(double seconds, const DisplayUnit* unit);
 /// "591.0ms ± 7.6ms"; without σ, the mean alone.
 std::string mean_text(double mean, std::optional<double> stddev, const Metric& metric);
 
-/// "583.1ms … 605.0ms", in the notation of the mean, which is never outside the range.
+/// Formats min and max: "583.1ms … 605.0ms". Rounds them like the mean, so that the mean shown is
+/// never outside the range.
 std::string range_text(const stats::Summary& summary, const Metric& metric);
 
 /// Formats a delta in percent: "−78.0% ± 0.5%", or "+37% (+19% … +73%)" if it is lopsided; "+3.1%"
@@ -57,10 +58,12 @@ std::string range_text(const stats::Summary& summary, const Metric& metric);
 /// half width and, of a significant delta, that it excludes 0.
 std::string delta_text(const stats::Change& delta);
 
-/// Returns only its change, with as many decimals.
+/// Formats a delta without its interval, with the decimals of delta_text: "−78.0%"; "new" if the
+/// reference's mean is 0.
 std::string short_delta_text(const stats::Change& delta);
 
-/// Returns only its interval, with as many decimals: "+19% … +73%". Empty if it has none.
+/// Formats the interval of a delta with the decimals of delta_text: "+19% … +73%". Empty if the
+/// delta has no interval.
 std::string interval_text(const stats::Change& delta);
 
 /// A change and the ends of its interval, all with the decimals that delta_text has, or as many
@@ -75,9 +78,10 @@ ChangeTexts change_texts(const stats::Change& delta, double other);
 /// Formats `fraction` in percent with a sign: "+15.0%", "−0.02%"; "0.0%" if the digits are all 0.
 std::string signed_percent(double fraction, int decimals);
 
-/// Formats "4.55 ± 0.04", or "1.37 (1.19 … 1.73)": two decimals, fewer if the half width makes them
-/// noise, and as many more as it takes to show the interval well and to distinguish the ratio from
-/// 1, up to three digits. `sign` follows the value, or its half width.
+/// Formats "4.55 ± 0.04", or "1.37 (1.19 … 1.73)" if the interval is lopsided. Two decimals; fewer
+/// if the half width makes them noise; more if the interval, or the distance from 1, would not be
+/// visible, up to three digits of that distance. `sign` follows the half width, or the value if the
+/// interval is in parentheses.
 std::string ratio_text(const stats::RelativeSpeed& speed, const std::string& sign = "");
 
 /// The shortest decimal that reads back as the same double: for programs.
@@ -85,7 +89,8 @@ std::string full_precision(double value);
 
 // Texts that tables, lines and pages share.
 
-/// True if a row has a value: a session may end before its timed runs, or need none.
+/// True if a command has timed runs, or a row with a value. False if its session ended before its
+/// timed runs, or needed none.
 bool has_values(const CommandResult& command);
 
 /// "591.0ms ± 7.6ms"; without "± σ" for one run; a bound as "≤ 451kB"; "n/a" if no run has a value.

@@ -18,12 +18,13 @@ namespace lauka::report {
 /// is not known for each function, or no function differs for sure.
 std::string function_lines(const Results& results, std::size_t metric, std::size_t candidate);
 
-/// Returns these lines for a failed gate; empty for another verdict.
+/// Returns function_lines for a failed gate; empty for another verdict.
 std::string functions_below(const Results& results, const gate::Verdict& verdict);
 
-/// Returns these lines for the first metric of each candidate that is known for each function and
-/// differs significantly, without those that are below a failed gate. For time that was sampled,
-/// functions decide, not the whole; if none differs for sure, a line says so.
+/// Returns function_lines for one metric of each candidate: the first that differs significantly
+/// and is known for each function. A metric of sampled time qualifies if one of its functions
+/// differs significantly; if none does, a line reports that. Leaves out lines that a failed gate
+/// already shows.
 std::string function_summary(const Results& results);
 
 /// A table of --functions, with the line above it.

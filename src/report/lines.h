@@ -36,7 +36,7 @@ std::string gate_lines(const Results& results, bool color);
 /// Returns the last inconclusive verdict if the exit status is 0 in spite of it; null if not.
 const gate::Verdict* last_passed_over(std::span<const Results> benchmarks);
 
-/// The end of that one's line.
+/// Appended to the line of the verdict that last_passed_over returns.
 inline constexpr std::string_view kPassedOver =
     " (exit status 0; --fail-if-inconclusive makes it 4)";
 

@@ -139,8 +139,9 @@ class Strategy : NonCopyable {
   /// Called once before the first run; returns 0 or an errno.
   virtual int begin() = 0;
 
-  /// Called around each run, as os::RunWatch; `words` are for the run's pass.
+  /// Prepares a run, as os::RunWatch::before_start; `words`: register values for the run's pass.
   virtual void before_start(const std::vector<std::uint64_t>& words) = 0;
+  /// The next three: as in os::RunWatch.
   virtual void made(int pid) = 0;
   virtual void running() {}
   virtual RunValues finish(const os::Ended& ended) = 0;

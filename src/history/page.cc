@@ -45,9 +45,17 @@ a { color: var(--c0); }
 @media print { .filter { display: none; } }
 )css";
 
-// Shows the changes, cards and sections whose name has all words of the filter, and names the
-// commit under the pointer as other pages name runs.
-constexpr std::string_view kFilter = R"js(
+// Connects the points of each series: a second path in the file would be a tenth of it. Shows the
+// changes, cards and sections whose name has all words of the filter.
+constexpr std::string_view kScript = R"js(
+for (const spots of document.querySelectorAll(".spots")) {
+  const trend = spots.cloneNode();
+  trend.setAttribute("class", "trend");
+  trend.removeAttribute("data-labels");
+  const points = spots.getAttribute("d").replaceAll("h0", "").split("M").slice(1);
+  trend.setAttribute("d", "M" + points.join("L"));
+  spots.before(trend);
+}
 (() => {
   const filter = document.querySelector(".filter");
   if (!filter) return;
@@ -134,14 +142,6 @@ std::vector<report::Spot> make_spots(const Scale& scale, std::size_t width, std:
   return spots;
 }
 
-/// Connects the points, so that the eye finds the next one.
-std::string draw_trend(const std::vector<report::Spot>& spots) {
-  std::string path;
-  for (const report::Spot& spot : spots)
-    path += fmt::format("{}{} {}", path.empty() ? 'M' : 'L', spot.x, spot.y);
-  return report::svg_path("trend", path);
-}
-
 std::vector<report::TickLabel> commit_labels(const Trend& trend) {
   constexpr std::size_t to_day = 10;
   const std::size_t last = trend.commits.size() - 1;
@@ -178,9 +178,8 @@ std::string large_chart(const Scale& scale) {
   std::string content = draw_levels(scale, width, kAcross);
   for (const auto& [css_class, path] : lines) content += report::svg_path(css_class, path);
   const std::string title = title_of(scale.stepped.series);
-  const std::vector<report::Spot> spots = make_spots(scale, width, kAcross);
-  content += draw_trend(spots);
-  content += report::svg_spots(spots, "c0", fmt::format(" data-labels=\"{}\"", html_text(names)));
+  content += report::svg_spots(make_spots(scale, width, kAcross), "c0",
+                               fmt::format(" data-labels=\"{}\"", html_text(names)));
   return fmt::format("<div class=\"chart c0\"{}>\n",
                      report::hover_attributes(scale.axis, scale.metric, "y")) +
          report::svg_along(kChart, scale.axis, scale.metric, width,
@@ -348,10 +347,10 @@ void write_changes(std::vector<Change> changes, const Sink& sink) {
 
 std::string draw_card(const SteppedSeries& stepped) {
   const Scale scale = make_scale(stepped);
-  const std::vector<report::Spot> spots = make_spots(scale, report::kAcross, kSmall);
-  return report::svg_row(kSmall, "c0", "",
-                         draw_levels(scale, report::kAcross, kSmall) + draw_trend(spots) +
-                             report::svg_spots(spots, "c0", ""));
+  return report::svg_row(
+      kSmall, "c0", "",
+      draw_levels(scale, report::kAcross, kSmall) +
+          report::svg_spots(make_spots(scale, report::kAcross, kSmall), "c0", ""));
 }
 
 std::string machines_section(const std::vector<Entry>& entries, const Commits& commits) {
@@ -422,7 +421,7 @@ void write_history_page(const std::string& title, const std::string& commit_url,
         steps_list(stepped, commits), large_chart(make_scale(stepped)),
         commit_rows(stepped, commits)));
   }
-  report::write_page_end(kFilter, sink);
+  report::write_page_end(kScript, sink);
 }
 
 }  // namespace lauka::history

@@ -60,7 +60,7 @@ struct Baseline {
 /// The reference of a session's commands: one of them, or those of an earlier session.
 struct Reference {
   std::size_t command = 0;
-  std::optional<Baseline> baseline{};  ///< all commands are candidates
+  std::optional<Baseline> baseline{};   ///< all commands are candidates
   std::optional<std::size_t> anchor{};  ///< index of an unchanged command, which no gate is about
 
   bool is_candidate(std::size_t other) const {

@@ -77,10 +77,10 @@ int put_out(Call& call, const Report& report, int status, bool keeps_status, boo
     if (!keeps_status) status = failed;
   };
   if (const auto said = show_tables(call.options, report); !said) say_why(said.error());
-  for (const os::OpenExport& openExport : call.exports) {
-    exporter_of(openExport.kind)(report,
-                                 [&](std::string_view bytes) { openExport.file->write(bytes); });
-    if (const auto written = openExport.file->commit(); !written) {
+  for (const os::OpenExport& open_export : call.exports) {
+    exporter_of(open_export.kind)(report,
+                                  [&](std::string_view bytes) { open_export.file->write(bytes); });
+    if (const auto written = open_export.file->commit(); !written) {
       is_exported = false;
       say_why(written.error());
     }

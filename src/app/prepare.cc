@@ -264,8 +264,9 @@ Result<void> open_exports(Call& call) {
   auto exports = os::open_exports(call.options.output.exports, outputs);
   if (!exports) return exports.error();
   call.exports = *std::move(exports);
-  for (const os::OpenExport& openExport : call.exports)
-    if (!openExport.file->note().empty()) say_notes(call.options.output, {openExport.file->note()});
+  for (const os::OpenExport& open_export : call.exports)
+    if (!open_export.file->note().empty())
+      say_notes(call.options.output, {open_export.file->note()});
   return {};
 }
 

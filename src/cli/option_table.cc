@@ -827,11 +827,11 @@ std::string_view title_of(Group group) {
   return titles.at(static_cast<std::size_t>(group));
 }
 
-bool contradict(const OptionInfo& optionInfo, const OptionInfo& other) {
+bool contradict(const OptionInfo& option, const OptionInfo& other) {
   const auto contradicts = [](const OptionInfo& a, const OptionInfo& b) {
     return !a.traits.contradicts.empty() && a.traits.contradicts == b.name;
   };
-  return contradicts(optionInfo, other) || contradicts(other, optionInfo);
+  return contradicts(option, other) || contradicts(other, option);
 }
 
 const OptionInfo* find_option(std::string_view name) {

@@ -86,7 +86,7 @@ struct OptionInfo {
 };
 
 /// True if one of them contradicts the other.
-bool contradict(const OptionInfo& optionInfo, const OptionInfo& other);
+bool contradict(const OptionInfo& option, const OptionInfo& other);
 
 /// Returns all options, in the order of help.
 std::span<const OptionInfo> option_table();

@@ -285,8 +285,8 @@ Json json_item(const TunedSwitch& tuned) {
           {"files", tuned.files}};
 }
 
-Json json_item(const UntunedSwitch& untunedSwitch) {
-  return {{"name", untunedSwitch.name}, {"why", untunedSwitch.why}};
+Json json_item(const UntunedSwitch& untuned) {
+  return {{"name", untuned.name}, {"why", untuned.why}};
 }
 
 Json json_item(const Tuning& tuning) {

@@ -148,12 +148,12 @@ po::options_description make_options(const CommandInfo& command, Typed& to) {
 /// Returns a listing of the first column of what `list` shows of the database that was typed.
 cli::Listing listing_of(std::string_view name, std::string_view option) {
   // bash splits --db=NAME at the = sign.
-  constexpr std::string_view kScript =
+  constexpr std::string_view script =
       "while [ $# -gt 0 ]; do case $1 in --db=*) db=${1#*=} ;; "
       "--db) [ \"$2\" = \"=\" ] && shift; db=$2 ;; esac; shift; done; "
       "lauka-history list ";
   return {.name = std::string(name),
-          .script = std::string(kScript) + std::string(option) +
+          .script = std::string(script) + std::string(option) +
                     " ${db:+--db \"$db\"} | sed \"1d; s/  .*//\" | sort -u"};
 }
 
@@ -222,9 +222,9 @@ std::string help() {
       "Usage: lauka-history COMMAND [options]\n\n"
       "Keeps what lauka measured, commit by commit: in a file, or in PostgreSQL for a fleet.\n\n"
       "Commands:\n";
-  for (const CommandInfo& commandInfo : kCommands) {
-    std::string usage = fmt::format("{} {}", commandInfo.name, commandInfo.words);
-    for (const auto& line : wrapped(commandInfo.purpose, 60))
+  for (const CommandInfo& info : kCommands) {
+    std::string usage = fmt::format("{} {}", info.name, info.words);
+    for (const auto& line : wrapped(info.purpose, 60))
       text += fmt::format("  {:<37} {}\n", std::exchange(usage, ""), line);
   }
   return text +
@@ -352,7 +352,7 @@ std::vector<std::string> with_command_first(std::span<const std::string> typed) 
 Error unknown(const std::string& command) {
   std::vector<std::string_view> names;
   names.reserve(kCommands.size());
-  for (const CommandInfo& commandInfo : kCommands) names.push_back(commandInfo.name);
+  for (const CommandInfo& info : kCommands) names.push_back(info.name);
   const std::string_view near = nearest(command, names);
   return {"unknown command " + cited(command), near.empty()
                                                    ? "lauka-history --help lists the commands"

@@ -150,6 +150,7 @@ std::vector<report::TickLabel> commit_labels(const Trend& trend) {
   const std::set<std::size_t> places =
       last + 1 < few ? std::set<std::size_t>{0, last / 2, last}
                      : std::set<std::size_t>{0, last / 4, last / 2, last - last / 4, last};
+  labels.reserve(places.size());
   for (const std::size_t i : places)
     labels.push_back({report::percent_along(static_cast<double>(commit_place(i)), width_of(trend)),
                       commit_name(trend.commits[i]),

@@ -364,9 +364,9 @@ std::string_view old_rust_part(std::string_view symbol) {
                                           : std::string_view();
 }
 
-/// Returns a name of Rust's old scheme without its hash and its escapes: "<T as a::B>::c" of
-/// "_$LT$T$u20$as$u20$a..B$GT$::c::h0123456789abcdef".
-std::string unescaped(std::string_view name) {
+/// Moves one of the escapes that stand for a text from the begin of `name` to `text`, as that text;
+/// false if `name` begins with none.
+bool take_escape(std::string_view& name, std::string& text) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 9> escapes = {{{"$LT$", "<"},
                                                                                      {"$GT$", ">"},
                                                                                      {"$RF$", "&"},
@@ -376,18 +376,22 @@ std::string unescaped(std::string_view name) {
                                                                                      {"$SP$", "@"},
                                                                                      {"$C$", ","},
                                                                                      {"..", "::"}}};
+  for (const auto& [from, to] : escapes) {
+    if (!name.starts_with(from)) continue;
+    text += to;
+    name.remove_prefix(from.size());
+    return true;
+  }
+  return false;
+}
+
+/// Returns a name of Rust's old scheme without its hash and its escapes: "<T as a::B>::c" of
+/// "_$LT$T$u20$as$u20$a..B$GT$::c::h0123456789abcdef".
+std::string unescaped(std::string_view name) {
   name = name.substr(0, name.rfind("::h"));
   std::string text;
   while (!name.empty()) {
-    bool is_escape = false;
-    for (const auto& [from, to] : escapes) {
-      if (!name.starts_with(from)) continue;
-      text += to;
-      name.remove_prefix(from.size());
-      is_escape = true;
-      break;
-    }
-    if (is_escape) continue;
+    if (take_escape(name, text)) continue;
     const bool begins = text.empty() || text.ends_with("::");
     const std::size_t end = name.starts_with("$u") ? name.find('$', 2) : std::string_view::npos;
     if (end != std::string_view::npos && end <= 6) {

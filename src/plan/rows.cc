@@ -146,30 +146,30 @@ class Collector {
       if (expression) add({.metric = derived, .expression = *std::move(expression)});
     }
     if (selection == MetricSelection::All)
-      for (const BuiltIn& builtIn : kBuiltIns) want(builtIn.name, false);
+      for (const BuiltIn& built_in : kBuiltIns) want(built_in.name, false);
     return std::move(request_);
   }
 
  private:
   /// Adds the built-in formula of that name, if there is one and the user has none.
   void want(std::string_view name, bool is_wanted = true) {
-    const BuiltIn* builtIn = find_built_in(name);
+    const BuiltIn* built_in = find_built_in(name);
     // The CPU time of a region is not measured.
-    if (builtIn != nullptr && builtIn->of_one_run && options_.region) return;
-    if (builtIn == nullptr || has_name(options_.derived, name) ||
+    if (built_in != nullptr && built_in->of_one_run && options_.region) return;
+    if (built_in == nullptr || has_name(options_.derived, name) ||
         has_name(options_.scraped, name) || events_.contains(name))
       return;
-    request_.has_older = request_.has_older || (is_wanted && !builtIn->older.empty());
-    auto expression =
-        parse_expression(older_ && !builtIn->older.empty() ? builtIn->older : builtIn->expression);
+    request_.has_older = request_.has_older || (is_wanted && !built_in->older.empty());
+    auto expression = parse_expression(older_ && !built_in->older.empty() ? built_in->older
+                                                                          : built_in->expression);
     if (!expression) return;
-    OwnMetric metric{.name = std::string(name), .better = builtIn->better, .role = builtIn->role};
-    metric.unit.unit = builtIn->unit;
+    OwnMetric metric{.name = std::string(name), .better = built_in->better, .role = built_in->role};
+    metric.unit.unit = built_in->unit;
     add({.metric = std::move(metric),
          .expression = *std::move(expression),
          .is_typed = false,
          .is_wanted = is_wanted,
-         .of_one_run = builtIn->of_one_run});
+         .of_one_run = built_in->of_one_run});
   }
 
   void add(Formulation formula) {
@@ -480,6 +480,13 @@ bool are_all_built_in(const std::vector<std::string>& list) {
   });
 }
 
+Result<void> show_in(const std::string& name, Metric& metric) {
+  const DisplayUnit* unit = find_display_unit(name);
+  if (unit == nullptr || unit->unit != metric.unit) return unfit_unit(metric, name);
+  metric.shown_in = unit;
+  return {};
+}
+
 Result<void> list_rows(const std::vector<std::string>& list, const std::vector<double>& percentiles,
                        std::vector<Metric>& metrics) {
   std::size_t listed = 0;
@@ -495,11 +502,8 @@ Result<void> list_rows(const std::vector<std::string>& list, const std::vector<d
     if (*place < listed) {
       return Error{fmt::format("--metrics names {} twice", metric->name), "use only one of them"};
     }
-    if (!wanted.unit.empty() || text.ends_with(':')) {
-      const DisplayUnit* unit = find_display_unit(wanted.unit);
-      if (unit == nullptr || unit->unit != metric->unit) return unfit_unit(*metric, wanted.unit);
-      metric->shown_in = unit;
-    }
+    if (!wanted.unit.empty() || text.ends_with(':'))
+      if (auto shown = show_in(wanted.unit, *metric); !shown) return shown;
     std::rotate(metrics.begin() + static_cast<std::ptrdiff_t>(listed), metric, metric + 1);
     ++listed;
   }

@@ -334,8 +334,8 @@ std::string tuned_machine(const Circumstances& at) {
   for (const TunedSwitch& tuned : tuning.switched)
     switched.rows.push_back({{tuned.name}, {tuned.before}, {tuned.during}});
   std::vector<std::string> missing;
-  for (const UntunedSwitch& untunedSwitch : tuning.not_possible)
-    missing.push_back("not switched: " + untunedSwitch.name + ", " + untunedSwitch.why);
+  for (const UntunedSwitch& untuned : tuning.not_possible)
+    missing.push_back("not switched: " + untuned.name + ", " + untuned.why);
   std::string html = "<details>\n<summary>Tuned machine</summary>\n" + tuned_comparison(tuning);
   for (const Table* table : {&switched, &vitals})
     if (!table->rows.empty()) html += table_html(*table);

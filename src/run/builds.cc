@@ -80,7 +80,7 @@ std::vector<std::string> list_paths(const Plan& plan, std::size_t command, std::
 
 /// Returns a hash of the files that a layout of a command is made of; empty if it has none.
 std::string hash_files(const std::vector<std::string>& paths, const std::optional<User>& user) {
-  constexpr char kEnd = '\0';
+  constexpr char end = '\0';
   Sha256 hash;
   bool has_file = false;
   std::array<char, 16384> bytes;
@@ -94,7 +94,7 @@ std::string hash_files(const std::vector<std::string>& paths, const std::optiona
       hash.add({bytes.data(), got});
       from += got;
     }
-    hash.add({&kEnd, 1});
+    hash.add({&end, 1});
   }
   return has_file ? hash.digest() : std::string();
 }

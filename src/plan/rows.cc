@@ -480,7 +480,7 @@ bool are_all_built_in(const std::vector<std::string>& list) {
   });
 }
 
-Result<void> show_in(const std::string& name, Metric& metric) {
+Result<void> show_in(std::string_view name, Metric& metric) {
   const DisplayUnit* unit = find_display_unit(name);
   if (unit == nullptr || unit->unit != metric.unit) return unfit_unit(metric, name);
   metric.shown_in = unit;

@@ -128,6 +128,11 @@ inline void remove_commands(Results& results, std::size_t first, std::size_t end
   };
   erase(results.session.commands);
   erase(results.commands);
+  std::erase_if(results.rankings, [&](const Ranking& ranking) {
+    return ranking.command >= first && ranking.command < end;
+  });
+  for (Ranking& ranking : results.rankings)
+    if (ranking.command >= end) ranking.command -= end - first;
 }
 
 /// Adds a command as often as `times` again.

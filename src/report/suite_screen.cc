@@ -264,6 +264,19 @@ std::vector<std::string> warnings_in(const Report& report, const Style& style, W
   return with_names(report, lines);
 }
 
+/// Returns the histograms of each benchmark if they are wanted, then the functions of each.
+std::string details_of_each(const Report& suite, const Style& style) {
+  std::string text;
+  const auto add = [&](const Results& results, const std::string& details) {
+    if (!details.empty())
+      text += "\n" + inked(one_line(results.benchmark), Ink::Bold, style.color) + details;
+  };
+  for (const Results* results : order_rows(suite))
+    if (style.histogram) add(*results, "\n" + histograms(*results, style));
+  for (const Results* results : order_rows(suite)) add(*results, function_text(*results, style));
+  return text;
+}
+
 }  // namespace
 
 std::vector<const Results*> order_rows(const Report& suite) {
@@ -388,16 +401,7 @@ ScreenSections screen_sections(const Report& suite, const Style& style, bool qui
     text += inked(suite_title(suite), Ink::Bold, style.color) + "\n" +
             noted_text(suite_table(suite), style);
   }
-  if (!quiet && !style.verbose && style.histogram) {  // else they are in the tables above
-    for (const Results* results : order_rows(suite))
-      text += "\n" + inked(one_line(results->benchmark), Ink::Bold, style.color) + "\n" +
-              histograms(*results, style);
-  }
-  for (const Results* results : order_rows(suite)) {
-    const std::string functions = quiet || style.verbose ? "" : function_text(*results, style);
-    if (!functions.empty())
-      text += "\n" + inked(one_line(results->benchmark), Ink::Bold, style.color) + functions;
-  }
+  if (!quiet && !style.verbose) text += details_of_each(suite, style);  // else above
   const std::string below =
       suite_gate_lines(suite, style.verbose && !quiet, style.color) + gates_in_one_line(suite);
   std::string verdicts = text.empty() || below.empty() ? "" : "\n";

@@ -273,19 +273,23 @@ Result<os::ProgramId> Programs::find(std::optional<std::size_t> simulated_by, bo
 
 Result<void> HookRunner::prepare(const std::optional<User>& user) {
   to_clean_up_.assign(plan_.commands.size(), false);
-  for (std::size_t c = 0; c < plan_.commands.size(); ++c) {
-    for (std::uint32_t layout = 0; layout < plan_.setting.layouts; ++layout) {
-      const Command command = command_in_layout(plan_, c, layout);
-      Programs& programs = programs_.emplace_back();
-      for (const HookRow& row : kHookKinds) {
-        if (!command.hooks[row.kind]) continue;
-        if (layout > 0 && !row.is_of_a_run() && !is_of_a_layout(plan_.commands[c], row)) continue;
-        const auto id = launcher_.add_program(make_hook(row, command, user));
-        if (!id) return id.error();
-        programs[row.kind] = *id;
-        (row.is_of_a_run() ? between_runs_ : around_commands_) = true;
-      }
-    }
+  for (std::size_t c = 0; c < plan_.commands.size(); ++c)
+    for (std::uint32_t layout = 0; layout < plan_.setting.layouts; ++layout)
+      if (auto added = add_programs(c, layout, user); !added) return added;
+  return {};
+}
+
+Result<void> HookRunner::add_programs(std::size_t index, std::uint32_t layout,
+                                      const std::optional<User>& user) {
+  const Command command = command_in_layout(plan_, index, layout);
+  Programs& programs = programs_.emplace_back();
+  for (const HookRow& row : kHookKinds) {
+    if (!command.hooks[row.kind]) continue;
+    if (layout > 0 && !row.is_of_a_run() && !is_of_a_layout(plan_.commands[index], row)) continue;
+    const auto id = launcher_.add_program(make_hook(row, command, user));
+    if (!id) return id.error();
+    programs[row.kind] = *id;
+    (row.is_of_a_run() ? between_runs_ : around_commands_) = true;
   }
   return {};
 }

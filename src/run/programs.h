@@ -92,6 +92,9 @@ class HookRunner {
   std::chrono::nanoseconds take_time() { return std::exchange(time_, {}); }
 
  private:
+  /// Registers the hooks of one layout of a command.
+  Result<void> add_programs(std::size_t index, std::uint32_t layout,
+                            const std::optional<User>& user);
   using Programs = ByHook<std::optional<os::ProgramId>>;
 
   std::optional<HookFailed> run(const HookRow& row, std::uint32_t command, std::uint32_t layout,

@@ -52,8 +52,9 @@ void put_functions(JsonWriter& json, std::string_view key, const FunctionTable& 
   for (const FunctionMetric& metric : table.metrics) rounds[metric.name] = metric.rounds;
   json.put(kMetrics, rounds);
   json.open(kRows, '[');
-  for (const auto& [name, values] : table.functions) {
-    json.put_with({}, [&, &name = name, &values = values](std::string& to) {
+  for (const auto& row : table.functions) {
+    json.put_with({}, [&](std::string& to) {
+      const auto& [name, values] = row;
       to.append("{\"").append(kName).append("\": ").append(json_string(name));
       for (std::size_t m = 0; m < values.size(); ++m) {
         if (values[m].empty()) continue;

@@ -114,8 +114,8 @@ inline constexpr std::uint64_t kMaxRuns = 1'000'000'000;
 
 /// A set of words that only a program knows, such as the events of this machine.
 struct Listing {
-  std::string name;            ///< of the shell function, without the program's prefix: "events"
-  std::string script;          ///< for sh: prints a word per line; "$@" has the words typed so far
+  std::string name;    ///< name of the shell function, without the program's prefix: "events"
+  std::string script;  ///< script for sh: prints a word per line; "$@" has the words typed so far
   bool takes_several = false;  ///< the value is a list with commas
 };
 

@@ -113,7 +113,7 @@ struct CommandOptions {
   std::vector<std::string> names;    ///< no more than texts; empty: the command's text
   std::optional<Unquoted> unquoted;  ///< a command whose quotes were forgotten, it seems
   std::optional<Shell> shell;
-  std::vector<ParameterOption> parameters;  ///< their order is the typed one
+  std::vector<ParameterOption> parameters;  ///< parameters in the order typed
   // Each of these is given once for all commands, or once per command.
   ByHook<std::vector<std::string>> hooks;
   std::vector<std::string> builds;                    ///< make the programs, before the first run

@@ -14,9 +14,9 @@ namespace lauka {
 
 /// The unit of a metric of the user's own. Values are in it; known units are converted.
 struct OwnUnit {
-  std::string word{};                     ///< unit as typed; may be empty
-  Unit unit = Unit::Ratio;                ///< unit as lauka understands it
-  double size = 1.0;                      ///< size of the typed unit in base units
+  std::string word{};       ///< unit as typed; may be empty
+  Unit unit = Unit::Ratio;  ///< unit if lauka knows it; Ratio: a plain number, or unknown
+  double size = 1.0;        ///< size of the typed unit in base units
   const DisplayUnit* shown_in = nullptr;  ///< null: the one that fits each value
   bool is_known() const { return word.empty() || unit != Unit::Ratio; }
 };

@@ -76,7 +76,8 @@ enum class NoteKind : unsigned char {
   InputUnread,
   SimulationInexact,
   FunctionsLeftOut,  ///< functions of a simulated run with too many functions
-  SamplesLost,       ///< in runs that were repeated because of it
+  SamplesLost,       ///< the kernel lost samples, also in repeated runs
+  FewSamples,        ///< samples show less than the runs' CPU time
 };
 
 /// A remark on a session: one line for the user.

@@ -143,6 +143,7 @@ inline constexpr auto kNoteWords = std::to_array<Word<NoteKind>>({
     {NoteKind::SimulationInexact, "simulation_inexact"},
     {NoteKind::FunctionsLeftOut, "functions_left_out"},
     {NoteKind::SamplesLost, "samples_lost"},
+    {NoteKind::FewSamples, "few_samples"},
 });
 inline constexpr auto kRoleWords = std::to_array<Word<Role>>({
     {Role::Other, ""},  // null

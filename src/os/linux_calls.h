@@ -21,7 +21,7 @@ struct PerfEventAttr {
   std::uint64_t sample_type = 0;
   std::uint64_t read_format = 0;
   std::uint64_t flags = 0;
-  std::uint32_t wakeup_bytes = 0;  ///< with kPerfWatermark
+  std::uint32_t wakeup_bytes = 0;  ///< bytes in the ring that wake a reader, with kPerfWatermark
   std::uint32_t not_used_either = 0;
   std::uint64_t config1 = 0;
   std::uint64_t config2 = 0;

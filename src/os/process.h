@@ -137,8 +137,8 @@ struct Launch {
   std::string value{};                  ///< value of the program's launch_variable
   OutputListener* listener = nullptr;   ///< listener of Output::has_listener; outlives the run,
                                         ///< which is alone in its request
-  SampleListener* samples = nullptr;    ///< of a sampling counter; outlives the run, which is alone
-                                        ///< in its request
+  SampleListener* samples = nullptr;    ///< listener of a sampling counter; outlives the run, which
+                                        ///< is alone in its request
   std::string group{};  ///< file by which it joins a control group (setting_files.h), alone in its
                         ///< request; empty: none
   bool despite_interrupt = false;  ///< runs to its end when lauka is asked to end (a cleanup)

@@ -16,9 +16,9 @@ namespace lauka::os {
 
 /// A file with code, as the kernel knew it when a process mapped it.
 struct CodeIdentity {
-  std::string path;         ///< as the process saw it
-  std::string build_id{};   ///< its bytes; empty: not known
-  std::uint64_t inode = 0;  ///< 0: not known
+  std::string path;         ///< path that the process saw
+  std::string build_id{};   ///< bytes of the build-id; empty: unknown
+  std::uint64_t inode = 0;  ///< inode; 0: unknown
 
   auto operator<=>(const CodeIdentity&) const = default;
 };
@@ -28,8 +28,7 @@ class CodeSymbols : NonCopyable {
  public:
   virtual ~CodeSymbols() = default;
 
-  /// Returns the symbol, as the linker has it, of the function at an offset in the file; empty if
-  /// it has none.
+  /// Returns the mangled symbol of the function at an offset in the file; empty if there is none.
   virtual std::string find(std::uint64_t offset) = 0;
 };
 
@@ -49,25 +48,27 @@ OpenedCode open_code(const CodeIdentity& identity, int process);
 /// Opens the code that the kernel itself gives to each process ("[vdso]").
 OpenedCode open_vdso();
 
-/// Names by the address where they begin, each up to its end or the next.
+/// A symbol of a SymbolMap, whose key is the address where it begins.
 struct SymbolRange {
-  std::uint64_t end = 0;  ///< 0: up to the next
+  std::uint64_t end = 0;  ///< address after the code; 0: up to the next symbol
   std::string name;
 };
 using SymbolMap = std::map<std::uint64_t, SymbolRange>;
 
-/// Returns the name at an address; empty if there is none.
+/// Returns the name of the symbol at an address; empty if no symbol covers it.
 std::string find_symbol(const SymbolMap& symbols, std::uint64_t address);
 
-/// Reads /proc/kallsyms; empty if it hides addresses.
+/// Reads /proc/kallsyms; empty if the kernel hides the addresses.
 SymbolMap kernel_symbols();
 
-/// Reads the map that a compiler at run time writes for perf, /tmp/perf-PID.map. Empty if there is
-/// none that was written after `since` (1970, UTC): it may be of an earlier process.
+/// Reads /tmp/perf-PID.map, which compilers at run time write for perf. Empty if it is missing, or
+/// was written before `since` (time since 1970, UTC): it may be an earlier process's.
 SymbolMap compiled_symbols(int process, std::chrono::nanoseconds since);
 
-/// Parse the lines of these files.
+/// Parses the text of /proc/kallsyms. Skips lines that are not code.
 SymbolMap parse_kernel_symbols(std::string_view text);
+
+/// Parses the text of a perf-PID.map. Skips lines that cannot be read.
 SymbolMap parse_compiled_symbols(std::string_view text);
 
 }  // namespace lauka::os

@@ -27,7 +27,7 @@ Command command_in_layout(const Plan& plan, std::size_t command, std::uint32_t l
 /// Returns the command's name for messages about a run: "./old-3", or "./old (layout 3)".
 std::string name_in_layout(const Plan& plan, const Step& step);
 
-/// Returns the least number of whole sweeps with at least `rounds`, in rounds.
+/// Rounds `rounds` up to whole sweeps.
 constexpr std::uint64_t whole_sweeps(const Plan& plan, std::uint64_t rounds) {
   return (rounds + plan.setting.layouts - 1) / plan.setting.layouts * plan.setting.layouts;
 }

@@ -322,7 +322,7 @@ std::uint32_t layout_of_round(const Plan& plan, RoundKind kind, std::uint32_t ro
   if (plan.setting.order != Order::Random) return place;
   std::vector<std::uint32_t> layouts(plan.setting.layouts);
   std::iota(layouts.begin(), layouts.end(), 0U);
-  // Another generator than that of the order within the sweep's first round.
+  // This generator must differ from the one that orders the commands in the sweep's first round.
   std::mt19937_64 generator(mixed(seed_of_round(plan.setting.seed, kind, round - place)));
   shuffle(layouts, generator);
   return layouts[place];

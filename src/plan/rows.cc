@@ -507,7 +507,7 @@ Result<void> list_rows(const std::vector<std::string>& list, const std::vector<d
     std::rotate(metrics.begin() + static_cast<std::ptrdiff_t>(listed), metric, metric + 1);
     ++listed;
   }
-  // What --percentiles names is asked for, too.
+  // The metrics of --percentiles are requested, too.
   for (const double percent : percentiles) {
     const auto place = find_metric(metrics, name_of_percentile(percent));
     if (!place || *place < listed) continue;

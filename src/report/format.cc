@@ -174,6 +174,14 @@ std::string percent(double magnitude, int decimals) {
   return fixed(magnitude, decimals).text + "%";
 }
 
+/// Returns the decimals of a percentage with two significant digits.
+int rough_decimals(double fraction) {
+  constexpr int most = 9;
+  const double magnitude = std::fabs(100.0 * fraction);
+  if (magnitude == 0.0 || magnitude >= 10.0) return 0;
+  return std::min(1 - static_cast<int>(std::floor(std::log10(magnitude))), most);
+}
+
 /// A number with its interval, and its value if nothing changes: 0 for percent, 1 for a ratio.
 struct Estimate {
   double value = 0.0;
@@ -327,6 +335,14 @@ std::string signed_percent(double fraction, int decimals) {
   std::string text = percent(std::fabs(value), decimals);
   if (text.find_first_of("123456789") == std::string::npos) return text;
   return std::string(value < 0 ? kMinus : "+") + text;
+}
+
+std::string rough_percent(double fraction) {
+  return percent(100.0 * fraction, rough_decimals(fraction));
+}
+
+std::string signed_rough_percent(double fraction) {
+  return signed_percent(fraction, rough_decimals(fraction));
 }
 
 std::string short_delta_text(const stats::Change& delta) {

@@ -78,6 +78,13 @@ ChangeTexts change_texts(const stats::Change& delta, double other);
 /// Formats `fraction` in percent with a sign: "+15.0%", "−0.02%"; "0.0%" if the digits are all 0.
 std::string signed_percent(double fraction, int decimals);
 
+/// Formats `fraction` (at least 0) in percent with two significant digits, and all digits before
+/// the decimal point: "2.1%", "0.031%", "105%".
+std::string rough_percent(double fraction);
+
+/// Formats `fraction` like rough_percent, with a sign: "+2.9%", "−0.031%".
+std::string signed_rough_percent(double fraction);
+
 /// Formats "4.55 ± 0.04", or "1.37 (1.19 … 1.73)" if the interval is lopsided. Two decimals; fewer
 /// if the half width makes them noise; more if the interval, or the distance from 1, would not be
 /// visible, up to three digits of that distance. `sign` follows the half width, or the value if the

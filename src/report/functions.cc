@@ -27,17 +27,7 @@ std::string signed_quantity(double value, const Metric& metric) {
   return (value < 0.0 ? "−" : "+") + quantity(std::fabs(value), metric);
 }
 
-/// Returns a fraction in percent with two significant digits, but no more than whole percents need:
-/// "+2.9%", "−0.031%".
-std::string rough_percent(double fraction) {
-  const double percent = std::fabs(100.0 * fraction);
-  const int decimals = percent >= 10.0 || percent == 0.0
-                           ? 0
-                           : std::min(1 - static_cast<int>(std::floor(std::log10(percent))), 9);
-  return signed_percent(fraction, decimals);
-}
-
-/// " (new)" for a function that one side never enters; mostly empty.
+/// Returns ", new" or ", gone" for a function that one side never enters; mostly empty.
 std::string_view remark(const FunctionChange& change) {
   if (change.is_new) return ", new";
   return change.is_gone ? ", gone" : "";
@@ -45,7 +35,7 @@ std::string_view remark(const FunctionChange& change) {
 
 std::string line_of(const FunctionChange& change, double reference, const Metric& metric) {
   const std::string part =
-      reference > 0.0 ? rough_percent(change.difference() / reference) : std::string("n/a");
+      reference > 0.0 ? signed_rough_percent(change.difference() / reference) : std::string("n/a");
   const std::string interval =
       change.half_width ? " ± " + quantity(*change.half_width, metric) : std::string();
   return fmt::format("{} {}{} ({}{})", cut_middle(one_line(change.name), kLongestName),
@@ -68,13 +58,14 @@ bool is_below_gate(const Results& results, std::size_t metric, std::size_t candi
   });
 }
 
-/// True if a function's sampled time differs for sure: the whole's may hide it.
+/// True if a function's sampled time differs significantly; the difference of the whole may not.
 bool has_sure_function(const Results& results, std::size_t metric, std::size_t candidate) {
   const auto changes = compare_functions(results, metric, candidate);
   return changes && !changes->functions.empty() && changes->functions.front().is_sure();
 }
 
-/// The first metric that is known for each function and differs significantly; nullopt if none.
+/// Returns the first metric that is known for each function and differs significantly; nullopt if
+/// none does.
 std::optional<std::size_t> first_changed(const Results& results, std::size_t candidate) {
   for (const std::size_t index : function_metrics(results)) {
     const MetricResult* row = row_of(results.commands[candidate], index);
@@ -87,7 +78,8 @@ std::optional<std::size_t> first_changed(const Results& results, std::size_t can
   return std::nullopt;
 }
 
-/// Returns a line that no function's sampled time differs for sure; empty if none was sampled.
+/// Returns a line that reports that no function's sampled time differs significantly; empty without
+/// samples.
 std::string nothing_sure(const Results& results, std::size_t candidate, std::string_view whose) {
   for (const std::size_t index : function_metrics(results)) {
     const Metric& metric = results.session.metrics[index];
@@ -123,8 +115,9 @@ using InColumns = std::vector<const FunctionChange*>;
 
 /// The functions to show.
 struct Choice {
-  std::vector<InColumns> rows{};  ///< in the order of their largest difference
-  std::size_t others = 0;         ///< number of functions that are not shown
+  std::vector<InColumns>
+      rows{};              ///< functions, the sure ones first, then by their largest difference
+  std::size_t others = 0;  ///< number of functions that are not shown
 };
 
 bool matches(const Pattern& pattern, std::string_view name) {
@@ -185,7 +178,7 @@ std::string share_text(double part, double whole) {
   return fmt::format("{}{:.1f}%", part / whole < 0.0 ? "−" : "", std::fabs(100.0 * part / whole));
 }
 
-/// Returns the CPU time of the timed runs, to be compared with the sampled one, and its name;
+/// Returns the CPU time of the timed runs, with its name, for comparison with the sampled time;
 /// nullopt if it was not measured.
 std::optional<std::pair<std::string, std::vector<FunctionChange>>> timed_totals(
     const Results& results, const Columns& columns, const Metric& sampled) {
@@ -257,7 +250,7 @@ class TableMaker {
     return results_.reference_of(columns_.sides[side].candidate);
   }
 
-  /// True if the column before this candidate's is its reference's: another than the last one.
+  /// True if the candidate's reference gets a column: it is not the reference of the side before.
   bool has_reference(std::size_t side) const {
     return columns_.is_compared && (side == 0 || &reference_of(side) != &reference_of(side - 1));
   }

@@ -15,15 +15,6 @@ namespace lauka::report {
 
 namespace {
 
-/// "2.1%", with two significant digits.
-std::string part(double fraction) {
-  const double percent = 100.0 * fraction;
-  const int decimals = percent > 0.0 && percent < 10.0
-                           ? std::min(4, 1 - static_cast<int>(std::floor(std::log10(percent))))
-                           : 0;
-  return fmt::format("{:.{}f}%", percent, decimals);
-}
-
 /// "placement alone moves wall_time by 2.1% (1.4% … 4.3%)".
 std::string scatter_line(const stats::LayoutEstimate& estimate, const Metric& metric,
                          const std::string& subject) {
@@ -31,12 +22,12 @@ std::string scatter_line(const stats::LayoutEstimate& estimate, const Metric& me
   if (!scatter || !scatter->bounds) return "";
   if (scatter->is_clear)
     return fmt::format("{}placement alone moves {} by {} ({} … {})\n", subject, metric.name,
-                       part(scatter->deviation), part(scatter->bounds->low),
-                       part(scatter->bounds->high));
+                       rough_percent(scatter->deviation), rough_percent(scatter->bounds->low),
+                       rough_percent(scatter->bounds->high));
   return fmt::format(
       "{}no effect of placement on {} can be told from noise: it is at most {}; if functions have "
       "no sections of their own (-ffunction-sections), the seed may not move them\n",
-      subject, metric.name, part(scatter->bounds->high));
+      subject, metric.name, rough_percent(scatter->bounds->high));
 }
 
 int direction(const stats::Delta& delta) {
@@ -55,8 +46,9 @@ std::string both_answers(const MetricResult& row, std::size_t layouts, const std
 std::string left_out_line(const MetricResult& row, std::uint32_t layouts,
                           const std::string& subject) {
   if (!row.delta)
-    return fmt::format("{}no change over layouts: fewer than {} of {} have no failed run\n",
-                       subject, stats::kMinLayouts, layouts);
+    return fmt::format(
+        "{}no change over layouts: fewer than {} of {} were run on both sides without a failure\n",
+        subject, stats::kMinLayouts, layouts);
   if (!row.layouts->compared) return "";
   const std::vector<stats::LayoutMean>& each = row.layouts->compared->each;
   std::string missing;
@@ -64,7 +56,8 @@ std::string left_out_line(const MetricResult& row, std::uint32_t layouts,
     if (std::ranges::find(each, layout, &stats::LayoutMean::layout) == each.end())
       missing += fmt::format("{}{}", missing.empty() ? "" : ", ", layout + 1);
   if (missing.empty()) return "";
-  return fmt::format("{}without layout {} of {}, where runs failed\n", subject, missing, layouts);
+  return fmt::format("{}without layout {} of {}, not run on both sides without a failure\n",
+                     subject, missing, layouts);
 }
 
 /// True if a delta between two programs' times is significant, and no larger than placement often

@@ -12,8 +12,8 @@ namespace lauka {
 /// Certainty of the difference of a function's values.
 enum class Certainty : unsigned char {
   Exact,        ///< the same in every round of each side
-  Significant,  ///< they vary, and differ by more than that
-  Varying,      ///< they vary, and may be equal
+  Significant,  ///< values vary, and differ significantly
+  Varying,      ///< values vary, and may be equal
 };
 
 /// One function in the reference and in a candidate, in the metric's base unit.
@@ -21,8 +21,8 @@ struct FunctionChange {
   std::string name{};      ///< normalized
   double reference = 0.0;  ///< mean over the rounds
   double candidate = 0.0;  ///< mean over the rounds
-  bool is_new = false;     ///< the reference never enters it; samples do not tell
-  bool is_gone = false;    ///< the candidate never enters it; likewise
+  bool is_new = false;     ///< no instruction in the reference; false for samples
+  bool is_gone = false;    ///< no instruction in the candidate; false for samples
   Certainty certainty = Certainty::Exact;
   std::optional<double> half_width{};  ///< half-width of the difference's interval; nullopt if
                                        ///< exact, or with too few rounds
@@ -36,9 +36,9 @@ struct FunctionChange {
 struct FunctionChanges {
   std::size_t metric = 0;     ///< index into Results::metrics
   std::size_t candidate = 0;  ///< index of the command
-  double reference = 0.0;     ///< mean of the whole command, as the next
-  double total = 0.0;
-  std::size_t rounds = 0;  ///< rounds of the side with fewer
+  double reference = 0.0;     ///< mean of the whole reference
+  double total = 0.0;         ///< mean of the whole candidate
+  std::size_t rounds = 0;     ///< rounds of the side with fewer
   /// All functions of either side: the sure ones first, then by the size of the difference.
   std::vector<FunctionChange> functions{};
 
@@ -52,12 +52,11 @@ struct FunctionChanges {
 std::optional<FunctionChanges> compare_functions(const Results& results, std::size_t metric,
                                                  std::size_t candidate);
 
-/// The functions of a single command, by their part of it, as if they were compared with nothing.
-/// nullopt if they are not known.
+/// Lists the functions of a single command, as changes from 0. nullopt if they are unknown.
 std::optional<FunctionChanges> list_functions(const Results& results, std::size_t metric,
                                               std::size_t command);
 
-/// True of time that was sampled: its functions' values vary, and each has an interval.
+/// True if a metric is sampled time: its values by function vary, and each has an interval.
 inline bool is_sampled(const Metric& metric) {
   return metric.role == Role::SampledTime;
 }

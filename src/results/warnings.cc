@@ -117,7 +117,7 @@ std::optional<FewRuns> few_runs(const Results& results) {
 std::optional<CoarseClock> coarse_clock(const Results& results, std::size_t command) {
   const auto median = median_of(results, command, Role::WallTime);
   const double step = to_seconds(results.session.timers.clock_step);
-  // Where a shell's start is subtracted, what is left says nothing about the clock.
+  // After a shell's start was subtracted, a time no longer consists of steps of the clock.
   if (!median || *median >= kStepsThatAreEnough * step || !results.session.shell.empty())
     return std::nullopt;
   return CoarseClock{*median, step};

@@ -43,7 +43,7 @@ struct RunRow {
   std::vector<NamedCount> own{};  ///< counts of the process alone, if descendants are counted, too
   RedoReason reason = RedoReason::Other;  ///< why a run was run again
   std::string_view why{};                 ///< the same for users; empty: it was not run again
-  double wall_seconds = 0.0;              ///< any run's, also that of a killed one
+  double wall_seconds = 0.0;              ///< wall time of a run of any kind, killed runs included
   bool below_overhead = false;            ///< the same as RunRecord's
   std::uint32_t order = 0;                ///< the same as RunRecord's
   std::uint32_t outlived = 0;             ///< the same as RunRecord's

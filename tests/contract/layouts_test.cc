@@ -93,6 +93,18 @@ TEST_CASE(
   CHECK(most.out_has("fewer than 4 of 6 "));
 }
 
+TEST_CASE("layouts that were not run before an interrupt are not said to have failed") {
+  const Folder folder;
+  const std::string log = folder.file("log");
+  const std::string command =
+      "sh -c 'echo >>" + log + "; [ $(wc -l <" + log + ") -lt 5 ] || sleep 100 # {layout}'";
+  const Said said = lauka({.arguments = {"--layouts=4", "-w0", "--", command, command + " x"},
+                           .interrupt_when = [&] { return has_lines(log, 5); }});
+  CHECK(said.status == 130);
+  CHECK(said.out_has(
+      "no change over layouts: fewer than 4 of 4 were run on both sides without a failure\n"));
+}
+
 TEST_CASE("builds run before the first run, and one that fails ends lauka with its last words") {
   const Folder folder;
   const std::string program = folder.file("p-{layout}");

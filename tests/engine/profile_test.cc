@@ -363,7 +363,7 @@ TEST_CASE("samples that show little of the CPU time are said to") {
   ended.usage.user_ns = 9'000;
   sampled->finish(ended, 0);
   REQUIRE(engine->notes().size() == 1);
-  CHECK(engine->notes()[0].kind == NoteKind::SamplesLost);
+  CHECK(engine->notes()[0].kind == NoteKind::FewSamples);
 }
 
 }  // namespace lauka::engine::profile

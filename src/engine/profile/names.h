@@ -11,7 +11,7 @@
 
 namespace lauka::engine::profile {
 
-/// The names of the functions of a session's samples. Files are opened once.
+/// Finds the names of the functions of a session's samples. Opens each file once.
 class FunctionNames {
  public:
   /// Opens a file while its process may still live.

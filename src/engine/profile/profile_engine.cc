@@ -41,10 +41,10 @@ os::PerfEventAttr make_attributes(std::chrono::nanoseconds period, bool user_onl
   return attributes;
 }
 
-/// The CPU time of all sampled runs.
+/// The CPU time of all sampled runs: what samples show, and what was used.
 struct Seen {
   std::uint64_t sampled_ns = 0;
-  std::uint64_t used_ns = 0;  ///< as the kernel accounts it
+  std::uint64_t used_ns = 0;  ///< CPU time by the kernel's accounting
 };
 
 /// Samples one pass, and receives its records.
@@ -141,7 +141,7 @@ class WithProfile final : public EngineAround {
     const double part = static_cast<double>(seen_->sampled_ns) /
                         static_cast<double>(std::max<std::uint64_t>(seen_->used_ns, 1));
     if (seen_->used_ns > 0 && part < enough)
-      notes.push_back({NoteKind::SamplesLost,
+      notes.push_back({NoteKind::FewSamples,
                        fmt::format("samples show {:.0f}% of the sampled runs' CPU time; a thread "
                                    "or process has its first sample after the period ({:g}ms), so "
                                    "a shorter --profile may show more",
@@ -196,7 +196,7 @@ class WithProfile final : public EngineAround {
             "sudo sysctl kernel.perf_event_mlock_kb=516"};
   }
 
-  /// Adds the event, in a pass after those that count and before simulated ones.
+  /// Adds the event, in a pass after the counting passes and before the simulated ones.
   void add_to(EventSet& set) {
     has_own_timed_pass_ = set.passes_of(RoundKind::Timed) == 0;
     if (has_own_timed_pass_) set.passes.insert(set.passes.begin(), Pass{});
@@ -219,7 +219,8 @@ class WithProfile final : public EngineAround {
   os::PerfEventAttr attributes_;
   std::chrono::nanoseconds period_;
   std::shared_ptr<Seen> seen_ = std::make_shared<Seen>();
-  std::size_t event_ = ~std::size_t{0};  // of the latest selection, as the others
+  // The event and its pass in the latest selection.
+  std::size_t event_ = ~std::size_t{0};
   std::size_t pass_ = ~std::size_t{0};
   bool has_own_timed_pass_ = false;
 };

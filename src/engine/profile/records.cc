@@ -58,10 +58,10 @@ os::CodeIdentity read_identity(std::span<const std::byte> record, bool has_build
   return identity;
 }
 
-/// How the kernel names memory that is in no file of a file system.
+/// Begins of the names by which the kernel calls memory that is in no file of a file system.
 constexpr auto kNotFiles = std::to_array<std::string_view>({"//", "/memfd:", "/dev/", "/SYSV"});
 
-/// True of code that is in a file; else it is the vdso, or was made at run time.
+/// True if code at `path` is in a file; else it is the vdso, or was made at run time.
 bool is_file(const std::string& path) {
   return path.starts_with('/') && std::ranges::none_of(kNotFiles, [&](std::string_view begin) {
            return path.starts_with(begin);
@@ -77,7 +77,7 @@ struct Mapping {
 
 using Mappings = std::map<std::uint64_t, Mapping>;
 
-/// Adds a mapping in place of what was there.
+/// Adds a mapping, and removes the parts of earlier mappings that it covers.
 void replace(Mappings& mappings, std::uint64_t begin, const Mapping& mapping) {
   auto at = mappings.lower_bound(begin);
   if (at != mappings.begin()) {
@@ -101,7 +101,7 @@ void replace(Mappings& mappings, std::uint64_t begin, const Mapping& mapping) {
   mappings.emplace(begin, mapping);
 }
 
-/// The code that each process has mapped, as the records tell it.
+/// The code that each process has mapped, according to the records.
 class Processes {
  public:
   explicit Processes(SampledRun& run) : run_(run) {}

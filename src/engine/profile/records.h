@@ -11,7 +11,8 @@
 #include <tuple>
 #include <vector>
 
-// The records of Linux' perf_event: samples, and what they need to find the code of an address.
+// The records of Linux' perf_event: samples, and the mappings that tell which code was at an
+// address.
 
 namespace lauka::engine::profile {
 
@@ -22,16 +23,16 @@ enum class CodeKind : unsigned char {
   Vdso,
   Compiled,   ///< memory without a file, as compilers at run time use it
   Unmapped,   ///< an address that the process has not mapped, as far as is known
-  NoProcess,  ///< of a process whose beginning was not recorded
+  NoProcess,  ///< code of a process whose beginning was not recorded
   Other,      ///< a hypervisor or a guest
 };
 
 /// A place of code, the same for all samples of one instruction.
 struct CodePlace {
   CodeKind kind = CodeKind::Other;
-  std::size_t file = 0;       ///< of CodeKind::File: its index in SampledRun::files
-  std::uint32_t process = 0;  ///< of CodeKind::Compiled
-  std::uint64_t offset = 0;   ///< in the file or the vdso; else the address
+  std::size_t file = 0;       ///< index in SampledRun::files; 0 if `kind` is not File
+  std::uint32_t process = 0;  ///< process; 0 if `kind` is not Compiled
+  std::uint64_t offset = 0;   ///< offset in the file or the vdso; else the address
 
   auto operator<=>(const CodePlace&) const = default;
 };
@@ -39,7 +40,7 @@ struct CodePlace {
 /// A file that a process mapped.
 struct MappedFile {
   os::CodeIdentity identity;
-  std::uint32_t process = 0;  ///< the first one that mapped it
+  std::uint32_t process = 0;  ///< first process that mapped it
 };
 
 /// The samples of a run.
@@ -53,12 +54,12 @@ struct SampledRun {
 /// Collects the records of a run.
 class RunRecords {
  public:
-  /// Adds the records of some CPUs, each CPU's in their order. Calls `mapped` for each file with
-  /// code that they mention: its process may still live.
+  /// Adds records: of each CPU in their order, of several CPUs in any order. Calls `mapped` for
+  /// each mapped file while its process may still live.
   void add(std::span<const std::byte> records,
            const std::function<void(const MappedFile&)>& mapped);
 
-  /// Returns what they say, in the order of their times, and forgets them.
+  /// Returns the run that the added records describe, and forgets the records.
   SampledRun close();
 
  private:

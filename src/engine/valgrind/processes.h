@@ -62,8 +62,8 @@ class Processes {
   /// Reads a file of the run; files with other names are ignored.
   void add(std::string_view name, Pieces pieces);
 
-  /// Returns the counts of all processes, with those of each function where Cachegrind counts; to
-  /// be called once.
+  /// Returns the sums of all processes; under Cachegrind also the counts of each function. May be
+  /// called once.
   Counted finish();
 
  private:
@@ -101,7 +101,7 @@ class Processes {
   std::map<std::uint64_t, Process> processes_;
   std::unordered_map<std::string, std::vector<std::uint64_t>> functions_;  // as events_
   std::size_t functions_bytes_ = 0;  // about what functions_ takes
-  /// For each event of the file that is read: those of events_ that it is a part of.
+  /// For each event of the file being read: places in events_ of the sums that it is a part of.
   std::vector<std::vector<std::size_t>> places_;
   std::string last_name_;                              // as written, of the latest line
   std::vector<std::uint64_t>* last_counts_ = nullptr;  // its entry in functions_

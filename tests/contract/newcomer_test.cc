@@ -36,7 +36,9 @@ std::vector<CommandLine> command_lines() {
 std::string answer_of(const Said& said) {
   std::string answer;
   for (const std::string& line : lines_of(said.err)) {
-    if (line.starts_with("lauka: warning: ") || has(line, "hardware counters")) continue;
+    if (line.starts_with("lauka: warning: ") || has(line, "more warning") ||
+        has(line, "hardware counters"))
+      continue;
     answer += line + "\n";
   }
   return answer + "[" + std::to_string(said.status) + "]\n";

@@ -95,7 +95,7 @@ bool is_wanted(std::string_view top, int depth, std::string_view key) {
         key);
   constexpr auto values = std::to_array<std::string_view>(
       {"outcome", "exit_code", "unit", "runs", "mean", "stddev", "median", "mad", "percentile",
-       "samples", "round", "layout", "log_ratio_to_reference", "log_ratio_to_anchor"});
+       "samples", "round", "layout", "layouts", "log_ratio_to_reference", "log_ratio_to_anchor"});
   return depth != of_metric_or_run || is_among(values, key);
 }
 
@@ -254,8 +254,23 @@ class RecordReader {
                                cited(places_[place].name)),
                    "export it again"};
     metric.mean = *value;
-    take_median(metric, there);
+    if (!take_layouts(metric, there)) take_median(metric, there);
     return std::optional(std::move(metric));
+  }
+
+  /// Takes the estimate over layouts, whose runs are no independent values: each layout is one.
+  static bool take_layouts(MetricRecord& metric, const Json& there) {
+    const Json* layouts = object_in(there, "layouts");
+    const Json* mean = layouts != nullptr ? object_in(*layouts, "mean") : nullptr;
+    if (mean == nullptr) return false;
+    const auto value = number_in(*mean, "value");
+    const auto error = number_in(*mean, "standard_error");
+    const auto count = count_in(*mean, "layouts");
+    if (!value || !error || !(*error >= 0.0) || !count || *count == 0) return false;
+    metric.mean = *value;
+    metric.stddev = *error * std::sqrt(static_cast<double>(*count));
+    metric.runs = *count;
+    return true;
   }
 
   static void take_median(MetricRecord& metric, const Json& there) {

@@ -29,12 +29,12 @@ struct MetricRecord {
   Better better = Better::Less;
   double mean = 0.0;  ///< mean; of a percentile its estimate
   std::optional<double> stddev{};
-  std::uint64_t runs = 0;
+  std::uint64_t runs = 0;  ///< number of values in the mean: runs, or layouts (--layouts)
   std::optional<LogRatio>
       to_reference{};  ///< ratio to the reference of the same session, within rounds if possible
   std::optional<LogRatio> to_anchor{};
   std::optional<double>
-      median{};                 ///< nullopt if written by an old lauka-history, or of a percentile
+      median{};  ///< nullopt if written by an old lauka-history, of a percentile, or over layouts
   std::optional<double> mad{};  ///< the median absolute deviation from it
 };
 

@@ -52,7 +52,7 @@ TEST_CASE("the ratio to the reference is taken within rounds, so that drift canc
   CHECK(ratio->error.value_or(1.0) < 1e-9);
 }
 
-TEST_CASE("a benchmark with layouts is another series than without") {
+TEST_CASE("a benchmark with layouts is a series of its own, whose values are over layouts") {
   std::string json = json_of({1, "abc", "CPU", {{"it", {1.0, 2.0, 3.0}}}});
   const std::string round = "\"round\"";
   for (std::size_t at = 0; (at = json.find(round, at)) != json.npos;) {
@@ -60,7 +60,18 @@ TEST_CASE("a benchmark with layouts is another series than without") {
     json.insert(at, layout);
     at += layout.size() + round.size();
   }
-  CHECK(read_record(json).value().results[0].benchmark == "it (layouts)");
+  const auto of_runs = read_record(json).value();
+  CHECK(of_runs.results[0].benchmark == "it (layouts)");
+
+  const std::string samples = "\"samples\"";
+  json.insert(json.find(samples),
+              R"("layouts": {"mean": {"value": 2.5, "standard_error": 0.5, "layouts": 4}}, )");
+  const auto record = read_record(json).value();
+  const MetricRecord& metric = record.results[0].metrics[0];
+  CHECK(metric.mean == 2.5);
+  CHECK(metric.runs == 4);
+  CHECK(metric.stddev == 1.0);  // so that the error of the mean is the one over layouts
+  CHECK_FALSE(metric.median);
 }
 
 TEST_CASE("without rounds in common the reference and a candidate are independent") {

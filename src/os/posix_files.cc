@@ -33,7 +33,7 @@ namespace {
 
 constexpr std::size_t kMaxOfDevice = std::size_t{1} << 20U;
 
-/// access(2) for the effective user, who differs from the real one under ActAs.
+/// Calls access(2) for the effective user, which differs from the real user under ActAs.
 int may(const std::string& path, int mode) {
   return faccessat(AT_FDCWD, path.c_str(), mode, AT_EACCESS);
 }
@@ -43,7 +43,7 @@ bool is_directory(const std::string& path) {
   return stat(path.c_str(), &there) == 0 && S_ISDIR(there.st_mode);
 }
 
-/// Returns why the file at `path` cannot be run, in a shell's words; empty if it can.
+/// Returns why the file at `path` cannot be executed, in a shell's words; empty if it can.
 std::string why_not_runnable(const std::string& path) {
   if (may(path, F_OK) != 0) return std::generic_category().message(errno);
   if (is_directory(path)) return "Is a directory";
@@ -51,7 +51,7 @@ std::string why_not_runnable(const std::string& path) {
   return "";
 }
 
-/// The remedy if that is a missing right; empty if it is something else.
+/// Returns the remedy for missing permission to execute; empty for other reasons.
 std::string remedy_of_right(const std::string& path) {
   struct stat there {};
   if (stat(path.c_str(), &there) != 0)
@@ -61,7 +61,7 @@ std::string remedy_of_right(const std::string& path) {
                                       : "let this user run it (chmod o+x)";
 }
 
-/// Returns the interpreter in the first bytes of a script; empty if it is no script.
+/// Returns the interpreter named in the first bytes of a script; empty if the file is not a script.
 std::string interpreter_in(std::string_view head) {
   if (!head.starts_with("#!")) return "";
   head.remove_prefix(2);
@@ -70,7 +70,8 @@ std::string interpreter_in(std::string_view head) {
   return std::string(head.substr(0, head.find_first_of(" \t\r")));
 }
 
-/// execve says "no such file" also when only the interpreter of a script is missing: name it.
+/// Returns a script's interpreter if that is missing; else empty. execve reports "no such file" in
+/// this case, too.
 std::string missing_interpreter(const std::string& path) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::array<char, kMaxHeadBytes> head{};
@@ -80,7 +81,7 @@ std::string missing_interpreter(const std::string& path) {
   return !interpreter.empty() && may(interpreter, F_OK) != 0 ? interpreter : "";
 }
 
-/// `path` as a process in `folder` means it.
+/// Returns `path` as seen by a process in `folder`.
 std::string seen_from(const std::string& folder, const std::string& path) {
   return folder.empty() || path.starts_with('/') ? path : folder + "/" + path;
 }
@@ -98,7 +99,7 @@ Result<std::string> if_runnable(const std::string& word, const std::string& path
 }
 
 constexpr std::size_t kMaxBytes = std::size_t{1} << 20U;
-constexpr std::size_t kDigits = 10;  // what a number in a name is filled up to
+constexpr std::size_t kDigits = 10;  // number of digits to which numbers in names are padded
 
 std::string file_name(std::uint64_t number) {
   std::string digits = std::to_string(number);
@@ -131,19 +132,19 @@ class FilesInFolder final : public MetricFiles {
 
  private:
   PrivateFolder folder_;
-  std::uint64_t first_ = 0;  // number of the batch's first run
+  std::uint64_t first_ = 0;  // number of the first run in the batch
 };
 
 constexpr std::string_view kFolderPrefix = "lauka-private-";
 constexpr int kMaxTries = 10;
 
-constexpr int kDeepest = 64;  // levels removed: a descriptor is open for each
+constexpr int kDeepest = 64;  // levels to remove, with an open descriptor for each
 
 Descriptor open_folder(int parent, const char* name) {
   return Descriptor(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-/// Empties a folder; links are removed, never followed.
+/// Empties a folder. Removes links without following them.
 void empty_folder(int folder, int deepest = kDeepest) {
   for (const std::string& name : names_in(open_folder(folder, "."))) {
     if (unlinkat(folder, name.c_str(), 0) == 0 || deepest == 0) continue;
@@ -154,7 +155,8 @@ void empty_folder(int folder, int deepest = kDeepest) {
   }
 }
 
-/// Its lock goes with the process that holds it, however that ends.
+/// Opens and locks a folder; empty if another process holds the lock. The lock ends with the
+/// process that holds it.
 Descriptor locked(int parent, const std::string& name) {
   Descriptor folder = open_folder(parent, name.c_str());
   struct stat there {};
@@ -164,7 +166,8 @@ Descriptor locked(int parent, const std::string& name) {
   return is_ours ? std::move(folder) : Descriptor();
 }
 
-/// Says if others may rename our folders: a foreign one may then have a name of ours.
+/// True if others may rename lauka's folders: another user's folder may then have a name of
+/// lauka's.
 bool lets_others_rename(int folder) {
   struct stat there {};
   return fstat(folder, &there) != 0 ||
@@ -184,8 +187,8 @@ void remove_leftovers(const std::string& below) {
   }
 }
 
-/// Returns the places for folders: the user's choice, or memory if the system has such a place,
-/// since a disk's journal takes milliseconds to make and remove a folder while runs go on.
+/// Returns places for folders: the user's choice; else memory if possible, because a disk's journal
+/// takes milliseconds to create and remove a folder while runs go on.
 std::vector<std::string> places() {
   std::string chosen = variable("TMPDIR").value_or("");
   if (!chosen.empty()) return {std::move(chosen)};

@@ -24,19 +24,19 @@ bool is_ignored(int signal_number) {
 
 namespace {
 
-// The one flag that handlers set.
+// The only flag that handlers set: the first signal that asked lauka to end.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 volatile std::sig_atomic_t interrupted_by = 0;
 
-// The last act before a signal ends lauka at once.
+// The function of on_sudden_end().
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<void (*)()> give_back_before_end = nullptr;
 
-// When the first one came, in ns of the monotonic clock.
+// Time of the first signal, in ns of CLOCK_MONOTONIC.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<std::int64_t> interrupted_at = 0;
 
-// Whether suspension has to wait, and whether it is waited for.
+// Is suspension delayed, and was it requested meanwhile?
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
 volatile std::sig_atomic_t suspension_is_held = 0;
 volatile std::sig_atomic_t suspension_is_due = 0;
@@ -49,7 +49,7 @@ constexpr std::string_view kSuspensionWaits =
 
 constexpr std::array kInterrupts = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-// One request may come as several signals: timeout(1) signals its child and then the whole group.
+// One request may arrive as several signals: timeout(1) signals its child and then the whole group.
 constexpr std::int64_t kOneRequestNs = 500'000'000;
 
 struct NamedSignal {
@@ -57,7 +57,7 @@ struct NamedSignal {
   std::string_view name;
 };
 
-/// Our own names, not strsignal's: those are sentences, differ between systems and are translated.
+/// Names of signals. strsignal returns sentences, which differ between systems and are translated.
 constexpr auto kSignals = std::to_array<NamedSignal>({
     {SIGABRT, "SIGABRT"},     {SIGALRM, "SIGALRM"},     {SIGBUS, "SIGBUS"},   {SIGCHLD, "SIGCHLD"},
     {SIGCONT, "SIGCONT"},     {SIGFPE, "SIGFPE"},       {SIGHUP, "SIGHUP"},   {SIGILL, "SIGILL"},

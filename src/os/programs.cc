@@ -29,7 +29,8 @@ namespace lauka::os {
 
 namespace {
 
-/// setgroups, with as many as the system takes; their number is a size_t on Linux, an int on macOS.
+/// Calls setgroups with as many groups as the system allows; their number is a size_t on Linux, an
+/// int on macOS.
 template <typename Count>
 int set_all(int (*set)(Count, const gid_t*), const std::vector<gid_t>& groups) {
   const auto most = static_cast<std::size_t>(std::max(sysconf(_SC_NGROUPS_MAX), 0L));
@@ -52,7 +53,7 @@ std::vector<gid_t> own_groups() {
 
 Result<std::uint32_t> read_id(const char* name) {
   const std::string text = variable(name).value_or("");
-  // The highest one means "no change" to the system.
+  // The highest id means "no change" to the system.
   const auto id = parse_whole_number(text, 0, std::numeric_limits<std::uint32_t>::max() - 1);
   if (id) return static_cast<std::uint32_t>(*id);
   return Error{std::string(name) + "='" + text +
@@ -86,7 +87,8 @@ ActAs::~ActAs() {
   if (acting_) give_back();
 }
 
-/// Continuing with the wrong user's rights would be worse than ending.
+/// Restores lauka's rights. Ends lauka on failure, because going on with another user's rights
+/// would be worse.
 void ActAs::give_back() const {
   if (calls_.seteuid(0) == 0 && calls_.setegid(group_) == 0 && calls_.setgroups(groups_) == 0)
     return;

@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-// Let S(e) be the counters of event e, and "greedy" the framework's rule: events in some order,
-// each on the lowest free counter of S(e).
+// S(e) is the set of counters that can count event e. "Greedy" is the framework's rule: in some
+// order, each event gets the lowest free counter of S(e).
 //
 // T1. Greedy succeeds in some order iff a matching m exists (m(e) in S(e), no counter twice). A
 //     greedy success is such a matching; the other way is T2.
@@ -35,13 +35,13 @@ bool may_use(CounterMask mask, unsigned counter) {
   return ((mask >> counter) & 1U) != 0;
 }
 
-/// A matching of at most kMaxCounters events, by augmenting paths (Kuhn). Sets by the hundred
-/// million are tried (scripts/bench solver), so it allocates nothing.
+/// Matches at most kMaxCounters events with counters, by augmenting paths (Kuhn). Allocates
+/// nothing, because scripts/bench solver tries a hundred million sets.
 class Matching {
  public:
   explicit Matching(std::span<const CounterMask> masks) : masks_(masks) {}
 
-  /// False if it is impossible.
+  /// Returns false if no matching exists.
   bool match_all() {
     if (masks_.size() > kMaxCounters) return false;
     for (std::size_t event = 0; event < masks_.size(); ++event) {
@@ -59,7 +59,7 @@ class Matching {
   }
 
  private:
-  // each call tries a counter that was not tried before
+  // Each call tries a counter that was not tried before.
   bool place(std::size_t event, CounterMask& untried) {
     const CounterMask free = masks_[event] & kAllCounters & ~taken_;
     if (free != 0) {
@@ -94,7 +94,7 @@ std::vector<CounterMask> collect_masks(std::span<const CounterMask> masks,
   return chosen;
 }
 
-/// All configurable counters that Apple's chips have.
+/// All configurable counters of Apple's processors.
 constexpr CounterMask kConfigurable = ((CounterMask{1} << kConfigurableCounters) - 1)
                                       << kFixedCounters;
 
@@ -106,8 +106,8 @@ Error no_counter_for(const KpepEvent& event) {
   return {fmt::format("'{}' cannot be counted: {}", event.name, why), "leave it out"};
 }
 
-/// A portable name and its meaning: the first of these names that the chip has. Retired events come
-/// first, since they repeat from run to run.
+/// A portable name and the events that it means: the first that the processor has. Events of
+/// retired instructions come first, because they repeat from run to run.
 struct PortableAlias {
   std::string_view alias;
   std::array<std::string_view, 2> events;
@@ -124,7 +124,7 @@ constexpr std::array<PortableAlias, 8> kPortable = {{
     {"l1i-tlb-misses", {"L1I_TLB_MISS_DEMAND", ""}},
 }};
 
-/// Portable names of events that the counters of Apple's cores cannot see.
+/// Portable names of events that the counters of Apple's cores cannot count.
 constexpr std::array<std::string_view, 2> kNotOnApple = {"cache-references", "cache-misses"};
 
 constexpr std::array<std::string_view, 6> kDefaultEvents = {"cycles",
@@ -134,7 +134,7 @@ constexpr std::array<std::string_view, 6> kDefaultEvents = {"cycles",
                                                             "L1D_CACHE_MISS_LD_NONSPEC",
                                                             "BRANCH_MISPRED_NONSPEC"};
 
-/// Events of these chips that users also divide by one another, the most wanted pairs first.
+/// Pairs of events that users also divide by one another, the most important pairs first.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kAlsoTogether = {{
     {"INST_ALL", "CORE_ACTIVE_CYCLE"},
     {"L1D_CACHE_MISS_LD", "LD_UNIT_UOP"},

@@ -43,7 +43,8 @@ Result<void> open_database(const Call& call, Benchmark& benchmark) {
   return {};
 }
 
-/// Returns a note if they are unavailable and not asked for by name; else "".
+/// Opens control groups for runs. Returns a note if they are unavailable and were not requested by
+/// name; else an empty text.
 Result<std::string> open_groups(Call& call, Benchmark& benchmark) {
   const Asked asked = asks_for_tree_peak(benchmark.options);
   if (asked == Asked::No) return std::string();
@@ -84,7 +85,7 @@ Result<void> plan_measured(Call& call, Benchmark& benchmark) {
   return {};
 }
 
-/// Reads the sessions of a file: one, or a suite's benchmarks.
+/// Reads the sessions in a file: a single session, or a suite's benchmarks.
 Result<ReadFile> read_saved_file(const Call& call, const std::string& file, std::string_view what) {
   constexpr std::size_t most_bytes = std::size_t{1} << 30U;
   const auto text = read_text(call, file, what, most_bytes);
@@ -95,7 +96,7 @@ Result<ReadFile> read_saved_file(const Call& call, const std::string& file, std:
   return read;
 }
 
-/// Adds a session that was read to its benchmark.
+/// Adds a session from a file to its benchmark.
 void enter_saved(ReadSession session, Call& call) {
   const std::string& name = session.benchmark;
   auto one = std::ranges::find(call.benchmarks, name, &Benchmark::name);
@@ -149,8 +150,8 @@ Result<void> plan_saved(const Call& call, Benchmark& benchmark) {
   return {};
 }
 
-/// Takes the benchmark's references from `file`: from the suite's benchmark of its name, or a
-/// session.
+/// Takes the benchmark's references from `file`: from the benchmark with the same name if it is of
+/// a suite, else from its only session.
 Result<void> use_file(const std::string& file, const ReadFile& read, Benchmark& benchmark) {
   const auto found = std::ranges::find_if(read.benchmarks, [&](const ReadSession& there) {
     return there.benchmark.empty() || there.benchmark == benchmark.name;
@@ -168,8 +169,8 @@ Result<void> use_file(const std::string& file, const ReadFile& read, Benchmark& 
   return use_baseline(benchmark.plan, file, std::move(session));
 }
 
-/// Notes which benchmarks of a suite's baseline the suite has no longer; a part of it lacks others
-/// on purpose.
+/// Adds a note about benchmarks of a suite's baseline that the suite no longer has. A selection of
+/// benchmarks lacks others on purpose.
 void note_gone(const std::string& file, const ReadFile& read, Call& call) {
   if (!call.is_suite() || call.options.suite.only || call.options.suite.shard) return;
   std::vector<std::string> gone;
@@ -185,7 +186,7 @@ void note_gone(const std::string& file, const ReadFile& read, Call& call) {
                                         cited(file), listed(gone))});
 }
 
-/// Adds the baselines. Each file is read once: it may be a pipe.
+/// Adds the baselines. Reads each file once, because it may be a pipe.
 Result<void> add_baselines(Call& call) {
   std::map<std::string, ReadFile> files;
   for (Benchmark& benchmark : call.benchmarks) {
@@ -203,15 +204,15 @@ Result<void> add_baselines(Call& call) {
   return {};
 }
 
-/// Has the gates of all benchmarks share one rate of false fails.
+/// Makes the gates of all benchmarks share one rate of false fails.
 void share_gates(Call& call) {
   std::size_t decisions = 0;
   for (const Benchmark& benchmark : call.benchmarks) decisions += count_decisions(benchmark.plan);
   for (Benchmark& benchmark : call.benchmarks) benchmark.plan.gates_of_job = decisions;
 }
 
-/// Refuses a file of --expect-output, --input or --output that could not be opened, and a folder
-/// that the command could not enter.
+/// Refuses a file of --expect-output, --input or --output that cannot be opened, and a folder that
+/// the command cannot enter.
 Result<void> check_files(const Command& command) {
   if (command.expected && command.expected->kind == ExpectedOutput::Kind::File) {
     const std::string& path = command.expected->text;
@@ -225,7 +226,7 @@ Result<void> check_files(const Command& command) {
   return os::check_output(command.output.path);
 }
 
-/// Files and folders of layouts are left out if a build may make them.
+/// Checks the files of all commands, except files and folders of layouts if a build may make them.
 Result<void> check_files(const Plan& plan) {
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
     for (std::uint32_t layout = 0; layout < plan.setting.layouts; ++layout) {
@@ -239,8 +240,8 @@ Result<void> check_files(const Plan& plan) {
   return {};
 }
 
-/// Opens the files with the rights of the user who runs the commands: the files then belong to that
-/// user, and no link leads root to where the user could not write.
+/// Opens the exports with the rights of the user who runs the commands, so that the files belong to
+/// that user, and no link leads root to where the user could not write.
 Result<void> open_exports(Call& call) {
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return Error{owner.error(), kKeepRoot};
@@ -270,8 +271,8 @@ Result<void> open_exports(Call& call) {
   return {};
 }
 
-/// Returns the folder in which git may find a repository, without starting it; "" if the user names
-/// one, nullopt if there is none.
+/// Returns the folder in which git may find a repository, without starting git; "" if the user
+/// names a repository; nullopt if there is none.
 std::optional<std::string> find_repository() {
   if (os::variable("GIT_DIR")) return "";
   std::error_code error;

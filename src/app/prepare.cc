@@ -289,7 +289,8 @@ std::optional<std::string> find_repository() {
   return folder.string();
 }
 
-/// Asks git about the folder, without side effects: it writes no index and starts no monitor.
+/// Starts git on a question about the folder, without side effects: git writes no index and starts
+/// no monitor.
 std::unique_ptr<os::ProgramAside> ask_git(const Call& call, const std::vector<std::string>& words) {
   constexpr auto most = std::chrono::seconds(5);
   os::ProgramSpec git{.words = {"git", "--no-optional-locks", "-c", "core.fsmonitor=false"}};
@@ -300,7 +301,8 @@ std::unique_ptr<os::ProgramAside> ask_git(const Call& call, const std::vector<st
   return aside;
 }
 
-/// Has git say commit and branch, which is quick: before the runs, as these may change them.
+/// Asks git for commit and branch. This is quick, and is done before the runs, because they may
+/// change both.
 void ask_for_head(Call& call) {
   call.labels = with_given(call.options.output.labels, {});
   if (!call.options.output.asks_git || !describes_session(call.options.output)) return;
@@ -335,7 +337,7 @@ Result<void> start_launcher(Call& call) {
 Result<void> decide_cores(Benchmark& benchmark) {
   const Options& options = benchmark.options;
   cores::CoreRequest wanted;
-  // A question that runs nothing does not need these, so it does not refuse them.
+  // A question that runs nothing does not need these, so it accepts any.
   if (!options.inquiry || options.inquiry->kind == InquiryKind::Threads)
     wanted = {options.counting.core_kinds, options.counting.cores, options.counting.min_p_share,
               options.counting.runs == CountingChoice::Apart};
@@ -355,7 +357,7 @@ Result<void> find_user(Call& call) {
 Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
   const Options& options = benchmark.options;
   if (options.counting.kpep) return open_database(call, benchmark);
-  os::watch_for_interrupts();  // before counters are taken, which must be given back
+  os::watch_for_interrupts();  // before counters are taken, which must be returned
   engine::OnMacos macos;
   macos.launcher = options.inquiry ? nullptr : call.launcher.get();
   macos.strategy = options.counting.strategy;

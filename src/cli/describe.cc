@@ -103,7 +103,7 @@ std::string man_options(const CommandDescription& command) {
   return out;
 }
 
-/// Returns "lauka [options] [--] COMMAND [COMMAND ...]", with the words of a usage slanted.
+/// Returns "lauka [options] [--] COMMAND [COMMAND ...]" in roff, with placeholders in italics.
 std::string man_synopsis(const ProgramDescription& program, const CommandDescription& command) {
   std::string out = bold(program.name);
   if (!command.name.empty()) out += " " + bold(command.name);
@@ -136,7 +136,7 @@ std::string man_meanings(std::string_view title, const std::vector<Meaning>& mea
 
 // Completions
 
-/// Puts a backslash before each of the characters `special`.
+/// Puts a backslash before each character that is one of `special`.
 std::string backslashed(std::string_view text, std::string_view special) {
   std::string out;
   for (const char c : text) {
@@ -160,7 +160,7 @@ void for_each_option(const CommandDescription& command, const Take& visit) {
     for (const OptionDescription& option : group.options) visit(option);
 }
 
-/// Returns "-r --runs -m --min-runs".
+/// Returns the spellings of all options of a command: "-r --runs -m --min-runs".
 std::string join_spellings(const CommandDescription& command) {
   std::string all;
   for_each_option(command, [&](const OptionDescription& option) {
@@ -190,7 +190,8 @@ std::string named(const ProgramDescription& program, std::string_view text) {
   return out;
 }
 
-/// Returns the command that completes one word of a value; ":" if nothing can.
+/// Returns the bash command that completes the word with index `place` of a value; ":" if there is
+/// none.
 std::string bash_action(const std::vector<ValueWord>& words, std::size_t place) {
   if (place >= words.size()) return ":";
   const ValueWord& word = words[place];
@@ -207,7 +208,7 @@ std::string bash_cases(const ProgramDescription& program) {
   std::string cases;
   const auto add = [&](const OptionDescription& option) {
     for (std::size_t i = 0; i < option.words.size(); ++i) {
-      // An optional value follows a = only; further words of a value are known by their distance
+      // An optional value must follow a =. Other words of a value are identified by their distance
       // from the option.
       const std::string place = option.value_is_optional ? "=" : fmt::format("{}", i + 1);
       for (const std::string& name : option.spellings()) {

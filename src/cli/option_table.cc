@@ -871,7 +871,7 @@ std::vector<ValueWord> value_words(std::string_view value) {
 
 bool begins_value(const OptionInfo& option, std::string_view rest) {
   if (rest.empty() || option.takes == Takes::Nothing) return false;
-  // A value of several words is refused later: they must follow.
+  // A value of several words is refused later, because the words must follow the option.
   return option.takes != Takes::OptionalNumber || rest.front() == '=' || is_digit(rest.front());
 }
 

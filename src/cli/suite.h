@@ -17,7 +17,8 @@ struct Benchmark {
 
 /// A suite, from its file and the command line.
 struct Suite {
-  Options session{};  ///< options that all benchmarks share: exports, looks, --fail-if-inconclusive
+  Options session{};                    ///< options that all benchmarks share: exports, appearance,
+                                        ///< --fail-if-inconclusive
   std::vector<Benchmark> benchmarks{};  ///< benchmarks selected by --only and --shard; may be empty
 };
 

@@ -296,7 +296,7 @@ class MetricReader {
   static Places find_places(std::size_t event, const EventSet& events);
   static std::optional<double> count(const RunRecord& run, const Places& places);
 
-  /// A term of the formula; for an event, also its places.
+  /// A term of the formula; for an event, also its index among each pass's counts.
   struct Step {
     Formula::Term term;
     Places places;
@@ -320,7 +320,7 @@ struct Condition {
   std::string metric;
   double limit_percent =
       0.0;  ///< limit as a change from the reference, above -100; 0 if the gate has a `bound`
-  bool below = false;  ///< true if the gate fails below its limit; false: above
+  bool below = false;             ///< true if the gate fails below its limit; false: above
   std::optional<double> bound{};  ///< limit as a value of the metric, in base units; nullopt: the
                                   ///< limit is limit_percent
   std::string bound_text{};       ///< `bound` as typed: "200ms"; empty if a session file lacks it

@@ -271,7 +271,7 @@ std::string status_json(const std::optional<int>& status);
 /// Writes the value of "lauka" in the result of `command`.
 void put_lauka_result(JsonWriter& json, const Results& results, std::size_t command);
 
-/// Writes which session it was; written once for a suite.
+/// Writes the identity of a session: id, version, end time, labels, machine. A suite has it once.
 void put_lauka_identity(JsonWriter& json, const Results& results, bool complete);
 /// Writes what was measured; written for each benchmark of a suite.
 void put_lauka_measured(JsonWriter& json, const Results& results);

@@ -53,9 +53,10 @@ enum class FailsWhen : unsigned char { Above, Below };
 struct Judgement {
   std::optional<Answer> answer{};  ///< nullopt: undecided, wait for the next look
   DecidedBy decided_by = DecidedBy::Nothing;
-  double p_fail = 1.0;           ///< p value of `fail`; decides if at most Levels::fail
-  double p_pass = 1.0;           ///< p value of `pass`; decides if at most Levels::pass
-  double level = 0.0;            ///< error that this look allows for the answer on the mean's side
+  double p_fail = 1.0;  ///< p value of `fail`; decides if at most Levels::fail
+  double p_pass = 1.0;  ///< p value of `pass`; decides if at most Levels::pass
+  double level = 0.0;  ///< error that this look allows: for `fail` if the mean is beyond the limit,
+                       ///< else for `pass`
   double mean_difference = 0.0;  ///< mean of c - (1 + limit) * r, in the samples' unit
   stats::Tails rank_part{};      ///< tails of Wilcoxon's signed rank; unpaired: of Mann-Whitney
   stats::Tails mean_part{};      ///< tails of Student's t; unpaired: of Welch's t
@@ -96,7 +97,8 @@ struct Verdict {
       1.0;  ///< probability of values so far beyond the limit, if the truth is at the limit
   double p_pass =
       1.0;  ///< probability of values so far within the limit, if the truth is at the limit
-  double level = 0.0;  ///< error that this look allows for the answer on the mean's side
+  double level = 0.0;  ///< error that this look allows: for `fail` if the mean is beyond the limit,
+                       ///< else for `pass`
   double p_of_fail =
       1.0;  ///< p_fail over all looks so far, for gates that share a job's error rate
   std::optional<double> times_as_many{};  ///< factor, 1..50, by which more rounds would probably

@@ -260,7 +260,8 @@ class RecordReader {
     return std::optional(std::move(metric));
   }
 
-  /// Takes the estimate over layouts, whose runs are no independent values: each layout is one.
+  /// Takes the estimate over layouts, in which each layout is one independent value, unlike its
+  /// runs.
   static bool take_layouts(MetricRecord& metric, const Json& there) {
     const Json* layouts = object_in(there, "layouts");
     const Json* mean = layouts != nullptr ? object_in(*layouts, "mean") : nullptr;

@@ -333,7 +333,7 @@ std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lin
     const std::string front =
         fmt::format("{:<{}}  {:<7}  ", line.topic, topics, name_of(line.standing));
     add_wrapped(text, front, indent, one_line(line.finding), width);
-    // A command is not broken: it is there to be copied.
+    // A command is not wrapped, so that it can be copied.
     if (!line.remedy.empty())
       text += std::string(indent, ' ') + "-> " + one_line(line.remedy) + "\n";
   }

@@ -78,7 +78,7 @@ Result<void> add_terms(std::string_view text, std::vector<Term>& terms) {
     const std::size_t equals = item.find('=');
     const std::string_view name = item.substr(0, equals);
     if (name.empty()) return Error{"a term is empty", "write TERM=NUMBER"};
-    if (name == "name") continue;  // perf's label for its own output
+    if (name == "name") continue;  // a label of perf for its own output
     Term term{std::string(name), 1};
     if (equals != std::string_view::npos) {
       const std::string_view value = item.substr(equals + 1);
@@ -196,7 +196,7 @@ Result<std::vector<Sysfs::Term>> Sysfs::expand(const Pmu& pmu, std::string_view 
     const std::string_view item = trimmed(part);
     const bool alone = item.find('=') == std::string_view::npos;
     const auto event = alone ? read_terms(pmu, item) : std::nullopt;
-    // rHEX, unless the PMU has a term or an event of that name.
+    // rHEX, unless the PMU has a term or event with that name.
     if (alone && item.starts_with('r') && !event && !read(pmu, "format", item)) {
       if (const auto raw = parse_hex(item.substr(1))) {
         set_term(terms, {"config", raw});

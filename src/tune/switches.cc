@@ -251,8 +251,8 @@ class Finder {
     return has_word(files_.read("/sys/fs/cgroup/cgroup.controllers").value_or(""), "cpuset");
   }
 
-  /// Finds the control group's setting. A partition without load balancing is for CPUs with a
-  /// single thread only.
+  /// Finds the setting of the control group. The group is an "isolated" partition, without load
+  /// balancing, only if the commands have a single CPU.
   void find_group(Found& setting) {
     const std::string path(setting.row->path);
     const Found& controllers = found_.back();

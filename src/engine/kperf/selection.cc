@@ -182,7 +182,7 @@ Error unknown(const KpepDatabase& database, std::string_view name) {
                             : fmt::format("did you mean {}?", listed(near, "or"))};
 }
 
-/// Adds the wanted events; notes equal events under two names.
+/// Adds the wanted events; adds a note if two names mean the same event.
 Result<void> add_wanted(Selection& selection, const KpepDatabase& database,
                         const std::vector<std::string>& names) {
   for (const std::string& name : names) {
@@ -222,7 +222,7 @@ void add_defaults(Selection& selection, const KpepDatabase& database, CounterMas
                      listed(left_out), processor(database))});
 }
 
-/// Returns the pairs of events that are wanted in one pass, by index into `configurable`.
+/// Returns the pairs of events that should share a pass, by index into `configurable`.
 std::vector<EventPair> together_among(const Selection& selection,
                                       const std::vector<std::size_t>& configurable,
                                       const KpepDatabase& database,
@@ -249,7 +249,7 @@ std::vector<EventPair> together_among(const Selection& selection,
   return pairs;
 }
 
-/// "INST_ALL and INST_LDST compete for PMC7".
+/// Returns "INST_ALL and INST_LDST compete for PMC7".
 std::string competition_in_words(const Selection& selection) {
   const Competition& competition = *selection.competition;
   std::vector<std::string> names;
@@ -290,7 +290,7 @@ Result<void> divide(Selection& selection, const KpepDatabase& database,
       pass.push_back({event, one.counter, room.user_only ? number | kUserSpaceOnly : number});
     }
   }
-  // The kernel's own counts alone need a run as well.
+  // Events that the kernel itself counts also need a run.
   if (selection.passes.empty() && !selection.events.empty())
     selection.passes.push_back(std::move(fixed));
   if (selection.passes.size() < 2) return {};
@@ -316,8 +316,8 @@ ExplainedCounter explain_counter(unsigned counter, const PlacedPass& pass,
   return {name, ""};
 }
 
-/// Returns the chip's event for the portable name `alias`, a refused one only if there is no other;
-/// null if it is not an alias, or the chip has no such event.
+/// Returns the processor's event for the portable name `alias`; a refused event only if there is no
+/// other. Null if `alias` is not portable, or the processor lacks the event.
 const KpepEvent* find_portable(const KpepDatabase& database, std::string_view alias) {
   const PortableAlias* known = portable(alias);
   if (known == nullptr) return nullptr;
@@ -358,7 +358,7 @@ std::vector<PlacedPass> divide_into_passes(std::span<const CounterMask> masks,
   };
   const auto sets = partition(masks.size(), fits, {together.begin(), together.end()});
   std::vector<PlacedPass> passes;
-  for (const EventIndices& events : *sets) {  // such a question is never refused
+  for (const EventIndices& events : *sets) {  // the function that decides what fits never fails
     PlacedPass& pass =
         passes.emplace_back(place_all(collect_masks(masks, events)).value_or(PlacedPass{}));
     for (PlacedEvent& placed : pass) placed.event = events[placed.event];
@@ -370,7 +370,7 @@ std::optional<Competition> smallest_competition(std::span<const CounterMask> mas
   CounterMask used = 0;
   for (const CounterMask mask : masks) used |= mask;
   std::optional<CounterMask> smallest;
-  // Every set of counters, from the largest number down.
+  // Tries every set of counters, from the largest mask down.
   for (CounterMask counters = used; counters != 0; counters = (counters - 1) & used) {
     if (smallest && std::popcount(counters) > std::popcount(*smallest)) continue;
     const auto confined = std::ranges::count_if(

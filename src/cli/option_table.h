@@ -46,7 +46,7 @@ struct Given {
   std::span<const std::string> words{};  ///< values of an option that takes several words
 };
 
-/// What an option applies to, and where it may be set.
+/// The part of a call that an option applies to, and the places where it may be set.
 enum class Scope : unsigned char {
   Benchmark,     ///< one benchmark; allowed in its part of a suite's file
   Session,       ///< all benchmarks of a session; allowed in [defaults] of a suite's file
@@ -55,7 +55,7 @@ enum class Scope : unsigned char {
   Call,          ///< the question, or the choice of benchmarks; must be typed
 };
 
-/// How an option combines with others.
+/// The rules by which an option combines with others.
 struct Traits {
   Scope scope = Scope::Benchmark;
   bool fits_saved = false;         ///< has an effect with --from, which runs nothing

@@ -131,7 +131,7 @@ struct Event {
 
 /// Events that the counters can count at the same time. Each run serves one pass.
 struct Pass {
-  std::vector<std::size_t> events;  ///< indices into EventSet::events
+  std::vector<std::size_t> events;    ///< indices into EventSet::events
   RoundKind kind = RoundKind::Timed;  ///< kind of round that serves this pass; Counting and
                                       ///< Simulated rounds give no times
 };
@@ -169,7 +169,7 @@ struct ExplainedCounter {
   std::string detail{};  ///< what is counted, and which other counters could count the event
 };
 
-/// How a session's events are divided into passes, and why.
+/// The division of a session's events into passes, with the reason.
 struct Explanation {
   std::vector<std::vector<ExplainedCounter>> passes;
   std::optional<std::string>

@@ -26,7 +26,7 @@ using CoreKinds = std::vector<CoreKind>;
 /// The kind of core on which commands should run.
 enum class CorePreference : unsigned char { Any, Performance, Efficiency };
 
-/// How a session treats core kinds.
+/// A session's treatment of core kinds.
 struct CoreUse {
   std::vector<std::string>
       timed{};  ///< core kinds whose times are measured, the fastest first; may be empty
@@ -136,8 +136,8 @@ struct SwitchFacts {
 struct TracingFacts {
   bool readable = false;  ///< false if the other fields could not be read
   bool thread_counting =
-      false;               ///< true if thread counting is on, which slows every context switch
-  std::int64_t owner = 0;  ///< id of the process that holds tracing; 0 if none
+      false;                 ///< true if thread counting is on, which slows every context switch
+  std::int64_t owner = 0;    ///< id of the process that holds tracing; 0 if none
   std::string owner_name{};  ///< name of that process; may be empty
 };
 
@@ -170,7 +170,7 @@ struct MachineFacts {
   std::optional<double> stolen{};  ///< fraction of CPU time that the hypervisor gave to others
   std::optional<std::string> container{};
 
-  /// Why tree_peak_memory cannot be measured; an Error without text if it can; nullopt: not
+  /// Reason why tree_peak_memory cannot be measured; an Error without text if it can; nullopt: not
   /// checked.
   std::optional<Error> tree_peak{};
   std::vector<std::string> tunable{};  ///< names of --tune switches that would help; a "+" marks a
@@ -188,7 +188,7 @@ struct CounterFacts {
   bool watchdog = false;   ///< true if the NMI watchdog holds a counter
 };
 
-/// What an engine can count on this machine.
+/// The abilities of an engine on this machine.
 struct EngineFacts {
   EngineChoice engine = EngineChoice::None;
   std::vector<std::string> events{};  ///< names of the events that the engine counts by default
@@ -265,7 +265,7 @@ struct TunedComparison {
   bool operator==(const TunedComparison&) const = default;
 };
 
-/// What lauka changed on the machine for a session.
+/// The changes that lauka made to the machine for a session.
 struct Tuning {
   std::vector<TunedSwitch> switched{};
   std::vector<UntunedSwitch> not_possible{};

@@ -364,7 +364,7 @@ struct Series {
   std::vector<std::uint32_t> failed_layouts{};
 };
 
-/// How a session's runs are divided among layouts.
+/// The division of a session's runs among layouts.
 struct LayoutUse {
   std::uint32_t count = 1;  ///< number of layouts of each command; 1 without --layouts
   std::optional<IgnoreFailure> ignored{};  ///< failures that -i ignores; nullopt without -i

@@ -67,7 +67,7 @@ Metric make_metric(const OwnMetric& own, Formula source);
 /// True if `value` is 0 or its magnitude is from 1e-30 to 1e30: beyond, statistics would overflow.
 bool is_measurable(double value);
 
-/// How several values reported in one run become one value.
+/// The operation that makes one value of several that one run reported.
 enum class Combine : unsigned char { Mean, Sum, Last };
 
 /// A line that a program wrote to LAUKA_METRICS: NAME VALUE [UNIT] [higher|lower] [sum|mean|last].

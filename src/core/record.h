@@ -61,7 +61,7 @@ struct NotStarted {
 /// The user interrupted lauka, which killed the run; such a run is never counted.
 struct Cancelled {};
 
-/// How a run ended.
+/// The ending of a run.
 using Outcome = std::variant<Exited, Signalled, TimedOut, Stopped, NotStarted, Cancelled>;
 
 /// True if the run ended by itself with exit status 0.
@@ -79,7 +79,7 @@ inline bool ended_by_itself(const Outcome& outcome) {
 /// sent it. nullopt if the run was not started.
 std::optional<int> shell_status(const Outcome& outcome);
 
-/// How a run ended, as exports write it in one word.
+/// The ending of a run, as exports write it in one word.
 enum class Ending : unsigned char {
   Unknown,    ///< the session file does not say
   Succeeded,  ///< status 0, or a status that the user said to ignore
@@ -122,7 +122,7 @@ inline bool can_be_ignored(const Outcome& outcome) {
   return ended_by_itself(outcome) || (timed_out != nullptr && timed_out->survivor == 0);
 }
 
-/// What the kernel accounts for one run: the command and the descendants that it waited for.
+/// The kernel's accounts of one run, that is of the command and the descendants that it waited for.
 struct Usage {
   std::uint64_t wall_ns = 0;  ///< nanoseconds from just before execve until waitid reported the end
   std::uint64_t user_ns = 0;  ///< CPU time in user space
@@ -232,7 +232,7 @@ class RunList {
   Iterator end() const { return {*this, size()}; }
 
  private:
-  /// Where an encoded run begins.
+  /// The place where an encoded run begins.
   struct Place {
     std::uint32_t block;  ///< index into blocks_
     std::uint32_t begin;  ///< offset in bytes

@@ -249,7 +249,7 @@ struct Chosen {
   std::optional<std::string> note;
 };
 
-/// What engines need on macOS.
+/// The means and options for engines on macOS.
 struct OnMacos {
   const os::DarwinCalls* calls = os::darwin_calls();  ///< null: this is not macOS
   /// Launcher for trying a strategy; null: nothing will be counted, only questions are answered.

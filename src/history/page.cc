@@ -189,7 +189,7 @@ std::string large_chart(const Scale& scale) {
          report::svg_axis(commit_labels(trend)) + "</div>\n";
 }
 
-/// How a step is shown in the list of changes: its rank, colour and word.
+/// The presentation of a step in the list of changes: its rank, colour and word.
 struct StepLook {
   int rank;
   report::Ink ink;

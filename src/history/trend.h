@@ -78,7 +78,7 @@ struct Trend {
 /// Combines the sessions of each commit of a series.
 Trend make_trend(const Series& series, Against against);
 
-/// How a step is shown to users.
+/// The state of a step, as users see it.
 enum class StepState : unsigned char {
   Alarm,         ///< it needs attention: a change for the worse in no other state
   Better,        ///< a change for the better, or of a metric without direction

@@ -77,7 +77,7 @@ std::string check_json(const MachineFacts& facts, std::span<const EngineFacts> e
 void add_thread_line(const cores::ThreadSample& sample, const std::vector<std::string>& kinds,
                      std::chrono::nanoseconds time, std::string& text);
 
-/// What watch_threads needs from its surroundings.
+/// The settings of watch_threads, and its access to clock, user and output.
 struct Watching {
   std::chrono::nanoseconds interval{};
   std::optional<std::chrono::nanoseconds> during{};  ///< nullopt: until the processes end

@@ -107,7 +107,7 @@ class TextFile {
 /// written.
 class MetricFiles : NonCopyable {
  public:
-  /// What one run wrote to its file.
+  /// The contents of one run's file.
   struct Written {
     std::size_t place = 0;  ///< index of the run in its batch
     std::string text{};     ///< contents of the file

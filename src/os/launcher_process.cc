@@ -91,7 +91,7 @@ int kill_run(pid_t leader) {
   return kill(leader, SIGKILL) == 0 ? 0 : errno;  // the leader may have left its group
 }
 
-/// What the vfork child needs, and what it reports. It is in the launcher's stack frame, which both
+/// The inputs of the vfork child, and its report. It is in the launcher's stack frame, which both
 /// processes share until execve.
 struct ChildPlan {
   const SharedProgram* program;

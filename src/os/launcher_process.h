@@ -135,7 +135,7 @@ struct StartedWith {
   bool ignored_child;  ///< true if SIGCHLD was ignored
 };
 
-/// What the launcher process gets when it is forked.
+/// The inputs of the launcher process when it is forked.
 struct LauncherSetup {
   SharedState* state = nullptr;
   const LinuxCalls* counters = nullptr;  ///< null: this system has no counters

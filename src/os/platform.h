@@ -15,8 +15,8 @@
 #include <sys/types.h>
 #include <sys/wait.h>
 
-// What differs between Linux and macOS (linux_platform.cc, darwin_platform.cc), and what only
-// Linux's launcher process needs. Internal to os/.
+// The differences between Linux and macOS (linux_platform.cc, darwin_platform.cc), and functions
+// that only Linux's launcher process needs. Internal to os/.
 
 // NOLINTNEXTLINE: POSIX wants this global declared by its users
 extern char** environ;

@@ -178,7 +178,7 @@ class SharedPrograms {
   std::array<Slot, Launcher::kMaxBatch> slots_{};
 };
 
-/// What is made before the fork.
+/// The objects that are made before the fork.
 struct Channels {
   Descriptor socket;
   Descriptor launcher_socket;

@@ -167,7 +167,7 @@ struct KernelTotals {
   std::optional<std::uint64_t> on_performance_cores_ns{};  ///< CPU time; nullopt before macOS 13
 };
 
-/// What a program noted about its region. Any value is possible.
+/// A program's notes about its region. Any value is possible, because the program writes them.
 struct RegionUse {
   std::uint64_t entries = 0;     ///< number of regions begun; nested regions count once
   std::uint64_t time_ns = 0;     ///< nanoseconds in regions that have ended
@@ -185,8 +185,8 @@ struct RegionUse {
   std::uint64_t uncounted_threads = 0;  ///< number of threads whose counts are unknown
 };
 
-/// How much of standard input a run read, judged by the final file position; reading through mmap
-/// does not count. Unknown: standard input is empty or not a regular file.
+/// The part of standard input that a run read, judged by the final file position; reading through
+/// mmap does not count. Unknown: standard input is empty or not a regular file.
 enum class InputRead : unsigned char { Unknown, Nothing, Part, All };
 
 /// A run that has ended. Times, usage and counts are this run's alone.

@@ -36,7 +36,7 @@ struct Pmu {
   PmuKind kind = PmuKind::Core;
 };
 
-/// Where the bits of a term's value go: ranges of bits in one config word, the lowest bits first.
+/// The places of a term's bits: ranges of bits in one config word, the lowest bits first.
 struct Format {
   struct Bits {
     unsigned low = 0;

@@ -135,7 +135,7 @@ Result<Plan> make_plan(const Options& options, const SelectEvents& select_events
                        std::uint64_t clock_seed, const CoreUse& cores = {},
                        bool has_tree_peak = false);
 
-/// How the user requested tree_peak_memory: not at all, with all metrics, or by name.
+/// The user's request for tree_peak_memory: none, together with all metrics, or by name.
 enum class Asked : unsigned char { No, WithAll, ByName };
 /// Returns how the user requested tree_peak_memory.
 Asked asks_for_tree_peak(const Options& options);

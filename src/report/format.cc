@@ -412,7 +412,8 @@ std::string quantile_cell(const MetricResult& row, const Metric& metric, bool wi
 
 namespace {
 
-/// How a run failed ("status 9", "SIGSEGV", "timed out"), and the words before it after a number.
+/// The way in which a run failed ("status 9", "SIGSEGV", "timed out"), and the words before it
+/// after a number.
 struct Reason {
   std::string_view before;
   std::string text;

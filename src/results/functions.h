@@ -9,7 +9,7 @@
 
 namespace lauka {
 
-/// How certain it is that a function's values differ.
+/// The certainty that a function's values differ.
 enum class Certainty : unsigned char {
   Exact,        ///< the values are the same in every round of each side
   Significant,  ///< values vary and differ significantly

@@ -40,7 +40,7 @@ class TunedMachine : NonCopyable {
   virtual void tune(bool on) = 0;
 };
 
-/// What the benchmarks of a call share.
+/// The objects that the benchmarks of a call share.
 struct RunContext {
   os::Launcher& launcher;
   const os::Clock& clock;

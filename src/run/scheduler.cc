@@ -479,7 +479,7 @@ void Scheduler::complete(const Request& request) {
     gates_.after_round(RoundKind::Counting, turns(group()));
 }
 
-// When enough was measured.
+// Decisions on when enough was measured.
 
 /// True if all gates are decided, and there is no precision to reach.
 bool Scheduler::is_answered() const {

@@ -26,7 +26,7 @@ inline constexpr std::chrono::nanoseconds kLongBatchTime = std::chrono::millisec
 /// Short turns make a drift of the machine affect all plans equally.
 inline constexpr std::chrono::nanoseconds kTurnTime = std::chrono::milliseconds(2);
 
-/// What commands that alternate have used up.
+/// The rounds and time that alternating commands have used up.
 struct Spent {
   std::uint64_t rounds = 0;         ///< number of complete rounds
   std::chrono::nanoseconds time{};  ///< time of their runs, with starting and ending them
@@ -66,7 +66,7 @@ inline constexpr std::uint64_t kSettlingRounds = 2;
 /// one.
 inline constexpr std::uint64_t kSimulatedRounds = 3;
 
-/// How much is counted in separate runs.
+/// The amount of counting in separate runs.
 struct CountingRule {
   std::uint64_t passes = 0;  ///< number of passes that rotate; 0: nothing is counted separately
   std::uint64_t fewest = 5;  ///< number of rounds of each pass, at least

@@ -182,7 +182,7 @@ class Kernel {
   std::optional<std::string> missing_;
 };
 
-/// What lauka requested from the kernel.
+/// A request to the kernel.
 enum class Asked : unsigned char {
   Force,  ///< all counters
   Count,  ///< words and counting (kpc)
@@ -234,7 +234,7 @@ class Trace {
 std::optional<CounterMask> usable_counters(CounterMask configurable, CounterMask power,
                                            std::uint32_t count);
 
-/// How threads' counters get into the trace.
+/// The times at which threads' counters are written to the trace.
 struct Sampling {
   bool at_exit = true;                       ///< samples each thread as it ends
   std::optional<std::uint64_t> period_ns{};  ///< nanoseconds between samples of running threads;

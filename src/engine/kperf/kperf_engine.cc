@@ -28,7 +28,7 @@ Error no_counts_at_all() {
   return {"the kernel counts no cycles and instructions, as in a virtual machine", ""};
 }
 
-/// Where an event's count in a pass comes from.
+/// The source of an event's count in a pass.
 struct CountSource {
   std::size_t value = 0;  ///< index into RunValues::values
   const AccountedEvent* accounted =

@@ -96,7 +96,7 @@ os::CounterRequest make_request(const os::PerfEventAttr& attributes, std::size_t
 /// Opens the counter alone and closes it. Returns 0 or errno.
 int try_counter(const os::LinuxCalls& calls, const os::PerfEventAttr& attributes);
 
-/// Where an event's count comes from: the sum of counters, or the kernel's accounting.
+/// The source of an event's count: the sum of counters, or the kernel's accounting.
 struct Source {
   Event event;
   std::vector<Counter> counters{};

@@ -1,6 +1,6 @@
 #pragma once
 
-// How the events of a pass are arranged on counters.
+// Arrangement of a pass's events on counters.
 
 #include "core/result.h"
 #include "engine/perf/counters.h"

@@ -117,7 +117,7 @@ class PerfCounting final : public Counting {
     return groups;
   }
 
-  /// Why a run has no counts, and whether a repetition may have them.
+  /// The reason why a run has no counts, and why a repetition may have them.
   struct Absent {
     Error why;
     std::string redo{};  ///< reason for a repetition; empty: it would fail, too

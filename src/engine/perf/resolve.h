@@ -12,7 +12,7 @@
 
 namespace lauka::engine::perf {
 
-/// What an event counts if exclude_kernel is set.
+/// The meaning of an event's count if exclude_kernel is set.
 enum class WithoutKernel : unsigned char {
   UserPart,    ///< the part of the count in user space
   Everything,  ///< the full count, because clocks ignore the setting

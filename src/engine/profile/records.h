@@ -15,7 +15,7 @@
 
 namespace lauka::engine::profile {
 
-/// Where the sampled code is.
+/// The kinds of places where sampled code is.
 enum class CodeKind : unsigned char {
   File,
   Kernel,

@@ -20,7 +20,7 @@ namespace lauka::engine::valgrind {
 /// A tool of Valgrind that runs a program and counts events.
 enum class Tool : unsigned char { Cachegrind, Dhat };
 
-/// What Cachegrind must simulate for an event, in addition to counting instructions.
+/// The part that Cachegrind must simulate for an event, in addition to counting instructions.
 enum class Model : unsigned char { None, Caches, Branches };
 
 /// An event that a tool of Valgrind counts.

@@ -33,8 +33,8 @@ namespace lauka {
 struct Benchmark {
   std::string name{};
   Options options{};
-  cores::Decided cores{};
-  engine::Chosen chosen{};             ///< engine of the benchmark
+  cores::CoreDecision cores{};
+  engine::ChosenEngine chosen{};       ///< engine of the benchmark
   os::MemoryGroups* groups = nullptr;  ///< Call::groups; null if tree_peak_memory is not measured
   Plan plan{};
   std::vector<Recording> saved{};  ///< sessions of --from; empty if the benchmark is measured

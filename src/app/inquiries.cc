@@ -32,7 +32,7 @@ std::optional<int> find_engine(Call& call) {
 
 int list_events(Call& call) {
   if (const auto status = find_engine(call)) return *status;
-  const engine::Chosen& chosen = call.benchmarks.front().chosen;
+  const engine::ChosenEngine& chosen = call.benchmarks.front().chosen;
   if (chosen.note) say_on_error(report::note_lines({*chosen.note}));
   return show(inquire::list_events(chosen.engine->catalog(), call.options.inquiry->text,
                                    os::terminal_width(Stream::Output, 0)));

@@ -46,12 +46,12 @@ Result<void> open_database(const Call& call, Benchmark& benchmark) {
 /// Opens control groups for runs. Returns a note if they are unavailable and were not requested by
 /// name; else an empty text.
 Result<std::string> open_groups(Call& call, Benchmark& benchmark) {
-  const Asked asked = asks_for_tree_peak(benchmark.options);
-  if (asked == Asked::No) return std::string();
+  const TreePeakRequest asked = asks_for_tree_peak(benchmark.options);
+  if (asked == TreePeakRequest::No) return std::string();
   if (!call.groups) {
     if (!call.settings) call.settings = os::open_setting_files();
     auto groups = os::open_memory_groups(call.settings.get());
-    if (!groups && asked == Asked::ByName) return groups.error();
+    if (!groups && asked == TreePeakRequest::ByName) return groups.error();
     if (!groups) return groups.error().line();
     call.groups = *std::move(groups);
   }

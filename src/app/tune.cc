@@ -36,7 +36,7 @@ tune::CpuFacts cpu_facts(const CountingOptions& options) {
   return facts;
 }
 
-std::vector<std::string> restored_lines(const tune::Restored& restored) {
+std::vector<std::string> restored_lines(const tune::RestoreResult& restored) {
   std::vector<std::string> lines = restored.failed;
   lines.insert(lines.end(), restored.changed.begin(), restored.changed.end());
   return lines;
@@ -45,7 +45,7 @@ std::vector<std::string> restored_lines(const tune::Restored& restored) {
 /// Prints what --tune does without root, and what sudo would add.
 void say_without_root(Call& call) {
   std::vector<std::string> more;
-  for (const tune::Found& setting :
+  for (const tune::FoundSetting& setting :
        tune::find_settings(*call.settings, *call.options.run.tune, call.tune_cpus))
     if (setting.asked && setting.needs_root &&
         std::ranges::find(more, setting.row->name) == more.end())
@@ -89,7 +89,7 @@ void restore_leftovers(Call& call) {
   if (files == nullptr) return;
   const auto left = tune::restore_left(*files);
   if (left && *left) {
-    const tune::Restored& restored = **left;
+    const tune::RestoreResult& restored = **left;
     std::vector<std::string> lines = restored_lines(restored);
     if (restored.settings > 0)
       lines.push_back(fmt::format("{} that a killed lauka had tuned are as they were before",
@@ -122,7 +122,7 @@ int untune(Call& call) {
                    "wait until it has ended, or end it"},
                   ExitStatus::Failed);
   }
-  const tune::Restored& done = **left;
+  const tune::RestoreResult& done = **left;
   say_notes(call.options.output, done.changed);
   if (!done.failed.empty())
     return refuse({done.failed.front(),
@@ -149,7 +149,7 @@ std::vector<std::string> tunable_settings() {
   if (!files) return {};
   const auto cpus = tune::choose_cpus(*files, {}, cpu_facts({}));
   std::vector<std::string> names;
-  for (const tune::Found& setting : tune::find_settings(*files, {}, *cpus)) {
+  for (const tune::FoundSetting& setting : tune::find_settings(*files, {}, *cpus)) {
     const std::string name(setting.row->name);
     const bool helps = setting.changes() || setting.needs_root ||
                        (!setting.asked && setting.now != setting.wanted);

@@ -41,7 +41,7 @@ Result<void> add_events(Draft& draft, const Given& given) {
 Result<void> set_fail_if_slower(Draft& draft, const Given& given) {
   draft.slower_percent = 0.0;
   if (given.value.empty()) return {};
-  return keep(percentage(given, kLowestLimit, kHighestLimit), draft.slower_percent);
+  return keep(percentage(given, kMinGateLimit, kMaxGateLimit), draft.slower_percent);
 }
 
 /// Adds a label. Its key must be a word, as file formats and databases require.

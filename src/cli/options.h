@@ -75,7 +75,7 @@ struct TypedOption {
 };
 
 /// A command that was probably typed as several words without quotes.
-struct Unquoted {
+struct UnquotedCommand {
   std::string line{};  ///< correct command line, quoted: 'sort -r f'
   std::string tip{};   ///< message: "if '-r' belongs to 'sort', quote the command: 'sort -r f'"
   std::string note{};  ///< message before the first run; empty if the words may be right
@@ -111,9 +111,10 @@ struct RunOptions {
 
 /// The commands, and the conditions under which they run.
 struct CommandOptions {
-  std::vector<std::string> texts;    ///< commands as typed, the reference first
-  std::vector<std::string> names;    ///< at most as many as texts; an empty name means the text
-  std::optional<Unquoted> unquoted;  ///< set if quotes around a command were probably forgotten
+  std::vector<std::string> texts;  ///< commands as typed, the reference first
+  std::vector<std::string> names;  ///< at most as many as texts; an empty name means the text
+  std::optional<UnquotedCommand>
+      unquoted;  ///< set if quotes around a command were probably forgotten
   std::optional<Shell> shell;
   std::vector<ParameterOption> parameters;  ///< in the order typed
   // Each of the following is given once for all commands, or once per command.

@@ -155,13 +155,13 @@ std::string quoted_command(WordSpan words) {
 
 /// A command of one bare word with a short option directly after it, as in "lauka sort -r f":
 /// probably a command whose quotes were forgotten.
-struct Forgotten {
-  Unquoted quotes;
+struct ForgottenQuotes {
+  UnquotedCommand quotes;
   std::optional<Error> refusal;  ///< set if the option must not be taken as lauka's own
 };
 
 /// Describes the command at the beginning of `words`, which ends at the first long option of lauka.
-Forgotten forgotten_in(WordSpan words) {
+ForgottenQuotes forgotten_in(WordSpan words) {
   const auto ends = [](const std::string& word) { return word == "--" || is_option(word); };
   const auto end = std::ranges::find_if(
       words, [&](const std::string& word) { return word.starts_with("--") && ends(word); });
@@ -169,7 +169,7 @@ Forgotten forgotten_in(WordSpan words) {
       quoted_command(words.first(static_cast<std::size_t>(end - words.begin())));
   const std::string program = cited(words[0]);
   const OptionWord read = read_option_word(words[1]);
-  Forgotten found;
+  ForgottenQuotes found;
   if (const OptionInfo* harmful = harmful_option(words.subspan(1)); harmful != nullptr)
     found.refusal = Error{fmt::format("'-{}' after {} would be lauka's --{}", harmful->letter,
                                       program, harmful->name),
@@ -232,15 +232,15 @@ std::optional<Error> likely_slip(WordSpan words) {
 
 /// Describes the command after "--" if its second word looks like an option of that command. Used
 /// only in the message about a word that cannot be run, because nothing else was misread.
-std::optional<Forgotten> forgotten_after_dashes(WordSpan words) {
+std::optional<ForgottenQuotes> forgotten_after_dashes(WordSpan words) {
   if (words.size() < 2 || !is_single_word(words[0]) || !words[1].starts_with('-'))
     return std::nullopt;
-  return Forgotten{.quotes = {.line = quoted_command(words)}, .refusal = std::nullopt};
+  return ForgottenQuotes{.quotes = {.line = quoted_command(words)}, .refusal = std::nullopt};
 }
 
 /// Finds the first command whose quotes were probably forgotten; nullopt if there is none, or no
 /// command is measured.
-std::optional<Forgotten> forgotten_quotes(WordSpan words) {
+std::optional<ForgottenQuotes> forgotten_quotes(WordSpan words) {
   const auto asks = [](const OptionInfo* option) { return option->traits.scope == Scope::Call; };
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     if (words[i] == "--") return forgotten_after_dashes(words.subspan(i + 1));

@@ -40,7 +40,7 @@ Result<OwnMetric> own_metric(const Given& given, const char* example) {
 }
 
 constexpr std::string_view kExample = "write, for example, P=0-3,E=4-7";
-constexpr std::size_t kLongestName = 16;
+constexpr std::size_t kMaxKindName = 16;
 
 /// Splits into "P=0-3,8" and "E=4-7": a comma before NAME= begins another kind, other commas
 /// separate CPUs.
@@ -58,7 +58,7 @@ std::vector<std::string> split_kinds(std::string_view text) {
 }
 
 bool is_name(std::string_view name) {
-  return !name.empty() && name.size() <= kLongestName && is_letter(name.front()) &&
+  return !name.empty() && name.size() <= kMaxKindName && is_letter(name.front()) &&
          std::ranges::all_of(
              name, [](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_'; });
 }
@@ -155,7 +155,7 @@ Result<Condition> condition(const Given& given) {
                            "write a percentage as 5, a time as 200ms, 5s or 2min, a size as 64MiB, "
                            "a count as 10K"});
   if (unit == nullptr) {
-    const auto percent = percentage(Given{given.option, limit}, kLowestLimit, kHighestLimit);
+    const auto percent = percentage(Given{given.option, limit}, kMinGateLimit, kMaxGateLimit);
     if (!percent) return percent.error();
     gate.limit_percent = *percent;
     return gate;

@@ -33,11 +33,11 @@ Result<double> percentage(const Given& given, Limit low, Limit high);
 Result<double> fraction(const Given& given, Limit low, Limit high);
 
 /// Limits of a gate in percent. At -100 the candidate would take no time at all.
-inline constexpr Limit kLowestLimit{-100.0, false};
-inline constexpr Limit kHighestLimit{1e6, true};
+inline constexpr Limit kMinGateLimit{-100.0, false};
+inline constexpr Limit kMaxGateLimit{1e6, true};
 
 /// Reads a gate, METRIC > LIMIT or METRIC < LIMIT, with optional blanks. LIMIT is a percentage from
-/// kLowestLimit to kHighestLimit, with or without %, or a positive number with a unit (200ms,
+/// kMinGateLimit to kMaxGateLimit, with or without %, or a positive number with a unit (200ms,
 /// 64MiB, 5M). The last < or > separates, because an event's name may contain one.
 Result<Condition> condition(const Given& given);
 

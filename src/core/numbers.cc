@@ -160,20 +160,20 @@ Result<std::chrono::nanoseconds> parse_duration(std::string_view text) {
   if (!is_decimal(number, false) || unit == kTimeUnits.end())
     return Error{"is not a time", "write 5s, 500ms or 2m (a bare number is seconds)"};
   const double nanoseconds = std::round(std::strtod(number.c_str(), nullptr) * unit->nanoseconds);
-  if (nanoseconds < 1.0 || nanoseconds > static_cast<double>(kLongestDuration.count()))
+  if (nanoseconds < 1.0 || nanoseconds > static_cast<double>(kMaxDuration.count()))
     return Error{"is out of range", "write a time above 0 and at most 8760h"};
   return std::chrono::nanoseconds(static_cast<std::int64_t>(nanoseconds));
 }
 
 std::string exact_duration(std::chrono::nanoseconds duration) {
-  struct Named {
+  struct UnitName {
     std::int64_t nanoseconds;
     std::string_view suffix;
   };
-  constexpr std::array<Named, 4> units{
+  constexpr std::array<UnitName, 4> units{
       {{1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "µs"}, {1, "ns"}}};
   const std::int64_t count = duration.count();
-  const auto* const unit = std::find_if(units.begin(), units.end() - 1, [&](const Named& named) {
+  const auto* const unit = std::find_if(units.begin(), units.end() - 1, [&](const UnitName& named) {
     return count >= named.nanoseconds;
   });
   const std::string whole = fmt::format("{}", count / unit->nanoseconds);

@@ -50,10 +50,10 @@ Result<std::vector<std::string>> list_decimals(std::string_view from, std::strin
                                                std::string_view by, std::size_t most);
 
 /// The longest time that users can type: a year, so that multiples of it fit into 64 bits.
-inline constexpr std::chrono::nanoseconds kLongestDuration = std::chrono::hours(8760);
+inline constexpr std::chrono::nanoseconds kMaxDuration = std::chrono::hours(8760);
 
 /// Reads a time: a decimal number without sign, and a unit (ns, us, ms, s, m, h; without a unit:
-/// seconds). The time must be positive and at most kLongestDuration.
+/// seconds). The time must be positive and at most kMaxDuration.
 Result<std::chrono::nanoseconds> parse_duration(std::string_view text);
 
 /// Writes a time without rounding, in the largest unit that keeps it short: "2s", "1.5s", "500ms".

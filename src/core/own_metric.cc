@@ -16,9 +16,9 @@ namespace lauka {
 
 namespace {
 
-constexpr std::size_t kLongestName = 100;
-constexpr std::size_t kLongestUnit = 20;
-constexpr std::size_t kLongestNumber = 400;
+constexpr std::size_t kMaxNameBytes = 100;
+constexpr std::size_t kMaxUnitBytes = 20;
+constexpr std::size_t kMaxNumberBytes = 400;
 
 std::size_t digits_at(std::string_view text, std::size_t from) {
   std::size_t end = from;
@@ -64,7 +64,7 @@ std::optional<Combine> parse_combine(std::string_view word) {
 }
 
 constexpr const char* kExample = "write, for example, 'mpki=1000*cache-misses/instructions'";
-constexpr std::size_t kLongest = 10'000;  // the longest expression, in characters
+constexpr std::size_t kMaxExpressionBytes = 10'000;  // the longest expression, in characters
 
 bool is_of_name(char c) {
   return is_letter(c) || is_digit(c) || c == '_' || c == '.' || c == ':';
@@ -96,7 +96,7 @@ class ExpressionParser {
   explicit ExpressionParser(std::string_view text) : rest_(text) {}
 
   Result<Expression> parse() {
-    if (rest_.size() > kLongest) return Error{"is too long", "divide it into several"};
+    if (rest_.size() > kMaxExpressionBytes) return Error{"is too long", "divide it into several"};
     for (skip_blanks(); !rest_.empty(); skip_blanks()) {
       auto taken = expects_operand_ ? take_operand() : take_operation();
       if (!taken) return taken.error();
@@ -204,7 +204,7 @@ class ExpressionParser {
 /// True if `word` can be a unit: it is "1", or has no blanks, digits or any of , = : ( ).
 bool is_unit_word(std::string_view word) {
   if (word == "1") return true;
-  return !word.empty() && word.size() <= kLongestUnit && one_line(word) == word &&
+  return !word.empty() && word.size() <= kMaxUnitBytes && one_line(word) == word &&
          word.find_first_of(" \t,=:()0123456789") == std::string_view::npos;
 }
 
@@ -231,7 +231,7 @@ OwnUnit parse_own_unit(std::string_view word) {
 }
 
 bool is_own_name(std::string_view name) {
-  return !name.empty() && name.size() <= kLongestName &&
+  return !name.empty() && name.size() <= kMaxNameBytes &&
          (is_letter(name.front()) || name.front() == '_') && std::ranges::all_of(name, [](char c) {
            return is_letter(c) || is_digit(c) ||
                   std::string_view("_.-/%").find(c) != std::string_view::npos;
@@ -271,7 +271,7 @@ Result<OwnMetric> parse_own_metric(std::string_view head) {
 Result<double> parse_own_value(std::string_view text, const OwnUnit& unit) {
   text = trimmed(text);
   std::string plain;
-  const std::size_t end = text.size() > kLongestNumber ? 0 : read_number(text, plain);
+  const std::size_t end = text.size() > kMaxNumberBytes ? 0 : read_number(text, plain);
   if (end == 0) return Error{"is not a number", "write it as 1234.5, 1,234.5 or 1.2e6"};
   const std::string_view word = trimmed(text.substr(end));
   double size = unit.size;

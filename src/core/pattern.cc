@@ -11,7 +11,7 @@
 namespace lauka {
 namespace {
 
-constexpr std::size_t kLongestPattern = 10'000;
+constexpr std::size_t kMaxPatternBytes = 10'000;
 constexpr std::uint32_t kMaxSteps = 200'000;  // largest number of steps from one starting offset
 constexpr std::uint32_t kMaxDepth = 10'000;
 constexpr std::uint32_t kMaxHeap = 4096;  // KiB
@@ -57,7 +57,7 @@ Error too_hard() {
 Result<Pattern> Pattern::compile(std::string_view text, Groups wanted) {
   const CompileContext context(pcre2_compile_context_create(nullptr), &pcre2_compile_context_free);
   if (!context) return no_memory();
-  pcre2_set_max_pattern_length(context.get(), kLongestPattern);
+  pcre2_set_max_pattern_length(context.get(), kMaxPatternBytes);
   pcre2_set_newline(context.get(), PCRE2_NEWLINE_ANYCRLF);
   constexpr std::uint32_t options = PCRE2_MULTILINE | PCRE2_NEVER_UTF | PCRE2_NEVER_UCP |
                                     PCRE2_NEVER_BACKSLASH_C | PCRE2_USE_OFFSET_LIMIT;

@@ -266,23 +266,23 @@ std::string_view nearest(std::string_view typed, std::span<const std::string_vie
 
 std::vector<std::string> nearest_names(std::string_view name,
                                        std::span<const std::string> candidates) {
-  struct Near {
+  struct SimilarName {
     std::size_t distance;
     bool has_it_whole;
     std::string name;
   };
   const std::string wanted = lower_case(name);
   const std::size_t farthest = std::max<std::size_t>(2, wanted.size() / 3);
-  std::vector<Near> near;
+  std::vector<SimilarName> near;
   for (const std::string& candidate : candidates) {
     const std::string lowered = lower_case(candidate);
     const bool whole = wanted.size() >= 4 && lowered.find(wanted) != std::string::npos;
     const std::size_t distance = edit_distance(wanted, lowered);
     if (whole || distance <= farthest) near.push_back({distance, whole, candidate});
   }
-  std::ranges::stable_sort(near, {}, &Near::distance);
+  std::ranges::stable_sort(near, {}, &SimilarName::distance);
   std::vector<std::string> names;
-  for (Near& one : near) {
+  for (SimilarName& one : near) {
     if (names.size() == 3) break;
     // If there is a similar name, dissimilar names do not help.
     if (!one.has_it_whole && one.distance > near.front().distance + 1) continue;

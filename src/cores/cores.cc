@@ -152,8 +152,8 @@ Error one_kind_only(const std::string& option) {
           "leave it out, or name the kinds with --core-kinds"};
 }
 
-Result<Decided> decide_on_linux(const CoreRequest& wanted, const os::LinuxCalls& calls) {
-  Decided decided;
+Result<CoreDecision> decide_on_linux(const CoreRequest& wanted, const os::LinuxCalls& calls) {
+  CoreDecision decided;
   if (wanted.by_hand.empty()) {
     auto [kinds, why_none] = find_kinds(calls);
     decided.kinds = std::move(kinds);
@@ -183,14 +183,14 @@ Result<Decided> decide_on_linux(const CoreRequest& wanted, const os::LinuxCalls&
   return decided;
 }
 
-Result<Decided> decide_on_mac(const CoreRequest& wanted, const os::DarwinCalls& calls) {
+Result<CoreDecision> decide_on_mac(const CoreRequest& wanted, const os::DarwinCalls& calls) {
   if (!wanted.by_hand.empty()) return not_on_this_system(wanted);
-  Decided decided;
+  CoreDecision decided;
   decided.kinds.resize(level_names(calls).size());
   if (decided.kinds.size() < 2) {
     if (wanted.prefer != CorePreference::Any)
       return Error{"--cores: this machine has one kind of core", "leave it out"};
-    return wanted.min_share ? one_kind_only("--min-p-share") : Result<Decided>(Decided{});
+    return wanted.min_share ? one_kind_only("--min-p-share") : Result<CoreDecision>(CoreDecision{});
   }
   name_by_rank(decided.kinds);
   for (const CoreKind& kind : decided.kinds) decided.use.timed.push_back(kind.name);
@@ -254,13 +254,13 @@ Result<Cpus> choose_cpus(CorePreference prefer, const CoreKinds& kinds,
   return both;
 }
 
-Result<Decided> decide(const CoreRequest& wanted, const os::LinuxCalls* linux,
-                       const os::DarwinCalls* darwin) {
+Result<CoreDecision> decide(const CoreRequest& wanted, const os::LinuxCalls* linux,
+                            const os::DarwinCalls* darwin) {
   if (linux != nullptr) return decide_on_linux(wanted, *linux);
   if (darwin != nullptr) return decide_on_mac(wanted, *darwin);
   const bool wants_nothing =
       wanted.by_hand.empty() && !wanted.min_share && wanted.prefer == CorePreference::Any;
-  return wants_nothing ? Result<Decided>(Decided{}) : not_on_this_system(wanted);
+  return wants_nothing ? Result<CoreDecision>(CoreDecision{}) : not_on_this_system(wanted);
 }
 
 namespace {
@@ -305,7 +305,7 @@ class TimedCounting : public engine::Counting {
  public:
   /// `has_unsplit`: CoreUse::has_unsplit. `uncounted`: commands without counters, and so without
   /// times.
-  TimedCounting(std::unique_ptr<engine::Counting> inner, const Decided& decided,
+  TimedCounting(std::unique_ptr<engine::Counting> inner, const CoreDecision& decided,
                 const std::set<std::size_t>& uncounted, bool has_unsplit)
       : inner_(std::move(inner)),
         decided_(decided),
@@ -355,7 +355,7 @@ class TimedCounting : public engine::Counting {
   }
 
   std::unique_ptr<engine::Counting> inner_;
-  const Decided& decided_;
+  const CoreDecision& decided_;
   const std::set<std::size_t>& uncounted_;
   std::size_t columns_;
   std::size_t inner_counters_;
@@ -364,7 +364,7 @@ class TimedCounting : public engine::Counting {
 /// On Linux: times from the counters of the core kinds, or else from clocks.
 class ClockedCounting final : public TimedCounting {
  public:
-  ClockedCounting(std::unique_ptr<engine::Counting> inner, const Decided& decided,
+  ClockedCounting(std::unique_ptr<engine::Counting> inner, const CoreDecision& decided,
                   const std::set<std::size_t>& uncounted, const Clocks& clocks,
                   const perf::Situation& situation)
       : TimedCounting(std::move(inner), decided, uncounted, false),
@@ -411,7 +411,7 @@ class ClockedCounting final : public TimedCounting {
 /// On macOS: times from polling the run.
 class PolledCounting final : public TimedCounting {
  public:
-  PolledCounting(std::unique_ptr<engine::Counting> inner, const Decided& decided,
+  PolledCounting(std::unique_ptr<engine::Counting> inner, const CoreDecision& decided,
                  const std::set<std::size_t>& uncounted, const os::DarwinCalls& calls)
       : TimedCounting(std::move(inner), decided, uncounted, true), poll_(calls, kinds().size()) {}
 
@@ -439,8 +439,8 @@ class PolledCounting final : public TimedCounting {
 class CoreTimeEngine final : public engine::EngineAround {
  public:
   /// Either `linux` or `darwin` is null.
-  CoreTimeEngine(std::unique_ptr<CounterEngine> inner, Decided decided, const os::LinuxCalls* linux,
-                 const os::DarwinCalls* darwin)
+  CoreTimeEngine(std::unique_ptr<CounterEngine> inner, CoreDecision decided,
+                 const os::LinuxCalls* linux, const os::DarwinCalls* darwin)
       : EngineAround(std::move(inner)),
         decided_(std::move(decided)),
         linux_(linux),
@@ -479,7 +479,7 @@ class CoreTimeEngine final : public engine::EngineAround {
   }
 
  private:
-  Decided decided_;
+  CoreDecision decided_;
   const os::LinuxCalls* linux_;
   const os::DarwinCalls* darwin_;
   std::set<std::size_t> uncounted_;  // commands (indices) that lose their counters at exec
@@ -607,8 +607,8 @@ LevelTimes RunPoll::times_of_threads(int pid, Process& process) const {
   return living;
 }
 
-Polled RunPoll::result() const {
-  Polled polled{LevelTimes(levels_), LevelTimes(levels_)};
+PollResult RunPoll::result() const {
+  PollResult polled{LevelTimes(levels_), LevelTimes(levels_)};
   for (const auto& [known, process] : seen_) {
     LevelTimes& sum = known.pid == root_ ? polled.own : polled.descendants;
     for (std::size_t level = 0; level < process.times.size(); ++level)
@@ -623,7 +623,7 @@ Polled RunPoll::result() const {
   return polled;
 }
 
-CoreTimes mac_times(const std::optional<os::KernelTotals>& totals, const Polled& polled,
+CoreTimes mac_times(const std::optional<os::KernelTotals>& totals, const PollResult& polled,
                     std::uint64_t reaped_ns) {
   if (!totals) return {};
   const std::uint64_t own = totals->user_ns + totals->system_ns;
@@ -641,7 +641,7 @@ CoreTimes mac_times(const std::optional<os::KernelTotals>& totals, const Polled&
 }
 
 std::unique_ptr<engine::CounterEngine> with_core_time(std::unique_ptr<engine::CounterEngine> engine,
-                                                      const Decided& decided,
+                                                      const CoreDecision& decided,
                                                       const os::LinuxCalls* linux,
                                                       const os::DarwinCalls* darwin) {
   if (decided.use.timed.empty() || (linux == nullptr && darwin == nullptr)) return engine;

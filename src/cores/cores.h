@@ -52,7 +52,7 @@ struct CoreRequest {
 };
 
 /// A session's treatment of core kinds.
-struct Decided {
+struct CoreDecision {
   CoreKinds kinds{};
   CoreUse use{};
   std::string note{};  ///< one line: why times are missing although there are several core kinds;
@@ -61,8 +61,8 @@ struct Decided {
 
 /// Decides how a session treats core kinds. Refuses wishes that cannot be met on this machine.
 /// `linux` or `darwin` is null on the other system.
-Result<Decided> decide(const CoreRequest& wanted, const os::LinuxCalls* linux,
-                       const os::DarwinCalls* darwin = nullptr);
+Result<CoreDecision> decide(const CoreRequest& wanted, const os::LinuxCalls* linux,
+                            const os::DarwinCalls* darwin = nullptr);
 
 /// Adds times by core kind (EventSet::core_times) to the counts of `engine`, after them, in each
 /// pass that is not simulated. On Linux they are exact: times of the counters of all core kinds if
@@ -71,7 +71,7 @@ Result<Decided> decide(const CoreRequest& wanted, const os::LinuxCalls* linux,
 /// (CoreUse::min_share) is repeated, at most three times. Returns `engine` itself if no times are
 /// wanted.
 std::unique_ptr<engine::CounterEngine> with_core_time(std::unique_ptr<engine::CounterEngine> engine,
-                                                      const Decided& decided,
+                                                      const CoreDecision& decided,
                                                       const os::LinuxCalls* linux,
                                                       const os::DarwinCalls* darwin = nullptr);
 
@@ -113,7 +113,7 @@ class Clocks {
 using LevelTimes = std::vector<std::uint64_t>;
 
 /// The result of polling a run that has ended.
-struct Polled {
+struct PollResult {
   LevelTimes own;                  ///< times of the command's own process: a lower bound
   LevelTimes descendants;          ///< times of all descendants that were seen: a lower bound
   std::uint64_t of_reaped_ns = 0;  ///< nanoseconds of `descendants` that have ended
@@ -134,7 +134,7 @@ class RunPoll final : public os::RunWatch {
   std::chrono::nanoseconds interval() const override { return std::chrono::milliseconds(10); }
 
   /// Returns the sums, once the run has ended.
-  Polled result() const;
+  PollResult result() const;
 
  private:
   /// Identifies a process even if its id is reused, because the other process started later.
@@ -167,7 +167,7 @@ class RunPoll final : public os::RunWatch {
 /// Returns the times of a run on macOS, from the kernel's totals of the ended command and from
 /// polling its descendants. `reaped_ns`: CPU time of the command and of the descendants it waited
 /// for.
-CoreTimes mac_times(const std::optional<os::KernelTotals>& totals, const Polled& polled,
+CoreTimes mac_times(const std::optional<os::KernelTotals>& totals, const PollResult& polled,
                     std::uint64_t reaped_ns);
 
 }  // namespace lauka::cores

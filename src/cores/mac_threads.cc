@@ -91,14 +91,14 @@ class MacStream final : public ThreadStream {
     SeenMoves moves;
     bool was_seen = true;
   };
-  struct Watched {
+  struct WatchedProcess {
     std::int32_t process;
     std::map<std::uint64_t, Thread> threads;
   };
 
   bool read_process(std::size_t place, nanoseconds now,
                     std::vector<ThreadSample>& samples) override {
-    Watched& process = watched_[place];
+    WatchedProcess& process = watched_[place];
     for (auto& [id, thread] : process.threads) thread.was_seen = false;
     const ThreadIds threads = thread_ids(calls_, process.process);
     for (const std::uint64_t id : threads.ids) {
@@ -125,7 +125,8 @@ class MacStream final : public ThreadStream {
 
   /// Adds final samples of threads that have ended. Their last counts are lost, so the work since
   /// the previous reading is unknown.
-  void end_unseen(Watched& process, nanoseconds now, std::vector<ThreadSample>& samples) const {
+  void end_unseen(WatchedProcess& process, nanoseconds now,
+                  std::vector<ThreadSample>& samples) const {
     for (auto thread = process.threads.begin(); thread != process.threads.end();) {
       if (thread->second.was_seen) {
         ++thread;
@@ -176,7 +177,7 @@ class MacStream final : public ThreadStream {
   const os::DarwinCalls& calls_;
   os::Timebase base_;
   bool since_birth_;
-  std::vector<Watched> watched_;
+  std::vector<WatchedProcess> watched_;
   bool was_counted_ = false;
 };
 

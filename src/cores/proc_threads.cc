@@ -443,7 +443,7 @@ class ProcStream final : public ThreadStream {
     std::optional<AttachedThread> counters{};
     std::vector<ThreadPart> counted{};  ///< counters' parts at the previous reading
   };
-  struct Watched {
+  struct WatchedProcess {
     std::int32_t process;
     std::string folder;
     std::map<std::string, Thread> threads;
@@ -459,7 +459,7 @@ class ProcStream final : public ThreadStream {
 
   bool read_process(std::size_t place, nanoseconds now,
                     std::vector<ThreadSample>& samples) override {
-    Watched& process = watched_[place];
+    WatchedProcess& process = watched_[place];
     for (auto thread = process.threads.begin(); thread != process.threads.end();) {
       const auto times = times_in(thread->second.schedstat->read(room_));
       samples.push_back(make_sample(process.process, thread->first, thread->second, now));
@@ -485,7 +485,7 @@ class ProcStream final : public ThreadStream {
   }
 
   /// Begins a new thread. All its work so far is new, unless this is the first call.
-  void begin(Watched& process, const std::string& id, nanoseconds now,
+  void begin(WatchedProcess& process, const std::string& id, nanoseconds now,
              std::vector<ThreadSample>& samples) {
     Thread thread;
     const std::string folder = process.folder + "/" + id;
@@ -565,7 +565,7 @@ class ProcStream final : public ThreadStream {
   const os::LinuxCalls& calls_;
   ThreadCounting counting_;
   std::map<std::uint32_t, std::size_t> kind_of_cpu_;
-  std::vector<Watched> watched_;
+  std::vector<WatchedProcess> watched_;
   std::optional<std::string> why_not_attached_;
   std::string room_;
 };

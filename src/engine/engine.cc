@@ -473,12 +473,12 @@ Result<kperf::KpepDatabase> load_database(const OnMacos& here, const kperf::Kern
 
 /// Chooses an engine on macOS. Without root or counters, Auto counts the kernel's totals of each
 /// process.
-Result<Chosen> choose_on_macos(Choice choice, bool user_only, const OnMacos& here) {
+Result<ChosenEngine> choose_on_macos(Choice choice, bool user_only, const OnMacos& here) {
   const kperf::Kernel kernel(*here.calls);
   auto database = load_database(here, kernel);
   Error why;
   if (!kernel.has_counters()) {
-    why = kperf::explain_refusal(kperf::Asked::Count, ENOENT, kernel);
+    why = kperf::explain_refusal(kperf::KernelRequest::Count, ENOENT, kernel);
   } else if (!database) {
     why = database.error();
   } else {
@@ -488,16 +488,17 @@ Result<Chosen> choose_on_macos(Choice choice, bool user_only, const OnMacos& her
     const bool may_do_without =
         choice == Choice::Auto && here.launcher != nullptr && here.strategy == StrategyChoice::Auto;
     if (engine && may_do_without)
-      return Chosen{kperf::make_kperf_or_totals(*std::move(engine), *std::move(database)), {}};
-    if (engine) return Chosen{*std::move(engine), {}};
+      return ChosenEngine{kperf::make_kperf_or_totals(*std::move(engine), *std::move(database)),
+                          {}};
+    if (engine) return ChosenEngine{*std::move(engine), {}};
     why = engine.error();
   }
   if (choice == Choice::Kperf) return why.prefixed("--engine kperf");
   if (!kernel.has_counters() && here.launcher != nullptr)
-    return Chosen{make_none_engine(why), why.line()};
+    return ChosenEngine{make_none_engine(why), why.line()};
   std::optional<kperf::KpepDatabase> known;
   if (database) known = *std::move(database);
-  return Chosen{kperf::make_totals_engine(why, std::move(known)), why.line()};
+  return ChosenEngine{kperf::make_totals_engine(why, std::move(known)), why.line()};
 }
 
 /// True if the engine can work on this system.
@@ -506,11 +507,12 @@ bool is_meant(Choice choice, const os::LinuxCalls* linux, const OnMacos& macos) 
   return choice != Choice::Perf || linux != nullptr;
 }
 
-Chosen without_counters(const Error& why) {
-  return Chosen{make_none_engine(why),
-                fmt::format("no hardware counters: {}; or --engine cachegrind counts instructions "
-                            "by simulation",
-                            why.line())};
+ChosenEngine without_counters(const Error& why) {
+  return ChosenEngine{
+      make_none_engine(why),
+      fmt::format("no hardware counters: {}; or --engine cachegrind counts instructions "
+                  "by simulation",
+                  why.line())};
 }
 
 EngineFacts missing(Choice engine, const Error& error) {
@@ -530,15 +532,15 @@ EngineFacts make_facts(Choice choice, CounterEngine& engine) {
 
 }  // namespace
 
-Result<Chosen> choose(Choice choice, bool user_only, const os::LinuxCalls* calls,
-                      const CoreKinds& kinds, const std::optional<User>& user,
-                      const OnMacos& macos) {
+Result<ChosenEngine> choose(Choice choice, bool user_only, const os::LinuxCalls* calls,
+                            const CoreKinds& kinds, const std::optional<User>& user,
+                            const OnMacos& macos) {
   if (!is_meant(choice, calls, macos))
     return Error{fmt::format("--engine {} works on {} only", row_of(choice).name,
                              choice == Choice::Kperf ? "macOS" : "Linux"),
                  "leave it out"};
   const auto chosen_perf = [&] {
-    return Chosen{perf::make_perf_engine(*calls, user_only, kinds), std::nullopt};
+    return ChosenEngine{perf::make_perf_engine(*calls, user_only, kinds), std::nullopt};
   };
   switch (choice) {
     case Choice::Kperf:
@@ -556,11 +558,11 @@ Result<Chosen> choose(Choice choice, bool user_only, const os::LinuxCalls* calls
         return Error{
             fmt::format("--engine {} needs Valgrind, which is not in PATH", row_of(choice).name),
             "install the package valgrind (Debian, Ubuntu: apt-get install valgrind)"};
-      return Chosen{valgrind::make_valgrind_engine(choice, *std::move(valgrind), user),
-                    std::nullopt};
+      return ChosenEngine{valgrind::make_valgrind_engine(choice, *std::move(valgrind), user),
+                          std::nullopt};
     }
     case Choice::None:
-      return Chosen{make_none_engine(std::nullopt), std::nullopt};
+      return ChosenEngine{make_none_engine(std::nullopt), std::nullopt};
     case Choice::Auto:
       break;
   }

@@ -244,7 +244,7 @@ Result<EventIndices> competing(std::size_t count, const Fits& fits);
 using Choice = EngineChoice;
 
 /// The engine of a session. `note` says what is missing if Auto found no hardware counters.
-struct Chosen {
+struct ChosenEngine {
   std::unique_ptr<CounterEngine> engine;
   std::optional<std::string> note;
 };
@@ -265,10 +265,11 @@ struct OnMacos {
 /// engine that was named but does not work is an error with its remedy. `calls`: null if this is
 /// not Linux. `kinds`: the machine's core kinds. `user`: who runs the commands (nullopt: lauka's
 /// own user).
-Result<Chosen> choose(Choice choice, bool user_only,
-                      const os::LinuxCalls* calls = os::linux_calls(), const CoreKinds& kinds = {},
-                      const std::optional<User>& user = std::nullopt,
-                      const OnMacos& macos = OnMacos{});
+Result<ChosenEngine> choose(Choice choice, bool user_only,
+                            const os::LinuxCalls* calls = os::linux_calls(),
+                            const CoreKinds& kinds = {},
+                            const std::optional<User>& user = std::nullopt,
+                            const OnMacos& macos = OnMacos{});
 
 /// Tries each engine for this system, for --check.
 std::vector<EngineFacts> try_engines(bool user_only,

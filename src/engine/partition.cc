@@ -15,7 +15,7 @@ using Bins = std::vector<Bin>;
 
 // The largest number of units for which all divisions are tried: at most 1023 sets to ask the
 // kernel about.
-constexpr std::size_t kFewUnits = 10;
+constexpr std::size_t kMaxUnitsTried = 10;
 
 /// Asks each question once. After the first error, which is kept, nothing fits.
 class Oracle {
@@ -54,7 +54,7 @@ class Division {
     Bins bins;
     for (std::size_t unit = 0; unit < units_.size(); ++unit)
       if (!make_room(bins, unit)) bins.push_back({unit});
-    while (units_.size() <= kFewUnits && bins.size() > 1) {
+    while (units_.size() <= kMaxUnitsTried && bins.size() > 1) {
       Bins fewer(bins.size() - 1);
       if (!place_all(fewer, 0)) break;
       bins = std::move(fewer);
@@ -122,7 +122,7 @@ class Division {
     return true;
   }
 
-  /// Places `unit` and all later units in every possible way until all fit, at most kFewUnits
+  /// Places `unit` and all later units in every possible way until all fit, at most kMaxUnitsTried
   /// levels deep.
   bool place_all(Bins& bins, std::size_t unit) {
     if (unit == units_.size()) return true;

@@ -12,7 +12,7 @@ namespace {
 constexpr double kShareOfEarly = 0.04;
 constexpr std::size_t kFirstEarly = 10;
 constexpr std::size_t kMaxEarlyLooks = 20;
-constexpr std::size_t kSmallestPower = 1000;  // 2^-1000 is below any level, and not yet 0
+constexpr std::size_t kMaxHalvings = 1000;  // 2^-1000 is below any level, and not yet 0
 
 /// Returns `first` * 2^(step / 2), rounded up; the subtrahend prevents that 10 * 2 becomes 21.
 std::size_t grown(std::size_t first, std::size_t step) {
@@ -50,7 +50,7 @@ double p_late(double error, std::size_t early_looks) {
 }
 
 bool ranks_can_speak(std::size_t rounds, double level) {
-  return std::ldexp(1.0, -static_cast<int>(std::min(rounds, kSmallestPower))) <=
+  return std::ldexp(1.0, -static_cast<int>(std::min(rounds, kMaxHalvings))) <=
          kShareOfRanks * level;
 }
 

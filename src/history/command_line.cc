@@ -81,13 +81,14 @@ po::typed_value<T>* kept_in(T& place, const char* name) {
   return po::value<T>(&place)->value_name(name);
 }
 
-struct Typed {
+struct TypedRequest {
   Request request{};
   std::string against{};
   std::string fail_if_worse{};
 };
 
-void add_of_command(po::options_description& options, const CommandInfo& command, Typed& to) {
+void add_of_command(po::options_description& options, const CommandInfo& command,
+                    TypedRequest& to) {
   Request& request = to.request;
   auto add = options.add_options();
   if (command.action == Action::List)
@@ -112,7 +113,7 @@ void add_of_command(po::options_description& options, const CommandInfo& command
         "all sessions that began before: 2026-11-22, UTC");
 }
 
-po::options_description make_options(const CommandInfo& command, Typed& to) {
+po::options_description make_options(const CommandInfo& command, TypedRequest& to) {
   po::options_description options;
   Request& request = to.request;
   auto add = options.add_options();
@@ -186,7 +187,7 @@ cli::CommandDescription described(const CommandInfo& command) {
                               .purpose = command.purpose,
                               .values = find_value_words(command.words),
                               .groups = {{""}}};
-  Typed unused;
+  TypedRequest unused;
   const po::options_description options = make_options(command, unused);
   for (const auto& option : options.options())
     all.groups.front().options.push_back(described(*option));
@@ -246,7 +247,7 @@ Result<Against> parse_against(const std::string& text) {
   return Error{"--against " + cited(text) + " is unknown", "write anchor, reference or nothing"};
 }
 
-Result<void> check_forgotten(const CommandInfo& command, const Forgotten& what) {
+Result<void> check_forgotten(const CommandInfo& command, const ForgetRequest& what) {
   const std::array given = {what.session.empty(), what.commit.empty(), what.before.empty()};
   if (std::ranges::count(given, false) == 1) return {};
   return wrong(&command, "'forget' takes one of SESSION, --commit and --before");
@@ -302,7 +303,7 @@ void complete(Request& request) {
 }
 
 Result<Request> parse_command(const CommandInfo& command, std::span<const std::string> arguments) {
-  Typed typed;
+  TypedRequest typed;
   typed.request.action = command.action;
   typed.request.wanted.last = command.last;
   po::options_description options = make_options(command, typed);

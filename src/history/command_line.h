@@ -34,7 +34,7 @@ struct Request {
   std::vector<std::string> words{};  ///< files, a benchmark or a step, depending on `action`
   Wanted wanted{};
   Against against = Against::Usual;
-  Forgotten forgotten{};
+  ForgetRequest forgotten{};
   bool benchmarks = false;  ///< true: list benchmarks; false: list sessions
   std::string note{};
   std::string

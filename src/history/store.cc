@@ -199,7 +199,7 @@ Result<TimeOfDay> parse_date(const std::string& text) {
   return time;
 }
 
-Result<std::string> make_condition(Database& database, const Forgotten& what,
+Result<std::string> make_condition(Database& database, const ForgetRequest& what,
                                    std::vector<std::string>& texts) {
   if (!what.before.empty()) {
     const auto time = parse_date(what.before);
@@ -650,7 +650,7 @@ Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
   return added;
 }
 
-Result<std::size_t> forget(Database& database, const Forgotten& what) {
+Result<std::size_t> forget(Database& database, const ForgetRequest& what) {
   std::vector<std::string> texts;
   const auto condition = make_condition(database, what, texts);
   if (!condition) return condition.error();
@@ -691,7 +691,7 @@ Result<SessionRecord> record_in(const std::string& file) {
 }
 
 // Reading a file takes longer than storing it: a few files per processor are read ahead.
-Result<Added> Adder::add(std::span<const std::string> files) {
+Result<AddResult> Adder::add(std::span<const std::string> files) {
   const std::size_t ahead = std::clamp(std::thread::hardware_concurrency(), 1U, kMaxReaders) + 1;
   std::deque<std::future<std::vector<Result<SessionRecord>>>> reading;
   for (std::size_t begun = 0, next = 0; next < files.size();) {

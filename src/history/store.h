@@ -136,7 +136,7 @@ class Store {
 Result<SessionRecord> record_in(const std::string& file);
 
 /// The result of adding files.
-struct Added {
+struct AddResult {
   std::size_t sessions = 0;
   std::size_t there = 0;  ///< number of sessions that the database already had
   std::size_t bad = 0;    ///< number of files that could not be read
@@ -151,7 +151,7 @@ class Adder {
 
   /// Adds `files`. The error, about the database, is a predicate; the caller adds the subject.
   /// Files that were added before the error stay.
-  Result<Added> add(std::span<const std::string> files);
+  Result<AddResult> add(std::span<const std::string> files);
 
  private:
   Result<void> add_file(const std::string& file, Result<SessionRecord> record);
@@ -162,18 +162,18 @@ class Adder {
   std::vector<SessionRecord> batch_{};
   std::size_t points_ = 0;  // number of points in the batch
   std::size_t files_ = 0;
-  Added added_{};
+  AddResult added_{};
 };
 
 /// The sessions that `lauka-history forget` deletes; exactly one member is set.
-struct Forgotten {
+struct ForgetRequest {
   std::string session{};  ///< UUID, or its beginning
   std::string commit{};   ///< hash of a commit, or its beginning
   std::string before{};   ///< date such as "2026-11-22": deletes sessions that began earlier
 };
 
 /// Deletes sessions and returns their number.
-Result<std::size_t> forget(Database& database, const Forgotten& what);
+Result<std::size_t> forget(Database& database, const ForgetRequest& what);
 
 /// Stores a note about a step, which is then no longer an alarm. `began`: start of the first
 /// session after the step, in milliseconds since 1970.

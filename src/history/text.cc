@@ -43,7 +43,7 @@ stats::Change make_change(const stats::CombinedEffect& all) {
   return make_change(all.value, all.bounds.low, all.bounds.high);
 }
 
-constexpr std::size_t kFewMachines =
+constexpr std::size_t kMinMachines =
     4;  // with fewer, the differences between machines are hardly known
 
 std::string differences_in_words(const FleetEffect& effect) {
@@ -59,7 +59,7 @@ std::string differences_in_words(const FleetEffect& effect) {
   text += fmt::format(
       "; I² {:.0f}%, p {}", 100 * combined.heterogeneity,
       combined.p_same < smallest ? std::string("< 0.001") : fmt::format("{:.3f}", combined.p_same));
-  if (count < kFewMachines)
+  if (count < kMinMachines)
     text +=
         fmt::format("; {} machines are few to judge that, which makes the interval wide", count);
   return text;
@@ -382,7 +382,7 @@ std::string machine_line(const Variant& variant) {
                      machine_text(variant.machine));
 }
 
-std::string step_change_text(const SteppedSeries& stepped, const stats::Step& step) {
+std::string step_change_text(const SteppedSeries& stepped, const stats::LevelStep& step) {
   if (!stepped.trend.is_logarithm)
     return (step.change > 0.0 ? "+" : "") +
            report::quantity(step.change, as_metric(stepped.series.metric));
@@ -413,7 +413,7 @@ namespace {
 
 std::string step_line(const SteppedSeries& stepped, const KnownStep& known) {
   const auto& commits = stepped.trend.commits;
-  const stats::Step& step = known.step;
+  const stats::LevelStep& step = known.step;
   std::string line = fmt::format("  {}  {} at {}{}", known.id, step_change_text(stepped, step),
                                  commit_name(commits[step.at]), state_words(known));
   if (const Endings& endings = commits[step.at].endings; !endings.failed.empty())

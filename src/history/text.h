@@ -46,7 +46,7 @@ std::string value_text(const SteppedSeries& stepped, const Observation& commit);
 std::string change_text(const SteppedSeries& stepped, std::size_t commit);
 
 /// Returns the size of a step: "+10.0% ± 0.2%".
-std::string step_change_text(const SteppedSeries& stepped, const stats::Step& step);
+std::string step_change_text(const SteppedSeries& stepped, const stats::LevelStep& step);
 
 /// Returns the state of a step: ", acknowledged: new parser"; empty for an alarm.
 std::string state_words(const KnownStep& step);

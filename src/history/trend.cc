@@ -53,7 +53,7 @@ bool is_worse(double change, Better better) {
   return better == Better::Neither || (change > 0.0) == (better == Better::Less);
 }
 
-bool is_made_up_for(const std::vector<stats::Step>& steps, std::size_t at, Better better) {
+bool is_made_up_for(const std::vector<stats::LevelStep>& steps, std::size_t at, Better better) {
   double change = steps[at].change;
   for (std::size_t later = at + 1; later < steps.size(); ++later) {
     change += steps[later].change;
@@ -75,7 +75,7 @@ void raise_small_variances(std::vector<stats::SeriesPoint>& points) {
 
 /// Returns the error of a step's height if an anchor was replaced within its range: the link's
 /// error. All points on one side share it, so that more points do not reduce it.
-double link_error_at(const std::vector<Observation>& commits, const stats::Step& step) {
+double link_error_at(const std::vector<Observation>& commits, const stats::LevelStep& step) {
   double error = 0.0;
   for (std::size_t i = std::max<std::size_t>(step.earliest, 1); i <= step.latest; ++i) {
     const double before = commits[i - 1].link_error;
@@ -87,9 +87,9 @@ double link_error_at(const std::vector<Observation>& commits, const stats::Step&
 
 /// Removes the part of each change that is due to the link's error or rounding, and widens the
 /// remainder's interval by that error.
-void allow_for_links(const Trend& trend, std::vector<stats::Step>& steps) {
-  std::vector<stats::Step> kept;
-  for (stats::Step step : steps) {
+void allow_for_links(const Trend& trend, std::vector<stats::LevelStep>& steps) {
+  std::vector<stats::LevelStep> kept;
+  for (stats::LevelStep step : steps) {
     const double error = link_error_at(trend.commits, step);
     const double level = trend.is_logarithm ? 1.0 : std::abs(trend.commits[step.at].value);
     if (std::abs(step.change) <= std::max(kRounding * level, kSureOfLink * error)) continue;
@@ -154,14 +154,14 @@ double raise_small_errors(std::span<SessionPart> parts) {
   return stats::noise_between(points);
 }
 
-struct Merged {
+struct MergedSessions {
   LogRatio ratio{};
   double degrees = 1.0;
 };
 
 /// Merges sessions that vary by `between` (a variance) in addition to their errors. A single
 /// session is returned unchanged.
-Merged merge_sessions(std::span<const SessionPart> parts, double between) {
+MergedSessions merge_sessions(std::span<const SessionPart> parts, double between) {
   std::vector<LogRatio> ratios;
   double degrees = 0.0;
   for (const SessionPart& part : parts) {
@@ -187,7 +187,7 @@ void add_machine(FleetEffect& effect, const Series& series) {
   }
   if (ratios.empty()) return;
   const double between = raise_small_errors(ratios);
-  const Merged mean = merge_sessions(ratios, between);
+  const MergedSessions mean = merge_sessions(ratios, between);
   effect.machines.push_back({series.variant, mean.ratio.value, *mean.ratio.error, mean.degrees});
 }
 
@@ -251,7 +251,7 @@ Trend make_trend(const Series& series, Against against) {
   std::vector<std::vector<SessionPart>> parts(trend.commits.size());
   for (std::size_t i = 0; i < all.size(); ++i) parts[place_of[i]].push_back(all[i]);
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const Merged merged = merge_sessions(parts[i], between);
+    const MergedSessions merged = merge_sessions(parts[i], between);
     trend.commits[i].value = merged.ratio.value;
     trend.commits[i].error = merged.ratio.error;
     trend.commits[i].degrees = merged.degrees;
@@ -317,7 +317,7 @@ Result<SteppedSeries> with_steps(Loader& loader, Series series, Against against)
   if (!notes) return notes.error();
   const Better better = stepped.series.metric.better;
   for (std::size_t i = 0; i < found.steps.size(); ++i) {
-    const stats::Step& step = found.steps[i];
+    const stats::LevelStep& step = found.steps[i];
     KnownStep known{.step = step, .id = step_id(stepped.series, commits[step.at].began)};
     const auto note = notes->lower_bound(commits[step.earliest].began);
     if (note != notes->end() && note->first <= commits[step.latest].began) {

@@ -88,7 +88,7 @@ enum class StepState : unsigned char {
 
 /// A step of a trend.
 struct KnownStep {
-  stats::Step step{};
+  stats::LevelStep step{};
   StepState state = StepState::Alarm;
   std::string id{};    ///< id for `lauka-history ack`
   std::string note{};  ///< note of the user who acknowledged the step; may be empty

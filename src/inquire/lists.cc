@@ -18,10 +18,10 @@ namespace {
 // Names are ASCII (from the kernel's tables and sysfs), so each byte is a cell.
 
 /// The smallest width of descriptions in cells.
-constexpr std::size_t kNarrowest = 24;
+constexpr std::size_t kMinDescriptionWidth = 24;
 /// The largest width of the column of names in cells; longer names, of PMUs with long names, do not
 /// widen it.
-constexpr std::size_t kWidestName = 32;
+constexpr std::size_t kMaxNameWidth = 32;
 
 /// Three cells, and a description that is wrapped.
 using Row = std::array<std::string, 4>;
@@ -31,7 +31,7 @@ std::array<std::size_t, 3> column_widths(const std::vector<Row>& rows) {
   std::array<std::size_t, 3> widths{};
   for (const Row& row : rows)
     for (std::size_t i = 0; i < widths.size(); ++i)
-      if (i > 0 || row[i].size() <= kWidestName) widths[i] = std::max(widths[i], row[i].size());
+      if (i > 0 || row[i].size() <= kMaxNameWidth) widths[i] = std::max(widths[i], row[i].size());
   return widths;
 }
 
@@ -40,10 +40,10 @@ std::array<std::size_t, 3> column_widths(const std::vector<Row>& rows) {
 std::string printed(const std::vector<Row>& rows, std::size_t columns, bool below) {
   const std::array<std::size_t, 3> widths = column_widths(rows);
   const std::size_t before = widths[0] + widths[1] + widths[2] + 6;
-  const bool beside = columns == 0 || !below || before + kNarrowest <= columns;
+  const bool beside = columns == 0 || !below || before + kMinDescriptionWidth <= columns;
   const std::size_t indent = beside ? before : 4;
   const std::size_t room =
-      columns == 0 ? 0 : std::max(columns, indent + (beside ? kNarrowest : 8)) - indent;
+      columns == 0 ? 0 : std::max(columns, indent + (beside ? kMinDescriptionWidth : 8)) - indent;
   std::string text;
   const auto add_line = [&text](std::string_view line) {
     text.append(line.substr(0, line.find_last_not_of(' ') + 1)) += '\n';

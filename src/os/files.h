@@ -108,7 +108,7 @@ class TextFile {
 class MetricFiles : NonCopyable {
  public:
   /// The contents of one run's file.
-  struct Written {
+  struct RunFile {
     std::size_t place = 0;  ///< index of the run in its batch
     std::string text{};     ///< contents of the file
     bool is_whole = true;   ///< false if the file is not regular, or larger than 1 MB
@@ -122,7 +122,7 @@ class MetricFiles : NonCopyable {
   virtual std::string path(std::size_t place) const = 0;
 
   /// Returns what the runs of the latest batch wrote, removes all files, and begins the next batch.
-  virtual std::vector<Written> collect() = 0;
+  virtual std::vector<RunFile> collect() = 0;
 };
 
 /// Makes a folder for metric files that belongs to `user` (nullopt: lauka's own user).

@@ -78,7 +78,7 @@ std::optional<Outcome> open_files(const SharedProgram& program, const LauncherSe
 
 constexpr timeval kHousekeepingTime{0, 100'000};
 constexpr std::int64_t kTimerKeptNs = 10'000'000;
-constexpr std::int64_t kDyingNs = 2'000'000'000;  // longest wait for a process that was killed
+constexpr std::int64_t kMaxDyingNs = 2'000'000'000;  // longest wait for a process that was killed
 
 std::uint64_t rss_bytes(long ru_maxrss) {
   return static_cast<std::uint64_t>(ru_maxrss) * 1024;
@@ -350,7 +350,7 @@ class LauncherProcess {
 
   void run(const SharedLaunch& launch, SharedEnded& ended) {
     ended.began_ns = now_ns();
-    setup_.files->forget_output();
+    setup_.files->truncate_output();
     ChildPlan plan{launch.program, &setup_.started_with, &all_signals_};
     plan.uses_own_cpus = !state_.ignores_own_cpus;
     if (launch.program->variable != nullptr) *launch.program->variable = launch.variable;
@@ -434,8 +434,8 @@ class LauncherProcess {
     std::int64_t deadline_ns = timeout_ns > 0 ? end_ns + timeout_ns : kNever;
     bool is_asked = false;
     for (;;) {
-      const auto is_to_die = [&] { return !std::holds_alternative<Exited>(ended.outcome); };
-      const bool is_killed = is_to_die();
+      const auto must_die = [&] { return !std::holds_alternative<Exited>(ended.outcome); };
+      const bool is_killed = must_die();
       if (!is_killed && !is_asked && state_.enough) {
         is_asked = true;
         ask_to_end(pid);
@@ -461,12 +461,12 @@ class LauncherProcess {
         note_usage(used, ended.usage);
         ended.usage.peak_rss_bytes = rss_bytes(used.ru_maxrss);
         if (is_asked) await_group(pid, deadline_ns);
-        if (!is_to_die()) ended.outcome = to_outcome(status);
+        if (!must_die()) ended.outcome = to_outcome(status);
         return;
       }
       if (!is_killed && found > 0) ended.outcome = Stopped{WSTOPSIG(status)};
       if (!is_killed && is_run_unwanted(setup_)) ended.outcome = Cancelled{};
-      if (!is_killed && is_to_die()) give_up_ns = kill_run(pid) == 0 ? end_ns + kDyingNs : end_ns;
+      if (!is_killed && must_die()) give_up_ns = kill_run(pid) == 0 ? end_ns + kMaxDyingNs : end_ns;
       if (end_ns >= give_up_ns) {
         ended.survivor = pid;
         return;

@@ -42,9 +42,9 @@ struct SharedProgram {
   char** region = nullptr;  ///< entry of `environment` for kRegionVariable; null without a region
   const SharedUser* user = nullptr;   ///< null: lauka's own user
   const char* input_path = nullptr;   ///< null: /dev/null
-  const char* output_path = nullptr;  ///< file for Sink::File
+  const char* output_path = nullptr;  ///< file for OutputKind::File
   const char* folder = nullptr;       ///< null: lauka's own folder
-  Sink sink = Sink::Null;
+  OutputKind sink = OutputKind::Null;
   bool is_kept = false;               ///< Output::kept
   std::uint32_t jobs = 1;             ///< number of copies that make up one run
   bool jobs_outlive_failure = false;  ///< true: if one copy fails, the other copies go on

@@ -115,8 +115,8 @@ class FilesInFolder final : public MetricFiles {
     return folder_.path() + "/" + file_name(first_ + place);
   }
 
-  std::vector<Written> collect() override {
-    std::vector<Written> all;
+  std::vector<RunFile> collect() override {
+    std::vector<RunFile> all;
     const std::uint64_t first = std::exchange(first_, first_ + Launcher::kMaxBatch);
     const std::vector<std::string> names = folder_.names();
     if (names.empty()) return all;
@@ -138,14 +138,14 @@ class FilesInFolder final : public MetricFiles {
 constexpr std::string_view kFolderPrefix = "lauka-private-";
 constexpr int kMaxTries = 10;
 
-constexpr int kDeepest = 64;  // levels to remove, with an open descriptor for each
+constexpr int kMaxFolderDepth = 64;  // levels to remove, with an open descriptor for each
 
 Descriptor open_folder(int parent, const char* name) {
   return Descriptor(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
 /// Empties a folder. Removes links without following them.
-void empty_folder(int folder, int deepest = kDeepest) {
+void empty_folder(int folder, int deepest = kMaxFolderDepth) {
   for (const std::string& name : names_in(open_folder(folder, "."))) {
     if (unlinkat(folder, name.c_str(), 0) == 0 || deepest == 0) continue;
     const Descriptor inner = open_folder(folder, name.c_str());

@@ -120,7 +120,7 @@ class SharedPrograms {
     for (std::size_t i = 0; i < spec.words.size(); ++i) argv[i] = arena_.copy(spec.words[i]);
     program->argv = argv;
     program->path = arena_.copy(path);
-    program->sink = spec.output.has_listener ? Sink::Pipe : spec.output.sink;
+    program->sink = spec.output.has_listener ? OutputKind::Pipe : spec.output.sink;
     program->is_kept = spec.output.kept;
     program->jobs = spec.jobs;
     program->jobs_outlive_failure = spec.jobs_outlive_failure;
@@ -129,7 +129,7 @@ class SharedPrograms {
     if (!spec.cpus.empty()) copy_cpus(spec.cpus, *program);
     if (spec.user) program->user = shared(*spec.user);
     if (spec.input.path) program->input_path = arena_.copy(*spec.input.path);
-    if (program->sink == Sink::File) program->output_path = arena_.copy(spec.output.path);
+    if (program->sink == OutputKind::File) program->output_path = arena_.copy(spec.output.path);
     if (!spec.folder.empty()) program->folder = arena_.copy(spec.folder);
     return program;
   }
@@ -426,11 +426,11 @@ class PosixLauncher final : public Launcher {
     for (std::size_t i = 0; i < state_->ended_count; ++i) {
       const SharedEnded& shared = state_->ended[i];
       const SharedProgram& program = *state_->launches[i].program;
-      last_sink_ = program.is_kept ? Sink::Null : program.sink;
+      last_sink_ = program.is_kept ? OutputKind::Null : program.sink;
       // Processes that left the group may still exist; they must not use the CPU during the next
       // run.
-      const bool was_enough = channels_.files.enough_ns() && ended_by_itself(shared.outcome);
-      const bool killed = was_enough || was_killed(shared.outcome);
+      const bool ended_by_listener = channels_.files.enough_ns() && ended_by_itself(shared.outcome);
+      const bool killed = ended_by_listener || was_killed(shared.outcome);
       const int left = killed && shared.began_ns != 0 ? kill_descendants(pid_, shared.began_ns) : 0;
       Ended ended{.outcome = shared.outcome,
                   .usage = shared.usage,
@@ -448,7 +448,7 @@ class PosixLauncher final : public Launcher {
       if (program.region != nullptr) ended.region = shared.region;
       const Reading* readings = state_->readings.data() + shared.readings;
       ended.readings.assign(readings, readings + shared.reading_count);
-      if (was_enough) end_early(shared, ended);
+      if (ended_by_listener) end_early(shared, ended);
       all.push_back(std::move(ended));
     }
     return all;
@@ -457,7 +457,7 @@ class PosixLauncher final : public Launcher {
   /// Makes the run a success, however its program reacted when it was asked to end, unless it
   /// cannot be killed.
   void end_early(const SharedEnded& shared, Ended& ended) const {
-    ended.was_enough = true;
+    ended.ended_by_listener = true;
     ended.outcome = Exited{0};
     if (shared.survivor != 0) ended.outcome = TimedOut{kGrace, true, shared.survivor};
     const std::int64_t wall_ns = *channels_.files.enough_ns() - shared.exec_ns;
@@ -474,7 +474,7 @@ class PosixLauncher final : public Launcher {
   std::map<ProgramId, ProgramSpec> listened_;  // programs with a listener
   const LinuxCalls* sampled_by_;
   std::uint32_t sampled_runs_ = 0;
-  Sink last_sink_ = Sink::Null;
+  OutputKind last_sink_ = OutputKind::Null;
   std::optional<Error> why_gone_;  // reason why the launcher has ended
 };
 

@@ -27,12 +27,10 @@ struct Input {
   std::optional<std::string> path;  ///< nullopt: /dev/null
 };
 
-using Sink = OutputKind;
-
 /// The destination of standard output and error.
 struct Output {
-  Sink sink = Sink::Null;
-  std::string path{};  ///< path for Sink::File; the file is emptied before each run
+  OutputKind sink = OutputKind::Null;
+  std::string path{};  ///< path for OutputKind::File; the file is emptied before each run
   bool kept = false;   ///< true: output goes to unnamed files (Launcher::kept_bytes), so that no
                        ///< reader slows the run, and to its destination at the end
   bool has_listener =
@@ -204,7 +202,7 @@ struct Ended {
   /// Number of processes that went on after a run that ended by itself; 0 if unknown (macOS).
   std::size_t outlived = 0;
   InputRead input = InputRead::Unknown;
-  bool was_enough = false;               ///< true if the listener ended the run
+  bool ended_by_listener = false;        ///< true if the listener ended the run
   std::optional<RegionUse> region{};     ///< nullopt: the program has no region
   std::optional<KernelTotals> totals{};  ///< nullopt: the kernel does not report them
 };

@@ -130,7 +130,7 @@ namespace {
 using std::chrono::nanoseconds;
 
 constexpr nanoseconds kAfterInterrupt = std::chrono::seconds(1);
-constexpr nanoseconds kDyingAside = std::chrono::seconds(2);
+constexpr nanoseconds kMaxDyingTime = std::chrono::seconds(2);
 
 /// Turns the forked child into the program. Makes system calls only.
 [[noreturn]] void become_program(const char* path, char* const* argv, char* const* environment,
@@ -269,7 +269,7 @@ void ProgramAside::kill_it() {
   if (pid_ == 0) return;
   kill(-pid_, SIGKILL);
   kill(pid_, SIGKILL);
-  Patience patience(MonotonicClock().now() + kDyingAside);
+  Patience patience(MonotonicClock().now() + kMaxDyingTime);
   if (has_ended(patience)) waitpid(pid_, nullptr, 0);
   pid_ = 0;
 }

@@ -131,7 +131,7 @@ std::optional<Outcome> open_named(const ProgramSpec& spec, bool output_only,
                                   const std::function<bool()>& is_unwanted, OwnFiles& own) {
   NamedFiles named{.timeout = spec.timeout.value_or(nanoseconds::max())};
   if (spec.input.path && !output_only) named.input = spec.input.path->c_str();
-  if (spec.output.sink == Sink::File) named.output = spec.output.path.c_str();
+  if (spec.output.sink == OutputKind::File) named.output = spec.output.path.c_str();
   if (named.input == nullptr && named.output == nullptr) return std::nullopt;
   const ActAs user(spec.user);  // see Rights in launcher_process.cc
   if (!user.error().empty()) return NotStarted{LaunchStep::BecomeUser, EPERM};
@@ -169,22 +169,22 @@ bool RunFiles::open_all() {
   return error_file_ && output_file_ && output_.open() && error_.open();
 }
 
-StandardFiles RunFiles::for_sink(Sink sink) const {
+StandardFiles RunFiles::for_sink(OutputKind sink) const {
   switch (sink) {
-    case Sink::Null:
+    case OutputKind::Null:
       return {null_input_.get(), null_output_.get(), error_file_.get()};
-    case Sink::Pipe:
+    case OutputKind::Pipe:
       return {null_input_.get(), output_.write_end.get(), error_.write_end.get()};
-    case Sink::Capture:
+    case OutputKind::Capture:
       return {null_input_.get(), error_file_.get(), error_file_.get()};
-    case Sink::Inherit:
-    case Sink::File:
+    case OutputKind::Inherit:
+    case OutputKind::File:
       break;
   }
   return {null_input_.get(), -1, -1};
 }
 
-void RunFiles::forget_output() const {
+void RunFiles::truncate_output() const {
   for (const int fd : {error_file_.get(), output_file_.get()}) {
     if (size_of(fd) == 0) continue;
     while (ftruncate(fd, 0) != 0 && errno == EINTR) {
@@ -202,9 +202,10 @@ void RunFiles::keep_small(bool is_kept) const {
   for (const int fd : {error_file_.get(), output_file_.get()}) bound(fd, 2 * most, most);
 }
 
-void RunFiles::pass_on(Sink sink, int named) const {
-  if (sink == Sink::File && copy_all(output_file_.get(), named)) copy_all(error_file_.get(), named);
-  if (sink != Sink::Inherit) return;
+void RunFiles::pass_on(OutputKind sink, int named) const {
+  if (sink == OutputKind::File && copy_all(output_file_.get(), named))
+    copy_all(error_file_.get(), named);
+  if (sink != OutputKind::Inherit) return;
   copy_all(output_file_.get(), STDOUT_FILENO);
   copy_all(error_file_.get(), STDERR_FILENO);
 }
@@ -233,9 +234,9 @@ void RunFiles::copy(Kept which, int from, int to, int most_pieces) {
   }
 }
 
-std::string RunFiles::error_output_end(Sink sink) const {
-  if (sink == Sink::Pipe) return tail_.last_lines();
-  const bool is_kept = sink == Sink::Null || sink == Sink::Capture;
+std::string RunFiles::error_output_end(OutputKind sink) const {
+  if (sink == OutputKind::Pipe) return tail_.last_lines();
+  const bool is_kept = sink == OutputKind::Null || sink == OutputKind::Capture;
   return is_kept ? last_lines_of_file(error_file_.get()) : "";
 }
 

@@ -72,9 +72,9 @@ struct Listening {
 };
 
 /// Returns where the output of a run with a listener goes; `named` is the descriptor of its file.
-inline Listening listening_for(OutputListener* listener, Sink sink, int named,
+inline Listening listening_for(OutputListener* listener, OutputKind sink, int named,
                                std::function<std::int64_t()> now) {
-  const bool inherits = sink == Sink::Inherit;
+  const bool inherits = sink == OutputKind::Inherit;
   return {listener, inherits ? 1 : named, inherits ? 2 : named, std::move(now)};
 }
 
@@ -85,20 +85,20 @@ class RunFiles {
   bool open_all();
 
   /// Returns the files of a run with `sink`, except the files that it names itself.
-  StandardFiles for_sink(Sink sink) const;
+  StandardFiles for_sink(OutputKind sink) const;
 
   /// Returns the files of a run whose output is kept.
   StandardFiles kept() const { return {null_input_.get(), output_file_.get(), error_file_.get()}; }
 
   /// Truncates the output files, which hold an earlier run's output.
-  void forget_output() const;
+  void truncate_output() const;
 
   /// Frees the space of old standard error while a run goes on; if its output `is_kept`, of both
   /// files.
   void keep_small(bool is_kept) const;
 
   /// Copies the kept output to its destination for `sink`; `named` is the descriptor of its file.
-  void pass_on(Sink sink, int named) const;
+  void pass_on(OutputKind sink, int named) const;
 
   /// Gives `user` the right to open the pipes again, as a program does with its /dev/stdout.
   /// Returns false with errno if the system refuses, as some systems do for pipes.
@@ -126,7 +126,7 @@ class RunFiles {
   std::optional<std::int64_t> enough_ns() const { return enough_ns_; }
 
   /// Returns the end of the standard error of a run with `sink`; empty if not captured.
-  std::string error_output_end(Sink sink) const;
+  std::string error_output_end(OutputKind sink) const;
 
   /// Implements Launcher::kept_bytes and Launcher::read_kept.
   std::uint64_t kept_bytes(Kept which) const;
@@ -141,7 +141,7 @@ class RunFiles {
 
   Descriptor null_input_;
   Descriptor null_output_;
-  Descriptor error_file_;   ///< receives standard error under Sink::Null; only its end is kept
+  Descriptor error_file_;  ///< receives standard error under OutputKind::Null; only its end is kept
   Descriptor output_file_;  ///< receives standard output that is kept
   Pipe output_;
   Pipe error_;

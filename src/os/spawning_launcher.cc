@@ -69,7 +69,7 @@ class EventQueue {
     has_ended_ = !add({static_cast<std::uint64_t>(pid), kFilterProcess, flags, kNoteExit});
   }
 
-  struct Happened {
+  struct QueueEvents {
     bool ended = false;  ///< the process of the latest expect_end_of() ended; it will be a zombie
                          ///< in a moment
     bool child_signal = false;  ///< SIGCHLD arrived, so that the child may have stopped
@@ -77,8 +77,8 @@ class EventQueue {
   };
 
   /// Waits for an event, a signal handler, or `at_most`.
-  Happened wait(nanoseconds at_most) {
-    Happened happened{has_ended_, false, false};
+  QueueEvents wait(nanoseconds at_most) {
+    QueueEvents happened{has_ended_, false, false};
     if (has_ended_) return happened;
     const timespec timeout = to_timespec(std::max(at_most, nanoseconds(0)));
     std::array<Kevent, 8> events;
@@ -287,11 +287,11 @@ class SpawningLauncher final : public Launcher {
   Ended run_one(const Launch& launch) {
     const Program& program = programs_.at(launch.program);
     const ProgramSpec& spec = program.spec;
-    last_sink_ = spec.output.kept ? Sink::Null : spec.output.sink;
-    files_.forget_output();
+    last_sink_ = spec.output.kept ? OutputKind::Null : spec.output.sink;
+    files_.truncate_output();
     Ended ended;
     OwnFiles own;
-    const Sink sink = spec.output.has_listener ? Sink::Pipe : spec.output.sink;
+    const OutputKind sink = spec.output.has_listener ? OutputKind::Pipe : spec.output.sink;
     StandardFiles files = spec.output.kept ? files_.kept() : files_.for_sink(sink);
     files_.begin();
     const auto is_unwanted = [this] { return is_interrupted(); };
@@ -358,7 +358,7 @@ class SpawningLauncher final : public Launcher {
     while (calls_.kill(-pid, 0) == 0 && now() < deadline && !is_interrupted())
       static_cast<void>(events_.wait(pause));
     calls_.kill(-pid, SIGKILL);
-    ended.was_enough = true;
+    ended.ended_by_listener = true;
     ended.outcome = Exited{0};
     const auto wall_ns = static_cast<std::uint64_t>(std::max(took, nanoseconds{}).count());
     ended.usage.wall_ns = std::min(ended.usage.wall_ns, wall_ns);
@@ -429,7 +429,7 @@ class SpawningLauncher final : public Launcher {
     Due housekeeping{began + kHousekeeping, kHousekeeping};
     for (;;) {
       const nanoseconds next = std::min({deadline, housekeeping.at, tick_due_.at, polls.next()});
-      const EventQueue::Happened happened = events_.wait(next - now());
+      const EventQueue::QueueEvents happened = events_.wait(next - now());
       if (happened.readable) files_.drain_some();
       if (happened.ended) return std::nullopt;
       const nanoseconds at = now();
@@ -504,7 +504,7 @@ class SpawningLauncher final : public Launcher {
   StartedUnder started_with_;
   EventQueue events_;
   RunFiles files_;
-  Sink last_sink_ = Sink::Null;
+  OutputKind last_sink_ = OutputKind::Null;
   UsageReader usage_;
   std::vector<Program> programs_;
   HoldSignals* hold_ = nullptr;

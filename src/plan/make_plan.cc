@@ -370,7 +370,7 @@ MetricSelection choose_metrics(const Options& options) {
                                                                        : options.counting.metrics;
 }
 
-Asked asks_for_tree_peak(const Options& options) {
+TreePeakRequest asks_for_tree_peak(const Options& options) {
   const auto is_it = [](std::string_view name) { return name == kTreePeakMemory; };
   const bool by_name =
       std::ranges::any_of(options.counting.metric_list,
@@ -381,9 +381,10 @@ Asked asks_for_tree_peak(const Options& options) {
         return metric.text.find(kTreePeakMemory) != std::string::npos;
       });
   if (by_name || (options.gates.precision && is_it(options.gates.precision_metric)))
-    return Asked::ByName;
+    return TreePeakRequest::ByName;
   // Not with --verbose, which must not change how runs are made.
-  return options.counting.metrics == MetricSelection::All ? Asked::WithAll : Asked::No;
+  return options.counting.metrics == MetricSelection::All ? TreePeakRequest::WithAll
+                                                          : TreePeakRequest::No;
 }
 
 std::vector<std::string> with_default_events(const EventSet& defaults,

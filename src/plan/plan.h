@@ -112,7 +112,7 @@ struct Plan {
       shell{};  ///< shell whose start is measured and subtracted from times; nullopt: no shell
   CoreUse cores{};
   Presentation presentation{};
-  std::string unquoted{};  ///< Unquoted::line of the options; empty: none
+  std::string unquoted{};  ///< UnquotedCommand::line of the options; empty: none
   std::vector<std::string>
       hints{};  ///< hints about probable mistakes, printed before the first run
 };
@@ -136,9 +136,9 @@ Result<Plan> make_plan(const Options& options, const SelectEvents& select_events
                        bool has_tree_peak = false);
 
 /// The user's request for tree_peak_memory: none, together with all metrics, or by name.
-enum class Asked : unsigned char { No, WithAll, ByName };
+enum class TreePeakRequest : unsigned char { No, WithAll, ByName };
 /// Returns how the user requested tree_peak_memory.
-Asked asks_for_tree_peak(const Options& options);
+TreePeakRequest asks_for_tree_peak(const Options& options);
 
 /// Returns a random number below `limit` (at least 1), with equal probabilities: discards the
 /// lowest 2^64 mod `limit` values of the generator, which would favour some numbers.

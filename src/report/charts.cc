@@ -66,7 +66,7 @@ constexpr std::size_t kMaxPoints = 2000;
 constexpr std::size_t kMaxSinglePoints = 150;
 
 /// A metric of all commands, and the axis that contains its values.
-struct Drawn {
+struct DrawnMetric {
   const Results& results;
   const Metric& metric;
   std::vector<std::vector<Sample>> samples;  // by command
@@ -90,8 +90,8 @@ bool is_far_apart(const Results& results, std::size_t metric) {
   return spans_decades(medians.low, medians.high);
 }
 
-Drawn drawn(const Results& results, std::size_t metric) {
-  Drawn all{results, results.session.metrics[metric], {}};
+DrawnMetric drawn(const Results& results, std::size_t metric) {
+  DrawnMetric all{results, results.session.metrics[metric], {}};
   Extent extent;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     all.samples.push_back(collect_samples(results, c, metric));
@@ -116,7 +116,7 @@ std::pair<double, double> whiskers(const std::vector<Sample>& samples,
 
 /// Draws the runs below a box: few runs as points in three lines, because neighbouring points hide
 /// each other; many runs as a shape whose height is their number.
-std::string runs_below(const Drawn& all, std::size_t command) {
+std::string runs_below(const DrawnMetric& all, std::size_t command) {
   const std::vector<Sample>& samples = all.samples[command];
   constexpr std::size_t top = 24;
   if (samples.size() > kMaxSinglePoints) {
@@ -145,7 +145,8 @@ std::string runs_below(const Drawn& all, std::size_t command) {
                                html_text(all.results.session.commands[command].name), numbers));
 }
 
-std::string box_and_runs(const Drawn& all, std::size_t command, const stats::Summary& summary) {
+std::string box_and_runs(const DrawnMetric& all, std::size_t command,
+                         const stats::Summary& summary) {
   const auto at = [&](double value) { return across(all.axis, value); };
   const auto [low, high] = whiskers(all.samples[command], summary);
   const std::string box =
@@ -176,7 +177,8 @@ std::vector<Sample> thinned(const std::vector<Sample>& all, std::size_t most) {
   return kept;
 }
 
-std::string spots_over_time(const Drawn& all, std::size_t command, std::size_t most, bool& thins) {
+std::string spots_over_time(const DrawnMetric& all, std::size_t command, std::size_t most,
+                            bool& thins) {
   std::vector<Spot> spots;
   const std::vector<Sample> kept = thinned(all.samples[command], most);
   spots.reserve(kept.size());
@@ -198,7 +200,7 @@ std::string bar_row(std::string_view name, std::string_view drawing, std::string
 constexpr std::size_t kStripHeight = 16;
 
 /// Returns a row of `.bars` with the runs of a layout, which has at least one run.
-std::string layout_strip(const Drawn& all, std::size_t command, std::uint32_t layout,
+std::string layout_strip(const DrawnMetric& all, std::size_t command, std::uint32_t layout,
                          const std::vector<Sample>& samples, std::size_t most) {
   std::vector<Spot> spots;
   std::string numbers;
@@ -590,7 +592,7 @@ bool is_drawn(const Results& results, std::size_t metric) {
 }
 
 void distribution_chart(const Results& results, std::size_t metric, const Sink& sink) {
-  const Drawn all = drawn(results, metric);
+  const DrawnMetric all = drawn(results, metric);
   sink(fmt::format("<div class=\"chart\"{}>\n", hover_attributes(all.axis, all.metric, "x")));
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const stats::Summary* summary = summary_of(results, c, metric);
@@ -607,7 +609,7 @@ void layout_chart(const Results& results, std::size_t metric, const Sink& sink) 
   const std::uint32_t layouts = results.session.setting.layouts;
   const std::size_t strips = layouts * results.commands.size();
   if (layouts == 1 || strips > most) return;
-  const Drawn all = drawn(results, metric);
+  const DrawnMetric all = drawn(results, metric);
   sink(fmt::format("<h3>Layouts</h3>\n<div class=\"chart bars\"{}>\n",
                    hover_attributes(all.axis, all.metric, "x")));
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
@@ -624,7 +626,7 @@ void layout_chart(const Results& results, std::size_t metric, const Sink& sink) 
 }
 
 void time_chart(const Results& results, std::size_t metric, const Sink& sink) {
-  const Drawn all = drawn(results, metric);
+  const DrawnMetric all = drawn(results, metric);
   const std::size_t runs = std::max<std::size_t>(results.session.runs->size(), 1);
   const std::size_t most =
       std::max<std::size_t>(kMaxPoints / std::max<std::size_t>(results.commands.size(), 1), 2);

@@ -150,13 +150,13 @@ bool is_written_whole(double value, bool all_equal, const Metric& metric) {
 }
 
 /// A value with a fixed number of decimals, as text and as the number that the text shows.
-struct Fixed {
+struct FixedDecimals {
   std::string text;
   double value = 0.0;
 };
 
-Fixed fixed(double value, int decimals) {
-  Fixed result{fmt::format("{:.{}f}", value, decimals)};
+FixedDecimals fixed(double value, int decimals) {
+  FixedDecimals result{fmt::format("{:.{}f}", value, decimals)};
   result.value = std::strtod(result.text.c_str(), nullptr);
   return result;
 }
@@ -199,7 +199,7 @@ struct Estimate {
 
   /// True if one half width is enough for both sides: it is at most a quarter longer than either
   /// side, and if significant, it does not reach the neutral value.
-  bool is_even() const {
+  bool is_symmetric() const {
     constexpr double most = 5.0 / 3.0;
     constexpr double rounding = 1e-10;
     const bool alike = half() <= most * std::min(above(), below()) + rounding;
@@ -223,7 +223,7 @@ int decimals_from(int decimals, IsEnough is_enough) {
 int decimals_of_delta(const Estimate& delta) {
   const bool integers_say_it = (delta.high - delta.low) / 2 >= 10;
   return decimals_from(integers_say_it ? 0 : 1, [&](int n) {
-    if (!delta.is_even()) return delta.shows_bounds(n);
+    if (!delta.is_symmetric()) return delta.shows_bounds(n);
     const double half = fixed(delta.half(), n).value;
     return is_close(half, delta.half()) &&
            (!delta.is_significant() || fixed(delta.distance(), n).value > half);
@@ -232,15 +232,16 @@ int decimals_of_delta(const Estimate& delta) {
 
 int decimals_of_ratio(const Estimate& ratio) {
   const double width = (ratio.high - ratio.low) / 2;
-  return decimals_from(
-      width >= 10  ? 0
-      : width >= 1 ? 1
-                   : 2,
-      [&](int n) {
-        const bool differs = ratio.value == 1 || fixed(ratio.value, n).value != 1;
-        return differs && (ratio.is_even() ? is_close(fixed(ratio.half(), n).value, ratio.half())
-                                           : ratio.shows_bounds(n));
-      });
+  return decimals_from(width >= 10  ? 0
+                       : width >= 1 ? 1
+                                    : 2,
+                       [&](int n) {
+                         const bool differs = ratio.value == 1 || fixed(ratio.value, n).value != 1;
+                         return differs &&
+                                (ratio.is_symmetric()
+                                     ? is_close(fixed(ratio.half(), n).value, ratio.half())
+                                     : ratio.shows_bounds(n));
+                       });
 }
 
 bool are_finite(const std::optional<stats::ChangeBounds>& bounds) {
@@ -358,7 +359,7 @@ std::string delta_text(const stats::Change& delta) {
   std::string text = short_delta_text(delta);
   if (!delta.change || !are_finite(delta.bounds) || !std::isfinite(*delta.change)) return text;
   const Estimate estimate = to_percent(*delta.change, *delta.bounds);
-  if (estimate.is_even())
+  if (estimate.is_symmetric())
     return text + " ± " + percent(estimate.half(), decimals_of_delta(estimate));
   return text + " (" + interval_text(delta) + ")";
 }
@@ -393,7 +394,7 @@ std::string ratio_text(const stats::RelativeSpeed& speed, const std::string& sig
       away > 0.0 ? most_digits - 1 - static_cast<int>(std::floor(std::log10(away))) : most_digits;
   const int decimals = std::min(decimals_of_ratio(ratio), std::max(most, 0));
   const auto text = [decimals](double value) { return fixed(value, decimals).text; };
-  if (ratio.is_even()) return text(ratio.value) + " ± " + text(ratio.half()) + sign;
+  if (ratio.is_symmetric()) return text(ratio.value) + " ± " + text(ratio.half()) + sign;
   return text(ratio.value) + sign + " (" + text(ratio.low) + " … " + text(ratio.high) + ")";
 }
 

@@ -20,7 +20,7 @@ namespace lauka::report {
 namespace {
 
 constexpr std::size_t kMaxLines = 3;
-constexpr std::size_t kLongestName = 60;  // width in cells of a function in a line
+constexpr std::size_t kMaxFunctionWidth = 60;  // width in cells of a function in a line
 
 std::string signed_quantity(double value, const Metric& metric) {
   if (value == 0.0) return "0";
@@ -38,7 +38,7 @@ std::string line_of(const FunctionChange& change, double reference, const Metric
       reference > 0.0 ? signed_rough_percent(change.difference() / reference) : std::string("n/a");
   const std::string interval =
       change.half_width ? " ± " + quantity(*change.half_width, metric) : std::string();
-  return fmt::format("{} {}{} ({}{})", cut_middle(one_line(change.name), kLongestName),
+  return fmt::format("{} {}{} ({}{})", cut_middle(one_line(change.name), kMaxFunctionWidth),
                      signed_quantity(change.difference(), metric), interval, part, remark(change));
 }
 
@@ -110,11 +110,11 @@ Columns find_columns(const Results& results, std::size_t metric) {
 }
 
 /// A function in each column; null where its values are 0.
-using InColumns = std::vector<const FunctionChange*>;
+using FunctionByColumn = std::vector<const FunctionChange*>;
 
 /// The functions that a table shows.
 struct Choice {
-  std::vector<InColumns>
+  std::vector<FunctionByColumn>
       rows{};              ///< functions: certain changes first, then by the largest difference
   std::size_t others = 0;  ///< number of functions that are not shown
 };
@@ -125,10 +125,10 @@ bool matches(const Pattern& pattern, std::string_view name) {
 }
 
 Choice choose_functions(const Columns& columns, const FunctionRows& wanted) {
-  std::map<std::string_view, InColumns> functions;
+  std::map<std::string_view, FunctionByColumn> functions;
   for (std::size_t i = 0; i < columns.sides.size(); ++i)
     for (const FunctionChange& change : columns.sides[i].functions) {
-      InColumns& function = functions[change.name];
+      FunctionByColumn& function = functions[change.name];
       function.resize(columns.sides.size());
       function[i] = &change;
     }
@@ -136,7 +136,7 @@ Choice choose_functions(const Columns& columns, const FunctionRows& wanted) {
   if (!wanted.pattern.empty())
     if (auto compiled = Pattern::compile(wanted.pattern, Pattern::Groups::Idle))
       pattern = *std::move(compiled);
-  std::vector<std::pair<std::pair<bool, double>, InColumns>> sorted;
+  std::vector<std::pair<std::pair<bool, double>, FunctionByColumn>> sorted;
   for (auto& [name, function] : functions) {
     std::pair<bool, double> weight;
     for (const FunctionChange* change : function)
@@ -225,7 +225,7 @@ class TableMaker {
     for (const FunctionChanges& side : columns_.sides)
       totals.push_back({.reference = side.reference, .candidate = side.total});
     std::vector<FunctionChange> rests = totals;
-    for (const InColumns& function : choice.rows) {
+    for (const FunctionByColumn& function : choice.rows) {
       std::vector<FunctionChange> changes;
       for (std::size_t i = 0; i < function.size(); ++i) {
         changes.push_back(function[i] != nullptr ? *function[i] : FunctionChange{});

@@ -123,17 +123,17 @@ std::string rounds_text(const gate::Verdict& verdict) {
 
 /// Returns what so many runs can miss: "slow runs that happen less than once in 20 could have been
 /// missed".
-std::string not_shown(std::size_t runs, bool is_slowness, double confidence) {
+std::string blind_spot(std::size_t runs, bool is_slowness, double confidence) {
   return fmt::format("{} that happen less than once in {:.0f} could have been missed",
                      is_slowness ? "slow runs" : "unusual runs",
                      1.0 / gate::rarest_shown(runs, confidence));
 }
 
 /// Returns what an early pass can miss; empty for other answers.
-std::string not_shown(const gate::Verdict& verdict, const Metric& metric, double confidence) {
+std::string blind_spot(const gate::Verdict& verdict, const Metric& metric, double confidence) {
   if (verdict.answer != gate::Answer::Pass || verdict.planned_rounds <= verdict.rounds) return "";
   const bool is_slowness = metric.unit == Unit::Seconds && !verdict.condition.below;
-  return ": " + not_shown(verdict.rounds, is_slowness, confidence);
+  return ": " + blind_spot(verdict.rounds, is_slowness, confidence);
 }
 
 /// True if the mean comes first: it alone decided, or it contradicts the typical round.
@@ -180,7 +180,7 @@ std::string grounds_text(const gate::Verdict& verdict, const Metric& metric, dou
       verdict.delta.basis == stats::Basis::Mean || verdict.delta.basis == stats::Basis::Layouts;
   const std::string typical = measured(
       verdict.delta, shows_mean && bounds.mean ? bounds.mean : bounds.ranks, verdict, metric);
-  const std::string rounds = rounds_text(verdict) + not_shown(verdict, metric, confidence);
+  const std::string rounds = rounds_text(verdict) + blind_spot(verdict, metric, confidence);
   if (!is_about_mean(verdict)) return fmt::format("(measured {}; {})", typical, rounds);
   return fmt::format("(measured in the mean {}; in the typical round {}; {})",
                      measured(verdict.delta.mean, bounds.mean, verdict, metric), typical, rounds);
@@ -246,7 +246,7 @@ std::string percent_text(double fraction) {
   return fmt::format("±{:.{}f}%", percent, std::clamp(2 - static_cast<int>(magnitude), 0, 9));
 }
 
-std::string_view limit_of(PrecisionEnd end) {
+std::string_view why_not_reached(PrecisionEnd end) {
   switch (end) {
     case PrecisionEnd::MaxRuns:
       return "--max-runs was reached";
@@ -533,14 +533,14 @@ std::string wall_time_in_words(const Results& results, const Why& why) {
 }
 
 /// Returns what the mean of a single command, which has no rounds to compare, can miss.
-std::string not_shown_by_mean(const Results& results) {
+std::string blind_spot_of_mean(const Results& results) {
   const auto metric = find_metric(results.session.metrics, results.findings.precision->metric);
   const bool is_mean = metric && !results.session.metrics[*metric].percentile &&
                        results.commands.size() == 1 && !results.session.reference.baseline;
   if (!is_mean || results.findings.precision->runs == 0) return "";
-  return "; " + not_shown(results.findings.precision->runs,
-                          results.session.metrics[*metric].unit == Unit::Seconds,
-                          results.session.confidence);
+  return "; " + blind_spot(results.findings.precision->runs,
+                           results.session.metrics[*metric].unit == Unit::Seconds,
+                           results.session.confidence);
 }
 
 }  // namespace
@@ -648,9 +648,9 @@ std::string precision_line(const Results& results) {
   const std::string start = fmt::format("precision of {}: {} after {}", spoken(precision.metric),
                                         reached, plural(precision.runs, "run"));
   if (precision.end == PrecisionEnd::Reached)
-    return fmt::format("{} (asked for: ±{}){}\n", start, wanted, not_shown_by_mean(results));
+    return fmt::format("{} (asked for: ±{}){}\n", start, wanted, blind_spot_of_mean(results));
   return fmt::format(
-      "{}, short of the ±{} asked for: {}{}\n", start, wanted, limit_of(precision.end),
+      "{}, short of the ±{} asked for: {}{}\n", start, wanted, why_not_reached(precision.end),
       precision.layouts_to_reach ? "; " + more_layouts(*precision.layouts_to_reach) : "");
 }
 

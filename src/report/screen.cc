@@ -81,7 +81,7 @@ std::string full_tables(const Results& results, const Style& style) {
   std::vector<Table> tables;
   for (std::size_t c = 0; c < results.commands.size(); ++c)
     tables.push_back(full_table(results, c, style.verbose));
-  const Fitted fitted = fit(tables, style);
+  const TableLayout fitted = fit(tables, style);
   std::string text;
   for (const std::size_t c : order_rows(results)) {
     if (!text.empty()) text += "\n";
@@ -112,7 +112,7 @@ std::string percentages_note(const Results& results, std::size_t metric, const S
 
 std::string compact_text(const Results& results, std::size_t metric, const Style& style) {
   if (const std::optional<Table> matrix = matrix_table(results, metric)) {
-    const Fitted fitted = fit({&*matrix, 1}, style);
+    const TableLayout fitted = fit({&*matrix, 1}, style);
     if (fitted.fits)
       return terminal_text(*matrix, fitted, style) +
              (fitted.lacks(Less::Interval) ? "" : percentages_note(results, metric, style));
@@ -396,8 +396,8 @@ std::string write_line(const Progress& progress, std::size_t width, const Displa
 }
 
 constexpr std::size_t kMaxBins = 12;
-constexpr std::size_t kWidestBar = 50;
-constexpr std::size_t kNarrowestBar = 8;
+constexpr std::size_t kMaxBarWidth = 50;
+constexpr std::size_t kMinBarWidth = 8;
 constexpr std::string_view kIndent = "  ";
 
 /// Returns a bar of `eighths` of a cell, as whole and partial blocks.
@@ -581,9 +581,10 @@ std::string histogram(const Results& results, std::size_t command, const Style& 
   for (const Bin& bin : bins) most = std::max(most, bin.count);
   const std::size_t beside =
       kIndent.size() + display_width(labels.front()) + 2 + 1 + fmt::formatted_size("{}", most);
-  std::size_t widest = kWidestBar;
+  std::size_t widest = kMaxBarWidth;
   if (style.width > 0) {
-    widest = std::clamp(style.width > beside ? style.width - beside : 0, kNarrowestBar, kWidestBar);
+    widest =
+        std::clamp(style.width > beside ? style.width - beside : 0, kMinBarWidth, kMaxBarWidth);
   }
   std::string text;
   for (std::size_t i = 0; i < bins.size(); ++i) {

@@ -225,7 +225,7 @@ TableRow suite_cells(const Geomean& mean, const Report& suite, const SuiteShape&
   return cells;
 }
 
-struct Shared {
+struct SharedLine {
   std::string text;  ///< general text, if the texts of the benchmarks differ
   std::vector<std::string> names{};
 };
@@ -234,21 +234,21 @@ struct Shared {
 /// same general text share a line, which names them unless they are all benchmarks.
 std::vector<std::string> with_names(const Report& suite,
                                     const std::vector<std::vector<WarningLine>>& lines) {
-  std::vector<Shared> all;
+  std::vector<SharedLine> all;
   std::map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string name = cited(suite.benchmarks[i].benchmark);
     for (const auto& [text, general] : lines[i]) {
       const auto [place, is_new] = places.try_emplace(general, all.size());
       if (is_new) all.push_back({text});
-      Shared& shared = all[place->second];
+      SharedLine& shared = all[place->second];
       if (shared.text != text) shared.text = general;
       if (shared.names.empty() || shared.names.back() != name) shared.names.push_back(name);
     }
   }
   std::vector<std::string> texts;
   constexpr std::size_t most_named = 3;
-  for (const Shared& shared : all) {
+  for (const SharedLine& shared : all) {
     const std::size_t count = shared.names.size();
     const std::string who = count == suite.benchmarks.size() ? ""
                             : count > most_named             ? plural(count, "benchmark") + ": "

@@ -86,7 +86,7 @@ void narrow(std::vector<std::size_t>& widths, const Table& table, std::size_t ga
   }
 }
 
-std::string write_line(const Table& table, const TableRow& row, const Fitted& fitted,
+std::string write_line(const Table& table, const TableRow& row, const TableLayout& fitted,
                        const Style& style) {
   std::string line;
   std::size_t pending = 0;
@@ -393,8 +393,8 @@ TableColumn bold_column(std::string heading, Holds holds, Cut cut) {
 
 }  // namespace
 
-Fitted fit(std::span<const Table> tables, const Style& style) {
-  Fitted fitted;
+TableLayout fit(std::span<const Table> tables, const Style& style) {
+  TableLayout fitted;
   if (tables.empty()) return fitted;
   const Table& widest = *std::ranges::max_element(
       tables, {}, [](const Table& table) { return table.columns.size(); });
@@ -411,7 +411,7 @@ Fitted fit(std::span<const Table> tables, const Style& style) {
   return fitted;
 }
 
-std::string terminal_text(const Table& table, const Fitted& fitted, const Style& style) {
+std::string terminal_text(const Table& table, const TableLayout& fitted, const Style& style) {
   if (table.rows.empty()) return "";
   TableRow headings;
   for (const TableColumn& column : table.columns) headings.push_back(column.heading);
@@ -425,7 +425,7 @@ std::string terminal_text(const Table& table, const Style& style) {
   return terminal_text(table, fit({&table, 1}, style), style);
 }
 
-std::string_view interval_note(std::span<const Table> tables, const Fitted& fitted) {
+std::string_view interval_note(std::span<const Table> tables, const TableLayout& fitted) {
   const bool has_deltas = std::ranges::any_of(tables, [](const Table& table) {
     return std::ranges::find(table.columns, Holds::Delta, &TableColumn::holds) !=
            table.columns.end();
@@ -436,7 +436,7 @@ std::string_view interval_note(std::span<const Table> tables, const Fitted& fitt
 }
 
 std::string noted_text(const Table& table, const Style& style) {
-  const Fitted fitted = fit({&table, 1}, style);
+  const TableLayout fitted = fit({&table, 1}, style);
   return terminal_text(table, fitted, style) + dim_note(interval_note({&table, 1}, fitted), style);
 }
 

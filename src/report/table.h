@@ -93,7 +93,7 @@ struct Table {
 };
 
 /// The layout of one or more tables in a terminal.
-struct Fitted {
+struct TableLayout {
   TableStep step{};
   std::vector<std::size_t> widths{};
   bool fits = false;  ///< true if the table fits without cutting cells
@@ -102,14 +102,14 @@ struct Fitted {
 };
 
 /// Chooses a layout for tables with the same columns, so that their columns line up.
-Fitted fit(std::span<const Table> tables, const Style& style);
+TableLayout fit(std::span<const Table> tables, const Style& style);
 
 /// Returns heading and rows as lines; empty without rows.
-std::string terminal_text(const Table& table, const Fitted& fitted, const Style& style);
+std::string terminal_text(const Table& table, const TableLayout& fitted, const Style& style);
 std::string terminal_text(const Table& table, const Style& style);
 
 /// Returns a note if deltas lost their intervals because the terminal is narrow; else empty.
-std::string_view interval_note(std::span<const Table> tables, const Fitted& fitted);
+std::string_view interval_note(std::span<const Table> tables, const TableLayout& fitted);
 /// Returns a table with interval_note below it.
 std::string noted_text(const Table& table, const Style& style);
 

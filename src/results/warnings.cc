@@ -78,8 +78,8 @@ FewBecause why_few(const Results& results) {
   const StopRule& stop = results.session.setting.stop;
   if (!results.session.complete) return FewBecause::Ended;
   if (stop.exact_runs) return FewBecause::Runs;
-  return stop.max_runs && *stop.max_runs < stats::kFewForGate ? FewBecause::MaxRuns
-                                                              : FewBecause::MinRuns;
+  return stop.max_runs && *stop.max_runs < stats::kMinRoundsForGate ? FewBecause::MaxRuns
+                                                                    : FewBecause::MinRuns;
 }
 
 /// Returns the fewest rounds of an undecided gate; nullopt if all gates are decided.
@@ -111,9 +111,9 @@ std::optional<std::size_t> runs_of_deltas(const Results& results) {
 std::optional<FewRuns> few_runs(const Results& results) {
   const FewBecause because = why_few(results);
   const auto rounds = rounds_of_open_gates(results);
-  if (rounds && *rounds < stats::kFewForGate) return FewRuns{*rounds, true, because};
+  if (rounds && *rounds < stats::kMinRoundsForGate) return FewRuns{*rounds, true, because};
   const auto runs = runs_of_deltas(results);
-  if (runs && *runs < stats::kFewForDelta) return FewRuns{*runs, false, because};
+  if (runs && *runs < stats::kMinRunsForDelta) return FewRuns{*runs, false, because};
   return std::nullopt;
 }
 
@@ -137,7 +137,7 @@ std::optional<UncertainSplit> uncertain_split(const Results& results, std::size_
 constexpr double kMuchWaiting = 1.3;
 /// The longest wait in seconds for another program's time slice: the period of a control group's
 /// quota, and of round-robin scheduling. A longer wait has another cause.
-constexpr double kLongestSlice = 0.1;
+constexpr double kMaxSliceSeconds = 0.1;
 
 /// Returns the throttling of the session; of joined sessions, of the session that waited most.
 Throttling worst_throttling(const Results& results) {
@@ -159,7 +159,7 @@ std::optional<BusyMachine> busy_machine(const Results& results, std::size_t comm
   const auto willing = median_of(results, command, Role::VoluntarySwitches);
   if (!wall || !cpu || !pushed || !willing || *cpu <= 0.0) return std::nullopt;
   if (*wall < kMuchWaiting * *cpu || *pushed < 1.0 || *pushed <= *willing) return std::nullopt;
-  if (*wall - *cpu > *pushed * kLongestSlice) return std::nullopt;
+  if (*wall - *cpu > *pushed * kMaxSliceSeconds) return std::nullopt;
   return BusyMachine{*wall, *cpu, *pushed};
 }
 

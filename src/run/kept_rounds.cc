@@ -21,13 +21,13 @@ constexpr std::size_t kTagDigits = 12;
 
 /// The members of a struct, with their names as one text, separated by blanks.
 template <typename... T>
-struct Named {
+struct NamedMembers {
   std::string_view names;
   std::tuple<T&...> members;
 };
 
 template <typename... T>
-Named<T...> named(std::string_view names, T&... members) {
+NamedMembers<T...> named(std::string_view names, T&... members) {
   return {names, std::tie(members...)};
 }
 
@@ -66,7 +66,7 @@ struct Members {
   static auto of(KeptFunctions& functions) {
     return named("step functions", functions.step, functions.functions);
   }
-  static auto of(Uncounted& uncounted) {
+  static auto of(UncountedRuns& uncounted) {
     return named("subject what remedy runs", uncounted.subject, uncounted.why.what,
                  uncounted.why.remedy, uncounted.runs);
   }

@@ -20,7 +20,7 @@
 namespace lauka {
 
 /// Runs without counts, and the reason that they share.
-struct Uncounted {
+struct UncountedRuns {
   std::string subject;  ///< empty, or the name of a simulated command and ": "
   Error why;
   std::size_t runs = 0;
@@ -57,7 +57,7 @@ struct FinishedRounds {
   // State after these rounds.
   std::vector<Pace> paces{};
   std::vector<Note> notes{};
-  std::vector<Uncounted> uncounted{};
+  std::vector<UncountedRuns> uncounted{};
   std::vector<OwnMetric> discovered{};
   std::vector<ShellOverhead> overheads{};
 };

@@ -12,7 +12,7 @@ namespace lauka {
 
 namespace {
 
-constexpr std::size_t kLongestLine = std::size_t{16} << 10U;
+constexpr std::size_t kMaxLineBytes = std::size_t{16} << 10U;
 constexpr auto kMaxTimeOfLine = std::chrono::seconds(1);  // for one line
 
 constexpr std::uint64_t kMaxStored = std::uint64_t{64} << 20U;
@@ -41,7 +41,7 @@ bool was_made_alike(const Command& reference, const Command& command) {
 // A .* takes a step per byte, so longer texts would exceed the number of steps. Most matches are in
 // the last window.
 constexpr std::size_t kWindow = std::size_t{64} << 10U;
-constexpr std::size_t kLongestMatch = std::size_t{16} << 10U;
+constexpr std::size_t kMaxMatchBytes = std::size_t{16} << 10U;
 constexpr std::size_t kLookedBack = 256;  // bytes before its match that an expression may look at
 constexpr auto kMaxTimeToScrape = std::chrono::seconds(5);
 constexpr std::size_t kShown = 300;  // bytes of output in a message
@@ -50,7 +50,7 @@ constexpr std::size_t kMaxLines = 10'000;
 constexpr std::size_t kMaxMetrics = 1'000;
 
 /// The values that a run reported under one name.
-struct Several {
+struct NamedValues {
   double sum = 0.0;
   double last = 0.0;
   std::size_t count = 0;
@@ -78,7 +78,7 @@ bool AwaitedLine::receive(os::Kept which, std::string_view bytes) {
   std::string& begun = begun_.at(static_cast<std::size_t>(which));
   for (;;) {
     const std::size_t end = bytes.find('\n');
-    begun += bytes.substr(0, std::min(end, kLongestLine - begun.size()));
+    begun += bytes.substr(0, std::min(end, kMaxLineBytes - begun.size()));
     if (end == std::string_view::npos) return true;
     const bool is_last = is_awaited(begun);
     begun.clear();
@@ -282,7 +282,7 @@ Result<std::vector<std::optional<double>>> ReportedValues::read_values(const Ste
     auto scraped = scrape(metric, values);
     if (!scraped) return scraped.error();
   }
-  for (const os::MetricFiles::Written& written : batch_) {
+  for (const os::MetricFiles::RunFile& written : batch_) {
     if (written.place != place) continue;
     if (!written.is_whole)
       return Error{
@@ -325,7 +325,7 @@ Result<std::optional<std::string>> ReportedValues::last_match(const Pattern& pat
   for (std::uint64_t end = size; end > least;) {
     const std::uint64_t begin = end - least > kWindow ? end - kWindow : least;
     const std::uint64_t from = begin - std::min<std::uint64_t>(begin, kLookedBack);
-    const std::uint64_t to = std::min<std::uint64_t>(end + (end < size ? kLongestMatch : 0), size);
+    const std::uint64_t to = std::min<std::uint64_t>(end + (end < size ? kMaxMatchBytes : 0), size);
     text.resize(static_cast<std::size_t>(to - from));
     text.resize(launcher_.read_kept(which, from, text));
     auto found =
@@ -351,7 +351,7 @@ std::string ReportedValues::output_end() const {
 }
 
 Result<void> ReportedValues::read(std::string_view text, Values& values) {
-  std::map<std::size_t, Several> all;
+  std::map<std::size_t, NamedValues> all;
   std::size_t number = 0;
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -374,7 +374,7 @@ Result<void> ReportedValues::read(std::string_view text, Values& values) {
         fmt::format("{} {}", reported->value, has_one ? "" : reported->metric.unit.word),
         metric.unit);
     if (!value) return refused(value.error());
-    Several& several = all[*place];
+    NamedValues& several = all[*place];
     several.sum += *value;
     several.last = *value;
     ++several.count;

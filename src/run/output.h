@@ -164,7 +164,7 @@ class ReportedValues {
   os::MetricFiles* files_;
   const os::Clock& clock_;
   std::vector<OwnMetric> discovered_;
-  std::vector<os::MetricFiles::Written> batch_;
+  std::vector<os::MetricFiles::RunFile> batch_;
 };
 
 /// Returns why a run has no values about its region: it marked none, or not correctly. nullopt if

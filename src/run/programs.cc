@@ -36,7 +36,7 @@ os::ProgramSpec make_hook(const HookRow& row, const Command& command,
   os::ProgramSpec spec;
   spec.words = {"/bin/sh", "-c", *command.hooks[row.kind]};
   const bool inherits = command.output.kind == OutputKind::Inherit;
-  spec.output.sink = inherits ? os::Sink::Inherit : os::Sink::Capture;
+  spec.output.sink = inherits ? OutputKind::Inherit : OutputKind::Capture;
   spec.environment = command.environment;
   spec.folder = command.folder;
   if (row.is_of_a_run()) spec.launch_variable = "LAUKA_ITERATION";
@@ -159,7 +159,7 @@ ShellOverhead summarize(std::vector<Usage> runs) {
   return overhead;
 }
 
-Error no_start_up(const os::ProgramSpec& spec, std::string_view why, std::string remedy) {
+Error shell_start_error(const os::ProgramSpec& spec, std::string_view why, std::string remedy) {
   return {"the start-up of the shell cannot be measured: '" + spec.words.front() + "' " +
               std::string(why) + " with an empty command",
           std::move(remedy)};
@@ -190,18 +190,18 @@ Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& 
     for (const os::Ended& ended : *all) {
       if (std::holds_alternative<Cancelled>(ended.outcome)) return std::vector<Usage>{};
       if (std::holds_alternative<TimedOut>(ended.outcome))
-        return no_start_up(spec, "took longer than --timeout", "allow more time, or use -N");
+        return shell_start_error(spec, "took longer than --timeout", "allow more time, or use -N");
       if (wants_terminal(ended.outcome))
-        return no_start_up(spec, "was stopped, as it wants the terminal,",
-                           "write --shell 'setsid -w " + spec.words.front() + " ...'");
+        return shell_start_error(spec, "was stopped, as it wants the terminal,",
+                                 "write --shell 'setsid -w " + spec.words.front() + " ...'");
       if (!succeeded(ended.outcome))
-        return no_start_up(spec, "failed", "check that it accepts -c, or use -N");
+        return shell_start_error(spec, "failed", "check that it accepts -c, or use -N");
       if (counts) runs.push_back(ended.usage);
       spent += ended.whole;
     }
     counts = true;
     // One at a time if each run's output must be read before the next.
-    launches.assign(spec.output.sink == os::Sink::Pipe ? 1 : kBatch, os::Launch{*program});
+    launches.assign(spec.output.sink == OutputKind::Pipe ? 1 : kBatch, os::Launch{*program});
   }
   return runs;
 }

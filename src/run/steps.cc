@@ -33,7 +33,7 @@ bool may_fail_with(const std::optional<IgnoreFailure>& ignore, const Outcome& ou
 }  // namespace
 
 StepRunner::StepRunner(const BenchmarkRun& benchmark, const RunContext& context, Observer& observer,
-                       UnderWay under_way)
+                       BatchCallback under_way)
     : benchmark_(benchmark),
       plan_(benchmark.plan),
       context_(context),
@@ -289,7 +289,7 @@ std::optional<CutShort> StepRunner::failure_of_until(const Step& step,
   if (!awaited_ || std::holds_alternative<NotStarted>(ended.outcome)) return std::nullopt;
   if (const auto& error = awaited_->error())
     return Error{"--until " + cited(*plan_.setting.until) + " " + error->what, error->remedy};
-  if (ended.was_enough) return std::nullopt;
+  if (ended.ended_by_listener) return std::nullopt;
   return RunFailed{step, ended.outcome, awaited_->output_end(), *plan_.setting.until};
 }
 
@@ -414,7 +414,7 @@ void StepRunner::note_uncounted(const Step& step, Error why) {
   const std::string subject = step.kind == RoundKind::Simulated
                                   ? cited(plan_.commands[step.command].name) + ": "
                                   : std::string();
-  const auto known = std::ranges::find_if(uncounted_, [&](const Uncounted& uncounted) {
+  const auto known = std::ranges::find_if(uncounted_, [&](const UncountedRuns& uncounted) {
     return uncounted.subject == subject && uncounted.why == why;
   });
   if (known == uncounted_.end())
@@ -425,7 +425,7 @@ void StepRunner::note_uncounted(const Step& step, Error why) {
 
 /// Adds a note for each reason why runs have no counts.
 void StepRunner::note_all_uncounted() {
-  for (const Uncounted& uncounted : uncounted_) {
+  for (const UncountedRuns& uncounted : uncounted_) {
     std::string what = uncounted.subject + uncounted.why.what + "; " +
                        plural(uncounted.runs, "run") + (uncounted.runs == 1 ? " was" : " were") +
                        " not counted";

@@ -29,12 +29,12 @@ namespace lauka {
 class StepRunner {
  public:
   /// A function that is called when a batch begins or goes on, with its first step.
-  using UnderWay = std::function<void(const Step&)>;
+  using BatchCallback = std::function<void(const Step&)>;
 
   /// All references must outlive this object. If `observer` wants progress, `under_way` is also
   /// called during runs.
   StepRunner(const BenchmarkRun& benchmark, const RunContext& context, Observer& observer,
-             UnderWay under_way);
+             BatchCallback under_way);
 
   /// Arms every pass, registers commands and hooks, and measures the shell's start.
   Result<void> prepare();
@@ -116,7 +116,7 @@ class StepRunner {
   const Plan& plan_;
   const RunContext& context_;
   Observer& observer_;
-  UnderWay under_way_;
+  BatchCallback under_way_;
   std::vector<std::unique_ptr<engine::Counting>> armed_;  // one per pass
   std::vector<os::CounterSetId> counters_;                // one per pass
   Programs programs_;
@@ -128,7 +128,7 @@ class StepRunner {
   std::vector<bool> is_looked_up_;             // by command
   RoundKind latest_kind_ = RoundKind::Warmup;  // kind of the latest steps
   std::vector<Pace> paces_;                    // by command
-  std::vector<Uncounted> uncounted_;
+  std::vector<UncountedRuns> uncounted_;
   Session session_;
   bool was_throttled_ = false;  // true if the latest batch was throttled
   std::vector<Step> again_;     // current steps that must be repeated

@@ -280,7 +280,7 @@ bool PrecisionWatch::is_enough(std::size_t first, std::size_t count, std::uint64
   }
   const bool is_alone = count == 1 && !plan_.reference.baseline;
   for (std::size_t c = first; c < first + count; ++c) {
-    if (plan_.reference.is_candidate(c) && is_too_wide(c) && !(is_alone && has_its_share(c, c)))
+    if (plan_.reference.is_candidate(c) && is_too_wide(c) && !(is_alone && is_within_share(c, c)))
       return false;
   }
   return true;
@@ -292,13 +292,14 @@ bool PrecisionWatch::needs_more_runs(std::size_t command) const {
   for (std::size_t c = 0; c < plan_.commands.size(); ++c) {
     if (!plan_.reference.is_candidate(c) || (is_candidate && c != command) || !is_too_wide(c))
       continue;
-    if (!has_its_share(command, c) || has_its_share(is_candidate ? plan_.reference.command : c, c))
+    if (!is_within_share(command, c) ||
+        is_within_share(is_candidate ? plan_.reference.command : c, c))
       return true;
   }
   return false;
 }
 
-bool PrecisionWatch::has_its_share(std::size_t command, std::size_t candidate) const {
+bool PrecisionWatch::is_within_share(std::size_t command, std::size_t candidate) const {
   const auto own = half_width_of_mean(command);
   const std::vector<double>& reference = series_->of_command(plan_.reference.command).values;
   if (!own || series_->of_command(candidate).values.empty() || reference.empty()) return false;

@@ -228,7 +228,7 @@ class PrecisionWatch {
   bool is_too_wide(std::size_t candidate) const;
   /// True if the contribution of `command` to the half width of `candidate`'s delta is within its
   /// share.
-  bool has_its_share(std::size_t command, std::size_t candidate) const;
+  bool is_within_share(std::size_t command, std::size_t candidate) const;
   std::optional<double> half_width_of_mean(std::size_t command) const;
   std::optional<double> half_width_of_delta(std::size_t candidate) const;
   Comparison samples_of(std::size_t candidate) const;

@@ -86,7 +86,7 @@ class SessionRuns final : public RunTable {
     bool is_read = false;
     std::optional<double> value{};
   };
-  struct Unpacked {
+  struct CachedRun {
     std::optional<std::size_t> index{};
     RunRecord run{};
   };
@@ -94,7 +94,7 @@ class SessionRuns final : public RunTable {
   /// Returns a run from a cache of decoded runs: all runs of a short session, the latest of a long
   /// one.
   const RunRecord& run(std::size_t index) const {
-    Unpacked& kept = unpacked_[index % kMaxUnpackedRuns];
+    CachedRun& kept = unpacked_[index % kMaxUnpackedRuns];
     if (kept.index == index) return kept.run;
     runs_.read(index, kept.run);
     for (std::size_t m = 0; m < readers_.size(); ++m) value_at(index, m) = {};
@@ -115,8 +115,8 @@ class SessionRuns final : public RunTable {
   std::vector<MetricReader> readers_;
   std::vector<std::size_t> ends_;
   std::vector<std::uint32_t> by_command_;
-  mutable std::vector<Unpacked> unpacked_;  // at most kMaxUnpackedRuns
-  mutable std::vector<Value> values_;       // a value per metric for each of unpacked_
+  mutable std::vector<CachedRun> unpacked_;  // at most kMaxUnpackedRuns
+  mutable std::vector<Value> values_;        // a value per metric for each of unpacked_
 };
 
 /// Returns the notes of plan and session, without duplicates.

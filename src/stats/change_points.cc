@@ -233,7 +233,7 @@ double rare_as(double deviates, std::size_t differences) {
 
 /// Finds the most probable point of a step in `around`, and the range of possible points, by
 /// likelihood.
-void locate(const Series& series, Window around, double confidence, Step& step) {
+void locate(const Series& series, Window around, double confidence, LevelStep& step) {
   std::vector<double> weights;
   const std::size_t first = std::max(around.begin + 1, back(step.at, kMaxPointsAfter, 0));
   double most = 0.0;
@@ -267,23 +267,23 @@ void locate(const Series& series, Window around, double confidence, Step& step) 
 /// none is more certain than `most`. `certainty(at, best)` rates a step at `at`; it may return 0 if
 /// the rating is not above `best`, the best so far.
 template <typename Certainty>
-std::optional<Step> most_certain_step(std::size_t begin, std::size_t last,
-                                      std::size_t fewest_before, double most,
-                                      const Certainty& certainty) {
-  std::optional<Step> step;
+std::optional<LevelStep> most_certain_step(std::size_t begin, std::size_t last,
+                                           std::size_t fewest_before, double most,
+                                           const Certainty& certainty) {
+  std::optional<LevelStep> step;
   for (std::size_t count = kMinPointsAround; count <= kMaxPointsAfter; ++count) {
     if (last + 1 - begin < count + fewest_before) break;
     const std::size_t at = last + 1 - count;
     const double found = certainty(at, most);
     if (found <= most) continue;
     most = found;
-    step = Step{.at = at, .confirmed = last};
+    step = LevelStep{.at = at, .confirmed = last};
   }
   return step;
 }
 
-std::optional<Step> step_at(const Series& series, std::size_t begin, std::size_t last,
-                            double sure) {
+std::optional<LevelStep> step_at(const Series& series, std::size_t begin, std::size_t last,
+                                 double sure) {
   return most_certain_step(begin, last, kMinPointsAround, sure, [&](std::size_t at, double most) {
     const Window before{back(at, kWindow, begin), at};
     const Window after{at, last + 1};
@@ -302,7 +302,7 @@ std::vector<double> bounds_of_short() {
 
 /// Does the work of step_at for a short series, whose few neighbours give a bad estimate of noise:
 /// estimates it around the two levels.
-std::optional<Step> step_in_short(const Series& series, std::size_t begin, std::size_t last) {
+std::optional<LevelStep> step_in_short(const Series& series, std::size_t begin, std::size_t last) {
   static const std::vector<double> kBounds = bounds_of_short();
   const std::size_t around = last + 1 - begin;
   if (around < kMinForSteps) return std::nullopt;
@@ -322,7 +322,7 @@ class Growth {
 
   /// Returns the step that point `last` confirms; nullopt if there is none. `whole`: no points
   /// follow.
-  std::optional<Step> look_at(std::size_t last, bool whole) {
+  std::optional<LevelStep> look_at(std::size_t last, bool whole) {
     const std::size_t from = back(last + 1, kNoiseFrom, 0);
     const bool is_short = last < kShort;
     if (last == kShort || whole || (!is_short && last % kNoiseEach == 0))
@@ -357,9 +357,9 @@ std::optional<std::size_t> pending_step(std::span<const SeriesPoint> points, con
 
 /// Sets position and size of the steps from all known points, with the variance around the two
 /// levels, because the range of positions expresses the doubt about them.
-void measure(Series& series, std::size_t points, double confidence, std::vector<Step>& steps) {
+void measure(Series& series, std::size_t points, double confidence, std::vector<LevelStep>& steps) {
   for (std::size_t s = 0; s < steps.size(); ++s) {
-    Step& step = steps[s];
+    LevelStep& step = steps[s];
     const std::size_t low = s > 0 ? steps[s - 1].at : 0;
     const std::size_t high = s + 1 < steps.size() ? steps[s + 1].at : points;
     const auto before = [&] { return Window{back(step.at, kWindow, low), step.at}; };

@@ -16,7 +16,7 @@ struct SeriesPoint {
 };
 
 /// A lasting change of a series' level.
-struct Step {
+struct LevelStep {
   std::size_t at = 0;  ///< index of the most probable first point at the new level
   std::size_t earliest =
       0;                   ///< earliest first point of the new level, with the requested confidence
@@ -28,7 +28,7 @@ struct Step {
 
 /// The result of find_steps.
 struct SeriesSteps {
-  std::vector<Step> steps{};  ///< confirmed steps, in order
+  std::vector<LevelStep> steps{};  ///< confirmed steps, in order
   bool is_last_suspected =
       false;  ///< true if the last point differs but no later point confirms it
   /// Index of a step that the last two or more points support and that another point like the last

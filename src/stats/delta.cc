@@ -165,7 +165,7 @@ bool is_clearly_outside(const Change& mean, const Change& sure, const Change& ty
 // exactly as they would be computed, so the result is one of them. Only 0 is approached but not
 // reached: value_at() rounds to it.
 
-constexpr int kHalvingsOfShift = 200;  // a range of doubles around 1 is exhausted after about 60
+constexpr int kMaxBisections = 200;  // a range of doubles around 1 is exhausted after about 60
 
 /// Returns the logarithms in ascending order; empty if a value is not positive.
 std::vector<double> sorted_logs(std::vector<double> values) {
@@ -239,7 +239,7 @@ template <typename Values>
 double value_at(const Values& values, std::uint64_t place) {
   double below = std::nextafter(values.least(), -HUGE_VAL);
   double reached = values.largest();
-  for (int i = 0; i < kHalvingsOfShift; ++i) {
+  for (int i = 0; i < kMaxBisections; ++i) {
     const double middle = std::midpoint(below, reached);
     if (middle <= below || middle >= reached) break;
     (values.at_most(middle) >= place ? reached : below) = middle;

@@ -166,7 +166,7 @@ std::vector<double> logs(const LayoutSamples& samples) {
 }
 
 /// A value for each layout.
-struct Reduced {
+struct LayoutValues {
   std::vector<double> values{};
   std::vector<std::uint32_t> layouts{};
 
@@ -174,11 +174,11 @@ struct Reduced {
 };
 
 /// Reduces each layout to its mean, or to its quantile `share`.
-Reduced reduced(const LayoutSamples& samples, std::optional<double> share = std::nullopt) {
+LayoutValues reduced(const LayoutSamples& samples, std::optional<double> share = std::nullopt) {
   std::map<std::uint32_t, std::vector<double>> by_layout;
   for (std::size_t i = 0; i < samples.values.size(); ++i)
     by_layout[samples.layouts[i]].push_back(samples.values[i]);
-  Reduced all;
+  LayoutValues all;
   for (const auto& [layout, values] : by_layout) {
     all.layouts.push_back(layout);
     all.values.push_back(share ? quantile(sorted(values), *share) : moments(values).mean);
@@ -186,7 +186,7 @@ Reduced reduced(const LayoutSamples& samples, std::optional<double> share = std:
   return all;
 }
 
-bool have_enough_layouts(const Reduced& reference, const Reduced& candidate) {
+bool have_enough_layouts(const LayoutValues& reference, const LayoutValues& candidate) {
   return std::min(reference.values.size(), candidate.values.size()) >= kMinLayouts;
 }
 
@@ -238,8 +238,8 @@ std::optional<LayoutEstimate> log_ratio_over_layouts(const LayoutSamples& refere
                                                      std::optional<double> share) {
   if (!are_positive(reference) || !are_positive(candidate)) return std::nullopt;
   if (share) {
-    const Reduced of_reference = reduced(reference, share);
-    const Reduced of_candidate = reduced(candidate, share);
+    const LayoutValues of_reference = reduced(reference, share);
+    const LayoutValues of_candidate = reduced(candidate, share);
     return log_ratio_over_layouts(of_reference.samples(), of_candidate.samples(), paired);
   }
   const std::vector<double> to = logs(reference);
@@ -268,8 +268,8 @@ Delta delta_over_layouts(const LayoutSamples& reference, const LayoutSamples& ca
                          bool paired, const IntervalTails& tails, std::optional<double> share) {
   Delta delta;
   delta.basis = Basis::Layouts;
-  const Reduced of_reference = reduced(reference, share);
-  const Reduced of_candidate = reduced(candidate, share);
+  const LayoutValues of_reference = reduced(reference, share);
+  const LayoutValues of_candidate = reduced(candidate, share);
   if (!have_enough_layouts(of_reference, of_candidate)) return delta;
   // Each layout's mean has the same weight.
   const IntervalTails plain{tails.of_mean, tails.of_mean};
@@ -297,8 +297,8 @@ Delta delta_over_layouts(const LayoutSamples& reference, const LayoutSamples& ca
 
 MeanTest test_over_layouts(const LayoutSamples& reference, const LayoutSamples& candidate,
                            bool paired, double ratio, std::optional<double> share) {
-  const Reduced of_reference = reduced(reference, share);
-  const Reduced of_candidate = reduced(candidate, share);
+  const LayoutValues of_reference = reduced(reference, share);
+  const LayoutValues of_candidate = reduced(candidate, share);
   if (!have_enough_layouts(of_reference, of_candidate)) return {};
   const auto estimate =
       ratio > 0.0 ? log_ratio_over_layouts(reference, candidate, paired, share) : std::nullopt;

@@ -15,7 +15,7 @@ constexpr double kConverged = 1e-13;  // relative to the scale of the variances
 
 /// Sums over the machines, given a variance between them, with weights w = 1 / (variance +
 /// between).
-struct Weighted {
+struct WeightedSums {
   double w = 0.0;
   double w2 = 0.0;
   double w3 = 0.0;
@@ -23,7 +23,7 @@ struct Weighted {
   double squares = 0.0;   ///< sum of w (y - mean)^2
   double squares2 = 0.0;  ///< sum of w^2 (y - mean)^2
 
-  Weighted(std::span<const Effect> effects, double between) {
+  WeightedSums(std::span<const Effect> effects, double between) {
     double wy = 0.0;
     for (const Effect& effect : effects) {
       const double weight = 1.0 / (effect.variance + between);
@@ -66,7 +66,7 @@ double unweighted_between(std::span<const Effect> effects) {
 
 /// Returns the restricted log-likelihood of a variance between machines, without its constant part.
 double log_likelihood(std::span<const Effect> effects, double between) {
-  const Weighted sums(effects, between);
+  const WeightedSums sums(effects, between);
   double logarithms = std::log(sums.w);
   for (const Effect& effect : effects) logarithms += std::log(effect.variance + between);
   return -(logarithms + sums.squares) / 2.0;
@@ -77,7 +77,7 @@ double scored(std::span<const Effect> effects, double between) {
   double scale = between;
   for (const Effect& effect : effects) scale = std::max(scale, effect.variance);
   for (int i = 0; i < kMaxSteps; ++i) {
-    const double next = std::max(0.0, between + Weighted(effects, between).step());
+    const double next = std::max(0.0, between + WeightedSums(effects, between).step());
     const bool is_there = std::abs(next - between) <= kConverged * scale;
     between = next;
     if (is_there) break;
@@ -140,8 +140,8 @@ std::optional<CombinedEffect> combine(std::span<const Effect> effects, double co
   }
   const double degrees = static_cast<double>(effects.size()) - 1.0;
   const double between = find_between(effects);
-  const Weighted sums(effects, between);
-  const Weighted fixed(effects, 0.0);
+  const WeightedSums sums(effects, between);
+  const WeightedSums fixed(effects, 0.0);
   all.value = sums.mean;
   all.standard_error = std::sqrt(std::max(1.0, sums.squares / degrees) / sums.w);
   const double half = student_t_quantile_above(tail, degrees) * all.standard_error;

@@ -106,9 +106,9 @@ std::optional<double> mean_half_width(std::span<const double> samples, double co
 // docs/measuring.md says how often each function errs (scripts/bench warnings).
 
 /// The fewest runs for which the interval of a delta is useful.
-inline constexpr std::size_t kFewForDelta = 5;
+inline constexpr std::size_t kMinRunsForDelta = 5;
 /// The fewest rounds for which a gate can decide about small changes.
-inline constexpr std::size_t kFewForGate = 10;
+inline constexpr std::size_t kMinRoundsForGate = 10;
 
 /// A comparison of the first run with all others.
 struct FirstRun {

@@ -155,9 +155,9 @@ class Finder {
   Finder(os::SettingFiles& files, const TuneRequest& request, const CpuChoice& cpus)
       : files_(files), request_(request), cpus_(cpus) {}
 
-  std::vector<Found> find() {
+  std::vector<FoundSetting> find() {
     for (const Switch& row : kSwitches) {
-      Found setting{.row = &row, .asked = is_asked(request_, row.name)};
+      FoundSetting setting{.row = &row, .asked = is_asked(request_, row.name)};
       if (row.form == Form::Affinity) {
         find_affinity(setting);
       } else if (row.form == Form::Group) {
@@ -175,13 +175,13 @@ class Finder {
   }
 
  private:
-  void find_affinity(Found& setting) {
+  void find_affinity(FoundSetting& setting) {
     setting.now = "any";
     setting.why_not = cpus_.why_not;
     if (setting.why_not.empty()) setting.wanted = cpu_list_text(cpus_.commands);
   }
 
-  void find_latency(Found& setting) {
+  void find_latency(FoundSetting& setting) {
     const int error = files_.check_writable(std::string(setting.row->path));
     if (error != ENOENT) setting.path = setting.row->path;
     setting.now = "not bounded";
@@ -191,20 +191,20 @@ class Finder {
       setting.wanted = setting.row->wanted;
   }
 
-  static void refuse(Found& setting, int error) {
+  static void refuse(FoundSetting& setting, int error) {
     setting.why_not = std::generic_category().message(error);
     setting.needs_root = error == EACCES || error == EPERM;
   }
 
-  void add_files(const Found& row) {
+  void add_files(const FoundSetting& row) {
     const bool is_left_out =
-        row.row->is_alternative && std::ranges::any_of(found_, [&](const Found& setting) {
+        row.row->is_alternative && std::ranges::any_of(found_, [&](const FoundSetting& setting) {
           return setting.row->name == row.row->name && !setting.path.empty();
         });
     if (is_left_out) return;
     const auto paths = list_paths(files_, row.row->path);
     for (const std::string& path : paths) {
-      Found setting = row;
+      FoundSetting setting = row;
       setting.path = path;
       read(setting);
       found_.push_back(std::move(setting));
@@ -214,7 +214,7 @@ class Finder {
     found_.back().why_not = "not here";
   }
 
-  void read(Found& setting) {
+  void read(FoundSetting& setting) {
     const Switch& row = *setting.row;
     const auto now = parse_value(row.form, files_.read(setting.path).value_or(""));
     if (!now) {
@@ -241,7 +241,7 @@ class Finder {
     }
   }
 
-  bool is_listed(const Found& setting) {
+  bool is_listed(const FoundSetting& setting) {
     return has_word(
         files_.read(parent_of(setting.path) + std::string(setting.row->values)).value_or(""),
         setting.row->wanted);
@@ -253,9 +253,9 @@ class Finder {
 
   /// Finds the setting of the control group. The group is an "isolated" partition, without load
   /// balancing, only if the commands have a single CPU.
-  void find_group(Found& setting) {
+  void find_group(FoundSetting& setting) {
     const std::string path(setting.row->path);
-    const Found& controllers = found_.back();
+    const FoundSetting& controllers = found_.back();
     setting.now = "none";
     if (controllers.wanted.empty()) {
       setting.why_not = controllers.why_not;
@@ -274,18 +274,18 @@ class Finder {
   /// group, also drops its controllers.
   void drop_rows_that_are_not_needed() {
     std::set<std::string_view> here;
-    for (const Found& setting : found_)
+    for (const FoundSetting& setting : found_)
       if (!setting.path.empty()) here.insert(setting.row->name);
     std::set<std::string_view> said;
-    std::erase_if(found_, [&](const Found& setting) {
+    std::erase_if(found_, [&](const FoundSetting& setting) {
       if (!setting.path.empty() || setting.row->form == Form::Affinity) return false;
       return here.contains(setting.row->name) ? setting.row->form != Form::Group
                                               : !said.insert(setting.row->name).second;
     });
-    const auto group = std::ranges::find(found_, Form::Group,
-                                         [](const Found& setting) { return setting.row->form; });
+    const auto group = std::ranges::find(
+        found_, Form::Group, [](const FoundSetting& setting) { return setting.row->form; });
     if (group == found_.end() || !group->wanted.empty()) return;
-    for (Found& setting : found_) {
+    for (FoundSetting& setting : found_) {
       if (setting.row->form != Form::Controllers || setting.wanted.empty()) continue;
       setting.wanted.clear();
       setting.why_not = group->why_not;
@@ -295,7 +295,7 @@ class Finder {
   os::SettingFiles& files_;
   const TuneRequest& request_;
   const CpuChoice& cpus_;
-  std::vector<Found> found_{};
+  std::vector<FoundSetting> found_{};
 };
 
 /// Returns the word in brackets in a list of choices; empty if there is none.
@@ -380,9 +380,9 @@ struct ListLine {
   bool asked = false;
 };
 
-ListLine make_list_line(const Switch& row, const std::vector<Found>& found) {
+ListLine make_list_line(const Switch& row, const std::vector<FoundSetting>& found) {
   ListLine line;
-  for (const Found& setting : found) {
+  for (const FoundSetting& setting : found) {
     if (setting.row->name != row.name) continue;
     line.asked = setting.asked;
     if (setting.row->form == Form::Controllers && !setting.wanted.empty()) continue;
@@ -465,8 +465,8 @@ Result<CpuChoice> choose_cpus(os::SettingFiles& files, const TuneRequest& reques
   return choice;
 }
 
-std::vector<Found> find_settings(os::SettingFiles& files, const TuneRequest& request,
-                                 const CpuChoice& cpus) {
+std::vector<FoundSetting> find_settings(os::SettingFiles& files, const TuneRequest& request,
+                                        const CpuChoice& cpus) {
   return Finder(files, request, cpus).find();
 }
 
@@ -490,7 +490,7 @@ bool is_asked(const TuneRequest& request, std::string_view name) {
   return asked;
 }
 
-std::string list_text(const std::vector<Found>& found, const CpuChoice& cpus) {
+std::string list_text(const std::vector<FoundSetting>& found, const CpuChoice& cpus) {
   constexpr std::size_t name_width = 12;
   std::string text;
   for (const Switch& row : kSwitches) {

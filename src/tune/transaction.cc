@@ -29,7 +29,7 @@ std::string message_of(int error) {
 }
 
 /// True if lauka can have planned this change.
-bool is_possible(const Change& change) {
+bool is_possible(const SettingChange& change) {
   if (change.row == nullptr) return false;
   const Form form = change.row->form;
   const std::string_view wanted = change.row->wanted;
@@ -41,14 +41,14 @@ bool is_possible(const Change& change) {
 
 /// Returns the value in force; nullopt if the setting no longer exists. A group that exists counts
 /// as lauka's, because it is made in several steps.
-std::optional<std::string> value_now(os::SettingFiles& files, const Change& change) {
+std::optional<std::string> value_now(os::SettingFiles& files, const SettingChange& change) {
   if (change.row->form == Form::Group)
     return files.list(change.path).empty() ? change.before : change.during;
   const auto text = files.read(change.path);
   return text ? parse_value(change.row->form, *text) : std::nullopt;
 }
 
-int make_group(os::SettingFiles& files, const Change& change) {
+int make_group(os::SettingFiles& files, const SettingChange& change) {
   const std::string& group = change.path;
   if (const int error = files.make_folder(group); error != 0) return error;
   const std::string partition = change.during.substr(0, change.during.find(' '));
@@ -73,15 +73,15 @@ int remove_group(os::SettingFiles& files, const std::string& group) {
   return files.remove(group);
 }
 
-int write_value(os::SettingFiles& files, const Change& change, const std::string& value) {
+int write_value(os::SettingFiles& files, const SettingChange& change, const std::string& value) {
   if (change.row->form != Form::Group) return files.write(change.path, value);
   return value == change.before ? remove_group(files, change.path) : make_group(files, change);
 }
 
 /// True if the governor that belongs to this energy preference has its old value.
-bool has_old_governor(os::SettingFiles& files, const std::vector<Change>& changes,
-                      const Change& energy) {
-  return std::ranges::any_of(changes, [&](const Change& change) {
+bool has_old_governor(os::SettingFiles& files, const std::vector<SettingChange>& changes,
+                      const SettingChange& energy) {
+  return std::ranges::any_of(changes, [&](const SettingChange& change) {
     const std::string folder = change.path.substr(0, change.path.rfind('/') + 1);
     return change.row->name == "governor" && energy.path.starts_with(folder) &&
            value_now(files, change) == change.before;
@@ -89,7 +89,8 @@ bool has_old_governor(os::SettingFiles& files, const std::vector<Change>& change
 }
 
 /// True if another program has changed the setting.
-bool is_foreign(os::SettingFiles& files, const std::vector<Change>& changes, const Change& change) {
+bool is_foreign(os::SettingFiles& files, const std::vector<SettingChange>& changes,
+                const SettingChange& change) {
   const auto now = value_now(files, change);
   if (!now || *now == change.before || *now == change.during) return false;
   // lauka was killed after restoring the governor, which moves the preference.
@@ -97,15 +98,15 @@ bool is_foreign(os::SettingFiles& files, const std::vector<Change>& changes, con
 }
 
 /// Restores changes, the last first.
-Restored restore_changes(os::SettingFiles& files, const std::vector<Change>& changes) {
+RestoreResult restore_changes(os::SettingFiles& files, const std::vector<SettingChange>& changes) {
   // Checks all settings before restoring the first, because restoring a governor may move the
   // energy preference of its policy.
-  std::set<const Change*> foreign;
-  for (const Change& change : changes)
+  std::set<const SettingChange*> foreign;
+  for (const SettingChange& change : changes)
     if (is_foreign(files, changes, change)) foreign.insert(&change);
-  Restored restored;
+  RestoreResult restored;
   for (std::size_t i = changes.size(); i-- > 0;) {
-    const Change& change = changes[i];
+    const SettingChange& change = changes[i];
     const auto now = value_now(files, change);
     if (!now || *now == change.before) continue;
     if (foreign.contains(&change)) {
@@ -126,8 +127,8 @@ Restored restore_changes(os::SettingFiles& files, const std::vector<Change>& cha
 
 /// Restores a journal's settings and removes the journal; the lock must be held. If a setting could
 /// not be restored, keeps the journal for --untune.
-Restored restore_journal(os::SettingFiles& files, const Journal& journal) {
-  Restored restored;
+RestoreResult restore_journal(os::SettingFiles& files, const Journal& journal) {
+  RestoreResult restored;
   if (journal.is_whole && journal.boot == boot_id(files))
     restored = restore_changes(files, journal.changes);
   if (restored.failed.empty()) static_cast<void>(files.remove(kJournal));
@@ -135,10 +136,10 @@ Restored restore_journal(os::SettingFiles& files, const Journal& journal) {
 }
 
 /// Restores what the journal lists; the lock must be held. nullopt if there is no journal.
-Result<std::optional<Restored>> restore_found(os::SettingFiles& files) {
+Result<std::optional<RestoreResult>> restore_found(os::SettingFiles& files) {
   const auto text = files.read_journal(kJournal);
   if (!text) return text.error();
-  if (!*text) return std::optional<Restored>{};
+  if (!*text) return std::optional<RestoreResult>{};
   const auto journal = parse_journal(**text);
   // Without a complete line, lauka was killed while writing the first line: nothing was changed.
   if (!journal && (*text)->find('\n') != std::string::npos)
@@ -192,7 +193,7 @@ void add_value(std::string& values, const std::string& value) {
 
 std::string journal_text(const Journal& journal) {
   std::string text = fmt::format("{} {} {}\n", kFirstWord, journal.boot, journal.pid);
-  for (const Change& change : journal.changes)
+  for (const SettingChange& change : journal.changes)
     text += fmt::format("{}\t{}\t{}\n", change.path, change.before, change.during);
   return text + std::string(kLastLine) + "\n";
 }
@@ -211,8 +212,8 @@ std::optional<Journal> parse_journal(std::string_view text) {
   for (std::size_t i = 1; i < lines.size(); ++i) {
     const auto fields = split(lines[i], '\t');
     if (fields.size() != 3) continue;
-    Change change{find_switch(fields[0]), std::string(fields[0]), std::string(fields[1]),
-                  std::string(fields[2])};
+    SettingChange change{find_switch(fields[0]), std::string(fields[0]), std::string(fields[1]),
+                         std::string(fields[2])};
     if (is_possible(change)) journal.changes.push_back(std::move(change));
   }
   return journal;
@@ -223,11 +224,11 @@ std::optional<int> holder(os::SettingFiles& files) {
   return journal ? std::optional(journal->pid) : std::nullopt;
 }
 
-Result<std::optional<Restored>> restore_left(os::SettingFiles& files,
-                                             std::chrono::milliseconds patience) {
+Result<std::optional<RestoreResult>> restore_left(os::SettingFiles& files,
+                                                  std::chrono::milliseconds patience) {
   const int error = lock_patiently(files, patience);
-  if (error == EWOULDBLOCK) return std::optional<Restored>{};
-  if (error == ENOENT) return std::optional(Restored{});  // another process has just restored
+  if (error == EWOULDBLOCK) return std::optional<RestoreResult>{};
+  if (error == ENOENT) return std::optional(RestoreResult{});  // another process has just restored
   if (error != 0)
     return Error{
         fmt::format("cannot lock {}: {}", kJournalFolder,
@@ -237,7 +238,7 @@ Result<std::optional<Restored>> restore_left(os::SettingFiles& files,
   static_cast<void>(files.remove(kJournalFolder));  // fails if the journal is still in it
   files.unlock();
   if (!restored) return restored.error();
-  return std::optional(restored->value_or(Restored{}));
+  return std::optional(restored->value_or(RestoreResult{}));
 }
 
 void restore_after(os::SettingFiles& files, int pid) {
@@ -262,8 +263,8 @@ Result<std::unique_ptr<Tuned>> Tuned::begin(os::SettingFiles& files, const TuneR
         "what an earlier lauka changed cannot be restored: " + tuned->found_left_->failed.front(),
         fmt::format("restore it by hand, then remove {}", kJournalFolder)};
   }
-  const std::vector<Found> found = find_settings(files, request, cpus);
-  for (const Found& setting : found) {
+  const std::vector<FoundSetting> found = find_settings(files, request, cpus);
+  for (const FoundSetting& setting : found) {
     const Form form = setting.row->form;
     if (setting.changes() && form != Form::Latency && form != Form::Affinity)
       tuned->changes_.push_back({setting.row, setting.path, setting.now, setting.wanted});
@@ -272,7 +273,7 @@ Result<std::unique_ptr<Tuned>> Tuned::begin(os::SettingFiles& files, const TuneR
   if (const int error = files.append(kJournal, journal_text(journal)); error != 0)
     return Error{fmt::format("--tune cannot write its journal {}: {}", kJournal, message_of(error)),
                  "run lauka as root where /run can be written"};
-  for (const Change& change : tuned->changes_)
+  for (const SettingChange& change : tuned->changes_)
     if (const int error = tuned->apply(change); error != 0)
       tuned->refused_[change.path] = fmt::format("{}: {}", change.path, message_of(error));
   tuned->in_force_.cpus = cpus.commands;
@@ -282,7 +283,7 @@ Result<std::unique_ptr<Tuned>> Tuned::begin(os::SettingFiles& files, const TuneR
 
 /// Applies a change. Returns 0 or errno. If the kernel refuses or alters the value, restores the
 /// old one.
-int Tuned::apply(const Change& change) {
+int Tuned::apply(const SettingChange& change) {
   int error = write_value(files_, change, change.during);
   if (error == 0 && value_now(files_, change) != change.during) error = EINVAL;
   if (error == 0) {
@@ -301,7 +302,7 @@ void Tuned::pause() {
 }
 
 void Tuned::go_on() {
-  for (const Change& change : changes_) {
+  for (const SettingChange& change : changes_) {
     if (value_now(files_, change) != change.before) continue;
     const int error = apply(change);
     if (error == 0 || refused_.contains(change.path)) continue;
@@ -312,8 +313,8 @@ void Tuned::go_on() {
   if (latency_) static_cast<void>(files_.hold_latency(latency_->first, latency_->second));
 }
 
-void Tuned::note(const std::vector<Found>& found) {
-  for (const Found& setting : found) {
+void Tuned::note(const std::vector<FoundSetting>& found) {
+  for (const FoundSetting& setting : found) {
     if (!setting.asked || (setting.row->form == Form::Controllers && !setting.wanted.empty()))
       continue;
     const std::string name(setting.row->name);
@@ -342,7 +343,7 @@ void Tuned::note(const std::vector<Found>& found) {
   }
 }
 
-const Restored& Tuned::restore() {
+const RestoreResult& Tuned::restore() {
   if (std::exchange(is_over_, true)) return restored_;
   files_.release_latency();
   restored_ = restore_journal(files_, Journal{boot_id(files_), 0, changes_, true});

@@ -73,7 +73,7 @@ Result<CpuChoice> choose_cpus(os::SettingFiles& files, const TuneRequest& reques
                               const CpuFacts& facts);
 
 /// A setting as found on this machine.
-struct Found {
+struct FoundSetting {
   const Switch* row = nullptr;
   bool asked = false;       ///< true if the setting is changed by default or was named by the user
   std::string path{};       ///< empty if this machine lacks the setting
@@ -86,8 +86,8 @@ struct Found {
 };
 
 /// Reads all settings of the table. Changes nothing.
-std::vector<Found> find_settings(os::SettingFiles& files, const TuneRequest& request,
-                                 const CpuChoice& cpus);
+std::vector<FoundSetting> find_settings(os::SettingFiles& files, const TuneRequest& request,
+                                        const CpuChoice& cpus);
 
 /// Refuses names that the table does not have.
 Result<void> check_names(const TuneRequest& request);
@@ -99,7 +99,7 @@ bool is_asked(const TuneRequest& request, std::string_view name);
 Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus);
 
 /// Returns the text of --tune=list: a line for each switch.
-std::string list_text(const std::vector<Found>& found, const CpuChoice& cpus);
+std::string list_text(const std::vector<FoundSetting>& found, const CpuChoice& cpus);
 
 // Tuning is a transaction. The journal holds all old values before the first value is changed. Only
 // the process that locks the journal's folder changes or restores settings: lauka; its launcher
@@ -109,20 +109,20 @@ std::string list_text(const std::vector<Found>& found, const CpuChoice& cpus);
 inline constexpr const char* kJournalFolder = "/run/lauka";
 
 /// A setting that is changed, with its old and new value.
-struct Change {
+struct SettingChange {
   const Switch* row = nullptr;
   std::string path{};
   std::string before{};  ///< old value, as parse_value returns it
   std::string during{};  ///< new value, as parse_value returns it
 
-  bool operator==(const Change&) const = default;
+  bool operator==(const SettingChange&) const = default;
 };
 
 /// The contents of the journal.
 struct Journal {
   std::string boot{};  ///< id of the boot during which the journal was written
   int pid = 0;         ///< lauka's process id
-  std::vector<Change> changes{};
+  std::vector<SettingChange> changes{};
   bool is_whole =
       false;  ///< false if lauka was killed while writing the journal, before changing anything
 };
@@ -135,7 +135,7 @@ std::string journal_text(const Journal& journal);
 std::optional<Journal> parse_journal(std::string_view text);
 
 /// The result of restoring.
-struct Restored {
+struct RestoreResult {
   std::size_t settings = 0;            ///< number of settings that have their old value again
   std::vector<std::string> changed{};  ///< settings that another program changed meanwhile and that
                                        ///< were left alone; one line each
@@ -145,8 +145,8 @@ struct Restored {
 /// Restores the settings of a killed lauka, if there are any; waits up to `patience` for the lock.
 /// nullopt if another process holds the lock. Returns an error, and keeps the journal, if the
 /// folder cannot be locked or the journal cannot be read.
-Result<std::optional<Restored>> restore_left(os::SettingFiles& files,
-                                             std::chrono::milliseconds patience = {});
+Result<std::optional<RestoreResult>> restore_left(os::SettingFiles& files,
+                                                  std::chrono::milliseconds patience = {});
 
 /// Restores the settings that the ending process `pid` changed.
 void restore_after(os::SettingFiles& files, int pid);
@@ -166,7 +166,7 @@ class Tuned : NonCopyable {
   ~Tuned() { restore(); }
 
   /// Restores all changed settings, the last change first. Does nothing if called again.
-  const Restored& restore();
+  const RestoreResult& restore();
 
   /// Restores all settings temporarily. Keeps the lock and the journal, in case lauka is killed.
   void pause();
@@ -181,16 +181,16 @@ class Tuned : NonCopyable {
   const std::string& group() const { return group_; }
 
   /// Returns what was restored of a killed lauka; nullopt if there was nothing.
-  const std::optional<Restored>& found_left() const { return found_left_; }
+  const std::optional<RestoreResult>& found_left() const { return found_left_; }
 
  private:
   explicit Tuned(os::SettingFiles& files) : files_(files) {}
 
-  int apply(const Change& change);
-  void note(const std::vector<Found>& found);
+  int apply(const SettingChange& change);
+  void note(const std::vector<FoundSetting>& found);
 
   os::SettingFiles& files_;
-  std::vector<Change> changes_{};
+  std::vector<SettingChange> changes_{};
   std::map<std::string, std::string> refused_{};  // reason by path
   std::vector<std::string>
       not_again_{};  // settings that go_on() could not change again, one line each
@@ -198,8 +198,8 @@ class Tuned : NonCopyable {
   std::string group_{};
   std::optional<std::pair<std::string, std::int32_t>>
       latency_{};  // device and latency in microseconds
-  std::optional<Restored> found_left_{};
-  Restored restored_{};
+  std::optional<RestoreResult> found_left_{};
+  RestoreResult restored_{};
   bool is_over_ = false;
 };
 

@@ -95,7 +95,7 @@ std::optional<double> wall_of(const Setting& setting, const std::vector<std::str
   os::ProgramSpec spec;
   spec.words = words;
   spec.words.front() = setting.fixtures + "/" + words.front();
-  spec.output.sink = os::Sink::Pipe;  // which chatty fills again and again
+  spec.output.sink = OutputKind::Pipe;  // which chatty fills again and again
   const auto program = setting.launcher.add_program(spec);
   if (!program) return std::nullopt;
   std::vector<double> walls;

@@ -47,7 +47,7 @@ Armed armed(const FakePerf& perf, std::unique_ptr<engine::CounterEngine> inner,
             const CoreKinds& kinds, const std::vector<std::string>& events,
             std::optional<double> min_share = std::nullopt) {
   Armed it;
-  Decided decided;
+  CoreDecision decided;
   decided.kinds = kinds;
   for (const CoreKind& kind : kinds) decided.use.timed.push_back(kind.name);
   decided.use.min_share = min_share;
@@ -180,7 +180,7 @@ TEST_CASE("with one kind of core the engine is left as it is: nothing is paid") 
   FakePerf perf;
   auto none = engine::make_none_engine(std::nullopt);
   const auto* before = none.get();
-  CHECK(with_core_time(std::move(none), Decided{}, &perf.calls()).get() == before);
+  CHECK(with_core_time(std::move(none), CoreDecision{}, &perf.calls()).get() == before);
 }
 
 TEST_CASE("a run with too small a share of its time on P is asked to be run again, thrice") {
@@ -353,7 +353,7 @@ TEST_CASE("a preferred kind is narrowed to what lauka may run on") {
 TEST_CASE("on a machine with one kind of core nothing is measured, and no kind can be wanted") {
   FakePerf perf(fakes::usual_pmu());
   set_cpus(perf, "0-3", "0-3");
-  const Decided decided = must(decide({}, &perf.calls()));
+  const CoreDecision decided = must(decide({}, &perf.calls()));
   CHECK(decided.use.timed.empty());
   CHECK(decided.note.empty());
   CHECK(decide({{}, CorePreference::Performance}, &perf.calls()).error().line() ==
@@ -368,7 +368,7 @@ TEST_CASE("where no clock can be opened there is no time by kind, with the reaso
   fakes::FakeHybrid perf;
   perf.is_debian = true;
   perf.set_paranoid(3);
-  const Decided decided = must(decide({}, &perf.calls()));
+  const CoreDecision decided = must(decide({}, &perf.calls()));
   CHECK(decided.use.timed.empty());
   CHECK(has(decided.note, "perf_event_paranoid is 3"));
   CHECK(has(decided.note, "; sudo sysctl "));

@@ -27,13 +27,13 @@ using cores::RunPoll;
 constexpr std::uint64_t kMs = 1'000'000;
 
 /// Runs a script with the poll looking at it every 10 ms, as the launcher does.
-struct Polled {
+struct PollResult {
   Driver driver;
   RunPoll poll;
   CoreTimes times{};
   Work truth{};  ///< of the command and of all that descends from it
 
-  explicit Polled(const std::string& script, CallRules rules = {}, std::size_t levels = 2)
+  explicit PollResult(const std::string& script, CallRules rules = {}, std::size_t levels = 2)
       : driver(machine("m2"), std::move(rules)), poll(driver.calls, levels) {
     driver.programs["it"] = read_script(script);
     poll.before_start();
@@ -96,7 +96,7 @@ TEST_CASE(
        {"run 30ms\nrun 10ms e", "threads 200 {\nrun 100us\nrun 300us e\n}\njoin",
         "repeat 20 {\nrun 1ms\nrun 1ms e\n}", "run 200us e"}) {
     CAPTURE(script);
-    const Polled run(script);
+    const PollResult run(script);
     check_close(run.times.ns.at(0), run.truth_of(Level::Performance));
     check_close(run.times.ns.at(1), run.truth_of(Level::Efficiency));
     CHECK(run.times.unsplit_ns < 1000);
@@ -108,14 +108,14 @@ TEST_CASE("exec doubles nothing, with kernels that report kinds and with older o
   for (const int newest : {6, 4}) {
     CallRules rules;
     rules.newest_rusage = newest;
-    Polled run("run 25ms\nrun 15ms e\nfailed_exec\nrun 5ms", rules);
+    PollResult run("run 25ms\nrun 15ms e\nfailed_exec\nrun 5ms", rules);
     check_close(run.reported(), run.truth.total());
   }
 }
 
 TEST_CASE(
     "descendants that live long enough to be seen are divided, the rest is reported as such") {
-  const Polled run("fork {\nrun 60ms e\n}\nfork {\nrun 2ms\n}\nrun 20ms\nwait");
+  const PollResult run("fork {\nrun 60ms e\n}\nfork {\nrun 2ms\n}\nrun 20ms\nwait");
   check_close(run.reported(), run.truth.total(), 5000);
   CHECK(run.times.ns.at(1) > 45 * kMs);  // the last look was less than 10 ms before
   CHECK(run.times.ns.at(1) <= run.truth_of(Level::Efficiency) + 1000);
@@ -124,7 +124,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a daemon that is launchd's child from the first is not the command's any more") {
-  CHECK(Polled("daemon {\nrun 500ms e\n}\nrun 50ms").times.ns.at(1) == 0);
+  CHECK(PollResult("daemon {\nrun 500ms e\n}\nrun 50ms").times.ns.at(1) == 0);
 }
 
 TEST_CASE("threads of a running process are listed by kind of core, with names") {
@@ -169,7 +169,7 @@ TEST_CASE("a command whose efficiency cores are preferred runs there, and nowher
 
 TEST_CASE("through the launcher a run of known shares is reported within a tenth of a point") {
   Launched mac(machine("m2"));
-  cores::Decided decided;
+  cores::CoreDecision decided;
   decided.kinds = {{"P", {}}, {"E", {}}};
   decided.use.timed = {"P", "E"};
   const auto engine = cores::with_core_time(engine::make_none_engine(std::nullopt), decided,

@@ -20,7 +20,7 @@ namespace lauka::darwin {
 namespace {
 
 /// A request for a sysctl; the trace's are called "kdebug 10".
-struct Asked {
+struct KernelRequest {
   std::string name;
   void* old_value = nullptr;
   std::size_t* old_length = nullptr;
@@ -32,18 +32,18 @@ struct Asked {
 };
 
 /// Returns 0, an errno, or nullopt: the model answers. Then `then` may change its answer.
-using Rule = std::function<std::optional<int>(const Asked&)>;
+using Rule = std::function<std::optional<int>(const KernelRequest&)>;
 
 // A table of plain functions reaches its object no other way.
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
 const os::DarwinCalls* kernel_model = nullptr;
 Rule rule_before;
-std::function<void(const Asked&)> rule_after;
+std::function<void(const KernelRequest&)> rule_after;
 std::vector<std::string> asked_for;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 template <typename Call>
-int answered(const Asked& asked, const Call& call) {
+int answered(const KernelRequest& asked, const Call& call) {
   asked_for.push_back(asked.name);
   const auto error = rule_before ? rule_before(asked) : std::nullopt;
   if (error && *error != 0) errno = *error;
@@ -56,7 +56,7 @@ int answered(const Asked& asked, const Call& call) {
 int by_number(int* name, unsigned length, void* old_value, std::size_t* old_length, void* new_value,
               std::size_t new_length) {
   const int value = length > 3 ? name[3] : 0;
-  const Asked asked{
+  const KernelRequest asked{
       "kdebug " + std::to_string(name[2]), old_value, old_length, new_value, new_length, value};
   return answered(asked, [&] {
     return kernel_model->sysctl(name, length, old_value, old_length, new_value, new_length);
@@ -143,7 +143,7 @@ TEST_CASE("a framework that lacks a function is not used at all, and the functio
 TEST_CASE("actions and timers that an earlier tool has left are enough, however many") {
   for (const StrategyChoice strategy : {StrategyChoice::AtExit, StrategyChoice::Pet}) {
     Bench bench;
-    rule_before = [](const Asked& asked) -> std::optional<int> {
+    rule_before = [](const KernelRequest& asked) -> std::optional<int> {
       const bool is_count = asked.name == "kperf.action.count" || asked.name == "kperf.timer.count";
       if (!is_count) return std::nullopt;
       std::uint32_t three = 3;  // for good, whatever was reset
@@ -196,7 +196,7 @@ TEST_CASE(
           Bench bench;
           bool was_refused = false;
           bool is_ending = false;
-          rule_before = [&](const Asked& asked) -> std::optional<int> {
+          rule_before = [&](const KernelRequest& asked) -> std::optional<int> {
             if (is_ending || asked.name != name || times(name) != use) return std::nullopt;
             // Only switched-on parts can be refused so: switching off again always succeeds.
             if (asked.name.starts_with("kperf.") && !asked.sets()) return std::nullopt;
@@ -220,7 +220,7 @@ TEST_CASE(
 TEST_CASE("coprocessors are left out before anything is traced") {
   Bench bench;
   std::vector<std::string> order;
-  rule_before = [&order](const Asked& asked) -> std::optional<int> {
+  rule_before = [&order](const KernelRequest& asked) -> std::optional<int> {
     if (asked.name.starts_with("kdebug "))
       order.push_back(asked.name.substr(7) + "=" + std::to_string(asked.value));
     return std::nullopt;
@@ -235,7 +235,7 @@ TEST_CASE("coprocessors are left out before anything is traced") {
 TEST_CASE("where the exact filter is refused, the one by class is taken, and all is counted") {
   for (const int error : {EINVAL, ENOTSUP}) {
     Bench bench;
-    rule_before = [error](const Asked& asked) {
+    rule_before = [error](const KernelRequest& asked) {
       return asked.name == "kdebug 8" ? std::optional(error) : std::nullopt;
     };
     bench.begin({"instructions", "INST_ALL"}, StrategyChoice::AtExit);
@@ -280,7 +280,7 @@ TEST_CASE("a record that vanishes without a sign makes no wrong count") {
         Bench bench;
         bench.begin({"instructions"}, StrategyChoice::AtExit);
         unsigned seen = 0;
-        rule_after = [&](const Asked& asked) {
+        rule_after = [&](const KernelRequest& asked) {
           if (asked.name != "kdebug 10") return;
           auto* records = static_cast<Record*>(asked.old_value);
           std::vector<Record> kept;
@@ -312,7 +312,7 @@ TEST_CASE("whole-machine counts lack a CPU that was switched off, and are absent
     Bench bench;
     bench.begin({"instructions"}, StrategyChoice::Machine);
     unsigned reads = 0;
-    rule_after = [&](const Asked& asked) {
+    rule_after = [&](const KernelRequest& asked) {
       if (asked.name == "kpc.counters" && ++reads == (at_end ? 2U : 1U))
         *asked.old_length -= 10 * sizeof(std::uint64_t);
     };
@@ -328,7 +328,7 @@ TEST_CASE("a counter that went backwards gives no count") {
   Bench bench;
   bench.begin({"instructions"}, StrategyChoice::Machine);
   unsigned reads = 0;
-  rule_after = [&reads](const Asked& asked) {
+  rule_after = [&reads](const KernelRequest& asked) {
     if (asked.name == "kpc.counters" && ++reads == 2)
       static_cast<std::uint64_t*>(asked.old_value)[1 + 10 + 1] = 5;
   };
@@ -346,7 +346,7 @@ TEST_CASE("a selector of which the processor keeps 8 bits would count another ev
     if (event.number > 0xff && event.mask == 0x3fc && name.empty()) name = event.name;
   REQUIRE(wide > 0xff);
   REQUIRE(!name.empty());
-  rule_after = [](const Asked& asked) {
+  rule_after = [](const KernelRequest& asked) {
     if (asked.name != "kpc.config" || asked.old_value == nullptr) return;
     auto* words = static_cast<std::uint64_t*>(asked.old_value);
     for (std::size_t i = 0; i < *asked.old_length / sizeof *words; ++i) words[i] &= 0xff00ff;
@@ -359,7 +359,7 @@ TEST_CASE("a selector of which the processor keeps 8 bits would count another ev
 
 TEST_CASE("words that come back with privilege levels are those that were set") {
   Bench bench;
-  rule_after = [](const Asked& asked) {
+  rule_after = [](const KernelRequest& asked) {
     if (asked.name != "kpc.config" || asked.old_value == nullptr) return;
     auto* words = static_cast<std::uint64_t*>(asked.old_value);
     for (std::size_t i = 0; i < *asked.old_length / sizeof *words; ++i) words[i] |= 0x20000;
@@ -372,7 +372,7 @@ TEST_CASE("an event that is refused only when counting begins is named, and the 
   Bench bench;
   const std::uint64_t refused = word_of(bench.driver.host.kernel.setup.chip, "INST_BRANCH");
   bool is_set = false;
-  rule_before = [&](const Asked& asked) -> std::optional<int> {
+  rule_before = [&](const KernelRequest& asked) -> std::optional<int> {
     if (!asked.sets()) return std::nullopt;
     const auto* words = static_cast<const std::uint64_t*>(asked.new_value);
     if (asked.name == "kpc.config") {
@@ -405,7 +405,7 @@ TEST_CASE("a portable name leads to another event where this kernel refuses the 
 }
 
 TEST_CASE("an owner of the tracing that has ended, or gives way, is not accused") {
-  using engine::kperf::Asked;
+  using engine::kperf::KernelRequest;
   for (const std::uint32_t state : {0U, 1U, 2U}) {
     for (const int pid : {0, 1, 4711}) {  // 1 lives on every Mac, 4711 does not here
       CAPTURE(state);
@@ -418,7 +418,7 @@ TEST_CASE("an owner of the tracing that has ended, or gives way, is not accused"
         return asked.name.starts_with("ktrace.") ? std::optional(0) : std::nullopt;
       };
       const engine::kperf::Kernel calls(*bench.calls);
-      const auto reason = engine::kperf::explain_refusal(Asked::Trace, EBUSY, calls);
+      const auto reason = engine::kperf::explain_refusal(KernelRequest::Trace, EBUSY, calls);
       CHECK(has(reason.what, "(process 1)") == (state == 1 && lives));
       CHECK_FALSE(has(reason.what, "4711"));
     }

@@ -173,7 +173,7 @@ TEST_CASE(
   bench.run("run 1ms");
   CHECK(bench.launcher->error_output_end().empty());
   ProgramSpec piped = bench.program("write err through a pipe\nwrite out not this\nexit 3");
-  piped.output.sink = Sink::Pipe;
+  piped.output.sink = OutputKind::Pipe;
   bench.run_once(piped);
   CHECK(bench.launcher->error_output_end() == "through a pipe");
 }
@@ -182,7 +182,7 @@ TEST_CASE("macOS: an output file holds what the last run wrote") {
   Bench bench;
   const std::string file = bench.folder.file("output");
   ProgramSpec spec = bench.program("write out one\nwrite err two");
-  spec.output = {Sink::File, file};
+  spec.output = {OutputKind::File, file};
   for (int i = 0; i < 2; ++i) bench.run_once(spec);
   std::stringstream text;
   text << std::ifstream(file).rdbuf();
@@ -197,7 +197,7 @@ TEST_CASE("macOS: what could not be opened or executed is reported with its errn
   CHECK(no_input.step == LaunchStep::OpenInput);
   CHECK(no_input.error == ENOENT);
   spec.input.path.reset();
-  spec.output = {Sink::File, "/nonexistent/output"};
+  spec.output = {OutputKind::File, "/nonexistent/output"};
   CHECK(std::get<NotStarted>(bench.run_once(spec).outcome).step == LaunchStep::OpenOutput);
   spec.output = {};
   std::ofstream(spec.words.front()) << "echo without a first line\n";
@@ -292,7 +292,7 @@ TEST_CASE("macOS: every run is reaped and no process remains") {
 namespace {
 
 /// The last request, copied: what it points to is gone when the run is over.
-struct Asked {
+struct KernelRequest {
   bool own_environment = false;
   std::vector<std::string> environment{};
   std::optional<User> user{};
@@ -303,12 +303,12 @@ struct Asked {
 
 // A table of calls has plain functions, so they record into globals.
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
-Asked asked;
+KernelRequest asked;
 const DarwinCalls* model_calls = nullptr;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 int spawn_and_note(const SpawnRequest& request, pid_t* pid) {
-  asked = Asked{};
+  asked = KernelRequest{};
   asked.own_environment = request.environment == environ;
   for (char* const* variable = request.environment; *variable != nullptr; ++variable)
     asked.environment.emplace_back(*variable);
@@ -359,7 +359,7 @@ TEST_CASE("macOS: a command gets lauka's own environment as it is, unless someth
 
 TEST_CASE("macOS: what is captured is both outputs") {
   SpawnBench bench;
-  bench.spec.output.sink = Sink::Capture;
+  bench.spec.output.sink = OutputKind::Capture;
   CHECK(succeeded(bench.run_once(bench.spec).outcome));
   CHECK(asked.same_output);
 }

@@ -13,7 +13,7 @@ using fakes::FakePerf;
 
 TEST_CASE("auto takes perf where the kernel has it, and opens no event to see that") {
   FakePerf perf;
-  const Chosen chosen = must(choose(Choice::Auto, false, &perf.calls()));
+  const ChosenEngine chosen = must(choose(Choice::Auto, false, &perf.calls()));
   CHECK(chosen.engine->name() == "perf");
   CHECK_FALSE(chosen.note.has_value());
   CHECK(perf.opened() == 0);
@@ -22,13 +22,13 @@ TEST_CASE("auto takes perf where the kernel has it, and opens no event to see th
 TEST_CASE("auto does without counters where there are none, and says what is missing") {
   FakePerf perf;
   perf.has_perf = false;
-  const Chosen chosen = must(choose(Choice::Auto, false, &perf.calls()));
+  const ChosenEngine chosen = must(choose(Choice::Auto, false, &perf.calls()));
   CHECK(chosen.engine->name() == "none");
   const std::string why = perf::can_count(perf.calls()).error().line();
   CHECK(chosen.note == "no hardware counters: " + why +
                            "; or --engine cachegrind counts instructions by simulation");
   check_order(chosen.engine->select({{"cycles"}, false}).error().line(), {"'cycles'", why});
-  const Chosen elsewhere = must(choose(Choice::Auto, false, nullptr));
+  const ChosenEngine elsewhere = must(choose(Choice::Auto, false, nullptr));
   CHECK(elsewhere.engine->name() == "none");
   check_order(elsewhere.note.value(), {"no engine for this system", "--engine cachegrind"});
 }
@@ -54,7 +54,7 @@ TEST_CASE("perf asked for by name works where only user space may be counted") {
 }
 
 TEST_CASE("engine none counts nothing by default and says so when asked for an event") {
-  const Chosen chosen = must(choose(Choice::None, false, nullptr));
+  const ChosenEngine chosen = must(choose(Choice::None, false, nullptr));
   CHECK_FALSE(chosen.note.has_value());
   const EventSet nothing = must(chosen.engine->select({}));
   CHECK(nothing.events.empty());

@@ -38,8 +38,8 @@ OutputFile log_of(int pid, int number, int parent) {
               head + "Parent PID: " + std::to_string(parent) + "\n" + head + "\n"};
 }
 
-std::vector<Wanted> simulated(const Names& names) {
-  std::vector<Wanted> wanted;
+std::vector<WantedEvent> simulated(const Names& names) {
+  std::vector<WantedEvent> wanted;
   for (const std::string& name : names) {
     const std::size_t at = name.find('@');
     wanted.push_back(
@@ -49,7 +49,7 @@ std::vector<Wanted> simulated(const Names& names) {
 }
 
 Counted sum(const std::vector<OutputFile>& files, const Names& names) {
-  const std::vector<Wanted> wanted = simulated(names);
+  const std::vector<WantedEvent> wanted = simulated(names);
   Processes processes(wanted.front().event->tool, wanted);
   for (const OutputFile& file : files) processes.add(file.name, pieces_of(file.text));
   return processes.finish();

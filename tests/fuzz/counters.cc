@@ -67,7 +67,7 @@ namespace {
 /// Reads the files of a run of `tool`: parts of `bytes`, a name and a text each.
 void read_run(engine::valgrind::Tool tool, std::string_view bytes) {
   using namespace engine::valgrind;
-  std::vector<Wanted> wanted;
+  std::vector<WantedEvent> wanted;
   for (const SimulatedEvent& event : simulated_events())
     if (event.tool == tool) wanted.push_back({&event});
   if (tool == Tool::Cachegrind) wanted.push_back({find_simulated("instructions"), "main"});

@@ -86,8 +86,7 @@ void numbers(std::string_view bytes) {
   static_cast<void>(parse_whole_number(bytes, 3, 1'000'000));
   if (const auto value = parse_decimal(bytes, {-1.0, true}, {1e9, false}))
     require(*value >= -1.0 && *value < 1e9);
-  if (const auto time = parse_duration(bytes))
-    require(time->count() > 0 && *time <= kLongestDuration);
+  if (const auto time = parse_duration(bytes)) require(time->count() > 0 && *time <= kMaxDuration);
   if (const auto cpus = parse_cpu_list(bytes))
     require(parse_cpu_list(cpu_list_text(*cpus)) == cpus);
   const auto parts = parts_of(bytes);

@@ -78,7 +78,7 @@ TEST_CASE("a program is looked for in the PATH of its own variables") {
 TEST_CASE("what is captured is both outputs, in the order written") {
   const auto launcher = must(start_launcher());
   ProgramSpec spec = shell("echo first; echo second >&2; exit 3");
-  spec.output.sink = Sink::Capture;
+  spec.output.sink = OutputKind::Capture;
   run_once(*launcher, spec);
   CHECK(launcher->error_output_end() == "first\nsecond");
 }
@@ -89,7 +89,7 @@ TEST_CASE("a program of another user has that user's ids and groups and no way b
       "test \"$(id -u)/$(id -g)/$(id -G)\" = '12345/23456/23456 34567' && test $HOME = /nowhere && "
       "grep -q '^Uid:.12345.12345.12345.12345' /proc/self/status");
   spec.user = User{12345, 23456, {23456, 34567}, "12345", "/nowhere"};
-  spec.output.sink = Sink::Capture;
+  spec.output.sink = OutputKind::Capture;
   CHECK(succeeded(run_once(spec).outcome));
 }
 

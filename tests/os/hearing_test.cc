@@ -46,7 +46,7 @@ TEST_CASE("all that a run writes is heard, each stream as such") {
   Ear ear;
   const Ended ended = run_shell("echo a; echo b >&2; echo c", ear);
   CHECK(succeeded(ended.outcome));
-  CHECK_FALSE(ended.was_enough);
+  CHECK_FALSE(ended.ended_by_listener);
   CHECK(ear.output == "a\nc\n");
   CHECK(ear.error == "b\n");
 }
@@ -54,7 +54,7 @@ TEST_CASE("all that a run writes is heard, each stream as such") {
 TEST_CASE("a run of which enough was heard is asked to end, and has succeeded") {
   Ear ear("ready");
   const Ended ended = run_shell("trap 'sleep 0.3; exit 9' TERM; echo ready; sleep 30 & wait", ear);
-  CHECK(ended.was_enough);
+  CHECK(ended.ended_by_listener);
   CHECK(succeeded(ended.outcome));
   // The time is up to the line, not to the end.
   CHECK(ended.usage.wall_ns < static_cast<std::uint64_t>(ended.whole.count()));
@@ -66,7 +66,7 @@ TEST_CASE(
   Ear ear("ready");
   const Ended ended =
       run_shell("trap '' TERM; echo ready; while :; do sleep 0.05; done", ear, kPatience);
-  CHECK(ended.was_enough);
+  CHECK(ended.ended_by_listener);
   CHECK(succeeded(ended.outcome));
   // The time is up to the line, and then the process had the grace.
   CHECK(ended.whole >= std::chrono::nanoseconds(ended.usage.wall_ns) + kGrace);
@@ -75,7 +75,7 @@ TEST_CASE(
 TEST_CASE("one that ended by itself while its line was on the way has succeeded as well") {
   Ear ear("ready");
   const Ended ended = run_shell("echo ready; exit 3", ear);
-  CHECK(ended.was_enough);
+  CHECK(ended.ended_by_listener);
   CHECK(succeeded(ended.outcome));
 }
 
@@ -83,7 +83,7 @@ TEST_CASE("a run that took too long is not saved by what it wrote before") {
   Ear ear("ready");
   const Ended ended = run_shell("echo no; sleep 30", ear, std::chrono::milliseconds(50));
   CHECK(std::holds_alternative<TimedOut>(ended.outcome));
-  CHECK_FALSE(ended.was_enough);
+  CHECK_FALSE(ended.ended_by_listener);
 }
 
 }  // namespace lauka::os

@@ -39,7 +39,7 @@ std::chrono::duration<double> wall(const Ended& ended) {
 std::map<std::string, std::string> state_seen_by_a_command(Launcher& launcher) {
   const TemporaryFile file;
   ProgramSpec spec = program({"report_state"});
-  spec.output = {Sink::File, file.name()};
+  spec.output = {OutputKind::File, file.name()};
   REQUIRE(succeeded(run_once(launcher, spec).outcome));
   std::map<std::string, std::string> state;
   std::istringstream lines(file.text());
@@ -90,8 +90,8 @@ TEST_CASE("wall time spans the program's life and CPU time is what it used") {
 TEST_CASE("the end of standard error is there, from the file or through a pipe, of the last run") {
   const auto launcher = must(start_launcher());
   ProgramSpec failing = program({"fail", "status", "3", "the disk is made of cheese"});
-  for (const Sink sink : {Sink::Null, Sink::Pipe}) {
-    CAPTURE(sink == Sink::Pipe);
+  for (const OutputKind sink : {OutputKind::Null, OutputKind::Pipe}) {
+    CAPTURE(sink == OutputKind::Pipe);
     failing.output.sink = sink;
     run_once(*launcher, failing);
     CHECK(launcher->error_output_end() == "the disk is made of cheese");
@@ -113,7 +113,7 @@ TEST_CASE("what is kept of a run can be read, and still comes where it belongs")
   const auto launcher = must(start_launcher());
   const TemporaryFile file;
   ProgramSpec spec = shell("echo first; echo wrong >&2; echo second");
-  spec.output = {Sink::File, file.name(), true};
+  spec.output = {OutputKind::File, file.name(), true};
   for (int i = 0; i < 2; ++i) {  // each run begins afresh
     run_once(*launcher, spec);
     CHECK(launcher->kept_bytes(Kept::Output) == 13);
@@ -130,7 +130,7 @@ TEST_CASE("what is kept of a run can be read, and still comes where it belongs")
 
 TEST_CASE("a command that writes more than a pipe holds is drained") {
   ProgramSpec spec = program({"chatty", "2000000", "2000000"});
-  spec.output.sink = Sink::Pipe;
+  spec.output.sink = OutputKind::Pipe;
   CHECK(succeeded(run_once(spec).outcome));
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("a grandchild that outlives the command and holds its pipes blocks not
   const auto launcher = must(start_launcher());
   const TemporaryFile file;
   ProgramSpec spec = shell("sleep 600 & echo child $! >" + file.name());
-  for (const Sink sink : {Sink::Null, Sink::Pipe}) {
+  for (const OutputKind sink : {OutputKind::Null, OutputKind::Pipe}) {
     spec.output.sink = sink;
     CHECK(succeeded(run_once(*launcher, spec).outcome));
     const auto ids = ids_in(file.text());
@@ -152,7 +152,7 @@ TEST_CASE("a time-out kills the whole tree, also what has left the process group
   const auto launcher = must(start_launcher());
   const TemporaryFile file;
   ProgramSpec spec = program({"hang", "--setsid-child", "--ignore-term"});
-  spec.output = {Sink::File, file.name()};
+  spec.output = {OutputKind::File, file.name()};
   time_that_suffices(20ms, [&](std::chrono::nanoseconds limit) {
     spec.timeout = limit;
     const Ended ended = run_once(*launcher, spec);
@@ -180,7 +180,7 @@ TEST_CASE("a time-out is in force while the other end of a named pipe is waited 
   ProgramSpec reading = program({"tiny"});
   reading.input.path = file.name();
   ProgramSpec writing = program({"tiny"});
-  writing.output = {Sink::File, file.name()};
+  writing.output = {OutputKind::File, file.name()};
   for (ProgramSpec* spec : {&reading, &writing}) {
     spec->timeout = 20ms;
     const Ended ended = run_once(*spec);
@@ -194,7 +194,7 @@ TEST_CASE("a time-out is in force while the other end of a named pipe is waited 
 TEST_CASE("a killed launcher is reported as such, and no process of its run lives on") {
   const TemporaryFile file;
   ProgramSpec spec = program({"hang", "--setsid-child"});
-  spec.output = {Sink::File, file.name()};
+  spec.output = {OutputKind::File, file.name()};
   const auto launcher = must(start_launcher());
   const Launch launch{must(launcher->add_program(spec))};
   std::thread killer([&] {
@@ -265,7 +265,7 @@ TEST_CASE("when lauka is killed, alone or with its group, no process of its run 
     if (child == 0) {
       setpgid(0, 0);  // the launcher's group as well; the command has one of its own
       ProgramSpec spec = program({"hang", "--setsid-child"});
-      spec.output = {Sink::File, file.name()};
+      spec.output = {OutputKind::File, file.name()};
       run_once(spec);
       _exit(0);
     }
@@ -420,7 +420,7 @@ TEST_CASE("a missing input file is reported as such") {
 TEST_CASE("an output file holds what the last run wrote") {
   const TemporaryFile file;
   ProgramSpec spec = shell("echo out; echo err >&2");
-  spec.output = {Sink::File, file.name()};
+  spec.output = {OutputKind::File, file.name()};
   const auto launcher = must(start_launcher());
   for (int i = 0; i < 2; ++i) CHECK(succeeded(run_once(*launcher, spec).outcome));
   CHECK(file.text() == "out\nerr\n");
@@ -526,7 +526,7 @@ TEST_CASE("an interrupt kills the run and its tree at once") {
           watch_for_interrupts();
           const TemporaryFile file;
           ProgramSpec spec = program({"hang", "--setsid-child"});
-          spec.output = {Sink::File, file.name()};
+          spec.output = {OutputKind::File, file.name()};
           const Launch launch{must(launcher->add_program(spec))};
           std::thread sender([pid = getpid(), &file] {
             while (ids_in(file.text()).size() < 2) std::this_thread::sleep_for(5ms);

@@ -36,7 +36,7 @@ bool give_up_killing() {
 int measure_somebody_else(const std::string& file) {
   if (!give_up_killing()) return 3;
   ProgramSpec spec = shell("echo $$; exec sleep 60");
-  spec.output = {Sink::File, file};
+  spec.output = {OutputKind::File, file};
   spec.user = User{54321, 54322, {54322}, "somebody", "/"};
   if (chmod(file.c_str(), 0666) != 0) return 1;
   const auto launcher = must(start_launcher());

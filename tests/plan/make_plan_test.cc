@@ -424,20 +424,20 @@ TEST_CASE("ways of running that do not go together are refused") {
 
 TEST_CASE("tree_peak_memory is asked for by name or with all, and is there where it can be had") {
   Options options = options_of({"a"});
-  CHECK(asks_for_tree_peak(options) == Asked::No);
+  CHECK(asks_for_tree_peak(options) == TreePeakRequest::No);
   options.output.verbosity = Verbosity::Verbose;
-  CHECK(asks_for_tree_peak(options) == Asked::No);
+  CHECK(asks_for_tree_peak(options) == TreePeakRequest::No);
   options.counting.metrics = MetricSelection::All;
-  CHECK(asks_for_tree_peak(options) == Asked::WithAll);
+  CHECK(asks_for_tree_peak(options) == TreePeakRequest::WithAll);
   CHECK_FALSE(find_metric(plan_without_events(options)->metrics, kTreePeakMemory));
   CHECK(find_metric(plan_without_events(options, true)->metrics, kTreePeakMemory));
   options.counting.metrics = MetricSelection::Listed;
   options.counting.metric_list = {"wall_time", "tree_peak_memory:MiB"};
-  CHECK(asks_for_tree_peak(options) == Asked::ByName);
+  CHECK(asks_for_tree_peak(options) == TreePeakRequest::ByName);
   CHECK(plan_without_events(options, true));
   options.counting.metric_list = {"wall_time"};
   options.gates.conditions = {{.metric = "tree_peak_memory", .limit_percent = 1}};
-  CHECK(asks_for_tree_peak(options) == Asked::ByName);
+  CHECK(asks_for_tree_peak(options) == TreePeakRequest::ByName);
 }
 
 }  // namespace lauka

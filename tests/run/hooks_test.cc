@@ -204,7 +204,7 @@ TEST_CASE("hooks get the variables of their command and its user, through sh -c"
   CHECK(programs[1].words == std::vector<std::string>{"/bin/sh", "-c", "make it"});
   CHECK(programs[1].environment == std::vector<std::string>{"A=1"});
   CHECK(programs[1].user->name == "ann");
-  CHECK(programs[1].output.sink == os::Sink::Capture);
+  CHECK(programs[1].output.sink == OutputKind::Capture);
 }
 
 TEST_CASE("if the command's output is shown, so is its hooks'") {
@@ -213,7 +213,7 @@ TEST_CASE("if the command's output is shown, so is its hooks'") {
   plan.commands[0].output.kind = OutputKind::Inherit;
   plan.commands[0].hooks[HookKind::Setup] = "make it";
   REQUIRE(bench.carry_out(plan).has_value());
-  CHECK(bench.launcher.programs()[1].output.sink == os::Sink::Inherit);
+  CHECK(bench.launcher.programs()[1].output.sink == OutputKind::Inherit);
 }
 
 }  // namespace lauka

@@ -19,11 +19,11 @@ namespace {
 /// Gives what the test says.
 class FakeFiles final : public os::MetricFiles {
  public:
-  std::vector<std::vector<Written>> batches;
+  std::vector<std::vector<RunFile>> batches;
   std::string path(std::size_t place) const override { return "/told/" + std::to_string(place); }
-  std::vector<Written> collect() override {
+  std::vector<RunFile> collect() override {
     if (batches.empty()) return {};
-    std::vector<Written> first = std::move(batches.front());
+    std::vector<RunFile> first = std::move(batches.front());
     batches.erase(batches.begin());
     return first;
   }

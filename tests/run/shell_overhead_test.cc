@@ -85,7 +85,7 @@ TEST_CASE("commands under the same conditions share one measurement, others have
   plan.commands[2].output.kind = OutputKind::Pipe;
   REQUIRE(measure_shell(plan, bench.launcher, {}, [] { return 0; })->size() == 3);
   REQUIRE(bench.launcher.programs().size() == 2);
-  CHECK(bench.launcher.programs()[1].output.sink == os::Sink::Pipe);
+  CHECK(bench.launcher.programs()[1].output.sink == OutputKind::Pipe);
 }
 
 TEST_CASE("without a shell nothing is measured") {
@@ -108,7 +108,7 @@ TEST_CASE("the start of a process is the median of true, under the first command
   REQUIRE(bench.launcher.programs().size() == 1);
   CHECK(bench.launcher.programs()[0].words == std::vector<std::string>{"true"});
   CHECK(bench.launcher.programs()[0].environment == plan.commands[0].environment);
-  CHECK(bench.launcher.programs()[0].output.sink == os::Sink::Null);
+  CHECK(bench.launcher.programs()[0].output.sink == OutputKind::Null);
   Bench without_true;
   without_true.launcher.scripts = {{1ms, {Exited{127}}}};
   CHECK_FALSE(measure_start(plan, without_true.launcher, {}, [] { return 0; }));

@@ -62,7 +62,7 @@ void simulate_steps(int trials, bool is_whole) {
                   kKnown),
               0.95)
               .steps;
-      count += std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
+      count += std::any_of(steps.begin(), steps.end(), [&](const LevelStep& step) {
         return step.change > 0.0 && step.at + 3 >= before && step.at <= before + 3;
       });
     }
@@ -194,7 +194,7 @@ TEST_CASE("a step of three standard errors is found within five commits") {
               0.95)
               .steps;
       if (steps.empty() || steps.back().at + 2 < before) continue;
-      const Step& step = steps.back();
+      const LevelStep& step = steps.back();
       ++found;
       if (step.at == before) ++exact;
       if (step.earliest <= before && before <= step.latest) ++in_range;

@@ -125,7 +125,7 @@ TEST_CASE("what a machine does not have is said") {
 TEST_CASE("a boost of each policy comes before the one of all") {
   FakeMachine machine(amd_with_boost());
   std::vector<std::string> paths;
-  for (const Found& one : find_settings(machine, {}, {}))
+  for (const FoundSetting& one : find_settings(machine, {}, {}))
     if (one.row->name == "turbo") paths.push_back(one.path + " " + one.now);
   CHECK(paths == std::vector<std::string>{"/sys/devices/system/cpu/cpufreq/policy0/boost 1",
                                           "/sys/devices/system/cpu/cpufreq/policy1/boost 0",
@@ -146,7 +146,7 @@ TEST_CASE("a setting that may not be written says so") {
   machine.refused["not writable /proc/sys/kernel/numa_balancing"] = EROFS;
   const auto found = find_settings(machine, {}, {});
   const auto numa =
-      std::ranges::find(found, "numa", [](const Found& one) { return one.row->name; });
+      std::ranges::find(found, "numa", [](const FoundSetting& one) { return one.row->name; });
   REQUIRE(numa != found.end());
   CHECK(numa->why_not == "Read-only file system");
   CHECK_FALSE(numa->changes());
@@ -157,7 +157,7 @@ TEST_CASE("without CPUs of the commands' own, interrupts stay where they are") {
   const TuneRequest request{.choices = {{"cpus", false}}};
   const CpuChoice cpus = own_cpus_of(machine, {}, request);
   CHECK(cpus.commands.empty());
-  for (const Found& one : find_settings(machine, request, cpus)) {
+  for (const FoundSetting& one : find_settings(machine, request, cpus)) {
     const std::string_view name = one.row->name;
     if (name == "irqs" || name == "workqueues" || name == "partition") CHECK_FALSE(one.changes());
   }
@@ -171,7 +171,7 @@ TEST_CASE("interrupts that other CPUs handle already, and CPUs beyond 32, are le
   tree["/proc/irq/default_smp_affinity"] = "00000001,000000f1\n";
   FakeMachine machine(tree);
   std::vector<std::string> irqs;
-  for (const Found& one : find_settings(machine, {}, {{4, 5, 6, 7}, {0, 1, 2, 3, 32}, ""}))
+  for (const FoundSetting& one : find_settings(machine, {}, {{4, 5, 6, 7}, {0, 1, 2, 3, 32}, ""}))
     if (one.row->name == "irqs") irqs.push_back(one.now + " -> " + one.wanted);
   CHECK(irqs == std::vector<std::string>{"1,000000f1 -> 1,00000001", "0-7 -> 0-3", "1-2 -> 1-2",
                                          "3-5 -> 3", "5 -> 0-3,32"});
@@ -181,7 +181,7 @@ TEST_CASE("only the paths of the table are lauka's to write") {
   for (const Shape& shape : shapes()) {
     FakeMachine machine(shape.tree);
     const CpuChoice cpus = own_cpus_of(machine, shape.fastest);
-    for (const Found& one : find_settings(machine, kAllSwitches, cpus))
+    for (const FoundSetting& one : find_settings(machine, kAllSwitches, cpus))
       if (!one.path.empty()) CHECK(find_switch(one.path) == one.row);
   }
   for (const char* const path :

@@ -77,9 +77,10 @@ class Watch {
   Watch& operator=(const Watch&) = delete;
   ~Watch() { std::filesystem::remove(log_); }
 
-  std::size_t strange(const FakeMachine::Tree& first, const std::vector<Found>& found) const {
+  std::size_t strange(const FakeMachine::Tree& first,
+                      const std::vector<FoundSetting>& found) const {
     std::set<std::string> known;
-    for (const Found& one : found) {
+    for (const FoundSetting& one : found) {
       known.insert(one.path + ' ' + one.wanted);
       if (first.contains(one.path) && parse_value(one.row->form, first.at(one.path)))
         known.insert(one.path + ' ' + *parse_value(one.row->form, first.at(one.path)));
@@ -237,7 +238,7 @@ TEST_CASE("a value that another program changed is left alone and reported") {
   machine.put(policy + "0/energy_performance_preference", "power\n");
   machine.put("/proc/sys/vm/swappiness", "30\n");
   machine.put("/proc/irq/9/smp_affinity_list", "2\n");
-  const Restored& restored = tuned->restore();
+  const RestoreResult& restored = tuned->restore();
   CHECK(restored.changed ==
         std::vector<std::string>{
             "/proc/sys/vm/swappiness was changed to 30 by another program and is left so (it was "

@@ -217,7 +217,7 @@ std::string Kernel::owner_of_tracing() const {
   return fmt::format("{} (process {})", bytes.data(), pid);
 }
 
-Error explain_refusal(Asked asked, int error, const Kernel& kernel) {
+Error explain_refusal(KernelRequest asked, int error, const Kernel& kernel) {
   switch (error) {
     case EPERM:
       return {"counting events needs root", "run 'sudo lauka ...'; the commands still run as you"};
@@ -225,10 +225,10 @@ Error explain_refusal(Asked asked, int error, const Kernel& kernel) {
     case ENOTSUP:
       return {"this kernel has no counters, as in a virtual machine", ""};
     case EACCES:
-      if (asked != Asked::Force) break;
+      if (asked != KernelRequest::Force) break;
       return {"another process, such as Instruments, holds the counters", "quit it"};
     case EBUSY:
-      if (asked != Asked::Trace)
+      if (asked != KernelRequest::Trace)
         return {"a service of the system holds the counters", "try later, or restart the Mac"};
       {
         const std::string owner = kernel.owner_of_tracing();
@@ -336,15 +336,15 @@ int Claim::hold() {
 }
 
 Result<void> Claim::take_counters() {
-  const auto refused = [this](Asked asked, int error) {
+  const auto refused = [this](KernelRequest asked, int error) {
     return explain_refusal(asked, error, kernel_);
   };
   static_cast<void>(std::atexit(give_back_held));  // if this fails, unwinding returns the counters
   os::on_sudden_end(give_back_held);
-  if (const int error = hold(); error != 0) return refused(Asked::Force, error);
+  if (const int error = hold(); error != 0) return refused(KernelRequest::Force, error);
   had_leftovers_ = kernel_.thread_counting() != 0 || kernel_.counting() != 0;
   if (const int error = kernel_.set_thread_counting(0); error == EPERM || error == EBUSY)
-    return refused(Asked::Count, error);
+    return refused(KernelRequest::Count, error);
   kernel_.set_counting(0);
   stop_sampling();
   return {};

@@ -183,14 +183,14 @@ class Kernel {
 };
 
 /// A request to the kernel.
-enum class Asked : unsigned char {
+enum class KernelRequest : unsigned char {
   Force,  ///< all counters
   Count,  ///< words and counting (kpc)
   Trace,  ///< sampling and tracing (kperf, kdebug)
 };
 
 /// Explains why the kernel refused a request with `error`, and what to do.
-Error explain_refusal(Asked asked, int error, const Kernel& kernel);
+Error explain_refusal(KernelRequest asked, int error, const Kernel& kernel);
 
 /// The kernel's trace (kdebug). Functions that return int return 0 or an errno. Source: XNU
 /// bsd/kern/kdebug.c.

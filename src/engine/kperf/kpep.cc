@@ -30,7 +30,7 @@ std::uint64_t line_number(XML_Parser parser) {
 }
 
 constexpr std::string_view kBinaryPlist = "bplist00";
-constexpr std::size_t kDeepestPlist = 64;  // a kpep database has six levels
+constexpr std::size_t kMaxPlistDepth = 64;  // a kpep database has six levels
 
 /// The elements that a <plist> may contain.
 constexpr std::array<std::string_view, 10> kElements = {
@@ -41,7 +41,7 @@ Error no_plist() {
 }
 
 Error nests_too_deep() {
-  return {fmt::format("is damaged: it nests more than {} elements", kDeepestPlist), ""};
+  return {fmt::format("is damaged: it nests more than {} elements", kMaxPlistDepth), ""};
 }
 
 struct Open {
@@ -114,7 +114,7 @@ class XmlReader {
     if (!open_.empty()) {
       if (std::ranges::find(kElements, name) == kElements.end())
         return refuse(fmt::format("<{}> is not an element of a property list", name.substr(0, 40)));
-      if (open_.size() == kDeepestPlist) return fail(nests_too_deep());
+      if (open_.size() == kMaxPlistDepth) return fail(nests_too_deep());
       const Open& outer = open_.back();
       const bool fits = (outer.is_array() && !outer.is_full()) ||
                         (outer.name == "dict" && (name == "key") != outer.key.has_value());
@@ -252,9 +252,9 @@ class BinaryReader {
     return value;
   }
 
-  // Reads a value, at most kDeepestPlist levels deep.
+  // Reads a value, at most kMaxPlistDepth levels deep.
   Result<PlistValue> read_value(std::uint64_t index, std::size_t depth) {
-    if (depth > kDeepestPlist) return nests_too_deep();
+    if (depth > kMaxPlistDepth) return nests_too_deep();
     if (++values_ > kMaxValues)
       return Error{fmt::format("is damaged: it has more than {} values", kMaxValues), ""};
     const auto offset = read_offset(index);
@@ -378,10 +378,10 @@ Result<PlistValue> read_plist(std::string_view bytes) {
 namespace {
 
 constexpr std::uint64_t kKnownVersion = 1;
-constexpr std::uint64_t kHighestNumber = 0xffff;
-constexpr std::uint64_t kHighestMask = 0xffffffff;
+constexpr std::uint64_t kMaxEventNumber = 0xffff;
+constexpr std::uint64_t kMaxMask = 0xffffffff;
 /// The largest file that is read, in bytes. Apple's files have 10 to 100 kB.
-constexpr std::size_t kLargestFile = std::size_t{16} << 20U;
+constexpr std::size_t kMaxFileBytes = std::size_t{16} << 20U;
 
 /// False if the text could control a terminal.
 bool is_printable(std::string_view text) {
@@ -448,7 +448,7 @@ class KpepParser {
   }
 
   CounterMask counters(const PlistValue& cpu, std::string_view key, bool required) {
-    const std::uint64_t most = (std::uint64_t{1} << kMaxCounters) - 1;
+    const std::uint64_t most = (std::uint64_t{1} << kMaxChipCounters) - 1;
     return static_cast<CounterMask>(
         number(cpu, key, fmt::format("system.cpu.{}", key), most, required).value_or(0));
   }
@@ -474,13 +474,13 @@ class KpepParser {
     event.errata = text(properties, "errata", of_event("errata"), false);
     event.fallback = text(properties, "fallback", of_event("fallback"), false);
     const auto fixed =
-        number(properties, "fixed_counter", of_event("fixed_counter"), kMaxCounters - 1, false);
+        number(properties, "fixed_counter", of_event("fixed_counter"), kMaxChipCounters - 1, false);
     event.is_fixed = fixed.has_value();
     event.number = static_cast<std::uint16_t>(
-        number(properties, "number", of_event("number"), kHighestNumber, !event.is_fixed)
+        number(properties, "number", of_event("number"), kMaxEventNumber, !event.is_fixed)
             .value_or(0));
     const auto mask =
-        number(properties, "counters_mask", of_event("counters_mask"), kHighestMask, false);
+        number(properties, "counters_mask", of_event("counters_mask"), kMaxMask, false);
     if (event.is_fixed) {
       event.number = 0;
       event.mask = CounterMask{1} << *fixed;
@@ -589,7 +589,7 @@ Result<KpepDatabase> kpep_from(const PlistValue& root) {
 }
 
 Result<KpepDatabase> load_kpep(const std::string& path) {
-  const auto bytes = os::read_file(path, kLargestFile);
+  const auto bytes = os::read_file(path, kMaxFileBytes);
   if (!bytes) return of_file(path, bytes.error());
   const auto root = read_plist(*bytes);
   if (!root) return of_file(path, root.error());

@@ -42,7 +42,7 @@ using CounterMask = std::uint32_t;
 
 /// A limit above the number of counters of any processor: a database with a higher number is
 /// damaged or foreign.
-inline constexpr unsigned kMaxCounters = 16;
+inline constexpr unsigned kMaxChipCounters = 16;
 
 /// Returns the position of `counter` among the counters in the mask. Its configuration word has the
 /// same position among the words, and its value among the values after the fixed counters'.

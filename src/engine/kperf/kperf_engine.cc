@@ -227,7 +227,7 @@ class KperfEngine final : public DatabaseEngine {
             !words.empty() && error == 0)
           error = claim_.try_words(words);
       if (error == 0) return {};
-      if (error != EPERM) return explain_refusal(Asked::Count, error, kernel_);
+      if (error != EPERM) return explain_refusal(KernelRequest::Count, error, kernel_);
       auto allowed = select_allowed(selected, wanted);
       if (!allowed) return allowed.error();
       selected = *std::move(allowed);

@@ -29,13 +29,13 @@ namespace lauka::engine::kperf {
 
 namespace {
 
-constexpr CounterMask kAllCounters = (CounterMask{1} << kMaxCounters) - 1;
+constexpr CounterMask kAllCounters = (CounterMask{1} << kMaxChipCounters) - 1;
 
 bool may_use(CounterMask mask, unsigned counter) {
   return ((mask >> counter) & 1U) != 0;
 }
 
-/// Matches at most kMaxCounters events with counters, by augmenting paths (Kuhn). Allocates
+/// Matches at most kMaxChipCounters events with counters, by augmenting paths (Kuhn). Allocates
 /// nothing, because scripts/bench solver tries a hundred million sets.
 class Matching {
  public:
@@ -43,7 +43,7 @@ class Matching {
 
   /// Returns false if no matching exists.
   bool match_all() {
-    if (masks_.size() > kMaxCounters) return false;
+    if (masks_.size() > kMaxChipCounters) return false;
     for (std::size_t event = 0; event < masks_.size(); ++event) {
       CounterMask untried = kAllCounters;
       if (!place(event, untried)) return false;
@@ -53,7 +53,7 @@ class Matching {
 
   PlacedPass placed() const {
     PlacedPass placed;
-    for (unsigned counter = 0; counter < kMaxCounters; ++counter)
+    for (unsigned counter = 0; counter < kMaxChipCounters; ++counter)
       if (may_use(taken_, counter)) placed.push_back({on_[counter], counter});
     return placed;
   }
@@ -83,7 +83,7 @@ class Matching {
 
   std::span<const CounterMask> masks_;
   CounterMask taken_ = 0;
-  std::array<std::uint8_t, kMaxCounters> on_{};
+  std::array<std::uint8_t, kMaxChipCounters> on_{};
 };
 
 std::vector<CounterMask> collect_masks(std::span<const CounterMask> masks,
@@ -479,7 +479,7 @@ Result<Explanation> explain_wanted(const KpepDatabase& database, std::vector<std
   const CounterMask counters = database.fixed_counters | room.available;
   for (const PlacedPass& pass : selection->passes) {
     auto& rows = explanation.passes.emplace_back();
-    for (unsigned counter = 0; counter < kMaxCounters; ++counter)
+    for (unsigned counter = 0; counter < kMaxChipCounters; ++counter)
       if (may_use(counters, counter)) rows.push_back(explain_counter(counter, pass, *selection));
     for (const SelectedEvent& event : selection->events)
       if (event.accounted != nullptr)

@@ -15,7 +15,7 @@
 #include <vector>
 
 // Placing events on counters. Here an event is its mask of possible counters, which is not empty
-// and has bits below kMaxCounters only. The index of an event is its index among the masks.
+// and has bits below kMaxChipCounters only. The index of an event is its index among the masks.
 
 namespace lauka::engine::kperf {
 

@@ -559,7 +559,8 @@ std::optional<RunValues> run_known(Strategy& strategy, os::Launcher& launcher) {
 /// Returns why the strategy cannot be used; nullopt if it can.
 std::optional<Error> why_not(const Candidate& candidate, Strategy& strategy, const Kernel& kernel,
                              os::Launcher& launcher) {
-  const Asked asked = candidate.choice == StrategyChoice::Machine ? Asked::Count : Asked::Trace;
+  const KernelRequest asked =
+      candidate.choice == StrategyChoice::Machine ? KernelRequest::Count : KernelRequest::Trace;
   if (const int error = strategy.begin(); error != 0) return explain_refusal(asked, error, kernel);
   auto run = run_known(strategy, launcher);
   for (std::uint32_t again = 0; run && run->redo && again < run->redo->at_most; ++again)
@@ -613,9 +614,10 @@ std::unique_ptr<Strategy> make_machine_strategy(Claim& claim, const Kernel& kern
   return std::make_unique<MachineStrategy>(claim, kernel);
 }
 
-Result<Tried> try_strategies(StrategyChoice choice, std::chrono::nanoseconds period, Claim& claim,
-                             const Kernel& kernel, Trace& trace, os::Launcher& launcher) {
-  Tried tried;
+Result<TriedStrategy> try_strategies(StrategyChoice choice, std::chrono::nanoseconds period,
+                                     Claim& claim, const Kernel& kernel, Trace& trace,
+                                     os::Launcher& launcher) {
+  TriedStrategy tried;
   std::vector<Failed> all_failed;
   for (const Candidate& candidate : kCandidates) {
     if (choice != StrategyChoice::Auto && choice != candidate.choice) continue;

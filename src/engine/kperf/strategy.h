@@ -217,7 +217,7 @@ class StrategyWatch final : public os::RunWatch {
 };
 
 /// A strategy that works on this machine.
-struct Tried {
+struct TriedStrategy {
   std::unique_ptr<Strategy> strategy;
   bool counts_machine =
       false;                ///< true if it counts all programs of the machine, not only the command
@@ -226,7 +226,8 @@ struct Tried {
 
 /// Tries strategies, the best first, on a command with a known total. Returns the first that counts
 /// it completely; the error says why none does, or why the user's choice does not.
-Result<Tried> try_strategies(StrategyChoice choice, std::chrono::nanoseconds period, Claim& claim,
-                             const Kernel& kernel, Trace& trace, os::Launcher& launcher);
+Result<TriedStrategy> try_strategies(StrategyChoice choice, std::chrono::nanoseconds period,
+                                     Claim& claim, const Kernel& kernel, Trace& trace,
+                                     os::Launcher& launcher);
 
 }  // namespace lauka::engine::kperf

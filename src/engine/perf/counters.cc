@@ -24,7 +24,7 @@ std::optional<int> read_integer(const os::LinuxCalls& calls, const std::string& 
   return negative ? -static_cast<int>(*number) : static_cast<int>(*number);
 }
 
-Error why_no_access(const Asked& asked, const Situation& situation) {
+Error why_no_access(const RequestedCounter& asked, const Situation& situation) {
   const int level = situation.paranoid.value_or(0);
   if (!asked.kernel_excluded && level >= 2)
     return {fmt::format("perf_event_paranoid is {}, which hides the kernel from users", level),
@@ -36,7 +36,7 @@ Error why_no_access(const Asked& asked, const Situation& situation) {
   return {"a security module forbids perf_event_open", "allow it in its policy, or run as root"};
 }
 
-Error why_no_entry(const Asked& asked, const Situation& situation) {
+Error why_no_entry(const RequestedCounter& asked, const Situation& situation) {
   if (asked.core && !situation.has_core_pmu)
     return {"there is no PMU here, as in most virtual machines",
             "switch on the virtual PMU in the hypervisor (KVM: -cpu host,pmu=on), or count "
@@ -82,11 +82,11 @@ std::string words_for(const Rings& rings) {
 }
 
 /// True if the event counts the same with and without the kernel.
-bool is_clock(const Resolved& resolved) {
+bool is_clock(const ResolvedEvent& resolved) {
   return resolved.known != nullptr && resolved.known->without_kernel == WithoutKernel::Everything;
 }
 
-Role role_of(const Resolved& resolved) {
+Role role_of(const ResolvedEvent& resolved) {
   return resolved.known != nullptr ? role_of_event(resolved.known->alias) : Role::Other;
 }
 
@@ -115,14 +115,14 @@ Attempt attempt_to_open(const os::LinuxCalls& calls, const os::Code& code,
   return again.error == 0 ? again : attempt;
 }
 
-CountedLevels levels_of(const Resolved& resolved, const Rings& counted) {
+CountedLevels levels_of(const ResolvedEvent& resolved, const Rings& counted) {
   if (is_clock(resolved) || (counted.user && counted.kernel)) return CountedLevels::UserAndKernel;
   if (counted.user) return CountedLevels::UserOnly;
   return counted.kernel ? CountedLevels::KernelOnly : CountedLevels::Neither;
 }
 
 /// Returns "perf cpu-cycles (event=0x3c), sum of cpu_atom and cpu_core, user space only".
-std::string describe_meaning(const Resolved& resolved, const std::vector<Counter>& counters,
+std::string describe_meaning(const ResolvedEvent& resolved, const std::vector<Counter>& counters,
                              const Rings& rings) {
   std::string text = fmt::format("perf {}", resolved.own_name);
   if (resolved.parts.size() == 1 && !resolved.parts.front().encoding.empty())
@@ -140,7 +140,7 @@ std::string describe_meaning(const Resolved& resolved, const std::vector<Counter
 }
 
 /// Returns why an event with modifiers would not count what they say; nullopt if it would.
-std::optional<Error> refusal_of_rings(const Resolved& resolved, bool user_only) {
+std::optional<Error> refusal_of_rings(const ResolvedEvent& resolved, bool user_only) {
   const Rings& rings = resolved.rings;
   if (!rings.asked_for) return std::nullopt;
   if (user_only && (rings.kernel || rings.hypervisor))
@@ -156,7 +156,7 @@ std::optional<Error> refusal_of_rings(const Resolved& resolved, bool user_only) 
   return std::nullopt;
 }
 
-std::string described(const Resolved& resolved, const Source& source) {
+std::string described(const ResolvedEvent& resolved, const Source& source) {
   if (source.accounted != nullptr) return source.event.meaning;
   std::string text = resolved.description;
   if (resolved.known != nullptr && resolved.parts.size() == 1 &&
@@ -176,7 +176,7 @@ Situation read_situation(const os::LinuxCalls& calls, const os::Sysfs& sysfs) {
   return situation;
 }
 
-Error why_not_opened(int error, const Asked& asked, const Situation& situation) {
+Error why_not_opened(int error, const RequestedCounter& asked, const Situation& situation) {
   switch (error) {
     case EACCES:
       return why_no_access(asked, situation);
@@ -275,8 +275,8 @@ bool same_source(const Source& left, const Source& right) {
          });
 }
 
-Result<Prober::Opened> Prober::open_part(const Part& part, const Rings& rings, Role role,
-                                         bool may_leave_kernel_out) const {
+Result<Prober::OpenedCounter> Prober::open_part(const Part& part, const Rings& rings, Role role,
+                                                bool may_leave_kernel_out) const {
   int error = ENOENT;
   Rings counted = rings;
   for (const os::Code& code : part.codes) {
@@ -292,7 +292,7 @@ Result<Prober::Opened> Prober::open_part(const Part& part, const Rings& rings, R
       }
     }
     if (attempt.error == 0) {
-      Opened opened{{part.pmu, part.core, attempt.attributes, role, part.scale}, counted};
+      OpenedCounter opened{{part.pmu, part.core, attempt.attributes, role, part.scale}, counted};
       if (part.led_by) {
         opened.counter.led_by = make_attributes(*part.led_by, counted);
         opened.counter.led_by->flags = attempt.attributes.flags;
@@ -307,7 +307,7 @@ Result<Prober::Opened> Prober::open_part(const Part& part, const Rings& rings, R
   return why_not_opened(error, {part.core, !counted.kernel}, situation_);
 }
 
-Result<Source> Prober::probe_counters(const Resolved& resolved, const Rings& rings,
+Result<Source> Prober::probe_counters(const ResolvedEvent& resolved, const Rings& rings,
                                       bool may_leave_kernel_out) const {
   Source source;
   std::optional<Error> first_error;
@@ -333,7 +333,7 @@ Result<Source> Prober::probe_counters(const Resolved& resolved, const Rings& rin
 
 /// Opens the counters of an event whose count is wrong without the kernel's part: counters of the
 /// full count, or else the kernel's accounting.
-Result<Source> Prober::probe_kernel_event(const Resolved& resolved) const {
+Result<Source> Prober::probe_kernel_event(const ResolvedEvent& resolved) const {
   const AccountedEvent* accounted = find_accounted(resolved.known->name);
   if (!user_only_) {
     auto source = probe_counters(resolved, kAllRings, false);
@@ -356,7 +356,7 @@ Result<Source> Prober::find(std::string_view name) const {
   return resolved ? probe(*resolved) : Result<Source>(resolved.error());
 }
 
-Result<Source> Prober::probe(const Resolved& resolved) const {
+Result<Source> Prober::probe(const ResolvedEvent& resolved) const {
   if (auto refusal = refusal_of_rings(resolved, user_only_)) return *std::move(refusal);
   const bool asked_for = resolved.rings.asked_for;
   if (resolved.known != nullptr && !asked_for &&

@@ -39,13 +39,13 @@ inline Situation read_situation(const os::LinuxCalls& calls) {
 }
 
 /// A counter that was requested from perf_event_open.
-struct Asked {
+struct RequestedCounter {
   bool core = false;            ///< true: a counter of the cores; false: the kernel's own
   bool kernel_excluded = true;  ///< true: counts user space only
 };
 
 /// Explains why perf_event_open failed with `error` (an errno), and what would help.
-Error why_not_opened(int error, const Asked& asked, const Situation& situation);
+Error why_not_opened(int error, const RequestedCounter& asked, const Situation& situation);
 
 /// One event on one PMU, with the attributes to open it.
 struct Counter {
@@ -129,22 +129,22 @@ class Prober {
   /// cannot be counted does not name the event.
   Result<Source> find(std::string_view name) const;
   /// Opens the counters of an event once.
-  Result<Source> probe(const Resolved& resolved) const;
+  Result<Source> probe(const ResolvedEvent& resolved) const;
 
   /// Returns the events that can be counted here: those with an alias, generic events, cache
   /// events, events of PMUs, and software events.
   Catalog catalog() const;
 
  private:
-  struct Opened {
+  struct OpenedCounter {
     Counter counter;
     Rings rings;  ///< privilege levels that the counter counts
   };
-  Result<Opened> open_part(const Part& part, const Rings& rings, Role role,
-                           bool may_leave_kernel_out) const;
-  Result<Source> probe_counters(const Resolved& resolved, const Rings& rings,
+  Result<OpenedCounter> open_part(const Part& part, const Rings& rings, Role role,
+                                  bool may_leave_kernel_out) const;
+  Result<Source> probe_counters(const ResolvedEvent& resolved, const Rings& rings,
                                 bool may_leave_kernel_out) const;
-  Result<Source> probe_kernel_event(const Resolved& resolved) const;
+  Result<Source> probe_kernel_event(const ResolvedEvent& resolved) const;
   void add(Catalog& catalog, std::string_view name) const;
 
   const os::LinuxCalls& calls_;

@@ -15,15 +15,15 @@ namespace lauka::engine::perf {
 
 namespace {
 
-struct Placed {
+struct PlacedCounter {
   Counter counter;
   std::optional<std::size_t> event;  ///< index into the chosen events; nullopt: a witness
 };
 
-std::vector<Placed> placed_counters(std::span<const Source> sources,
-                                    std::span<const std::size_t> chosen,
-                                    std::span<const Counter> witnesses) {
-  std::vector<Placed> placed;
+std::vector<PlacedCounter> placed_counters(std::span<const Source> sources,
+                                           std::span<const std::size_t> chosen,
+                                           std::span<const Counter> witnesses) {
+  std::vector<PlacedCounter> placed;
   bool any_core = false;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     for (const Counter& counter : sources[chosen[i]].counters) {
@@ -34,7 +34,7 @@ std::vector<Placed> placed_counters(std::span<const Source> sources,
   if (!any_core) return placed;
   for (const Counter& witness : witnesses) {
     const bool is_there = std::ranges::any_of(
-        placed, [&](const Placed& other) { return other.counter.pmu == witness.pmu; });
+        placed, [&](const PlacedCounter& other) { return other.counter.pmu == witness.pmu; });
     if (!is_there) placed.push_back({witness, std::nullopt});
   }
   return placed;
@@ -42,12 +42,12 @@ std::vector<Placed> placed_counters(std::span<const Source> sources,
 
 /// Orders the counters of one PMU's group: the leader that some counters need comes first, and is
 /// added if it is not an event of the session.
-std::vector<Placed> in_order(std::vector<Placed> group) {
+std::vector<PlacedCounter> in_order(std::vector<PlacedCounter> group) {
   const auto led = std::ranges::find_if(
-      group, [](const Placed& placed) { return placed.counter.led_by.has_value(); });
+      group, [](const PlacedCounter& placed) { return placed.counter.led_by.has_value(); });
   if (led == group.end()) return group;
   const os::PerfEventAttr leader = *led->counter.led_by;
-  const auto is_leader = [&](const Placed& placed) {
+  const auto is_leader = [&](const PlacedCounter& placed) {
     return std::memcmp(&placed.counter.attributes, &leader, sizeof leader) == 0;
   };
   const auto found = std::ranges::find_if(group, is_leader);
@@ -55,7 +55,7 @@ std::vector<Placed> in_order(std::vector<Placed> group) {
     std::rotate(group.begin(), found, found + 1);
   else
     group.insert(group.begin(),
-                 Placed{{led->counter.pmu, led->counter.core, leader}, std::nullopt});
+                 PlacedCounter{{led->counter.pmu, led->counter.core, leader}, std::nullopt});
   return group;
 }
 
@@ -231,17 +231,19 @@ bool Fillers::have_dead_ones(std::span<const std::uint64_t> values, std::uint64_
 
 Layout lay_out(std::span<const Source> sources, std::span<const std::size_t> chosen,
                std::span<const Counter> witnesses) {
-  const std::vector<Placed> placed = placed_counters(sources, chosen, witnesses);
+  const std::vector<PlacedCounter> placed = placed_counters(sources, chosen, witnesses);
   Layout layout;
   layout.of_event.resize(chosen.size());
-  for (const Placed& first : placed) {
-    const auto is_same = [&](const Placed& one) { return one.counter.pmu == first.counter.pmu; };
+  for (const PlacedCounter& first : placed) {
+    const auto is_same = [&](const PlacedCounter& one) {
+      return one.counter.pmu == first.counter.pmu;
+    };
     if (&*std::ranges::find_if(placed, is_same) != &first) continue;  // is in an earlier group
     const std::size_t leader = layout.counters.size();
     layout.groups.push_back(leader);
-    std::vector<Placed> group;
+    std::vector<PlacedCounter> group;
     std::ranges::copy_if(placed, std::back_inserter(group), is_same);
-    for (Placed& member : in_order(std::move(group))) {
+    for (PlacedCounter& member : in_order(std::move(group))) {
       if (member.event) layout.of_event[*member.event].push_back(layout.counters.size());
       layout.counters.push_back(std::move(member.counter));
       layout.leaders.push_back(leader);

@@ -118,30 +118,30 @@ class PerfCounting final : public Counting {
   }
 
   /// The reason why a run has no counts, and why a repetition may have them.
-  struct Absent {
+  struct MissingCounts {
     Error why;
     std::string redo{};  ///< reason for a repetition; empty: it would fail, too
   };
 
-  std::optional<Absent> why_none(const os::Ended& ended) const {
+  std::optional<MissingCounts> why_none(const os::Ended& ended) const {
     if (layout_.counters.empty()) return std::nullopt;
     if (ended.counter_error != 0)
-      return Absent{why_not_opened(ended.counter_error, {}, situation_)};
+      return MissingCounts{why_not_opened(ended.counter_error, {}, situation_)};
     if (ended.readings.size() != layout_.counters.size())
-      return Absent{{"the launcher did not read the counters", ""}};
+      return MissingCounts{{"the launcher did not read the counters", ""}};
     if (of_region_ && ended.region && ended.region->failures > 0)
-      return Absent{why_region_not_counted()};
+      return MissingCounts{why_region_not_counted()};
     return why_group_is_not_exact(ended);
   }
 
-  std::optional<Absent> why_group_is_not_exact(const os::Ended& ended) const {
+  std::optional<MissingCounts> why_group_is_not_exact(const os::Ended& ended) const {
     std::uint64_t core_running = 0;
     std::uint64_t core_enabled = 0;
     std::size_t core_groups = 0;
     bool shared = false;
     for (const std::size_t leader : layout_.groups) {
       const os::Reading& reading = ended.readings[leader];
-      if (of_region_ && reading.enabled_ns == 0) return Absent{why_region_not_counted()};
+      if (of_region_ && reading.enabled_ns == 0) return MissingCounts{why_region_not_counted()};
       shared = shared || reading.enabled_ns == 0;
       if (layout_.counters[leader].core) {
         ++core_groups;
@@ -156,15 +156,15 @@ class PerfCounting final : public Counting {
     shared = shared || !held_all_the_time(core_running, core_enabled, core_groups > 1);
     if (shared) {
       Error why = why_not_all_the_time(situation_, read_situation(calls_));
-      return Absent{why, why.what};
+      return MissingCounts{why, why.what};
     }
     for (const Fillers& fillers : layout_.fillers) {
       std::vector<std::uint64_t> values;
       for (const std::size_t filler : fillers.counters)
         values.push_back(ended.readings[filler].value);
       if (!fillers.have_dead_ones(values, ended.readings[fillers.leader].running_ns))
-        return Absent{{"other programs took some of the counters", kEndOthers},
-                      "the counters changed hands"};
+        return MissingCounts{{"other programs took some of the counters", kEndOthers},
+                             "the counters changed hands"};
     }
     return std::nullopt;
   }

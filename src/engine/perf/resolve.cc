@@ -164,8 +164,8 @@ Part part_on(const KnownEvent& event, const os::Pmu& pmu, bool one_of_several,
   return part;
 }
 
-Resolved resolve_known(const KnownEvent& event, const os::Sysfs& sysfs) {
-  Resolved resolved;
+ResolvedEvent resolve_known(const KnownEvent& event, const os::Sysfs& sysfs) {
+  ResolvedEvent resolved;
   resolved.own_name = event.name;
   resolved.description = event.description;
   resolved.known = &event;
@@ -210,7 +210,7 @@ Part part_of_sysfs(const os::Pmu& pmu, std::string_view event, const os::Code& c
           find_leader(event, pmu, sysfs)};
 }
 
-Result<Resolved> resolve_on_pmu(std::string_view text, const os::Sysfs& sysfs) {
+Result<ResolvedEvent> resolve_on_pmu(std::string_view text, const os::Sysfs& sysfs) {
   const std::size_t slash = text.find('/');
   std::string_view terms = text.substr(slash + 1);
   if (!terms.ends_with('/'))
@@ -223,7 +223,7 @@ Result<Resolved> resolve_on_pmu(std::string_view text, const os::Sysfs& sysfs) {
         fmt::format("'{}': {} counts for a whole package, not for one program", text, pmu->name),
         pmu->name == "power" ? "write -e energy-pkg or another of its names alone"
                              : "perf stat -a counts it"};
-  Resolved resolved;
+  ResolvedEvent resolved;
   resolved.own_name = text;
   const auto encoding = sysfs.read_terms(*pmu, terms);
   const KnownEvent* known =
@@ -243,8 +243,8 @@ Result<Resolved> resolve_on_pmu(std::string_view text, const os::Sysfs& sysfs) {
 }
 
 /// Resolves rHEX on every core kind.
-Resolved resolve_raw(std::string_view text, std::uint64_t code, const os::Sysfs& sysfs) {
-  Resolved resolved;
+ResolvedEvent resolve_raw(std::string_view text, std::uint64_t code, const os::Sysfs& sysfs) {
+  ResolvedEvent resolved;
   resolved.own_name = text;
   resolved.description = "raw event";
   const std::vector<os::Pmu> cores = sysfs.core_pmus();
@@ -257,8 +257,8 @@ Resolved resolve_raw(std::string_view text, std::uint64_t code, const os::Sysfs&
 
 /// Resolves an event of sysfs without a PMU, on every core kind that has it; without parts if none
 /// has it.
-Result<Resolved> resolve_bare(std::string_view text, const os::Sysfs& sysfs) {
-  Resolved resolved;
+Result<ResolvedEvent> resolve_bare(std::string_view text, const os::Sysfs& sysfs) {
+  ResolvedEvent resolved;
   resolved.own_name = text;
   for (const os::Pmu& pmu : sysfs.core_pmus()) {
     const auto terms = sysfs.read_terms(pmu, text);
@@ -291,8 +291,8 @@ Error unknown(std::string_view name, std::string_view text, const os::Sysfs& sys
                std::string(name), !near.empty()};
 }
 
-Result<Resolved> resolve_event(std::string_view name, std::string_view text,
-                               const os::Sysfs& sysfs) {
+Result<ResolvedEvent> resolve_event(std::string_view name, std::string_view text,
+                                    const os::Sysfs& sysfs) {
   if (text.find('/') != std::string_view::npos) return resolve_on_pmu(text, sysfs);
   if (const KnownEvent* known = find_known(text)) return resolve_known(*known, sysfs);
   auto bare = resolve_bare(text, sysfs);
@@ -325,7 +325,7 @@ const KnownEvent* find_known(std::string_view name) {
   return found == kKnownEvents.end() ? nullptr : found;
 }
 
-Result<Resolved> resolve(std::string_view name, const os::Sysfs& sysfs) {
+Result<ResolvedEvent> resolve(std::string_view name, const os::Sysfs& sysfs) {
   const auto [event, modifiers] = split_modifiers(trimmed(name));
   auto resolved = resolve_event(name, event, sysfs);
   if (!resolved) return resolved;

@@ -64,7 +64,7 @@ struct Part {
 };
 
 /// The event that a name stands for, not yet tried on this machine.
-struct Resolved {
+struct ResolvedEvent {
   std::string name;      ///< name as shown
   std::string own_name;  ///< perf's name for the event
   std::string description{};
@@ -77,6 +77,6 @@ struct Resolved {
 /// Finds the event that `name` stands for: an alias, an event of perf, pmu/event/, pmu/term=1,.../,
 /// rHEX or an event of a core PMU, each with optional modifiers. Refuses an event that cannot count
 /// one task, and an unknown one, with the nearest names.
-Result<Resolved> resolve(std::string_view name, const os::Sysfs& sysfs);
+Result<ResolvedEvent> resolve(std::string_view name, const os::Sysfs& sysfs);
 
 }  // namespace lauka::engine::perf

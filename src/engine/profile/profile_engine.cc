@@ -42,7 +42,7 @@ os::PerfEventAttr make_attributes(std::chrono::nanoseconds period, bool user_onl
 }
 
 /// The CPU time of all sampled runs: according to samples, and in all.
-struct Seen {
+struct SampledTotals {
   std::uint64_t sampled_ns = 0;
   std::uint64_t used_ns = 0;  ///< CPU time by the kernel's accounting
 };
@@ -50,7 +50,7 @@ struct Seen {
 /// Samples the runs of one pass, and receives their records.
 class Sampling final : public Counting, public os::SampleListener {
  public:
-  Sampling(const os::PerfEventAttr& attributes, std::shared_ptr<Seen> seen)
+  Sampling(const os::PerfEventAttr& attributes, std::shared_ptr<SampledTotals> seen)
       : attributes_(attributes), seen_(std::move(seen)) {
     begin();
   }
@@ -99,7 +99,7 @@ class Sampling final : public Counting, public os::SampleListener {
   void begin() { since_ = std::chrono::system_clock::now().time_since_epoch(); }
 
   os::PerfEventAttr attributes_;
-  std::shared_ptr<Seen> seen_;
+  std::shared_ptr<SampledTotals> seen_;
   RunRecords records_;
   FunctionNames names_;
   std::chrono::nanoseconds since_{};  // the latest run began later
@@ -218,7 +218,7 @@ class WithProfile final : public EngineAround {
   const os::LinuxCalls* calls_;
   os::PerfEventAttr attributes_;
   std::chrono::nanoseconds period_;
-  std::shared_ptr<Seen> seen_ = std::make_shared<Seen>();
+  std::shared_ptr<SampledTotals> seen_ = std::make_shared<SampledTotals>();
   // Indices of the event and its pass in the latest selection.
   std::size_t event_ = ~std::size_t{0};
   std::size_t pass_ = ~std::size_t{0};

@@ -180,9 +180,9 @@ class DhatEvents final : public nlohmann::json_sax<nlohmann::json> {
  private:
   static constexpr std::size_t kPoint =
       3;  // depth of a program point: the file's object, the list, the point's object
-  static constexpr std::size_t kDeepest = 16;  // DHAT's own depth is 4
+  static constexpr std::size_t kMaxJsonDepth = 16;  // DHAT's own depth is 4
 
-  bool open() { return ++depth_ <= kDeepest; }
+  bool open() { return ++depth_ <= kMaxJsonDepth; }
   bool close() {
     --depth_;
     return true;

@@ -46,8 +46,9 @@ std::optional<std::uint64_t> value_of(const Totals& totals, const SimulatedEvent
 
 }  // namespace
 
-Processes::Processes(Tool tool, std::span<const Wanted> wanted) : tool_(tool), wanted_(wanted) {
-  for (const Wanted& one : wanted) {
+Processes::Processes(Tool tool, std::span<const WantedEvent> wanted)
+    : tool_(tool), wanted_(wanted) {
+  for (const WantedEvent& one : wanted) {
     const auto found = std::ranges::find(events_, one.event);
     event_of_.push_back(static_cast<std::size_t>(found - events_.begin()));
     if (found == events_.end()) events_.push_back(one.event);
@@ -200,7 +201,7 @@ void Processes::enter_sum(std::size_t event, Counted& counted) const {
 /// the event's sum is.
 void Processes::enter_wanted_functions(Counted& counted) const {
   std::vector<std::string> names;
-  for (const Wanted& one : wanted_) names.push_back(one.function);
+  for (const WantedEvent& one : wanted_) names.push_back(one.function);
   const WantedFunctions wanted(names);
   for (const auto& [name, counts] : functions_)
     for (const std::size_t i : wanted.find(name))

@@ -37,7 +37,7 @@ struct SimulatedEvent {
 };
 
 /// An event that this session counts, in the whole program or in one function.
-struct Wanted {
+struct WantedEvent {
   const SimulatedEvent* event;
   std::string function{};  ///< normalized name; empty: the whole program
 };
@@ -57,7 +57,7 @@ inline constexpr std::string_view kCountsName = "out.%p.%n";
 /// allocations: Valgrind probably does not replace its allocator.
 class Processes {
  public:
-  Processes(Tool tool, std::span<const Wanted> wanted);
+  Processes(Tool tool, std::span<const WantedEvent> wanted);
 
   /// Reads a file of the run; ignores files with other names.
   void add(std::string_view name, Pieces pieces);
@@ -96,7 +96,7 @@ class Processes {
   bool has_too_many_functions() const;
 
   Tool tool_;
-  std::span<const Wanted> wanted_;
+  std::span<const WantedEvent> wanted_;
   std::vector<const SimulatedEvent*> events_;  // the events of wanted_, without duplicates
   std::vector<std::size_t> event_of_;          // for each of wanted_, the index into events_
   std::map<std::uint64_t, Process> processes_;

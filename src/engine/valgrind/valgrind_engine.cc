@@ -116,7 +116,8 @@ Pieces pieces_of_file(os::Descriptor file) {
 
 class Simulating final : public Counting {
  public:
-  Simulating(std::string valgrind, Tool tool, std::vector<Wanted> wanted, os::PrivateFolder folder)
+  Simulating(std::string valgrind, Tool tool, std::vector<WantedEvent> wanted,
+             os::PrivateFolder folder)
       : valgrind_(std::move(valgrind)),
         tool_(tool),
         wanted_(std::move(wanted)),
@@ -145,7 +146,7 @@ class Simulating final : public Counting {
  private:
   std::string valgrind_;
   Tool tool_;
-  std::vector<Wanted> wanted_;
+  std::vector<WantedEvent> wanted_;
   os::PrivateFolder folder_;
 };
 
@@ -199,9 +200,9 @@ class ValgrindEngine final : public CounterEngine {
     return std::ranges::find(tools_, event.tool) != tools_.end();
   }
 
-  std::vector<Wanted> wanted_of(Tool tool) const {
-    std::vector<Wanted> wanted;
-    for (const Wanted& one : wanted_)
+  std::vector<WantedEvent> wanted_of(Tool tool) const {
+    std::vector<WantedEvent> wanted;
+    for (const WantedEvent& one : wanted_)
       if (one.event != nullptr && one.event->tool == tool) wanted.push_back(one);
     return wanted;
   }
@@ -224,7 +225,7 @@ class ValgrindEngine final : public CounterEngine {
   }
 
   /// Adds an event. `function` is as typed.
-  void add_simulated(Wanted wanted, EventSet& set) {
+  void add_simulated(WantedEvent wanted, EventSet& set) {
     const SimulatedEvent& event = *wanted.event;
     Event added{
         .name = std::string(event.name),
@@ -257,9 +258,9 @@ class ValgrindEngine final : public CounterEngine {
   EngineChoice choice_;
   std::vector<Tool> tools_;
   std::string valgrind_;
-  std::optional<User> user_;        ///< owner of the simulation's files; nullopt: lauka's own
-  std::vector<Wanted> wanted_;      ///< the latest selection; null events are accounted
-  std::vector<Tool> tool_of_pass_;  ///< tool of each pass after the first
+  std::optional<User> user_;         ///< owner of the simulation's files; nullopt: lauka's own
+  std::vector<WantedEvent> wanted_;  ///< the latest selection; null events are accounted
+  std::vector<Tool> tool_of_pass_;   ///< tool of each pass after the first
   std::vector<const AccountedEvent*> accounted_;
 };
 
@@ -281,11 +282,11 @@ std::unique_ptr<CounterEngine> make_valgrind_engine(EngineChoice choice, std::st
 }
 
 std::vector<std::string> valgrind_words(const std::string& valgrind, const std::string& folder,
-                                        std::span<const Wanted> wanted,
+                                        std::span<const WantedEvent> wanted,
                                         const std::vector<std::string>& words) {
   const auto needs = [&](Model model) {
-    return std::ranges::any_of(wanted,
-                               [model](const Wanted& one) { return one.event->model == model; });
+    return std::ranges::any_of(
+        wanted, [model](const WantedEvent& one) { return one.event->model == model; });
   };
   const ToolRow& tool = row_of(wanted.front().event->tool);
   // The user's ~/.valgrindrc and VALGRIND_OPTS are not meant for these runs.

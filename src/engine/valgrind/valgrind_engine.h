@@ -31,7 +31,7 @@ std::unique_ptr<CounterEngine> make_valgrind_engine(EngineChoice choice, std::st
 /// `folder`. Cachegrind simulates only the needed models, with caches of a fixed size, so that
 /// counts of different machines can be compared.
 std::vector<std::string> valgrind_words(const std::string& valgrind, const std::string& folder,
-                                        std::span<const Wanted> wanted,
+                                        std::span<const WantedEvent> wanted,
                                         const std::vector<std::string>& words);
 
 }  // namespace lauka::engine::valgrind

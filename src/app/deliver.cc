@@ -187,7 +187,8 @@ Report make_report(Call& call) {
   // A saved session's own gates were settled when it was measured.
   if (call.is_suite() && call.benchmarks.front().plan.gates_of_job > 0) {
     std::vector<gate::Findings*> findings(all.size());
-    std::ranges::transform(all, findings.begin(), [](Results& one) { return &one.findings; });
+    std::ranges::transform(all, findings.begin(),
+                           [](Results& results) { return &results.findings; });
     gate::settle_job(findings, 1.0 - first.confidence, call.risk);
   }
   for (Results& results : all) analyse(results);

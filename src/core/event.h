@@ -163,8 +163,8 @@ struct EventSet {
 struct ExplainedCounter {
   std::string counter;  ///< "PMC7"; empty: the engine does not choose it
   std::string event;    ///< event's name as shown; empty: the counter is idle
-  std::string
-      detail{};  ///< explanation of what is really counted, and where else the event could be
+  /// Explanation of what is really counted, and of the counters that could count it.
+  std::string explanation{};
 };
 
 /// The division of a session's events into passes, with reasons.

@@ -187,7 +187,7 @@ struct RunRecord {
   std::optional<double> coverage{};
   /// The part of `counts` in the command's own process, without descendants; empty: not known, or
   /// all of it.
-  std::vector<std::optional<std::uint64_t>> own{};
+  std::vector<std::optional<std::uint64_t>> own_process_counts{};
   bool below_overhead = false;  ///< took no longer than its shell alone: a time became 0
   std::uint32_t order = 0;      ///< among the runs of all benchmarks of a suite, from 1; 0: alone
   std::uint32_t outlived = 0;   ///< processes that went on after the run; 0 if unknown
@@ -234,7 +234,7 @@ class RunList {
   // Deques: growing copies nothing, which keeps the peak memory low.
   std::deque<std::vector<unsigned char>> blocks_;
   std::deque<Place> places_;
-  std::map<std::size_t, Outcome> outcomes_;  // except of runs that have exited
+  std::map<std::size_t, Outcome> other_outcomes_;  // of runs that have not exited, by their index
 };
 
 /// Why a run was run again.

@@ -280,11 +280,12 @@ std::vector<std::string> nearest_names(std::string_view name,
   }
   std::ranges::stable_sort(near, {}, &Near::distance);
   std::vector<std::string> names;
-  for (Near& one : near) {
+  for (Near& candidate : near) {
     if (names.size() == 3) break;
     // After a near miss, distant names are no help.
-    if (!one.has_it_whole && one.distance > near.front().distance + 1) continue;
-    if (std::ranges::find(names, one.name) == names.end()) names.push_back(std::move(one.name));
+    if (!candidate.has_it_whole && candidate.distance > near.front().distance + 1) continue;
+    if (std::ranges::find(names, candidate.name) == names.end())
+      names.push_back(std::move(candidate.name));
   }
   return names;
 }

@@ -87,7 +87,7 @@ struct ThreadSample {
   bool is_new = false;  ///< did not exist then: since its birth
   bool has_ended =
       false;  ///< true if the thread ended since the last reading; values are the last known ones
-  std::optional<std::uint64_t> moves{};    ///< between kinds of core, as seen (SeenMoves)
+  std::optional<std::uint64_t> moves{};    ///< between kinds of core, as seen (CoreMoveCounter)
   std::optional<double> waited_seconds{};  ///< runnable without a CPU
   ThreadPart all{};
   std::vector<ThreadPart>
@@ -157,7 +157,7 @@ Result<std::unique_ptr<ThreadStream>> stream_threads(const std::vector<std::int3
 
 /// Counts a thread's moves between kinds of core: the fewest that explain where it was seen. One
 /// that leaves and comes back between two looks is taken for one that stayed.
-class SeenMoves {
+class CoreMoveCounter {
  public:
   /// Returns the moves that explain `kinds`: a bit for each that it was on since the last call.
   std::uint64_t see(std::uint32_t kinds) {

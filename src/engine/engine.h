@@ -38,10 +38,11 @@ struct Counted {
   std::optional<Error> missing{};  ///< why a count is missing
   std::optional<Error> failure{};  ///< the measurement could not be made: no run follows
   std::optional<Redo> redo{};
-  std::optional<double> coverage{};                 ///< RunRecord::coverage
-  std::vector<std::optional<std::uint64_t>> own{};  ///< RunRecord::own
+  std::optional<double> coverage{};  ///< RunRecord::coverage
+  std::vector<std::optional<std::uint64_t>>
+      own_process_counts{};    ///< RunRecord::own_process_counts
   std::optional<Note> note{};  ///< note for users of these counts; nullopt: nothing to explain
-  /// CPU time on the cores of each of Counting::timed_pmus; empty: unknown.
+  /// CPU time on the cores of each of ArmedPass::timed_pmus; empty: unknown.
   std::vector<std::uint64_t> pmu_ns{};
   /// The functions of a simulated or sampled run, for each event of the pass that is not of one
   /// function;
@@ -58,9 +59,9 @@ struct AccountedEvent {
 };
 
 /// One pass of the session, ready to be counted.
-class Counting : NonCopyable {
+class ArmedPass : NonCopyable {
  public:
-  virtual ~Counting() = default;
+  virtual ~ArmedPass() = default;
 
   /// Returns the counters that the launcher opens for each run; none if the engine counts itself.
   virtual std::vector<os::CounterRequest> requests() const { return {}; }
@@ -114,7 +115,7 @@ class CounterEngine : NonCopyable {
   virtual Result<Explanation> explain(const EventRequest& wanted);
 
   /// Prepares one pass of the last selection. Called once for each pass, before its first run.
-  virtual Result<std::unique_ptr<Counting>> arm(std::size_t pass) = 0;
+  virtual Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) = 0;
 
   /// Looks up, before the first run of a command, whether the system takes its counters away when
   /// `program` starts. Runs of the command then have no counts, and no reason why. nullopt: the
@@ -152,7 +153,7 @@ class EngineAround : public CounterEngine {
   Result<Explanation> explain(const EventRequest& wanted) override {
     return inner_->explain(wanted);
   }
-  Result<std::unique_ptr<Counting>> arm(std::size_t pass) override { return inner_->arm(pass); }
+  Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) override { return inner_->arm(pass); }
   std::optional<UncountedFile> find_uncounted(std::size_t command,
                                               const os::ProgramSpec& program) override {
     return inner_->find_uncounted(command, program);
@@ -197,10 +198,10 @@ Event* add_accounted(const AccountedEvent& event, std::string_view name,
 CatalogEntry make_catalog_entry(const AccountedEvent& event);
 
 /// Makes a pass of accounted events. `also` is called after each run, with its counts.
-/// `counts_calling_threads`: as in Counting.
-std::unique_ptr<Counting> count_free(std::vector<const AccountedEvent*> events,
-                                     std::function<void(const os::Ended&, Counted&)> also = {},
-                                     bool counts_calling_threads = false);
+/// `counts_calling_threads`: as in ArmedPass.
+std::unique_ptr<ArmedPass> count_free(std::vector<const AccountedEvent*> events,
+                                      std::function<void(const os::Ended&, Counted&)> also = {},
+                                      bool counts_calling_threads = false);
 
 /// Counts accounted events on request. `why`: why no other engine works; nullopt: the user wants
 /// this one.

@@ -100,7 +100,7 @@ class Schedule {
   std::size_t next_planned() const;
 
   /// Returns the early and planned looks so far.
-  std::size_t looks() const { return early_looks_ + planned_; }
+  std::size_t looks_taken() const { return early_looks_ + planned_; }
 
   /// Returns the tails of an interval if the rounds end now because of what they showed.
   stats::IntervalTails tails() const;

@@ -40,8 +40,8 @@ struct SeriesPoint {
   double link_error = 0.0;  ///< standard error of the chain to `to_anchor`, shared by all points
 };
 
-/// A metric from commit to commit, on one class of machines.
-struct Series {
+/// The values of one metric of a variant, from session to session, on one class of machines.
+struct MetricHistory {
   Variant variant{};
   MetricRecord metric{};              ///< metric with its latest name, unit and direction
   std::vector<SeriesPoint> points{};  ///< points in the order measured
@@ -61,8 +61,8 @@ struct Wanted {
   std::size_t last = 1000;   ///< most sessions of each series
 };
 
-/// Returns the wanted series of one session alone, each of one point, like those of a database.
-std::vector<Series> make_series(const SessionRecord& session, const Wanted& wanted);
+/// Returns the wanted metric histories of one session alone: one point each.
+std::vector<MetricHistory> make_histories(const SessionRecord& session, const Wanted& wanted);
 
 /// The commit of a session, with "+dirty" where its tree was.
 std::string commit_of(const SessionRecord& session);
@@ -90,9 +90,9 @@ class Loader {
   /// Returns the wanted variants, by benchmark, role and command; an error if nothing matches.
   Result<std::vector<Variant>> variants(const Wanted& wanted);
 
-  /// Returns the series of a variant, one for each wanted metric. Ratios to older anchors become
+  /// Returns the histories of the wanted metrics of a variant. Ratios to older anchors become
   /// ratios to the newest one if a session had both; else they are left out.
-  Result<std::vector<Series>> series(const Variant& variant, const Wanted& wanted);
+  Result<std::vector<MetricHistory>> series(const Variant& variant, const Wanted& wanted);
 
   /// Returns the notes of acknowledged steps, by the start of a step's later side.
   Result<std::map<std::int64_t, std::string>> acknowledged(std::int64_t variant,
@@ -103,7 +103,7 @@ class Loader {
   Error no_variant(const Wanted& wanted, const std::set<std::string>& roles);
   Result<void> learn(const std::set<std::int64_t>& names);
   const std::string& name(std::int64_t id) const;
-  Result<void> chain_anchors(std::vector<Series>& all);
+  Result<void> chain_anchors(std::vector<MetricHistory>& all);
 
   Database& database_;
   std::map<std::int64_t, std::string> names_{{0, ""}};

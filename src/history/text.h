@@ -29,7 +29,7 @@ std::string short_commit(const std::string& commit);
 std::string commit_name(const Observation& commit);
 
 /// Returns the title of a series, on one line: "parse, wall_time, candidate".
-std::string title_of(const Series& series);
+std::string title_of(const MetricHistory& series);
 
 /// Returns the name of the values: "value", "to the anchor".
 std::string_view against_text(Against against);
@@ -70,7 +70,7 @@ std::string fleet_html(const FleetEffect& effect);
 
 /// Writes the points of one series after the other for other programs.
 struct TableWriter {
-  std::function<void(const Series& series)> add;
+  std::function<void(const MetricHistory& series)> add;
   std::function<void()> end = [] {};  ///< writes the parts that need all series
 };
 

@@ -18,7 +18,7 @@
 namespace lauka::history {
 
 /// Returns half the width of a 95% interval by Student's t; fewer than 1 degree counts as 1.
-double reach95(double error, double degrees);
+double half_width_95(double error, double degrees);
 
 /// Returns the degrees of freedom of the sum of two independent errors (Welch & Satterthwaite).
 double degrees_of_sum(double error, double degrees, double other, double other_degrees);
@@ -59,8 +59,8 @@ struct Observation {
   /// Returns the standard error from both sources.
   std::optional<double> whole_error() const;
 
-  /// Returns half the width of the 95% interval, from both errors; 0: not known.
-  double reach() const;
+  /// Returns half the width of the 95% interval, from both errors; 0: unknown.
+  double half_width_95() const;
 };
 
 /// A series from commit to commit, in the order in which they were first measured.
@@ -71,7 +71,7 @@ struct Trend {
 };
 
 /// Merges the sessions of each commit of a series.
-Trend make_trend(const Series& series, Against against);
+Trend make_trend(const MetricHistory& series, Against against);
 
 /// True if a step needs attention.
 enum class StepState : unsigned char {
@@ -91,7 +91,7 @@ struct KnownStep {
 
 /// A series with its steps.
 struct SteppedSeries {
-  Series series{};
+  MetricHistory series{};
   Trend trend{};
   std::vector<KnownStep> steps{};
   bool is_last_suspected = false;
@@ -100,10 +100,10 @@ struct SteppedSeries {
 };
 
 /// Finds the steps of a series, and their acknowledgements in the database.
-Result<SteppedSeries> with_steps(Loader& loader, Series series, Against against);
+Result<SteppedSeries> with_steps(Loader& loader, MetricHistory series, Against against);
 
 /// Returns the id of the step of a series at a commit: eight hexadecimal digits.
-std::string step_id(const Series& series, std::int64_t began);
+std::string step_id(const MetricHistory& series, std::int64_t began);
 
 /// The result of one class of machines: the change from the reference, from all of its sessions.
 struct MachineEffect {
@@ -113,7 +113,7 @@ struct MachineEffect {
   double degrees = 1.0;  ///< degrees of freedom of `error`
 
   /// Returns half the width of the 95% interval.
-  double reach() const { return reach95(error, degrees); }
+  double half_width_95() const { return history::half_width_95(error, degrees); }
 };
 
 /// One command's change, on several machines.
@@ -127,7 +127,7 @@ struct FleetEffect {
 
 /// Combines the series of one commit's sessions, each of one class of machines, to an effect for
 /// each title; ordered by title.
-std::vector<FleetEffect> fleet_effects(std::span<const Series> all);
+std::vector<FleetEffect> fleet_effects(std::span<const MetricHistory> all);
 
 /// True if the combined change is, with confidence, worse than `percent`; with `each`, if that of
 /// any class of machines is.

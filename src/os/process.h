@@ -141,7 +141,7 @@ struct Launch {
                                         ///< is alone in its request
   std::string group{};  ///< file by which it joins a control group (setting_files.h), alone in its
                         ///< request; empty: none
-  bool despite_interrupt = false;  ///< runs to its end when lauka is asked to end (a cleanup)
+  bool ignores_interrupt = false;  ///< runs to its end when lauka is asked to end (a cleanup)
 };
 
 /// The kernel's final accounts of the command's own process, without its descendants (macOS).

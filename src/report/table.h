@@ -73,10 +73,10 @@ enum class Cut : unsigned char { Nothing, End, Middle };
 struct TableColumn {
   Cell heading{};
   Holds holds = Holds::Number;
-  bool is_left = false;         ///< aligned to the left in Markdown
-  std::vector<Less> narrows{};  ///< places where the cells take their next, narrower text
-  Less goes = Less::Never;      ///< the step that leaves it out
-  Cut cut = Cut::Nothing;       ///< the part of cells that is cut if they do not fit
+  bool is_left = false;           ///< aligned to the left in Markdown
+  std::vector<Less> narrows{};    ///< places where the cells take their next, narrower text
+  Less dropped_at = Less::Never;  ///< the step at which a narrow table leaves the column out
+  Cut cut = Cut::Nothing;         ///< the part of cells that is cut if they do not fit
   std::size_t roomy_width = 0;
   bool is_more = false;  ///< left out on a phone
 };

@@ -43,14 +43,14 @@ enum class FewBecause : unsigned char { Runs, MinRuns, MaxRuns, Ended };
 
 /// Too few runs for a reliable result.
 struct FewRuns {
-  std::size_t runs = 0;  ///< runs of the command with the fewest
-  bool gated = false;    ///< a gate could not be decided; else: deltas are shown
+  std::size_t runs = 0;    ///< runs of the command with the fewest
+  bool has_gates = false;  ///< true: too few runs to decide a gate; false: for a delta
   FewBecause because = FewBecause::MinRuns;
 };
 
 /// Deltas, or even gates, were made of runs that did not take turns.
-struct SequentialRuns {
-  bool gated = false;
+struct NotInterleaved {
+  bool has_gates = false;  ///< verdicts of gates rest on these deltas
   bool for_hooks = false;  ///< true if implied by a --setup or --cleanup, not requested
 };
 
@@ -63,7 +63,7 @@ struct Difference {
 
 /// Deltas, or even gates, were made with runs of another session.
 struct AgainstBaseline {
-  bool gated = false;
+  bool has_gates = false;  ///< verdicts of gates rest on these deltas
   bool is_joined = false;  ///< no baseline, but sessions that were joined
 };
 
@@ -102,17 +102,17 @@ struct OtherCores {
     double reference = 0.0;
   };
   std::string metric;  ///< "p_share"
-  double candidate = 0.0;
-  double reference = 0.0;
+  double candidate_share = 0.0;
+  double reference_share = 0.0;
   std::vector<Cycles> cycles{};  ///< cycles by kind of core; empty if not counted
 };
 
-/// Runs that stayed below --min-p-share even when repeated, and count.
+/// Runs of a command that count although they stayed below --min-p-share even when repeated.
 struct LowShare {
   std::string metric;  ///< "p_share"
   double least = 0.0;
   std::size_t runs = 0;  ///< runs below that share
-  std::size_t of = 0;
+  std::size_t all_runs = 0;
 };
 
 /// The engine saw too little of a command.
@@ -177,7 +177,7 @@ struct OutlivedRuns {
 /// An observation with its numbers; report/ has the words.
 using Finding = std::variant<SlowFirstRun, stats::Drift, stats::TwoModes, ManyOutliers,
                              stats::SlowNoise, CoarseClock, UncertainSplit, BelowShell, FewRuns,
-                             SequentialRuns, AgainstBaseline, ForeignBaseline, OtherCores, LowShare,
+                             NotInterleaved, AgainstBaseline, ForeignBaseline, OtherCores, LowShare,
                              LowCoverage, NeverCounted, MeanDiffers, AlikeRounds, SlowedByCounting,
                              BusyMachine, SamePrograms, LostCounts, Throttled, OutlivedRuns>;
 

@@ -29,7 +29,7 @@ class Programs {
   /// `armed`: one for each pass; all of them outlive this.
   /// `has_metric_files`: launches give LAUKA_METRICS a value.
   Programs(const Plan& plan, os::Launcher& launcher, const std::optional<User>& user,
-           const std::vector<std::unique_ptr<engine::Counting>>& armed, bool has_metric_files)
+           const std::vector<std::unique_ptr<engine::ArmedPass>>& armed, bool has_metric_files)
       : plan_(plan),
         launcher_(launcher),
         user_(user),
@@ -55,7 +55,7 @@ class Programs {
   const Plan& plan_;
   os::Launcher& launcher_;
   const std::optional<User>& user_;
-  const std::vector<std::unique_ptr<engine::Counting>>& armed_;
+  const std::vector<std::unique_ptr<engine::ArmedPass>>& armed_;
   bool has_metric_files_;
   /// The programs that exist, by the arguments of `find`.
   std::map<std::tuple<std::optional<std::size_t>, bool, std::size_t, std::uint32_t>, os::ProgramId>
@@ -68,8 +68,8 @@ class HookRunner {
  public:
   HookRunner(const Plan& plan, os::Launcher& launcher) : plan_(plan), launcher_(launcher) {}
 
-  /// Registers all of them.
-  Result<void> prepare(const std::optional<User>& user);
+  /// Registers the programs of all hooks with the launcher.
+  Result<void> register_hooks(const std::optional<User>& user);
 
   /// True if hooks run between the runs.
   bool run_between_runs() const { return between_runs_; }

@@ -245,7 +245,7 @@ class Scheduler : NonCopyable {
   bool is_live_;                    // results are made now
   bool is_cold_ = false;            // the warm-up must be repeated before the next timed round
   std::uint64_t warmed_again_ = 0;  // rounds of that repetition
-  bool wants_tuned_ = true;
+  bool is_goal_tuned_ = true;
   bool is_tuned_ = true;  // by the latest Tune
   PrecisionEnd ended_by_ = PrecisionEnd::Reached;
 };

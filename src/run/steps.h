@@ -116,8 +116,8 @@ class StepRunner {
   const RunContext& context_;
   Observer& observer_;
   UnderWay under_way_;
-  std::vector<std::unique_ptr<engine::Counting>> armed_;  // one per pass
-  std::vector<os::CounterSetId> counters_;                // likewise
+  std::vector<std::unique_ptr<engine::ArmedPass>> armed_;  // one per pass
+  std::vector<os::CounterSetId> counters_;                 // likewise
   Programs programs_;
   HookRunner hooks_;
   ReportedValues reported_;

@@ -37,7 +37,7 @@ struct Spent {
 bool is_enough(const StopRule& rule, const Spent& spent);
 
 /// Computes how long `rounds` take, at most half of what nanoseconds hold.
-std::chrono::nanoseconds time_of_rounds(std::uint64_t rounds, std::chrono::duration<double> one);
+std::chrono::nanoseconds time_of_rounds(std::uint64_t rounds, std::chrono::duration<double> round);
 
 /// Estimates how many rounds are left if one takes `round_time`; at least 1 while it is not enough.
 std::uint64_t rounds_left(const StopRule& rule, const Spent& spent,

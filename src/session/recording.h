@@ -40,7 +40,8 @@ struct RunRow {
   Ending ending = Ending::Unknown;
   RoundKind kind = RoundKind::Timed;
   std::optional<double> coverage{};  ///< the same as RunRecord's
-  std::vector<NamedCount> own{};  ///< counts of the process alone, if descendants are counted, too
+  std::vector<NamedCount>
+      own_process_counts{};  ///< counts of the process alone, if descendants are counted, too
   RedoReason reason = RedoReason::Other;  ///< why a run was run again
   std::string_view why{};                 ///< the same for users; empty: it was not run again
   double wall_seconds = 0.0;              ///< wall time of a run of any kind, killed runs included

@@ -114,7 +114,7 @@ Pieces pieces_of_file(os::Descriptor file) {
   };
 }
 
-class Simulating final : public Counting {
+class Simulating final : public ArmedPass {
  public:
   Simulating(std::string valgrind, Tool tool, std::vector<Wanted> wanted, os::PrivateFolder folder)
       : valgrind_(std::move(valgrind)),
@@ -185,12 +185,12 @@ class ValgrindEngine final : public CounterEngine {
     return set;
   }
 
-  Result<std::unique_ptr<Counting>> arm(std::size_t pass) override {
+  Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) override {
     if (pass == 0) return count_free(accounted_);
     auto folder = os::PrivateFolder::create(user_);
     if (!folder) return folder.error();
     const Tool tool = tool_of_pass_.at(pass - 1);
-    return std::unique_ptr<Counting>(
+    return std::unique_ptr<ArmedPass>(
         std::make_unique<Simulating>(valgrind_, tool, wanted_of(tool), *std::move(folder)));
   }
 
@@ -201,8 +201,8 @@ class ValgrindEngine final : public CounterEngine {
 
   std::vector<Wanted> wanted_of(Tool tool) const {
     std::vector<Wanted> wanted;
-    for (const Wanted& one : wanted_)
-      if (one.event != nullptr && one.event->tool == tool) wanted.push_back(one);
+    for (const Wanted& count : wanted_)
+      if (count.event != nullptr && count.event->tool == tool) wanted.push_back(count);
     return wanted;
   }
 
@@ -284,8 +284,8 @@ std::vector<std::string> valgrind_words(const std::string& valgrind, const std::
                                         std::span<const Wanted> wanted,
                                         const std::vector<std::string>& words) {
   const auto needs = [&](Model model) {
-    return std::ranges::any_of(wanted,
-                               [model](const Wanted& one) { return one.event->model == model; });
+    return std::ranges::any_of(
+        wanted, [model](const Wanted& wanted) { return wanted.event->model == model; });
   };
   const ToolRow& tool = row_of(wanted.front().event->tool);
   // The user's ~/.valgrindrc and VALGRIND_OPTS are not meant for these runs.

@@ -188,7 +188,8 @@ Report make_report(Call& call) {
   // The gates of a saved session were settled when it was measured.
   if (call.is_suite() && call.benchmarks.front().plan.gates_of_job > 0) {
     std::vector<gate::Findings*> findings(all.size());
-    std::ranges::transform(all, findings.begin(), [](Results& one) { return &one.findings; });
+    std::ranges::transform(all, findings.begin(),
+                           [](Results& results) { return &results.findings; });
     gate::settle_job(findings, 1.0 - first.confidence, call.risk);
   }
   for (Results& results : all) analyse(results);

@@ -99,16 +99,16 @@ Result<ReadFile> read_saved_file(const Call& call, const std::string& file, std:
 /// Adds a session from a file to its benchmark.
 void enter_saved(ReadSession session, Call& call) {
   const std::string& name = session.benchmark;
-  auto one = std::ranges::find(call.benchmarks, name, &Benchmark::name);
-  if (one == call.benchmarks.end()) {
+  auto benchmark = std::ranges::find(call.benchmarks, name, &Benchmark::name);
+  if (benchmark == call.benchmarks.end()) {
     call.benchmarks.push_back({.name = name, .options = call.options});
-    one = call.benchmarks.end() - 1;
+    benchmark = call.benchmarks.end() - 1;
   }
   const gate::Findings& found = session.findings;
   call.was_watched = call.was_watched || (!session.recording.setting.stop.exact_runs &&
                                           (!found.verdicts.empty() || found.precision));
-  if (one->saved.empty()) one->measured.findings = std::move(session.findings);
-  one->saved.push_back(std::move(session.recording));
+  if (benchmark->saved.empty()) benchmark->measured.findings = std::move(session.findings);
+  benchmark->saved.push_back(std::move(session.recording));
 }
 
 Result<void> read_saved(Call& call) {

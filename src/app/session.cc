@@ -129,13 +129,13 @@ using MadeOf = std::vector<std::pair<std::string, std::string>>;
 
 /// Adds the typed options that affect rounds, with their values.
 void add_typed(const Call& call, MadeOf& all) {
-  for (const TypedOption& one : call.options.typed) {
-    const cli::OptionInfo* option = cli::option_of_key(one.key);
+  for (const TypedOption& typed : call.options.typed) {
+    const cli::OptionInfo* option = cli::option_of_key(typed.key);
     const bool is_free = option == nullptr || option->group == cli::Group::Output ||
                          option->name == "resume" || option->name == "suite";
     if (is_free) continue;
     std::string value;
-    for (const std::string& word : one.words) value += (value.empty() ? "" : " ") + word;
+    for (const std::string& word : typed.words) value += (value.empty() ? "" : " ") + word;
     const std::string name = option->spelling();
     const auto known = std::ranges::find(all, name, &MadeOf::value_type::first);
     if (known == all.end())

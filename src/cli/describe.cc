@@ -576,17 +576,17 @@ std::string options_help(const CommandDescription& command) {
 
 Result<std::string> help_on(std::string_view topic) {
   std::string out;
-  for (const Topic& one : kTopics) {
-    if (one.name != topic) continue;
+  for (const Topic& candidate : kTopics) {
+    if (candidate.name != topic) continue;
     for (const OptionInfo& option : option_table())
-      if (one.has(option)) append_option(out, described(option));
-    return one.more.empty() ? out : out + "\n" + paragraph(one.more);
+      if (candidate.has(option)) append_option(out, described(option));
+    return candidate.more.empty() ? out : out + "\n" + paragraph(candidate.more);
   }
   const OptionInfo* option = find_option(topic.substr(topic.starts_with("--") ? 2 : 0));
   if (option == nullptr) {
     std::vector<std::string> names;
     names.reserve(kTopics.size());
-    for (const Topic& one : kTopics) names.emplace_back(one.name);
+    for (const Topic& topic : kTopics) names.emplace_back(topic.name);
     return Error{fmt::format("no help on {}", cited(topic)),
                  fmt::format("topics are {}; or name an option", listed(names, "or"))};
   }

@@ -104,9 +104,9 @@ std::optional<std::string> scalar_text(const toml::node& value) {
 /// True for text, a number in digits, true, false, and lists of these, which may contain lists.
 bool is_readable(const toml::node& value, bool is_in_list = false) {
   if (const toml::array* list = value.as_array())
-    return list->size() <= kMaxOfList && std::ranges::all_of(*list, [&](const toml::node& one) {
-             const bool is_too_deep = is_in_list && one.is_array();
-             return !is_too_deep && is_readable(one, true);
+    return list->size() <= kMaxOfList && std::ranges::all_of(*list, [&](const toml::node& element) {
+             const bool is_too_deep = is_in_list && element.is_array();
+             return !is_too_deep && is_readable(element, true);
            });
   if (const auto* number = value.as_floating_point())
     return std::isfinite(number->get()) && scalar_text(value)->find('e') == std::string::npos;
@@ -184,8 +184,8 @@ bool concerns_session(const OptionInfo& option) {
 /// Returns the texts of a list of scalars; nullopt if it contains another value.
 std::optional<Words> texts_of(const toml::array& list) {
   Words texts;
-  for (const toml::node& one : list) {
-    auto text = scalar_text(one);
+  for (const toml::node& element : list) {
+    auto text = scalar_text(element);
     if (!text) return std::nullopt;
     texts.push_back(*std::move(text));
   }
@@ -211,8 +211,8 @@ Result<std::vector<Words>> repetitions_of_words(const OptionInfo& option, const 
   const toml::array* list = value.as_array();
   if (list == nullptr) return wrong;
   std::vector<Words> all;
-  for (const toml::node& one : *list) {
-    auto words = to_words(one, count);
+  for (const toml::node& element : *list) {
+    auto words = to_words(element, count);
     if (!words) return wrong;
     all.push_back(*std::move(words));
   }
@@ -381,10 +381,10 @@ class SuiteReader {
   }
 
   void take_typed() {
-    for (const TypedOption& one : typed_.typed) {
-      const OptionInfo* option = option_of_key(one.key);
+    for (const TypedOption& typed : typed_.typed) {
+      const OptionInfo* option = option_of_key(typed.key);
       if (option == nullptr || option->traits.scope == Scope::Call) continue;
-      typed_place_.push_back({option, {one.words}, 0});
+      typed_place_.push_back({option, {typed.words}, 0});
     }
   }
 

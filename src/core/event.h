@@ -164,9 +164,9 @@ struct EventSet {
 
 /// A counter and its event in one pass, as --explain-events shows them.
 struct ExplainedCounter {
-  std::string counter;   ///< "PMC7"; empty if the engine cannot choose the counter
-  std::string event;     ///< event name as shown; empty: the counter is idle
-  std::string detail{};  ///< what is counted, and which other counters could count the event
+  std::string counter;        ///< "PMC7"; empty if the engine cannot choose the counter
+  std::string event;          ///< event name as shown; empty: the counter is idle
+  std::string explanation{};  ///< what is counted, and which other counters could count the event
 };
 
 /// The division of a session's events into passes, with the reason.

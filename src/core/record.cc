@@ -64,7 +64,7 @@ class Taker {
   template <typename Number>
   void list(std::vector<std::optional<Number>>& into) {
     into.resize(number());
-    for (auto& one : into) one = optional<Number>();
+    for (auto& number : into) number = optional<Number>();
   }
 
  private:
@@ -86,7 +86,7 @@ Bytes encode(const RunRecord& run) {
   for (const auto field : kUsageFields) put(to, run.usage.*field);
   put(to, run.counts);
   put(to, run.coverage);
-  put(to, run.own);
+  put(to, run.own_process_counts);
   put(to, std::uint64_t{run.below_overhead});
   put(to, std::uint64_t{run.order});
   put(to, std::uint64_t{run.outlived});
@@ -124,7 +124,7 @@ void RunList::push_back(const RunRecord& run) {
   if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < bytes.size())
     blocks_.emplace_back().reserve(std::max(kBlockBytes, bytes.size()));
   Bytes& block = blocks_.back();
-  if (!std::holds_alternative<Exited>(run.outcome)) outcomes_.emplace(size(), run.outcome);
+  if (!std::holds_alternative<Exited>(run.outcome)) other_outcomes_.emplace(size(), run.outcome);
   places_.push_back(
       {static_cast<std::uint32_t>(blocks_.size() - 1), static_cast<std::uint32_t>(block.size())});
   block.insert(block.end(), bytes.begin(), bytes.end());
@@ -142,11 +142,11 @@ void RunList::read(std::size_t index, RunRecord& run) const {
   if (const auto status = from.optional<std::uint64_t>())
     run.outcome = Exited{static_cast<int>(*status)};
   else
-    run.outcome = outcomes_.at(index);
+    run.outcome = other_outcomes_.at(index);
   for (const auto field : kUsageFields) run.usage.*field = from.number();
   from.list(run.counts);
   run.coverage = from.optional<double>();
-  from.list(run.own);
+  from.list(run.own_process_counts);
   run.below_overhead = from.number() != 0;
   run.order = from.number_as<std::uint32_t>();
   run.outlived = from.number_as<std::uint32_t>();

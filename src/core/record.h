@@ -190,7 +190,7 @@ struct RunRecord {
   std::optional<double> coverage{};
   /// The part of `counts` that the command's own process had, without descendants; empty: unknown,
   /// or equal to `counts`.
-  std::vector<std::optional<std::uint64_t>> own{};
+  std::vector<std::optional<std::uint64_t>> own_process_counts{};
   bool below_overhead =
       false;  ///< true if the run took no longer than its shell alone, so that a time became 0
   std::uint32_t order =
@@ -241,7 +241,7 @@ class RunList {
   // Deques do not copy their elements when they grow, which keeps peak memory low.
   std::deque<std::vector<unsigned char>> blocks_;
   std::deque<Place> places_;
-  std::map<std::size_t, Outcome> outcomes_;  // by index of the run; exited runs are missing
+  std::map<std::size_t, Outcome> other_outcomes_;  // by index of the run; exited runs are missing
 };
 
 /// The reason why a run was repeated.

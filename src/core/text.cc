@@ -282,11 +282,12 @@ std::vector<std::string> nearest_names(std::string_view name,
   }
   std::ranges::stable_sort(near, {}, &SimilarName::distance);
   std::vector<std::string> names;
-  for (SimilarName& one : near) {
+  for (SimilarName& candidate : near) {
     if (names.size() == 3) break;
     // If there is a similar name, dissimilar names do not help.
-    if (!one.has_it_whole && one.distance > near.front().distance + 1) continue;
-    if (std::ranges::find(names, one.name) == names.end()) names.push_back(std::move(one.name));
+    if (!candidate.has_it_whole && candidate.distance > near.front().distance + 1) continue;
+    if (std::ranges::find(names, candidate.name) == names.end())
+      names.push_back(std::move(candidate.name));
   }
   return names;
 }

@@ -301,11 +301,11 @@ void add(LevelTimes& sum, const LevelCounts& counts) {
 }
 
 /// Adds times by core kind to the counts of a pass.
-class TimedCounting : public engine::Counting {
+class TimedCounting : public engine::ArmedPass {
  public:
   /// `has_unsplit`: CoreUse::has_unsplit. `uncounted`: commands without counters, and so without
   /// times.
-  TimedCounting(std::unique_ptr<engine::Counting> inner, const CoreDecision& decided,
+  TimedCounting(std::unique_ptr<engine::ArmedPass> inner, const CoreDecision& decided,
                 const std::set<std::size_t>& uncounted, bool has_unsplit)
       : inner_(std::move(inner)),
         decided_(decided),
@@ -354,7 +354,7 @@ class TimedCounting : public engine::Counting {
                                   kMaxRedos};
   }
 
-  std::unique_ptr<engine::Counting> inner_;
+  std::unique_ptr<engine::ArmedPass> inner_;
   const CoreDecision& decided_;
   const std::set<std::size_t>& uncounted_;
   std::size_t columns_;
@@ -364,7 +364,7 @@ class TimedCounting : public engine::Counting {
 /// On Linux: times from the counters of the core kinds, or else from clocks.
 class ClockedCounting final : public TimedCounting {
  public:
-  ClockedCounting(std::unique_ptr<engine::Counting> inner, const CoreDecision& decided,
+  ClockedCounting(std::unique_ptr<engine::ArmedPass> inner, const CoreDecision& decided,
                   const std::set<std::size_t>& uncounted, const Clocks& clocks,
                   const perf::Situation& situation)
       : TimedCounting(std::move(inner), decided, uncounted, false),
@@ -411,7 +411,7 @@ class ClockedCounting final : public TimedCounting {
 /// On macOS: times from polling the run.
 class PolledCounting final : public TimedCounting {
  public:
-  PolledCounting(std::unique_ptr<engine::Counting> inner, const CoreDecision& decided,
+  PolledCounting(std::unique_ptr<engine::ArmedPass> inner, const CoreDecision& decided,
                  const std::set<std::size_t>& uncounted, const os::DarwinCalls& calls)
       : TimedCounting(std::move(inner), decided, uncounted, true), poll_(calls, kinds().size()) {}
 
@@ -455,7 +455,7 @@ class CoreTimeEngine final : public engine::EngineAround {
     return set;
   }
 
-  Result<std::unique_ptr<engine::Counting>> arm(std::size_t pass) override {
+  Result<std::unique_ptr<engine::ArmedPass>> arm(std::size_t pass) override {
     const bool others_count = pass < passes_.size();
     auto inner = others_count ? other().arm(pass) : engine::count_free({});
     if (!inner) return inner;
@@ -464,9 +464,9 @@ class CoreTimeEngine final : public engine::EngineAround {
         decided_.use.in_counting_runs ? pass == core_time_pass(passes_.size()) : is_timed;
     if (!is_for_times) return inner;
     if (darwin_ != nullptr)
-      return std::unique_ptr<engine::Counting>(
+      return std::unique_ptr<engine::ArmedPass>(
           std::make_unique<PolledCounting>(*std::move(inner), decided_, uncounted_, *darwin_));
-    return std::unique_ptr<engine::Counting>(std::make_unique<ClockedCounting>(
+    return std::unique_ptr<engine::ArmedPass>(std::make_unique<ClockedCounting>(
         *std::move(inner), decided_, uncounted_, clocks_, situation_));
   }
 
@@ -601,8 +601,8 @@ LevelTimes RunPoll::times_of_threads(int pid, Process& process) const {
   bool has_levels = false;
   if (!read_usage(pid, now, has_levels) || sum_of(all) <= now.user_time + now.system_time)
     return all;
-  std::erase_if(process.threads, [&](const auto& one) {
-    return std::ranges::find(listed.ids, one.first) == listed.ids.end();
+  std::erase_if(process.threads, [&](const auto& thread) {
+    return std::ranges::find(listed.ids, thread.first) == listed.ids.end();
   });
   return living;
 }

@@ -88,7 +88,7 @@ class MacStream final : public ThreadStream {
   struct Thread {
     std::string name;
     LevelCounts counts;
-    SeenMoves moves;
+    CoreMoveCounter moves;
     bool was_seen = true;
   };
   struct WatchedProcess {

@@ -310,9 +310,9 @@ Result<Threads> linux_threads(std::int32_t process, std::optional<std::chrono::n
   std::map<std::string, std::pair<std::string, AttachedThread>> attached;
   for (const auto& [thread, times] : before) {
     const auto id = static_cast<int>(parse_number(thread).value_or(0));
-    auto one = AttachedThread::attach(counting, id);
-    if (!one) return one.error();
-    attached.emplace(thread, std::pair(read_name(calls, process, thread), *std::move(one)));
+    auto counted = AttachedThread::attach(counting, id);
+    if (!counted) return counted.error();
+    attached.emplace(thread, std::pair(read_name(calls, process, thread), *std::move(counted)));
   }
   wait(*during);
   Threads threads{counting.columns, {}, counting.notes};
@@ -437,7 +437,7 @@ class ProcStream final : public ThreadStream {
   struct Thread {
     std::optional<KeptFile> schedstat{};
     std::optional<KeptFile> stat{};  ///< nullopt if there is one core kind
-    SeenMoves moves{};
+    CoreMoveCounter moves{};
     std::string name;
     SchedulerTimes times{};
     std::optional<AttachedThread> counters{};

@@ -89,7 +89,7 @@ struct ThreadSample {
   bool has_ended = false;  ///< true if the thread ended since the previous reading; values are the
                            ///< last known ones
   std::optional<std::uint64_t>
-      moves{};  ///< moves between core kinds that were seen (SeenMoves); nullopt: unknown
+      moves{};  ///< moves between core kinds that were seen (CoreMoveCounter); nullopt: unknown
   std::optional<double> waited_seconds{};  ///< seconds for which the thread was runnable without a
                                            ///< CPU; nullopt: unknown
   ThreadPart all{};
@@ -159,7 +159,7 @@ Result<std::unique_ptr<ThreadStream>> stream_threads(const std::vector<std::int3
 
 /// Counts a thread's moves between core kinds: the fewest moves that explain where it was seen. A
 /// thread that leaves and returns between two readings seems to have stayed.
-class SeenMoves {
+class CoreMoveCounter {
  public:
   /// Returns the number of moves. `kinds` has a bit for each core kind on which the thread was
   /// since the previous call.

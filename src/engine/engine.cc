@@ -42,7 +42,7 @@ constexpr std::array<AccountedEvent, 4> kEvents = {{
      [](const os::Ended& run) { return std::optional(run.usage.major_faults); }},
 }};
 
-class FreeOnly final : public Counting {
+class FreeOnly final : public ArmedPass {
  public:
   FreeOnly(std::vector<const AccountedEvent*> events,
            std::function<void(const os::Ended&, Counted&)> also, bool counts_calling_threads)
@@ -102,7 +102,7 @@ class NoneEngine final : public CounterEngine {
     return set;
   }
 
-  Result<std::unique_ptr<Counting>> arm(std::size_t /*pass*/) override {
+  Result<std::unique_ptr<ArmedPass>> arm(std::size_t /*pass*/) override {
     return count_free(events_);
   }
   const AccountedEvent* accounted(std::size_t event) const override { return events_.at(event); }
@@ -139,7 +139,7 @@ class SeparateCounting final : public EngineAround {
     return set;
   }
 
-  Result<std::unique_ptr<Counting>> arm(std::size_t pass) override {
+  Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) override {
     if (!has_own_pass_) return other().arm(pass);
     if (pass == 0) return count_free(free_);
     return other().arm(pass - 1);
@@ -187,7 +187,7 @@ struct EnergySource {
   double joules = 0.0;  ///< joules per count
 };
 
-class EnergyCounting final : public Counting {
+class EnergyCounting final : public ArmedPass {
  public:
   EnergyCounting(std::vector<EnergySource> sources, std::vector<std::uint32_t> cpus)
       : sources_(std::move(sources)), cpus_(std::move(cpus)) {}
@@ -300,10 +300,10 @@ class WithEnergy final : public EngineAround {
     return explanation;
   }
 
-  Result<std::unique_ptr<Counting>> arm(std::size_t pass) override {
+  Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) override {
     if (sources_.empty()) return other().arm(pass);
     if (pass > 0) return other().arm(pass - 1);
-    return std::unique_ptr<Counting>(std::make_unique<EnergyCounting>(sources_, cpus_));
+    return std::unique_ptr<ArmedPass>(std::make_unique<EnergyCounting>(sources_, cpus_));
   }
 
  private:
@@ -432,9 +432,9 @@ CatalogEntry make_catalog_entry(const AccountedEvent& event) {
           std::string(event.meaning)};
 }
 
-std::unique_ptr<Counting> count_free(std::vector<const AccountedEvent*> events,
-                                     std::function<void(const os::Ended&, Counted&)> also,
-                                     bool counts_calling_threads) {
+std::unique_ptr<ArmedPass> count_free(std::vector<const AccountedEvent*> events,
+                                      std::function<void(const os::Ended&, Counted&)> also,
+                                      bool counts_calling_threads) {
   return std::make_unique<FreeOnly>(std::move(events), std::move(also), counts_calling_threads);
 }
 

@@ -40,11 +40,12 @@ struct Counted {
       missing{};  ///< reason why a count is missing; nullopt: unknown, or none is missing
   std::optional<Error>
       failure{};  ///< reason why nothing can be counted any more, so that no run follows
-  std::optional<Redo> redo{};                       ///< nullopt: the run is kept
-  std::optional<double> coverage{};                 ///< RunRecord::coverage
-  std::vector<std::optional<std::uint64_t>> own{};  ///< RunRecord::own
+  std::optional<Redo> redo{};        ///< nullopt: the run is kept
+  std::optional<double> coverage{};  ///< RunRecord::coverage
+  std::vector<std::optional<std::uint64_t>>
+      own_process_counts{};    ///< RunRecord::own_process_counts
   std::optional<Note> note{};  ///< note for users about these counts; nullopt: nothing to explain
-  /// CPU time in nanoseconds on the cores of each of Counting::timed_pmus; empty: unknown.
+  /// CPU time in nanoseconds on the cores of each of ArmedPass::timed_pmus; empty: unknown.
   std::vector<std::uint64_t> pmu_ns{};
   /// Functions of a simulated or sampled run, with counts for the pass's events, except events that
   /// are counted in one function only; empty: unknown.
@@ -61,9 +62,9 @@ struct AccountedEvent {
 };
 
 /// Counts the runs of one pass.
-class Counting : NonCopyable {
+class ArmedPass : NonCopyable {
  public:
-  virtual ~Counting() = default;
+  virtual ~ArmedPass() = default;
 
   /// Returns the counters that the launcher opens for each run; empty if the engine itself counts.
   virtual std::vector<os::CounterRequest> requests() const { return {}; }
@@ -119,7 +120,7 @@ class CounterEngine : NonCopyable {
   virtual Result<Explanation> explain(const EventRequest& wanted);
 
   /// Prepares a pass of the last selection. Called once per pass, before its first run.
-  virtual Result<std::unique_ptr<Counting>> arm(std::size_t pass) = 0;
+  virtual Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) = 0;
 
   /// Checks, before a command's first run, if the system takes the counters away when `program`
   /// starts; nullopt if it does not, or if there are no counters. If it does, the command's runs
@@ -157,7 +158,7 @@ class EngineAround : public CounterEngine {
   Result<Explanation> explain(const EventRequest& wanted) override {
     return inner_->explain(wanted);
   }
-  Result<std::unique_ptr<Counting>> arm(std::size_t pass) override { return inner_->arm(pass); }
+  Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) override { return inner_->arm(pass); }
   std::optional<UncountedFile> find_uncounted(std::size_t command,
                                               const os::ProgramSpec& program) override {
     return inner_->find_uncounted(command, program);
@@ -203,11 +204,11 @@ Event* add_accounted(const AccountedEvent& event, std::string_view name,
 /// Returns the entry of an accounted event in --list-events.
 CatalogEntry make_catalog_entry(const AccountedEvent& event);
 
-/// Makes a Counting for accounted events. Calls `also` after each run, with the run's counts.
-/// `counts_calling_threads` as in Counting.
-std::unique_ptr<Counting> count_free(std::vector<const AccountedEvent*> events,
-                                     std::function<void(const os::Ended&, Counted&)> also = {},
-                                     bool counts_calling_threads = false);
+/// Makes an ArmedPass for accounted events. Calls `also` after each run, with the run's counts.
+/// `counts_calling_threads` as in ArmedPass.
+std::unique_ptr<ArmedPass> count_free(std::vector<const AccountedEvent*> events,
+                                      std::function<void(const os::Ended&, Counted&)> also = {},
+                                      bool counts_calling_threads = false);
 
 /// Makes an engine that counts accounted events on request. `why`: reason why no other engine
 /// works; nullopt: the user chose this engine.

@@ -213,8 +213,8 @@ class SessionReader {
   static std::optional<Unit> read_unit(std::string_view metric, std::string_view word) {
     if (const BuiltInMetric* built_in = built_in_metric(metric)) return built_in->unit;
     if (word.empty()) return Unit::Count;
-    for (const auto& one : kUnitWords)
-      if (one.word == word) return one.value;
+    for (const auto& row : kUnitWords)
+      if (row.word == word) return row.value;
     return std::nullopt;
   }
 
@@ -246,11 +246,11 @@ class SessionReader {
     Command command;
     const std::string text = text_in(result, "command");
     const std::string name = text_in(result, "name");
-    for (const std::string* one : {&text, &name})
-      if (one->size() > kMaxOfName)
-        return Error{
-            fmt::format("has a command's name of {} bytes, more than {}", one->size(), kMaxOfName),
-            "give it a shorter name"};
+    for (const std::string* field : {&text, &name})
+      if (field->size() > kMaxOfName)
+        return Error{fmt::format("has a command's name of {} bytes, more than {}", field->size(),
+                                 kMaxOfName),
+                     "give it a shorter name"};
     command.name = name.empty() ? text : name;
     command.text = text;
     if (command.name.empty()) return foreign("a result without a command");
@@ -358,7 +358,7 @@ class SessionReader {
       if (const JsonIn* own = object_in(there, "own"))
         for (const Event& event : recording().setting.events.events)
           if (const auto count = count_in(*own, event.name))
-            run.row.own.push_back({event.name, *count});
+            run.row.own_process_counts.push_back({event.name, *count});
       runs_.back().add(run.number, std::move(run.row));
     });
   }
@@ -628,7 +628,7 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
 /// Writes a kept run's position in the session. Other facts about a run would be further keys here.
 void put_run(JsonWriter& json, const Results& results, std::size_t index, bool has_time) {
   const RunRow run = results.session.runs->row(index);
-  const bool is_flat = run.own.empty();  // true: on one line
+  const bool is_flat = run.own_process_counts.empty();  // true: on one line
   std::string line;
   const auto put = [&](std::string_view key, std::string_view text) {
     if (is_flat)
@@ -655,7 +655,7 @@ void put_run(JsonWriter& json, const Results& results, std::size_t index, bool h
   if (run.outlived != 0) put("outlived", fmt::to_string(run.outlived));
   if (is_flat) return json.put_with({}, [&](std::string& to) { to.append(line) += '}'; });
   Json counts;
-  for (const NamedCount& count : run.own) counts[count.event] = count.count;
+  for (const NamedCount& count : run.own_process_counts) counts[count.event] = count.count;
   json.put("own", counts);
   json.close();
 }

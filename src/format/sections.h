@@ -203,16 +203,16 @@ inline constexpr auto kWallPartWords = std::to_array<Word<WallPart>>({
 /// Returns the word for `value`; the first word if `value` has none.
 template <typename Words, typename Value>
 constexpr std::string_view word_in(const Words& words, Value value) {
-  for (const auto& one : words)
-    if (one.value == value) return one.word;
+  for (const auto& row : words)
+    if (row.value == value) return row.word;
   return words.front().word;
 }
 
 /// Returns the value for `word`; the first value if `word` is unknown.
 template <typename Words>
 constexpr auto value_in(const Words& words, std::string_view word) {
-  for (const auto& one : words)
-    if (one.word == word) return one.value;
+  for (const auto& row : words)
+    if (row.word == word) return row.value;
   return words.front().value;
 }
 

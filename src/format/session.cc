@@ -141,7 +141,7 @@ Json percent(std::optional<double> fraction) {
 template <typename All, typename JsonOfOne>
 Json list_of(const All& all, JsonOfOne json_of_one) {
   Json list = Json::array();
-  for (const auto& one : all) list.push_back(json_of_one(one));
+  for (const auto& item : all) list.push_back(json_of_one(item));
   return list;
 }
 
@@ -291,7 +291,7 @@ Json json_item(const UntunedSwitch& untuned) {
 }
 
 Json json_item(const Tuning& tuning) {
-  const auto of_one = [](const auto& one) { return json_item(one); };
+  const auto of_one = [](const auto& item) { return json_item(item); };
   Json json = {{"cpus", cpu_list_text(tuning.cpus)},
                {"switched", list_of(tuning.switched, of_one)},
                {"not_possible", list_of(tuning.not_possible, of_one)},
@@ -407,7 +407,7 @@ void put_metrics(JsonWriter& json, const Results& results) {
   const auto names_of = [&](const Pass& pass) {
     return list_of(pass.events, [&](std::size_t event) { return events[event].name; });
   };
-  const auto of_one = [](const auto& one) { return json_item(one); };
+  const auto of_one = [](const auto& item) { return json_item(item); };
   json.open("metrics", '[');
   for (const Metric& metric : results.session.metrics) put_description(json, metric);
   json.close();
@@ -681,7 +681,7 @@ void put_lauka_measured(JsonWriter& json, const Results& results) {
   put_metrics(json, results);
   json.put("comparisons", comparisons_json(results));
   json.put("gates", list_of(results.findings.verdicts,
-                            [&](const auto& one) { return gate_json(results, one); }));
+                            [&](const auto& gate) { return gate_json(results, gate); }));
   json.put("intervals", intervals_json(results));
   json.put("precision", precision_json(results.findings.precision));
   json.put("failed_run", failed_run_json(results));

@@ -107,7 +107,7 @@ class Schedule {
   std::size_t next_planned() const;
 
   /// Returns the number of all looks taken so far.
-  std::size_t looks() const { return early_looks_ + planned_; }
+  std::size_t looks_taken() const { return early_looks_ + planned_; }
 
   /// Returns the tails of an interval if the rounds ended now because of their values.
   stats::IntervalTails tails() const;

@@ -344,8 +344,8 @@ std::vector<bool> benjamini_hochberg(std::span<const double> p, double error) {
 
 void settle_job(std::span<Findings* const> findings, double error, Risk risk) {
   std::vector<Verdict*> verdicts;
-  for (Findings* one : findings)
-    for (Verdict& verdict : one->verdicts) verdicts.push_back(&verdict);
+  for (Findings* benchmark : findings)
+    for (Verdict& verdict : benchmark->verdicts) verdicts.push_back(&verdict);
   const double alone = error / static_cast<double>(std::max<std::size_t>(verdicts.size(), 1));
   std::vector<double> p;
   p.reserve(verdicts.size());

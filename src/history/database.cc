@@ -82,8 +82,8 @@ std::optional<std::string_view> host_in(std::string_view text) {
 /// Returns the hosts in a list without their ports; nullopt if one is invalid.
 std::optional<std::string> hosts_in(std::string_view text) {
   std::string hosts;
-  for (const std::string_view one : split(text, ',')) {
-    const auto host = host_in(one);
+  for (const std::string_view address : split(text, ',')) {
+    const auto host = host_in(address);
     if (!host || !percent_decoded(*host)) return std::nullopt;
     hosts += (hosts.empty() ? "" : ",") + std::string(*host);
   }

@@ -96,8 +96,8 @@ Scale make_scale(const SteppedSeries& stepped) {
   if (scale.is_change()) scale.metric.unit = Unit::Fraction;
   report::Extent extent;
   for (const Observation& observation : stepped.trend.commits)
-    for (const double end :
-         {observation.value - observation.reach(), observation.value + observation.reach()})
+    for (const double end : {observation.value - observation.half_width_95(),
+                             observation.value + observation.half_width_95()})
       extent.include(scale.shown(end));
   const bool is_wide = !scale.is_change() && report::spans_decades(extent.low, extent.high);
   scale.axis = (is_wide ? report::logarithmic_axis : report::axis_over)(extent.low, extent.high);
@@ -170,11 +170,11 @@ std::string large_chart(const Scale& scale) {
   for (std::size_t i = 0; i < trend.commits.size(); ++i) {
     const Observation& observation = trend.commits[i];
     names += (i == 0 ? "" : "|") + commit_name(observation);
-    if (observation.reach() > 0.0)
+    if (observation.half_width_95() > 0.0)
       lines["interval"] +=
           fmt::format("M{} {}V{}", commit_place(i),
-                      scale.down(observation.value - observation.reach(), kAcross),
-                      scale.down(observation.value + observation.reach(), kAcross));
+                      scale.down(observation.value - observation.half_width_95(), kAcross),
+                      scale.down(observation.value + observation.half_width_95(), kAcross));
   }
   std::string content = draw_levels(scale, width, kAcross);
   for (const auto& [css_class, path] : lines) content += report::svg_path(css_class, path);
@@ -205,17 +205,17 @@ StepLook choose_look(const KnownStep& known, Better better) {
 
 /// Returns the newest commit (by first measurement) that several classes of machines measured;
 /// empty if there is none.
-std::string newest_of_several(const std::vector<Series>& series) {
+std::string newest_of_several(const std::vector<MetricHistory>& series) {
   struct Commit {
     std::pair<std::int64_t, std::int64_t> began{std::numeric_limits<std::int64_t>::max(), 0};
-    std::set<const Series*> classes{};
+    std::set<const MetricHistory*> classes{};
   };
   std::map<std::string, Commit> commits;
-  for (const Series& one : series) {
-    for (const SeriesPoint& point : one.points) {
+  for (const MetricHistory& history : series) {
+    for (const SeriesPoint& point : history.points) {
       Commit& commit = commits[point.commit];
       commit.began = std::min(commit.began, std::pair(point.began, point.added));
-      commit.classes.insert(&one);
+      commit.classes.insert(&history);
     }
   }
   std::pair<std::pair<std::int64_t, std::int64_t>, std::string> newest{
@@ -355,9 +355,9 @@ std::string draw_card(const SteppedSeries& stepped) {
 }
 
 std::string machines_section(const std::vector<Entry>& entries, const Commits& commits) {
-  std::map<std::string, std::vector<Series>> by_title;
+  std::map<std::string, std::vector<MetricHistory>> by_title;
   for (const Entry& entry : entries) {
-    Series kept = entry.stepped->series;
+    MetricHistory kept = entry.stepped->series;
     std::erase_if(kept.points, [](const SeriesPoint& point) {
       const auto& ratio = point.values.to_reference;  // like fleet_effects
       return point.commit.empty() || !ratio || !(ratio->error > 0.0);
@@ -368,8 +368,9 @@ std::string machines_section(const std::vector<Entry>& entries, const Commits& c
   for (auto& [title, series] : by_title) {
     const std::string commit = newest_of_several(series);
     if (commit.empty()) continue;
-    for (Series& one : series)
-      std::erase_if(one.points, [&](const SeriesPoint& point) { return point.commit != commit; });
+    for (MetricHistory& history : series)
+      std::erase_if(history.points,
+                    [&](const SeriesPoint& point) { return point.commit != commit; });
     for (const FleetEffect& effect : fleet_effects(series))
       all += fmt::format("<h3>{}</h3>\n<p>change from the reference at {}</p>\n{}",
                          html_text(title), commits.link(commit), fleet_html(effect));

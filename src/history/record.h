@@ -63,8 +63,8 @@ struct SessionRecord {
 
   /// Returns the value of a label; empty if the session lacks it.
   std::string label(std::string_view key) const {
-    for (const Label& one : labels)
-      if (one.key == key) return one.value;
+    for (const Label& label : labels)
+      if (label.key == key) return label.value;
     return {};
   }
 };

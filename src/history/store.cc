@@ -69,7 +69,7 @@ std::string usual_role(const std::vector<Variant>& variants) {
   return {};
 }
 
-bool has_one_anchor(const Series& series) {
+bool has_one_anchor(const MetricHistory& series) {
   std::set<std::string_view> anchors;
   for (const SeriesPoint& point : series.points)
     if (point.values.to_anchor) anchors.insert(point.anchor);
@@ -86,7 +86,7 @@ std::optional<LogRatio> to_anchor(std::string_view metric, std::string_view layo
   return std::nullopt;
 }
 
-void relate_to_newest_anchor(Series& series, const AnchorLinks& chain) {
+void relate_to_newest_anchor(MetricHistory& series, const AnchorLinks& chain) {
   std::string newest;
   for (const SeriesPoint& point : series.points)
     if (!point.anchor.empty()) newest = point.anchor;
@@ -337,7 +337,8 @@ Result<void> add_sessions(Database& database, Batch& batch) {
       "version, complete, results, added) VALUES " +
           values + " ON CONFLICT DO NOTHING RETURNING id",
       1, texts, [&](const Row& row) { added.insert(id_in(row[0])); });
-  std::erase_if(batch.sessions, [&](const auto& one) { return !added.contains(one.first); });
+  std::erase_if(batch.sessions,
+                [&](const auto& session) { return !added.contains(session.first); });
   return done;
 }
 
@@ -388,7 +389,7 @@ std::string commit_of(const SessionRecord& session) {
   return commit.empty() || session.label("dirty") != "yes" ? commit : commit + "+dirty";
 }
 
-std::vector<Series> make_series(const SessionRecord& session, const Wanted& wanted) {
+std::vector<MetricHistory> make_histories(const SessionRecord& session, const Wanted& wanted) {
   std::vector<Variant> variants;
   for (const BenchmarkRecord& result : session.results)
     variants.push_back({.benchmark = result.benchmark,
@@ -397,12 +398,12 @@ std::vector<Series> make_series(const SessionRecord& session, const Wanted& want
                         .machine_class = class_of(session.machine),
                         .machine = session.machine});
   const std::string role = wanted.role.empty() ? usual_role(variants) : wanted.role;
-  std::vector<Series> all;
+  std::vector<MetricHistory> all;
   for (std::size_t i = 0; i < variants.size(); ++i) {
     if (role != "all" && variants[i].role != role) continue;
     const std::vector<MetricRecord>& metrics = session.results[i].metrics;
     for (const std::size_t metric : wanted_metrics(metrics, wanted.metrics)) {
-      Series series{.variant = variants[i], .metric = metrics[metric]};
+      MetricHistory series{.variant = variants[i], .metric = metrics[metric]};
       series.points.push_back({.began = session.began.time_since_epoch().count(),
                                .commit = commit_of(session),
                                .branch = session.label("branch"),
@@ -526,8 +527,8 @@ Result<std::vector<Variant>> Loader::variants(const Wanted& wanted) {
   for (const Variant& variant : variants)
     if (!variant.role.empty()) roles.insert(variant.role);
   const std::string role = wanted.role.empty() ? usual_role(variants) : wanted.role;
-  std::erase_if(variants, [&](const Variant& one) {
-    return role != "all" && one.role != role && !(wanted.role.empty() && one.role.empty());
+  std::erase_if(variants, [&](const Variant& variant) {
+    return role != "all" && variant.role != role && !(wanted.role.empty() && variant.role.empty());
   });
   if (variants.empty()) return no_variant(wanted, roles);
   std::ranges::sort(variants, [](const Variant& a, const Variant& b) {
@@ -537,7 +538,7 @@ Result<std::vector<Variant>> Loader::variants(const Wanted& wanted) {
   return variants;
 }
 
-Result<std::vector<Series>> Loader::series(const Variant& variant, const Wanted& wanted) {
+Result<std::vector<MetricHistory>> Loader::series(const Variant& variant, const Wanted& wanted) {
   const auto condition = condition_of_points(database_, variant, wanted);
   if (!condition) return condition.error();
   auto rows = database_.ask(
@@ -553,7 +554,7 @@ Result<std::vector<Series>> Loader::series(const Variant& variant, const Wanted&
     for (const std::size_t column : {3U, 4U, 5U, 6U}) names.insert(id_in(row[column]));
   if (auto learnt = learn(names); !learnt) return learnt.error();
 
-  std::vector<Series> all;
+  std::vector<MetricHistory> all;
   std::map<std::pair<std::string, Unit>, std::size_t> places;  // index into `all`, by name and unit
   std::ranges::reverse(*rows);
   for (const Row& row : *rows) {
@@ -574,7 +575,7 @@ Result<std::vector<Series>> Loader::series(const Variant& variant, const Wanted&
       const auto [place, is_new] =
           places.emplace(std::pair(point.values.name, point.values.unit), all.size());
       if (is_new) all.push_back({.variant = variant});
-      Series& series = all[place->second];
+      MetricHistory& series = all[place->second];
       series.metric = layout[metric];
       series.points.push_back(std::move(point));
     }
@@ -583,7 +584,7 @@ Result<std::vector<Series>> Loader::series(const Variant& variant, const Wanted&
   return all;
 }
 
-Result<void> Loader::chain_anchors(std::vector<Series>& all) {
+Result<void> Loader::chain_anchors(std::vector<MetricHistory>& all) {
   if (std::ranges::all_of(all, has_one_anchor)) return {};
   // Links: sessions that measured an anchor of this benchmark against another anchor.
   const Variant& variant = all.front().variant;
@@ -599,7 +600,7 @@ Result<void> Loader::chain_anchors(std::vector<Series>& all) {
   std::set<std::int64_t> names;
   for (const Row& row : *rows) names.insert({id_in(row[0]), id_in(row[1]), id_in(row[2])});
   if (auto learnt = learn(names); !learnt) return learnt;
-  for (Series& series : all) {
+  for (MetricHistory& series : all) {
     AnchorLinks chain;
     for (const Row& row : *rows)
       if (const auto ratio = to_anchor(series.metric.name, name(id_in(row[2])), row[3]))
@@ -633,7 +634,7 @@ Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
     const auto newest = database_.ask("SELECT COALESCE(MAX(added), 0) FROM lauka_session", 1);
     if (!newest) return newest.error();
     batch.added_before = id_in(newest->front().front());
-    if (auto one = add_sessions(database_, batch); !one) return one;
+    if (auto ids = add_sessions(database_, batch); !ids) return ids;
     added = batch.sessions.size();
     if (added == 0) return {};
     if (auto shared = add_shared(database_, batch, known_); !shared) return shared;

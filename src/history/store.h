@@ -43,7 +43,7 @@ struct SeriesPoint {
 };
 
 /// The history of one metric of a variant, from commit to commit.
-struct Series {
+struct MetricHistory {
   Variant variant{};
   MetricRecord metric{};              ///< latest name, unit and direction of the metric
   std::vector<SeriesPoint> points{};  ///< in the order measured
@@ -66,7 +66,7 @@ struct Wanted {
 };
 
 /// Returns the wanted series of a single session, each with one point.
-std::vector<Series> make_series(const SessionRecord& session, const Wanted& wanted);
+std::vector<MetricHistory> make_histories(const SessionRecord& session, const Wanted& wanted);
 
 /// Returns the commit of a session, with "+dirty" if there were uncommitted changes; empty:
 /// unknown.
@@ -99,7 +99,7 @@ class Loader {
 
   /// Returns a variant's series, one for each wanted metric. Converts ratios to older anchors into
   /// ratios to the newest anchor if one session measured both, and else leaves them out.
-  Result<std::vector<Series>> series(const Variant& variant, const Wanted& wanted);
+  Result<std::vector<MetricHistory>> series(const Variant& variant, const Wanted& wanted);
 
   /// Returns the notes of acknowledged steps, by the start (milliseconds since 1970) of the first
   /// session after the step.
@@ -111,7 +111,7 @@ class Loader {
   Error no_variant(const Wanted& wanted, const std::set<std::string>& roles);
   Result<void> learn(const std::set<std::int64_t>& names);
   const std::string& name(std::int64_t id) const;
-  Result<void> chain_anchors(std::vector<Series>& all);
+  Result<void> chain_anchors(std::vector<MetricHistory>& all);
 
   Database& database_;
   std::map<std::int64_t, std::string> names_{{0, ""}};

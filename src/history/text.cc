@@ -70,7 +70,7 @@ std::optional<double> reach_between(const Observation& from, const Observation& 
   const bool has_same_anchor = from.link_error == to.link_error;
   const double error = has_same_anchor ? std::hypot(*from.error, *to.error)
                                        : std::hypot(*from.whole_error(), *to.whole_error());
-  return reach95(error, degrees_of_sum(*from.error, from.degrees, *to.error, to.degrees));
+  return half_width_95(error, degrees_of_sum(*from.error, from.degrees, *to.error, to.degrees));
 }
 
 /// Returns the colour of a change: worse or better with confidence, or neither.
@@ -93,14 +93,14 @@ std::string time_of_day(std::int64_t milliseconds) {
 }
 
 /// Returns the name of a column: "parse.wall_time", with role, command and machine.
-std::string column_of(const Series& series) {
+std::string column_of(const MetricHistory& series) {
   std::string name = series.variant.benchmark;
   for (const std::string& part : {series.variant.role, series.variant.command})
     if (!part.empty()) name += "." + part;
   return name + "." + series.metric.name + "@" + series.variant.machine_class;
 }
 
-nlohmann::ordered_json fields(const Series& series, const SeriesPoint& point) {
+nlohmann::ordered_json fields(const MetricHistory& series, const SeriesPoint& point) {
   const auto optional = [](std::optional<double> value) {
     return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
   };
@@ -138,7 +138,7 @@ TableWriter csv_writer(const Sink& sink) {
   std::string head;
   for (const auto& [name, value] : columns.items()) head += (head.empty() ? "" : ",") + name;
   sink(head + "\r\n");
-  return {[sink](const Series& series) {
+  return {[sink](const MetricHistory& series) {
     for (const SeriesPoint& point : series.points) {
       std::string line;
       for (const auto& value : fields(series, point)) line += csv_text(value) + ",";
@@ -149,13 +149,14 @@ TableWriter csv_writer(const Sink& sink) {
 }
 
 TableWriter json_lines_writer(const Sink& sink) {
-  return {[sink](const Series& series) {
+  return {[sink](const MetricHistory& series) {
     for (const SeriesPoint& point : series.points) sink(dumped(fields(series, point), -1) + "\n");
   }};
 }
 
 TableWriter benchfmt_writer(const Sink& sink) {
-  return {[sink, known = std::map<std::string, std::string>()](const Series& series) mutable {
+  return {[sink,
+           known = std::map<std::string, std::string>()](const MetricHistory& series) mutable {
     const auto set = [&](const std::string& key, const std::string& value) {
       if (known[key] == value) return;
       known[key] = value;
@@ -183,7 +184,7 @@ TableWriter bmf_writer(const Sink& sink) {
     nlohmann::ordered_json document = nlohmann::ordered_json::object();
   };
   const auto state = std::make_shared<State>();
-  const auto add = [state](const Series& series) {
+  const auto add = [state](const MetricHistory& series) {
     if (series.points.empty()) return;
     const MetricRecord& values = series.points.back().values;
     std::string name = series.variant.benchmark;
@@ -194,8 +195,9 @@ TableWriter bmf_writer(const Sink& sink) {
     if (machine != series.variant.machine_class) name += " " + series.variant.machine_class;
     nlohmann::ordered_json measure = {{"value", values.mean}};
     if (values.stddev && values.runs > 0) {
-      const double reach = reach95(*values.stddev / std::sqrt(static_cast<double>(values.runs)),
-                                   static_cast<double>(values.runs) - 1.0);
+      const double reach =
+          half_width_95(*values.stddev / std::sqrt(static_cast<double>(values.runs)),
+                        static_cast<double>(values.runs) - 1.0);
       measure["lower_value"] = values.mean - reach;
       measure["upper_value"] = values.mean + reach;
     }
@@ -215,7 +217,7 @@ TableWriter otava_writer(const Sink& sink) {
     std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, Line> lines{};
   };
   const auto state = std::make_shared<State>();
-  const auto add = [state](const Series& series) {
+  const auto add = [state](const MetricHistory& series) {
     for (const SeriesPoint& point : series.points) {
       Line& line = state->lines[{point.began, point.added, point.session}];
       line.commit = point.commit;
@@ -279,7 +281,7 @@ report::Table make_table(std::initializer_list<std::string_view> headings) {
 /// terminal.
 report::Table table_with_drawing(std::initializer_list<std::string_view> headings) {
   report::Table table = make_table(headings);
-  table.columns.push_back({.goes = report::Less::Drawing, .cut = report::Cut::Middle});
+  table.columns.push_back({.dropped_at = report::Less::Drawing, .cut = report::Cut::Middle});
   table.steps.push_back({.less = report::Less::Drawing});
   return table;
 }
@@ -340,11 +342,11 @@ std::string commit_name(const Observation& commit) {
 std::string value_text(const SteppedSeries& stepped, const Observation& commit) {
   const Trend& trend = stepped.trend;
   if (trend.against != Against::Nothing)
-    return report::delta_text(
-        make_change(commit.value, commit.error ? std::optional(commit.reach()) : std::nullopt));
+    return report::delta_text(make_change(
+        commit.value, commit.error ? std::optional(commit.half_width_95()) : std::nullopt));
   const double value = trend.is_logarithm ? std::exp(commit.value) : commit.value;
   std::optional<double> half;
-  if (commit.error) half = commit.reach() * (trend.is_logarithm ? value : 1.0);
+  if (commit.error) half = commit.half_width_95() * (trend.is_logarithm ? value : 1.0);
   return report::mean_text(value, half, as_metric(stepped.series.metric));
 }
 
@@ -357,7 +359,7 @@ std::string change_text(const SteppedSeries& stepped, std::size_t commit) {
   return (change > 0.0 ? "+" : "") + report::quantity(change, as_metric(stepped.series.metric));
 }
 
-std::string title_of(const Series& series) {
+std::string title_of(const MetricHistory& series) {
   std::string title = series.variant.benchmark + ", " + series.metric.name;
   for (const std::string& part : {series.variant.role, series.variant.command})
     if (!part.empty()) title += ", " + part;
@@ -466,7 +468,8 @@ std::string sessions_text(const std::vector<SessionLine>& sessions, const report
                           {line.machine_class},
                           {line.host},
                           {fmt::format("{}{}", line.results, line.complete ? "" : ", cut short")}});
-  for (const std::size_t column : {3U, 4U, 5U}) table.columns[column].goes = report::Less::Place;
+  for (const std::size_t column : {3U, 4U, 5U})
+    table.columns[column].dropped_at = report::Less::Place;
   table.steps.push_back({.less = report::Less::Place});
   return report::terminal_text(table, style);
 }
@@ -482,23 +485,23 @@ std::string benchmarks_text(const std::vector<Variant>& variants, const report::
 }
 
 std::string series_text(const SteppedSeries& stepped, const report::Style& style) {
-  const Series& series = stepped.series;
+  const MetricHistory& series = stepped.series;
   const Trend& trend = stepped.trend;
   std::string text =
       title_of(series) + "\n" + report::dim_note(machine_line(series.variant), style);
   report::Table table =
       table_with_drawing({"commit", "measured (UTC)", against_text(trend.against), "change"});
-  table.columns[1].goes = report::Less::Date;
+  table.columns[1].dropped_at = report::Less::Date;
   table.steps.push_back({.less = report::Less::Date});
   for (const std::size_t column : {2U, 3U}) table.columns[column].cut = report::Cut::Nothing;
   Drawing drawing{style.ascii};
   for (const Observation& observation : trend.commits)
-    for (const double end :
-         {observation.value - observation.reach(), observation.value + observation.reach()})
+    for (const double end : {observation.value - observation.half_width_95(),
+                             observation.value + observation.half_width_95()})
       drawing.scale.include(end);
   for (std::size_t i = 0; i < trend.commits.size(); ++i) {
     const Observation& observation = trend.commits[i];
-    const double reach = observation.reach();
+    const double reach = observation.half_width_95();
     report::TableRow& row = table.rows.emplace_back(report::TableRow{
         {observation.commit.empty() ? "-" : short_commit(observation.commit)},
         {minute_text(observation.began)},
@@ -528,11 +531,12 @@ std::string fleet_text(const FleetEffect& effect, const report::Style& style) {
   Drawing ends{style.ascii};
   for (const double end : {0.0, combined.bounds.low, combined.bounds.high}) ends.scale.include(end);
   for (const MachineEffect& machine : effect.machines)
-    for (const double end : {machine.value - machine.reach(), machine.value + machine.reach()})
+    for (const double end :
+         {machine.value - machine.half_width_95(), machine.value + machine.half_width_95()})
       ends.scale.include(end);
   report::Table table = table_with_drawing({"", "", ""});
   for (const MachineEffect& machine : effect.machines) {
-    const double reach = machine.reach();
+    const double reach = machine.half_width_95();
     table.rows.push_back(
         {{"  " + machine.variant.machine_class},
          {machine_text(machine.variant.machine)},
@@ -559,7 +563,7 @@ std::string fleet_html(const FleetEffect& effect) {
     rows.push_back(report::change_row(report::html_text(name), name, change, effect.better));
   };
   for (const MachineEffect& machine : effect.machines)
-    add(machine_line(machine.variant), make_change(machine.value, machine.reach()));
+    add(machine_line(machine.variant), make_change(machine.value, machine.half_width_95()));
   add("all of them", make_change(effect.combined));
   return report::change_chart(std::move(rows)) + "<p class=\"aside\">" +
          report::html_text(differences_in_words(effect)) + "</p>\n";

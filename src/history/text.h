@@ -29,7 +29,7 @@ std::string short_commit(const std::string& commit);
 std::string commit_name(const Observation& commit);
 
 /// Returns the title of a series on one line: "parse, wall_time, candidate".
-std::string title_of(const Series& series);
+std::string title_of(const MetricHistory& series);
 
 /// Returns what the values are: "value", "to the anchor", ...
 std::string_view against_text(Against against);
@@ -75,7 +75,7 @@ std::string fleet_html(const FleetEffect& effect);
 
 /// Writes series as a table for other programs.
 struct TableWriter {
-  std::function<void(const Series& series)> add;  ///< writes a series; called once for each
+  std::function<void(const MetricHistory& series)> add;  ///< writes a series; called once for each
   std::function<void()> end = [] {};  ///< writes the parts that need all series; called last
 };
 

@@ -175,7 +175,7 @@ MergedSessions merge_sessions(std::span<const SessionPart> parts, double between
 }
 
 /// Adds a class of machines, unless none of its sessions has a standard error.
-void add_machine(FleetEffect& effect, const Series& series) {
+void add_machine(FleetEffect& effect, const MetricHistory& series) {
   effect.better = series.metric.better;
   std::vector<SessionPart> ratios;
   for (const SeriesPoint& point : series.points) {
@@ -193,7 +193,7 @@ void add_machine(FleetEffect& effect, const Series& series) {
 
 }  // namespace
 
-double reach95(double error, double degrees) {
+double half_width_95(double error, double degrees) {
   constexpr double tail = 0.025;
   return stats::student_t_quantile_above(tail, std::max(1.0, degrees)) * error;
 }
@@ -213,13 +213,14 @@ std::optional<double> Observation::whole_error() const {
   return error ? std::optional(std::hypot(*error, link_error)) : std::nullopt;
 }
 
-double Observation::reach() const {
+double Observation::half_width_95() const {
   if (!error) return 0.0;
   const double normal = std::numeric_limits<std::int32_t>::max();
-  return reach95(*whole_error(), degrees_of_sum(*error, degrees, link_error, normal));
+  return history::half_width_95(*whole_error(),
+                                degrees_of_sum(*error, degrees, link_error, normal));
 }
 
-Trend make_trend(const Series& series, Against against) {
+Trend make_trend(const MetricHistory& series, Against against) {
   Trend trend{.against = against};
   if (against == Against::Usual)
     trend.against = !series.points.empty() && series.points.back().values.to_anchor
@@ -288,7 +289,7 @@ std::map<std::string, LogRatio> AnchorLinks::to(const std::string& newest) const
   return found;
 }
 
-std::string step_id(const Series& series, std::int64_t began) {
+std::string step_id(const MetricHistory& series, std::int64_t began) {
   constexpr unsigned unused = 31;  // of 63 bits
   // Sessions without milliseconds keep the id of earlier versions.
   constexpr std::int64_t second = 1000;
@@ -298,7 +299,7 @@ std::string step_id(const Series& series, std::int64_t began) {
   return fmt::format("{:08x}", static_cast<std::uint64_t>(text_id(key)) >> unused);
 }
 
-Result<SteppedSeries> with_steps(Loader& loader, Series series, Against against) {
+Result<SteppedSeries> with_steps(Loader& loader, MetricHistory series, Against against) {
   SteppedSeries stepped{.series = std::move(series)};
   stepped.trend = make_trend(stepped.series, against);
   const auto& commits = stepped.trend.commits;
@@ -333,9 +334,9 @@ Result<SteppedSeries> with_steps(Loader& loader, Series series, Against against)
   return stepped;
 }
 
-std::vector<FleetEffect> fleet_effects(std::span<const Series> all) {
+std::vector<FleetEffect> fleet_effects(std::span<const MetricHistory> all) {
   std::map<std::string, FleetEffect> by_title;
-  for (const Series& series : all) add_machine(by_title[title_of(series)], series);
+  for (const MetricHistory& series : all) add_machine(by_title[title_of(series)], series);
   std::vector<FleetEffect> effects;
   for (auto& [title, effect] : by_title) {
     std::vector<stats::Effect> found;
@@ -358,7 +359,7 @@ bool is_worse_than(const FleetEffect& effect, double percent, bool each) {
   };
   if (!each) return worse(effect.combined.bounds.low, effect.combined.bounds.high);
   return std::ranges::any_of(effect.machines, [&](const auto& machine) {
-    const double reach = machine.reach();
+    const double reach = machine.half_width_95();
     return worse(machine.value - reach, machine.value + reach);
   });
 }

@@ -19,7 +19,7 @@ namespace lauka::history {
 
 /// Returns the half width of a 95% interval by Student's t, from a standard error and its degrees
 /// of freedom; fewer than 1 degree counts as 1.
-double reach95(double error, double degrees);
+double half_width_95(double error, double degrees);
 
 /// Returns the degrees of freedom of the sum of two independent errors (Welch-Satterthwaite).
 double degrees_of_sum(double error, double degrees, double other, double other_degrees);
@@ -64,7 +64,7 @@ struct Observation {
   std::optional<double> whole_error() const;
 
   /// Returns the half width of the 95% interval from both errors; 0: unknown.
-  double reach() const;
+  double half_width_95() const;
 };
 
 /// A series by commit, in the order in which the commits were first measured.
@@ -76,7 +76,7 @@ struct Trend {
 };
 
 /// Combines the sessions of each commit of a series.
-Trend make_trend(const Series& series, Against against);
+Trend make_trend(const MetricHistory& series, Against against);
 
 /// The state of a step, as users see it.
 enum class StepState : unsigned char {
@@ -96,7 +96,7 @@ struct KnownStep {
 
 /// A series with its steps.
 struct SteppedSeries {
-  Series series{};
+  MetricHistory series{};
   Trend trend{};
   std::vector<KnownStep> steps{};
   bool is_last_suspected = false;
@@ -105,11 +105,11 @@ struct SteppedSeries {
 };
 
 /// Finds the steps of a series, and the notes about them in the database.
-Result<SteppedSeries> with_steps(Loader& loader, Series series, Against against);
+Result<SteppedSeries> with_steps(Loader& loader, MetricHistory series, Against against);
 
 /// Returns the id of a step, given its series and the start of its commit: eight hexadecimal
 /// digits.
-std::string step_id(const Series& series, std::int64_t began);
+std::string step_id(const MetricHistory& series, std::int64_t began);
 
 /// The change from the reference on one class of machines, from all its sessions.
 struct MachineEffect {
@@ -119,7 +119,7 @@ struct MachineEffect {
   double degrees = 1.0;  ///< degrees of freedom of `error`
 
   /// Returns the half width of the 95% interval.
-  double reach() const { return reach95(error, degrees); }
+  double half_width_95() const { return history::half_width_95(error, degrees); }
 };
 
 /// The change of one command on several machines.
@@ -133,7 +133,7 @@ struct FleetEffect {
 
 /// Combines the series of one commit, each of one class of machines, into an effect for each title;
 /// ordered by title.
-std::vector<FleetEffect> fleet_effects(std::span<const Series> all);
+std::vector<FleetEffect> fleet_effects(std::span<const MetricHistory> all);
 
 /// True if the combined change is worse than `percent` with confidence; if `each`, true if the
 /// change on any class of machines is.

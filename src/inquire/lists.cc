@@ -126,10 +126,10 @@ void add_counter(std::string& text, const ExplainedCounter& row, std::size_t cou
   if (counter_width > 0) text += fmt::format("{:<{}}  ", row.counter, counter_width);
   if (row.event.empty())
     text += "-";
-  else if (row.detail.empty() || row.detail == row.event)
+  else if (row.explanation.empty() || row.explanation == row.event)
     text += row.event;
   else
-    text += fmt::format("{:<{}}  {}", row.event, event_width, row.detail);
+    text += fmt::format("{:<{}}  {}", row.event, event_width, row.explanation);
   text += '\n';
 }
 
@@ -155,7 +155,7 @@ std::string explain_events(Explanation explanation) {
   for (auto& pass : explanation.passes) {
     for (ExplainedCounter& row : pass) {
       // Events come from the user, a kpep database or a table of the kernel, with any text.
-      row = {one_line(row.counter), one_line(row.event), one_line(row.detail)};
+      row = {one_line(row.counter), one_line(row.event), one_line(row.explanation)};
       counter_width = std::max(counter_width, row.counter.size());
       event_width = std::max(event_width, row.event.size());
     }

@@ -267,7 +267,7 @@ class ExportFile : NonCopyable {
   ExportFile(std::string target, const FileCalls& calls)
       : calls_(calls), target_(std::move(target)) {}
 
-  int open_again(int descriptor);
+  int adopt_duplicate_of(int descriptor);
   void open_temporary();
   void flush();
   int error_at_close() const;

@@ -110,7 +110,7 @@ Result<std::unique_ptr<ExportFile>> ExportFile::open(const std::string& target,
     const bool is_output = descriptor == STDOUT_FILENO;
     std::unique_ptr<ExportFile> output(
         new ExportFile(is_output ? std::string(kStandardOutput) : target, calls));
-    const int error = output->open_again(*descriptor);
+    const int error = output->adopt_duplicate_of(*descriptor);
     if (error != 0) return output->failure(error);
     return output;
   }
@@ -144,7 +144,7 @@ Result<std::unique_ptr<ExportFile>> ExportFile::open(const std::string& target,
 
 /// Writes to the open file at its position, and never truncates it. Returns 0 or errno. Descriptors
 /// that were not inherited are lauka's own, and are refused.
-int ExportFile::open_again(int descriptor) {
+int ExportFile::adopt_duplicate_of(int descriptor) {
   const int flags = fcntl(descriptor, F_GETFD);
   const int mode = fcntl(descriptor, F_GETFL);
   if (flags < 0 || mode < 0) return errno;

@@ -264,19 +264,19 @@ class PosixLauncher final : public Launcher {
     } catch (const std::bad_alloc&) {
       return too_large();
     }
-    const bool heeds_interrupts =
-        std::ranges::none_of(launches, [](const Launch& one) { return one.despite_interrupt; });
+    const bool heeds_interrupts = std::ranges::none_of(
+        launches, [](const Launch& launch) { return launch.ignores_interrupt; });
     OwnFiles named;
     if (const auto failed = open_listened(launches.front(), named)) {
-      std::vector<Ended> one(1);
-      one.front().outcome = *failed;
-      return one;
+      std::vector<Ended> refused(1);
+      refused.front().outcome = *failed;
+      return refused;
     }
     SampleRings rings(sampled_by_);
     if (const int error = open_rings(launches.front(), rings); error != 0) {
-      std::vector<Ended> one(1);
-      one.front().counter_error = error;
-      return one;
+      std::vector<Ended> refused(1);
+      refused.front().counter_error = error;
+      return refused;
     }
     const std::int64_t began_ns = now_ns();
     const int trouble = converse(heeds_interrupts, tick, rings, launches.front().samples);

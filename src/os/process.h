@@ -151,7 +151,7 @@ struct Launch {
                                        ///< the run must be alone in its batch
   std::string group{};  ///< path of the file with which the run joins a control group
                         ///< (setting_files.h), alone in its batch; empty: none
-  bool despite_interrupt =
+  bool ignores_interrupt =
       false;  ///< true: the run goes on to its end even if lauka is asked to end (cleanup hooks)
 };
 

@@ -261,7 +261,7 @@ class SpawningLauncher final : public Launcher {
     tick_due_ = {now() + kTick, kTick};
     for (const Launch& launch : launches.first(std::min(launches.size(), kMaxBatch))) {
       const nanoseconds began = now();
-      heeds_interrupts_ = !launch.despite_interrupt;
+      heeds_interrupts_ = !launch.ignores_interrupt;
       all.push_back(is_interrupted() ? Ended{Cancelled{}, {}, {}} : run_one(launch));
       all.back().whole = now() - began;
       if (must_stop_after(all.back().outcome, go_on_after_failure)) break;

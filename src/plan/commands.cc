@@ -125,21 +125,21 @@ void for_each_list(const CommandOptions& options, const Take& take) {
 }
 
 /// Returns the properties in which `one` differs from other commands with the same name.
-std::vector<std::string> list_differences(const Command& one,
+std::vector<std::string> list_differences(const Command& command,
                                           const std::vector<Command>& commands) {
   const auto differs = [&](const auto& is_same) {
     return std::ranges::any_of(commands, [&](const Command& other) {
-      return &other != &one && other.name == one.name && !is_same(other);
+      return &other != &command && other.name == command.name && !is_same(other);
     });
   };
   std::vector<std::string> parts;
   const auto add = [&](const std::string& label, std::string (*of)(const Command&)) {
-    const std::string mine = of(one);
+    const std::string mine = of(command);
     if (!mine.empty() && differs([&](const Command& other) { return of(other) == mine; }))
       parts.push_back(label + mine);
   };
   add("cwd ", [](const Command& command) { return command.folder; });
-  for (const std::string& variable : one.environment)
+  for (const std::string& variable : command.environment)
     if (differs([&](const Command& other) {
           return std::ranges::find(other.environment, variable) != other.environment.end();
         }))
@@ -309,28 +309,30 @@ class CommandMaker {
   /// Sets `target` to the value that was given once for all, once per typed command or once per
   /// measured command, if there is one.
   template <typename T, typename Filled>
-  void fill(const std::vector<T>& given, const Combination& one, std::size_t measured,
+  void fill(const std::vector<T>& given, const Combination& combination, std::size_t measured,
             Filled& target) const {
     if (given.empty()) return;
-    const std::size_t place = given.size() == 1 ? 0 : given.size() == typed_ ? one.typed : measured;
-    target = filled(given.at(place), one.parameters);
+    const std::size_t place = given.size() == 1        ? 0
+                              : given.size() == typed_ ? combination.typed
+                                                       : measured;
+    target = filled(given.at(place), combination.parameters);
   }
 
-  Result<Command> make_command(const Combination& one, std::size_t measured) const {
+  Result<Command> make_command(const Combination& combination, std::size_t measured) const {
     Command command;
-    command.text = filled(options_.texts[one.typed], one.parameters);
-    command.name = name_of(one, measured);
-    command.parameters = one.parameters;
-    command.typed = one.typed;
-    command.pattern = pattern_of(one.typed);
+    command.text = filled(options_.texts[combination.typed], combination.parameters);
+    command.name = name_of(combination, measured);
+    command.parameters = combination.parameters;
+    command.typed = combination.typed;
+    command.pattern = pattern_of(combination.typed);
     for (const HookRow& row : kHookKinds)
-      fill(options_.hooks[row.kind], one, measured, command.hooks[row.kind]);
-    fill(options_.builds, one, measured, command.build);
-    fill(options_.environment, one, measured, command.environment);
-    fill(options_.inputs, one, measured, command.input);
-    fill(options_.outputs, one, measured, command.output);
-    fill(options_.folders, one, measured, command.folder);
-    fill(options_.expected, one, measured, command.expected);
+      fill(options_.hooks[row.kind], combination, measured, command.hooks[row.kind]);
+    fill(options_.builds, combination, measured, command.build);
+    fill(options_.environment, combination, measured, command.environment);
+    fill(options_.inputs, combination, measured, command.input);
+    fill(options_.outputs, combination, measured, command.output);
+    fill(options_.folders, combination, measured, command.folder);
+    fill(options_.expected, combination, measured, command.expected);
     auto words = make_argv(command.text);
     if (!words)
       return words.error().about(fmt::format("command {} {}", measured + 1, cited(command.text)));
@@ -347,18 +349,18 @@ class CommandMaker {
   }
 
   /// Returns the name followed by values that it does not show, so that all names differ.
-  std::string name_of(const Combination& one, std::size_t measured) const {
+  std::string name_of(const Combination& combination, std::size_t measured) const {
     const bool is_per_measured = options_.names.size() > typed_;
-    const std::size_t index = is_per_measured ? measured : one.typed;
+    const std::size_t index = is_per_measured ? measured : combination.typed;
     const bool is_named = index < options_.names.size() && !options_.names[index].empty();
-    const std::string& name = is_named ? options_.names[index] : options_.texts[one.typed];
-    if (is_per_measured && is_named) return filled(name, one.parameters);
+    const std::string& name = is_named ? options_.names[index] : options_.texts[combination.typed];
+    if (is_per_measured && is_named) return filled(name, combination.parameters);
     std::string hidden;
-    for (const Parameter& parameter : one.parameters) {
+    for (const Parameter& parameter : combination.parameters) {
       if (mentions(name, parameter.name)) continue;
       hidden += (hidden.empty() ? "" : ", ") + parameter.name + " = " + parameter.value;
     }
-    return filled(name, one.parameters) + (hidden.empty() ? "" : " (" + hidden + ")");
+    return filled(name, combination.parameters) + (hidden.empty() ? "" : " (" + hidden + ")");
   }
 
   std::string pattern_of(std::size_t typed) const {
@@ -558,23 +560,23 @@ bool mentions_layout(std::string_view text) {
 }
 
 Command command_in_layout(const Plan& plan, std::size_t command, std::uint32_t layout) {
-  Command one = plan.commands[command];
-  if (plan.setting.layouts == 1) return one;
+  Command built = plan.commands[command];
+  if (plan.setting.layouts == 1) return built;
   const std::vector<Parameter> number = {
       {std::string(kLayoutVariable), std::to_string(layout + 1)}};
-  one.name =
+  built.name =
       name_in_layout(plan, Step{.command = static_cast<std::uint32_t>(command), .layout = layout});
-  one.text = filled(one.text, number);
-  one.words = filled(std::move(one.words), number);
-  one.environment = filled(std::move(one.environment), number);
-  one.input = filled(one.input, number);
-  one.output = filled(one.output, number);
-  one.folder = filled(one.folder, number);
-  if (one.expected) one.expected = filled(*one.expected, number);
-  if (one.build) one.build = filled(*one.build, number);
-  for (auto& hook : one.hooks.all)
+  built.text = filled(built.text, number);
+  built.words = filled(std::move(built.words), number);
+  built.environment = filled(std::move(built.environment), number);
+  built.input = filled(built.input, number);
+  built.output = filled(built.output, number);
+  built.folder = filled(built.folder, number);
+  if (built.expected) built.expected = filled(*built.expected, number);
+  if (built.build) built.build = filled(*built.build, number);
+  for (auto& hook : built.hooks.all)
     if (hook) hook = filled(*hook, number);
-  return one;
+  return built;
 }
 
 std::string name_in_layout(const Plan& plan, const Step& step) {
@@ -662,10 +664,10 @@ std::vector<Label> labels_of_head(std::string_view head) {
 }
 
 std::vector<Label> with_given(std::vector<Label> given, const std::vector<Label>& found) {
-  for (const Label& one : found) {
-    const bool is_given =
-        std::ranges::any_of(given, [&](const Label& label) { return label.key == one.key; });
-    if (!is_given) given.push_back(one);
+  for (const Label& label_found : found) {
+    const bool is_given = std::ranges::any_of(
+        given, [&](const Label& label) { return label.key == label_found.key; });
+    if (!is_given) given.push_back(label_found);
   }
   std::ranges::sort(given, {}, &Label::key);
   return given;

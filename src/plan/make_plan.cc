@@ -141,9 +141,9 @@ Result<void> check_engine(const CountingOptions& options, const EventSet& events
   const bool is_named =
       options.engine != EngineChoice::Auto && options.engine != EngineChoice::None;
   if (!is_named || !events.events.empty()) return {};
-  const auto one = select_events({{"instructions"}, false});
-  if (one) return {};
-  return one.error().prefixed(fmt::format("--engine {}", row_of(options.engine).name));
+  const auto selected = select_events({{"instructions"}, false});
+  if (selected) return {};
+  return selected.error().prefixed(fmt::format("--engine {}", row_of(options.engine).name));
 }
 
 /// Refuses a row of --metrics if it is an event that the engine knows but cannot count here, with

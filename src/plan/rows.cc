@@ -426,9 +426,9 @@ std::string write_note(const Event& event) {
 
 std::string units_for(Unit unit) {
   std::string names;
-  for (const DisplayUnit& one : kDisplayUnits) {
-    if (one.unit != unit || one.name == "us") continue;
-    names += (names.empty() ? "" : ", ") + std::string(one.name);
+  for (const DisplayUnit& row : kDisplayUnits) {
+    if (row.unit != unit || row.name == "us") continue;
+    names += (names.empty() ? "" : ", ") + std::string(row.name);
   }
   return names;
 }

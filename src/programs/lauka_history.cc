@@ -80,14 +80,14 @@ Result<Answer> list(Database& database, const Request& request) {
 /// Calls `visit` with every wanted series, one variant after the other, so that not all are in
 /// memory.
 Result<void> for_each_series(Loader& loader, const Wanted& wanted,
-                             const std::function<Result<void>(Series)>& visit) {
+                             const std::function<Result<void>(MetricHistory)>& visit) {
   const auto variants = loader.variants(wanted);
   if (!variants) return variants.error();
   bool found = false;
   for (const Variant& variant : *variants) {
     auto all = loader.series(variant, wanted);
     if (!all) return all.error();
-    for (Series& series : *all) {
+    for (MetricHistory& series : *all) {
       found = true;
       if (auto taken = visit(std::move(series)); !taken) return taken;
     }
@@ -100,7 +100,7 @@ Result<void> for_each_series(Loader& loader, const Wanted& wanted,
   for (const Variant& variant : *variants) {
     const auto all = loader.series(variant, {.metrics = {"all"}});
     if (!all) return all.error();
-    for (const Series& series : *all) names.insert(series.metric.name);
+    for (const MetricHistory& series : *all) names.insert(series.metric.name);
   }
   const std::string wanted_name = wanted.metrics.empty() ? "" : wanted.metrics.front();
   const auto near =
@@ -114,7 +114,7 @@ Result<void> for_each_series(Loader& loader, const Wanted& wanted,
 Result<void> for_each_stepped(Database& database, const Request& request,
                               const std::function<void(SteppedSeries&)>& visit) {
   Loader loader(database);
-  return for_each_series(loader, request.wanted, [&](Series series) -> Result<void> {
+  return for_each_series(loader, request.wanted, [&](MetricHistory series) -> Result<void> {
     auto stepped = with_steps(loader, std::move(series), request.against);
     if (!stepped) return stepped.error();
     visit(*stepped);
@@ -157,15 +157,16 @@ Result<Answer> steps(Database& database, const Request& request) {
 Result<Answer> acknowledge_step(Database& database, const Request& request) {
   Loader loader(database);
   bool found = false;
-  auto done = for_each_series(loader, request.wanted, [&](const Series& series) -> Result<void> {
-    for (const SeriesPoint& point : series.points) {
-      if (found || step_id(series, point.began) != request.words[0]) continue;
-      found = true;
-      return acknowledge(database, series.variant.id, series.metric.name, point.began,
-                         request.note);
-    }
-    return {};
-  });
+  auto done =
+      for_each_series(loader, request.wanted, [&](const MetricHistory& series) -> Result<void> {
+        for (const SeriesPoint& point : series.points) {
+          if (found || step_id(series, point.began) != request.words[0]) continue;
+          found = true;
+          return acknowledge(database, series.variant.id, series.metric.name, point.began,
+                             request.note);
+        }
+        return {};
+      });
   if (!done) return done.error();
   if (!found)
     return Error{"has no step " + cited(request.words[0]), "lauka-history steps lists them"};
@@ -173,8 +174,8 @@ Result<Answer> acknowledge_step(Database& database, const Request& request) {
 }
 
 /// Reads the sessions in files, without a database, as series of their machines.
-Result<std::vector<Series>> series_in_files(const Request& request) {
-  std::map<std::string, Series> all;
+Result<std::vector<MetricHistory>> series_in_files(const Request& request) {
+  std::map<std::string, MetricHistory> all;
   std::set<std::string> ids;
   std::set<std::string> commits;
   for (const std::string& file : request.words) {
@@ -182,14 +183,14 @@ Result<std::vector<Series>> series_in_files(const Request& request) {
     if (!record) return record.error().prefixed(cited(file));
     if (!ids.insert(record->id).second) continue;
     commits.insert(commit_of(*record));
-    for (Series& series : make_series(*record, request.wanted)) {
+    for (MetricHistory& series : make_histories(*record, request.wanted)) {
       const std::string key = series.variant.machine_class + "\n" + title_of(series);
       const auto [place, is_new] = all.emplace(key, series);
       if (!is_new) place->second.points.push_back(series.points.front());
     }
   }
-  const bool has_several = std::ranges::any_of(all, [](const auto& one) {
-    const auto& points = one.second.points;
+  const bool has_several = std::ranges::any_of(all, [](const auto& entry) {
+    const auto& points = entry.second.points;
     return points.front().commit != points.back().commit;
   });
   if (has_several && commits.size() > 1)
@@ -197,13 +198,13 @@ Result<std::vector<Series>> series_in_files(const Request& request) {
                         plural(commits.size(), "commit")),
             "combine sessions of one commit"},
            ExitStatus::Done);
-  std::vector<Series> list;
+  std::vector<MetricHistory> list;
   list.reserve(all.size());
   for (auto& [key, series] : all) list.push_back(std::move(series));
   return list;
 }
 
-Answer combined(std::span<const Series> all, const Request& request) {
+Answer combined(std::span<const MetricHistory> all, const Request& request) {
   Answer answer;
   for (const FleetEffect& effect : fleet_effects(all)) {
     answer.text += (answer.text.empty() ? "" : "\n") + fleet_text(effect, style());
@@ -224,8 +225,8 @@ Answer combine_files(const Request& request) {
 
 Result<Answer> combine_commit(Database& database, const Request& request) {
   Loader loader(database);
-  std::vector<Series> all;
-  auto done = for_each_series(loader, request.wanted, [&](Series series) -> Result<void> {
+  std::vector<MetricHistory> all;
+  auto done = for_each_series(loader, request.wanted, [&](MetricHistory series) -> Result<void> {
     all.push_back(std::move(series));
     return {};
   });
@@ -263,10 +264,11 @@ Result<Answer> write_table(Database& database, const Request& request) {
   return write_file(request.output, [&](const Sink& sink) -> Result<void> {
     Loader loader(database);
     const auto writer = table_writer(request.words[0], sink);
-    auto done = for_each_series(loader, request.wanted, [&](const Series& series) -> Result<void> {
-      writer.add(series);
-      return {};
-    });
+    auto done =
+        for_each_series(loader, request.wanted, [&](const MetricHistory& series) -> Result<void> {
+          writer.add(series);
+          return {};
+        });
     if (done) writer.end();
     return done;
   });

@@ -86,11 +86,11 @@ int exponent_of(const Digits& digits) {
 /// Returns a notation in units of `size` that shows all `digits`.
 Notation notation_in(double size, std::string_view suffix, std::span<const Digits> digits) {
   Notation notation{.size = size, .suffix = std::string(suffix)};
-  for (const Digits& one : digits) {
-    const double value = one.of / size;
+  for (const Digits& number : digits) {
+    const double value = number.of / size;
     if (value > 0.0 && std::isfinite(value))
       notation.decimals =
-          std::max(notation.decimals, one.count - 1 - exponent_of({value, one.count}));
+          std::max(notation.decimals, number.count - 1 - exponent_of({value, number.count}));
   }
   return notation;
 }

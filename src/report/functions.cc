@@ -145,7 +145,7 @@ Choice choose_functions(const Columns& columns, const FunctionRows& wanted) {
     if (pattern ? matches(*pattern, name) : weight.second != 0.0)
       sorted.emplace_back(weight, std::move(function));
   }
-  std::ranges::stable_sort(sorted, std::greater<>(), [](const auto& one) { return one.first; });
+  std::ranges::stable_sort(sorted, std::greater<>(), [](const auto& entry) { return entry.first; });
   Choice choice;
   const std::size_t most = pattern ? sorted.size() : std::min(sorted.size(), wanted.most);
   for (std::size_t i = 0; i < most; ++i) choice.rows.push_back(std::move(sorted[i].second));
@@ -258,7 +258,7 @@ class TableMaker {
   void add_column(const std::string& name) {
     table_.columns.push_back({.heading = {one_line(name)},
                               .holds = Holds::Number,
-                              .goes = Less::Values,
+                              .dropped_at = Less::Values,
                               .cut = Cut::Middle});
   }
 
@@ -363,7 +363,7 @@ std::string largest_functions(const Report& suite) {
       }
     }
   }
-  std::ranges::stable_sort(found, std::greater<>(), [](const auto& one) { return one.first; });
+  std::ranges::stable_sort(found, std::greater<>(), [](const auto& entry) { return entry.first; });
   std::string lines;
   for (std::size_t i = 0; i < std::min(kMaxLines, found.size()); ++i)
     lines += found[i].second + "\n";

@@ -202,11 +202,11 @@ std::string failures_of_both(const Results& results, const gate::Verdict& verdic
       verdict.condition.bound ? Endings() : results.endings_of_reference(verdict.candidate);
   if (own.failed.empty() && other.failed.empty()) return "";
   std::string text;
-  for (const std::string& one :
+  for (const std::string& line :
        {failures_of(own, results.session.commands[verdict.candidate]),
         verdict.condition.bound ? std::string()
                                 : failures_of(other, results.reference_of(verdict.candidate))})
-    if (!one.empty()) text += (text.empty() ? "; " : ", ") + one;
+    if (!line.empty()) text += (text.empty() ? "; " : ", ") + line;
   return text;
 }
 

@@ -257,8 +257,8 @@ std::string headline(const Results& results, const std::vector<Ranking>& all, co
   const std::string scan = scan_headline(results, rankings[0].metric);
   if (!scan.empty()) return in_lines(scan, style);
   const std::string& reference = results.session.commands[results.session.reference.command].name;
-  if (std::ranges::none_of(rankings,
-                           [](const Ranking& one) { return one.speed.bounds.has_value(); }) &&
+  if (std::ranges::none_of(
+          rankings, [](const Ranking& ranking) { return ranking.speed.bounds.has_value(); }) &&
       rankings.size() > 1 && !results.session.reference.baseline)
     return in_lines(std::string(missing_interval(results, rankings[0])) +
                         " to tell whether a command differs from " +

@@ -188,7 +188,7 @@ std::vector<TableColumn> suite_columns(const SuiteShape& shape) {
   columns.push_back(value_column("base"));
   columns.push_back(value_column("candidate"));
   if (shape.has_deltas)
-    for (auto& column : std::span(columns).last(2)) column.goes = Less::Values;
+    for (auto& column : std::span(columns).last(2)) column.dropped_at = Less::Values;
   columns.push_back(suite_column("delta", Holds::Delta));
   columns.back().narrows = {Less::Interval};
   if (shape.has_gates) {
@@ -374,7 +374,7 @@ std::string gates_in_one_line(const Report& suite) {
        {gate::Answer::Pass, "pass"}});
   for (const auto& [answer, word] : answers) {
     const auto count = std::ranges::count_if(
-        verdicts, [wanted = answer](const auto& one) { return one.answer == wanted; });
+        verdicts, [wanted = answer](const auto& verdict) { return verdict.answer == wanted; });
     if (count > 0) counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, word);
   }
   const double percent = 100.0 * (1.0 - suite.benchmarks.front().session.confidence);

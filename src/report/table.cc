@@ -34,7 +34,7 @@ std::string marked_text(const Cell& cell, bool words) {
 }
 
 std::string shown(const Cell& cell, const TableColumn& column, Less less, const Style& style) {
-  if (less >= column.goes) return "";
+  if (less >= column.dropped_at) return "";
   const auto narrowed =
       std::ranges::count_if(column.narrows, [&](Less narrows) { return narrows <= less; });
   const std::size_t form = std::min(static_cast<std::size_t>(narrowed), cell.narrower.size());
@@ -231,13 +231,16 @@ std::vector<MetricColumn> list_columns(const TableShape& shape) {
        true,
        make_mean_cell,
        {.heading = {"mean ± σ"}, .narrows = {Less::Range}, .roomy_width = 14}},
-      {true, false, range_cell, {.heading = {"min … max"}, .goes = Less::Range, .roomy_width = 17}},
+      {true,
+       false,
+       range_cell,
+       {.heading = {"min … max"}, .dropped_at = Less::Range, .roomy_width = 17}},
       {!shape.is_compact,
        false,
        outliers_cell,
        {.heading = {.text = "outliers", .narrower = {"out"}},
         .narrows = {Less::OutlierPercent},
-        .goes = Less::Outliers,
+        .dropped_at = Less::Outliers,
         .roomy_width = 8}},
       {shape.has_deltas,
        true,
@@ -642,7 +645,7 @@ Table compact_table(const Results& results, std::size_t metric) {
   Table table{.columns = {bold_column("command", Holds::Code, Cut::Middle)},
               .steps = {kCompactSteps.begin(), kCompactSteps.end()}};
   table.columns[0].is_left = true;
-  if (parameters_name_commands(results)) table.columns[0].goes = Less::Names;
+  if (parameters_name_commands(results)) table.columns[0].dropped_at = Less::Names;
   for (const std::string& name : parameters)
     table.columns.push_back(bold_column(name, Holds::Text, Cut::Middle));
   add_columns(table, columns, Ink::Bold);

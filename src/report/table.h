@@ -73,10 +73,10 @@ enum class Cut : unsigned char { Nothing, End, Middle };
 struct TableColumn {
   Cell heading{};
   Holds holds = Holds::Number;
-  bool is_left = false;         ///< aligned to the left in Markdown
-  std::vector<Less> narrows{};  ///< steps at which cells change to their next shorter text
-  Less goes = Less::Never;      ///< step at which the column is left out
-  Cut cut = Cut::Nothing;       ///< part of the cells that is cut if they do not fit
+  bool is_left = false;           ///< aligned to the left in Markdown
+  std::vector<Less> narrows{};    ///< steps at which cells change to their next shorter text
+  Less dropped_at = Less::Never;  ///< step at which the column is left out
+  Cut cut = Cut::Nothing;         ///< part of the cells that is cut if they do not fit
   std::size_t roomy_width = 0;
   bool is_more = false;  ///< true: left out on a phone
 };

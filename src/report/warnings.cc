@@ -173,12 +173,12 @@ struct WarningWords {
   }
 
   Words operator()(const FewRuns& warning) const {
-    const bool one = warning.runs == 1;
+    const bool is_single = warning.runs == 1;
     return {"few_runs",
-            warning.gated
+            warning.has_gates
                 ? fmt::format("with {} round{} a gate can only decide about large changes",
-                              warning.runs, one ? "" : "s")
-            : one ? std::string("one run has no σ and no confidence interval")
+                              warning.runs, is_single ? "" : "s")
+            : is_single ? std::string("one run has no σ and no confidence interval")
             : warning.runs == 2
                 ? std::string("two runs have no confidence interval")
                 : fmt::format("{} runs per command say little about a difference", warning.runs),
@@ -191,7 +191,7 @@ struct WarningWords {
                             ? "deltas between sessions include whatever else was different then"
                             : "deltas against a baseline include whatever else has changed on the "
                               "machine since then") +
-                (warning.gated ? "," + std::string(kGatesFail) : ""),
+                (warning.has_gates ? "," + std::string(kGatesFail) : ""),
             "measure both in one session where you can, or compare cpu_time or instructions"};
   }
 
@@ -215,21 +215,21 @@ struct WarningWords {
                       : "measure the baseline again, here"};
   }
 
-  Words operator()(const SequentialRuns& warning) const {
+  Words operator()(const NotInterleaved& warning) const {
     return {"sequential_order",
             fmt::format(
                 "the commands were run one after the other{}, so deltas include the drift of the "
                 "machine{}{}",
                 warning.for_hooks ? " because --setup or --cleanup of one may undo another's" : "",
-                warning.gated ? kGatesFail : "",
-                warning.gated && warning.for_hooks ? "; gates looked only once" : ""),
+                warning.has_gates ? kGatesFail : "",
+                warning.has_gates && warning.for_hooks ? "; gates looked only once" : ""),
             warning.for_hooks ? "use --order random if they do not disturb each other"
                               : "--order random compares runs of the same round"};
   }
 
   Words operator()(const OtherCores& warning) const {
-    const std::string candidate = quantity(warning.candidate, Unit::Fraction);
-    const std::string reference = quantity(warning.reference, Unit::Fraction);
+    const std::string candidate = quantity(warning.candidate_share, Unit::Fraction);
+    const std::string reference = quantity(warning.reference_share, Unit::Fraction);
     const std::string so = ", which may account for a part of the difference in time";
     std::string text =
         fmt::format("{} is {}, the reference's {}: they ran on different kinds of core",
@@ -248,7 +248,7 @@ struct WarningWords {
     const std::string general =
         fmt::format("runs had a {} below {} although they were repeated", warning.metric,
                     quantity(warning.least, Unit::Fraction));
-    const std::string figure = fmt::format("{} of {}", warning.runs, warning.of);
+    const std::string figure = fmt::format("{} of {}", warning.runs, warning.all_runs);
     return {"low_share", figure + " " + general,
             "use --cores p to keep runs on performance cores, or lower --min-p-share", general,
             figure};
@@ -334,16 +334,16 @@ struct WarningWords {
   }
 
   Words operator()(const OutlivedRuns& warning) const {
-    const bool one = warning.most == 1;
+    const bool is_single = warning.most == 1;
     const std::string processes =
-        one ? "a process"
+        is_single ? "a process"
         : warning.fewest == warning.most
             ? fmt::format("{} processes", warning.most)
             : fmt::format("{} to {} processes", warning.fewest, warning.most);
     const std::string figure = fmt::format("{} of {} runs", warning.runs, warning.of);
     return {"outlived",
             fmt::format("{} outlived the run in {}: what {} did after it is in no number",
-                        processes, figure, one ? "it" : "they"),
+                        processes, figure, is_single ? "it" : "they"),
             "have the command wait for what it starts",
             "processes outlived the run: what they did after it is in no number",
             fmt::format("{}, in {}", processes, figure)};
@@ -399,9 +399,9 @@ std::string write_line(const Results& results, std::span<const Words> group) {
     return (words.command ? subject_of(results, *words.command) + ": " : "") + words.text + "; " +
            words.advice;
   std::vector<std::string> subjects;
-  for (const Words& one : group) {
-    std::string subject = subject_of(results, *one.command);
-    if (!one.figure.empty()) subject += " (" + one.figure + ")";
+  for (const Words& words : group) {
+    std::string subject = subject_of(results, *words.command);
+    if (!words.figure.empty()) subject += " (" + words.figure + ")";
     subjects.push_back(std::move(subject));
   }
   return fmt::format("{}: {}; {}", enumerated(std::move(subjects)), words.general, words.advice);

@@ -44,14 +44,14 @@ enum class FewBecause : unsigned char { Runs, MinRuns, MaxRuns, Ended };
 
 /// Finding: too few runs for a reliable result.
 struct FewRuns {
-  std::size_t runs = 0;  ///< number of runs of the command with the fewest
-  bool gated = false;    ///< true: a gate could not be decided; false: deltas are uncertain
+  std::size_t runs = 0;    ///< number of runs of the command with the fewest
+  bool has_gates = false;  ///< true: a gate could not be decided; false: deltas are uncertain
   FewBecause because = FewBecause::MinRuns;
 };
 
 /// Finding: deltas, or even gates, compare runs that did not alternate.
-struct SequentialRuns {
-  bool gated = false;  ///< true if a gate is affected
+struct NotInterleaved {
+  bool has_gates = false;  ///< true if a gate is affected
   bool for_hooks =
       false;  ///< true if the order is due to --setup or --cleanup, not to the user's choice
 };
@@ -65,7 +65,7 @@ struct Difference {
 
 /// Finding: deltas, or even gates, compare runs of different sessions.
 struct AgainstBaseline {
-  bool gated = false;      ///< true if a gate is affected
+  bool has_gates = false;  ///< true if a gate is affected
   bool is_joined = false;  ///< true: sessions were joined; false: there is a baseline
 };
 
@@ -104,17 +104,17 @@ struct OtherCores {
     double reference = 0.0;
   };
   std::string metric;  ///< "p_share"
-  double candidate = 0.0;
-  double reference = 0.0;
+  double candidate_share = 0.0;
+  double reference_share = 0.0;
   std::vector<Cycles> cycles{};  ///< by core kind; empty if not counted
 };
 
 /// Finding: runs that count stayed below --min-p-share, even when they were repeated.
 struct LowShare {
-  std::string metric;    ///< "p_share"
-  double least = 0.0;    ///< smallest share, a fraction
-  std::size_t runs = 0;  ///< number of runs below --min-p-share
-  std::size_t of = 0;    ///< number of all runs of the command
+  std::string metric;        ///< "p_share"
+  double least = 0.0;        ///< smallest share, a fraction
+  std::size_t runs = 0;      ///< number of runs below --min-p-share
+  std::size_t all_runs = 0;  ///< number of all runs of the command
 };
 
 /// Finding: the engine counted too small a part of a command.
@@ -183,7 +183,7 @@ struct OutlivedRuns {
 /// A finding with its numbers, which report/ puts into words.
 using Finding = std::variant<SlowFirstRun, stats::Drift, stats::TwoModes, ManyOutliers,
                              stats::SlowNoise, CoarseClock, UncertainSplit, BelowShell, FewRuns,
-                             SequentialRuns, AgainstBaseline, ForeignBaseline, OtherCores, LowShare,
+                             NotInterleaved, AgainstBaseline, ForeignBaseline, OtherCores, LowShare,
                              LowCoverage, NeverCounted, MeanDiffers, AlikeRounds, SlowedByCounting,
                              BusyMachine, SamePrograms, LostCounts, Throttled, OutlivedRuns>;
 

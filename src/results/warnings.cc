@@ -354,9 +354,9 @@ std::vector<FirstRunFacts> facts_of_first_runs(const Recording& session,
   // One command's slowest run may well be its first; that this is so for several commands is hardly
   // ever random.
   double together = 1.0;
-  const bool do_agree = std::ranges::all_of(series, [&](const Series& one) {
-    const auto first = stats::first_run(one.values);
-    together /= static_cast<double>(std::max<std::size_t>(one.values.size(), 1));
+  const bool do_agree = std::ranges::all_of(series, [&](const Series& command) {
+    const auto first = stats::first_run(command.values);
+    together /= static_cast<double>(std::max<std::size_t>(command.values.size(), 1));
     return first && first->slow;
   });
   std::vector<FirstRunFacts> all;
@@ -448,7 +448,7 @@ std::vector<Warning> warnings_of_results(const Results& results) {
   } else if (!results.session.origins.empty()) {
     add_warnings_of_origins(results, warnings);
   } else if (!results.paired && !results.rankings.empty()) {
-    warnings.push_back({SequentialRuns{!results.findings.verdicts.empty(),
+    warnings.push_back({NotInterleaved{!results.findings.verdicts.empty(),
                                        results.session.setting.order_is_for_hooks}});
   }
   if (auto cores = other_cores(results)) warnings.push_back(*std::move(cores));

@@ -63,17 +63,17 @@ std::vector<std::string> split_words(const Plan& plan, const std::vector<std::st
 std::vector<std::string> list_paths(const Plan& plan, std::size_t command, std::uint32_t layout,
                                     const std::optional<User>& user) {
   const Command& pattern = plan.commands[command];
-  const Command one = command_in_layout(plan, command, layout);
+  const Command built = command_in_layout(plan, command, layout);
   std::vector<std::string> paths;
   if (!plan.shell && (mentions_layout(pattern.folder) || mentions_layout(pattern.words.front())))
-    if (const auto program = os::find_program(make_program(plan, one, user)))
+    if (const auto program = os::find_program(make_program(plan, built, user)))
       paths.push_back(*program);
   const std::vector<std::string> patterns = split_words(plan, pattern.words);
-  const std::vector<std::string> words = split_words(plan, one.words);
+  const std::vector<std::string> words = split_words(plan, built.words);
   for (std::size_t i = plan.shell ? 0 : 1; i < words.size(); ++i) {
     if (!mentions_layout(patterns[i])) continue;
-    const bool is_relative = !one.folder.empty() && !words[i].starts_with('/');
-    paths.push_back(is_relative ? one.folder + "/" + words[i] : words[i]);
+    const bool is_relative = !built.folder.empty() && !words[i].starts_with('/');
+    paths.push_back(is_relative ? built.folder + "/" + words[i] : words[i]);
   }
   return paths;
 }
@@ -133,8 +133,8 @@ std::optional<BuildFailed> run_builds(std::span<const Build> builds, std::size_t
     }
     constexpr auto soon = std::chrono::milliseconds(5);
     running.front().answer.wait_for(soon);
-    const auto has_ended = [](Running& one) {
-      return one.answer.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    const auto has_ended = [](Running& build) {
+      return build.answer.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
     };
     const auto ended = std::ranges::find_if(running, has_ended);
     if (ended == running.end()) continue;

@@ -52,7 +52,8 @@ struct Members {
   static auto of(RunRecord& record) {
     return named("step outcome usage counts coverage own below_overhead reported order outlived",
                  record.step, record.outcome, record.usage, record.counts, record.coverage,
-                 record.own, record.below_overhead, record.reported, record.order, record.outlived);
+                 record.own_process_counts, record.below_overhead, record.reported, record.order,
+                 record.outlived);
   }
   static auto of(RedoneRun& run) { return named("run reason why", run.run, run.reason, run.why); }
   static auto of(Note& note) { return named("kind text", note.kind, note.text); }
@@ -196,7 +197,7 @@ Json to_json(T& value) {
   } else {
     Json list = Json::array();
     if constexpr (requires { value.begin(); })
-      for (auto& one : value) list.push_back(to_json(one));
+      for (auto& item : value) list.push_back(to_json(item));
     else
       for_each_member(value, [&](auto& member) { list.push_back(to_json(member)); });
     return list;
@@ -214,7 +215,7 @@ void read(const Json& json, T& value) {
   } else if constexpr (requires { value.has_value(); }) {
     if (!json.is_null()) read(json, value.emplace());
   } else if constexpr (requires { value.begin(); }) {
-    for (const Json& one : json) read(one, value.emplace_back());
+    for (const Json& item : json) read(item, value.emplace_back());
   } else {
     std::size_t place = 0;
     for_each_member(value, [&](auto& member) { read(json.at(place++), member); });

@@ -120,19 +120,20 @@ std::optional<std::string> difference(const StoredOutput& expected, const Stored
   std::uint64_t line = 1;
   std::uint64_t line_begin = 0;
   for (bool differs = false; !differs;) {
-    const std::string_view one(expected_room.data(), expected.text.read(at, expected_room));
+    const std::string_view piece(expected_room.data(), expected.text.read(at, expected_room));
     const std::string_view other(got_room.data(), got.text.read(at, got_room));
-    const auto same = static_cast<std::size_t>(std::ranges::mismatch(one, other).in1 - one.begin());
-    if (one.empty() && other.empty()) {
+    const auto same =
+        static_cast<std::size_t>(std::ranges::mismatch(piece, other).in1 - piece.begin());
+    if (piece.empty() && other.empty()) {
       if (got.hash == expected.hash) return std::nullopt;
       return "beyond the first 64 MB (" + sizes + ")";
     }
-    const std::string_view equal = one.substr(0, same);
+    const std::string_view equal = piece.substr(0, same);
     const auto breaks = std::ranges::count(equal, '\n');
     if (breaks > 0) line_begin = at + equal.rfind('\n') + 1;
     line += static_cast<std::uint64_t>(breaks);
     at += same;
-    differs = same < std::max(one.size(), other.size());
+    differs = same < std::max(piece.size(), other.size());
   }
   const std::uint64_t from = std::max(line_begin, at - std::min(at, kShownBefore));
   const auto text_from = [&](const os::TextFile& file) {
@@ -169,11 +170,12 @@ std::optional<std::size_t> OutputCheck::source_of(std::size_t command) const {
   if (!own.expected || own.expected->kind != ExpectedOutput::Kind::Same) return std::nullopt;
   const std::size_t typed = commands[reference].typed;
   const bool is_one_typed =
-      std::ranges::all_of(commands, [&](const Command& one) { return one.typed == typed; });
+      std::ranges::all_of(commands, [&](const Command& command) { return command.typed == typed; });
   if (is_one_typed) return command == reference ? std::nullopt : std::optional(reference);
   if (own.typed == typed) return std::nullopt;
-  const auto found = std::ranges::find_if(
-      commands, [&](const Command& one) { return one.typed == typed && was_made_alike(one, own); });
+  const auto found = std::ranges::find_if(commands, [&](const Command& command) {
+    return command.typed == typed && was_made_alike(command, own);
+  });
   if (found == commands.end()) return reference;
   return static_cast<std::size_t>(found - commands.begin());
 }
@@ -196,14 +198,14 @@ std::vector<std::uint32_t> OutputCheck::due(std::uint32_t first, std::uint32_t c
 Result<os::Launch> OutputCheck::make_launch(std::uint32_t command, std::uint32_t layout) {
   command_ = command;
   layout_ = layout;
-  const Command one = command_in_layout(plan_, command, layout);
-  os::ProgramSpec spec = make_program(plan_, one, context_.user);
+  const Command built = command_in_layout(plan_, command, layout);
+  os::ProgramSpec spec = make_program(plan_, built, context_.user);
   spec.output.kept = false;
   spec.output.has_listener = true;
   spec.jobs = 1;
   const auto program = context_.launcher.add_program(spec);
   if (!program) return program.error();
-  const ExpectedOutput expected = one.expected.value_or(ExpectedOutput{});
+  const ExpectedOutput expected = built.expected.value_or(ExpectedOutput{});
   file_.reset();
   if (expected.kind == ExpectedOutput::Kind::File) {
     auto file = read_file(expected.text);  // before the run, which may write to it

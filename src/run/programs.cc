@@ -22,7 +22,7 @@ namespace {
 constexpr std::int64_t kSlowdownAllowed = 100;  // factor for --timeout in simulated runs
 
 /// Returns a program as the engine launches it in a simulated run.
-os::ProgramSpec simulated(os::ProgramSpec spec, const engine::Counting& counting) {
+os::ProgramSpec simulated(os::ProgramSpec spec, const engine::ArmedPass& counting) {
   spec.words = counting.launched_as(spec.words);
   if (spec.timeout) {
     const auto limit = std::chrono::nanoseconds::max() / kSlowdownAllowed;
@@ -102,8 +102,8 @@ Fingerprint make_fingerprint(const Plan& plan, std::size_t command, const Progra
   Sha256 hash;
   std::array<char, 16384> bytes;
   for (std::uint32_t layout = 0; layout < plan.setting.layouts; ++layout) {
-    const Command one = command_in_layout(plan, command, layout);
-    const auto path = os::find_program(make_program(plan, one, reader.user));
+    const Command built = command_in_layout(plan, command, layout);
+    const auto path = os::find_program(make_program(plan, built, reader.user));
     if (!path) return {};
     const auto file = os::TextFile::open(*path, reader.user);
     if (!file) return {};
@@ -273,7 +273,7 @@ Result<os::ProgramId> Programs::find(std::optional<std::size_t> simulated_by, bo
   return id;
 }
 
-Result<void> HookRunner::prepare(const std::optional<User>& user) {
+Result<void> HookRunner::register_hooks(const std::optional<User>& user) {
   to_clean_up_.assign(plan_.commands.size(), false);
   for (std::size_t c = 0; c < plan_.commands.size(); ++c)
     for (std::uint32_t layout = 0; layout < plan_.setting.layouts; ++layout)
@@ -315,7 +315,7 @@ std::optional<HookFailed> HookRunner::run(const HookRow& row, std::uint32_t comm
   if (!program) return std::nullopt;
   const os::Launch launch{.program = *program,
                           .value = step ? iteration_value(*step) : "",
-                          .despite_interrupt = row.undoes()};
+                          .ignores_interrupt = row.undoes()};
   const auto all = launcher_.run({&launch, 1}, false, {});
   HookFailed failed{row.kind, command, step, {}, {}};
   if (!all) {

@@ -29,7 +29,7 @@ class Programs {
   /// `armed` has one element per pass. `has_metric_files`: launches set LAUKA_METRICS. All
   /// references must outlive this object.
   Programs(const Plan& plan, os::Launcher& launcher, const std::optional<User>& user,
-           const std::vector<std::unique_ptr<engine::Counting>>& armed, bool has_metric_files)
+           const std::vector<std::unique_ptr<engine::ArmedPass>>& armed, bool has_metric_files)
       : plan_(plan),
         launcher_(launcher),
         user_(user),
@@ -57,7 +57,7 @@ class Programs {
   const Plan& plan_;
   os::Launcher& launcher_;
   const std::optional<User>& user_;
-  const std::vector<std::unique_ptr<engine::Counting>>& armed_;
+  const std::vector<std::unique_ptr<engine::ArmedPass>>& armed_;
   bool has_metric_files_;
   /// Programs that exist, by the arguments of `find`.
   std::map<std::tuple<std::optional<std::size_t>, bool, std::size_t, std::uint32_t>, os::ProgramId>
@@ -72,7 +72,7 @@ class HookRunner {
   HookRunner(const Plan& plan, os::Launcher& launcher) : plan_(plan), launcher_(launcher) {}
 
   /// Registers all hooks.
-  Result<void> prepare(const std::optional<User>& user);
+  Result<void> register_hooks(const std::optional<User>& user);
 
   /// True if a hook runs before or after each run.
   bool run_between_runs() const { return between_runs_; }

@@ -356,7 +356,7 @@ std::optional<Action> Scheduler::approach(const Settle& /*goal*/) {
 }
 
 std::optional<Action> Scheduler::approach(const WantTuned& goal) {
-  wants_tuned_ = goal.on;
+  is_goal_tuned_ = goal.on;
   group().is_settled = false;
   return std::nullopt;
 }
@@ -428,9 +428,9 @@ Action Scheduler::issue() {
     }
     is_cold_ = false;
   }
-  if (is_live_ && conditions_.compares_tuning && is_tuned_ != wants_tuned_) {
-    is_tuned_ = wants_tuned_;
-    return Tune{wants_tuned_};
+  if (is_live_ && conditions_.compares_tuning && is_tuned_ != is_goal_tuned_) {
+    is_tuned_ = is_goal_tuned_;
+    return Tune{is_goal_tuned_};
   }
   const Request& request = requests_.back();
   return RunSteps{std::span(request.steps).subspan(request.done), request.is_kept};

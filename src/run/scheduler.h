@@ -251,7 +251,7 @@ class Scheduler : NonCopyable {
   bool is_live_;          // true if results are made now, false if they are an earlier process's
   bool is_cold_ = false;  // the warm-up must be repeated before the next timed round
   std::uint64_t warmed_again_ = 0;  // warm-up rounds of that repetition
-  bool wants_tuned_ = true;
+  bool is_goal_tuned_ = true;
   bool is_tuned_ = true;  // according to the latest Tune
   PrecisionEnd ended_by_ = PrecisionEnd::Reached;
 };

@@ -68,7 +68,7 @@ Result<void> StepRunner::prepare() {
     // A setup or prepare hook may make or replace the program.
     if (!hooks[HookKind::Setup] && !hooks[HookKind::Prepare]) look_up(c);
   }
-  if (auto hooks = hooks_.prepare(context_.user); !hooks) return hooks;
+  if (auto hooks = hooks_.register_hooks(context_.user); !hooks) return hooks;
   auto overheads = measure_shell(plan_, context_.launcher, context_.user, context_.interrupt);
   if (!overheads) return overheads.error();
   session_.overheads = *std::move(overheads);
@@ -327,7 +327,7 @@ bool StepRunner::keep_run(const Step& step, const os::Ended& ended, std::size_t 
   const bool below = has_shell && subtract(session_.overheads[step.command], run.usage) && is_timed;
   run.counts = std::move(counted.counts);
   run.coverage = counted.coverage;
-  run.own = std::move(counted.own);
+  run.own_process_counts = std::move(counted.own_process_counts);
   run.below_overhead = below;
   if (step.kind == RoundKind::Untuned) {
     result_.runs.push_back(std::move(run));

@@ -117,8 +117,8 @@ class StepRunner {
   const RunContext& context_;
   Observer& observer_;
   BatchCallback under_way_;
-  std::vector<std::unique_ptr<engine::Counting>> armed_;  // one per pass
-  std::vector<os::CounterSetId> counters_;                // one per pass
+  std::vector<std::unique_ptr<engine::ArmedPass>> armed_;  // one per pass
+  std::vector<os::CounterSetId> counters_;                 // one per pass
   Programs programs_;
   HookRunner hooks_;
   ReportedValues reported_;

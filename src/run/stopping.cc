@@ -56,9 +56,9 @@ bool is_enough(const StopRule& rule, const Spent& spent) {
   return spent.rounds >= rule.min_runs && spent.time >= budget_of(rule, spent);
 }
 
-std::chrono::nanoseconds time_of_rounds(std::uint64_t rounds, std::chrono::duration<double> one) {
+std::chrono::nanoseconds time_of_rounds(std::uint64_t rounds, std::chrono::duration<double> round) {
   constexpr std::chrono::nanoseconds most = std::chrono::nanoseconds::max() / 2;
-  const std::chrono::duration<double, std::nano> all = one * static_cast<double>(rounds);
+  const std::chrono::duration<double, std::nano> all = round * static_cast<double>(rounds);
   return all < most ? std::chrono::duration_cast<std::chrono::nanoseconds>(all) : most;
 }
 
@@ -192,7 +192,7 @@ bool GateWatch::is_decided() const {
 
 void GateWatch::after_round(RoundKind kind, std::size_t rounds, std::size_t planned) {
   if (const auto levels = schedules_.at(kind).look_early(rounds))
-    look(kind, *levels, {schedules_.at(kind).looks(), false, planned}, true);
+    look(kind, *levels, {schedules_.at(kind).looks_taken(), false, planned}, true);
 }
 
 std::optional<std::size_t> GateWatch::next_early(RoundKind kind) const {
@@ -201,7 +201,7 @@ std::optional<std::size_t> GateWatch::next_early(RoundKind kind) const {
 
 void GateWatch::look_as_planned(RoundKind kind, std::size_t rounds, bool last) {
   const gate::Levels levels = schedules_.at(kind).look_as_planned(rounds, last);
-  look(kind, levels, {schedules_.at(kind).looks(), last}, false);
+  look(kind, levels, {schedules_.at(kind).looks_taken(), last}, false);
 }
 
 void GateWatch::look(RoundKind kind, const gate::Levels& levels, const gate::Look& look,
@@ -232,7 +232,7 @@ gate::Findings GateWatch::close() {
     if (!question.verdict) {
       // Not a look of the schedule, so it gives no answer.
       const gate::Schedule& schedule = schedules_.at(question.kind);
-      question.verdict = decide(question, schedule.late(), {schedule.looks() + 1, true});
+      question.verdict = decide(question, schedule.late(), {schedule.looks_taken() + 1, true});
       question.verdict->answer = gate::Answer::Inconclusive;
       question.verdict->decided_by = gate::DecidedBy::Nothing;
     }

@@ -38,7 +38,7 @@ bool is_enough(const StopRule& rule, const Spent& spent);
 
 /// Returns the time of `rounds` rounds that take `one` each, limited to half of what nanoseconds
 /// can hold.
-std::chrono::nanoseconds time_of_rounds(std::uint64_t rounds, std::chrono::duration<double> one);
+std::chrono::nanoseconds time_of_rounds(std::uint64_t rounds, std::chrono::duration<double> round);
 
 /// Estimates the number of rounds left if each takes `round_time`; at least 1 until is_enough().
 std::uint64_t rounds_left(const StopRule& rule, const Spent& spent,

@@ -136,9 +136,9 @@ Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lac
   if (!may_lack)
     if (auto known = check_functions(functions, session.functions); !known) return known;
   session.runs = std::make_shared<WithFunctions>(session, added);
-  for (const AddedMetric& one : added) {
-    Metric metric = session.metrics[one.base];
-    metric.name = one.name;
+  for (const AddedMetric& row : added) {
+    Metric metric = session.metrics[row.base];
+    metric.name = row.name;
     metric.role = Role::Other;
     metric.event.reset();
     session.metrics.push_back(std::move(metric));

@@ -56,9 +56,11 @@ class SessionRuns final : public RunTable {
                run.order,
                run.outlived,
                run.step.layout};
-    for (std::size_t i = 0; i < run.own.size(); ++i) {
+    for (std::size_t i = 0; i < run.own_process_counts.size(); ++i) {
       const std::size_t event = events_.passes.at(run.step.pass).events.at(i);
-      if (run.own[i]) row.own.push_back({events_.events.at(event).name, *run.own[i]});
+      if (run.own_process_counts[i])
+        row.own_process_counts.push_back(
+            {events_.events.at(event).name, *run.own_process_counts[i]});
     }
     return row;
   }
@@ -382,8 +384,8 @@ void Endings::add(const RunRow& run) {
 void Endings::add(const Endings& others) {
   runs += others.runs;
   for (const FailedRuns& other : others.failed) {
-    const auto known = std::ranges::find_if(failed, [&](const FailedRuns& one) {
-      return one.ending == other.ending && one.status == other.status;
+    const auto known = std::ranges::find_if(failed, [&](const FailedRuns& runs) {
+      return runs.ending == other.ending && runs.status == other.status;
     });
     if (known != failed.end())
       known->runs += other.runs;
@@ -394,7 +396,7 @@ void Endings::add(const Endings& others) {
 
 std::size_t Endings::failed_runs() const {
   std::size_t sum = 0;
-  for (const FailedRuns& one : failed) sum += one.runs;
+  for (const FailedRuns& runs : failed) sum += runs.runs;
   return sum;
 }
 

@@ -48,12 +48,12 @@ Clusters clusters_of(std::span<const std::pair<std::uint32_t, Moments>> layouts)
   std::vector<double> means;
   double squares = 0.0;
   double inverse_runs = 0.0;
-  for (const auto& [layout, one] : layouts) {
-    means.push_back(one.mean);
-    all.each.push_back({layout, one.count, one.mean});
-    squares += one.variance.value_or(0.0) * (to_double(one.count) - 1.0);
-    all.run_degrees += to_double(one.count) - 1.0;
-    inverse_runs += 1.0 / to_double(one.count);
+  for (const auto& [layout, runs] : layouts) {
+    means.push_back(runs.mean);
+    all.each.push_back({layout, runs.count, runs.mean});
+    squares += runs.variance.value_or(0.0) * (to_double(runs.count) - 1.0);
+    all.run_degrees += to_double(runs.count) - 1.0;
+    inverse_runs += 1.0 / to_double(runs.count);
   }
   const Moments about = moments(means);
   all.mean = about.mean;

@@ -412,9 +412,9 @@ void add_ticks(std::string_view line, Vitals& vitals) {
 }  // namespace
 
 const Switch* find_switch(std::string_view path) {
-  const auto* const row = std::ranges::find_if(kSwitches, [&](const Switch& one) {
-    if (one.path.empty() || one.path.find('*') == std::string_view::npos) return one.path == path;
-    const auto [before, after] = around_star(one.path);
+  const auto* const row = std::ranges::find_if(kSwitches, [&](const Switch& row) {
+    if (row.path.empty() || row.path.find('*') == std::string_view::npos) return row.path == path;
+    const auto [before, after] = around_star(row.path);
     return path.size() > before.size() + after.size() && path.starts_with(before) &&
            path.ends_with(after) &&
            index_in(path.substr(before.size(), path.size() - before.size() - after.size()));

@@ -21,7 +21,7 @@ RunRecord odd_run() {
   run.usage.block_writes = kMax;
   run.counts = {0, std::nullopt, kMax, 255, 256};
   run.coverage = 0.1;
-  run.own = {std::nullopt, 7};
+  run.own_process_counts = {std::nullopt, 7};
   run.below_overhead = true;
   run.order = 99;
   run.reported = {-1.5, std::nullopt, 1e300};
@@ -37,7 +37,7 @@ void check_same(const RunRecord& run, const RunRecord& as) {
   for (const auto field : kUsageFields) CHECK(run.usage.*field == as.usage.*field);
   CHECK(run.counts == as.counts);
   CHECK(run.coverage == as.coverage);
-  CHECK(run.own == as.own);
+  CHECK(run.own_process_counts == as.own_process_counts);
   CHECK(run.below_overhead == as.below_overhead);
   CHECK(run.order == as.order);
   CHECK(run.reported == as.reported);

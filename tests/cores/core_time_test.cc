@@ -35,7 +35,7 @@ FakePerf::Program on_all_kinds() {
 
 struct Armed {
   std::unique_ptr<engine::CounterEngine> engine;
-  std::unique_ptr<engine::Counting> counting;
+  std::unique_ptr<engine::ArmedPass> counting;
   std::vector<os::CounterRequest> requests;
 
   engine::Counted count(FakePerf& perf, const FakePerf::Program& program) const {

@@ -395,7 +395,7 @@ constexpr std::uint32_t kSuper = 4;
 
 /// All moves that these looks, one after the other, take at least.
 std::uint64_t moves_of(const std::vector<std::uint32_t>& looks) {
-  SeenMoves moves;
+  CoreMoveCounter moves;
   std::uint64_t all = 0;
   for (const std::uint32_t kinds : looks) all += moves.see(kinds);
   return all;

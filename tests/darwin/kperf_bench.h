@@ -151,7 +151,7 @@ struct KperfBench : Launched {
   std::chrono::nanoseconds period = std::chrono::milliseconds(1);  // of sampling
   const os::DarwinCalls* calls = &driver.calls;                    // the engine's calls
   std::unique_ptr<engine::CounterEngine> engine;
-  std::vector<std::unique_ptr<engine::Counting>> armed;
+  std::vector<std::unique_ptr<engine::ArmedPass>> armed;
   EventSet events;
 };
 

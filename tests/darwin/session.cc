@@ -281,9 +281,9 @@ class Play {
                                              : *count == did;
       if (!is_right) wrong(name, *count, did, "");
     }
-    if (is_machine(pass) || is_bound || counted.own.empty()) return;
+    if (is_machine(pass) || is_bound || counted.own_process_counts.empty()) return;
     engine::Counted own = counted;
-    own.counts = counted.own;
+    own.counts = counted.own_process_counts;
     for (const auto& [name, count] : bench_.named(own, pass)) {
       const std::uint64_t did = done(command.truth, name);
       if (count && *count != did) wrong(name, *count, did, " of its own");

@@ -34,7 +34,7 @@ struct Armed {
 
   std::unique_ptr<CounterEngine> engine;
   EventSet set;
-  std::unique_ptr<Counting> counting;
+  std::unique_ptr<ArmedPass> counting;
   std::vector<os::CounterRequest> requests;
 };
 

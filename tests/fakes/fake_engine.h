@@ -37,13 +37,13 @@ class FakeEngine final : public engine::CounterEngine {
     return std::nullopt;
   }
 
-  Result<std::unique_ptr<engine::Counting>> arm(std::size_t pass) override {
+  Result<std::unique_ptr<engine::ArmedPass>> arm(std::size_t pass) override {
     if (pass < first_counting_pass) return engine::count_free({});
-    return std::unique_ptr<engine::Counting>(std::make_unique<OnePass>(*this));
+    return std::unique_ptr<engine::ArmedPass>(std::make_unique<OnePass>(*this));
   }
 
  private:
-  class OnePass final : public engine::Counting {
+  class OnePass final : public engine::ArmedPass {
    public:
     explicit OnePass(const FakeEngine& engine) : engine_(engine) {}
     std::vector<os::CounterRequest> requests() const override { return {os::CounterRequest{}}; }

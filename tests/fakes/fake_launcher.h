@@ -98,7 +98,7 @@ class FakeLauncher final : public os::Launcher {
     const bool is_hook = spec.words.front() == "/bin/sh";
     std::string entry = is_hook ? spec.words.at(2) : spec.words.front();
     if (!launch.value.empty()) entry += "(" + launch.value + ")";
-    if (launch.despite_interrupt) entry += "!";
+    if (launch.ignores_interrupt) entry += "!";
     if (launch.counters != os::kNoCounters) entry += "/" + std::to_string(launch.counters);
     log_.push_back(entry);
     ended.outcome = Exited{0};

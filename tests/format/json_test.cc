@@ -219,7 +219,7 @@ TEST_CASE("the session has the machine, the order and how each gate was decided"
                                 .level = 0.05,
                                 .look = 3,
                                 .decided_by = gate::DecidedBy::Ranks}};
-  results.warnings = {{SequentialRuns{true}}};
+  results.warnings = {{NotInterleaved{true}}};
   results.session.notes = {{NoteKind::NoCounters, "a note"}};
   results.paired = false;
   results.session.complete = false;

@@ -209,11 +209,11 @@ TEST_CASE("runs are read whatever differs between them, in the order run") {
   CHECK(values_of(file->benchmarks.front().recording, "cycles") ==
         std::vector{70.0, 80.0, 1.0, 2.0, 3.0, 4.0});
   CHECK(table.row(3).kind == RoundKind::Counting);
-  CHECK(table.row(3).own.at(0).count == 5);
-  CHECK(table.row(4).own.at(0).count == 6);
+  CHECK(table.row(3).own_process_counts.at(0).count == 5);
+  CHECK(table.row(4).own_process_counts.at(0).count == 6);
   CHECK(table.row(5).kind == RoundKind::Timed);
   CHECK(table.row(5).round == 1);
-  CHECK(table.row(5).own.empty());
+  CHECK(table.row(5).own_process_counts.empty());
 }
 
 TEST_CASE(

@@ -174,7 +174,7 @@ TEST_CASE("counts, passes, kinds of core and runs that were run again are read b
       run.step.pass = 1;
       run.usage.wall_ns *= 2;
       run.counts = {30'000'000 + round, 70'000'001 + c, 0, 20'000'000};
-      run.own = {29'000'000 + round, std::nullopt, std::nullopt, std::nullopt};
+      run.own_process_counts = {29'000'000 + round, std::nullopt, std::nullopt, std::nullopt};
       run.coverage = 0.9 + 0.01 * round;
       it.session.runs.push_back(run);
     }

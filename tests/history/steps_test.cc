@@ -20,8 +20,8 @@ namespace lauka::history {
 namespace {
 
 /// A commit each, with this value and an error of 0.1 %.
-Series series_of_values(const std::vector<double>& values) {
-  Series series{.metric = {.name = "wall_time", .unit = Unit::Seconds}};
+MetricHistory series_of_values(const std::vector<double>& values) {
+  MetricHistory series{.metric = {.name = "wall_time", .unit = Unit::Seconds}};
   series.variant.benchmark = "it";
   int number = 0;
   for (const double value : values) {
@@ -90,7 +90,7 @@ TEST_CASE("sessions of few runs, surer of themselves than they should be, make n
   constexpr int runs = 4;
   std::size_t steps = 0;
   for (int one = 0; one < 40; ++one) {
-    Series series = series_of_values(std::vector<double>(100, 1.0));
+    MetricHistory series = series_of_values(std::vector<double>(100, 1.0));
     for (SeriesPoint& point : series.points) {
       double sum = 0.0;
       double squares = 0.0;
@@ -124,7 +124,7 @@ TEST_CASE("a clear change in a series too short for steps is shown as not judged
 
 TEST_CASE("sessions of one commit are one observation, and none is surer than its runs make it") {
   // 3 runs that happen to agree, at 5 ms, and 40 at 5.506 ms, among sessions of 40 runs.
-  Series series = series_of_values({5.506, 5.5, 5.51, 5.505, 5.0, 5.506});
+  MetricHistory series = series_of_values({5.506, 5.5, 5.51, 5.505, 5.0, 5.506});
   for (SeriesPoint& point : series.points) {
     point.values.runs = 40;
     point.values.stddev = 0.05;
@@ -152,7 +152,7 @@ TEST_CASE("the interval of 3 and 20 runs of a commit holds the truth despite noi
   int locked = 0;
   constexpr int trials = 200;
   for (int trial = 0; trial < trials; ++trial) {
-    Series series = series_of_values(std::vector<double>(12, 1.0));
+    MetricHistory series = series_of_values(std::vector<double>(12, 1.0));
     for (std::size_t i = 0; i < series.points.size(); ++i) {
       MetricRecord& values = series.points[i].values;
       values.runs = i % 2 == 0 ? 3 : 20;
@@ -168,7 +168,7 @@ TEST_CASE("the interval of 3 and 20 runs of a commit holds the truth despite noi
       values.stddev = std::sqrt(squares / static_cast<double>(values.runs - 1));
     }
     const Observation last = make_trend(series, Against::Nothing).commits.back();
-    locked += std::abs(last.value) <= last.reach();
+    locked += std::abs(last.value) <= last.half_width_95();
   }
   CHECK(locked >= 0.88 * trials);
 }
@@ -176,13 +176,13 @@ TEST_CASE("the interval of 3 and 20 runs of a commit holds the truth despite noi
 TEST_CASE("values are medians, which a slow run does not move, and intervals Student's") {
   const auto record =
       read_record(json_of({1, "abc", "CPU", {{"it", {1.0, 1.01, 1.02, 1.03, 9.0}}}})).value();
-  const auto series = make_series(record, {});
+  const auto series = make_histories(record, {});
   REQUIRE(series.size() == 1);
   const Trend trend = make_trend(series.front(), Against::Nothing);
   CHECK(std::exp(trend.commits[0].value) == doctest::Approx(1.02));
   const double error = 1.2533 * 1.4826 * 0.01 / (1.02 * std::sqrt(5.0));
   CHECK(trend.commits[0].error.value_or(0) == doctest::Approx(error));
-  CHECK(trend.commits[0].reach() == doctest::Approx(2.7764 * error).epsilon(1e-4));
+  CHECK(trend.commits[0].half_width_95() == doctest::Approx(2.7764 * error).epsilon(1e-4));
 }
 
 TEST_CASE("a session's interval holds the truth in 94 % and more, once it is not the only one") {
@@ -198,7 +198,7 @@ TEST_CASE("a session's interval holds the truth in 94 % and more, once it is not
     constexpr std::size_t all = 2000;
     std::size_t locked = 0;
     for (std::size_t trial = 0; trial < all / sessions; ++trial) {
-      Series series = series_of_values(std::vector<double>(sessions, 1.0));
+      MetricHistory series = series_of_values(std::vector<double>(sessions, 1.0));
       for (SeriesPoint& point : series.points) {
         std::vector<double> values;
         for (std::size_t run = 0; run < runs; ++run) values.push_back(1.0 + 0.01 * normal(random));
@@ -208,7 +208,7 @@ TEST_CASE("a session's interval holds the truth in 94 % and more, once it is not
         point.values.mad = median_of(values);
       }
       for (const Observation& one : make_trend(series, Against::Nothing).commits)
-        locked += std::abs(one.value) <= one.reach() ? 1U : 0U;
+        locked += std::abs(one.value) <= one.half_width_95() ? 1U : 0U;
     }
     return static_cast<double>(locked) / static_cast<double>(all / sessions * sessions);
   };
@@ -303,7 +303,7 @@ TEST_CASE("what a link says of an anchor it does not say surely: its error makes
   const auto stepped_by = [](double off) {
     Opened opened;
     Loader loader(opened.database);
-    Series series = series_of_values({});
+    MetricHistory series = series_of_values({});
     std::mt19937 random(7);
     std::normal_distribution<double> noise(0.0, 0.001);
     for (int i = 0; i < 60; ++i) {
@@ -340,9 +340,9 @@ TEST_CASE("anchors are linked over others, with the errors of all links") {
 }
 
 TEST_CASE("the sessions of several machines become one change, which says how much they differ") {
-  std::vector<Series> all;
+  std::vector<MetricHistory> all;
   for (const int machine : {1, 2, 3}) {
-    Series series = series_of_values({1.0, 1.0});
+    MetricHistory series = series_of_values({1.0, 1.0});
     series.variant.machine_class = fmt::format("m{}", machine);
     for (SeriesPoint& point : series.points)
       point.values.to_reference = LogRatio{0.02 * machine, 0.002};
@@ -362,7 +362,7 @@ TEST_CASE("the sessions of several machines become one change, which says how mu
 }
 
 TEST_CASE("what is shown of a series fits the terminal, and no name steers it") {
-  Series series = series_of_values({1.0, 1.5});
+  MetricHistory series = series_of_values({1.0, 1.5});
   series.variant.benchmark = "it\x1b[2J";
   series.points[0].commit = "0123456789abcdef0123456789abcdef01234567+dirty";
   const Trend trend = make_trend(series, Against::Nothing);

@@ -115,14 +115,14 @@ TEST_CASE("too few runs name the option that allows more") {
 
 TEST_CASE("a sequential order") {
   const Results results = results_of(2);
-  CHECK(line_of(results, {SequentialRuns{false}}) ==
+  CHECK(line_of(results, {NotInterleaved{false}}) ==
         "lauka: warning: the commands were run one after the other, so deltas include the drift of "
         "the machine; --order random compares runs of the same round\n");
-  CHECK(has(line_of(results, {SequentialRuns{false, true}}), "--setup or --cleanup"));
-  const std::string gated = line_of(results, {SequentialRuns{true}});
+  CHECK(has(line_of(results, {NotInterleaved{false, true}}), "--setup or --cleanup"));
+  const std::string gated = line_of(results, {NotInterleaved{true}});
   CHECK(has(gated, "--confidence"));
   CHECK_FALSE(has(gated, "--setup"));
-  CHECK(line_of(results, {SequentialRuns{true, true}}) ==
+  CHECK(line_of(results, {NotInterleaved{true, true}}) ==
         "lauka: warning: the commands were run one after the other because --setup or --cleanup of "
         "one may undo another's, so deltas include the drift of the machine and gates fail "
         "by chance more often than --confidence says; gates looked only once; use --order random "

@@ -203,7 +203,7 @@ TEST_CASE("runs of a sequential order are compared as independent samples, with 
   CHECK(delta->bounds->high == Approx(0.12060451513134154).epsilon(1e-10));
   const std::vector<Warning> warnings = shown_warnings(results);
   REQUIRE(warnings.size() == 1);
-  CHECK(std::holds_alternative<SequentialRuns>(warnings.front().finding));
+  CHECK(std::holds_alternative<NotInterleaved>(warnings.front().finding));
 }
 
 TEST_CASE("only rounds in which both have a value are compared") {

@@ -31,7 +31,7 @@ std::string kinds(const std::vector<Warning>& warnings) {
     const char* operator()(const UncertainSplit&) const { return "split"; }
     const char* operator()(const BelowShell&) const { return "shell"; }
     const char* operator()(const FewRuns&) const { return "few"; }
-    const char* operator()(const SequentialRuns&) const { return "sequential"; }
+    const char* operator()(const NotInterleaved&) const { return "sequential"; }
     const char* operator()(const AgainstBaseline&) const { return "baseline"; }
     const char* operator()(const ForeignBaseline&) const { return "foreign"; }
     const char* operator()(const OtherCores&) const { return "cores"; }
@@ -340,7 +340,7 @@ TEST_CASE("deltas want five runs, and the reason of fewer is reported") {
     return std::get<FewRuns>(warnings_of(plan, session).front().finding);
   };
   CHECK(reported().runs == 4);
-  CHECK_FALSE(reported().gated);
+  CHECK_FALSE(reported().has_gates);
   CHECK(reported().because == FewBecause::MinRuns);
   plan.setting.stop.max_runs = 4;
   CHECK(reported().because == FewBecause::MaxRuns);
@@ -371,7 +371,7 @@ TEST_CASE("a gate wants ten rounds, unless fewer have decided it") {
   const auto warnings = warnings_of(plan, undecided(9));
   REQUIRE(kinds(warnings) == "few");
   const auto& few = std::get<FewRuns>(warnings.front().finding);
-  CHECK(few.gated);
+  CHECK(few.has_gates);
   CHECK(few.runs == 9);
   plan.gates = fakes::gates_of(plan, {{"wall_time", 50.0}});
   const Session session = undecided(9);
@@ -467,11 +467,11 @@ TEST_CASE("a sequential order is reported once, if there are deltas") {
   plan.setting.order = Order::Sequential;
   auto warnings = warnings_of(plan, session_of(plan, 10));
   REQUIRE(kinds(warnings) == "sequential");
-  CHECK_FALSE(std::get<SequentialRuns>(warnings.front().finding).gated);
+  CHECK_FALSE(std::get<NotInterleaved>(warnings.front().finding).has_gates);
   plan.gates = fakes::gates_of(plan, {{"wall_time", 10.0}});
   warnings = warnings_of(plan, session_of(plan, 10));
   REQUIRE(kinds(warnings) == "sequential");
-  CHECK(std::get<SequentialRuns>(warnings.front().finding).gated);
+  CHECK(std::get<NotInterleaved>(warnings.front().finding).has_gates);
   Plan alone = plan_of_wall_time(1);
   alone.setting.order = Order::Sequential;
   CHECK(kinds(warnings_of(alone, session_of(alone, 10))).empty());
@@ -623,8 +623,8 @@ TEST_CASE("shares that differ by more than five points from the reference's are 
   CHECK(found[0].command == 2U);
   const auto& seen = std::get<OtherCores>(found[0].finding);
   CHECK(seen.metric == "p_share");
-  CHECK(seen.candidate == doctest::Approx(0.4));
-  CHECK(seen.reference == doctest::Approx(0.95));
+  CHECK(seen.candidate_share == doctest::Approx(0.4));
+  CHECK(seen.reference_share == doctest::Approx(0.95));
   REQUIRE(seen.cycles.size() == 2);
   CHECK(seen.cycles[0].event == "cycles (P)");
   CHECK(seen.cycles[0].candidate == 400);

@@ -23,12 +23,12 @@ class SimulatingEngine final : public engine::CounterEngine {
   std::string_view name() const override { return "simulating"; }
   Catalog catalog() const override { return {}; }
   Result<EventSet> select(const EventRequest&) override { return EventSet{}; }
-  Result<std::unique_ptr<engine::Counting>> arm(std::size_t pass) override {
-    return std::unique_ptr<engine::Counting>(std::make_unique<OnePass>(*this, pass >= 1));
+  Result<std::unique_ptr<engine::ArmedPass>> arm(std::size_t pass) override {
+    return std::unique_ptr<engine::ArmedPass>(std::make_unique<OnePass>(*this, pass >= 1));
   }
 
  private:
-  class OnePass final : public engine::Counting {
+  class OnePass final : public engine::ArmedPass {
    public:
     OnePass(SimulatingEngine& engine, bool simulates) : engine_(engine), simulates_(simulates) {}
     std::size_t runs_at_once() const override { return simulates_ ? 1 : 64; }

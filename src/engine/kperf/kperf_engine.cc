@@ -35,7 +35,7 @@ struct CountSource {
       nullptr;  ///< null: from `value`; else from the kernel's accounts
 };
 
-class KperfCounting final : public Counting {
+class KperfCounting final : public ArmedPass {
  public:
   KperfCounting(Strategy& strategy, std::vector<std::uint64_t> words,
                 std::vector<CountSource> places)
@@ -53,8 +53,9 @@ class KperfCounting final : public Counting {
                                        : value_at(place, run.values));
       // The kernel's accounts may or may not include reaped descendants, so the command's part is
       // unknown.
-      if (!run.own.empty())
-        counted.own.push_back(is_free ? std::nullopt : value_at(place, run.own));
+      if (!run.own_process_counts.empty())
+        counted.own_process_counts.push_back(is_free ? std::nullopt
+                                                     : value_at(place, run.own_process_counts));
     }
     counted.missing = std::move(run.missing);
     counted.redo = std::move(run.redo);
@@ -93,7 +94,7 @@ class DatabaseEngine : public CounterEngine {
     return explain_wanted(database_, wanted.names, room_);
   }
 
-  Result<std::unique_ptr<Counting>> arm(std::size_t /*pass*/) override {
+  Result<std::unique_ptr<ArmedPass>> arm(std::size_t /*pass*/) override {
     return Error{"a kpep database cannot count", "leave out --kpep"};
   }
 
@@ -166,12 +167,12 @@ class KperfEngine final : public DatabaseEngine {
     return event_set();
   }
 
-  Result<std::unique_ptr<Counting>> arm(std::size_t pass) override {
+  Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) override {
     if (!strategy_) return Error{"this engine can only answer questions", ""};
     const PlacedPass& placed = selection_.passes.at(pass);
     std::vector<CountSource> places;
     for (const std::size_t event : passes_.at(pass).events) places.push_back(locate(event, placed));
-    return std::unique_ptr<Counting>(std::make_unique<KperfCounting>(
+    return std::unique_ptr<ArmedPass>(std::make_unique<KperfCounting>(
         *strategy_, configuration_words(placed, room().available), std::move(places)));
   }
 
@@ -399,7 +400,7 @@ class TotalsEngine final : public CounterEngine {
     return set;
   }
 
-  Result<std::unique_ptr<Counting>> arm(std::size_t /*pass*/) override {
+  Result<std::unique_ptr<ArmedPass>> arm(std::size_t /*pass*/) override {
     return count_free(sources_,
                       [this, sources = sources_](const os::Ended& ended, Counted& counted) {
                         for (std::size_t i = 0; i < sources.size(); ++i)
@@ -521,18 +522,18 @@ class OfCallingThreads final : public EngineAround {
     std::erase_if(rest.names, [](const std::string& name) { return name.ends_with(kOfWholeRun); });
     EventSet set;
     set.passes.resize(1);
-    for (const AccountedEvent& one : kOfThread)
-      if (rest.names.empty()) add(one, set);
+    for (const AccountedEvent& account : kOfThread)
+      if (rest.names.empty()) add(account, set);
     for (const std::string& name : rest.names) {
-      const auto* const one = std::ranges::find_if(kOfThread, [&](const AccountedEvent& event) {
+      const auto* const account = std::ranges::find_if(kOfThread, [&](const AccountedEvent& event) {
         return same_ignoring_case(name, event.name);
       });
-      if (one == kOfThread.end())
+      if (account == kOfThread.end())
         return Error{fmt::format("{} cannot be counted with --region: macOS gives a thread its "
                                  "cycles and instructions only",
                                  cited(name)),
                      "leave it out, or leave out --region"};
-      add(*one, set);
+      add(*account, set);
     }
     counts_whole_ = wanted.counted_in == CountedIn::RegionAndWhole;
     if (!counts_whole_) return set;
@@ -546,7 +547,7 @@ class OfCallingThreads final : public EngineAround {
     return event < events_.size() ? nullptr : other().accounted(event - events_.size());
   }
 
-  Result<std::unique_ptr<Counting>> arm(std::size_t pass) override {
+  Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) override {
     if (pass > 0) return other().arm(whole_passes_.at(pass - 1));
     std::vector<const AccountedEvent*> all = events_;
     all.insert(all.end(), of_whole_.begin(), of_whole_.end());
@@ -576,8 +577,8 @@ class OfCallingThreads final : public EngineAround {
   }
 
  private:
-  void add(const AccountedEvent& one, EventSet& set) {
-    Event* added = add_accounted(one, one.name, events_, set);
+  void add(const AccountedEvent& account, EventSet& set) {
+    Event* added = add_accounted(account, account.name, events_, set);
     if (added == nullptr) return;
     added->note = "(calling threads)";
     mark_of_region(*added);

@@ -199,7 +199,7 @@ Result<void> add_wanted(Selection& selection, const KpepDatabase& database,
                                             event->name, same->name)});
   }
   std::stable_partition(selection.events.begin(), selection.events.end(),
-                        [](const SelectedEvent& one) { return one.accounted != &kEnergy; });
+                        [](const SelectedEvent& event) { return event.accounted != &kEnergy; });
   return {};
 }
 
@@ -284,10 +284,10 @@ Result<void> divide(Selection& selection, const KpepDatabase& database,
   const auto pairs = together_among(selection, configurable, database, together);
   for (const PlacedPass& placed : divide_into_passes(masks, pairs)) {
     PlacedPass& pass = selection.passes.emplace_back(fixed);
-    for (const PlacedEvent& one : placed) {
-      const std::size_t event = configurable[one.event];
+    for (const PlacedEvent& place : placed) {
+      const std::size_t event = configurable[place.event];
       const std::uint64_t number = selection.events[event].counted.number;
-      pass.push_back({event, one.counter, room.user_only ? number | kUserSpaceOnly : number});
+      pass.push_back({event, place.counter, room.user_only ? number | kUserSpaceOnly : number});
     }
   }
   // Events that the kernel itself counts also need a run.
@@ -445,7 +445,7 @@ EventSet make_event_set(const Selection& selection, bool user_space) {
   }
   for (const PlacedPass& placed : selection.passes) {
     Pass& pass = set.passes.emplace_back();
-    for (const PlacedEvent& one : placed) pass.events.push_back(one.event);
+    for (const PlacedEvent& event : placed) pass.events.push_back(event.event);
     for (std::size_t i = 0; i < selection.events.size(); ++i)
       if (!selection.events[i].is_on_counter()) pass.events.push_back(i);
     std::ranges::sort(pass.events);

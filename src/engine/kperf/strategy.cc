@@ -399,7 +399,7 @@ class ThreadStrategy final : public Strategy {
   RunValues counted(const TraceCounts& counts, const std::optional<os::KernelTotals>& totals) {
     RunValues run;
     run.values = counts.tree;
-    if (counts.threads_tree != counts.threads_command) run.own = counts.command;
+    if (counts.threads_tree != counts.threads_command) run.own_process_counts = counts.command;
     run.coverage = coverage_of(counts.command[kInstructionsValue], totals);
     if (run.coverage && *run.coverage < kMinCoverage)
       run.redo = Redo{RedoReason::Counting, "less than 95% of its instructions were counted", 1};

@@ -130,7 +130,7 @@ class TraceReader {
 struct RunValues {
   std::vector<std::uint64_t> values;
   /// Values of the command's own process; empty if unknown, or if there was no other process.
-  std::vector<std::uint64_t> own{};
+  std::vector<std::uint64_t> own_process_counts{};
   std::optional<Error> missing{};
   std::optional<Redo> redo{};
   std::optional<double> coverage{};

@@ -235,8 +235,8 @@ Layout lay_out(std::span<const Source> sources, std::span<const std::size_t> cho
   Layout layout;
   layout.of_event.resize(chosen.size());
   for (const PlacedCounter& first : placed) {
-    const auto is_same = [&](const PlacedCounter& one) {
-      return one.counter.pmu == first.counter.pmu;
+    const auto is_same = [&](const PlacedCounter& event) {
+      return event.counter.pmu == first.counter.pmu;
     };
     if (&*std::ranges::find_if(placed, is_same) != &first) continue;  // is in an earlier group
     const std::size_t leader = layout.counters.size();
@@ -309,9 +309,9 @@ std::optional<Error> find_counter_holder(std::span<const PmuCounters> now,
                                          std::span<const PmuCounters> before,
                                          const Situation& situation_before) {
   // The watchdog may have been switched on or off meanwhile.
-  const auto taken = [](const Trial& one, const Situation& situation) {
+  const auto taken = [](const Trial& trial, const Situation& situation) {
     const std::size_t excused = situation.watchdog ? 1 : 0;
-    return one.listed - one.running - std::min(one.listed - one.running, excused);
+    return trial.listed - trial.running - std::min(trial.listed - trial.running, excused);
   };
   for (const PmuCounters& pmu : now) {
     const Trial& trial = pmu.trial;

@@ -46,7 +46,7 @@ Error why_region_not_counted() {
 
 /// Counts one pass. A run's counts are the values of its counters, if all of them counted for the
 /// whole run.
-class PerfCounting final : public Counting {
+class PerfCounting final : public ArmedPass {
  public:
   /// `sources`: events of the pass. `parts`: counters (indices into the layout's) whose own counts
   /// follow those of the events. `fastest_clock` as in Judge. `of_region`: counts between
@@ -318,7 +318,7 @@ class PerfEngine final : public CounterEngine {
     return explanation;
   }
 
-  Result<std::unique_ptr<Counting>> arm(std::size_t pass) override {
+  Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) override {
     const bool has_whole = counted_in_ == CountedIn::RegionAndWhole;
     if (pass >= passes_.size() * (has_whole ? 2 : 1))
       return Error{fmt::format("there is no pass {}", pass), ""};
@@ -329,7 +329,7 @@ class PerfEngine final : public CounterEngine {
     for (const std::size_t index : events) sources.push_back(sources_[index]);
     const bool has_parts = of_region || counted_in_ != CountedIn::RegionAndWhole;
     EventIndices parts = has_parts ? list_counters(layout, events) : EventIndices{};
-    return std::unique_ptr<Counting>(std::make_unique<PerfCounting>(
+    return std::unique_ptr<ArmedPass>(std::make_unique<PerfCounting>(
         std::move(layout), std::move(sources), std::move(parts), calls_, prober_.situation(),
         fastest_clock_, uncounted_, of_region));
   }

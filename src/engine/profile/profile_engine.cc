@@ -48,7 +48,7 @@ struct SampledTotals {
 };
 
 /// Samples the runs of one pass, and receives their records.
-class Sampling final : public Counting, public os::SampleListener {
+class Sampling final : public ArmedPass, public os::SampleListener {
  public:
   Sampling(const os::PerfEventAttr& attributes, std::shared_ptr<SampledTotals> seen)
       : attributes_(attributes), seen_(std::move(seen)) {
@@ -128,9 +128,9 @@ class WithProfile final : public EngineAround {
     return event == event_ ? nullptr : other().accounted(event);
   }
 
-  Result<std::unique_ptr<Counting>> arm(std::size_t pass) override {
+  Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) override {
     if (pass == pass_)
-      return std::unique_ptr<Counting>(std::make_unique<Sampling>(attributes_, seen_));
+      return std::unique_ptr<ArmedPass>(std::make_unique<Sampling>(attributes_, seen_));
     if (has_own_timed_pass_ && pass == 0) return count_free({});
     return other().arm(pass - (has_own_timed_pass_ ? 1 : 0) - (pass > pass_ ? 1 : 0));
   }

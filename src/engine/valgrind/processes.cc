@@ -48,10 +48,10 @@ std::optional<std::uint64_t> value_of(const Totals& totals, const SimulatedEvent
 
 Processes::Processes(Tool tool, std::span<const WantedEvent> wanted)
     : tool_(tool), wanted_(wanted) {
-  for (const WantedEvent& one : wanted) {
-    const auto found = std::ranges::find(events_, one.event);
+  for (const WantedEvent& count : wanted) {
+    const auto found = std::ranges::find(events_, count.event);
     event_of_.push_back(static_cast<std::size_t>(found - events_.begin()));
-    if (found == events_.end()) events_.push_back(one.event);
+    if (found == events_.end()) events_.push_back(count.event);
   }
 }
 
@@ -201,7 +201,7 @@ void Processes::enter_sum(std::size_t event, Counted& counted) const {
 /// the event's sum is.
 void Processes::enter_wanted_functions(Counted& counted) const {
   std::vector<std::string> names;
-  for (const WantedEvent& one : wanted_) names.push_back(one.function);
+  for (const WantedEvent& wanted : wanted_) names.push_back(wanted.function);
   const WantedFunctions wanted(names);
   for (const auto& [name, counts] : functions_)
     for (const std::size_t i : wanted.find(name))

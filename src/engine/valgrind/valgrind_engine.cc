@@ -114,7 +114,7 @@ Pieces pieces_of_file(os::Descriptor file) {
   };
 }
 
-class Simulating final : public Counting {
+class Simulating final : public ArmedPass {
  public:
   Simulating(std::string valgrind, Tool tool, std::vector<WantedEvent> wanted,
              os::PrivateFolder folder)
@@ -186,12 +186,12 @@ class ValgrindEngine final : public CounterEngine {
     return set;
   }
 
-  Result<std::unique_ptr<Counting>> arm(std::size_t pass) override {
+  Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) override {
     if (pass == 0) return count_free(accounted_);
     auto folder = os::PrivateFolder::create(user_);
     if (!folder) return folder.error();
     const Tool tool = tool_of_pass_.at(pass - 1);
-    return std::unique_ptr<Counting>(
+    return std::unique_ptr<ArmedPass>(
         std::make_unique<Simulating>(valgrind_, tool, wanted_of(tool), *std::move(folder)));
   }
 
@@ -202,8 +202,8 @@ class ValgrindEngine final : public CounterEngine {
 
   std::vector<WantedEvent> wanted_of(Tool tool) const {
     std::vector<WantedEvent> wanted;
-    for (const WantedEvent& one : wanted_)
-      if (one.event != nullptr && one.event->tool == tool) wanted.push_back(one);
+    for (const WantedEvent& count : wanted_)
+      if (count.event != nullptr && count.event->tool == tool) wanted.push_back(count);
     return wanted;
   }
 
@@ -286,7 +286,7 @@ std::vector<std::string> valgrind_words(const std::string& valgrind, const std::
                                         const std::vector<std::string>& words) {
   const auto needs = [&](Model model) {
     return std::ranges::any_of(
-        wanted, [model](const WantedEvent& one) { return one.event->model == model; });
+        wanted, [model](const WantedEvent& wanted) { return wanted.event->model == model; });
   };
   const ToolRow& tool = row_of(wanted.front().event->tool);
   // The user's ~/.valgrindrc and VALGRIND_OPTS are not meant for these runs.

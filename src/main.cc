@@ -7,7 +7,7 @@
 namespace lauka {
 namespace {
 
-/// True if a command may run: an option without a command asks something, or is refused.
+/// True if a command may run. An option without a command only asks something, or is refused.
 bool may_run_something(int argc, const char* const* argv) {
   return argc != 2 || *argv[1] != '-';
 }
@@ -16,7 +16,7 @@ int run(int argc, const char* const* argv) {
   std::unique_ptr<os::Launcher> launcher;
   if (may_run_something(argc, argv)) {  // first, while this process is small
     auto started = os::start_launcher(restore_after_lauka);
-    if (started) launcher = *std::move(started);  // else it is refused if it is needed
+    if (started) launcher = *std::move(started);  // an error matters only if the launcher is needed
   }
   auto options = cli::parse(argc, argv);
   if (!options) return refuse(options.error(), ExitStatus::Usage);

@@ -37,8 +37,8 @@ report::Style choose_style(const OutputOptions& options) {
           options.presentation.marks == MarksChoice::Text};
 }
 
-/// True if the lack of counters must be shown: if counts are requested, and otherwise at the first
-/// time on a terminal, which this call notes.
+/// True if the lack of counters must be reported: if the user requested counts, and otherwise once
+/// on a terminal, which this call records.
 bool must_show_lack_of_counters(const Options& options) {
   return !options.counting.events.empty() || options.counting.engine != EngineChoice::Auto ||
          options.output.verbosity == Verbosity::Verbose ||
@@ -46,8 +46,8 @@ bool must_show_lack_of_counters(const Options& options) {
           os::is_first_time("no-counters"));
 }
 
-/// Shows the tables, with notes before and warnings after them on standard error; an error if it
-/// cannot write.
+/// Shows the tables, after notes and before warnings on standard error. Returns an error if writing
+/// fails.
 Result<void> show_tables(const Options& options, const Report& report) {
   const bool quiet = options.output.verbosity == Verbosity::Quiet;
   const report::Style style = choose_style(options.output);
@@ -70,7 +70,7 @@ Result<void> show_tables(const Options& options, const Report& report) {
   return shown ? closed : shown;
 }
 
-/// Shows and exports; returns `status`, or a failure's.
+/// Shows and exports the results. Returns `status`, or the status of a failure.
 int put_out(Call& call, const Report& report, int status, bool keeps_status, bool& is_exported) {
   const auto say_why = [&](const Error& error) {
     const int failed = refuse(error, ExitStatus::Failed);
@@ -88,8 +88,8 @@ int put_out(Call& call, const Report& report, int status, bool keeps_status, boo
   return status;
 }
 
-/// Returns the findings of a saved session, if they still hold: a single session, compared with the
-/// same reference, with the same confidence.
+/// Returns the findings of a saved session if they still hold: it is a single session, compared
+/// with the same reference, with the same confidence.
 gate::Findings findings_of_saved(const Benchmark& benchmark, const Recording& joined) {
   if (!benchmark.options.gates.conditions.empty())
     return judge(joined, benchmark.plan.gates, benchmark.plan.gates_of_job);
@@ -101,9 +101,9 @@ gate::Findings findings_of_saved(const Benchmark& benchmark, const Recording& jo
                  : gate::Findings{};
 }
 
-/// Returns where and when the numbers were taken of a session that has just ended.
+/// Returns the circumstances of a session that has just ended.
 Circumstances make_circumstances(const Call& call) {
-  // Describing the machine takes a look at some files, its class at many.
+  // Describing the machine reads some files; its class needs many.
   const bool is_needed = needs_machine(call);
   const bool is_described = describes_session(call.options.output);
   Machine machine = is_described ? os::this_machine_whole()
@@ -121,7 +121,7 @@ Circumstances make_circumstances(const Call& call) {
           call.throttling};
 }
 
-/// Returns the mean wall time of a command's timed runs, in seconds, and their number.
+/// Returns the mean wall time in seconds of a command's timed runs, and their number.
 std::pair<double, std::size_t> mean_wall_time(const Recording& session, std::size_t wall_time,
                                               std::size_t command) {
   double sum = 0.0;
@@ -135,8 +135,8 @@ std::pair<double, std::size_t> mean_wall_time(const Recording& session, std::siz
   return {runs > 0 ? sum / static_cast<double>(runs) : 0.0, runs};
 }
 
-/// Measures how much of runs under 1 ms is the start of their processes. This takes some 10 ms, so
-/// sessions that were not ten times as long go without.
+/// Measures how much of runs under 1 ms is the start of their processes. This takes about 10 ms, so
+/// sessions that took less than ten times as long do without.
 std::optional<double> measure_start_of_process(const Call& call, const Recording& session) {
   constexpr double long_enough = 0.1;  // seconds
   const Benchmark& benchmark = call.benchmarks.front();
@@ -157,13 +157,14 @@ std::optional<double> measure_start_of_process(const Call& call, const Recording
                   : std::nullopt;
 }
 
-/// Returns the values that a benchmark's runs reported without being asked.
+/// Returns the metrics that a benchmark's runs reported without an announcement.
 Discovered discovered_in(Benchmark& benchmark) {
   return {std::move(benchmark.measured.discovered),
           benchmark.options.counting.metrics != MetricSelection::Listed};
 }
 
-/// Makes the report: gates settled, analysed, geometric means. Takes the runs out of `call`.
+/// Makes the report: settles gates, analyses, and computes geometric means. Moves the runs out of
+/// `call`.
 Report make_report(Call& call) {
   const Circumstances now = call.is_saved() ? Circumstances{} : make_circumstances(call);
   const Timers timers{os::MonotonicClock().resolution(), os::scheduler_tick()};
@@ -183,8 +184,8 @@ Report make_report(Call& call) {
   }
   Recording& first = all.front().session;
   first.process_start = measure_start_of_process(call, first);
-  if (call.launcher) call.launcher->dismiss();  // takes 80 us: during the analysis
-  // A saved session's own gates were settled when it was measured.
+  if (call.launcher) call.launcher->dismiss();  // takes 80 us, during the analysis
+  // The gates of a saved session were settled when it was measured.
   if (call.is_suite() && call.benchmarks.front().plan.gates_of_job > 0) {
     std::vector<gate::Findings*> findings(all.size());
     std::ranges::transform(all, findings.begin(),
@@ -195,8 +196,8 @@ Report make_report(Call& call) {
   return make_report(std::move(all), call.risk);
 }
 
-/// Returns the exit status: of the first signal that ended a benchmark, else of a failure (also of
-/// each run of a gated command), else of the gates.
+/// Returns the exit status: of the first signal that ended a benchmark; else of a failure (such as
+/// a gated command that failed in every run); else of the gates.
 int status_of(const Call& call, const Report& report) {
   int status = exit_status_of(report.verdicts(), call.options.gates.fail_if_inconclusive);
   if (has_failed_throughout(report)) status = static_cast<int>(ExitStatus::Failed);
@@ -208,7 +209,7 @@ int status_of(const Call& call, const Report& report) {
   return status;
 }
 
-/// Prints why benchmarks ended early. An interruption ends all of them, so it is printed once.
+/// Reports why benchmarks ended early. An interruption ends all of them, so it is reported once.
 void say_endings(const Call& call, const Report& report) {
   const bool has_run = std::ranges::any_of(
       report.benchmarks, [](const Results& results) { return results.session.runs->size() > 0; });
@@ -238,7 +239,7 @@ bool ignores_input(const Call& call) {
   return !call.is_saved() && !has_own && os::has_waiting_input();
 }
 
-/// Tells the user of a suite how an interrupted session continues.
+/// Tells the user how to continue an interrupted suite.
 void say_how_to_resume(const Call& call) {
   const bool is_interrupted = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
     const auto& end = benchmark.measured.session.cut_short;

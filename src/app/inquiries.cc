@@ -21,7 +21,8 @@ int status_of(const Result<void>& said) {
   return said ? static_cast<int>(ExitStatus::Done) : refuse(said.error(), ExitStatus::Failed);
 }
 
-/// Chooses the engine of the only benchmark; it claims nothing of the system.
+/// Chooses the engine of the only benchmark, without claiming anything from the system. Returns an
+/// exit status on failure.
 std::optional<int> find_engine(Call& call) {
   Benchmark& benchmark = call.benchmarks.front();
   if (const auto status = ended(decide_cores(benchmark))) return status;
@@ -37,7 +38,7 @@ int list_events(Call& call) {
                                    os::terminal_width(Stream::Output, 0)));
 }
 
-/// Tries to select the events of each metric; nothing is counted.
+/// Lists metrics, after trying to select the events of each. Counts nothing.
 int list_metrics(Call& call) {
   if (const auto status = find_engine(call)) return *status;
   Benchmark& benchmark = call.benchmarks.front();
@@ -109,8 +110,8 @@ int show_threads(Call& call) {
                                                                      : status;
 }
 
-/// Checks this machine, shows the findings and exports them. Counters are taken as if to count, and
-/// given back.
+/// Checks this machine; shows and exports the findings. Takes the counters as if to count, and
+/// returns them.
 int check_machine(Call& call) {
   if (const auto status = ended(start_launcher(call), ExitStatus::Failed)) return *status;
   if (const auto status = ended(find_user(call))) return *status;
@@ -118,7 +119,7 @@ int check_machine(Call& call) {
   const Options& options = call.options;
   os::watch_for_interrupts();
   std::unique_ptr<os::ExportFile> file;
-  if (!options.output.exports.empty()) {  // only JSON: the others are refused
+  if (!options.output.exports.empty()) {  // only JSON: other exports are refused
     const os::ActAs owner(call.user);
     if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
     auto opened = os::ExportFile::open(options.output.exports.front().file);
@@ -127,7 +128,8 @@ int check_machine(Call& call) {
   }
   engine::OnMacos macos;
   macos.launcher = call.launcher.get();
-  // First, as they reset leftovers of a killed run, and as root, if lauka is: so they would count.
+  // First, because engines reset what a killed run left behind; and with root's rights if lauka has
+  // them, as for counting.
   const auto engines = engine::try_engines(options.counting.user_only, os::linux_calls(), macos);
   MachineFacts facts = os::machine_facts();
   const auto files = os::open_setting_files();

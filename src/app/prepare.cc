@@ -43,7 +43,8 @@ Result<void> open_database(const Call& call, Benchmark& benchmark) {
   return {};
 }
 
-/// Returns a note if they are unavailable and not asked for by name; else "".
+/// Opens control groups for runs. Returns a note if they are unavailable and were not requested by
+/// name; else an empty text.
 Result<std::string> open_groups(Call& call, Benchmark& benchmark) {
   const Asked asked = asks_for_tree_peak(benchmark.options);
   if (asked == Asked::No) return std::string();
@@ -84,7 +85,7 @@ Result<void> plan_measured(Call& call, Benchmark& benchmark) {
   return {};
 }
 
-/// Reads the sessions of a file: one, or a suite's benchmarks.
+/// Reads the sessions in a file: a single session, or a suite's benchmarks.
 Result<ReadFile> read_saved_file(const Call& call, const std::string& file, std::string_view what) {
   constexpr std::size_t most_bytes = std::size_t{1} << 30U;
   const auto text = read_text(call, file, what, most_bytes);
@@ -95,7 +96,7 @@ Result<ReadFile> read_saved_file(const Call& call, const std::string& file, std:
   return read;
 }
 
-/// Adds a session that was read to its benchmark.
+/// Adds a session from a file to its benchmark.
 void enter_saved(ReadSession session, Call& call) {
   const std::string& name = session.benchmark;
   auto benchmark = std::ranges::find(call.benchmarks, name, &Benchmark::name);
@@ -149,8 +150,8 @@ Result<void> plan_saved(const Call& call, Benchmark& benchmark) {
   return {};
 }
 
-/// Takes the benchmark's references from `file`: from the suite's benchmark of its name, or a
-/// session.
+/// Takes the benchmark's references from `file`: from the benchmark with the same name if it is of
+/// a suite, else from its only session.
 Result<void> use_file(const std::string& file, const ReadFile& read, Benchmark& benchmark) {
   const auto found = std::ranges::find_if(read.benchmarks, [&](const ReadSession& there) {
     return there.benchmark.empty() || there.benchmark == benchmark.name;
@@ -168,8 +169,8 @@ Result<void> use_file(const std::string& file, const ReadFile& read, Benchmark& 
   return use_baseline(benchmark.plan, file, std::move(session));
 }
 
-/// Notes which benchmarks of a suite's baseline the suite has no longer; a part of it lacks others
-/// on purpose.
+/// Adds a note about benchmarks of a suite's baseline that the suite no longer has. A selection of
+/// benchmarks lacks others on purpose.
 void note_gone(const std::string& file, const ReadFile& read, Call& call) {
   if (!call.is_suite() || call.options.suite.only || call.options.suite.shard) return;
   std::vector<std::string> gone;
@@ -185,7 +186,7 @@ void note_gone(const std::string& file, const ReadFile& read, Call& call) {
                                         cited(file), listed(gone))});
 }
 
-/// Adds the baselines. Each file is read once: it may be a pipe.
+/// Adds the baselines. Reads each file once, because it may be a pipe.
 Result<void> add_baselines(Call& call) {
   std::map<std::string, ReadFile> files;
   for (Benchmark& benchmark : call.benchmarks) {
@@ -203,15 +204,15 @@ Result<void> add_baselines(Call& call) {
   return {};
 }
 
-/// Has the gates of all benchmarks share one rate of false fails.
+/// Makes the gates of all benchmarks share one rate of false fails.
 void share_gates(Call& call) {
   std::size_t decisions = 0;
   for (const Benchmark& benchmark : call.benchmarks) decisions += count_decisions(benchmark.plan);
   for (Benchmark& benchmark : call.benchmarks) benchmark.plan.gates_of_job = decisions;
 }
 
-/// Refuses a file of --expect-output, --input or --output that could not be opened, and a folder
-/// that the command could not enter.
+/// Refuses a file of --expect-output, --input or --output that cannot be opened, and a folder that
+/// the command cannot enter.
 Result<void> check_files(const Command& command) {
   if (command.expected && command.expected->kind == ExpectedOutput::Kind::File) {
     const std::string& path = command.expected->text;
@@ -225,7 +226,7 @@ Result<void> check_files(const Command& command) {
   return os::check_output(command.output.path);
 }
 
-/// Files and folders of layouts are left out if a build may make them.
+/// Checks the files of all commands, except files and folders of layouts if a build may make them.
 Result<void> check_files(const Plan& plan) {
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
     for (std::uint32_t layout = 0; layout < plan.setting.layouts; ++layout) {
@@ -239,8 +240,8 @@ Result<void> check_files(const Plan& plan) {
   return {};
 }
 
-/// Opens the files with the rights of the user who runs the commands: the files then belong to that
-/// user, and no link leads root to where the user could not write.
+/// Opens the exports with the rights of the user who runs the commands, so that the files belong to
+/// that user, and no link leads root to where the user could not write.
 Result<void> open_exports(Call& call) {
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return Error{owner.error(), kKeepRoot};
@@ -270,8 +271,8 @@ Result<void> open_exports(Call& call) {
   return {};
 }
 
-/// Returns the folder in which git may find a repository, without starting it; "" if the user names
-/// one, nullopt if there is none.
+/// Returns the folder in which git may find a repository, without starting git; "" if the user
+/// names a repository; nullopt if there is none.
 std::optional<std::string> find_repository() {
   if (os::variable("GIT_DIR")) return "";
   std::error_code error;
@@ -288,7 +289,8 @@ std::optional<std::string> find_repository() {
   return folder.string();
 }
 
-/// Asks git about the folder, without side effects: it writes no index and starts no monitor.
+/// Starts git on a question about the folder, without side effects: git writes no index and starts
+/// no monitor.
 std::unique_ptr<os::ProgramAside> ask_git(const Call& call, const std::vector<std::string>& words) {
   constexpr auto most = std::chrono::seconds(5);
   os::ProgramSpec git{.words = {"git", "--no-optional-locks", "-c", "core.fsmonitor=false"}};
@@ -299,7 +301,8 @@ std::unique_ptr<os::ProgramAside> ask_git(const Call& call, const std::vector<st
   return aside;
 }
 
-/// Has git say commit and branch, which is quick: before the runs, as these may change them.
+/// Asks git for commit and branch. This is quick, and is done before the runs, because they may
+/// change both.
 void ask_for_head(Call& call) {
   call.labels = with_given(call.options.output.labels, {});
   if (!call.options.output.asks_git || !describes_session(call.options.output)) return;
@@ -334,7 +337,7 @@ Result<void> start_launcher(Call& call) {
 Result<void> decide_cores(Benchmark& benchmark) {
   const Options& options = benchmark.options;
   cores::CoreRequest wanted;
-  // A question that runs nothing does not need these, so it does not refuse them.
+  // A question that runs nothing does not need these, so it accepts any.
   if (!options.inquiry || options.inquiry->kind == InquiryKind::Threads)
     wanted = {options.counting.core_kinds, options.counting.cores, options.counting.min_p_share,
               options.counting.runs == CountingChoice::Apart};
@@ -354,7 +357,7 @@ Result<void> find_user(Call& call) {
 Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
   const Options& options = benchmark.options;
   if (options.counting.kpep) return open_database(call, benchmark);
-  os::watch_for_interrupts();  // before counters are taken, which must be given back
+  os::watch_for_interrupts();  // before counters are taken, which must be returned
   engine::OnMacos macos;
   macos.launcher = options.inquiry ? nullptr : call.launcher.get();
   macos.strategy = options.counting.strategy;

@@ -23,16 +23,16 @@ namespace lauka {
 
 namespace {
 
-constexpr std::size_t kMaxBytes = std::size_t{4} << 20U;  // of a suite's file
+constexpr std::size_t kMaxBytes = std::size_t{4} << 20U;  // largest file of a suite
 
-/// Returns a benchmark's own seed, so that orders differ.
+/// Returns a seed for a benchmark, so that benchmarks have different orders.
 std::uint64_t derive_seed(std::uint64_t session, const std::string& benchmark) {
   Sha256 hash;
   hash.add(benchmark);
   return session ^ parse_hex(hash.digest().substr(0, 12)).value_or(0);
 }
 
-/// Opens the files of LAUKA_METRICS, to which all benchmarks write; null if they cannot be made and
+/// Opens the files of LAUKA_METRICS, to which all benchmarks write. Null if they cannot be made and
 /// no metric was announced.
 Result<std::unique_ptr<os::MetricFiles>> open_metric_files(const Call& call) {
   auto files = os::open_metric_files(call.user);
@@ -43,7 +43,7 @@ Result<std::unique_ptr<os::MetricFiles>> open_metric_files(const Call& call) {
   return std::unique_ptr<os::MetricFiles>();
 }
 
-/// Prints likely slips on standard error.
+/// Prints hints about probable mistakes on standard error.
 void say_hints(const Call& call) {
   std::vector<std::string> hints;
   for (const Benchmark& benchmark : call.benchmarks)
@@ -52,7 +52,7 @@ void say_hints(const Call& call) {
   say_notes(call.options.output, hints);
 }
 
-/// Says at once what the user must know before the runs, without marks in the drawing.
+/// Reports at once what the user must know before the runs, without disturbing the progress line.
 class Announcer final : public Observer {
  public:
   Announcer(const OutputOptions& options, std::unique_ptr<Observer> drawing)
@@ -78,10 +78,10 @@ bool has_layouts(const Call& call) {
   });
 }
 
-/// Returns the progress bar, or an observer that ignores everything.
+/// Returns the progress line, or an observer that ignores everything.
 std::unique_ptr<Observer> choose_drawing(const Call& call) {
   const Options& options = call.options;
-  // The commands' output on the same terminal would leave pieces of the bar there.
+  // Commands that write to the same terminal would leave pieces of the progress line there.
   const bool is_shared = std::ranges::any_of(call.benchmarks, [](const Benchmark& benchmark) {
     return std::ranges::any_of(benchmark.plan.commands, [](const Command& command) {
       return command.output.kind == OutputKind::Inherit;
@@ -100,7 +100,8 @@ std::unique_ptr<Observer> choose_drawing(const Call& call) {
 
 constexpr std::size_t kMaxOfLog = std::size_t{1} << 30U;
 
-/// Returns the file that keeps a session's rounds; nullopt if no JSON is written to a regular file.
+/// Returns the path of the log for a session's rounds; nullopt if no JSON is exported to a regular
+/// file.
 std::optional<std::string> log_path(const OutputOptions& options) {
   for (const ExportTarget& target : options.exports)
     if (target.kind == ExportKind::Json && !os::is_standard_output(target.file) &&
@@ -110,7 +111,8 @@ std::optional<std::string> log_path(const OutputOptions& options) {
   return std::nullopt;
 }
 
-/// Returns the first line of a log; nullopt if a killed or full-disk session did not get so far.
+/// Reads the first line of a log; nullopt if a session that was killed, or had no disk space, did
+/// not write it.
 Result<std::optional<KeptHead>> head_of_log(const std::string& text, const std::string& file,
                                             Seals& seals) {
   const std::size_t end = text.find('\n');
@@ -125,7 +127,7 @@ Result<std::optional<KeptHead>> head_of_log(const std::string& text, const std::
 
 using MadeOf = std::vector<std::pair<std::string, std::string>>;
 
-/// Adds the options that would make other rounds, as typed, with their values.
+/// Adds the typed options that affect rounds, with their values.
 void add_typed(const Call& call, MadeOf& all) {
   for (const TypedOption& typed : call.options.typed) {
     const cli::OptionInfo* option = cli::option_of_key(typed.key);
@@ -143,7 +145,7 @@ void add_typed(const Call& call, MadeOf& all) {
   }
 }
 
-/// Adds the programs as they are now; a setup's programs do not exist yet.
+/// Adds the programs as they are now; programs that a setup makes do not exist yet.
 void add_programs(const std::vector<BenchmarkRun>& runs, const RunContext& context, MadeOf& all) {
   for (const BenchmarkRun& run : runs) {
     std::vector<Fingerprint> programs;
@@ -156,8 +158,8 @@ void add_programs(const std::vector<BenchmarkRun>& runs, const RunContext& conte
   }
 }
 
-/// Returns everything that would make other rounds of it: the file, the options except those for
-/// display and exports, the machine's abilities, and the programs.
+/// Returns everything on which a suite's rounds depend: the file, options except those for display
+/// and exports, the machine's abilities, and the programs.
 MadeOf describe_origin(const Call& call, const std::vector<BenchmarkRun>& runs,
                        const RunContext& context) {
   MadeOf all = {{"lauka", std::string(cli::version())}};
@@ -172,7 +174,7 @@ MadeOf describe_origin(const Call& call, const std::vector<BenchmarkRun>& runs,
       hash.add(word);
     };
     for (const Metric& metric : benchmark.plan.metrics) add(metric.name);
-    // Kept counts have no names, only places in their pass.
+    // Kept counts have no names, only positions in their pass.
     for (const Pass& pass : benchmark.plan.setting.events.passes) {
       add(fmt::format("pass {}", static_cast<int>(pass.kind)));
       for (const std::size_t event : pass.events)
@@ -206,8 +208,8 @@ std::optional<std::string> difference(const MadeOf& then, const MadeOf& now) {
   return std::nullopt;
 }
 
-/// Reads the lines after the head; returns how many bytes are whole lines, as the last one may have
-/// been under way.
+/// Reads the lines after the head. Returns the number of bytes in complete lines; the last line may
+/// be incomplete.
 Result<std::size_t> read_rounds(const std::string& text, const std::string& file, Call& call) {
   RoundLog& log = *call.log;
   std::size_t number = 1;
@@ -231,7 +233,7 @@ Result<std::size_t> read_rounds(const std::string& text, const std::string& file
   return end;
 }
 
-/// Continues a log; returns the number of its bytes to keep, 0 if it is empty.
+/// Continues a log. Returns the number of bytes to keep; 0 if it is empty.
 Result<std::size_t> take_up(const std::string& text, const MadeOf& all, Call& call) {
   const std::string& file = call.log->file;
   auto found = head_of_log(text, file, call.log->seals);
@@ -269,7 +271,7 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const MadeOf& all, 
   return {};
 }
 
-/// Takes the seed of the log for --resume: it decides the order of the rounds.
+/// Takes the seed from the log for --resume, because it decides the order of rounds.
 Result<void> take_seed(Call& call) {
   if (!call.options.suite.resumes) return {};
   const auto file = log_path(call.options.output);
@@ -287,7 +289,7 @@ Result<void> take_seed(Call& call) {
   return {};
 }
 
-/// Opens the log of a suite, and has `runs` take their finished rounds from it and add others.
+/// Opens the log of a suite. Makes `runs` take their finished rounds from it and add new rounds.
 Result<void> keep_rounds(Call& call, std::vector<BenchmarkRun>& runs, const RunContext& context) {
   const auto file = call.is_suite() ? log_path(call.options.output) : std::nullopt;
   if (!file) return {};
@@ -373,7 +375,7 @@ std::optional<int> measure(Call& call) {
   std::vector<Throttling> throttling;
   if (linux_system != nullptr) {
     if (needs_machine(call)) call.allowance = os::read_allowance(*linux_system);
-    // To find the groups takes 50 us, which nobody waits for who sees no warnings.
+    // Finding the groups takes 50 us, which is wasted if no warnings are shown.
     if (call.options.output.verbosity != Verbosity::Quiet || describes_session(call.options.output))
       throttling = os::read_throttling(*linux_system);
   }
@@ -393,7 +395,7 @@ void end_log(Call& call, bool is_exported) {
   const bool is_whole = std::ranges::none_of(call.benchmarks, [](const Benchmark& benchmark) {
     return benchmark.measured.session.cut_short.has_value();
   });
-  // An export that failed has left its room.
+  // An export that failed has freed its space.
   const bool is_kept = lines.flush();
   const os::ActAs owner(call.user);
   if (is_whole && is_exported) {

@@ -19,7 +19,7 @@ namespace lauka {
 
 namespace {
 
-/// Opens the machine's settings once; null if this is not Linux.
+/// Opens the machine's settings, once; null if this is not Linux.
 os::SettingFiles* open_settings(Call& call) {
   if (!call.settings) call.settings = os::open_setting_files();
   return call.settings.get();
@@ -42,7 +42,7 @@ std::vector<std::string> restored_lines(const tune::Restored& restored) {
   return lines;
 }
 
-/// Prints what is done without root, and what sudo would add.
+/// Prints what --tune does without root, and what sudo would add.
 void say_without_root(Call& call) {
   std::vector<std::string> more;
   for (const tune::Found& setting :

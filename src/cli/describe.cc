@@ -14,7 +14,7 @@ namespace lauka::cli {
 
 namespace {
 
-// Help
+// --help
 
 constexpr std::size_t kWidth = 80;
 constexpr std::size_t kTextColumn = 29;
@@ -29,14 +29,14 @@ OptionDescription described(const OptionInfo& option) {
           .words = value_words(option.value)};
 }
 
-/// Returns "  -r, --runs N", "      --seed N", "  -S".
+/// Returns the option with its letter: "  -r, --runs N", "      --seed N", "  -S".
 std::string usage_with_letter(const OptionDescription& option) {
   const std::string usage = write_usage(option.spelling(), option.value, option.value_is_optional);
   if (option.name.empty()) return "  " + usage;
   return option.letter.empty() ? "      " + usage : fmt::format("  -{}, {}", option.letter, usage);
 }
 
-/// Wraps `text` in lines that leave the last column empty.
+/// Wraps `text` into lines that leave the last column empty.
 std::string paragraph(std::string_view text) {
   return fmt::format("{}\n", fmt::join(wrapped(text, kWidth - 1), "\n"));
 }
@@ -55,7 +55,7 @@ void append_option(std::string& out, const OptionDescription& option) {
 
 // The manual page
 
-/// Escapes a line: roff interprets a dot or a quote at its beginning, and these characters
+/// Escapes a line for roff, which interprets a dot or quote at its beginning, and these characters
 /// anywhere.
 std::string for_roff(std::string_view text) {
   static constexpr std::string_view kCharacters = "\\-'\"^~`";
@@ -103,7 +103,7 @@ std::string man_options(const CommandDescription& command) {
   return out;
 }
 
-/// Returns "lauka [options] [--] COMMAND [COMMAND ...]", with the words of a usage slanted.
+/// Returns "lauka [options] [--] COMMAND [COMMAND ...]" in roff, with placeholders in italics.
 std::string man_synopsis(const ProgramDescription& program, const CommandDescription& command) {
   std::string out = bold(program.name);
   if (!command.name.empty()) out += " " + bold(command.name);
@@ -136,7 +136,7 @@ std::string man_meanings(std::string_view title, const std::vector<Meaning>& mea
 
 // Completions
 
-/// Puts a backslash before each of the characters `special`.
+/// Puts a backslash before each character that is one of `special`.
 std::string backslashed(std::string_view text, std::string_view special) {
   std::string out;
   for (const char c : text) {
@@ -160,7 +160,7 @@ void for_each_option(const CommandDescription& command, const Take& visit) {
     for (const OptionDescription& option : group.options) visit(option);
 }
 
-/// Returns "-r --runs -m --min-runs".
+/// Returns the spellings of all options of a command: "-r --runs -m --min-runs".
 std::string join_spellings(const CommandDescription& command) {
   std::string all;
   for_each_option(command, [&](const OptionDescription& option) {
@@ -190,7 +190,8 @@ std::string named(const ProgramDescription& program, std::string_view text) {
   return out;
 }
 
-/// Returns the command that completes one word of a value; ":" if nothing can.
+/// Returns the bash command that completes the word with index `place` of a value; ":" if there is
+/// none.
 std::string bash_action(const std::vector<ValueWord>& words, std::size_t place) {
   if (place >= words.size()) return ":";
   const ValueWord& word = words[place];
@@ -207,7 +208,7 @@ std::string bash_cases(const ProgramDescription& program) {
   std::string cases;
   const auto add = [&](const OptionDescription& option) {
     for (std::size_t i = 0; i < option.words.size(); ++i) {
-      // An optional value follows a = only; further words of a value are known by their distance
+      // An optional value must follow a =. Other words of a value are identified by their distance
       // from the option.
       const std::string place = option.value_is_optional ? "=" : fmt::format("{}", i + 1);
       for (const std::string& name : option.spellings()) {
@@ -281,7 +282,7 @@ _@() {
   done
 )sh";
 
-/// Returns the functions of all listings, as `write` puts them.
+/// Returns the shell functions of all listings; `write` writes one.
 template <typename Write>
 std::string listing_functions(const ProgramDescription& program, const Write& write) {
   std::string functions;
@@ -302,7 +303,7 @@ std::string listing_functions(const ProgramDescription& program, const Write& wr
   return functions;
 }
 
-/// Returns the completions of words that are not values.
+/// Returns the bash code that completes words that are not values.
 std::string bash_words(const ProgramDescription& program) {
   if (program.commands.front().name.empty())
     return "  if [[ $cur == -* ]]; then\n    _@_words \"$_@_options\"\n  else\n    _@_commands\n"
@@ -340,7 +341,7 @@ std::string bash(const ProgramDescription& program) {
 
 // zsh
 
-/// Returns ":N:", ":FILE:_files", ":auto|never:(auto never)".
+/// Returns a value for _arguments: ":N:", ":FILE:_files", ":auto|never:(auto never)".
 std::string zsh_value(const ValueWord& word) {
   const std::string choices = list_choices(word);
   std::string action = " ";
@@ -374,7 +375,7 @@ std::string zsh_spec(const OptionDescription& option, const std::string& spellin
   return spec;
 }
 
-/// Returns the arguments of _arguments.
+/// Returns the arguments for _arguments.
 std::string zsh_specs(const CommandDescription& command, std::string_view before,
                       std::string_view after) {
   std::string specs;
@@ -434,7 +435,7 @@ std::string zsh(const ProgramDescription& program) {
 
 // fish
 
-/// Returns what offers the words of a value, in fish's -a.
+/// Returns the argument of fish's -a that offers the words of a value.
 std::string fish_words(const ValueWord& word) {
   std::string value;
   if (!word.choices.empty()) value += " -a " + shell_quoted(list_choices(word));
@@ -518,7 +519,7 @@ std::string fish(const ProgramDescription& program) {
 struct Topic {
   std::string_view name;
   bool (*has)(const OptionInfo& option);
-  std::string_view more;  ///< a paragraph below the options
+  std::string_view more;  ///< paragraph below the options
 };
 
 bool is_of_suite(const OptionInfo& option) {

@@ -44,7 +44,7 @@ Result<void> set_fail_if_slower(Draft& draft, const Given& given) {
   return keep(percentage(given, kLowestLimit, kHighestLimit), draft.slower_percent);
 }
 
-/// A key must be a word, as file formats and databases require.
+/// Adds a label. Its key must be a word, as file formats and databases require.
 Result<void> add_label(Draft& draft, const Given& given) {
   const std::size_t equals = given.value.find('=');
   const std::string key = given.value.substr(0, equals);
@@ -78,7 +78,8 @@ Result<void> set_percentiles(Draft& draft, const Given& given) {
   return {};
 }
 
-/// Splits at the last colon: an event's own name may have colons too.
+/// Sets --precision. Splits the value at the last colon, because an event's own name may contain
+/// colons.
 Result<void> set_precision(Draft& draft, const Given& given) {
   const std::size_t colon = given.value.rfind(':');
   const bool names_metric = colon != std::string::npos && colon > 0;
@@ -98,7 +99,7 @@ Result<void> set_tune(Draft& draft, const Given& given) {
 }
 
 Result<void> set_engine(Draft& draft, const Given& given) {
-  // The order of the tools does not matter.
+  // Both orders of the tools mean the same.
   const bool is_reversed = given.value == "dhat,cachegrind";
   const Result<std::size_t> position =
       choice(is_reversed ? Given{given.option, "cachegrind,dhat"} : given);
@@ -125,7 +126,7 @@ Result<void> set_functions(Draft& draft, const Given& given) {
   return {};
 }
 
-/// A shorter period would sample the sampling.
+/// Sets --profile. A shorter period would sample the sampling itself.
 Result<void> set_profile(Draft& draft, const Given& given) {
   constexpr auto shortest = std::chrono::microseconds(50);
   constexpr auto longest = std::chrono::seconds(1);
@@ -185,7 +186,7 @@ Result<void> set_threads(Draft& draft, const Given& given) {
   return {};
 }
 
-/// Refuses a second suite.
+/// Sets --suite. Refuses a second suite.
 Result<void> set_suite(Draft& draft, const Given& given) {
   if (draft.options.suite.file)
     return refused(given, {"is a second suite", "measure one at a time"});
@@ -204,7 +205,7 @@ Result<void> set_shard(Draft& draft, const Given& given) {
   return {};
 }
 
-/// Adds an export; the last one of a kind counts.
+/// Adds an export, which replaces an earlier export of the same kind.
 Result<void> add_export(Draft& draft, const Given& given) {
   const ExportRow& row = *std::ranges::find(kExports, given.option.name, &ExportRow::option);
   auto& exports = draft.options.output.exports;
@@ -231,7 +232,7 @@ Result<void> set_style(Draft& draft, const Given& given) {
   return {};
 }
 
-/// Asks a question, with its text if it has one.
+/// Sets the question, with its text if it has one.
 template <InquiryKind kind>
 Result<void> ask(Draft& draft, const Given& given) {
   draft.options.inquiry = {.kind = kind, .text = given.value};
@@ -266,20 +267,21 @@ Presentation& owner(Draft& draft, const Presentation* /*type*/) {
   return draft.options.output.presentation;
 }
 
-/// Returns the member in the part of the draft that has it.
+/// Returns a member of the part of the draft that contains it.
 template <typename T, typename Owner>
 T& target(Draft& draft, T Owner::*member) {
   return owner(draft, static_cast<const Owner*>(nullptr)).*member;
 }
 
-/// Sets the value that an option without one stands for.
+/// Sets the value that an option without a value stands for.
 template <auto member, auto value>
 Result<void> set(Draft& draft, const Given& /*given*/) {
   target(draft, member) = value;
   return {};
 }
 
-/// Sets the one of `values` in the place of the word among the choices of the option's row.
+/// Sets the element of `values` at the index of the typed word among the choices in the option's
+/// row.
 template <auto member, auto... values>
 Result<void> set_choice(Draft& draft, const Given& given) {
   return keep(choice(given, std::array{values...}), target(draft, member));
@@ -410,7 +412,7 @@ constexpr auto kCommands = std::to_array<OptionInfo>({
      put<ignored_failures, &RunOptions::ignore_failure>, brief("go on when a run fails")},
 });
 
-// The options of the hooks follow.
+// The options of hooks come after these.
 constexpr auto kAroundCommands = std::to_array<OptionInfo>({
     {"env", '\0', Takes::Value, "'A=1 B=2'",
      "set environment variables for the command and its hooks",
@@ -629,7 +631,7 @@ constexpr auto kGate = std::to_array<OptionInfo>({
      set<&GateOptions::controls_fdr, true>, kOfAllGates},
 });
 
-// The options of the exports come before these.
+// The options of exports come before these.
 constexpr auto kOutput = std::to_array<OptionInfo>({
     {"label", '\0', Takes::Value, "KEY=VALUE",
      "keep this with the session, in the JSON and on the page; may be repeated. In a git "
@@ -693,7 +695,7 @@ constexpr auto kOutput = std::to_array<OptionInfo>({
     {"version", 'V', Takes::Nothing, "", "show the version", ask<InquiryKind::Version>, kOfCall},
 });
 
-/// A text that is put together while this is compiled.
+/// A text that is put together at compile time.
 struct BuiltText {
   std::array<char, 300> bytes{};
   std::size_t size = 0;
@@ -729,7 +731,7 @@ constexpr std::size_t kRows = kRuns.size() + kCommands.size() + kHookKinds.size(
                               kAroundCommands.size() + kMeasured.size() + kGate.size() +
                               kExports.size() + kOutput.size();
 
-/// Made while this is compiled: a start needs no memory for it.
+/// Makes the table at compile time, so that no memory is needed at start.
 constexpr std::array<OptionInfo, kRows> make_table() {
   std::array<OptionInfo, kRows> table{};
   std::size_t size = 0;
@@ -773,7 +775,7 @@ bool is_choice(std::string_view word) {
   });
 }
 
-/// Returns the listing of a value as help shows it; nullopt if no program lists its words.
+/// Returns the listing for a value as --help shows it; nullopt if no program lists its words.
 std::optional<Listing> listing_of(std::string_view name) {
   if (name == "[+]EVENT,...")
     return Listing{"events",
@@ -792,7 +794,7 @@ ValueWord find_value_word(std::string_view name) {
   ValueWord word{.name = std::string(name), .listing = listing_of(name)};
   const auto parts = split(name, '|');
   for (const std::string_view part : parts) {
-    // A single word, as "p", could be a placeholder: it is not a choice.
+    // A single word, such as "p", is a placeholder, not a choice.
     if (parts.size() > 1 && is_choice(part)) word.choices.emplace_back(part);
     word.is_file = word.is_file || part == "FILE";
     word.is_folder = word.is_folder || part == "DIR";
@@ -869,7 +871,7 @@ std::vector<ValueWord> value_words(std::string_view value) {
 
 bool begins_value(const OptionInfo& option, std::string_view rest) {
   if (rest.empty() || option.takes == Takes::Nothing) return false;
-  // A value of several words is refused later: they must follow.
+  // A value of several words is refused later, because the words must follow the option.
   return option.takes != Takes::OptionalNumber || rest.front() == '=' || is_digit(rest.front());
 }
 

@@ -11,12 +11,11 @@
 
 namespace lauka::cli {
 
-/// The parts of the table, in the order in which help shows them.
+/// The groups of options, in the order of --help.
 enum class Group : unsigned char { Runs, Commands, Measured, Gate, Output };
 
-/// The words that an option takes. An optional value is part of the option's word, so that a
-/// command after it stays a command: --fail-if-slower=5, -i3, -lcache. Several words follow the
-/// option.
+/// The words that an option takes after its name. An optional value must be in the same word
+/// (--fail-if-slower=5, -i3, -lcache), so that a command after the option stays a command.
 enum class Takes : unsigned char {
   Nothing,
   Value,
@@ -28,129 +27,132 @@ enum class Takes : unsigned char {
 
 struct OptionInfo;
 
-/// The options during parsing, and facts for decisions that need all of them. Its commands and
-/// names lack the reference.
+/// The options while they are parsed, with facts that settle() needs. `options` lacks the reference
+/// among its commands and names.
 struct Draft {
   Options options{};
   std::optional<std::string> reference;
   std::optional<std::string> reference_name;
-  std::optional<std::chrono::nanoseconds> interval;  ///< interval of --threads
+  std::optional<std::chrono::nanoseconds> interval;  ///< --interval with --threads
   std::optional<double> slower_percent;              ///< limit of the last --fail-if-slower
   std::vector<std::string> steps;                    ///< values of -D, in the order typed
-  std::vector<const OptionInfo*> given;              ///< options in the order typed
+  std::vector<const OptionInfo*> given;              ///< in the order typed
 };
 
-/// An option as it was typed.
+/// An option as typed, with its value.
 struct Given {
   const OptionInfo& option;
-  const std::string& value;              ///< empty if an optional one is missing
-  std::span<const std::string> words{};  ///< words of an option that takes several
+  const std::string& value;              ///< empty if an optional value is missing
+  std::span<const std::string> words{};  ///< values of an option that takes several words
 };
 
-/// The part of the work that an option applies to.
+/// The part of a call that an option applies to, and the places where it may be set.
 enum class Scope : unsigned char {
-  Benchmark,     ///< a benchmark: allowed in its part of a suite's file
-  Session,       ///< all benchmarks of a session: in a suite's file allowed in [defaults]
-  TypedSession,  ///< the same, but typed only: a user of sudo may not have read the file
-  Call,          ///< the question, or the choice of benchmarks: typed only
+  Benchmark,     ///< one benchmark; allowed in its part of a suite's file
+  Session,       ///< all benchmarks of a session; allowed in [defaults] of a suite's file
+  TypedSession,  ///< all benchmarks of a session; must be typed, because a user of sudo may not
+                 ///< have read the file
+  Call,          ///< the question, or the choice of benchmarks; must be typed
 };
 
-/// The ways in which an option combines with others.
+/// The rules by which an option combines with others.
 struct Traits {
   Scope scope = Scope::Benchmark;
   bool fits_saved = false;         ///< has an effect with --from, which runs nothing
-  bool needs_suite = false;        ///< has an effect with --suite only
-  bool needs_macos = false;        ///< does nothing on other systems
-  std::string_view sets{};         ///< name of the option that it sets; empty: its own
-  std::string_view contradicts{};  ///< name of an option; in a suite one place decides about both
-  std::string_view brief{};        ///< help in -h; empty: the option is not in -h
+  bool needs_suite = false;        ///< has an effect only with --suite
+  bool needs_macos = false;        ///< has no effect on other systems
+  std::string_view sets{};         ///< name of the option that this one sets; empty: its own
+  std::string_view contradicts{};  ///< name of a contradicting option; in a suite, the place that
+                                   ///< sets one of the two decides about both
+  std::string_view brief{};        ///< text in -h; empty: the option is missing from -h
 };
 
-/// The complete description of an option: the parser, help, manual page and completions are made
-/// from it. A new option is a new row.
+/// The complete description of an option, from which the parser, --help, manual page and
+/// completions are made. To add an option, add a row to option_table.
 struct OptionInfo {
-  std::string_view name;  ///< name without dashes; empty: the option has a letter only
-  char letter;            ///< '\0': none
+  std::string_view name;  ///< without dashes; empty: the option has only a letter
+  char letter;            ///< '\0': the option has only a name
   Takes takes;
   std::string_view
-      value;  ///< placeholder of the value: "N", or the choices ("auto|never"); empty: no value
+      value;  ///< placeholder of the value: "N", or choices such as "auto|never"; empty: no value
   std::string_view help;  ///< one paragraph without line breaks
   Result<void> (*apply)(Draft& draft, const Given& given);
   Traits traits{};
-  Group group = Group::Runs;  ///< set by option_table
+  Group group = Group::Runs;  ///< set by option_table()
 
-  /// Returns "--runs", or "-S" if it has no name.
+  /// Returns "--runs"; "-S" if the option has no name.
   std::string spelling() const;
-  /// Returns the spelling with its value: "--runs N", "--list-events[=TEXT]", "-S".
+  /// Returns the spelling and the value: "--runs N", "--list-events[=TEXT]", "-S".
   std::string usage() const;
 };
 
-/// True if one of them contradicts the other.
+/// True if the two options contradict each other.
 bool contradict(const OptionInfo& option, const OptionInfo& other);
 
-/// Returns all options, in the order of help.
+/// Returns all options in the order of --help.
 std::span<const OptionInfo> option_table();
 
-/// Returns the title of a group in help.
+/// Returns the title of a group in --help.
 std::string_view title_of(Group group);
 
-/// Finds the option of that name (without dashes) or letter; null if missing.
+/// Finds an option by its name without dashes, or by its letter; null if missing.
 const OptionInfo* find_option(std::string_view name);
 const OptionInfo* find_option(char letter);
 
-/// Finds the option of "--runs", "--runs=10" or "-r"; null if missing.
+/// Finds the option in "--runs", "--runs=10" or "-r"; null if missing.
 const OptionInfo* find_typed_option(std::string_view word);
 
-/// Returns the key of an option: "runs", or "-S" if it has a letter only; and the option of a key.
+/// Returns the key of an option: "runs"; "-S" if it has only a letter.
 std::string key_of(const OptionInfo& option);
+/// Finds an option by its key; null if missing.
 const OptionInfo* option_of_key(std::string_view key);
 
-/// Returns how many words after it an option takes that look like commands.
+/// Returns the number of words after an option that belong to it although they look like commands.
 std::size_t words_taken_by(const OptionInfo& option);
 
-/// Most counted or warm-up runs: fits a round's number, and is over a month of the smallest
-/// program.
+/// Limit of --runs, --warmup and similar options. Fits into a round's number; so many runs of the
+/// smallest program take over a month.
 inline constexpr std::uint64_t kMaxRuns = 1'000'000'000;
 
-/// A set of words that only a program knows, such as the events of this machine.
+/// A program that lists the possible words of a value, such as the events of this machine.
 struct Listing {
-  std::string name;    ///< name of the shell function, without the program's prefix: "events"
-  std::string script;  ///< script for sh: prints a word per line; "$@" has the words typed so far
-  bool takes_several = false;  ///< the value is a list with commas
+  std::string name;  ///< name of the shell function, without the program's name in front: "events"
+  std::string
+      script;  ///< script for sh that prints one word per line; "$@" are the words typed so far
+  bool takes_several = false;  ///< true if the value is a list with commas
 };
 
-/// One word of an option's value, for completion by a shell.
+/// A word of an option's value, for completion by a shell.
 struct ValueWord {
-  std::string name{};                  ///< name as help shows it: "N", "auto|always|never"
-  std::vector<std::string> choices{};  ///< words that may be written as they are
-  std::optional<Listing> listing{};    ///< nullopt: no program lists words
-  bool is_file = false;                ///< FILE
-  bool is_folder = false;              ///< DIR
-  bool is_command = false;             ///< CMD, COMMAND, SHELL
+  std::string name{};                  ///< name in --help: "N", "auto|always|never"
+  std::vector<std::string> choices{};  ///< words that may be typed as they are
+  std::optional<Listing> listing{};    ///< nullopt: no program lists the words
+  bool is_file = false;                ///< true for FILE
+  bool is_folder = false;              ///< true for DIR
+  bool is_command = false;             ///< true for CMD, COMMAND and SHELL
 };
 
-/// Splits an option's value as shown into words: "VAR MIN MAX" are three, text in quotes is one,
-/// lower-case words between | are choices. Empty if it takes nothing.
+/// Splits the value in an option's usage into words. "VAR MIN MAX" are three words, quoted text is
+/// one, and lower-case words between | are choices. Empty if `value` is.
 std::vector<ValueWord> value_words(std::string_view value);
 
-/// Returns an option's spelling with its value: "--runs N", "--list-events[=TEXT]", "-S".
+/// Returns an option's spelling and value: "--runs N", "--list-events[=TEXT]", "-S".
 std::string write_usage(std::string_view spelling, std::string_view value, bool is_optional);
 
-/// True if the value is missing or part of the option's word: --ignore-failure=3.
+/// True if the value may be missing, and must be in the option's word: --ignore-failure=3.
 bool is_value_optional(const OptionInfo& option);
 
-/// True if `rest`, which follows the letter of `option` in its word, is its value and not more
-/// letters.
+/// True if `rest`, which follows the letter of `option` in its word, is the option's value; false
+/// if it consists of more letters.
 bool begins_value(const OptionInfo& option, std::string_view rest);
 
-/// Decides what depends on several options: contradictions, names, the number of commands. Of a
-/// suite, only the exports are settled: each benchmark is settled separately.
+/// Decides what depends on several options: contradictions, names, the number of commands. For a
+/// suite it settles only the exports, because each benchmark is settled separately.
 Result<Options> settle(Draft draft);
 
-/// The command line as options: `argv` holds `argc` words, the program's own name first. Refuses
-/// what is not understood, out of range or contradictory, naming the culprit. Of an option given
-/// more than once the last counts, but for names and events, which add up. -h and -V end the
-/// reading: what follows them is not looked at.
+/// Parses the command line: `argv` has `argc` words, the first is the program's name. The error
+/// names a word that is unknown, out of range or contradictory. If an option is repeated, the last
+/// one counts, but names and events add up. Ignores everything after -h and -V.
 Result<Options> parse(int argc, const char* const* argv);
 
 }  // namespace lauka::cli

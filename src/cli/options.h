@@ -17,7 +17,7 @@
 namespace lauka {
 
 enum class Order : unsigned char { Interleaved, Random, Sequential };
-/// Counting runs separate from timed runs, or the same runs.
+/// Counts in separate runs (Apart) or in timed runs (Together).
 enum class CountingChoice : unsigned char { Apart, Together };
 enum class MetricSelection : unsigned char { Default, Time, All, Listed };
 enum class ColorChoice : unsigned char { Auto, Always, Never };
@@ -25,20 +25,20 @@ enum class Verbosity : unsigned char { Quiet, Normal, Verbose };
 
 /// A shell that runs each command with -c.
 struct Shell {
-  std::vector<std::string> words;  ///< the shell and its own arguments
+  std::vector<std::string> words;  ///< path and arguments of the shell, without -c
 };
 
-/// A variable with all its values: as typed (-L), or the ends of a range (-P).
+/// A variable with its values: as typed (-L), or the ends of a range (-P).
 struct ParameterOption {
   std::string name;
   std::vector<std::string> values{};
-  bool is_scan = false;
-  std::string min{};   ///< lower end of a scan
-  std::string max{};   ///< upper end of a scan
-  std::string step{};  ///< step of a scan; empty if not given
+  bool is_scan = false;  ///< true for -P
+  std::string min{};     ///< lower end of a range
+  std::string max{};     ///< upper end of a range
+  std::string step{};    ///< step of a range; empty: not given
 };
 
-/// A question that is answered without running a command.
+/// A question that is answered without running commands.
 enum class InquiryKind : unsigned char {
   Help,
   BriefHelp,
@@ -53,72 +53,74 @@ enum class InquiryKind : unsigned char {
 };
 struct Inquiry {
   InquiryKind kind;
-  std::string text{};                     ///< text that ListEvents looks for, or topic of Help
-  std::vector<std::int32_t> processes{};  ///< processes of Threads; several only with `interval`
+  std::string text{};                     ///< filter of ListEvents, or topic of Help
+  std::vector<std::int32_t> processes{};  ///< process ids for Threads; several only with `interval`
   std::optional<std::chrono::nanoseconds>
-      during{};  ///< time that Threads covers; nullopt: since each process began, or with
+      during{};  ///< time that Threads covers; nullopt: since each process started, or with
                  ///< `interval` until the processes end
   std::optional<std::chrono::nanoseconds>
-      interval{};  ///< time between two lines of Threads; nullopt: one answer
+      interval{};  ///< time between two lines of Threads; nullopt: a single answer
 };
 
-/// A disjoint part of a suite: which one, of how many.
+/// One of several disjoint parts of a suite.
 struct Shard {
-  std::uint32_t part = 1;  ///< number of the shard, from 1
-  std::uint32_t parts = 1;
+  std::uint32_t part = 1;   ///< number of this part, from 1
+  std::uint32_t parts = 1;  ///< number of parts
 };
 
-/// An option as typed, to be read again with a suite's file.
+/// An option as typed, which is parsed again together with a suite's file.
 struct TypedOption {
-  std::string key;  ///< option's name without dashes, or its letter with one dash
+  std::string key;  ///< name without dashes, or letter with one dash
   std::vector<std::string> words{};
 };
 
-/// One command that was most likely typed as several words without quotes around them.
+/// A command that was probably typed as several words without quotes.
 struct Unquoted {
-  std::string line{};  ///< corrected command line in quotes: 'sort -r f'
-  std::string tip{};   ///< "if '-r' belongs to 'sort', quote the command: 'sort -r f'"
-  std::string note{};  ///< printed before the first run; empty if the words are plausible
+  std::string line{};  ///< correct command line, quoted: 'sort -r f'
+  std::string tip{};   ///< message: "if '-r' belongs to 'sort', quote the command: 'sort -r f'"
+  std::string note{};  ///< message before the first run; empty if the words may be right
 };
 
-/// The largest number of --derive in a session.
+/// The largest number of --derive options in a session.
 inline constexpr std::size_t kMaxDerived = 1000;
 
-/// The fewest and the most builds of a command: two or three say too little about all others.
+/// The smallest number of builds per command: two or three say too little about other builds.
 inline constexpr std::uint64_t kMinLayouts = 4;
+/// The largest number of builds per command.
 inline constexpr std::uint64_t kMaxLayouts = 1000;
 
-/// Number and order of runs, and the conditions of the machine.
+/// Number and order of runs, and the state of the machine.
 struct RunOptions {
   std::optional<std::uint64_t> runs;
   std::uint64_t min_runs = 10;
-  std::optional<std::uint64_t> max_runs;  ///< most runs of a command, not below min_runs
+  std::optional<std::uint64_t> max_runs;  ///< not below min_runs; nullopt: no limit
   std::chrono::nanoseconds duration = std::chrono::seconds(5);
   std::uint64_t warmup = 1;
   std::optional<Order> order;
   std::optional<std::uint64_t> seed;
   std::optional<std::chrono::nanoseconds> timeout;
   std::optional<IgnoreFailure> ignore_failure;
-  std::optional<Pattern> until;          ///< a run ends at the line that matches
-  std::optional<std::uint64_t> jobs;     ///< 1 to 1000
-  std::optional<std::uint64_t> layouts;  ///< builds of each command; 4 to kMaxLayouts
-  std::uint64_t build_jobs = 1;          ///< builds at a time
+  std::optional<Pattern>
+      until;  ///< a run ends at a line of its output that matches; nullopt: by itself
+  std::optional<std::uint64_t> jobs;     ///< copies that make up one run, 1 to 1000
+  std::optional<std::uint64_t> layouts;  ///< builds of each command, kMinLayouts to kMaxLayouts
+  std::uint64_t build_jobs = 1;          ///< number of builds at the same time
   bool as_root = false;
   std::optional<TuneRequest> tune;
 };
 
-/// Commands, and what they are run with.
+/// The commands, and the conditions under which they run.
 struct CommandOptions {
-  std::vector<std::string> texts;    ///< typed texts, the reference first
-  std::vector<std::string> names;    ///< no more than texts; empty: the command's text
-  std::optional<Unquoted> unquoted;  ///< a command whose quotes were forgotten, it seems
+  std::vector<std::string> texts;    ///< commands as typed, the reference first
+  std::vector<std::string> names;    ///< at most as many as texts; an empty name means the text
+  std::optional<Unquoted> unquoted;  ///< set if quotes around a command were probably forgotten
   std::optional<Shell> shell;
-  std::vector<ParameterOption> parameters;  ///< parameters in the order typed
-  // Each of these is given once for all commands, or once per command.
+  std::vector<ParameterOption> parameters;  ///< in the order typed
+  // Each of the following is given once for all commands, or once per command.
   ByHook<std::vector<std::string>> hooks;
-  std::vector<std::string> builds;                    ///< make the programs, before the first run
+  std::vector<std::string> builds;  ///< command lines that build the programs before the first run
   std::vector<std::vector<std::string>> environment;  ///< NAME=VALUE
-  std::vector<std::string> inputs;                    ///< files of --input; empty: no input
+  std::vector<std::string> inputs;                    ///< paths of --input; empty: no input
   std::vector<OutputChoice> outputs;
   std::vector<ExpectedOutput> expected;
   std::vector<std::string> folders;  ///< values of --cwd
@@ -127,13 +129,16 @@ struct CommandOptions {
 /// Metrics and events, and how they are counted.
 struct CountingOptions {
   MetricSelection metrics = MetricSelection::Default;
-  std::vector<std::string> metric_list;  ///< names, with a unit after a colon; of Listed only
-  std::vector<std::string> events;       ///< named by -e, each once; empty: the default ones
-  bool with_default_events = false;      ///< `events` are counted with the default ones
-  std::vector<double> percentiles;       ///< wall time's, each once, above 0 and below 100
-  bool region = false;                   ///< measures only what the program marks
-  std::vector<OwnMetric> scraped;        ///< metrics of --scrape, with their patterns
-  std::vector<OwnMetric> derived;  ///< metrics of --derive, at most kMaxDerived; each can be parsed
+  std::vector<std::string> metric_list;  ///< names, or NAME:UNIT; only for Listed
+  std::vector<std::string>
+      events;  ///< names given with -e, without duplicates; empty: default events
+  bool with_default_events = false;  ///< true: count default events in addition to `events`
+  std::vector<double>
+      percentiles;      ///< percentiles of wall time, without duplicates, above 0 and below 100
+  bool region = false;  ///< true: measure only the region that the program marks
+  std::vector<OwnMetric> scraped;  ///< metrics of --scrape, with their patterns
+  std::vector<OwnMetric>
+      derived;  ///< metrics of --derive, at most kMaxDerived, with valid formulas
   EngineChoice engine = EngineChoice::Auto;
   StrategyChoice strategy = StrategyChoice::Auto;
   CountingChoice runs = CountingChoice::Apart;
@@ -141,38 +146,44 @@ struct CountingOptions {
   bool single_pass = false;
   CorePreference cores = CorePreference::Any;
   std::chrono::nanoseconds period =
-      std::chrono::milliseconds(1);                 ///< period of sampling (PET); above 0
-  std::optional<std::chrono::nanoseconds> profile;  ///< period of --profile; above 0
-  std::optional<std::string> kpep;  ///< a kpep database to inquire about, not this machine's
-  CoreKinds core_kinds;  ///< kinds of --core-kinds, in order; no CPU and no name occurs twice
-  std::optional<double> min_p_share;  ///< a fraction above 0
+      std::chrono::milliseconds(1);  ///< period of sampling (PET); positive
+  std::optional<std::chrono::nanoseconds>
+      profile;                      ///< period of --profile; positive; nullopt: no profile
+  std::optional<std::string> kpep;  ///< file of a kpep database for questions about another
+                                    ///< machine's events; nullopt: this machine's
+  CoreKinds core_kinds;  ///< kinds of --core-kinds, in order, without duplicate names or CPUs
+  std::optional<double> min_p_share;  ///< a positive fraction; nullopt: no limit
 };
 
 /// A suite's file, and the choice of its benchmarks.
 struct SuiteOptions {
-  std::optional<std::string> file;  ///< the benchmarks' file; they have the commands
-  std::optional<Pattern> only;      ///< the pattern that their names must match
+  std::optional<std::string>
+      file;                     ///< file of the suite, which has the commands; nullopt: no suite
+  std::optional<Pattern> only;  ///< pattern that names of benchmarks must match; nullopt: all
   std::optional<Shard> shard;
-  bool resumes = false;  ///< goes on with a suite that was interrupted
+  bool resumes = false;  ///< true: continue a suite that was interrupted
 };
 
-/// Baselines, gates and the wanted precision.
+/// Baselines, gates and the precision.
 struct GateOptions {
   std::vector<Condition> conditions;
-  std::optional<int> fail_if_inconclusive;  ///< the exit status then, from 1 to 255
-  bool controls_fdr = false;                ///< the false discovery rate, of a suite's gates
-  std::optional<double> confidence;         ///< a fraction, 0.5 or more and below 1
-  std::optional<double> precision;  ///< a fraction above 0; not with an exact number of runs
+  std::optional<int>
+      fail_if_inconclusive;   ///< exit status if a gate is inconclusive, 1 to 255; nullopt: 0
+  bool controls_fdr = false;  ///< true: a suite's gates control the false discovery rate
+  std::optional<double> confidence;  ///< a fraction, at least 0.5 and below 1; nullopt: the default
+  std::optional<double> precision;   ///< half width, a positive fraction; not with an exact number
+                                     ///< of runs; nullopt: none
   std::string precision_metric{};
-  std::optional<std::string> baseline;  ///< a file to take the references from
-  std::optional<std::string> anchor;    ///< name of a command that is neither base nor candidate
+  std::optional<std::string> baseline;  ///< file that provides the references; nullopt: none
+  std::optional<std::string> anchor;    ///< name of the anchor, a command that is neither reference
+                                        ///< nor candidate; nullopt: none
 };
 
 /// Output on the terminal, and exports.
 struct OutputOptions {
-  std::vector<Label> labels;          ///< each key once
-  bool asks_git = true;               ///< git is asked for labels that are not given
-  std::vector<ExportTarget> exports;  ///< exports, at most one of a kind
+  std::vector<Label> labels;          ///< labels with distinct keys
+  bool asks_git = true;               ///< true: git is asked for labels that were not given
+  std::vector<ExportTarget> exports;  ///< at most one of each kind
   Presentation presentation;
   bool histogram = false;
   ColorChoice color = ColorChoice::Auto;
@@ -180,13 +191,14 @@ struct OutputOptions {
   bool progress = true;
 };
 
-/// The command line as typed: syntax and ranges are checked, nothing is decided. A function takes
-/// the part that it is about.
+/// The command line as typed, with valid syntax and ranges. Nothing is decided yet.
 struct Options {
   std::optional<Inquiry> inquiry;
-  std::vector<std::string> from;   ///< files of saved sessions; if not empty, nothing is run
-  std::string from_reference;      ///< name of one of their commands; empty: as it was
-  std::vector<TypedOption> typed;  ///< all options, in order
+  std::vector<std::string>
+      from;  ///< files of saved sessions, with which nothing is run; empty: measure
+  std::string from_reference;      ///< name of the saved command that becomes the reference; empty:
+                                   ///< keep the session's
+  std::vector<TypedOption> typed;  ///< all options in the order typed
   RunOptions run;
   CommandOptions commands;
   CountingOptions counting;

@@ -25,7 +25,7 @@ namespace {
 
 using WordSpan = std::span<const std::string>;
 
-/// Options of hyperfine, poop, perf stat and time that lauka does not have.
+/// Options of hyperfine, poop, perf stat and time that lauka lacks, with what to type instead.
 constexpr auto kOtherTools = std::to_array<std::pair<std::string_view, std::string_view>>({
     {"--min-time", "use --duration, the time for each command"},
     {"--show-progress", "leave it out: a terminal shows progress, --no-progress turns it off"},
@@ -66,7 +66,7 @@ bool is_option(std::string_view word) {
   return find_typed_option(word) != nullptr;
 }
 
-/// Refuses "-L n -r 3": -r would be the only value, and 3 a command.
+/// Refuses "-L n -r 3", in which -r would be the only value, and 3 a command.
 std::optional<Error> option_as_value(WordSpan words, std::size_t at) {
   const std::string& word = words[at];
   const OptionInfo* option = find_typed_option(word);
@@ -89,12 +89,12 @@ bool is_short_option(std::string_view word) {
   return word.size() > 1 && word[0] == '-' && word[1] != '-';
 }
 
-/// One word of options: "-iqr10", "--runs=10".
+/// A word of options: "-iqr10", "--runs=10".
 struct OptionWord {
-  std::vector<const OptionInfo*> options{};  ///< up to the first that is unknown
-  std::optional<std::string_view> value{};   ///< the last one has it in the same word
-  std::optional<char> unknown{};             ///< the letter that is no option
-  std::size_t words_after = 0;               ///< taken as values
+  std::vector<const OptionInfo*> options{};  ///< up to the first unknown letter
+  std::optional<std::string_view> value{};   ///< value in the same word, of the last option
+  std::optional<char> unknown{};             ///< first letter that is not an option
+  std::size_t words_after = 0;               ///< number of following words that are values
 
   bool is_whole() const { return !value && !unknown && words_after == 0; }
 };
@@ -126,14 +126,14 @@ OptionWord read_option_word(std::string_view word) {
   return read;
 }
 
-/// True if lauka would not measure but run the word after the option as a hook, or answer a
+/// True if lauka would not measure, but run the word after the option as a hook, or answer a
 /// question.
 bool is_harmful(const OptionInfo* option) {
   return option->name == "list-events" ||
          std::ranges::find(kHookKinds, option->name, &HookRow::name) != std::end(kHookKinds);
 }
 
-/// Finds the first harmful option of those directly after a command.
+/// Finds the first harmful option among the options directly after a command.
 const OptionInfo* harmful_option(WordSpan after) {
   for (const std::string& word : after) {
     if (!is_short_option(word)) break;
@@ -153,14 +153,14 @@ std::string quoted_command(WordSpan words) {
   return is_plain ? '"' + one_line(text) + '"' : one_line(shell_quoted(text));
 }
 
-/// A command of one bare word with a short option right after it, as in "lauka sort -r f": most
-/// likely one command whose quotes were forgotten.
+/// A command of one bare word with a short option directly after it, as in "lauka sort -r f":
+/// probably a command whose quotes were forgotten.
 struct Forgotten {
   Unquoted quotes;
-  std::optional<Error> refusal;  ///< set if the option must not be taken for lauka's own
+  std::optional<Error> refusal;  ///< set if the option must not be taken as lauka's own
 };
 
-/// Describes the command at the beginning of `words`; it ends at the first long option of lauka's.
+/// Describes the command at the beginning of `words`, which ends at the first long option of lauka.
 Forgotten forgotten_in(WordSpan words) {
   const auto ends = [](const std::string& word) { return word == "--" || is_option(word); };
   const auto end = std::ranges::find_if(
@@ -178,7 +178,7 @@ Forgotten forgotten_in(WordSpan words) {
   found.quotes = {
       .line = line,
       .tip = fmt::format("if {} belongs to {}, quote the command: {}", option, program, line)};
-  // An accepted number or time is no accident; any text can be a name.
+  // A number or time that fits is no accident, but any text can be a name.
   const bool is_taken_for_any =
       !read.options.empty() && (read.is_whole() || read.options.back()->value == "NAME");
   if (is_taken_for_any)
@@ -190,14 +190,14 @@ Forgotten forgotten_in(WordSpan words) {
   return found;
 }
 
-/// True if `word` has a digit and consists of digits, signs, points and the characters `more`.
+/// True if `word` contains a digit and consists of digits, signs, points and the characters `more`.
 bool looks_like_number(std::string_view word, std::string_view more = {}) {
   constexpr std::string_view digits = "0123456789";
   return word.find_first_of(digits) != std::string_view::npos &&
          word.find_first_not_of("+-.0123456789" + std::string(more)) == std::string_view::npos;
 }
 
-/// Refuses "-L n 1 2 3": 2 and 3 would be commands.
+/// Refuses "-L n 1 2 3", in which 2 and 3 would be commands.
 std::optional<Error> separate_values(WordSpan words, std::size_t at) {
   if (words[at] != "-L" && words[at] != "--parameter-list") return std::nullopt;
   const WordSpan values = words.subspan(std::min(at + 2, words.size()));
@@ -209,15 +209,15 @@ std::optional<Error> separate_values(WordSpan words, std::size_t at) {
       fmt::format("write {} {} {}", words[at], words[at + 1], fmt::join(values.begin(), end, ","))};
 }
 
-/// Returns what to type instead of an option that other tools have and lauka lacks ("--style" with
-/// its dashes); empty if none of them has it.
+/// Returns what to type instead of another tool's option ("--style", with its dashes) that lauka
+/// lacks; empty if no tool has it.
 std::string_view lauka_word_for(std::string_view option) {
   for (const auto& [theirs, instead] : kOtherTools)
     if (theirs == option) return instead;
   return {};
 }
 
-/// Finds words that users of other tools are likely to type and that mean something else here.
+/// Refuses words that users of other tools may type and that mean something else here.
 std::optional<Error> likely_slip(WordSpan words) {
   for (std::size_t i = 0; i + 1 < words.size() && words[i] != "--"; ++i) {
     if (words[i] == "-S" && is_shell(words[i + 1]))
@@ -230,15 +230,16 @@ std::optional<Error> likely_slip(WordSpan words) {
   return std::nullopt;
 }
 
-/// Describes the command after "--" if its second word looks like an option of its own. It is only
-/// for the message of a word that cannot be run: nothing else was misread.
+/// Describes the command after "--" if its second word looks like an option of that command. Used
+/// only in the message about a word that cannot be run, because nothing else was misread.
 std::optional<Forgotten> forgotten_after_dashes(WordSpan words) {
   if (words.size() < 2 || !is_single_word(words[0]) || !words[1].starts_with('-'))
     return std::nullopt;
   return Forgotten{.quotes = {.line = quoted_command(words)}, .refusal = std::nullopt};
 }
 
-/// Finds the first in the words typed; nullopt if missing, or if no command is measured.
+/// Finds the first command whose quotes were probably forgotten; nullopt if there is none, or no
+/// command is measured.
 std::optional<Forgotten> forgotten_quotes(WordSpan words) {
   const auto asks = [](const OptionInfo* option) { return option->traits.scope == Scope::Call; };
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
@@ -254,14 +255,14 @@ std::optional<Forgotten> forgotten_quotes(WordSpan words) {
   return std::nullopt;
 }
 
-// Boost.Program_options walks along the words, reads long options with their values, and separates
-// commands from options. What it cannot do (1.74) is read here, before it sees the word:
-// - an optional value: Boost would take the next command for it, so it always gets a value, perhaps
-//   an empty one;
-// - letters: Boost takes "-iq" for -i with the value "q", "-r=10" for -r with the value "=10", and
-//   "-runs" for -r with the value "uns";
-// - several words: Boost lets them begin in the option's own word, and takes "--" for one of them.
-// Abbreviated names are not guessed: --run is unknown. Boost's variables_map is not used: it
+// Boost.Program_options goes through the words, reads long options with their values, and separates
+// commands from options. What it cannot do (1.74) is done here before Boost sees a word. Optional
+// values: Boost would take the next command for the value, so it always gets a value, perhaps an
+// empty one. Letters: Boost takes "-iq" for -i with the value "q", "-r=10" for -r with the value
+// "=10", and "-runs" for -r with the value "uns". Several words: Boost lets them begin in the
+// option's own word, and takes "--" for one of them. Abbreviated names are not guessed: --run is
+// unknown. Boost's variables_map is not used, because it refuses repeated options, and forgets the
+// order of --shell, -S and -N.
 // refuses an option that is given twice, and forgets the order of --shell, -S and -N.
 
 namespace po = boost::program_options;
@@ -270,8 +271,8 @@ using Words = std::vector<std::string>;
 
 constexpr std::string_view kSeeHelp = "lauka --help lists the options";
 
-/// True if a word may be the option: its name begins the word, or a group of letters has its
-/// letter.
+/// True if a word may be the option, because the word begins with its name, or is a group of
+/// letters that contains its letter.
 bool may_be_among(const Words& words, const OptionInfo& option) {
   return std::ranges::any_of(words, [&](std::string_view word) {
     if (word.starts_with("--")) return word.substr(2).starts_with(option.name);
@@ -287,7 +288,7 @@ po::options_description describe_to_boost(const Words& words) {
     if (!may_be_among(words, option)) continue;
     std::string names(option.name);
     if (option.letter != '\0') names += {',', option.letter};
-    // Boost's interface wants the semantic as a plain pointer and owns it from then on.
+    // Boost takes ownership of the plain pointer.
     auto* semantic = new po::untyped_value(option.takes == Takes::Nothing);
     description.add_options()(names.c_str(), semantic);
   }
@@ -301,11 +302,11 @@ po::option found(std::string key, const std::string& word) {
   return option;
 }
 
-/// Returns the options of a word of letters ("-iqr10"), or of a long option without a value.
+/// Returns the options in a word of letters ("-iqr10"), or a long option without its value.
 std::vector<po::option> make_options(const std::string& word) {
   const std::string_view long_name = std::string_view(word).substr(1, word.find('=') - 1);
   if (long_name.size() > 1 && find_option(long_name) != nullptr)
-    return {found(word, word)};  // -runs: unknown, rather than -r with the value "uns"
+    return {found(word, word)};  // unknown, rather than -r with the value "uns"
   const OptionWord read = read_option_word(word);
   std::vector<po::option> options;
   for (const OptionInfo* option : read.options) {
@@ -317,8 +318,8 @@ std::vector<po::option> make_options(const std::string& word) {
   return options;
 }
 
-/// Gives an option the words it takes: fewer if they end, or at "--", but at least an empty one, or
-/// Boost would look for it.
+/// Gives an option the words it takes: fewer at the end or before "--", but at least an empty one,
+/// because Boost would otherwise look for a value.
 void take_words(po::option& option, Words& words) {
   const OptionInfo* info = option_of_key(option.string_key);
   const std::size_t wanted = info == nullptr ? 0 : words_taken_by(*info);
@@ -334,9 +335,9 @@ bool begins_option(const std::string& word) {
   return word.size() > 1 && word.front() == '-';
 }
 
-/// Reads and removes the first word if Boost would misread it. Commands next to each other are one
-/// option without a name: Boost would remove each by moving all words after it. A single word is
-/// left to Boost, which passes an option's value here to learn whether that is an option.
+/// Reads and removes the first word if Boost would misread it. Consecutive commands become one
+/// option without a name, because Boost would remove each by moving all later words. A single word
+/// is left to Boost, which passes an option's value here to learn if it is an option.
 std::vector<po::option> read_word(Words& words) {
   const std::string word = words.front();
   std::vector<po::option> options;
@@ -350,7 +351,8 @@ std::vector<po::option> read_word(Words& words) {
     return options;
   }
   if (word.starts_with("--=")) {
-    options.push_back(found("--", word));  // else a nameless option, which looks like a command
+    options.push_back(
+        found("--", word));  // otherwise a nameless option, which looks like a command
   } else if (word.starts_with("--")) {
     const OptionInfo* option = find_option(std::string_view(word).substr(2));
     if (option == nullptr || (!is_value_optional(*option) && words_taken_by(*option) == 0))
@@ -362,7 +364,7 @@ std::vector<po::option> read_word(Words& words) {
   return options;
 }
 
-/// Refuses "--fail-if-slower 5": the number would be run as a command, and the gate be at 0.
+/// Refuses "--fail-if-slower 5", in which the number would be a command, and the gate's limit 0.
 Result<void> refuse_separate_value(const Words& words) {
   for (std::size_t i = 0; i + 1 < words.size() && words[i] != "--"; ++i) {
     const OptionInfo* option = find_typed_option(words[i]);
@@ -379,7 +381,7 @@ Result<void> refuse_separate_value(const Words& words) {
 Error unknown_option(const po::option& typed, const Words& words) {
   const std::string& word =
       typed.original_tokens.empty() ? typed.string_key : typed.original_tokens.front();
-  if (typed.string_key == "-=") {  // -q=3
+  if (typed.string_key == "-=") {  // such as -q=3
     return Error{fmt::format("-{} takes no value", word[word.find('=') - 1]),
                  "write " + word.substr(0, word.find('='))};
   }
@@ -397,7 +399,7 @@ Error unknown_option(const po::option& typed, const Words& words) {
   }
   const std::size_t dashes = std::min(spelled.find_first_not_of('-'), spelled.size());
   const std::string_view name = std::string_view(spelled).substr(dashes);
-  // "--export json" is --export-json.
+  // "--export json" probably means --export-json.
   const auto place = std::ranges::find(words, word);
   const std::string with_next = std::ranges::distance(place, words.end()) > 1
                                     ? fmt::format("{}-{}", name, *std::next(place))
@@ -443,7 +445,7 @@ bool is_about_lauka(InquiryKind kind) {
          kind == InquiryKind::Version;
 }
 
-/// True if `part` is a question about lauka, after which nothing matters but the topic of --help.
+/// True if `part` is a question about lauka, after which only a topic of --help matters.
 bool ends_with(const po::option* part, const po::option* end, std::optional<Inquiry>& inquiry) {
   if (!inquiry) return false;
   const bool has_next = part + 1 != end && (part + 1)->string_key.empty();
@@ -478,8 +480,8 @@ Result<Draft> make_draft(const std::vector<po::option>& typed, const Words& word
   return draft;
 }
 
-/// Finds a command that the last option took as its value: "-P n 1 'sleep {n}'". After a "--" at
-/// the end the user knows that none follows.
+/// Returns an error if the last option took a command as its value: "-P n 1 'sleep {n}'". After a
+/// "--" at the end, the user knows that there is no command.
 std::optional<Error> taken_command(const std::vector<po::option>& typed, const Draft& draft,
                                    bool ends_in_dashes) {
   if (!draft.options.commands.texts.empty() || draft.reference || draft.options.inquiry ||
@@ -559,7 +561,7 @@ Result<Options> parse_words(const Words& words) {
   return settle(*std::move(draft));
 }
 
-/// Returns the metric of "slower".
+/// Returns the name of the metric that "slower" is about.
 std::string slower_metric(const CountingOptions& options) {
   return std::string(options.region ? kRegionTime : metric_name_of(Role::WallTime));
 }
@@ -587,7 +589,7 @@ Result<void> settle_numbers_of_runs(Draft& draft) {
   return {};
 }
 
-/// Refuses numbers of runs that are no whole sweeps, in which each layout runs once.
+/// Refuses numbers of runs that are not whole sweeps, in which each layout runs once.
 Result<void> settle_layouts(Draft& draft) {
   RunOptions& run = draft.options.run;
   if (!run.layouts) {
@@ -619,7 +621,7 @@ Result<void> settle_layouts(Draft& draft) {
   return {};
 }
 
-/// Removes gates that are given twice: each gate makes the others stricter.
+/// Removes duplicate gates, because each gate makes the other gates stricter.
 Result<void> settle_gates(Draft& draft) {
   std::vector<Condition> gates;
   if (draft.slower_percent)
@@ -636,14 +638,14 @@ Result<void> settle_gates(Draft& draft) {
   return {};
 }
 
-/// Assigns the names in order. The reference has an option of its own for its name, as in
-/// hyperfine, so that the other names do not shift when a reference is added.
+/// Assigns names to commands in order. The reference has a separate option for its name, as in
+/// hyperfine, so that other names do not shift when a reference is added.
 Result<void> settle_commands(Draft& draft) {
   const std::span<const std::string> words = draft.options.commands.texts;
   if (words.size() > 1 && words[0] == "time")
     return Error{"'time' is not needed: lauka times every command",
                  "write lauka " + shell_quoted(words.subspan(1))};
-  // With parameters each value may have a name: the plan counts them.
+  // With parameters, each combination may have a name; the plan checks their number.
   if (draft.options.commands.names.size() > draft.options.commands.texts.size() &&
       draft.options.commands.parameters.empty())
     return Error{fmt::format("{} (-n) for {}", plural(draft.options.commands.names.size(), "name"),
@@ -666,7 +668,7 @@ Result<void> settle_commands(Draft& draft) {
   return {};
 }
 
-/// Takes words as files of --from, and refuses options for running.
+/// Takes words as files of --from, and refuses options about runs.
 Result<void> settle_saved(Draft& draft) {
   for (const OptionInfo* option : draft.given) {
     if (option->traits.fits_saved) continue;
@@ -681,7 +683,7 @@ Result<void> settle_saved(Draft& draft) {
   return {};
 }
 
-/// Assigns one step to all scans, or each its own.
+/// Assigns one step to all scans, or a step to each.
 Result<void> settle_steps(Draft& draft) {
   std::vector<ParameterOption*> scans;
   for (ParameterOption& parameter : draft.options.commands.parameters) {
@@ -698,7 +700,7 @@ Result<void> settle_steps(Draft& draft) {
   return {};
 }
 
-/// Refuses two exports to one file.
+/// Refuses two exports to the same file.
 Result<void> settle_exports(const OutputOptions& options) {
   const auto& exports = options.exports;
   for (std::size_t i = 0; i < exports.size(); ++i) {
@@ -712,7 +714,7 @@ Result<void> settle_exports(const OutputOptions& options) {
   return {};
 }
 
-/// Questions that run no commands, and how they are asked.
+/// The questions that run no commands, and their options.
 constexpr auto kQuestions = std::to_array<std::pair<InquiryKind, std::string_view>>({
     {InquiryKind::ListEvents, "--list-events"},
     {InquiryKind::ListMetrics, "--list-metrics"},
@@ -722,7 +724,7 @@ constexpr auto kQuestions = std::to_array<std::pair<InquiryKind, std::string_vie
     {InquiryKind::Untune, "--untune"},
 });
 
-/// --check exports its report as JSON only.
+/// Refuses exports of --check except JSON.
 Result<void> settle_check(const Options& options) {
   const bool has_others = std::ranges::any_of(
       options.output.exports,
@@ -745,7 +747,7 @@ Result<void> settle_threads(Draft& draft) {
   return {};
 }
 
-/// Refuses commands with a question; one word after -l is the text to look for.
+/// Refuses commands together with a question; one word after -l is the text to look for.
 Result<void> settle_inquiry(Draft& draft) {
   Inquiry& inquiry = *draft.options.inquiry;
   const std::vector<std::string> commands = std::exchange(draft.options.commands.texts, {});
@@ -764,8 +766,8 @@ Result<void> settle_inquiry(Draft& draft) {
   return inquiry.kind == InquiryKind::Threads ? settle_threads(draft) : Result<void>();
 }
 
-/// Refuses what needs the counts of each function from an engine that has none. A suite's file may
-/// name another engine.
+/// Refuses options that need counts by function if the engine has none. A suite's file may name
+/// another engine.
 Result<void> settle_functions(const Draft& draft) {
   const Options& options = draft.options;
   if (!options.from.empty() || options.suite.file || counts_functions(options.counting.engine))
@@ -783,7 +785,7 @@ Result<void> settle_functions(const Draft& draft) {
       is_gate ? "add --engine cachegrind" : "add --engine cachegrind, or --profile"};
 }
 
-/// Settles all but the exports. A suite's benchmarks are settled so, the suite itself is not.
+/// Settles everything except exports. Used for each benchmark of a suite, but not for the suite.
 Result<void> settle_call(Draft& draft) {
   const bool watches = draft.options.inquiry && draft.options.inquiry->kind == InquiryKind::Threads;
   if (draft.interval && !watches)

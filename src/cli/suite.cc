@@ -13,9 +13,9 @@
 
 #include <fmt/format.h>
 
-// toml++ 3 takes some faults of a file ("[[[") for its own: it asserts, or with NDEBUG lets the
-// compiler assume that they do not occur. They are refused here first; its exceptions end in this
-// file. It recurses into nested values: lauka's are not deep.
+// toml++ 3 takes some errors in a file ("[[[") for its own: it asserts, or with NDEBUG lets the
+// compiler assume that they do not occur. Such files are refused here first. toml++'s exceptions
+// end in this file. It recurses into nested values; lauka's are not deep.
 namespace lauka::cli {
 namespace {
 
@@ -39,7 +39,7 @@ struct BrokenToml {};
 #else
 #include <toml++/impl/preprocessor.h>
 #endif
-// Some characters of U+FA66 to U+FEFE reach code that toml++ calls unreachable: they are not
+// Some characters from U+FA66 to U+FEFE reach code that toml++ calls unreachable. They are not
 // blanks.
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE \
@@ -63,7 +63,7 @@ constexpr std::size_t kMaxEntries = 200;  // in a table
 constexpr std::size_t kMaxOfList = 1000;
 constexpr std::string_view kShape = "write [defaults] and [[benchmark]] tables (docs/suites.md)";
 
-/// KEY = VALUE of [defaults] or a [[benchmark]].
+/// A line KEY = VALUE of [defaults] or a [[benchmark]].
 struct Entry {
   std::string_view key;
   std::size_t line = 0;
@@ -73,7 +73,8 @@ struct Entry {
 /// An option in one place of a suite, with its repetitions.
 struct Setting {
   const OptionInfo* option = nullptr;
-  std::vector<Words> repetitions{};  ///< empty: false, which cancels a weaker place
+  std::vector<Words> repetitions{};  ///< words of each repetition; empty: false, which cancels the
+                                     ///< option in a weaker place
   std::size_t line = 0;              ///< line in the file; 0: typed on the command line
 };
 
@@ -83,8 +84,8 @@ std::size_t line_number(const toml::node& node) {
   return node.source().begin.line;
 }
 
-/// Returns the entries in the order in which they are written, since options are applied in it; the
-/// library sorts them by name.
+/// Returns the entries in the order in which they are written, which is the order of applying
+/// options; the library sorts them by name.
 std::vector<Entry> entries_of(const toml::table& table) {
   std::vector<Entry> entries;
   for (const auto& [key, node] : table) entries.push_back({key.str(), line_number(node), &node});
@@ -92,7 +93,7 @@ std::vector<Entry> entries_of(const toml::table& table) {
   return entries;
 }
 
-/// Returns the text of a string or of a number; nullopt if the value is neither.
+/// Returns the text of a string or number; nullopt for any other value.
 std::optional<std::string> scalar_text(const toml::node& value) {
   if (const auto* text = value.as_string()) return text->get();
   if (const auto* whole = value.as_integer()) return fmt::to_string(whole->get());
@@ -100,7 +101,7 @@ std::optional<std::string> scalar_text(const toml::node& value) {
   return std::nullopt;
 }
 
-/// True for text, a number in digits, true and false, and lists of these and of such lists.
+/// True for text, a number in digits, true, false, and lists of these, which may contain lists.
 bool is_readable(const toml::node& value, bool is_in_list = false) {
   if (const toml::array* list = value.as_array())
     return list->size() <= kMaxOfList && std::ranges::all_of(*list, [&](const toml::node& element) {
@@ -113,8 +114,8 @@ bool is_readable(const toml::node& value, bool is_in_list = false) {
   return value.is_boolean() || value.is_integer();
 }
 
-/// Returns where the string that begins at `at` ends: after its closing quotes, at the end of its
-/// line if it lacks them, or at the end of the text.
+/// Returns the end of the string that begins at `at`: after its closing quotes; if they are
+/// missing, at the end of its line or of the text.
 std::size_t end_of_string(std::string_view text, std::size_t at) {
   const char quote = text[at];
   const bool has_lines = text.substr(at, 3) == std::string(3, quote);
@@ -131,8 +132,8 @@ std::size_t end_of_string(std::string_view text, std::size_t at) {
   return text.size();
 }
 
-/// Returns the line of the first key with more dots than toml++ can take, which makes a table for
-/// each dot and destroys them by recursion; 0 if no key has so many.
+/// Returns the line of the first key with more dots than toml++ can handle (it makes a table for
+/// each dot and destroys them by recursion); 0 if there is none.
 std::size_t line_of_deep_key(std::string_view text) {
   constexpr std::size_t most_dots = 16;
   std::size_t dots = 0;
@@ -155,7 +156,7 @@ std::size_t line_of_deep_key(std::string_view text) {
   return 0;
 }
 
-/// True if the value in that line has letters and no quotes: duration = 500ms.
+/// True if the value in that line contains letters and no quotes: duration = 500ms.
 bool has_bare_text(std::string_view text, std::size_t line) {
   const auto lines = split(text, '\n');
   if (line == 0 || line > lines.size()) return false;
@@ -169,17 +170,18 @@ bool has_bare_text(std::string_view text, std::size_t line) {
 
 constexpr std::string_view kHowTomlIsWritten = "see https://toml.io for how it is written";
 
-/// Returns the name that options for the same value share: one place decides about them.
+/// Returns the name shared by options that set the same value; a single place of a suite decides
+/// about them.
 std::string_view family_of(const OptionInfo& option) {
   return option.traits.sets.empty() ? option.name : option.traits.sets;
 }
 
-/// True if it applies to the session, not to a benchmark.
+/// True if the option applies to the session, not to a benchmark.
 bool concerns_session(const OptionInfo& option) {
   return option.traits.scope == Scope::Session || option.traits.scope == Scope::TypedSession;
 }
 
-/// Returns the texts of a list of scalars; nullopt if it has another value.
+/// Returns the texts of a list of scalars; nullopt if it contains another value.
 std::optional<Words> texts_of(const toml::array& list) {
   Words texts;
   for (const toml::node& element : list) {
@@ -190,7 +192,7 @@ std::optional<Words> texts_of(const toml::array& list) {
   return texts;
 }
 
-/// Reads the words of an option that takes `count`; nullopt if there are more or fewer.
+/// Reads `count` words for an option; nullopt if there are more or fewer.
 std::optional<Words> to_words(const toml::node& value, std::size_t count) {
   std::optional<Words> words;
   if (const auto* text = value.as_string()) {
@@ -217,7 +219,7 @@ Result<std::vector<Words>> repetitions_of_words(const OptionInfo& option, const 
   return all;
 }
 
-/// Returns the words for each application of an option: once, or once for each of a list.
+/// Returns the words for each repetition of an option: one, or one for each item of a list.
 Result<std::vector<Words>> read_repetitions(const OptionInfo& option, const toml::node& value) {
   if (words_taken_by(option) > 0) return repetitions_of_words(option, value);
   if (const auto* flag = value.as_boolean()) {
@@ -246,7 +248,7 @@ Result<void> apply(const Setting& setting, Draft& draft) {
   return {};
 }
 
-/// Reads one suite.
+/// Reads a suite.
 class SuiteReader {
  public:
   explicit SuiteReader(const Options& typed) : typed_(typed) {}
@@ -282,7 +284,7 @@ class SuiteReader {
     return std::move(suite_);
   }
 
-  /// Checks the shape of a file before anything in it is understood.
+  /// Checks the shape of a file before its contents are interpreted.
   Result<void> check(const toml::table& root) const {
     for (const auto& [key, node] : root) {
       const bool is_defaults = key.str() == "defaults" && node.is_table();
@@ -363,7 +365,7 @@ class SuiteReader {
     auto repetitions = read_repetitions(**option, *entry.value);
     if (!repetitions) return at(entry.line, repetitions.error());
     place.push_back({*option, *std::move(repetitions), entry.line});
-    Draft alone;  // to report a wrong value at its line
+    Draft alone;  // to report a wrong value with its line
     if (auto applied = apply(place.back(), alone); !applied) return at(entry.line, applied.error());
     return {};
   }
@@ -386,7 +388,7 @@ class SuiteReader {
     }
   }
 
-  /// Applies the places from the weakest on. `of_session`: only options of all benchmarks.
+  /// Applies the places, the weakest first. `of_session`: only options that all benchmarks share.
   Result<Draft> read_draft(const Place& own, bool of_session) const {
     const std::array<const Place*, 3> places = {&defaults_, &typed_place_, &own};
     Draft draft;
@@ -462,7 +464,7 @@ class SuiteReader {
     draft->options.commands.texts = std::move(commands);
     if (draft->options.commands.texts.empty() && !draft->reference)
       return at(line, {"there are no commands", "write commands = [\"./old\", \"./new\"]"});
-    draft->options.gates.fail_if_inconclusive.reset();  // some benchmark may have no gate
+    draft->options.gates.fail_if_inconclusive.reset();  // a benchmark may have no gate
     auto options = settle(*std::move(draft));
     if (!options) return at(line, options.error());
     suite_.benchmarks.push_back({benchmark_, *std::move(options)});
@@ -470,8 +472,8 @@ class SuiteReader {
     return {};
   }
 
-  /// Keeps the benchmarks of --only and --shard. Parts are dealt by the place in the file: they are
-  /// equally large, and a benchmark added at the end moves no other.
+  /// Selects the benchmarks of --only and --shard. Shards are filled in turn, in the order of the
+  /// file, so that they are equally large and a benchmark added at the end moves no other.
   Result<void> choose() {
     benchmark_.clear();
     const bool has_gate = std::ranges::any_of(suite_.benchmarks, [](const Benchmark& benchmark) {
@@ -508,7 +510,7 @@ class SuiteReader {
   const Options& typed_;
   Place defaults_;
   Place typed_place_;
-  std::string benchmark_;  // is being read; empty: none
+  std::string benchmark_;  // name of the benchmark being read; empty: none
   Suite suite_;
 };
 

@@ -9,7 +9,7 @@
 
 namespace lauka::cli {
 
-/// A benchmark of a suite: a session of its own, except for tables and exports.
+/// A benchmark of a suite: like a session of its own, except for tables and exports.
 struct Benchmark {
   std::string name;
   Options options{};
@@ -17,15 +17,16 @@ struct Benchmark {
 
 /// A suite, from its file and the command line.
 struct Suite {
-  Options session{};                    ///< shared: exports, looks, --fail-if-inconclusive
-  std::vector<Benchmark> benchmarks{};  ///< selected by --only and --shard; may be empty
+  Options session{};                    ///< options that all benchmarks share: exports, appearance,
+                                        ///< --fail-if-inconclusive
+  std::vector<Benchmark> benchmarks{};  ///< benchmarks selected by --only and --shard; may be empty
 };
 
-/// Reads `text`, the suite of `typed`, in which a benchmark's own options win over those that were
-/// typed, and these over its [defaults]: an option cancels itself, and what contradicts it, in
-/// weaker places. Refuses as on the command line, with the file, line, benchmark and option; also
-/// what is not valid TOML, tables of other names, values of other kinds (dates, tables), lists in
-/// lists in lists, and too many benchmarks.
+/// Reads the suite in `text`; `typed` is the command line. A benchmark's own options win over typed
+/// options, and these over [defaults]: an option cancels itself, and options that contradict it, in
+/// weaker places. Refuses what the command line refuses, and names file, line, benchmark and
+/// option. Also refuses invalid TOML, unknown tables, values of other kinds (dates, tables), lists
+/// nested three deep, and too many benchmarks.
 Result<Suite> read_suite(const Options& typed, std::string_view text);
 
 }  // namespace lauka::cli

@@ -20,14 +20,14 @@ std::string write_one_of(const Given& given) {
   return "write " + listed(std::vector<std::string>(choices.begin(), choices.end()), "or");
 }
 
-/// Returns `read`, or its error with the option and its value as subject.
+/// Returns `read`; adds the option and its value to an error.
 template <typename T>
 Result<T> about_option(const Given& given, Result<T> read) {
   if (!read) return refused(given, read.error());
   return read;
 }
 
-/// Reads the metric before the =, with what follows as its text.
+/// Reads a metric: its name before the =, its text after it.
 Result<OwnMetric> own_metric(const Given& given, const char* example) {
   const std::size_t sign = given.value.find('=');
   if (sign == std::string::npos || sign + 1 == given.value.size())
@@ -81,7 +81,7 @@ Result<CoreKind> parse_kind(std::string_view part, const Given& given) {
   return CoreKind{name, *cpus};
 }
 
-/// Says why `kind` cannot be added to `others`; empty if it can.
+/// Returns why `kind` cannot be added to `others`; empty if it can.
 std::string clash_with(const CoreKinds& others, const CoreKind& kind) {
   for (const CoreKind& other : others) {
     if (time_metric_name(other.name) == time_metric_name(kind.name))

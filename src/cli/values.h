@@ -16,10 +16,11 @@
 
 namespace lauka::cli {
 
-/// Puts the subject before a predicate: "--runs '0'" before "is out of range".
+/// Returns the error whose text is the option, its value and the predicate: "--runs '0' is out of
+/// range".
 Error refused(const Given& given, const Error& predicate);
 
-/// Reads a whole number from `min` to `max`, both included.
+/// Reads a whole number from `min` to `max` (both included).
 Result<std::uint64_t> whole_number(const Given& given, std::uint64_t min, std::uint64_t max);
 
 /// Reads a time.
@@ -28,72 +29,74 @@ Result<std::chrono::nanoseconds> duration(const Given& given);
 /// Reads a percentage; a % may follow the number.
 Result<double> percentage(const Given& given, Limit low, Limit high);
 
-/// Reads a percentage as a fraction.
+/// Reads a percentage, and returns it as a fraction.
 Result<double> fraction(const Given& given, Limit low, Limit high);
 
-/// Limits of a gate in percent: at -100 the candidate would take no time at all.
+/// Limits of a gate in percent. At -100 the candidate would take no time at all.
 inline constexpr Limit kLowestLimit{-100.0, false};
 inline constexpr Limit kHighestLimit{1e6, true};
 
-/// Reads a gate, METRIC > LIMIT or METRIC < LIMIT: a percentage between these limits, with or
-/// without %, or a number above 0 with a unit (200ms, 64MiB, 5M), with optional blanks. The last
-/// sign counts: an event's name may contain one.
+/// Reads a gate, METRIC > LIMIT or METRIC < LIMIT, with optional blanks. LIMIT is a percentage from
+/// kLowestLimit to kHighestLimit, with or without %, or a positive number with a unit (200ms,
+/// 64MiB, 5M). The last < or > separates, because an event's name may contain one.
 Result<Condition> condition(const Given& given);
 
-/// Returns the value as it is; refuses an empty one.
+/// Returns the value unchanged; refuses an empty one.
 Result<std::string> text(const Given& given);
 
-/// Reads a list of exit statuses (1 to 255) with commas; an empty text means any status but 0.
+/// Reads exit statuses (1 to 255), separated by commas; an empty value means every status except 0.
 Result<IgnoreFailure> ignored_failures(const Given& given);
 
-/// Reads a list of events with commas; a comma between slashes belongs to the event
+/// Reads names of events, separated by commas; a comma between slashes belongs to an event
 /// (cpu/event=0x3c,umask=0x1/).
 Result<std::vector<std::string>> event_names(const Given& given);
 
-/// Reads a shell and its arguments; nullopt if the value is "none". "default" is sh.
+/// Reads a shell and its arguments; nullopt for "none". "default" is sh.
 Result<std::optional<Shell>> shell(const Given& given);
 
-/// Reads where input comes from: "null" or a file.
+/// Reads a source of input: "null" or a file.
 Result<std::string> input(const Given& given);
 
-/// Reads where output goes: "null", "pipe", "inherit" or a file.
+/// Reads a destination of output: "null", "pipe", "inherit" or a file.
 Result<OutputChoice> output(const Given& given);
 
-/// Reads variables (A=1 B="two words"), each as NAME=VALUE.
+/// Reads variables (A=1 B="two words"); returns each as NAME=VALUE.
 Result<std::vector<std::string>> environment(const Given& given);
 
-/// Splits a list at commas; a backslash makes a comma, or a backslash, part of a value.
+/// Splits a list at commas; after a backslash, a comma or backslash is part of a value.
 std::vector<std::string> split_list(std::string_view text);
 
-/// Reads a unit of time: one of the choices in the option's row, or as hyperfine spells them.
+/// Reads a unit of time: a choice in the option's row, or hyperfine's word for it.
 Result<const DisplayUnit*> time_unit(const Given& given);
 
 /// Reads --sort: a choice in the option's row, or hyperfine's word for it.
 Result<SortChoice> sort_order(const Given& given);
 
-/// Reads --tune's list: "+smt,-turbo,cpus=2-5,8". `is_list` is set if it has the word "list".
+/// Reads the list of --tune: "+smt,-turbo,cpus=2-5,8". Sets `is_list` if the list has the word
+/// "list".
 Result<TuneRequest> tune_request(const Given& given, bool& is_list);
 
-/// Reads kinds of core, each with its CPUs: "P=0-3,8,E=4-7". Refuses a repeated CPU or name, a
-/// single kind, and a kind whose metric would have the name of another metric.
+/// Reads core kinds with their CPUs: "P=0-3,8,E=4-7". Refuses a duplicate CPU or name, a single
+/// kind, and a kind whose metric would have the name of another metric.
 Result<CoreKinds> core_kinds(const Given& given);
 
-/// Reads what output is compared with: "same", "sha256:" with a hash, or a file.
+/// Reads the expected output: "same", "sha256:" with a hash, or a file.
 Result<ExpectedOutput> expected_output(const Given& given);
 
-/// Reads a regular expression for lines.
+/// Reads a regular expression that matches lines.
 Result<Pattern> line_pattern(const Given& given);
 
-/// Reads a metric of the user's own, NAME[:UNIT][:higher|lower]=FORMULA.
+/// Reads a metric that the user defines by a formula: NAME[:UNIT][:higher|lower]=FORMULA.
 Result<OwnMetric> derived_metric(const Given& given);
 
-/// Reads one with a regular expression.
+/// Reads a metric that is found in output by a regular expression:
+/// NAME[:UNIT][:higher|lower]=REGEX.
 Result<OwnMetric> scraped_metric(const Given& given);
 
-/// Returns the position of the value among the choices in the option's row ("auto|always|never").
+/// Returns the index of the value among the choices in the option's row ("auto|always|never").
 Result<std::size_t> choice(const Given& given);
 
-/// Returns the one of `values` in that position.
+/// Returns the element of `values` at the index of the typed choice.
 template <typename T, std::size_t N>
 Result<T> choice(const Given& given, const std::array<T, N>& values) {
   const Result<std::size_t> position = choice(given);
@@ -101,7 +104,7 @@ Result<T> choice(const Given& given, const std::array<T, N>& values) {
   return values.at(*position);
 }
 
-/// Assigns the value read, or returns its error.
+/// Assigns the value that was read to `target`, or returns the error.
 template <typename T, typename U>
 Result<void> keep(Result<T> read, U& target) {
   if (!read) return read.error();
@@ -109,7 +112,7 @@ Result<void> keep(Result<T> read, U& target) {
   return {};
 }
 
-/// Appends the value read, or returns its error.
+/// Appends the value that was read to `target`, or returns the error.
 template <typename T>
 Result<void> add(Result<T> read, std::vector<T>& target) {
   if (!read) return read.error();

@@ -12,7 +12,7 @@
 
 namespace lauka {
 
-// Choices of the user that several rooms need.
+// Choices of the user that several rooms read.
 
 /// A counter engine.
 enum class EngineChoice : unsigned char {
@@ -30,10 +30,11 @@ struct EngineRow {
   EngineChoice choice;
   std::string_view name;
   std::string_view help{};   ///< text after the name in the option's help; may be empty
-  bool is_an_extra = false;  ///< a program to install: may be missing
+  bool is_an_extra = false;  ///< true for a program of its own, which may not be installed
 };
 
-/// In the order of help. `choose` of engine/engine.cc makes each.
+/// The values of --engine in the order of --help, which is also the order of EngineChoice. `choose`
+/// in engine/engine.cc makes the engines.
 inline constexpr auto kEngines = std::to_array<EngineRow>({
     {EngineChoice::Auto, "auto", "takes the best that works here (default)"},
     {EngineChoice::Kperf, "kperf"},
@@ -49,7 +50,7 @@ constexpr const EngineRow& row_of(EngineChoice choice) {
   return kEngines.at(static_cast<std::size_t>(choice));
 }
 
-/// True if the engine counts in each function.
+/// True if the engine gives counts for each function of a program.
 constexpr bool counts_functions(EngineChoice choice) {
   return choice == EngineChoice::Cachegrind || choice == EngineChoice::CachegrindAndDhat;
 }
@@ -60,15 +61,17 @@ constexpr bool is_simulated(EngineChoice choice) {
          choice == EngineChoice::CachegrindAndDhat;
 }
 
-/// The method of kperf (docs/kperf.md); Auto takes the best that counts a known command completely.
+/// A way to count with kperf (docs/kperf.md). Auto takes the best way that counts a known command
+/// completely.
 enum class StrategyChoice : unsigned char {
   Auto,
-  AtExit,   ///< a sample as each thread ends
-  Pet,      ///< the same, and one of each running thread every period
-  Machine,  ///< the whole machine, before and after
+  AtExit,   ///< samples each thread as it ends
+  Pet,      ///< samples each thread as it ends, and each running thread once per period
+  Machine,  ///< reads the counters of the whole machine before and after a run
 };
 
-/// In the order of writing, the smallest first: most of them fit on a full disk.
+/// A format of results. Exports are written in this order, the smallest first: on a full disk most
+/// of them still succeed.
 enum class ExportKind : unsigned char {
   Csv,
   Bmf,
@@ -83,15 +86,15 @@ enum class ExportKind : unsigned char {
   Json
 };
 
-/// An export: its option, with its texts in help and -h.
+/// A format of results: its option, and the option's texts in --help and -h.
 struct ExportRow {
   ExportKind kind;
   std::string_view option;  ///< option's name without dashes
   std::string_view help;
-  std::string_view brief{};  ///< empty: not in -h
+  std::string_view brief{};  ///< text in -h; empty: the option is missing from -h
 };
 
-/// In the order of help. `report/exports.h` has the function that writes each.
+/// The export formats in the order of --help. `report/exports.h` declares a writer for each.
 inline constexpr auto kExports = std::to_array<ExportRow>({
     {ExportKind::Csv, "export-csv", "write a row per command and metric; - is standard output"},
     {ExportKind::Runs, "export-runs", "write a row per run, likewise"},
@@ -122,11 +125,11 @@ struct ExportTarget {
   bool operator==(const ExportTarget&) const = default;
 };
 
-/// Takes the bytes of an export piece by piece, in order. The file remembers its own failure, so
-/// writers need not check.
+/// Receives an export's bytes piece by piece, in order. A file remembers its first write error, so
+/// writers need not check for errors.
 using Sink = std::function<void(std::string_view)>;
 
-/// A unit for rows of a table.
+/// A unit in which tables show values.
 struct DisplayUnit {
   std::string_view name;    ///< name as typed
   Unit unit;                ///< unit of the metrics that can be shown in this display unit
@@ -134,7 +137,7 @@ struct DisplayUnit {
   std::string_view suffix;  ///< suffix as shown
 };
 
-/// The display units, by kind, each from the smallest to the largest.
+/// The display units, grouped by the metric's unit, each group from the smallest to the largest.
 inline constexpr auto kDisplayUnits = std::to_array<DisplayUnit>({
     {"ns", Unit::Seconds, 1e-9, "ns"},
     {"us", Unit::Seconds, 1e-6, "µs"},
@@ -155,21 +158,23 @@ inline constexpr auto kDisplayUnits = std::to_array<DisplayUnit>({
     {"G", Unit::Count, 1e9, "G"},
 });
 
-/// Finds the unit of that name; null if missing.
+/// Finds the display unit with that name; null if unknown.
 inline const DisplayUnit* find_display_unit(std::string_view name) {
   const auto found = std::ranges::find(kDisplayUnits, name, &DisplayUnit::name);
   return found == kDisplayUnits.end() ? nullptr : &*found;
 }
 
-/// The layout of results, for tables and exports; it does not affect the measurement.
+/// Choices of layout for tables and exports; they do not affect the measurement.
 enum class TableChoice : unsigned char { Auto, Full, Compact };
 enum class SortChoice : unsigned char { Command, Time };
 enum class MarksChoice : unsigned char { Auto, Emoji, Text };
 
-/// The functions of --functions: a number of them, or those whose names match.
+/// The functions that --functions lists: the `most` largest differences, or all that match a
+/// pattern.
 struct FunctionRows {
-  std::size_t most = 20;
-  std::string pattern{};  ///< a regular expression; empty: the `most` largest differences
+  std::size_t most = 20;  ///< number of functions, if `pattern` is empty
+  std::string pattern{};  ///< regular expression for names of functions; empty: lists the `most`
+                          ///< largest differences
 
   bool operator==(const FunctionRows&) const = default;
 };
@@ -177,17 +182,19 @@ struct FunctionRows {
 struct Presentation {
   TableChoice table = TableChoice::Auto;
   SortChoice sort = SortChoice::Command;
-  MarksChoice marks = MarksChoice::Auto;    ///< emoji in UTF-8 terminals, words in markup
-  const DisplayUnit* time_unit = nullptr;   ///< unit of times that have no unit of their own; null:
-                                            ///< the unit that fits each value
-  bool every_row = false;                   ///< rows were chosen: a compact table shows all
-  bool hides_zeros = false;                 ///< leave out rows that are 0 in each run
-  std::optional<FunctionRows> functions{};  ///< nullopt: without a table of functions
+  MarksChoice marks =
+      MarksChoice::Auto;  ///< Auto: emoji in UTF-8 terminals, words in Markdown, HTML and the like
+  const DisplayUnit* time_unit =
+      nullptr;  ///< display unit of times for which the user set none; null: fits each value
+  bool every_row =
+      false;  ///< true if the user chose the rows: a compact table then shows all of them
+  bool hides_zeros = false;                 ///< leaves out rows that are 0 in each run
+  std::optional<FunctionRows> functions{};  ///< nullopt: no table of functions
   std::string title{};                      ///< title of the page
-  std::string description{};                ///< below it
+  std::string description{};                ///< text below the page's title
 };
 
-/// Lauka's exit status. Ended by signal N: 128 + N.
+/// Lauka's exit statuses. If signal N ends lauka, the status is 128 + N.
 enum class ExitStatus : int {
   Done = 0,
   Failed = 1,

@@ -13,21 +13,22 @@ namespace lauka {
 /// The expected output of a command.
 struct ExpectedOutput {
   enum class Kind : unsigned char {
-    Same,  ///< the same as the reference's
+    Same,  ///< equals the reference's output
     File,
     Hash,
   };
   Kind kind = Kind::Same;
-  std::string text{};  ///< the file's path, or SHA-256 in 64 small hexadecimal digits
+  std::string
+      text{};  ///< path of the file, or SHA-256 in 64 lower-case hexadecimal digits; empty for Same
 };
 
-/// Returns it as typed.
+/// Returns the option's value as typed.
 inline std::string text_of(const ExpectedOutput& expected) {
   if (expected.kind == ExpectedOutput::Kind::Same) return "same";
   return (expected.kind == ExpectedOutput::Kind::Hash ? "sha256:" : "") + expected.text;
 }
 
-/// Reads the option's value; nullopt if `text` is empty.
+/// Reads the value of --expect-output; nullopt if `text` is empty.
 inline std::optional<ExpectedOutput> parse_expected_output(const std::string& text) {
   constexpr std::size_t prefix = 7;  // "sha256:"
   if (text.empty()) return std::nullopt;
@@ -37,8 +38,8 @@ inline std::optional<ExpectedOutput> parse_expected_output(const std::string& te
   return ExpectedOutput{ExpectedOutput::Kind::File, text};
 }
 
-/// The destination of a command's standard output and error. Capture is for hooks: both together
-/// are kept in case one fails.
+/// A destination of standard output and error. Capture is for hooks: lauka keeps both streams
+/// together and shows them if the hook fails.
 enum class OutputKind : unsigned char { Null, Pipe, Inherit, File, Capture };
 struct OutputChoice {
   OutputKind kind = OutputKind::Null;
@@ -47,7 +48,7 @@ struct OutputChoice {
   bool operator==(const OutputChoice&) const = default;
 };
 
-/// A variable of -L or -P, and the value that a command was made with.
+/// A variable of -L or -P, with the value that it has in one command.
 struct Parameter {
   std::string name;
   std::string value;
@@ -63,18 +64,18 @@ struct Label {
 
 enum class HookKind : unsigned char { Setup, Prepare, Conclude, Cleanup };
 
-/// When a hook is run. The hooks after a run or command undo something, so they always run to their
-/// end; AfterCommand also when the session is cut short.
+/// The time at which a hook runs. AfterRun and AfterCommand hooks undo something, so they are never
+/// stopped early; AfterCommand hooks run even if the session was cut short.
 enum class Moment : unsigned char { BeforeCommand, BeforeRun, AfterRun, AfterCommand };
 
-/// The description of a kind of hook; kHookKinds is in the order of HookKind.
+/// A kind of hook and its option.
 struct HookRow {
   HookKind kind;
   Moment moment;
   std::string_view name;     ///< option's name, without dashes
   char letter;               ///< option's letter
-  std::string_view help;     ///< option's help
-  std::string_view brief{};  ///< option's help in -h; empty: the option is not in -h
+  std::string_view help;     ///< option's text in --help
+  std::string_view brief{};  ///< option's text in -h; empty: the option is missing from -h
 
   constexpr bool is_of_a_run() const {
     return moment == Moment::BeforeRun || moment == Moment::AfterRun;
@@ -107,69 +108,71 @@ struct ByHook {
   const T& operator[](HookKind kind) const { return all.at(static_cast<std::size_t>(kind)); }
 };
 
-/// The hooks of a command; texts for sh -c.
+/// A command's hooks, each a text for sh -c; nullopt: the command has no hook of that kind.
 using Hooks = ByHook<std::optional<std::string>>;
 
-/// Identifies a program across sessions: two hashes (SHA-256, hexadecimal), both empty if unknown.
+/// Identifies a program in different sessions by two SHA-256 hashes in hexadecimal; both are empty
+/// if unknown.
 struct Fingerprint {
   std::string executable{};  ///< hash of the executable file
-  std::string call{};        ///< hash of the call: arguments, variables, hooks of each run
+  std::string call{};        ///< hash of arguments, environment variables and the hooks of each run
 
   bool is_known() const { return !executable.empty(); }
   bool operator==(const Fingerprint&) const = default;
 };
 
-/// Why Linux takes a process's counters away when it executes a file.
+/// The reason why Linux takes a process's counters away when the process executes a file.
 enum class CounterLoss : unsigned char {
   SetUser,   ///< the file is setuid to another user
-  SetGroup,  ///< the file is setgid to a group that is not the process's
+  SetGroup,  ///< the file is setgid to a group that the process is not in
   Capabilities,
   Unreadable,
 };
 
-/// The file at whose start a command loses its counters.
+/// A file that makes a command lose its counters.
 struct UncountedFile {
   CounterLoss loss = CounterLoss::SetUser;
-  std::string file{};  ///< the file that execve runs: a script's interpreter
+  std::string file{};  ///< file that execve runs; for a script, its interpreter
   bool is_counted_as_root =
-      false;  ///< root would keep the counters, and the command's user is not root
+      false;  ///< true if root would keep the counters and the command's user is not root
 
   bool operator==(const UncountedFile&) const = default;
 };
 
 /// A command: one argument of the command line, with one combination of parameters.
 struct Command {
-  std::string name;                ///< name as shown: --command-name, else the text
-  std::string text;                ///< text as typed, with the parameters in their places
-  std::vector<std::string> words;  ///< argv of what is run; with a shell: SHELL, "-c", the text
+  std::string name;                ///< name as shown: --command-name, else `text`
+  std::string text;                ///< command as typed, after substitution of parameters
+  std::vector<std::string> words;  ///< argv to execute; with a shell: SHELL, "-c", `text`
   std::vector<Parameter>
-      parameters{};  ///< parameters that the command uses, in the order of the options
-  std::vector<std::string> environment{};  ///< NAME=VALUE, for it and its hooks
-  std::string input{};                     ///< the file of its standard input; empty: no input
+      parameters{};  ///< parameters that the command uses, in the order of -L and -P
+  std::vector<std::string>
+      environment{};    ///< NAME=VALUE entries that the command and its hooks get
+  std::string input{};  ///< file for standard input; empty: no input
   OutputChoice output{};
   std::optional<ExpectedOutput> expected{};
   std::string folder{};  ///< folder in which the command and its hooks run; empty: lauka's
   Hooks hooks{};
-  std::optional<std::string> build{};        ///< a text for sh -c that makes its program
-  std::size_t typed = 0;                     ///< index of the command typed that it was made from
-  std::string pattern{};                     ///< the typed name, with the variables in braces
-  Fingerprint program{};                     ///< unknown unless the session needs it
-  std::optional<UncountedFile> uncounted{};  ///< nullopt: its counters stay, or there are none
+  std::optional<std::string> build{};  ///< text for sh -c that builds the command's program
+  std::size_t typed = 0;  ///< index of the typed command from which substitution made this one
+  std::string pattern{};  ///< name before substitution: `old {n}`
+  Fingerprint program{};  ///< identity of the program; unknown unless the session needs it
+  std::optional<UncountedFile> uncounted{};  ///< nullopt: keeps its counters, or has none to lose
 };
 
-/// The user that runs the commands, if not lauka's own.
+/// A user, other than lauka's own, as whom the commands run.
 struct User {
-  std::uint32_t id = 0;
-  std::uint32_t group = 0;
-  std::vector<std::uint32_t> groups{};  ///< all of them, `group` first
+  std::uint32_t id = 0;                 ///< user id
+  std::uint32_t group = 0;              ///< primary group id
+  std::vector<std::uint32_t> groups{};  ///< all group ids, `group` first
   std::string name{};
   std::string home{};
 };
 
-/// The failing runs that do not end the benchmark.
+/// The failures that do not end the benchmark.
 struct IgnoreFailure {
-  bool any = false;
-  std::vector<int> statuses{};  ///< they count as success, 128 + N for signal N; empty if any
+  bool any = false;             ///< true: all failures are ignored, and `statuses` is empty
+  std::vector<int> statuses{};  ///< exit statuses that count as success; 128 + N for signal N
 };
 
 }  // namespace lauka

@@ -14,10 +14,10 @@
 
 namespace lauka {
 
-/// The meaning of a metric or an event to the program; their names are for the user.
+/// The meaning of a metric or event, for decisions of the program; names are for users.
 enum class Role : unsigned char {
   Other,
-  // of the kernel's accounts (kBuiltInMetrics)
+  // kernel accounts (kBuiltInMetrics)
   WallTime,
   CpuTime,
   UserTime,
@@ -25,23 +25,23 @@ enum class Role : unsigned char {
   PeakRss,
   VoluntarySwitches,
   InvoluntarySwitches,
-  // counted (kPortableEvents)
+  // hardware counts (kPortableEvents)
   Cycles,
   Instructions,
   CacheReferences,
   CacheMisses,
   Branches,
   BranchMisses,
-  // by kind of core
+  // times by core kind
   CoreTime,
   CoreShare,
-  // computed from events (kDerivedMetrics)
+  // made of two events (kDerivedMetrics)
   Ipc,
-  // of --jobs
+  // measured with --jobs
   Throughput,
-  // computed by a built-in formula
+  // made by a built-in formula
   Clock,
-  // of --profile
+  // sampled with --profile
   SampledTime,
 };
 
@@ -60,7 +60,7 @@ inline constexpr auto kPortableEvents = std::to_array<PortableEvent>({
     {"branch-misses", Role::BranchMisses},
 });
 
-/// Returns the role of a portable name, and the name of such a role.
+/// Returns the role of a portable event; Other for another name.
 constexpr Role role_of_event(std::string_view name) {
   for (const PortableEvent& event : kPortableEvents)
     if (event.name == name) return event.role;
@@ -72,74 +72,77 @@ constexpr std::string_view event_name_of(Role role) {
   return {};
 }
 
-/// Two events by name; the user may have typed another name of either.
+/// The names of two events, each the portable name or another that the user may have typed.
 using EventNames = std::pair<std::string, std::string>;
 
 /// The part of a run in which events are counted.
 enum class CountedIn : unsigned char {
   WholeRun,
   Region,          ///< the part of a run that the program marks with lauka/region.h
-  RegionAndWhole,  ///< the region, and in passes of their own the whole run
+  RegionAndWhole,  ///< the region, and in separate passes the whole run
 };
 
-/// The part of a program's work that is in a count, by the processor's privilege levels. Times have
-/// user space and kernel in them.
+/// The privilege levels at which a count includes the program's work. (Times always include both
+/// user space and kernel.)
 enum class CountedLevels : unsigned char {
-  Unknown,  ///< the file does not tell, or it is no count of a program's work
+  Unknown,  ///< the session file does not say, or the event does not count a program's work
   UserAndKernel,
   UserOnly,
   KernelOnly,
-  Neither,  ///< the hypervisor's alone
+  Neither,  ///< the count is of the hypervisor alone
 };
 
-/// Appended to an event of the whole run if the region has one of that name.
+/// Suffix of an event counted in the whole run, if the region has an event with the same name.
 inline constexpr std::string_view kOfWholeRun = " (whole run)";
 
-/// The events the user wants: names as typed, or the engine's default ones.
+/// The events that the user wants.
 struct EventRequest {
-  std::vector<std::string> names;  ///< empty: the default events
-  bool single_pass = false;        ///< refuse a set that needs more than one
-  /// Pairs to count in one pass if both are selected, the most important first: users divide the
-  /// first by the second.
+  std::vector<std::string> names;  ///< event names as typed; empty: the engine's default events
+  bool single_pass = false;        ///< refuse events that need more than one pass
+  /// Pairs of events that must share a pass if both are selected, the most important pair first,
+  /// because users divide one count of a pair by the other.
   std::vector<EventNames> together = {{"instructions", "cycles"},
                                       {"cache-misses", "cache-references"},
                                       {"branch-misses", "branches"}};
   CountedIn counted_in = CountedIn::WholeRun;
 };
 
-/// A thing that is counted in this session, as the engine resolved it.
+/// An event counted in this session, as the engine resolved it.
 struct Event {
-  std::string name;     ///< name as shown and exported: what the user typed, or the portable alias
-  std::string meaning;  ///< explanation for users of what is really counted ("perf LLC-load-misses,
-                        ///< user space only")
-  bool is_time = false;           ///< counts nanoseconds
-  bool simulated = false;         ///< counted in runs of a simulated pass
-  bool zero_is_doubtful = false;  ///< 0 in every run may mean that its counter cannot count it
-  bool is_energy = false;         ///< counts nanojoules
-  bool is_bytes = false;          ///< counts bytes
+  std::string name;  ///< name as shown and exported: what the user typed, or the portable alias
+  std::string
+      meaning;  ///< explains to users what is counted: "perf LLC-load-misses, user space only"
+  bool is_time = false;    ///< counts nanoseconds
+  bool simulated = false;  ///< counted in runs of simulated passes
+  bool zero_is_doubtful =
+      false;               ///< true if 0 in every run may mean that the counter does not work
+  bool is_energy = false;  ///< counts nanojoules
+  bool is_bytes = false;   ///< counts bytes
   CountedLevels levels = CountedLevels::Unknown;
-  bool of_region = false;                ///< counted in the program's region (lauka/region.h)
-  std::string note{};                    ///< shown next to its row: "(P only)"; mostly empty
-  std::optional<std::size_t> part_of{};  ///< index of the whole, if it is one core kind's part
-  Role role = Role::Other;               ///< a part has the role of its whole
-  std::string core_kind{};               ///< "P": of a CoreTime
-  std::string function{};  ///< normalized name of the only function counted; empty: all
+  bool of_region = false;  ///< counted in the program's region (lauka/region.h)
+  std::string note{};      ///< shown next to the event's row: "(P only)"; usually empty
+  std::optional<std::size_t> part_of{};  ///< index of the event that this one is a part of, on one
+                                         ///< core kind; nullopt: not a part
+  Role role = Role::Other;  ///< role; a part has the role of the event that it is a part of
+  std::string core_kind{};  ///< for CoreTime, the core kind: "P"; else empty
+  std::string function{};   ///< normalized name of the function in which the event is counted;
+                            ///< empty: all functions
 };
 
-/// Events that fit the counters at once, as indices into the session's events. Each run serves one
-/// pass.
+/// Events that the counters can count at the same time. Each run serves one pass.
 struct Pass {
-  std::vector<std::size_t> events;
-  RoundKind kind = RoundKind::Timed;  ///< kind of the rounds that serve this pass; Counting and
-                                      ///< Simulated give counts only, never times
+  std::vector<std::size_t> events;    ///< indices into EventSet::events
+  RoundKind kind = RoundKind::Timed;  ///< kind of round that serves this pass; Counting and
+                                      ///< Simulated rounds give no times
 };
 
 /// The events of a session and their division into the fewest passes.
 struct EventSet {
   std::vector<Event> events;
-  std::vector<Pass> passes;  ///< the timed ones first, then counting, then simulated ones
+  std::vector<Pass> passes;  ///< timed passes first, then counting passes, then simulated passes
   std::vector<Note> notes;
-  std::optional<Error> why_empty{};  ///< why no default event can be counted, if that is known
+  std::optional<Error> why_empty{};  ///< reason why no default event can be counted; nullopt if
+                                     ///< there are events or the reason is unknown
 
   RoundKind kind_of(std::size_t pass) const {
     return pass < passes.size() ? passes[pass].kind : RoundKind::Timed;
@@ -150,7 +153,7 @@ struct EventSet {
     return static_cast<std::size_t>(std::ranges::count(passes, kind, &Pass::kind));
   }
 
-  /// Returns the events that are times by kind of core, the fastest kind first.
+  /// Returns the indices of the events that are times on one core kind, the fastest kind first.
   std::vector<std::size_t> core_times() const {
     std::vector<std::size_t> times;
     for (std::size_t i = 0; i < events.size(); ++i)
@@ -159,26 +162,26 @@ struct EventSet {
   }
 };
 
-/// A counter in one pass, as --explain-events shows it.
+/// A counter and its event in one pass, as --explain-events shows them.
 struct ExplainedCounter {
-  std::string counter;  ///< "PMC7"; empty: the engine does not choose it
-  std::string event;    ///< event's name as shown; empty: the counter is idle
-  /// Explanation of what is really counted, and of the counters that could count it.
-  std::string explanation{};
+  std::string counter;        ///< "PMC7"; empty if the engine cannot choose the counter
+  std::string event;          ///< event name as shown; empty: the counter is idle
+  std::string explanation{};  ///< what is counted, and which other counters could count the event
 };
 
-/// The division of a session's events into passes, with reasons.
+/// The division of a session's events into passes, with the reason.
 struct Explanation {
   std::vector<std::vector<ExplainedCounter>> passes;
-  std::optional<std::string> competition{};  ///< why one pass is not enough: one line
-  std::vector<Note> notes{};                 ///< the same as EventSet's
+  std::optional<std::string>
+      competition{};          ///< one line: why one pass is not enough; nullopt if it is
+  std::vector<Note> notes{};  ///< notes of the session's EventSet
 };
 
 /// An event that can be counted here, as --list-events shows it.
 struct CatalogEntry {
   std::string name;
-  std::string alias;     ///< the portable name that resolves to it; may be empty
-  std::string counters;  ///< counters that the event may use, in words; may be empty
+  std::string alias;     ///< portable name that resolves to this event; may be empty
+  std::string counters;  ///< counters that can count the event, in words; may be empty
   std::string description;
 };
 

@@ -16,7 +16,7 @@ bool is_hash(std::string_view text) {
   return text.size() == digits && text.find_first_not_of("0123456789abcdef") == text.npos;
 }
 
-/// Words after a dot that compilers append, alone or with a number after another dot.
+/// Suffixes that compilers append after a dot, alone or followed by a dot and a number.
 constexpr auto kClones = std::to_array<std::string_view>(
     {"constprop", "isra", "part", "cold", "lto_priv", "llvm", "__uniq", "localalias", "ipa"});
 
@@ -24,7 +24,7 @@ bool is_clone(std::string_view word) {
   return std::ranges::find(kClones, word) != kClones.end();
 }
 
-/// Removes ".cold" or ".part.0".
+/// Removes a suffix such as ".cold" or ".part.0". Returns false if there is none.
 bool remove_clone(std::string_view& name) {
   const std::size_t dot = name.rfind('.');
   if (dot == std::string_view::npos || dot == 0) return false;
@@ -42,7 +42,7 @@ bool remove_clone(std::string_view& name) {
   return true;
 }
 
-/// Removes " [clone .constprop.0]", as names of C++ are demangled.
+/// Removes a suffix such as " [clone .constprop.0]", which demangled C++ names have.
 bool remove_demangled_clone(std::string_view& name) {
   constexpr std::string_view begin = " [clone .";
   if (!name.ends_with(']')) return false;
@@ -52,7 +52,7 @@ bool remove_demangled_clone(std::string_view& name) {
   return true;
 }
 
-/// Removes "@@GLIBC_2.34" or "@VERS_1".
+/// Removes a suffix such as "@@GLIBC_2.34" or "@VERS_1".
 bool remove_version(std::string_view& name) {
   const std::size_t at = name.rfind('@');
   if (at == std::string_view::npos || at == 0) return false;
@@ -65,7 +65,7 @@ bool remove_version(std::string_view& name) {
   return true;
 }
 
-/// Removes "::h0123456789abcdef".
+/// Removes a suffix such as "::h0123456789abcdef".
 bool remove_rust_hash(std::string_view& name) {
   constexpr std::string_view begin = "::h";
   const std::size_t at = name.rfind(begin);
@@ -75,7 +75,7 @@ bool remove_rust_hash(std::string_view& name) {
   return true;
 }
 
-/// Removes the hash of "_ZN1a1b17h0123456789abcdefE".
+/// Returns the name without the hash in "_ZN1a1b17h0123456789abcdefE"; nullopt if it has none.
 std::optional<std::string> without_mangled_hash(std::string_view name) {
   constexpr std::string_view begin = "17h";
   const std::size_t at = name.rfind(begin);
@@ -86,14 +86,14 @@ std::optional<std::string> without_mangled_hash(std::string_view name) {
   return std::string(name.substr(0, at)) + "E";
 }
 
-/// Words of the processors' features in the names of glibc's variants.
+/// Names of processor features in the names of glibc's variants.
 constexpr auto kFeatures = std::to_array<std::string_view>(
     {"sse2",   "sse3",   "ssse3",    "sse4",      "sse41",  "sse42",      "avx",     "avx2",
      "avx512", "evex",   "evex512",  "erms",      "fma",    "fma4",       "sve",     "mops",
      "neon",   "a64fx",  "thunderx", "thunderx2", "falkor", "kunpeng920", "generic", "nosimd",
      "power8", "power9", "power10",  "z13",       "z14",    "emag"});
 
-/// Returns "memcpy" of "__memcpy_avx_unaligned_erms".
+/// Returns "memcpy" for "__memcpy_avx_unaligned_erms"; nullopt for a name that is not a variant's.
 std::optional<std::string_view> name_of_variant(std::string_view name) {
   if (!name.starts_with("__")) return std::nullopt;
   name.remove_prefix(2);
@@ -106,7 +106,7 @@ std::optional<std::string_view> name_of_variant(std::string_view name) {
   return std::nullopt;
 }
 
-/// Returns the name before the parameters: "a::f" of "a::f(int) const".
+/// Returns the name before the parameters: "a::f" for "a::f(int) const".
 std::string_view without_parameters(std::string_view name) {
   const std::size_t end = name.rfind(')');
   if (end == std::string_view::npos) return name;

@@ -13,109 +13,114 @@
 
 namespace lauka {
 
-/// Cores of one speed.
+/// Cores that have the same speed.
 struct CoreKind {
-  std::string name;                 ///< "P", "E", or as the user calls it
-  std::vector<std::uint32_t> cpus;  ///< ascending; may hold some that are switched off
-  std::string pmu{};                ///< Linux: the PMU of exactly these cores; may be empty
+  std::string name;                 ///< "P", "E", or the user's own name
+  std::vector<std::uint32_t> cpus;  ///< ascending; CPUs may be offline
+  std::string pmu{};  ///< Linux: the PMU that counts on exactly these cores; may be empty
 };
 
-/// The kinds of core of a machine, the fastest first; fewer than two if all cores are equal.
+/// A machine's core kinds, the fastest first; at most one if all cores have the same speed.
 using CoreKinds = std::vector<CoreKind>;
 
 /// The kind of core on which commands should run.
 enum class CorePreference : unsigned char { Any, Performance, Efficiency };
 
-/// The treatment of kinds of core in a session.
+/// A session's treatment of core kinds.
 struct CoreUse {
-  std::vector<std::string> timed{};   ///< kinds whose times are measured, fastest first; or empty
-  std::vector<std::uint32_t> cpus{};  ///< Linux: commands run on these only; empty: on any
-  bool has_unsplit = false;           ///< macOS: some time may be of an unknown kind
-  bool in_counting_runs = false;      ///< the times: the clocks cost too much for timed runs
-  CorePreference prefer = CorePreference::Any;  ///< macOS: by their quality-of-service class
-  std::optional<double> min_share{};  ///< share of the CPU time that a run must spend on the first
-                                      ///< kind of core; nullopt: no limit
+  std::vector<std::string>
+      timed{};  ///< core kinds whose times are measured, the fastest first; may be empty
+  std::vector<std::uint32_t> cpus{};  ///< Linux: the only CPUs on which commands run; empty: any
+  bool has_unsplit = false;       ///< macOS: true if some time may belong to an unknown core kind
+  bool in_counting_runs = false;  ///< true if times by core kind are measured in counting runs,
+                                  ///< because reading them slows timed runs
+  CorePreference prefer = CorePreference::Any;  ///< macOS: core kind that the commands'
+                                                ///< quality-of-service class asks for
+  std::optional<double> min_share{};  ///< smallest share of CPU time that a run must spend on the
+                                      ///< fastest core kind; nullopt: no limit
 };
 
-/// Returns the counting pass of the times, if they have one of their own: it follows the other
-/// passes, of which at least one is timed.
+/// Returns the index of the counting pass that measures times by core kind. It follows all other
+/// passes, of which there is at least one, as timed runs need a pass even without events.
 constexpr std::size_t core_time_pass(std::size_t other_passes) {
   return other_passes == 0 ? 1 : other_passes;
 }
 
-/// Returns the name of the metric of the time on cores of that kind ("p_time"), and of its share of
-/// the CPU time ("p_share").
+/// Returns the name of the metric of the time on a core kind: "p_time".
 std::string time_metric_name(const std::string& kind);
+/// Returns the name of the metric of a core kind's share of the CPU time: "p_share".
 std::string share_metric_name(const std::string& kind);
-/// Time on cores of an unknown kind.
+/// The metric of the time on cores of unknown kind.
 inline constexpr std::string_view kUnsplitTime = "unsplit_time";
 
-/// True if `name` is a metric by kind of core: of the usual kinds, or of the session's own.
+/// True if `name` is a metric by core kind: of P or E, or of the session's own core kinds.
 bool is_by_kind_of_core(std::string_view name, const CoreUse& cores);
 
-/// Reads numbers of CPUs as Linux writes them: "0-3,8,10-11", perhaps with a line break at the end.
-/// Ascending, with repetitions; nullopt if it is anything else. Empty text is an empty list.
+/// Reads CPU numbers as Linux writes them: "0-3,8,10-11", with an optional newline at the end.
+/// Returns them ascending, with duplicates; empty for empty text; nullopt for any other text.
 std::optional<std::vector<std::uint32_t>> parse_cpu_list(std::string_view text);
 
-/// Writes such a list; `cpus` must be ascending.
+/// Writes CPU numbers as parse_cpu_list reads them; `cpus` must be ascending.
 std::string cpu_list_text(const std::vector<std::uint32_t>& cpus);
 
-/// The CPUs of `all` that are in `others`, and those that are not. All lists are ascending.
+/// Returns the CPUs of `all` that are also in `others`. All lists are ascending.
 std::vector<std::uint32_t> cpus_also_in(const std::vector<std::uint32_t>& others,
                                         const std::vector<std::uint32_t>& all);
+/// Returns the CPUs of `all` that are not in `others`. All lists are ascending.
 std::vector<std::uint32_t> cpus_not_in(const std::vector<std::uint32_t>& others,
                                        const std::vector<std::uint32_t>& all);
 
 /// The part of its machine that the system lets a process use.
 struct Allowance {
-  std::vector<std::uint32_t> cpus{};  ///< numbers of the CPUs it may run on, ascending
+  std::vector<std::uint32_t> cpus{};  ///< CPUs that the process may run on, ascending
   std::optional<double>
-      cpu_quota{};  ///< CPUs' worth of time that control groups grant; nullopt: all
-  std::optional<std::uint64_t> memory_limit{};  ///< bytes that control groups grant; nullopt: all
+      cpu_quota{};  ///< CPU time per second that control groups grant, in CPUs; nullopt: no limit
+  std::optional<std::uint64_t>
+      memory_limit{};  ///< bytes that control groups grant; nullopt: no limit
 
   bool operator==(const Allowance&) const = default;
 };
 
-/// The work of a control group's CPU quota.
+/// Counters of a control group's CPU quota.
 struct Throttling {
-  std::uint64_t periods = 0;  ///< periods of the quota in which the group had something to run
+  std::uint64_t periods = 0;  ///< quota periods in which the group had something to run
   std::uint64_t throttled =
-      0;  ///< periods in which the quota was used up, so that processes waited
-  std::uint64_t waited_ns = 0;  ///< time in which they waited, summed over CPUs
+      0;  ///< quota periods in which the group used up its quota and had to wait
+  std::uint64_t waited_ns = 0;  ///< waiting time in nanoseconds, summed over CPUs
 
   bool operator==(const Throttling&) const = default;
 };
 
-/// Returns the growth of the group that waited most; nullopt if no group has a quota. Both have one
-/// entry for each group with a quota, in the same order.
+/// Returns the increase of the group that waited longest; nullopt if no group has a quota. `before`
+/// and `after` have an entry for each group with a quota, in the same order.
 std::optional<Throttling> throttled_between(const std::vector<Throttling>& before,
                                             const std::vector<Throttling>& after);
 
-/// The machine of a session. What the system does not report is empty, or 0.
+/// The machine of a session. A field is empty or 0 if the system does not report it.
 struct Machine {
-  std::string name{};    ///< the host's
-  std::string system{};  ///< "Linux", "Darwin"
-  std::string
-      os{};  ///< operating system with its version: "Debian GNU/Linux 12 (bookworm)", "macOS 14.5"
+  std::string name{};          ///< host name
+  std::string system{};        ///< "Linux", "Darwin"
+  std::string os{};            ///< name and version of the operating system: "Debian GNU/Linux 12
+                               ///< (bookworm)", "macOS 14.5"
   std::string kernel{};        ///< kernel's release
   std::string architecture{};  ///< "x86_64", "arm64"
   std::string cpu_model{};
-  unsigned cpus = 0;         ///< logical ones, online
-  std::string governor{};    ///< governor of the clock frequency; several if the CPUs differ
-  std::string hypervisor{};  ///< hypervisor's name, or "unknown"; empty: none was found
-  std::string tuning{};      ///< settings_in_force of --tune; empty: not tuned
+  unsigned cpus = 0;         ///< number of logical CPUs that are online
+  std::string governor{};    ///< clock frequency governor; several are listed if CPUs differ
+  std::string hypervisor{};  ///< name of the hypervisor, or "unknown"; empty: none found
+  std::string tuning{};      ///< result of settings_in_force (--tune); empty: not tuned
   std::optional<Allowance> allowance{};  ///< nullopt: unknown
 };
 
-/// True if the process may run on some of the machine's CPUs only.
+/// True if the process may use only some of the machine's CPUs.
 bool has_fewer_cpus(const Machine& machine);
 
-/// Returns the class of machines with comparable times: a hash of processor, number of CPUs,
-/// system, kernel, governor, hypervisor, tuning, and what limits the process (number of CPUs, CPU
-/// quota, memory), as 16 hexadecimal digits. The same on every system.
+/// Returns a class of machines whose times can be compared, as 16 hexadecimal digits: a hash of
+/// processor, number of CPUs, system, kernel, governor, hypervisor, tuning, and the process's
+/// limits (number of CPUs, CPU quota, memory).
 std::string class_of(const Machine& machine);
 
-/// CPUs of one speed, or with one frequency governor (Linux).
+/// A number of CPUs with the same speed, or with the same frequency governor (Linux).
 struct NamedCpus {
   std::string name;
   std::size_t cpus = 0;
@@ -124,85 +129,93 @@ struct NamedCpus {
 /// A setting of the processor, and the command that turns it off.
 struct SwitchFacts {
   bool on = false;
-  std::string turn_off;  ///< empty if not known
+  std::string turn_off;  ///< command that turns it off; empty if unknown
 };
 
-/// Counting that a process may have left on (macOS).
+/// macOS: counting that another process may have left on.
 struct TracingFacts {
-  bool readable = false;  ///< the rest could be read
+  bool readable = false;  ///< false if the other fields could not be read
   bool thread_counting =
-      false;               ///< true if thread counting is on, which slows every context switch
-  std::int64_t owner = 0;  ///< process that holds tracing; 0 if none
-  std::string owner_name{};
+      false;                 ///< true if thread counting is on, which slows every context switch
+  std::int64_t owner = 0;    ///< id of the process that holds tracing; 0 if none
+  std::string owner_name{};  ///< name of that process; may be empty
 };
 
-/// Facts about a machine that decide what can be measured on it, and how steadily. Unknown ones are
+/// Facts about a machine that limit what can be measured on it, and how steadily. Unknown facts are
 /// nullopt.
 struct MachineFacts {
   Machine machine;
-  bool is_linux = true;  ///< else macOS: which commands mend things
+  bool is_linux = true;  ///< true: Linux; false: macOS. Remedies differ.
   std::vector<NamedCpus> core_kinds;
 
   std::optional<std::string> clock_source{};
-  std::vector<std::string> better_clock_sources{};  ///< better clock sources that the kernel offers
-  std::chrono::nanoseconds clock_step{};            ///< between two distinguishable readings
+  std::vector<std::string>
+      better_clock_sources{};  ///< clock sources of the kernel that are better than `clock_source`
+  std::chrono::nanoseconds clock_step{};  ///< smallest difference between two readings of the clock
 
   std::vector<NamedCpus> governors;  ///< empty if the system does not report them
   std::string governor_driver{};
   std::optional<SwitchFacts> turbo{};
   std::optional<SwitchFacts> smt{};
 
-  std::optional<double> load{};  ///< mean of the last minute
+  std::optional<double> load{};  ///< load average of the last minute
   std::optional<bool> on_battery{};
-  std::optional<std::string> power_saving{};  ///< the profile in force, where it saves power
+  std::optional<std::string>
+      power_saving{};  ///< name of the active power profile, if it saves power; else nullopt
 
-  std::optional<std::string> hypervisor{};  ///< hypervisor's name; empty: unknown; nullopt: none
-  bool knows_hypervisor = false;            ///< false: it is unknown whether there is one
-  std::optional<double> stolen{};           ///< fraction of CPU time the hypervisor gave to others
+  std::optional<std::string>
+      hypervisor{};  ///< name of the hypervisor; empty: name unknown; nullopt: no hypervisor
+  bool knows_hypervisor =
+      false;  ///< true if `hypervisor` is known to be right; false: there may be a hypervisor
+  std::optional<double> stolen{};  ///< fraction of CPU time that the hypervisor gave to others
   std::optional<std::string> container{};
 
-  /// Why tree_peak_memory cannot be measured; without text if it can; nullopt: not checked.
+  /// Reason why tree_peak_memory cannot be measured; an Error without text if it can; nullopt: not
+  /// checked.
   std::optional<Error> tree_peak{};
-  std::vector<std::string> tunable{};  ///< --tune switches that would help; "+": by name only
+  std::vector<std::string> tunable{};  ///< names of --tune switches that would help; a "+" marks a
+                                       ///< switch that --tune does not include by itself
   std::optional<bool> aslr{};
   std::optional<TracingFacts> tracing{};
 };
 
-/// The counters of one PMU of the cores.
+/// The counters of one PMU.
 struct CounterFacts {
   std::string pmu;
-  std::size_t listed = 0;  ///< according to the kernel
-  std::size_t free = 0;    ///< number of counters that other programs do not hold
-  std::size_t alive = 0;   ///< number of the free counters that really count
-  bool watchdog = false;   ///< the NMI watchdog holds one
+  std::size_t listed = 0;  ///< number of counters according to the kernel
+  std::size_t free = 0;    ///< number of counters that no other program holds
+  std::size_t alive = 0;   ///< number of free counters that really count
+  bool watchdog = false;   ///< true if the NMI watchdog holds a counter
 };
 
 /// The abilities of an engine on this machine.
 struct EngineFacts {
   EngineChoice engine = EngineChoice::None;
-  std::vector<std::string> events{};     ///< events that the engine counts by default
-  std::vector<std::string> notes{};      ///< restrictions of the engine, as sentences
-  std::optional<Error> missing{};        ///< why it counts nothing; nullopt if it does
-  std::vector<CounterFacts> counters{};  ///< empty if they cannot be tried
+  std::vector<std::string> events{};  ///< names of the events that the engine counts by default
+  std::vector<std::string> notes{};   ///< the engine's restrictions, as sentences
+  std::optional<Error> missing{};  ///< reason why the engine counts nothing; nullopt if it counts
+  std::vector<CounterFacts> counters{};  ///< counters of each PMU; empty if they cannot be tested
 };
 
-/// The request of --tune. Names are not checked: the table of switches has them (tune/tune.h).
+/// The user's request for --tune. Names are checked later, against the table in tune/tune.h.
 struct TuneRequest {
   struct Choice {
     std::string name;
     bool on = true;
   };
-  std::vector<Choice> choices{};      ///< choices in the order typed; a later choice wins
-  std::vector<std::uint32_t> cpus{};  ///< ascending; empty: chosen by topology
-  bool compares = false;              ///< a quarter of the runs is not tuned
+  std::vector<Choice>
+      choices{};  ///< switches to turn on or off, in the order typed; a later entry wins
+  std::vector<std::uint32_t>
+      cpus{};             ///< CPUs for the commands, ascending; empty: lauka chooses by topology
+  bool compares = false;  ///< --tune=compare: a quarter of the runs is not tuned
 };
 
 /// A switch that was tuned for a session.
 struct TunedSwitch {
   std::string name{};
-  std::string before{};   ///< several values are joined by "; "
-  std::string during{};   ///< value while it was tuned, as `before`
-  std::size_t files = 0;  ///< number of files that have the setting: policies, IRQs, ...
+  std::string before{};   ///< values before tuning, joined by "; "
+  std::string during{};   ///< values while tuned, joined by "; "
+  std::size_t files = 0;  ///< number of files that hold the setting (one per policy, IRQ, ...)
 
   bool operator==(const TunedSwitch&) const = default;
 };
@@ -215,20 +228,20 @@ struct UntunedSwitch {
   bool operator==(const UntunedSwitch&) const = default;
 };
 
-/// The state of a machine. What the system does not report is nullopt.
+/// Readings of a machine's state. Values are nullopt if the system does not report them.
 struct Vitals {
-  std::optional<std::uint64_t> throttles{};  ///< throttling events of the commands' CPUs since they
-                                             ///< were started; nullopt: unknown
-  std::optional<double> celsius{};           ///< temperature of the hottest thermal zone
-  std::optional<std::uint64_t> stolen_ticks{};  ///< clock ticks of the commands' CPUs that went to
-                                                ///< other virtual machines; nullopt: unknown
   std::optional<std::uint64_t>
-      ticks{};  ///< all clock ticks of the commands' CPUs; nullopt: unknown
+      throttles{};  ///< throttling events on the commands' CPUs since each CPU was started
+  std::optional<double> celsius{};  ///< temperature of the hottest thermal zone, in degrees Celsius
+  std::optional<std::uint64_t>
+      stolen_ticks{};  ///< clock ticks of the commands' CPUs that the hypervisor gave to others
+  std::optional<std::uint64_t> ticks{};  ///< all clock ticks of the commands' CPUs
 
   bool operator==(const Vitals&) const = default;
 };
 
-/// A change from untuned to tuned runs as a fraction, with its interval; nullopt if not defined.
+/// The change from untuned to tuned runs as a fraction, with its confidence interval; nullopt where
+/// undefined.
 struct TunedChange {
   std::optional<double> change{};
   std::optional<double> low{};
@@ -237,32 +250,33 @@ struct TunedChange {
   bool operator==(const TunedChange&) const = default;
 };
 
-/// The findings of --tune=compare for a command, by its wall times.
+/// The result of --tune=compare for one command, from its wall times.
 struct TunedComparison {
-  std::string benchmark{};  ///< empty if there is only one
+  std::string benchmark{};  ///< name of the benchmark; empty if there is only one
   std::string command{};
   std::size_t tuned_runs = 0;
   std::size_t untuned_runs = 0;
-  TunedChange stddev{};
-  TunedChange width{};  ///< change of the delta's interval at the same number of rounds; without a
-                        ///< reference, of the mean's interval, like `stddev`; empty for a reference
-  TunedChange mean{};
+  TunedChange stddev{};  ///< change of the standard deviation
+  TunedChange
+      width{};  ///< change of the width of the delta's interval at the same number of rounds;
+                ///< without a reference, of the mean's interval; empty for the reference itself
+  TunedChange mean{};  ///< change of the mean
 
   bool operator==(const TunedComparison&) const = default;
 };
 
-/// The changes of a session to its machine.
+/// The changes that lauka made to the machine for a session.
 struct Tuning {
   std::vector<TunedSwitch> switched{};
   std::vector<UntunedSwitch> not_possible{};
-  std::vector<std::uint32_t> cpus{};        ///< the commands' own; empty if not chosen
-  Vitals before{};                          ///< the first run
-  Vitals after{};                           ///< the last one
-  std::vector<TunedComparison> compared{};  ///< comparisons of --tune=compare, one for each command
+  std::vector<std::uint32_t> cpus{};  ///< CPUs for the commands alone; empty if lauka chose none
+  Vitals before{};                    ///< readings before the first run
+  Vitals after{};                     ///< readings after the last run
+  std::vector<TunedComparison> compared{};  ///< results of --tune=compare, one per command
 };
 
-/// Names the settings in force in one word each: "cpus=1 governor=performance". Sessions with
-/// different ones are not compared without a warning.
+/// Returns the settings in force: "cpus=1 governor=performance". lauka warns before comparing
+/// sessions whose settings differ.
 std::string settings_in_force(const Tuning& tuning);
 
 }  // namespace lauka

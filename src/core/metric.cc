@@ -61,7 +61,7 @@ bool counts_all(const Pass& pass, const Formula& formula) {
 }
 
 RoundKind kind_of(const Metric& metric, const EventSet& events) {
-  // If several kinds of rounds count it, the first kind decides: the timed one.
+  // If several kinds of round count the metric, the first kind wins: timed rounds.
   const auto first = std::ranges::find_if(
       events.passes, [&](const Pass& pass) { return counts_all(pass, metric.source); });
   const bool is_counted = first != events.passes.end() && metric.source.first_event();
@@ -162,7 +162,7 @@ void MetricSeries::add_run(const RunRecord& run) {
 
 namespace {
 
-/// Removes the samples of layouts in which a command failed.
+/// Removes the samples of the layouts in `failed`.
 void leave_out(const std::vector<std::uint32_t>& failed, std::vector<double>& samples,
                std::vector<std::uint32_t>& layouts) {
   std::size_t kept = 0;

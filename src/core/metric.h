@@ -20,26 +20,27 @@
 
 namespace lauka {
 
-/// A row that summarizes the values of another one.
+/// A quantile of another metric's values, shown as a row of its own.
 struct Percentile {
-  std::string of;      ///< the name of the other metric, whose formula it has
-  double share = 0.5;  ///< 0.99: the value that 99 % of the runs do not exceed
+  std::string of;      ///< name of the metric that is summarized
+  double share = 0.5;  ///< fraction of runs whose values do not exceed this one: 0.99 for p99
 };
 
-/// "wall_time.p99.9".
+/// Returns "wall_time.p99.9" for 99.9.
 std::string name_of_percentile(double percent);
 
-/// Returns the 99.9 of such a name; nullopt if it is another name.
+/// Returns 99.9 for "wall_time.p99.9"; nullopt if `name` is not a percentile's.
 std::optional<double> percentile_in(std::string_view name);
 
-/// Returns how many runs an interval of a quantile with `tail` on either side takes: with fewer,
-/// all of them are on one side of it too often (share^n, or (1 - share)^n).
+/// Returns the fewest runs that can bound the quantile `share` when each side may be wrong with
+/// probability `tail`: with fewer runs, all of them are too often on one side of the quantile
+/// (probability share^n, or (1 - share)^n).
 std::size_t fewest_runs_of(double share, double tail);
 
 enum class Unit : unsigned char { Seconds, Bytes, Count, Ratio, Fraction, Joules };
 enum class Better : unsigned char { Less, More, Neither };
 
-/// The base unit, for programs.
+/// Returns the base unit's symbol, as exports write it.
 constexpr std::string_view unit_symbol(Unit unit) {
   switch (unit) {
     case Unit::Seconds:
@@ -58,32 +59,33 @@ constexpr std::string_view unit_symbol(Unit unit) {
   return "1";
 }
 
-/// When a row is in the table; exports have every row.
+/// Tells when tables show a row; exports have every row.
 enum class Shown : unsigned char { Always, Verbose };
 
-/// The value of a run in base units (seconds, bytes, events); NaN: it was not measured.
+/// Reads a value from a run's accounts, in base units (seconds, bytes, events); NaN if it was not
+/// measured.
 using UsageReader = double (*)(const Usage&);
 
-/// An event of the session, by its index in EventSet::events.
+/// The count of an event, which has an index into EventSet::events.
 struct CountedEvent {
   std::size_t event = 0;
 };
 
-/// A value that the program reported itself, by its index in RunRecord::reported.
+/// A value that the program itself reported, with an index into RunRecord::reported.
 struct ReportedValue {
   std::size_t place = 0;
 };
 
 enum class Operation : unsigned char { Add, Subtract, Multiply, Divide };
 
-/// The value of the term at `place` of the same formula.
+/// The value of an earlier term of the same formula, which is at index `place`.
 struct SameValue {
   std::size_t place = 0;
 };
 
-/// The formula of a metric, in postfix order: numbers of the run, constants, and operations on the
-/// two values before them. It has no value if the run lacks one of them, or a divisor is 0. Events
-/// of one formula are counted in the same run.
+/// A metric's formula in postfix order: an operation combines the two values before it. The formula
+/// has no value if the run lacks a term's value, or if a divisor is 0. All its events must be
+/// counted in the same run.
 struct Formula {
   using Term = std::variant<UsageReader, CountedEvent, double, Operation, ReportedValue, SameValue>;
   std::vector<Term> terms;
@@ -94,7 +96,7 @@ struct Formula {
   // NOLINTNEXTLINE(google-explicit-constructor): a single term is a formula
   Formula(T term) : terms{Term(term)} {}
 
-  /// Applies the operation to this and `right`.
+  /// Returns this formula `operation` `right`.
   Formula with(Operation operation, const Formula& right) const {
     Formula all = *this;
     all.terms.insert(all.terms.end(), right.terms.begin(), right.terms.end());
@@ -102,7 +104,7 @@ struct Formula {
     return all;
   }
 
-  /// Returns its first event; nullopt if it has only the kernel's accounts.
+  /// Returns the index of the first event in the formula; nullopt if it has no event.
   std::optional<std::size_t> first_event() const {
     for (const Term& term : terms)
       if (const auto* counted = std::get_if<CountedEvent>(&term)) return counted->event;
@@ -126,27 +128,29 @@ struct Metric {
   Better better = Better::Less;
   Shown shown = Shown::Always;
   Formula source{};
-  RoundKind kind = RoundKind::Timed;              ///< rounds whose runs have values of it
-  CountedLevels levels = CountedLevels::Unknown;  ///< levels that the event counts; for a formula,
-                                                  ///< the levels of its first event
+  RoundKind kind = RoundKind::Timed;              ///< kind of round in which the metric is measured
+  CountedLevels levels = CountedLevels::Unknown;  ///< privilege levels that the event counts; for a
+                                                  ///< formula, those of its first event
   bool of_region =
-      false;           ///< true if the events are counted in the program's region (lauka/region.h)
-  std::string note{};  ///< shown next to the row: "(user)", "(simulated)"; mostly empty
+      false;           ///< true if events are counted in the program's region only (lauka/region.h)
+  std::string note{};  ///< shown next to the row: "(user)", "(simulated)"; usually empty
   const DisplayUnit* shown_in =
-      nullptr;  ///< unit in which tables show the metric; null: the unit that fits each value
+      nullptr;  ///< unit in which tables show the metric; null: fits each value
   Role role = Role::Other;
-  std::optional<std::size_t> event{};  ///< the one that it counts; nullopt if it is not one
-  bool is_part = false;  ///< true if it is a part of another metric, on one kind of core
-  std::optional<Percentile> percentile{};
+  std::optional<std::size_t>
+      event{};  ///< index of the event, if the metric is the count of one event; else nullopt
+  bool is_part = false;  ///< true if the metric is another metric's part on one core kind
+  std::optional<Percentile> percentile{};  ///< set if the metric is a quantile of another metric
 
   std::optional<double> share() const {
     return percentile ? std::optional(percentile->share) : std::nullopt;
   }
-  /// Returns the metric that provides its values: itself, as a rule.
+  /// Returns the name of the metric that provides the values: for a percentile, the summarized
+  /// metric.
   const std::string& measured_as() const { return percentile ? percentile->of : name; }
 };
 
-/// The row that --region is for.
+/// The metric that --region adds.
 inline constexpr std::string_view kRegionTime = "region_time";
 
 struct BuiltInMetric {
@@ -158,10 +162,10 @@ struct BuiltInMetric {
   Role role = Role::Other;
 };
 
-/// Measured by control groups (os/setting_files.h), so not in every session.
+/// A metric measured with control groups (os/setting_files.h), which is missing from some sessions.
 inline constexpr std::string_view kTreePeakMemory = "tree_peak_memory";
 
-/// Returns the value of a field unchanged.
+/// Returns the number in `field`, converted to double.
 template <std::uint64_t Usage::*field>
 constexpr double value_of(const Usage& usage) {
   return static_cast<double>(usage.*field);
@@ -210,7 +214,7 @@ constexpr const BuiltInMetric* built_in_metric(std::string_view name) {
   return nullptr;
 }
 
-/// True if a field has a metric; the launcher's own floor has not.
+/// True if a metric shows `field`, or if it is the peak_rss floor, which needs no metric.
 constexpr bool is_shown(std::uint64_t Usage::*field) {
   Usage usage{};
   usage.*field = 1;
@@ -220,14 +224,14 @@ constexpr bool is_shown(std::uint64_t Usage::*field) {
 }
 static_assert(std::ranges::all_of(kUsageFields, is_shown), "kBuiltInMetrics lacks a field");
 
-/// The name of a built-in metric.
+/// Returns the name of the built-in metric with that role; empty if there is none.
 constexpr std::string_view metric_name_of(Role role) {
   for (const BuiltInMetric& metric : kBuiltInMetrics)
     if (metric.role == role) return metric.name;
   return {};
 }
 
-/// A metric that is made of two events, where one run counts both.
+/// The quotient of two events, available if one run counts both.
 struct DerivedMetric {
   std::string_view name;
   Role role;
@@ -241,7 +245,7 @@ inline constexpr auto kDerivedMetrics = std::to_array<DerivedMetric>({
     {"ipc", Role::Ipc, Unit::Ratio, Better::More, Role::Instructions, Role::Cycles},
 });
 
-/// Returns the index of the first in `list` that `is` accepts; nullopt if it accepts none.
+/// Returns the index of the first element of `list` for which `is` is true; nullopt if none.
 template <typename T, typename Is>
 std::optional<std::size_t> find_place_if(const std::vector<T>& list, const Is& is) {
   const auto found = std::ranges::find_if(list, is);
@@ -249,19 +253,19 @@ std::optional<std::size_t> find_place_if(const std::vector<T>& list, const Is& i
   return static_cast<std::size_t>(found - list.begin());
 }
 
-/// Finds the metric that is `role` as a whole; nullopt if it is not measured.
+/// Finds the metric with that role that is not a part; nullopt if it is not measured.
 inline std::optional<std::size_t> find_metric(const std::vector<Metric>& metrics, Role role) {
   return find_place_if(
       metrics, [role](const Metric& metric) { return metric.role == role && !metric.is_part; });
 }
 
-/// Finds the metric of that name, as the user types it; nullopt if it is not measured.
+/// Finds the metric with that name; nullopt if it is not measured.
 inline std::optional<std::size_t> find_metric(const std::vector<Metric>& metrics,
                                               std::string_view name) {
   return find_place_if(metrics, [name](const Metric& metric) { return metric.name == name; });
 }
 
-/// Returns the metric that the commands are ranked by: the first one shown.
+/// Returns the index of the metric by which commands are ranked: the first that tables always show.
 inline std::optional<std::size_t> primary_metric(const std::vector<Metric>& metrics) {
   return find_place_if(metrics, [](const Metric& metric) { return metric.shown == Shown::Always; });
 }
@@ -269,108 +273,111 @@ inline std::optional<std::size_t> primary_metric(const std::vector<Metric>& metr
 /// True if the pass counts all events in the formula.
 bool counts_all(const Pass& pass, const Formula& formula);
 
-/// Returns the kind of rounds whose runs have values of `metric`: of the first pass that counts all
-/// events in its formula.
+/// Returns the kind of round that measures `metric`: of the first pass that counts all its events.
 RoundKind kind_of(const Metric& metric, const EventSet& events);
 
-/// Reads one metric out of runs.
+/// Computes one metric from runs.
 class MetricReader {
  public:
   MetricReader(const Metric& metric, const EventSet& events);
 
-  /// Returns the sample of `run`, in base units. nullopt if the run is of another kind of round,
-  /// its pass or engine did not count the metric, a divisor is 0, only a bound is known, or the run
-  /// was killed at its time limit.
+  /// Returns the metric's value in `run`, in base units. nullopt if the run is of another kind of
+  /// round, its pass or engine did not count the metric, a divisor is 0, only an upper bound is
+  /// known, or the run was killed at its time limit.
   std::optional<double> value(const RunRecord& run) const;
 
-  /// Returns the upper bound of the value of `run`, if only that is known.
+  /// Returns an upper bound in base units if the exact value in `run` is unknown; else nullopt.
   std::optional<double> bound(const RunRecord& run) const;
 
  private:
-  /// Index of an event among the counts of each pass; nullopt in passes without it.
+  /// For each pass, the event's index among the pass's counts; nullopt if the pass lacks it.
   using Places = std::vector<std::optional<std::size_t>>;
 
   static Places find_places(std::size_t event, const EventSet& events);
   static std::optional<double> count(const RunRecord& run, const Places& places);
 
-  /// A term and, where that is an event, its places.
+  /// A term of the formula; for an event, also its index among each pass's counts.
   struct Step {
     Formula::Term term;
     Places places;
   };
 
-  /// Returns the value of a term that is not an operation.
+  /// Returns the value of a term that is not an operation; nullopt if the run lacks it.
   static std::optional<double> operand(const RunRecord& run, const Step& step);
   std::optional<double> result(const RunRecord& run) const;
 
   RoundKind kind_;
   bool may_be_bound_;
   std::vector<Step> steps_;
-  // Kept from run to run, as a session reads each metric of each run several times.
-  mutable std::vector<double> values_{};  // not yet combined
-  mutable std::vector<double> given_{};   // by each term
+  // Members, to reuse their memory: a session reads each metric of each run several times.
+  mutable std::vector<double> values_{};  // stack of values not yet combined
+  mutable std::vector<double> given_{};   // value of each term, for SameValue
 };
 
-/// A gate: it fails if METRIC of a candidate is, with confidence, above its limit, or below it. The
-/// limit is a change from the reference, or a value of the metric itself.
+/// A gate's condition: the gate fails if a candidate's metric is above the limit (or below it) with
+/// confidence. The limit is either a change from the reference, or a value of the metric.
 struct Condition {
   std::string metric;
-  double limit_percent = 0.0;  ///< above -100; 0 if it has a bound
-  bool below = false;
-  std::optional<double> bound{};  ///< bound in base units of bound_unit; nullopt: no bound
-  std::string bound_text{};       ///< typed text: "200ms"; empty: the file lacks it
+  double limit_percent =
+      0.0;  ///< limit as a change from the reference, above -100; 0 if the gate has a `bound`
+  bool below = false;             ///< true if the gate fails below its limit; false: above
+  std::optional<double> bound{};  ///< limit as a value of the metric, in base units; nullopt: the
+                                  ///< limit is limit_percent
+  std::string bound_text{};       ///< `bound` as typed: "200ms"; empty if a session file lacks it
   Unit bound_unit = Unit::Seconds;
 
   bool operator==(const Condition&) const = default;
 };
 
-/// Why a session with --precision ended.
+/// The reason why a session with --precision ended.
 enum class PrecisionEnd : unsigned char {
   Reached,
   MaxRuns,
   Duration,
-  ReferenceGone,  ///< sequential order, with a setup or cleanup that keeps commands from coming
-                  ///< back, needed more runs of the reference
-  Gates,          ///< reached, but not kept in the rounds that the gates needed
+  ReferenceGone,  ///< the reference had to run again, but setup or cleanup in sequential order
+                  ///< prevents that
+  Gates,          ///< the precision was reached, then lost in rounds that gates needed
   Unfinished,
 };
 
 /// The result of --precision.
 struct Precision {
-  double wanted = 0.0;                 ///< half width of the metric's intervals, a fraction
-  std::optional<double> half_width{};  ///< the widest; nullopt if an interval has no bounds
-  std::size_t runs = 0;                ///< runs of the command with the fewest
+  double wanted = 0.0;  ///< half width that every interval must reach, as a fraction of the value
+  std::optional<double> half_width{};  ///< half width of the widest interval, as a fraction;
+                                       ///< nullopt if an interval is unbounded
+  std::size_t runs = 0;                ///< number of runs of the command that has the fewest
   PrecisionEnd end = PrecisionEnd::Reached;
   std::string metric{metric_name_of(Role::WallTime)};
-  /// Layouts that would reach it where more runs of the present ones would not (--layouts).
+  /// --layouts: number of layouts that would reach the precision, if more runs of the present
+  /// layouts would not.
   std::optional<std::size_t> layouts_to_reach{};
 };
 
-/// One metric of one command, in the order run.
+/// The values of one metric of one command, in the order run.
 struct Series {
   std::vector<double> values;
-  std::vector<std::uint32_t> rounds;      ///< one for each value, ascending
-  std::optional<double> largest_bound{};  ///< some runs' values are known as bounds only
-  std::size_t bounded = 0;                ///< number of runs whose values are known as bounds only
-  std::vector<std::uint32_t> layouts{};   ///< one for each value; empty without --layouts
-  /// Layouts in which a run failed, each once: no comparison has them.
+  std::vector<std::uint32_t> rounds;      ///< round of each value, ascending
+  std::optional<double> largest_bound{};  ///< largest upper bound among runs with unknown values
+  std::size_t bounded = 0;                ///< number of runs for which only an upper bound is known
+  std::vector<std::uint32_t> layouts{};   ///< layout of each value; empty without --layouts
+  /// Layouts in which a run failed, without duplicates; comparisons leave them out.
   std::vector<std::uint32_t> failed_layouts{};
 };
 
-/// How a session's runs are told apart by layouts.
+/// The division of a session's runs among layouts.
 struct LayoutUse {
-  std::uint32_t count = 1;  ///< layouts of each command; 1 without --layouts
-  std::optional<IgnoreFailure> ignored{};
+  std::uint32_t count = 1;  ///< number of layouts of each command; 1 without --layouts
+  std::optional<IgnoreFailure> ignored{};  ///< failures that -i ignores; nullopt without -i
 };
 
-/// The series of one metric, one for each command, filled run by run.
+/// The values of one metric, one series per command, filled run by run.
 class MetricSeries {
  public:
   MetricSeries(const Metric& metric, const EventSet& events, std::size_t commands,
                LayoutUse layouts = {})
       : reader_(metric, events), layouts_(std::move(layouts)), of_command_(commands) {}
 
-  /// Adds a kept run; one without a value of the metric changes nothing.
+  /// Adds the run's value to its command's series; does nothing if the run has no value.
   void add_run(const RunRecord& run);
 
   const Series& of_command(std::size_t command) const { return of_command_[command]; }
@@ -382,15 +389,15 @@ class MetricSeries {
   std::vector<Series> of_command_;
 };
 
-/// Adds `layout` to the failed ones of a series, if it is not there.
+/// Adds `layout` to the failed layouts of `series`, unless it is already there.
 void add_failed_layout(std::uint32_t layout, Series& series);
 
-/// The samples of two commands as deltas and gates compare them.
+/// The samples of two commands that deltas and gates compare.
 struct Comparison {
   std::vector<double> reference;
   std::vector<double> candidate;
-  bool paired = true;  ///< reference[i] and candidate[i] are of the same round
-  /// The layouts of the samples; empty without --layouts.
+  bool paired = true;  ///< true: reference[i] and candidate[i] are of the same round
+  /// Layout of each sample; empty without --layouts.
   std::vector<std::uint32_t> reference_layouts{};
   std::vector<std::uint32_t> candidate_layouts{};
 
@@ -398,8 +405,9 @@ struct Comparison {
   bool has_layouts() const { return !candidate_layouts.empty(); }
 };
 
-/// Returns the samples to compare: if paired, of the rounds in which both have a value. Empty if
-/// one of them has bounds, which cannot be compared. A layout in which either failed is left out.
+/// Returns the samples to compare; if `paired`, only rounds in which both commands have a value.
+/// Empty if a series has upper bounds, which cannot be compared. Leaves out layouts in which either
+/// command failed.
 Comparison compare(const Series& reference, const Series& candidate, bool paired);
 
 }  // namespace lauka

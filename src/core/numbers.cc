@@ -15,10 +15,10 @@
 namespace lauka {
 namespace {
 
-/// 18 digits always fit into 64 bits, and so does the difference of two such numbers.
+/// The largest number of digits. Numbers of 18 digits, and their differences, fit into 64 bits.
 constexpr std::size_t kMaxDigits = 18;
 
-/// digits / 10^places.
+/// The decimal number digits / 10^places.
 struct Decimal {
   std::int64_t digits = 0;
   std::size_t places = 0;
@@ -39,7 +39,8 @@ std::optional<Decimal> read(std::string_view text) {
   return decimal;
 }
 
-/// Returns the digits of the same number with `places` places; nullopt if they are too many.
+/// Returns the digits of the same number with `places` decimal places; nullopt if there are too
+/// many.
 std::optional<std::int64_t> widened(const Decimal& decimal, std::size_t places) {
   constexpr std::int64_t limit = 1'000'000'000'000'000'000;
   std::int64_t digits = decimal.digits;
@@ -113,8 +114,8 @@ Result<double> parse_decimal(std::string_view text, Limit low, Limit high) {
                        high.included ? "at most" : "below", high.value);
   };
   if (!is_decimal(text, true)) return Error{"is not a number", remedy()};
-  // Not from_chars: libc++ before LLVM 20 has none for double. The locale is never set, so the
-  // decimal point is a point.
+  // std::from_chars for double is missing from libc++ before LLVM 20. strtod expects a point,
+  // because the locale is never set.
   const double value = std::strtod(std::string(text).c_str(), nullptr);
   const bool high_enough = value > low.value || (low.included && value == low.value);
   const bool low_enough = value < high.value || (high.included && value == high.value);

@@ -26,8 +26,8 @@ std::size_t digits_at(std::string_view text, std::size_t from) {
   return end - from;
 }
 
-/// Returns where the number at the beginning of `text` ends; 0 if it has none. `plain` gets it
-/// without its commas, each before three digits.
+/// Returns the offset after the number at the beginning of `text`; 0 if there is none. Writes the
+/// number to `plain` without commas, which may separate groups of three digits.
 std::size_t read_number(std::string_view text, std::string& plain) {
   std::size_t end = 0;
   if (!text.empty() && (text[0] == '-' || text[0] == '+')) plain += text[end++];
@@ -64,7 +64,7 @@ std::optional<Combine> parse_combine(std::string_view word) {
 }
 
 constexpr const char* kExample = "write, for example, 'mpki=1000*cache-misses/instructions'";
-constexpr std::size_t kLongest = 10'000;  // characters
+constexpr std::size_t kLongest = 10'000;  // the longest expression, in characters
 
 bool is_of_name(char c) {
   return is_letter(c) || is_digit(c) || c == '_' || c == '.' || c == ':';
@@ -89,7 +89,8 @@ std::optional<Operation> parse_operation(char c) {
   }
 }
 
-/// Dijkstra's shunting yard: without recursion, so that no text is too deep.
+/// Parses a formula by Dijkstra's shunting-yard algorithm, which needs no recursion, so that
+/// nesting cannot be too deep.
 class ExpressionParser {
  public:
   explicit ExpressionParser(std::string_view text) : rest_(text) {}
@@ -126,7 +127,7 @@ class ExpressionParser {
       waiting_.emplace_back(std::nullopt);
       return {};
     }
-    if (c == '-') {  // negates the next operand: 0 minus it, before * and / as well
+    if (c == '-') {  // negation: 0 minus the next operand, before * and /
       return Error{"has a minus with nothing before it", "write 0 - x"};
     }
     expects_operand_ = false;
@@ -183,7 +184,7 @@ class ExpressionParser {
     return {};
   }
 
-  /// A dash between two characters of a name belongs to it.
+  /// Takes a name; a dash between two of its characters belongs to it.
   Result<void> take_name() {
     std::size_t end = 0;
     while (end < rest_.size() &&
@@ -197,10 +198,10 @@ class ExpressionParser {
   std::string_view rest_;
   bool expects_operand_ = true;
   Expression done_;
-  std::vector<std::optional<Operation>> waiting_;  // nullopt: a parenthesis
+  std::vector<std::optional<Operation>> waiting_;  // nullopt: an open parenthesis
 };
 
-/// True if `word` can be a unit: no blanks, digits (except "1") or any of , = : ( ).
+/// True if `word` can be a unit: it is "1", or has no blanks, digits or any of , = : ( ).
 bool is_unit_word(std::string_view word) {
   if (word == "1") return true;
   return !word.empty() && word.size() <= kLongestUnit && one_line(word) == word &&

@@ -12,34 +12,36 @@
 
 namespace lauka {
 
-/// A regular expression (PCRE2), for bytes of any kind: it does not read UTF-8, ^ and $ are ends of
-/// lines. Its stack and memory do not grow with the text.
+/// A regular expression (PCRE2) that is matched against bytes (not UTF-8 characters); ^ and $ match
+/// at ends of lines. Its stack and memory use do not grow with the text.
 class Pattern {
  public:
-  /// Needed: the expression must have a group.
+  /// Needed: refuse an expression without a group.
   enum class Groups : unsigned char { Needed, Idle };
 
-  /// Compiles `text`. The error is a predicate, as in numbers.h.
+  /// Compiles `text`. The error is a predicate; the caller adds the subject.
   static Result<Pattern> compile(std::string_view text, Groups groups = Groups::Needed);
 
-  /// The expression as typed.
+  /// Returns the expression as typed.
   const std::string& text() const { return text_; }
 
-  /// True if it matches somewhere in a whole text. Fails like last_group.
+  /// True if the expression matches somewhere in `text`. Returns an error if matching takes too
+  /// many steps, or if `goes_on`, which is called from time to time, returns false.
   Result<bool> matches(std::string_view text, const std::function<bool()>& goes_on) const;
 
-  /// A piece of a text.
+  /// A piece of a longer text.
   struct Piece {
     std::string_view text;
-    std::size_t from = 0;  ///< matches begin here or later; the text before is context
+    std::size_t from = 0;  ///< offset where matches may begin; the text before it is context only
     std::size_t to =
-        0;  ///< end of the part in which matches begin; text after it might change a match
+        0;  ///< offset where matches may no longer begin; text from here on may extend a match
     bool is_beginning =
-        true;  ///< true if the piece begins the whole text; else no line begins at its start
+        true;  ///< true if the longer text begins here, so that ^ matches at the start of the piece
   };
 
-  /// Returns the first group of the last match; nullopt if no match has one. An error: it takes too
-  /// many steps, or `goes_on`, called from time to time, returns false.
+  /// Returns the first group of the last match; nullopt if there is no match, or no match has the
+  /// group. Returns an error if matching takes too many steps, or if `goes_on`, which is called
+  /// from time to time, returns false.
   Result<std::optional<std::string>> last_group(const Piece& piece,
                                                 const std::function<bool()>& goes_on) const;
 
@@ -48,7 +50,7 @@ class Pattern {
       : text_(text), code_(std::move(code)) {}
 
   std::string text_;
-  std::shared_ptr<void> code_;  // PCRE2's
+  std::shared_ptr<void> code_;  // compiled by PCRE2
 };
 
 }  // namespace lauka

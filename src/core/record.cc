@@ -9,12 +9,12 @@ namespace {
 using Bytes = std::vector<unsigned char>;
 
 constexpr std::size_t kBlockBytes = std::size_t{1} << 16U;
-constexpr unsigned char kAbsent = 0xff;  // instead of a length
+constexpr unsigned char kAbsent = 0xff;  // replaces a length
 constexpr unsigned kKindBits = 3;
 constexpr std::uint64_t kKindMask = (1U << kKindBits) - 1;
 static_assert(static_cast<std::uint64_t>(RoundKind::Untuned) <= kKindMask);
 
-/// A number is its length in bytes, and these, the lowest first.
+/// Writes a number: the number of its bytes, then the bytes, the lowest first.
 void put(Bytes& to, std::uint64_t number) {
   const std::size_t place = to.size();
   to.push_back(0);
@@ -36,7 +36,7 @@ void put(Bytes& to, const std::vector<std::optional<Number>>& numbers) {
   for (const auto& number : numbers) put(to, number);
 }
 
-/// Takes what put has written.
+/// Decodes what put() wrote.
 class Taker {
  public:
   explicit Taker(const unsigned char* from) : next_(from) {}
@@ -77,7 +77,7 @@ Bytes encode(const RunRecord& run) {
   put(to, std::uint64_t{run.step.command});
   put(to, std::uint64_t{run.step.round});
   put(to, std::uint64_t{run.step.pass});
-  // One number, so that a run without --layouts takes no byte for its layout.
+  // One number for both, so that a run without --layouts needs no byte for its layout.
   put(to,
       (std::uint64_t{run.step.layout} << kKindBits) | static_cast<std::uint64_t>(run.step.kind));
   const auto* exited = std::get_if<Exited>(&run.outcome);
@@ -98,7 +98,7 @@ Bytes encode(const RunRecord& run) {
 
 std::optional<int> shell_status(const Outcome& outcome) {
   constexpr int signalled = 128;
-  constexpr int kill = 9;  // the same on every system
+  constexpr int kill = 9;  // SIGKILL, the same on every system
   if (std::holds_alternative<NotStarted>(outcome)) return std::nullopt;
   if (const auto* end = std::get_if<Exited>(&outcome)) return end->status;
   if (const auto* end = std::get_if<Signalled>(&outcome)) return signalled + end->signal;

@@ -28,20 +28,20 @@ struct Signalled {
   bool core_dumped = false;
 };
 
-/// Took longer than --timeout, and was killed with all its descendants.
+/// The run took longer than --timeout; lauka killed it and all its descendants.
 struct TimedOut {
   std::chrono::nanoseconds limit{};
-  bool began = true;  ///< false: it waited for the other end of a named pipe all that time
-  int survivor = 0;   ///< a process of it that could not be killed; 0 if none
+  bool began = true;  ///< false: a named pipe had no process at its other end until the limit
+  int survivor = 0;   ///< id of a descendant that could not be killed; 0 if none
 };
 
-/// Stopped by job control instead of ending, and killed: it would have waited forever.
+/// Job control stopped the run; lauka killed it, as it would have waited forever.
 struct Stopped {
-  int signal = 0;    ///< SIGTTIN and SIGTTOU: it wants the terminal
-  int survivor = 0;  ///< a process of it that could not be killed; 0 if none
+  int signal = 0;    ///< stopping signal; SIGTTIN and SIGTTOU mean that the run wanted the terminal
+  int survivor = 0;  ///< id of a descendant that could not be killed; 0 if none
 };
 
-/// The step of the launcher at which a run could not be started.
+/// The step at which the launcher failed to start a run.
 enum class LaunchStep : unsigned char {
   Execute,
   OpenInput,
@@ -50,7 +50,7 @@ enum class LaunchStep : unsigned char {
   Prepare,
   BecomeUser,
   EnterFolder,
-  Ask,  ///< the launcher could not be asked
+  Ask,  ///< no answer came from the launcher
 };
 
 struct NotStarted {
@@ -58,10 +58,10 @@ struct NotStarted {
   int error = 0;  ///< errno
 };
 
-/// Killed because the user interrupted lauka; such a run is never counted.
+/// The user interrupted lauka, which killed the run; such a run is never counted.
 struct Cancelled {};
 
-/// The ending of one run.
+/// The ending of a run.
 using Outcome = std::variant<Exited, Signalled, TimedOut, Stopped, NotStarted, Cancelled>;
 
 /// True if the run ended by itself with exit status 0.
@@ -70,19 +70,19 @@ inline bool succeeded(const Outcome& outcome) {
   return exited != nullptr && exited->status == 0;
 }
 
-/// True if the run ended by itself, or by another process's signal.
+/// True if the run exited, or if a signal that lauka did not send ended it.
 inline bool ended_by_itself(const Outcome& outcome) {
   return std::holds_alternative<Exited>(outcome) || std::holds_alternative<Signalled>(outcome);
 }
 
-/// Returns the exit status of a run as a shell reports it: 128 + N if signal N ended it, lauka's
-/// own included. nullopt if it was not started.
+/// Returns the exit status as a shell reports it: 128 + N if signal N ended the run, even if lauka
+/// sent it. nullopt if the run was not started.
 std::optional<int> shell_status(const Outcome& outcome);
 
-/// The ending of a run, in one word.
+/// The ending of a run, as exports write it in one word.
 enum class Ending : unsigned char {
-  Unknown,    ///< the session does not say it
-  Succeeded,  ///< status 0, or one that counts as success
+  Unknown,    ///< the session file does not say
+  Succeeded,  ///< status 0, or a status that the user said to ignore
   Failed,     ///< another exit status
   Signalled,
   TimedOut,
@@ -90,7 +90,7 @@ enum class Ending : unsigned char {
   NotStarted,
 };
 
-/// The words of exports, in the order of Ending.
+/// The words for Ending, in its order.
 inline constexpr auto kEndingWords = std::to_array<std::string_view>(
     {"unknown", "succeeded", "failed", "signalled", "timed_out", "stopped", "not_started"});
 
@@ -98,7 +98,7 @@ constexpr std::string_view ending_word(Ending ending) {
   return kEndingWords.at(static_cast<std::size_t>(ending));
 }
 
-/// Returns the ending of a word; Unknown for another text.
+/// Returns the ending that `word` stands for; Unknown for any other text.
 constexpr Ending parse_ending(std::string_view word) {
   for (std::size_t i = 0; i < kEndingWords.size(); ++i)
     if (kEndingWords.at(i) == word) return static_cast<Ending>(i);
@@ -109,39 +109,41 @@ constexpr bool is_failure(Ending ending) {
   return ending != Ending::Unknown && ending != Ending::Succeeded;
 }
 
-/// Returns it. `ignored`: the statuses that count as success, if it has any.
+/// Returns how a run ended. `ignored`: failures that -i ignores; nullopt without -i.
 Ending ending_of(const Outcome& outcome, const std::optional<IgnoreFailure>& ignored);
 
-/// True if `ignored` names the status of a run that ended by itself or by a signal.
+/// True if the run ended by itself, or by a signal, with a status that `ignored` lists.
 bool is_named(const Outcome& outcome, const std::optional<IgnoreFailure>& ignored);
 
-/// True if -i may go on after it: not after a run that never began or would never end, nor while a
-/// process that could not be killed goes on.
+/// True if -i may ignore this ending. False if the run never began or never ended by itself, or if
+/// a process of it could not be killed and still runs.
 inline bool can_be_ignored(const Outcome& outcome) {
   const auto* timed_out = std::get_if<TimedOut>(&outcome);
   return ended_by_itself(outcome) || (timed_out != nullptr && timed_out->survivor == 0);
 }
 
-/// The kernel's accounts of one run: of the command and the descendants it waited for.
+/// The kernel's accounts of one run, that is of the command and the descendants that it waited for.
 struct Usage {
-  std::uint64_t wall_ns = 0;  ///< nanoseconds from just before execve to the end seen by waitid
-  std::uint64_t user_ns = 0;
-  std::uint64_t system_ns = 0;
-  std::uint64_t peak_rss_bytes = 0;        ///< the most that a single process had
-  std::uint64_t peak_rss_floor_bytes = 0;  ///< up to this the peak may be the launcher's
-  std::uint64_t tree_peak_bytes = 0;  ///< all processes', with the kernel's part; 0: not measured
+  std::uint64_t wall_ns = 0;  ///< nanoseconds from just before execve until waitid reported the end
+  std::uint64_t user_ns = 0;  ///< CPU time in user space
+  std::uint64_t system_ns = 0;       ///< CPU time in the kernel
+  std::uint64_t peak_rss_bytes = 0;  ///< largest resident memory of a single process
+  std::uint64_t peak_rss_floor_bytes =
+      0;  ///< peak_rss_bytes up to this value may be the launcher's own
+  std::uint64_t tree_peak_bytes =
+      0;  ///< peak memory of all processes together, including kernel memory; 0: not measured
   std::uint64_t minor_faults = 0;
   std::uint64_t major_faults = 0;
   std::uint64_t voluntary_switches = 0;
   std::uint64_t involuntary_switches = 0;
-  std::uint64_t block_reads = 0;   ///< units of 512 bytes
-  std::uint64_t block_writes = 0;  ///< units of 512 bytes
+  std::uint64_t block_reads = 0;   ///< blocks of 512 bytes
+  std::uint64_t block_writes = 0;  ///< blocks of 512 bytes
 
-  /// False if the reading may be the launcher's own size: then it is only an upper bound.
+  /// False if peak_rss_bytes may be the launcher's own memory: then it is only an upper bound.
   bool peak_rss_is_known() const { return peak_rss_bytes > peak_rss_floor_bytes; }
 };
 
-/// All fields: writers and readers of a run use this list.
+/// All fields of Usage, for code that writes and reads runs.
 inline constexpr auto kUsageFields = std::to_array<std::uint64_t Usage::*>(
     {&Usage::wall_ns, &Usage::user_ns, &Usage::system_ns, &Usage::peak_rss_bytes,
      &Usage::peak_rss_floor_bytes, &Usage::tree_peak_bytes, &Usage::minor_faults,
@@ -150,23 +152,24 @@ inline constexpr auto kUsageFields = std::to_array<std::uint64_t Usage::*>(
 static_assert(sizeof(Usage) == kUsageFields.size() * sizeof(std::uint64_t),
               "kUsageFields lacks a field");
 
-/// The purpose of the runs of a round.
+/// A kind of round, by its purpose.
 enum class RoundKind : unsigned char {
-  Warmup,     ///< rounds before all others, whose results are dropped
-  Timed,      ///< times, memory and other accounts of the kernel
-  Counting,   ///< counts of events, and never times, which counting changes
-  Simulated,  ///< counting runs under a simulator
-  Settling,   ///< between counting and timed rounds, as counting slows the next runs; thrown away
-  Untuned,    ///< rounds like timed ones, on a machine that is not tuned; for --tune=compare alone
+  Warmup,     ///< comes before all other rounds; its results are dropped
+  Timed,      ///< measures times, memory and the kernel's other accounts
+  Counting,   ///< counts events; gives no times, because counting slows the program
+  Simulated,  ///< counts events in a simulator; gives no times
+  Settling,   ///< follows counting rounds, which slow the next runs; its results are dropped
+  Untuned,    ///< is like Timed on a machine that is not tuned, for --tune=compare
 };
 
-/// One place in the order of runs.
+/// One run's place in the order of runs.
 struct Step {
-  std::uint32_t command = 0;
-  std::uint32_t round = 0;  ///< counts from 0, separately for each kind
-  std::uint32_t pass = 0;   ///< index into EventSet::passes; 0 if nothing is counted
+  std::uint32_t command = 0;  ///< index of the command
+  std::uint32_t round = 0;    ///< number of the round, from 0 in each kind of round
+  std::uint32_t pass = 0;     ///< index into EventSet::passes; 0 if nothing is counted
   RoundKind kind = RoundKind::Timed;
-  std::uint32_t layout = 0;  ///< layout of the command's program, from 0; 0 without --layouts
+  std::uint32_t layout =
+      0;  ///< number of the layout of the command's program, from 0; 0 without --layouts
 
   bool is_thrown_away() const { return kind == RoundKind::Warmup || kind == RoundKind::Settling; }
   bool gives_counts_only() const {
@@ -174,32 +177,35 @@ struct Step {
   }
 };
 
-/// One run. `counts` has one entry per event of its pass, in the pass's order; nullopt: not counted
-/// exactly.
+/// One run and its results.
 struct RunRecord {
   Step step;
   Outcome outcome;
   Usage usage;
+  /// Counts of the pass's events, in their order; nullopt: not counted exactly.
   std::vector<std::optional<std::uint64_t>> counts;
 
-  /// The part of the command's instructions, as the kernel accounts them, that the engine saw;
-  /// nullopt: not known. 1 is all of them.
+  /// Fraction of the command's instructions that the engine counted, by comparison with the
+  /// kernel's account; nullopt: unknown.
   std::optional<double> coverage{};
-  /// The part of `counts` in the command's own process, without descendants; empty: not known, or
-  /// all of it.
+  /// The part of `counts` that the command's own_process_counts process had, without descendants;
+  /// empty: unknown, or equal to `counts`.
   std::vector<std::optional<std::uint64_t>> own_process_counts{};
-  bool below_overhead = false;  ///< took no longer than its shell alone: a time became 0
-  std::uint32_t order = 0;      ///< among the runs of all benchmarks of a suite, from 1; 0: alone
-  std::uint32_t outlived = 0;   ///< processes that went on after the run; 0 if unknown
-  /// Values that the program reported, in the order of Plan::reported; may be shorter.
+  bool below_overhead =
+      false;  ///< true if the run took no longer than its shell alone, so that a time became 0
+  std::uint32_t order =
+      0;  ///< number of the run among all runs of a suite, from 1; 0 outside suites
+  std::uint32_t outlived = 0;  ///< number of processes that still ran after the run; 0 if unknown
+  /// Values that the program reported, in the order of Plan::reported; missing ones at the end are
+  /// left out.
   std::vector<std::optional<double>> reported{};
 };
 
-/// Runs in the order they were added. A session may have a million, most of whose fields are zero
-/// or small: a run takes as many bytes as its numbers need, some 50 where nothing is counted.
+/// Stores runs in the order added, in few bytes: a session may have a million runs, most of whose
+/// fields are 0 or small. A run without counts takes about 50 bytes.
 class RunList {
  public:
-  /// For loops over all runs.
+  /// Iterates over all runs and decodes each.
   struct Iterator {
     const RunList& list;
     std::size_t index;
@@ -220,63 +226,65 @@ class RunList {
   std::size_t size() const { return places_.size(); }
   bool empty() const { return places_.empty(); }
   RunRecord operator[](std::size_t index) const;
-  /// Reads into `run`, whose vectors keep their memory.
+  /// Decodes a run into `run`, and reuses the memory of its vectors.
   void read(std::size_t index, RunRecord& run) const;
   Iterator begin() const { return {*this, 0}; }
   Iterator end() const { return {*this, size()}; }
 
  private:
+  /// The place where an encoded run begins.
   struct Place {
-    std::uint32_t block;
-    std::uint32_t begin;
+    std::uint32_t block;  ///< index into blocks_
+    std::uint32_t begin;  ///< offset in bytes
   };
 
-  // Deques: growing copies nothing, which keeps the peak memory low.
+  // Deques do not copy their elements when they grow, which keeps peak memory low.
   std::deque<std::vector<unsigned char>> blocks_;
   std::deque<Place> places_;
-  std::map<std::size_t, Outcome> other_outcomes_;  // of runs that have not exited, by their index
+  std::map<std::size_t, Outcome> other_outcomes_;  // by index of the run; exited runs are missing
 };
 
-/// Why a run was run again.
+/// The reason why a run was repeated.
 enum class RedoReason : unsigned char {
-  Other,      ///< the file does not tell
+  Other,      ///< the session file does not say
   Counting,   ///< counts were lost or are doubtful
-  CoreShare,  ///< too little of it was on the fast cores
-  Throttled,  ///< the processor was
+  CoreShare,  ///< too little CPU time was spent on the fast cores
+  Throttled,  ///< the processor was throttled
 };
 
-/// A run that was run again, and does not count.
+/// A run that was repeated, and is not counted.
 struct RedoneRun {
   RunRecord run;
   RedoReason reason = RedoReason::Other;
-  std::string why;  ///< completes "was repeated because"
+  std::string why;  ///< completes the sentence "The run was repeated because ..."
 };
 
-/// A run that ended the benchmark.
+/// A failed run that ended the benchmark.
 struct RunFailed {
   Step step;
   Outcome outcome;
-  std::string error_output_end;  ///< the last lines of its standard error; may be empty
-  std::string awaited{};         ///< output that lacked the line of --until
+  std::string error_output_end;  ///< last lines of the run's standard error; may be empty
+  std::string awaited{};  ///< text of --until that never appeared in the output; may be empty
 };
 
 /// A hook that failed.
 struct HookFailed {
   HookKind kind = HookKind::Setup;
   std::uint32_t command = 0;
-  std::optional<Step> step{};  ///< step of the run; nullopt for setup and cleanup
+  std::optional<Step>
+      step{};  ///< step of the run that the hook belonged to; nullopt for setup and cleanup
   Outcome outcome{};
-  std::string output_end{};  ///< the last lines of what it wrote; may be empty
+  std::string output_end{};  ///< last lines of the hook's output; may be empty
 };
 
 struct Interrupted {
   int signal = 0;
 };
 
-/// Why a session ended before its plan was carried out.
+/// The reason why a session ended before its plan was carried out.
 using CutShort = std::variant<RunFailed, Interrupted, Error, HookFailed>;
 
-/// The cost of starting the shell, without a command.
+/// The time that starting the shell takes, without a command.
 struct ShellOverhead {
   std::uint64_t wall_ns = 0;
   std::uint64_t user_ns = 0;
@@ -285,28 +293,31 @@ struct ShellOverhead {
   bool operator==(const ShellOverhead&) const = default;
 };
 
-/// The outcome of a plan, in the order run. All runs in it count: run/steps.cc keeps neither
-/// warm-up runs nor the run that ended the session.
+/// The results of a plan, in the order run. run/steps.cc leaves out warm-up runs and the run that
+/// ended the session, so all runs count.
 struct Session {
   RunList runs;
-  RunList untuned{};             ///< the runs of --tune=compare that were not tuned
-  std::deque<RedoneRun> redone;  ///< kept separately, in the order run
+  RunList untuned{};             ///< runs of --tune=compare on the untuned machine
+  std::deque<RedoneRun> redone;  ///< runs that were repeated, in the order run
   std::optional<CutShort> cut_short;
-  std::vector<HookFailed> also_failed{};   ///< hooks that failed after the session was cut short
-  std::vector<ShellOverhead> overheads{};  ///< one per command, subtracted; empty without a shell
+  std::vector<HookFailed>
+      also_failed{};  ///< hooks that failed after the session was already cut short
+  std::vector<ShellOverhead> overheads{};  ///< time of the shell's start, subtracted from the runs
+                                           ///< of each command; empty without a shell
   std::vector<Note> notes;
-  std::vector<Fingerprint> programs{};                    ///< one per command; empty if not needed
-  std::vector<std::optional<UncountedFile>> uncounted{};  ///< one per command: Command::uncounted
-  std::vector<FunctionTable> functions{};                 ///< one per command; empty if not known
+  std::vector<Fingerprint> programs{};  ///< identity of each command's program; empty if not needed
+  std::vector<std::optional<UncountedFile>> uncounted{};  ///< Command::uncounted of each command
+  std::vector<FunctionTable> functions{};  ///< values by function of each command; empty if unknown
 };
 
-/// The difference of a candidate from the reference so far, a fraction with a 95% interval.
+/// The preliminary difference of a candidate from the reference, as a fraction with a 95% interval.
 struct DifferenceSoFar {
   std::string_view candidate;
   double change = 0.0;
   double low = 0.0;
   double high = 0.0;
-  /// Layouts that would answer where more runs of the present ones would not (--layouts).
+  /// --layouts: number of layouts that would give an answer, if more runs of the present layouts
+  /// would not.
   std::optional<std::size_t> layouts_to_answer{};
 };
 
@@ -314,28 +325,29 @@ struct DifferenceSoFar {
 struct Progress {
   std::string_view command;  ///< name of the current command
   RoundKind kind = RoundKind::Timed;
-  double done = 0.0;  ///< fraction of the session, 0..1, estimated where time decides
+  double done =
+      0.0;  ///< fraction of the session that is done, 0..1; an estimate if a time limit decides
   std::chrono::nanoseconds elapsed{};
   std::optional<std::chrono::nanoseconds> remaining;
   std::optional<double>
       mean_wall_seconds;  ///< mean of the command's timed runs so far; nullopt before the first
-  std::optional<DifferenceSoFar>
-      difference{};  ///< difference of that command, or of the first candidate, from the reference
+  std::optional<DifferenceSoFar> difference{};  ///< difference of the current command, or of the
+                                                ///< first candidate, from the reference
 };
 
-/// Receives progress between runs and a few times a second during long ones.
+/// Receives a session's progress between runs, and a few times a second during long runs.
 class Observer : NonCopyable {
  public:
   virtual ~Observer() = default;
 
-  /// True if progress is shown; otherwise the runner does not wake up for it.
+  /// True if progress must be reported; if false, the runner never wakes up to report it.
   virtual bool wants_progress() const = 0;
   virtual void progress(const Progress& progress) = 0;
-  /// Shows that a program is being built: "./new: layout 3 of 8".
+  /// Reports that a program is being built: "./new: layout 3 of 8".
   virtual void building(std::string_view /*what*/) {}
-  /// Called before the first run of a command that loses its counters.
+  /// Reports, before a command's first run, that `file` makes it lose its counters.
   virtual void counts_lost(const Command& /*command*/, const UncountedFile& /*file*/) {}
-  /// Erases the drawing: the session is over.
+  /// Reports the end of the session, so that the progress line can be erased.
   virtual void finished() = 0;
 };
 

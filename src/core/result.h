@@ -7,7 +7,7 @@
 
 namespace lauka {
 
-/// Base of types that can be neither copied nor moved: interfaces, and owners of a resource.
+/// Base class of types that cannot be copied or moved, such as interfaces and owners of a resource.
 class NonCopyable {
  public:
   NonCopyable(const NonCopyable&) = delete;
@@ -18,23 +18,23 @@ class NonCopyable {
   ~NonCopyable() = default;
 };
 
-/// Why something was refused or is unavailable, and what to do instead: two parts of one line
+/// A refusal or a missing ability, and what the user can do instead. Both texts go on one line,
 /// without a full stop.
 struct Error {
   std::string what;
-  std::string remedy;          ///< empty if nothing can be done
-  std::string unknown_name{};  ///< name that the user typed and that is unknown here; else empty
-  bool has_similar = false;    ///< the remedy has the name that was most likely meant
+  std::string remedy;          ///< what to do instead; empty if nothing helps
+  std::string unknown_name{};  ///< name that the user typed and lauka does not know; else empty
+  bool has_similar = false;    ///< true if the remedy suggests a similar name
 
   /// Returns "what" or "what; remedy".
   std::string line() const { return remedy.empty() ? what : what + "; " + remedy; }
 
-  /// Returns it with `subject` and a colon before it.
+  /// Returns a copy whose text begins with `subject` and a colon.
   Error prefixed(const std::string& subject) const {
     return {subject + ": " + what, remedy, unknown_name, has_similar};
   }
 
-  /// Returns it as a sentence on `subject`, of which it is the predicate.
+  /// Returns a copy whose text begins with `subject`, for an error that is only a predicate.
   Error about(const std::string& subject) const {
     return {subject + " " + what, remedy, unknown_name, has_similar};
   }
@@ -42,45 +42,45 @@ struct Error {
   bool operator==(const Error&) const = default;
 };
 
-/// What a note is about, for programs and tests.
+/// The subject of a note, for programs and tests.
 enum class NoteKind : unsigned char {
-  Other,  ///< the file does not tell
-  // what is counted
+  Other,  ///< the session file does not say
+  // how events are counted
   NoCounters,          ///< there are no hardware counters here
-  EventsLeftOut,       ///< default events, or events that the kernel refused
+  EventsLeftOut,       ///< default events, or events that the kernel refused, are not counted
   OtherEvent,          ///< an event is counted in place of another one
-  SameEvent,           ///< two names of one event
+  SameEvent,           ///< two names mean the same event
   UserSpaceOnly,       ///< the kernel's part is not counted
-  KernelNotLeftOut,    ///< the kernel's part is counted although it was to be left out
+  KernelNotLeftOut,    ///< the kernel's part is counted although the user excluded it
   WholeRunsOnly,       ///< the engine cannot count in a region
-  OneProcessOnly,      ///< children are not counted
-  CallingThreadsOnly,  ///< other threads of a region are not counted
-  WholeMachine,        ///< other programs are counted, too
-  CountersInUse,       ///< other programs have counters
-  Sampled,             ///< counts of threads that are sampled while they run
-  PeriodRaised,        ///< they are sampled less often than was asked for
-  OtherStrategy,       ///< a better way to count does not work here
+  OneProcessOnly,      ///< child processes are not counted
+  CallingThreadsOnly,  ///< only threads that enter the region are counted
+  WholeMachine,        ///< other programs' work is counted, too
+  CountersInUse,       ///< other programs hold counters
+  Sampled,             ///< threads are sampled while they run
+  PeriodRaised,        ///< threads are sampled less often than the user wanted
+  OtherStrategy,       ///< a better way to count does not work on this machine
   NoCoreTimes,
   NoTreeMemory,
-  // what was asked for
+  // what the user requested
   ImprovementFails,  ///< a gate fails when its metric improves
-  JudgedAgain,       ///< a gate of a session that an earlier gate may have ended
-  MatchedByPlace,    ///< a command of the baseline has another name
-  OtherLevels,       ///< another session counted other parts of a program's work
-  WasCutShort,       ///< a joined session was
-  // what happened in the runs
+  JudgedAgain,       ///< the session may have ended early because of another gate
+  MatchedByPlace,    ///< commands of session and baseline are matched by place, not name
+  OtherLevels,       ///< another session counted different privilege levels
+  WasCutShort,       ///< a session that was joined had been cut short
+  // what happened during the runs
   RunsRepeated,
   RunsUncounted,
-  Throttled,  ///< repeated runs were throttled, too
-  Orphans,    ///< processes outlived their command
+  Throttled,  ///< throttling also affected the repeated runs
+  Orphans,    ///< processes went on running after their command
   InputUnread,
   SimulationInexact,
-  FunctionsLeftOut,  ///< functions of a simulated run with too many functions
-  SamplesLost,       ///< the kernel lost samples, also in repeated runs
-  FewSamples,        ///< samples show less than the runs' CPU time
+  FunctionsLeftOut,  ///< a simulated run had too many functions to keep all
+  SamplesLost,       ///< the kernel lost samples, and lost them again when runs were repeated
+  FewSamples,        ///< samples cover less than the runs' CPU time
 };
 
-/// A remark on a session: one line for the user.
+/// A remark on a session, shown to users as one line.
 struct Note {
   NoteKind kind = NoteKind::Other;
   std::string text{};

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kBlock = 64;
 
-// The first 32 bits of the fractional parts of the cube roots of the first 64 primes: FIPS 180-4,
-// 4.2.2. The initial state, of the square roots of the first eight, is 5.3.3.
+// The first 32 bits of the fractional parts of the cube roots of the first 64 primes (FIPS 180-4,
+// 4.2.2). The initial state is made of the square roots of the first eight primes (5.3.3).
 constexpr std::array<std::uint32_t, 64> kRound = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -46,7 +46,7 @@ void mix_block(std::array<std::uint32_t, 8>& state, std::string_view block) {
                (rotated(b, 17) ^ rotated(b, 19) ^ b >> 10U);
   }
   auto [a, b, c, d, e, f, g, h] = state;
-  // Each round makes two new words in the places of d and h: the names rotate, not the words.
+  // Each round writes new words in place of d and h; the names rotate instead of the words.
   const auto round = [&words](std::size_t t, auto a0, auto b0, auto c0, auto& d0, auto e0, auto f0,
                               auto g0, auto& h0) {
     const std::uint32_t first = h0 + (rotated(e0, 6) ^ rotated(e0, 11) ^ rotated(e0, 25)) +
@@ -76,7 +76,7 @@ void compress(std::array<std::uint32_t, 8>& state, std::string_view blocks) {
 #ifdef __x86_64__
 bool has_instructions() {
   constexpr unsigned leaf = 7;
-  constexpr unsigned sha = 1U << 29U;  // in EBX (Intel SDM, volume 2A, CPUID)
+  constexpr unsigned sha = 1U << 29U;  // bit of EBX (Intel SDM, volume 2A, CPUID)
   unsigned eax = 0;
   unsigned ebx = 0;
   unsigned ecx = 0;
@@ -84,8 +84,8 @@ bool has_instructions() {
   return __get_cpuid_count(leaf, 0, &eax, &ebx, &ecx, &edx) != 0 && (ebx & sha) != 0;
 }
 
-/// Runs four rounds at a time, in a fifth of the time of `compress`. The instructions take a, b, e
-/// and f in one register, c, d, g and h in the other, and exchange the two every second round.
+/// Computes four rounds at a time, in a fifth of the time of `compress`. The instructions take a,
+/// b, e, f in one register and c, d, g, h in another, and swap the two every second round.
 [[gnu::target("sha,sse4.1")]] void compress_with_instructions(std::array<std::uint32_t, 8>& state,
                                                               std::string_view blocks) {
   // NOLINTBEGIN(portability-simd-intrinsics, *-reinterpret-cast): there is no portable way
@@ -112,8 +112,8 @@ bool has_instructions() {
       const __m128i sum = _mm_add_epi32(oldest, _mm_loadu_si128(constants));
       cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
       abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_unpackhi_epi64(sum, sum));
-      // Words 1, 2 and 3 of `third` and word 0 of `newest`. _mm_alignr_epi8 would do it, but gcc 12
-      // rejects its constant in a build without optimization and with precompiled headers.
+      // Words 1, 2 and 3 of `third`, and word 0 of `newest`. _mm_alignr_epi8 would be shorter, but
+      // gcc 12 rejects its constant in a build without optimization and with precompiled headers.
       const __m128i joined =
           _mm_castps_si128(_mm_move_ss(_mm_castsi128_ps(third), _mm_castsi128_ps(newest)));
       const __m128i shifted = _mm_shuffle_epi8(joined, rotation);
@@ -167,7 +167,7 @@ std::string Sha256::digest() const {
   return text;
 }
 
-/// A bit that is set, and the length in bits at the end of a block.
+/// Appends a set bit, and at the end of a block the length in bits.
 void Sha256::pad() {
   constexpr std::size_t length_bytes = 8;
   std::uint64_t bits = bytes_ * 8;

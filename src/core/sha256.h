@@ -8,15 +8,15 @@
 
 namespace lauka {
 
-/// SHA-256 (FIPS 180-4) of a text that is added in pieces.
+/// Computes SHA-256 (FIPS 180-4) of bytes that are added in pieces.
 class Sha256 {
  public:
-  /// `is_portable`: do not use the SHA instructions of this processor.
+  /// `is_portable`: do not use the processor's SHA instructions.
   explicit Sha256(bool is_portable = false);
 
   void add(std::string_view bytes);
 
-  /// Returns the hash of all bytes added, as 64 hexadecimal digits.
+  /// Returns the hash of all bytes added, as 64 lower-case hexadecimal digits.
   std::string digest() const;
 
  private:
@@ -27,8 +27,8 @@ class Sha256 {
   void (*compress_)(State& state, std::string_view blocks);
   State state_ = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                   0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  std::string rest_;  // less than a block
-  std::uint64_t bytes_ = 0;
+  std::string rest_;         // bytes not yet hashed, less than a block
+  std::uint64_t bytes_ = 0;  // number of bytes added
 };
 
 }  // namespace lauka

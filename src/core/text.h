@@ -21,7 +21,7 @@ constexpr bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/// Returns ASCII letters in lower case.
+/// Returns `text` with ASCII letters in lower case.
 std::string lower_case(std::string_view text);
 
 bool same_ignoring_case(std::string_view left, std::string_view right);
@@ -29,105 +29,108 @@ bool same_ignoring_case(std::string_view left, std::string_view right);
 /// Removes the white space at both ends.
 std::string_view trimmed(std::string_view text);
 
-/// Splits `text` at each `separator`; without one, returns `text` alone, which may be empty.
+/// Splits `text` at each `separator`. Without a separator the result is `text` alone, even if
+/// empty.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
-/// Splits `text` at blanks, tabs and ends of lines.
+/// Splits `text` at blanks, tabs and line breaks, without empty parts.
 std::vector<std::string_view> blank_separated(std::string_view text);
 
-/// True if `word` is one of them.
+/// True if `word` is one of the words of `text`, which blanks separate.
 bool has_word(std::string_view text, std::string_view word);
 
-/// Returns "1 run", "2 runs".
+/// Returns "1 run" or "2 runs" for the noun "run".
 std::string plural(std::size_t count, std::string_view noun);
 
-/// Returns what follows `separator` in the first line of `text` that begins with `key`, without
-/// blanks and double or single quotes around it; nullopt if there is no such line.
+/// Finds the first line of `text` that begins with `key`, and returns the part after `separator`
+/// without surrounding blanks and quotes; nullopt if there is no such line.
 std::optional<std::string> find_value(std::string_view text, std::string_view key, char separator);
 
-/// Reads a whole number, decimal or with 0x hexadecimal; nullopt if it is not one or exceeds 64
-/// bits.
+/// Reads a whole number, decimal or hexadecimal with 0x; nullopt if `text` is not a number or the
+/// number exceeds 64 bits.
 std::optional<std::uint64_t> parse_number(std::string_view text);
 
-/// Reads hexadecimal digits without 0x, at least one.
+/// Reads hexadecimal digits without 0x; nullopt if `digits` is empty or has other characters.
 std::optional<std::uint64_t> parse_hex(std::string_view digits);
 
-/// Returns "a", "a and b", "a, b and c".
+/// Returns "a", "a and b" or "a, b and c"; `last_word` replaces "and".
 std::string listed(std::span<const std::string> names, std::string_view last_word = "and");
 
-/// Breaks `text` into lines of at most `width` characters, at blanks, or after a comma within a
-/// longer word; a word with neither stays whole. `width` 0: one line.
+/// Breaks `text` into lines of at most `width` characters, at blanks or after a comma within a
+/// longer word. A longer word without a comma stays whole. `width` 0 means one line.
 std::vector<std::string_view> wrapped(std::string_view text, std::size_t width);
 
-/// Returns the candidate that `typed` most likely means, or nothing if none is near: one that it
-/// abbreviates, else the one of least edit_distance, at most a third of its length.
+/// Returns the candidate that `typed` most likely means: one that it abbreviates, else the one with
+/// the smallest edit_distance, if that is at most a third of its length. Empty if no candidate is
+/// near.
 std::string_view nearest(std::string_view typed, std::span<const std::string_view> candidates);
 
-/// Returns the candidates that `name` may mean, best first, at most three.
+/// Returns at most three candidates that `name` may mean, the best first.
 std::vector<std::string> nearest_names(std::string_view name,
                                        std::span<const std::string> candidates);
 
 /// Splits `text` into words by the quoting rules of the POSIX shell (XCU 2.2): blanks and newlines
-/// separate, backslashes and quotes protect. Nothing is expanded; operators, '#' and '$' are
-/// characters like others. Refuses an unterminated quote and a backslash at the end; the error is
-/// a predicate, as in numbers.h.
+/// separate words; backslashes and quotes protect characters. Expands nothing; operators, '#' and
+/// '$' are ordinary characters. Refuses an unterminated quote and a backslash at the end. The error
+/// is a predicate; the caller adds the subject.
 Result<std::vector<std::string>> split_words(std::string_view text);
 
 /// Returns the first shell syntax outside quotes in `text`: "|", "&&", ";", ">", "<", "*", "$HOME",
-/// "`"; empty if it has none. A semicolon at the end does not count: find -exec has one.
+/// "`"; empty if there is none. Ignores a semicolon at the end, because find -exec has one.
 std::string shell_syntax_in(std::string_view text);
 
-/// Returns `word` as typed into a shell: as it is if that is safe, else in single quotes.
+/// Returns `word` as a user would type it into a shell: unchanged if safe, else in single quotes.
 std::string shell_quoted(std::string_view word);
 
-/// Returns the words as typed: quoted, with blanks between. split_words reverses it.
+/// Returns `words` as a user would type them into a shell, with blanks between. split_words
+/// reverses this.
 std::string shell_quoted(std::span<const std::string> words);
 
-/// The end of a text that is added in pieces.
+/// Keeps the end of a text that is added in pieces.
 class OutputTail {
  public:
-  static constexpr int kShown = 4096;  // bytes, about
+  static constexpr int kShown = 4096;  // number of bytes kept, at least
 
   void clear() { text_.clear(); }
   void add(std::string_view bytes);
 
-  /// Returns its last lines, whole: at most 20 and about 4 KB.
+  /// Returns the last lines that are complete: at most 20 lines and about 4 KB.
   std::string last_lines() const;
 
  private:
   std::string text_;
 };
 
-/// Returns the last lines of a whole text.
+/// Returns the last lines of `text`, as OutputTail does.
 std::string last_lines_of(std::string text);
 
-// Text from outside lauka (names, paths, events, values, output, baselines) that it shows in a
-// terminal, a browser or a spreadsheet.
+// Text from outside lauka (names, paths, events, output, baselines), made safe for a terminal, a
+// browser or a spreadsheet.
 
-/// A character of UTF-8, or a byte that is not valid UTF-8.
+/// A UTF-8 character, or a single byte that is not valid UTF-8.
 struct Character {
   char32_t code = 0;
   std::size_t bytes = 1;
   bool valid = false;
 };
 
-/// Reads the first character of `text`, which is not empty. Strict: overlong forms, surrogates and
-/// anything beyond U+10FFFF are bytes, not characters.
+/// Reads the first character of `text`, which must not be empty. Overlong forms, surrogates and
+/// codes above U+10FFFF are not valid: the result is a single byte.
 Character first_character(std::string_view text);
 
-/// Returns `text` on one line, unable to control a terminal: control characters become \n, \t or
-/// \x1b, characters that turn or hide the text around them (U+202E and its like, U+2028, U+FEFF)
-/// become \u202e, bytes that are not UTF-8 \xff. Idempotent.
+/// Returns `text` as one line that cannot control a terminal. Control characters become \n, \t or
+/// \x1b; characters that reorder or hide text (such as U+202E, U+2028, U+FEFF) become \u202e; bytes
+/// that are not UTF-8 become \xff. Idempotent.
 std::string one_line(std::string_view text);
 
-/// Replaces the middle of `text` by … if it has more than `most` bytes.
+/// Replaces the middle of `text` by … if `text` has more than `most` bytes.
 std::string without_middle(std::string_view text, std::size_t most);
 
-/// Returns `text` in single quotes, or in double ones if it has single ones, for a message: as
-/// one_line, and without its middle if very long.
+/// Returns `text` for a message: on one line, in single quotes (in double quotes if it contains
+/// single quotes), and without its middle if very long.
 std::string cited(std::string_view text);
 
-/// Returns a message for standard error: "lauka: " and `text` as one_line, with a line break.
+/// Returns a line for standard error: "lauka: " and `text`, made safe by one_line.
 std::string message_line(std::string_view text);
 
 }  // namespace lauka

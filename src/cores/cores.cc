@@ -26,10 +26,11 @@ using Cpus = std::vector<std::uint32_t>;
 
 constexpr std::string_view kCpuFolder = "/sys/devices/system/cpu";
 
-/// Cores of one kind may differ by this part of the capacity: favoured cores had 1024, others 1009.
+/// The fraction by which capacities of one core kind may differ: favoured cores had 1024, others
+/// 1009.
 constexpr double kSameKind = 0.10;
 
-/// PMUs of x86, the fastest first.
+/// The core PMUs of x86 and the names of their core kinds, the fastest first.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kIntelPmus = {
     {{"cpu_core", "P"}, {"cpu_atom", "E"}, {"cpu_lowpower", "LP"}}};
 
@@ -48,7 +49,7 @@ std::optional<std::uint64_t> read_of_cpu(const os::LinuxCalls& calls, std::uint3
   return text ? parse_number(trimmed(*text)) : std::nullopt;
 }
 
-/// Returns the largest value among the CPUs; nullopt if none of them has it.
+/// Returns the largest number in `file` of the CPUs; nullopt if no CPU has it.
 std::optional<std::uint64_t> largest(const os::LinuxCalls& calls, const Cpus& cpus,
                                      std::string_view file) {
   std::optional<std::uint64_t> most;
@@ -57,7 +58,7 @@ std::optional<std::uint64_t> largest(const os::LinuxCalls& calls, const Cpus& cp
   return most;
 }
 
-/// Returns the CPUs that are in a kind, ascending.
+/// Returns the CPUs of all kinds, ascending.
 Cpus cpus_of(const CoreKinds& kinds) {
   Cpus cpus;
   for (const CoreKind& kind : kinds) cpus.insert(cpus.end(), kind.cpus.begin(), kind.cpus.end());
@@ -65,8 +66,8 @@ Cpus cpus_of(const CoreKinds& kinds) {
   return cpus;
 }
 
-/// Makes an unnamed kind of each PMU of the cores, if there are several and together they have all
-/// CPUs.
+/// Returns an unnamed kind for each PMU of the cores; empty unless there are several and they cover
+/// all CPUs.
 CoreKinds kinds_of_pmus(const os::LinuxCalls& calls) {
   CoreKinds kinds;
   for (const os::Pmu& pmu : os::Sysfs(calls).core_pmus()) {
@@ -79,7 +80,7 @@ CoreKinds kinds_of_pmus(const os::LinuxCalls& calls) {
   return kinds;
 }
 
-/// Names and sorts the kinds if all are Intel's; else false.
+/// Names and sorts the kinds. Returns false if one is not Intel's.
 bool name_as_intel(CoreKinds& kinds) {
   CoreKinds named;
   for (const auto& [pmu, name] : kIntelPmus)
@@ -90,7 +91,7 @@ bool name_as_intel(CoreKinds& kinds) {
   return true;
 }
 
-/// Names at least two kinds: P the first, E the last, between them M, or M1, M2 and so on.
+/// Names at least two kinds: P the first, E the last, and M, or M1, M2 and so on, between them.
 void name_by_rank(CoreKinds& kinds) {
   for (std::size_t i = 1; i + 1 < kinds.size(); ++i)
     kinds[i].name = kinds.size() == 3 ? std::string("M") : fmt::format("M{}", i);
@@ -98,7 +99,8 @@ void name_by_rank(CoreKinds& kinds) {
   kinds.front().name = "P";
 }
 
-/// Names and sorts the kinds if `file` shows a different speed for each; else false.
+/// Names and sorts the kinds by the speeds in `file`. Returns false if two speeds are equal or
+/// missing.
 bool name_by(std::string_view file, CoreKinds& kinds, const os::LinuxCalls& calls) {
   std::vector<std::pair<std::uint64_t, CoreKind>> ranked;
   for (const CoreKind& kind : kinds) {
@@ -114,14 +116,14 @@ bool name_by(std::string_view file, CoreKinds& kinds, const os::LinuxCalls& call
   return true;
 }
 
-/// Sorts CPUs by capacity, and divides them at drops of more than a tenth.
+/// Returns unnamed kinds: sorts CPUs by capacity, and divides them at drops of more than a tenth.
 CoreKinds kinds_of_capacity(const os::LinuxCalls& calls) {
   const auto online = online_cpus(calls);
   if (!online) return {};
   std::vector<std::pair<std::uint64_t, std::uint32_t>> by_capacity;
   for (const std::uint32_t cpu : *online) {
     const auto capacity = read_of_cpu(calls, cpu, "cpu_capacity");
-    if (!capacity) return {};  // one without it: nothing can be said of the machine
+    if (!capacity) return {};  // without the capacity of each CPU nothing is known
     by_capacity.emplace_back(*capacity, cpu);
   }
   std::sort(by_capacity.rbegin(), by_capacity.rend());
@@ -166,7 +168,7 @@ Result<Decided> decide_on_linux(const CoreRequest& wanted, const os::LinuxCalls&
   decided.use.cpus = *std::move(cpus);
   decided.use.prefer = wanted.prefer;
   decided.use.min_share = wanted.min_share;
-  // A clock of the kernel costs what a software event costs, which is up to 40% of a short run.
+  // Reading a kernel clock costs as much as a software event, which is up to 40% of a short run.
   decided.use.in_counting_runs = wanted.counts_separately && !wanted.min_share;
   if (decided.kinds.size() > 1) {
     if (const auto able = engine::perf::can_count(calls); !able) {
@@ -267,8 +269,8 @@ namespace perf = engine::perf;
 
 constexpr std::uint32_t kMaxRedos = 3;
 
-/// The clocks' sum was equal to the nanosecond in all that was tried. A difference of a millionth
-/// is ignored.
+/// The part by which the sum of clocks may differ from the clock for all CPUs: a millionth. In all
+/// trials both were equal to the nanosecond.
 constexpr std::uint64_t kApartPart = 1'000'000;
 
 os::CounterRequest request_on(int cpu, std::size_t index) {
@@ -276,7 +278,7 @@ os::CounterRequest request_on(int cpu, std::size_t index) {
   const perf::Rings user_only{true, false, true, false};
   os::CounterRequest request = perf::make_request(
       perf::as_leader(perf::make_attributes({clock.type, clock.config}, user_only)),
-      index);  // a group is of one CPU: each is alone
+      index);  // each clock leads its own group, because a group has a single CPU
   request.cpu = cpu;
   request.optional = true;
   return request;
@@ -286,7 +288,7 @@ CoreTimes no_times(const Error& reason) {
   return {.missing = reason.prefixed("no time by kind of core")};
 }
 
-// A look may take at most this fraction (1 / 100) of the time between looks.
+// Polling may take at most this part (1 / 100) of the time between polls.
 constexpr std::uint64_t kCostPart = 100;
 
 std::uint64_t sum_of(const LevelTimes& times) {
@@ -298,10 +300,11 @@ void add(LevelTimes& sum, const LevelCounts& counts) {
     sum[level] += counts[level].user_time + counts[level].system_time;
 }
 
-/// One pass, with the times by kind of core after its counts.
+/// Adds times by core kind to the counts of a pass.
 class TimedCounting : public engine::ArmedPass {
  public:
-  /// `has_unsplit`: as CoreUse's. `uncounted`: the commands without counters, so without times.
+  /// `has_unsplit`: CoreUse::has_unsplit. `uncounted`: commands without counters, and so without
+  /// times.
   TimedCounting(std::unique_ptr<engine::ArmedPass> inner, const Decided& decided,
                 const std::set<std::size_t>& uncounted, bool has_unsplit)
       : inner_(std::move(inner)),
@@ -339,7 +342,7 @@ class TimedCounting : public engine::ArmedPass {
   std::vector<std::string> inner_pmus() const { return inner_->timed_pmus(); }
 
  private:
-  /// Has a run with less than --min-p-share on the first kind of core run again.
+  /// Demands to repeat a run that spent less than --min-p-share on the fastest core kind.
   void ask_for_redo(engine::Counted& counted, const std::vector<std::uint64_t>& ns) const {
     const auto all = std::accumulate(ns.begin(), ns.end(), std::uint64_t{0});
     const auto least = decided_.use.min_share;
@@ -358,7 +361,7 @@ class TimedCounting : public engine::ArmedPass {
   std::size_t inner_counters_;
 };
 
-/// On Linux: by the counters of the kinds of core, or else by clocks.
+/// On Linux: times from the counters of the core kinds, or else from clocks.
 class ClockedCounting final : public TimedCounting {
  public:
   ClockedCounting(std::unique_ptr<engine::ArmedPass> inner, const Decided& decided,
@@ -368,7 +371,7 @@ class ClockedCounting final : public TimedCounting {
         clocks_(clocks),
         situation_(situation) {
     const std::vector<std::string> pmus = inner_pmus();
-    // The places of the kinds' PMUs among those of the inner counters; none unless all are there.
+    // Indices of the kinds' PMUs among the inner engine's; empty unless all kinds are among them.
     for (const CoreKind& kind : kinds()) {
       const auto place = std::ranges::find(pmus, kind.pmu);
       if (!kind.pmu.empty() && place != pmus.end())
@@ -381,7 +384,7 @@ class ClockedCounting final : public TimedCounting {
     std::vector<os::CounterRequest> all = TimedCounting::requests();
     if (!places_.empty()) return all;
     const auto own = clocks_.requests(all.size());
-    // With too many clocks and other counters there are no times, and finish reports it.
+    // With too many clocks and other counters there are no times; finish() reports that.
     if (all.size() + own.size() <= os::kMaxCounters) all.insert(all.end(), own.begin(), own.end());
     return all;
   }
@@ -393,7 +396,7 @@ class ClockedCounting final : public TimedCounting {
       return clocks_.times(all.subspan(std::min(all.size(), inner_counters())),
                            ended.optional_error, situation_);
     }
-    CoreTimes times;  // empty if the counts are missing as well, with their reason
+    CoreTimes times;  // empty if the counts are missing, too; they have the reason
     if (counted.pmu_ns.size() == places_.size())
       for (const std::size_t place : places_) times.ns.push_back(counted.pmu_ns[place]);
     return times;
@@ -402,10 +405,10 @@ class ClockedCounting final : public TimedCounting {
   const Clocks& clocks_;
   perf::Situation situation_;
   std::vector<std::size_t>
-      places_;  ///< places by kind of core in Counted::pmu_ns; empty: clocks are used
+      places_;  ///< for each core kind, index into Counted::pmu_ns; empty: clocks are used
 };
 
-/// On macOS: by looks at the run.
+/// On macOS: times from polling the run.
 class PolledCounting final : public TimedCounting {
  public:
   PolledCounting(std::unique_ptr<engine::ArmedPass> inner, const Decided& decided,
@@ -417,7 +420,7 @@ class PolledCounting final : public TimedCounting {
     all.push_back(&poll_);
     return all;
   }
-  std::size_t runs_at_once() const override { return 1; }  // what was seen is of the last run
+  std::size_t runs_at_once() const override { return 1; }  // the poll keeps one run only
 
  private:
   CoreTimes core_times(const os::Ended& ended, const engine::Counted& /*counted*/) override {
@@ -432,10 +435,10 @@ class PolledCounting final : public TimedCounting {
   RunPoll poll_;
 };
 
-/// Adds the times by kind of core to the counts of another engine.
+/// Adds times by core kind to the counts of an engine.
 class CoreTimeEngine final : public engine::EngineAround {
  public:
-  /// One of `linux` and `darwin` is null.
+  /// Either `linux` or `darwin` is null.
   CoreTimeEngine(std::unique_ptr<CounterEngine> inner, Decided decided, const os::LinuxCalls* linux,
                  const os::DarwinCalls* darwin)
       : EngineAround(std::move(inner)),
@@ -479,10 +482,10 @@ class CoreTimeEngine final : public engine::EngineAround {
   Decided decided_;
   const os::LinuxCalls* linux_;
   const os::DarwinCalls* darwin_;
-  std::set<std::size_t> uncounted_;  // commands that lose their counters at exec
+  std::set<std::size_t> uncounted_;  // commands (indices) that lose their counters at exec
   Clocks clocks_;
   perf::Situation situation_;
-  std::vector<Pass> passes_{};  // what the other engine selected last
+  std::vector<Pass> passes_{};  // passes of the inner engine's latest selection
 };
 
 std::uint64_t remainder(std::uint64_t all, std::uint64_t part) {
@@ -549,7 +552,7 @@ void RunPoll::running(int pid) {
     for (const int child : os::find_children(calls_, parent))
       if (looked.insert(child).second) left.push_back(child);
   }
-  // Orphans are launchd's children now, and go on with the command's work.
+  // Orphans are children of launchd now, but still do the command's work.
   std::vector<int> orphans;
   for (const auto& [known, process] : seen_)
     if (!looked.contains(known.pid)) orphans.push_back(known.pid);
@@ -559,7 +562,7 @@ void RunPoll::running(int pid) {
 }
 
 bool RunPoll::read_usage(int pid, os::ProcessUsage& usage, bool& has_levels) const {
-  auto* const place = reinterpret_cast<void**>(&usage);  // the system's own, odd, signature
+  auto* const place = reinterpret_cast<void**>(&usage);  // the type that the call declares
   has_levels = levels_ == 2 && calls_.proc_pid_rusage(pid, os::kRusageV6, place) == 0;
   return has_levels || calls_.proc_pid_rusage(pid, os::kRusageV4, place) == 0;
 }
@@ -567,8 +570,8 @@ bool RunPoll::read_usage(int pid, os::ProcessUsage& usage, bool& has_levels) con
 void RunPoll::look_at(int pid) {
   os::ProcessUsage usage;
   bool has_levels = false;
-  if (!read_usage(pid, usage, has_levels)) return;  // gone, or another user's
-  if (pid == root_ && has_levels) return;           // the zombie has it exactly
+  if (!read_usage(pid, usage, has_levels)) return;  // it has ended, or is another user's
+  if (pid == root_ && has_levels) return;           // the zombie will have exact times
   Process& process = seen_[{pid, usage.started_at}];
   if (has_levels) {
     const std::uint64_t fast = usage.p_user_time + usage.p_system_time;
@@ -579,20 +582,21 @@ void RunPoll::look_at(int pid) {
   }
 }
 
-/// Sums the last values of each thread, ended ones included. At exec the old thread's counts are
-/// copied to the new one's; a sum above the process's drops the old ones.
+/// Sums the last values of each thread, ended threads included. At exec, the counts of the old
+/// thread are copied to the new one; therefore, if the sum exceeds the process's, ended threads are
+/// dropped.
 LevelTimes RunPoll::times_of_threads(int pid, Process& process) const {
   const ThreadIds listed = thread_ids(calls_, pid);
   LevelTimes living(levels_);
   for (const std::uint64_t id : listed.ids) {
     CountsOfThread counts = thread_counts(calls_, pid, id, levels_);
-    if (counts.error != 0) continue;  // it has just ended
+    if (counts.error != 0) continue;  // the thread has just ended
     add(living, counts.levels);
     process.threads[id] = std::move(counts.levels);
   }
   LevelTimes all(levels_);
   for (const auto& [id, counts] : process.threads) add(all, counts);
-  // Read after the threads, so it is not below their sum.
+  // Read after the threads, so that it is not below their sum.
   os::ProcessUsage now;
   bool has_levels = false;
   if (!read_usage(pid, now, has_levels) || sum_of(all) <= now.user_time + now.system_time)

@@ -22,74 +22,80 @@
 
 namespace lauka::cores {
 
-/// Finds the kinds of core of a Linux machine, the fastest first; empty if it has one kind, or if
-/// it is unknown which of several is the fast one. From the PMUs of the cores (Intel: cpu_core,
-/// cpu_atom, cpu_lowpower; Arm: one for each type of core), else from the capacity of each CPU;
-/// never from frequencies alone, which differ between equal cores.
+/// The core kinds of a Linux machine, the fastest first; empty if all cores are equal, or if it is
+/// unknown which kind is the fastest.
 struct FoundKinds {
   CoreKinds kinds;
   std::string why_none{};  ///< one line; empty if no reason is needed
 };
+/// Finds the core kinds by the PMUs of the cores (Intel: cpu_core, cpu_atom, cpu_lowpower; Arm: one
+/// for each type of core), else by each CPU's capacity; never by frequencies alone, which differ
+/// between equal cores.
 FoundKinds find_kinds(const os::LinuxCalls& calls);
 
-/// Returns the kinds that the user named, P first and else in their order. Refused unless they have
-/// every CPU that is switched on and no CPU that does not exist.
+/// Returns the core kinds that the user named, with P first and then in the user's order. Refuses
+/// them unless they have all CPUs that are online, and only CPUs that exist.
 Result<CoreKinds> check_kinds(const CoreKinds& by_hand, const os::LinuxCalls& calls);
 
-/// Returns the CPUs of the wanted kind that this program may run on. P is the first kind, E the one
-/// called so, else the last.
+/// Returns the CPUs of the preferred kind on which this program may run. Performance is the first
+/// kind; Efficiency is the kind called E, or else the last.
 Result<std::vector<std::uint32_t>> choose_cpus(CorePreference prefer, const CoreKinds& kinds,
                                                const os::LinuxCalls& calls);
 
-/// The user's wishes about kinds of core.
+/// The user's wishes about core kinds.
 struct CoreRequest {
-  CoreKinds by_hand{};  ///< empty: as the system says
+  CoreKinds by_hand{};  ///< core kinds that the user named; empty: as the system reports them
   CorePreference prefer = CorePreference::Any;
-  std::optional<double> min_share{};  ///< a fraction
-  bool counts_separately = true;      ///< costly counters stay out of the timed runs
+  std::optional<double> min_share{};  ///< smallest share, a fraction, of a run's CPU time on the
+                                      ///< fastest kind; nullopt: no limit
+  bool counts_separately = true;      ///< true: costly counters run in counting runs only
 };
 
-/// A session's decisions about them.
+/// A session's treatment of core kinds.
 struct Decided {
   CoreKinds kinds{};
   CoreUse use{};
-  std::string note{};  ///< one line: why times are missing although there are several kinds
+  std::string note{};  ///< one line: why times are missing although there are several core kinds;
+                       ///< else empty
 };
 
-/// Decides it. Refuses wishes that cannot be met here. Null: this is not that system.
+/// Decides how a session treats core kinds. Refuses wishes that cannot be met on this machine.
+/// `linux` or `darwin` is null on the other system.
 Result<Decided> decide(const CoreRequest& wanted, const os::LinuxCalls* linux,
                        const os::DarwinCalls* darwin = nullptr);
 
-/// Adds the time that a run spent on each kind of core (EventSet::core_times) to the counts of
-/// `engine`, after them, in each pass that is not simulated. On Linux it is exact: the time that
-/// the counters of all kinds of core ran, if they are in use anyway, else the time of Clocks. On
-/// macOS it is that of mac_times, followed by the time on unknown kinds (CoreUse::has_unsplit). A
-/// run with too little time on the first kind (CoreUse::min_share) is repeated, at most three
-/// times. Returns `engine` itself if no times are wanted.
+/// Adds times by core kind (EventSet::core_times) to the counts of `engine`, after them, in each
+/// pass that is not simulated. On Linux they are exact: times of the counters of all core kinds if
+/// these are in use, else of Clocks. On macOS they are from mac_times, followed by the time on
+/// unknown kinds (CoreUse::has_unsplit). A run with too little time on the fastest kind
+/// (CoreUse::min_share) is repeated, at most three times. Returns `engine` itself if no times are
+/// wanted.
 std::unique_ptr<engine::CounterEngine> with_core_time(std::unique_ptr<engine::CounterEngine> engine,
                                                       const Decided& decided,
                                                       const os::LinuxCalls* linux,
                                                       const os::DarwinCalls* darwin = nullptr);
 
-/// The times of one run by kind of core, or the reason why they are unknown.
+/// The times of one run by core kind, or the reason why they are missing.
 struct CoreTimes {
-  std::vector<std::uint64_t> ns{};  ///< one per kind; empty: unknown
-  std::uint64_t unsplit_ns = 0;     ///< macOS: of processes that ended unseen, on unknown kinds
+  std::vector<std::uint64_t> ns{};  ///< nanoseconds for each core kind; empty: unknown
+  std::uint64_t unsplit_ns =
+      0;  ///< macOS: nanoseconds of processes that ended unseen, on unknown kinds
   std::optional<Error> missing{};
 };
 
-/// Task-clock counters that show a run's time by kind of core: one for all CPUs, and one for each
-/// CPU of all kinds but the largest, which gets what is left. They count threads and descendants,
-/// too. They need no more than perf_event_paranoid 2, as a clock goes on in the kernel even if that
-/// is excluded.
+/// Task-clock counters that give a run's time by core kind: one for all CPUs, and one for each CPU
+/// that is not of the largest kind, which gets the remainder. They include threads and descendants.
+/// perf_event_paranoid 2 is enough for them, because a clock runs on in the kernel even if the
+/// kernel is excluded.
 class Clocks {
  public:
   explicit Clocks(const CoreKinds& kinds);
 
-  /// Returns what the launcher must open after `others` counters.
+  /// Returns the counters to open after `others` other counters.
   std::vector<os::CounterRequest> requests(std::size_t others) const;
 
-  /// Returns their values for one run. `readings`: one per request, in their order.
+  /// Returns the times of one run. `readings`: one per request, in their order. `error`: errno of a
+  /// counter that could not be opened; 0: none.
   CoreTimes times(std::span<const os::Reading> readings, int error,
                   const engine::perf::Situation& situation) const;
 
@@ -99,26 +105,25 @@ class Clocks {
     std::uint32_t cpu = 0;
   };
   std::size_t kinds_;
-  std::size_t largest_ = 0;  ///< the kind whose CPUs have no clocks
-  std::vector<OnCpu>
-      clocks_{};  ///< clocks in the order of the requests, after the clock for all CPUs
+  std::size_t largest_ = 0;      ///< index of the kind whose CPUs have no clocks
+  std::vector<OnCpu> clocks_{};  ///< in the order of requests(), after the clock for all CPUs
 };
 
-/// Nanoseconds on the cores of each performance level of macOS, the fastest first.
+/// Nanoseconds on the cores of each performance level of macOS, the fastest level first.
 using LevelTimes = std::vector<std::uint64_t>;
 
-/// The result of polling a run, once it has ended.
+/// The result of polling a run that has ended.
 struct Polled {
-  LevelTimes own;                  ///< the command's own process: a lower bound
-  LevelTimes descendants;          ///< all processes below it that were seen: a lower bound
-  std::uint64_t of_reaped_ns = 0;  ///< the part of `descendants` that has ended
+  LevelTimes own;                  ///< times of the command's own process: a lower bound
+  LevelTimes descendants;          ///< times of all descendants that were seen: a lower bound
+  std::uint64_t of_reaped_ns = 0;  ///< nanoseconds of `descendants` that have ended
 };
 
-/// Looks at a running command and its descendants about every 10 ms, or less often, so that it
+/// Polls a running command and its descendants about every 10 ms, or less often, so that polling
 /// never takes more than a hundredth of one core. It finds what the kernel's totals of the ended
-/// command leave out: the kinds of core on which its descendants ran. With two kinds one call gives
-/// the times of a whole process, threads that have ended included; with more, and before macOS 13,
-/// each thread is asked.
+/// command lack: the core kinds on which descendants ran. With two core kinds, one call gives the
+/// times of a whole process, including ended threads; with more kinds, and before macOS 13, each
+/// thread must be read.
 class RunPoll final : public os::RunWatch {
  public:
   RunPoll(const os::DarwinCalls& calls, std::size_t levels);
@@ -128,11 +133,11 @@ class RunPoll final : public os::RunWatch {
   void running(int pid) override;
   std::chrono::nanoseconds interval() const override { return std::chrono::milliseconds(10); }
 
-  /// Sums up the looks; called when the run has ended.
+  /// Returns the sums, once the run has ended.
   Polled result() const;
 
  private:
-  /// A pid may be given to another process meanwhile: that one began later.
+  /// Identifies a process even if its id is reused, because the other process started later.
   struct Identity {
     int pid = 0;
     std::uint64_t started_at = 0;
@@ -141,8 +146,9 @@ class RunPoll final : public os::RunWatch {
 
   /// The observations of one process.
   struct Process {
-    LevelTimes times{};                              ///< mach units
-    std::map<std::uint64_t, LevelCounts> threads{};  ///< if these are asked
+    LevelTimes times{};  ///< in mach units
+    std::map<std::uint64_t, LevelCounts>
+        threads{};  ///< counts of each thread by its id, if threads are read
   };
 
   bool read_usage(int pid, os::ProcessUsage& usage, bool& has_levels) const;
@@ -154,12 +160,13 @@ class RunPoll final : public os::RunWatch {
   os::Timebase base_;
   std::map<Identity, Process> seen_{};
   int root_ = 0;
-  std::uint64_t looked_at_ = 0;  ///< mach units: when the last look ended
-  std::uint64_t took_ = 0;       ///< mach units that the last look took
+  std::uint64_t looked_at_ = 0;  ///< mach_absolute_time at the end of the last poll
+  std::uint64_t took_ = 0;       ///< mach units that the last poll took
 };
 
-/// Returns the times of a run on macOS from the kernel's totals of the ended command and from
-/// polling its descendants. `reaped_ns`: CPU time of the command and the descendants it waited for.
+/// Returns the times of a run on macOS, from the kernel's totals of the ended command and from
+/// polling its descendants. `reaped_ns`: CPU time of the command and of the descendants it waited
+/// for.
 CoreTimes mac_times(const std::optional<os::KernelTotals>& totals, const Polled& polled,
                     std::uint64_t reaped_ns);
 

@@ -18,17 +18,17 @@
 
 namespace lauka::cores {
 
-/// The work of one thread on the cores of one kind, or on all; nullopt: unknown.
+/// The work of one thread on the cores of one kind, or on all cores; nullopt: unknown.
 struct ThreadPart {
   std::optional<double> user_seconds{};
   std::optional<double> system_seconds{};
   std::optional<double>
-      cpu_seconds{};  ///< CPU seconds; set by Threads only if user and system time are unknown
+      cpu_seconds{};  ///< sum of user and system time; Threads have it only if the two are unknown
   std::optional<std::uint64_t> cycles{};
   std::optional<std::uint64_t> instructions{};
   std::optional<double> joules{};
 
-  /// Adds what is known of `other`.
+  /// Adds the known values of `other`.
   void add(const ThreadPart& other) {
     const auto add_to = [](auto& sum, const auto& value) {
       if (value) sum = sum ? *sum + *value : *value;
@@ -45,70 +45,73 @@ struct ThreadPart {
 struct ThreadLine {
   std::uint64_t id = 0;
   std::string name{};               ///< may be empty
-  double cpu_seconds = 0.0;         ///< CPU seconds in all
-  std::vector<ThreadPart> parts{};  ///< one per column group
+  double cpu_seconds = 0.0;         ///< CPU time on all cores
+  std::vector<ThreadPart> parts{};  ///< for each group of columns (Threads::columns)
 };
 
-/// A group of columns: cores of one kind, or all of them.
+/// A group of columns: the cores of one kind, or all cores.
 struct ThreadColumns {
   std::string title;        ///< "PERFORMANCE"; may be empty
-  bool has_split = false;   ///< user and system
-  bool has_cpu = false;     ///< their sum
-  bool has_counts = false;  ///< cycles, instructions, IPC
+  bool has_split = false;   ///< has columns for user and system time
+  bool has_cpu = false;     ///< has a column for the sum of both
+  bool has_counts = false;  ///< has columns for cycles, instructions and IPC
 };
 
-/// The threads of a process, the one with the most CPU time first.
+/// The threads of a process, by CPU time in descending order.
 struct Threads {
   std::vector<ThreadColumns> columns{};
   std::vector<ThreadLine> lines{};
-  std::vector<std::string> notes{};  ///< one line each: what is missing and why
+  std::vector<std::string> notes{};  ///< what is missing and why, one line each
 };
 
-/// Waits; may return earlier, when the user wants an end.
+/// A function that waits; may return early if the user wants to end.
 using Wait = std::function<void(std::chrono::nanoseconds)>;
 
-/// Reads the work of a process's threads: `during` a time, or (nullopt) since their births. Refused
-/// if there is no such process, if it is another user's, and if both `linux` and `darwin` are null.
-///
-/// On Linux user and system time come from /proc, in hundredths of a second; cycles, instructions
-/// and time by kind of core from counters attached to all existing threads, with `during` only. On
-/// macOS everything is by kind of core, from the kernel's accounting of each thread.
+/// Reads the work of a process's threads during some time, or (nullopt) since their start. Refuses
+/// a process that does not exist or is another user's, and any process if `linux` and `darwin` are
+/// both null. On Linux, user and system time are from /proc, in hundredths of a second; cycles,
+/// instructions and times by core kind are from counters attached to all existing threads, only if
+/// `during` has a value. On macOS, everything is by core kind, from the kernel's accounting of each
+/// thread.
 Result<Threads> sample_threads(std::int32_t process, std::optional<std::chrono::nanoseconds> during,
                                const CoreKinds& kinds, const Wait& wait,
                                const os::LinuxCalls* linux, const os::DarwinCalls* darwin);
 
-/// The work of a thread since the last reading.
+/// The work of a thread since the previous reading.
 struct ThreadSample {
   std::int32_t process = 0;
   std::uint64_t thread = 0;
   std::string name{};
-  std::chrono::nanoseconds
-      interval{};       ///< time since the last reading of the thread, or of its process
-  bool is_new = false;  ///< did not exist then: since its birth
-  bool has_ended =
-      false;  ///< true if the thread ended since the last reading; values are the last known ones
-  std::optional<std::uint64_t> moves{};    ///< between kinds of core, as seen (CoreMoveCounter)
-  std::optional<double> waited_seconds{};  ///< runnable without a CPU
+  std::chrono::nanoseconds interval{};  ///< time since the previous reading of the thread, or of
+                                        ///< its process if the thread is new
+  bool is_new = false;     ///< true if the thread did not exist at the previous reading; values are
+                           ///< since its start
+  bool has_ended = false;  ///< true if the thread ended since the previous reading; values are the
+                           ///< last known ones
+  std::optional<std::uint64_t>
+      moves{};  ///< moves between core kinds that were seen (CoreMoveCounter); nullopt: unknown
+  std::optional<double> waited_seconds{};  ///< seconds for which the thread was runnable without a
+                                           ///< CPU; nullopt: unknown
   ThreadPart all{};
   std::vector<ThreadPart>
-      by_kind{};  ///< parts by kind of core, as ThreadStream::kinds; empty with one kind
+      by_kind{};  ///< for each of ThreadStream::kinds; empty if there is one kind
 };
 
-/// Reads the threads of running processes again and again.
+/// Reads the threads of running processes repeatedly.
 class ThreadStream : NonCopyable {
  public:
   ThreadStream(std::size_t processes, std::vector<std::string> kinds)
       : are_there_(processes, true), kinds_(std::move(kinds)) {}
   virtual ~ThreadStream() = default;
 
-  /// Returns the kinds of core, the fastest first; at most one: they are not distinguished.
+  /// Returns the core kinds, the fastest first; at most one if kinds are not distinguished.
   const std::vector<std::string>& kinds() const { return kinds_; }
 
   /// Returns what is missing and why, one line each.
   virtual std::vector<std::string> notes() const = 0;
 
-  /// Returns the work of every thread since the last call, by process; the first call returns
-  /// nothing. `now`: on any clock that does not stop.
+  /// Returns the work of every thread since the previous call, grouped by process; nothing at the
+  /// first call. `now` is the time of any clock that does not stop.
   std::vector<ThreadSample> read(std::chrono::nanoseconds now) {
     std::vector<ThreadSample> samples;
     for (std::size_t i = 0; i < are_there_.size(); ++i)
@@ -117,18 +120,18 @@ class ThreadStream : NonCopyable {
     return samples;
   }
 
-  /// True if a process is left.
+  /// True if at least one process still exists.
   bool goes_on() const { return std::ranges::find(are_there_, true) != are_there_.end(); }
 
  protected:
-  /// Adds the samples of a process; false if it does not exist any more.
+  /// Adds the samples of a process. Returns false if the process no longer exists.
   virtual bool read_process(std::size_t process, std::chrono::nanoseconds now,
                             std::vector<ThreadSample>& samples) = 0;
 
-  /// Returns when read was last called; nullopt: this is the first call.
+  /// Returns the time of the previous read(); nullopt during the first.
   const std::optional<std::chrono::nanoseconds>& read_before() const { return read_before_; }
 
-  /// Makes the sample of a thread, without its work.
+  /// Returns a sample of a thread, without its work.
   ThreadSample begin_sample(std::int32_t process, std::uint64_t thread, const std::string& name,
                             std::chrono::nanoseconds now) const {
     ThreadSample sample{.process = process,
@@ -145,34 +148,34 @@ class ThreadStream : NonCopyable {
   std::optional<std::chrono::nanoseconds> read_before_{};
 };
 
-/// Watches the threads of processes; refused as sample_threads is. `linux` and `darwin` outlive it.
-///
-/// On Linux CPU time and waiting come from the scheduler's own clock, cycles and instructions from
-/// counters attached to each thread as it is first seen. On macOS all of it, and energy, comes from
-/// the kernel's accounting, as above.
+/// Watches the threads of processes; refuses the processes that sample_threads refuses. `linux` and
+/// `darwin` must outlive it. On Linux, CPU time and waiting are from the scheduler's own clock;
+/// cycles and instructions are from counters attached to each thread when it is first seen. On
+/// macOS everything, including energy, is from the kernel's accounting.
 Result<std::unique_ptr<ThreadStream>> stream_threads(const std::vector<std::int32_t>& processes,
                                                      const CoreKinds& kinds,
                                                      const os::LinuxCalls* linux,
                                                      const os::DarwinCalls* darwin);
 
-/// Counts a thread's moves between kinds of core: the fewest that explain where it was seen. One
-/// that leaves and comes back between two looks is taken for one that stayed.
+/// Counts a thread's moves between core kinds: the fewest moves that explain where it was seen. A
+/// thread that leaves and returns between two readings seems to have stayed.
 class CoreMoveCounter {
  public:
-  /// Returns the moves that explain `kinds`: a bit for each that it was on since the last call.
+  /// Returns the number of moves. `kinds` has a bit for each core kind on which the thread was
+  /// since the previous call.
   std::uint64_t see(std::uint32_t kinds) {
     if (kinds == 0) return 0;
     const auto count = static_cast<std::uint64_t>(std::popcount(kinds));
     const std::uint32_t began_on = where_ & kinds;
     const bool came_from_another = where_ != 0 && began_on == 0;
-    // One of several kinds, other than at the beginning.
+    // true if the thread ended on a kind other than the one where it began
     const bool is_on_another = count > 1 && std::popcount(began_on) == 1;
     where_ = is_on_another ? kinds & ~began_on : kinds;
     return count - 1 + (came_from_another ? 1 : 0);
   }
 
  private:
-  std::uint32_t where_ = 0;  // the kinds that it may be on now; 0: unknown
+  std::uint32_t where_ = 0;  // core kinds where the thread may be now; 0: unknown
 };
 
 // The threads of a process on macOS. Source: XNU bsd/kern/proc_info.c, osfmk/kern/recount.c.
@@ -181,25 +184,27 @@ class CoreMoveCounter {
 /// empty if the system does not report them.
 std::vector<std::string> level_names(const os::DarwinCalls& calls);
 
-/// Lists the threads of a process. Not the ids of PROC_PIDLISTTHREADS, which are addresses.
+/// The unique ids of a process's threads (not the addresses that PROC_PIDLISTTHREADS gives).
 struct ThreadIds {
   std::vector<std::uint64_t> ids{};
-  int error = 0;  ///< errno
+  int error = 0;  ///< errno; 0: none
 };
+/// Lists the threads of a process.
 ThreadIds thread_ids(const os::DarwinCalls& calls, int process);
 
-/// One per performance level.
+/// The counts of each performance level.
 using LevelCounts = std::vector<os::ThreadCounts>;
 
-/// Counts of one thread since its birth. A running thread's are late by up to a time slice.
+/// The counts of one thread since its start; a running thread's lag by up to a time slice.
 struct CountsOfThread {
   LevelCounts levels{};
-  int error = 0;  ///< errno; ESRCH: it has ended
+  int error = 0;  ///< errno; 0: none; ESRCH: the thread has ended
 };
+/// Reads the counts of a thread at `levels` performance levels.
 CountsOfThread thread_counts(const os::DarwinCalls& calls, int process, std::uint64_t thread,
                              std::size_t levels);
 
-/// sample_threads and stream_threads on macOS.
+/// Implement sample_threads and stream_threads on macOS.
 Result<Threads> darwin_threads(std::int32_t process, std::optional<std::chrono::nanoseconds> during,
                                const Wait& wait, const os::DarwinCalls& calls);
 Result<std::unique_ptr<ThreadStream>> stream_darwin_threads(

@@ -147,7 +147,7 @@ class SeparateCounting final : public EngineAround {
 
  private:
   std::vector<const AccountedEvent*> free_;
-  bool has_own_pass_ = false;  // the timed one
+  bool has_own_pass_ = false;  // true if the pass without counters was added
 };
 
 class WithoutRegions final : public EngineAround {
@@ -180,11 +180,11 @@ bool is_energy(const std::string& name) {
   return name.starts_with(kPrefix);
 }
 
-/// One event, counted on one CPU of each package.
+/// An event of the power PMU, counted on one CPU of each package.
 struct EnergySource {
   std::string name;
   os::PerfEventAttr attributes;
-  double joules = 0.0;  ///< energy of one count
+  double joules = 0.0;  ///< joules per count
 };
 
 class EnergyCounting final : public ArmedPass {
@@ -225,8 +225,8 @@ class EnergyCounting final : public ArmedPass {
   }
 
  private:
-  /// The count does not wrap: the kernel follows the register's 32 bits, which wrap within minutes,
-  /// and counts with 64.
+  /// Returns the energy of a run. Counts do not wrap: the kernel extends the register's 32 bits,
+  /// which wrap within minutes, to 64.
   std::optional<std::uint64_t> nanojoules(std::size_t event, const os::Ended& ended) const {
     double joules = 0.0;
     for (std::size_t i = 0; i < cpus_.size(); ++i) {
@@ -307,7 +307,7 @@ class WithEnergy final : public EngineAround {
   }
 
  private:
-  /// Fills sources_ and cpus_.
+  /// Finds an event, and fills sources_ and cpus_.
   Result<void> find(const std::string& name) {
     const auto refused = [&](const std::string& why, const std::string& remedy) {
       return Error{why, remedy}.prefixed(fmt::format("{} cannot be counted", cited(name)));
@@ -331,7 +331,7 @@ class WithEnergy final : public EngineAround {
     if (!cpus || cpus->empty()) return refused("the power PMU names no CPU to count on", "");
     cpus_ = *cpus;
     EnergySource source{name, perf::make_attributes(*code, {}), *scale};
-    source.attributes.flags = 0;  // belongs to no task
+    source.attributes.flags = 0;  // counts without a task
     if (const int error = try_it(source); error != 0)
       return error == EACCES || error == EPERM
                  ? refused("the kernel lets only root count system-wide",
@@ -353,7 +353,7 @@ class WithEnergy final : public EngineAround {
     return std::string(trimmed(calls_.read_file(std::string(kFolder) + file).value_or("")));
   }
 
-  /// Adds them after the other events, in a pass before the others.
+  /// Adds the energy events after the other events, in a pass before the others.
   void add_to(EventSet& set) {
     first_ = set.events.size();
     Pass pass;
@@ -369,9 +369,9 @@ class WithEnergy final : public EngineAround {
 
   const os::LinuxCalls& calls_;
   os::Sysfs sysfs_;
-  std::vector<EnergySource> sources_;  // of what was selected last
+  std::vector<EnergySource> sources_;  // sources of the latest selection
   std::vector<std::uint32_t> cpus_;
-  std::size_t first_ = 0;  // of their events
+  std::size_t first_ = 0;  // index of their first event
 };
 
 }  // namespace
@@ -463,15 +463,16 @@ Result<kperf::KpepDatabase> load_database(const OnMacos& here, const kperf::Kern
                                           kernel.number("hw.cpusubtype").value_or(0),
                                           kernel.number("hw.cpufamily").value_or(0));
   auto paths = kperf::kpep_paths(cpu);
-  // Apple's own framework looks there first, and its users put a newer database there.
+  // Apple's framework looks in this folder first, and its users put a newer database there.
   if (const auto folder = os::variable("KPEP_DB_PATH"); folder && !folder->empty())
     paths.insert(paths.begin(), fmt::format("{}/{}.plist", *folder, cpu));
   if (here.launcher == nullptr) return kperf::load_kpep_for(cpu, paths);
-  // --kpep is for questions; this machine's processor may have other events.
+  // Not --kpep, which is for questions: this machine's processor may have other events.
   return kperf::load_kpep_for(cpu, paths, "name the folder that has it in KPEP_DB_PATH");
 }
 
-/// Chooses on macOS. Without root or counters, `Auto` takes the kernel's accounts of each process.
+/// Chooses an engine on macOS. Without root or counters, Auto counts the kernel's totals of each
+/// process.
 Result<Chosen> choose_on_macos(Choice choice, bool user_only, const OnMacos& here) {
   const kperf::Kernel kernel(*here.calls);
   auto database = load_database(here, kernel);
@@ -482,7 +483,8 @@ Result<Chosen> choose_on_macos(Choice choice, bool user_only, const OnMacos& her
     why = database.error();
   } else {
     auto engine = kperf::make_kperf_engine(here, user_only, *database);
-    // If counters fail later, a user who named neither an engine nor a strategy gets the totals.
+    // If counters fail later, a user who named neither an engine nor a strategy gets the kernel's
+    // totals.
     const bool may_do_without =
         choice == Choice::Auto && here.launcher != nullptr && here.strategy == StrategyChoice::Auto;
     if (engine && may_do_without)
@@ -498,7 +500,7 @@ Result<Chosen> choose_on_macos(Choice choice, bool user_only, const OnMacos& her
   return Chosen{kperf::make_totals_engine(why, std::move(known)), why.line()};
 }
 
-/// True if the engine is for this system.
+/// True if the engine can work on this system.
 bool is_meant(Choice choice, const os::LinuxCalls* linux, const OnMacos& macos) {
   if (choice == Choice::Kperf) return macos.calls != nullptr;
   return choice != Choice::Perf || linux != nullptr;
@@ -542,7 +544,7 @@ Result<Chosen> choose(Choice choice, bool user_only, const os::LinuxCalls* calls
     case Choice::Kperf:
       return choose_on_macos(choice, user_only, macos);
     case Choice::Perf:
-      // The user named it, so a kernel that refuses all counters is an error, not a note.
+      // The user named perf, so it is an error, not a note, if the kernel refuses all counters.
       if (const auto able = perf::can_count(*calls); !able)
         return able.error().prefixed("--engine perf");
       return chosen_perf();

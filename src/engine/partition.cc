@@ -8,15 +8,16 @@
 namespace lauka::engine {
 namespace {
 
-/// Events that are placed as one.
+/// Events that are placed together.
 using Unit = EventIndices;
 using Bin = std::vector<std::size_t>;
 using Bins = std::vector<Bin>;
 
-// Up to so many units all divisions are tried: at most 1023 sets to ask the kernel about.
+// The largest number of units for which all divisions are tried: at most 1023 sets to ask the
+// kernel about.
 constexpr std::size_t kFewUnits = 10;
 
-/// Asks each question once; after the first refusal, whose error is kept, nothing fits.
+/// Asks each question once. After the first error, which is kept, nothing fits.
 class Oracle {
  public:
   explicit Oracle(const Fits& fits) : fits_(fits) {}
@@ -79,7 +80,7 @@ class Division {
     return bin;
   }
 
-  /// A unit takes another's place in a bin; the other then looks for a place of its own.
+  /// A unit takes another unit's place in a bin; the other unit then needs a new place.
   struct Move {
     std::size_t unit;
     std::size_t displaced_by;
@@ -87,6 +88,7 @@ class Division {
   };
 
   /// Places `unit` in an existing bin, by the shortest chain of displacements that makes room.
+  /// Returns false if there is none.
   bool make_room(Bins& bins, std::size_t unit) {
     std::deque<std::size_t> waiting{unit};
     std::map<std::size_t, Move> reached{{unit, {unit, unit, bins.size()}}};
@@ -107,7 +109,7 @@ class Division {
   }
 
   /// Carries out the chain that ends with `last` in `bin`. Returns false and changes nothing if its
-  /// steps conflict, as they may if counters exclude each other.
+  /// steps conflict, which is possible if counters exclude each other.
   bool apply(Bins& bins, const std::map<std::size_t, Move>& reached, std::size_t last,
              std::size_t bin) {
     Bins changed = bins;
@@ -120,7 +122,8 @@ class Division {
     return true;
   }
 
-  /// Places `unit` and those after it in every way until all fit, at most kFewUnits deep.
+  /// Places `unit` and all later units in every possible way until all fit, at most kFewUnits
+  /// levels deep.
   bool place_all(Bins& bins, std::size_t unit) {
     if (unit == units_.size()) return true;
     for (Bin& bin : bins) {
@@ -128,7 +131,7 @@ class Division {
       bin.push_back(unit);
       if (fits(bin) && place_all(bins, unit + 1)) return true;
       bin.pop_back();
-      if (was_empty) break;  // the others are empty too
+      if (was_empty) break;  // all other bins are empty, too
     }
     return false;
   }
@@ -150,7 +153,7 @@ std::vector<EventIndices> list_events(const Bins& bins, const std::vector<Unit>&
   return sets;
 }
 
-/// Joins the two units that hold `first` and `second`; nullopt if they are one already.
+/// Joins the units that contain `first` and `second`; nullopt if both are in the same unit.
 std::optional<std::vector<Unit>> joined(std::vector<Unit> units, std::size_t first,
                                         std::size_t second) {
   const auto holder = [&units](std::size_t event) {
@@ -172,7 +175,8 @@ Result<EventIndices> competing(std::size_t count, const Fits& fits) {
   EventIndices group(count);
   std::iota(group.begin(), group.end(), std::size_t{0});
   const bool all_fit = oracle.fits(group);
-  // Events that are not needed for the conflict go, the last first: so the first ones are named.
+  // Removes events that the conflict does not need, the last first, so that the first events are
+  // named.
   for (std::size_t event = count; !all_fit && event-- > 0;) {
     EventIndices without = group;
     std::erase(without, event);

@@ -21,8 +21,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-// The part of lauka's JSON about each command: its description, its metrics, its runs. Files may
-// come from anywhere: each step checks that a value is there, and of the right type.
+// The part of lauka's JSON about each command: its description, metrics and runs. Files may come
+// from anywhere, so each step checks that values exist and have the right type.
 
 namespace lauka {
 
@@ -33,14 +33,14 @@ using std::string_view_literals::operator""sv;
 constexpr std::size_t kMaxShownBytes = 60;  // bytes of a value in a message
 constexpr std::size_t kMaxCommands = 10'000;
 constexpr std::size_t kMaxMetrics = 10'000;
-constexpr std::size_t kMaxOfName = std::size_t{1} << 20U;  // bytes
+constexpr std::size_t kMaxOfName = std::size_t{1} << 20U;  // longest name in bytes
 
 Error foreign(std::string_view detail) {
   return Error{fmt::format("is neither lauka's nor hyperfine's JSON ({})", detail),
                "make one with lauka --export-json FILE"};
 }
 
-/// Returns a measured value: NaN if missing in this run; nullopt if it cannot be one.
+/// Returns a measured value: NaN if it is null; nullopt if the JSON is not a valid value.
 std::optional<double> measured(const JsonIn& value) {
   if (value.is_null()) return kNoValue;
   if (!value.is_number()) return std::nullopt;
@@ -48,7 +48,7 @@ std::optional<double> measured(const JsonIn& value) {
   return is_measurable(number) ? std::optional(number) : std::nullopt;
 }
 
-/// True for the note that metrics of a region have in files without the key "region".
+/// True for the note that metrics of a region have in files older than the key "region".
 bool is_old_note_of_region(std::string_view note) {
   return note.starts_with("(region)");
 }
@@ -57,7 +57,7 @@ bool is_user_metric(const Metric& metric) {
   return metric.role == Role::Other && !metric.event && built_in_metric(metric.name) == nullptr;
 }
 
-/// `may_be_negative`: as a formula of the user's own may.
+/// Reads the value of a metric called `name`. `may_be_negative`: true for formulas of the user.
 Result<double> read_value(const JsonIn& value, const std::string& name, bool may_be_negative) {
   const auto number = measured(value);
   if (number && (!(*number < 0.0) || may_be_negative)) return *number;
@@ -79,7 +79,7 @@ Result<std::vector<double>> read_values(const JsonIn& list, const std::string& n
   return values;
 }
 
-/// Refuses a metric of `command` that the file has in another unit; an empty unit passes.
+/// Refuses a metric of `command` for which the file has another unit; accepts an empty unit.
 Result<void> check_unit(const Metric& metric, const std::string& there,
                         const std::string& command) {
   if (there.empty() || there == unit_symbol(metric.unit)) return {};
@@ -88,13 +88,14 @@ Result<void> check_unit(const Metric& metric, const std::string& there,
                "export it again"};
 }
 
-/// Returns the ending by the exit status alone, as hyperfine and an older lauka wrote it.
+/// Returns the ending according to the exit status alone, which is all that hyperfine and an older
+/// lauka wrote.
 Ending ending_of_status(const std::optional<int>& status) {
   if (!status) return Ending::Unknown;
   return *status == 0 ? Ending::Succeeded : Ending::Failed;
 }
 
-/// Returns the wall times in either of hyperfine's shapes. Refused if missing.
+/// Returns the wall times from either form of hyperfine's JSON. Refuses a result without them.
 Result<std::vector<double>> read_wall_times(const JsonIn& result, const std::string& name) {
   if (const JsonIn* times = list_in(result, "times")) return read_values(*times, name);
   std::vector<double> values;
@@ -129,12 +130,12 @@ class SessionReader {
     read_.recording.by_lauka = session_ != nullptr;
     if (auto known = check_format(); !known) return known.error();
     if (session_ != nullptr) recording().setting = read_setting(*session_);
-    if (session_ == nullptr) recording().setting.order = Order::Sequential;  // hyperfine's
+    if (session_ == nullptr) recording().setting.order = Order::Sequential;  // hyperfine's order
     if (auto read = read_metrics(results); !read) return read.error();
     for (JsonIn& result : results) {
       auto added = session_ != nullptr ? add_command(result) : add_command_of_hyperfine(result);
       if (!added) return added.error();
-      release(result);  // what is read is not kept twice
+      release(result);  // so that the values are not stored twice
     }
     if (recording().commands.empty()) return Error{"has no commands", "export it again"};
     if (session_ == nullptr) relate_commands(recording().commands);
@@ -150,9 +151,9 @@ class SessionReader {
  private:
   using Bounds = StoredRuns::Bounds;
 
-  /// A run as it is in the file.
+  /// A run as the file has it.
   struct Run {
-    std::size_t number = 0;  ///< place of the command in the session
+    std::size_t number = 0;  ///< position of the run in the session
     RunRow row{};
   };
 
@@ -168,7 +169,7 @@ class SessionReader {
                  "export it again"};
   }
 
-  /// Reads the session's metrics; of an older session, its commands'.
+  /// Reads the session's metrics; for an older session, its commands' metrics.
   Result<void> read_metrics(const JsonIn& results) {
     if (session_ == nullptr) {
       add_foreign_metrics(results);
@@ -188,11 +189,12 @@ class SessionReader {
                  "make it with fewer metrics"};
   }
 
-  /// Adds those that hyperfine has of any command, in the order of kNamesakes.
+  /// Adds the metrics that hyperfine has for any command, in the order of kNamesakes.
   void add_foreign_metrics(const JsonIn& results) {
     std::set<Role> roles = {Role::WallTime};
     for (const JsonIn& result : results) {
-      const auto times = read_wall_times(result, "");  // refused where the command is added
+      const auto times =
+          read_wall_times(result, "");  // an error is reported when the command is added
       if (!times) continue;
       for (const ForeignMetric& metric : read_foreign(result, times->size()).metrics)
         roles.insert(metric.role);
@@ -206,7 +208,8 @@ class SessionReader {
     }
   }
 
-  /// Returns a built-in metric's own unit, whatever the file has; nullopt for an unknown word.
+  /// Returns the unit that `word` names; nullopt if unknown. A built-in metric always has its own
+  /// unit.
   static std::optional<Unit> read_unit(std::string_view metric, std::string_view word) {
     if (const BuiltInMetric* built_in = built_in_metric(metric)) return built_in->unit;
     if (word.empty()) return Unit::Count;
@@ -257,12 +260,12 @@ class SessionReader {
     return recording().commands.size() - 1;
   }
 
-  /// Returns a layout, counted from 0, by its number.
+  /// Returns a layout, counted from 0, given its number, counted from 1.
   static std::uint32_t layout_in(std::uint64_t number) {
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(number, 1, kMaxLayouts) - 1);
   }
 
-  /// Reads a run, kept or redone, from `there`; `number`: used if it has none.
+  /// Reads a run, kept or redone, from `there`. `number` is used if the run has no number.
   Run read_run(const JsonIn& there, std::size_t command, std::size_t number) {
     Run run;
     run.row.command = command;
@@ -275,7 +278,7 @@ class SessionReader {
     return run;
   }
 
-  /// Reads `exit_code`, and `outcome` where that says more; unknown if the file lacks both.
+  /// Reads `exit_code`, and `outcome` if that says more; unknown if the file lacks both.
   static void read_ending(const JsonIn& there, RunRow& row) {
     if (const auto status = count_in(there, "exit_code"))
       row.status = static_cast<int>(*status & 0xffU);
@@ -360,8 +363,8 @@ class SessionReader {
     });
   }
 
-  /// Adds runs of which nothing but values is known, up to `count`; `statuses`: of each, or empty.
-  /// `layouts`: their numbers; null if not known.
+  /// Adds runs of which only values are known, up to `count`. `statuses`: of each run, or empty.
+  /// `layouts`: of each run; null if unknown.
   void add_empty_runs(std::size_t command, std::size_t count,
                       const std::vector<std::optional<int>>& statuses, CommandRuns& runs,
                       const JsonIn* layouts = nullptr) const {
@@ -378,7 +381,7 @@ class SessionReader {
     }
   }
 
-  /// Fills the runs' values; if the file lacks runs, there are as many as samples.
+  /// Sets the runs' values. If the file lacks runs, adds as many as there are samples.
   Result<void> add_samples(const JsonIn& metrics, std::size_t command, CommandRuns& runs) {
     const std::string& name = recording().commands[command].name;
     const bool has_runs = runs.size() > 0;
@@ -401,7 +404,7 @@ class SessionReader {
     return {};
   }
 
-  /// Adds what is known of a metric besides its values: a mean without any, an upper bound.
+  /// Adds a mean without values, and an upper bound, if the file has them.
   void add_mean_and_bound(const JsonIn& there, std::size_t command, std::size_t metric,
                           const std::vector<double>& values) {
     const auto mean = number_in(there, "mean");
@@ -486,7 +489,8 @@ class SessionReader {
     const auto calls = texts_in(*baseline, "call_sha256");
     const JsonIn* samples = list_in(*baseline, "samples");
     if (names.size() != recording().commands.size()) return foreign("a baseline without commands");
-    const bool has_samples = samples != nullptr && samples->size() == names.size();  // else older
+    const bool has_samples =
+        samples != nullptr && samples->size() == names.size();  // false for older files
     std::vector<CommandRuns> runs(names.size());
     earlier_runs_ = 0;
     Baseline reference{.file = text_in(*baseline, "file")};
@@ -513,13 +517,13 @@ class SessionReader {
   JsonIn document_;
   const JsonIn* session_ = nullptr;
   ReadSession read_{};
-  std::vector<CommandRuns> runs_{};  // one per command, as the next
+  std::vector<CommandRuns> runs_{};  // for each command
   std::vector<CommandRuns> redone_{};
-  std::size_t earlier_runs_ = 0;  // runs of which the file has only values
+  std::size_t earlier_runs_ = 0;  // number of runs of which the file has only values
   Bounds at_most_{};
 };
 
-/// Returns the value by which lauka-history compares sessions, so that it need not read their
+/// Returns the log ratio by which lauka-history compares sessions, so that it need not read
 /// samples.
 Json log_ratio_json(const Results& results, std::size_t metric, std::size_t command,
                     std::optional<std::size_t> to) {
@@ -529,8 +533,8 @@ Json log_ratio_json(const Results& results, std::size_t metric, std::size_t comm
   return {{"value", ratio->value}, {"error", json_number(ratio->error)}};
 }
 
-/// Writes the ratios to the reference and to the anchor, if any, and the deviation of the typical
-/// run.
+/// Writes the ratios to the reference and the anchor, if there are any, and the typical run's
+/// deviation.
 void put_for_history(JsonWriter& json, const Results& results, std::size_t command,
                      const MetricResult& row, std::span<const std::optional<double>> samples) {
   const Reference& reference = results.session.reference;
@@ -548,7 +552,7 @@ void put_for_history(JsonWriter& json, const Results& results, std::size_t comma
     json.put("log_ratio_to_anchor", log_ratio_json(results, row.metric, command, reference.anchor));
 }
 
-/// Writes an estimate in the metric's unit, its scatter in percent.
+/// Returns an estimate as JSON, in the metric's unit, with its scatter in percent.
 Json estimate_json(const stats::LayoutEstimate& estimate) {
   Json each = Json::array();
   for (const stats::LayoutMean& mean : estimate.each)
@@ -575,7 +579,7 @@ Json layouts_json(const MetricResult& row) {
           {"misleads_alone", report::is_misled_by_one_layout(row)}};
 }
 
-/// `samples` are one for each kept run, null if not measured.
+/// Writes a metric's results, and its samples: one for each kept run, null if not measured.
 void put_metric(JsonWriter& json, const Results& results, std::size_t command,
                 const MetricResult& row) {
   const Unit unit = results.session.metrics[row.metric].unit;
@@ -601,7 +605,7 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
   if (row.layouts) json.put("layouts", layouts_json(row));
   const std::optional<Percentile>& percentile = results.session.metrics[row.metric].percentile;
   if (percentile) {
-    // The other metric has its samples.
+    // The summarized metric has the samples.
     json.put("percentile", {{"of", percentile->of},
                             {"percent", json_number(100.0 * percentile->share)},
                             {"value", row.quantile ? Json(row.quantile->value) : Json(nullptr)},
@@ -621,10 +625,10 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
   json.close();
 }
 
-/// Writes a kept run's place in the session. Another fact about a run is a key here.
+/// Writes a kept run's position in the session. Other facts about a run would be further keys here.
 void put_run(JsonWriter& json, const Results& results, std::size_t index, bool has_time) {
   const RunRow run = results.session.runs->row(index);
-  const bool is_flat = run.own_process_counts.empty();  // all on one line
+  const bool is_flat = run.own_process_counts.empty();  // true: on one line
   std::string line;
   const auto put = [&](std::string_view key, std::string_view text) {
     if (is_flat)
@@ -691,7 +695,7 @@ void put_redone(JsonWriter& json, const Results& results, std::size_t command) {
   json.close();
 }
 
-/// Writes the overhead in seconds, like the times that it was subtracted from.
+/// Returns the overhead in seconds, like the times from which it was subtracted.
 Json overhead_json(const Results& results, std::size_t command) {
   if (command >= results.session.overheads.size()) return nullptr;
   const ShellOverhead& overhead = results.session.overheads[command];

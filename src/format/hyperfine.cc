@@ -9,8 +9,8 @@
 
 #include <nlohmann/json.hpp>
 
-// What hyperfine's JSON has of a command besides its wall times. 1.x has lists with an item for
-// each run, and the means of user and system time; schema 2 has an object for each run.
+// What hyperfine's JSON has for a command besides wall times. 1.x has lists with an item for each
+// run, and the means of user and system time; schema 2 has an object for each run.
 
 namespace lauka {
 
@@ -35,10 +35,10 @@ void add_if_known(ForeignMetric metric, std::vector<ForeignMetric>& all) {
   if (has_values || metric.mean) all.push_back(std::move(metric));
 }
 
-/// Reads the measurements of schema 2. False, and nothing is read, unless there is one for each
+/// Reads the measurements of schema 2. Returns false and reads nothing unless there is one for each
 /// run.
 bool read_measured(const JsonIn& result, std::size_t runs, ForeignResult& to) {
-  std::array<std::vector<double>, kNamesakes.size()> values;  // empty as long as none is known
+  std::array<std::vector<double>, kNamesakes.size()> values;  // empty while no value is known
   std::vector<std::optional<int>> statuses;
   for_each_run(result, "measurements", [&](const JsonIn& of_run) {
     const std::size_t run = statuses.size();
@@ -59,7 +59,7 @@ bool read_measured(const JsonIn& result, std::size_t runs, ForeignResult& to) {
   return true;
 }
 
-/// Adds those of 1.x: means of CPU time, and a list of peaks.
+/// Adds the metrics of 1.x: means of CPU time, and a list of peak memory.
 void add_listed(const JsonIn& result, std::size_t runs, std::vector<ForeignMetric>& all) {
   const auto user = number_in(result, "user");
   const auto system = number_in(result, "system");
@@ -84,7 +84,7 @@ std::string replaced(std::string_view text, std::string_view what, std::string_v
   return made.append(text);
 }
 
-/// "sleep {n}" of "sleep 3", whose n is 3.
+/// Returns "sleep {n}" for the command "sleep 3" with n = 3.
 std::string pattern_of(const Command& command) {
   std::string pattern = command.name;
   for (const Parameter& parameter : command.parameters)
@@ -113,9 +113,10 @@ ForeignResult read_foreign(const JsonIn& result, std::size_t runs) {
 }
 
 void relate_commands(std::vector<Command>& commands) {
-  // The second command with the same values was made of the second one typed.
+  // The second command with the same values comes from the second typed command.
   std::map<std::vector<std::pair<std::string, std::string>>, std::size_t> times;
-  std::map<std::size_t, std::pair<std::string, bool>> patterns;  // and whether all agree
+  std::map<std::size_t, std::pair<std::string, bool>>
+      patterns;  // pattern, and true if all commands agree on it
   std::map<std::string, std::size_t> namesakes;
   for (Command& command : commands) {
     ++namesakes[command.name];

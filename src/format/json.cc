@@ -19,9 +19,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-// hyperfine 1.x has lists of times next to their statistics; its schema 2 an object for each run
-// and one for each metric's statistics. Both are about wall time first, so a run without one
-// (killed at --timeout, under --ignore-failure) is in neither; "lauka" has it.
+// hyperfine 1.x has lists of times next to their statistics; its schema 2 has an object for each
+// run and one for each metric's statistics. Both need the wall time, so a run without one (killed
+// at --timeout, under --ignore-failure) is in neither; "lauka" has it.
 
 namespace lauka {
 
@@ -29,7 +29,7 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-/// The value of a row, null if it has none, with its interval if that is known.
+/// Returns the value of a row with its interval if known; null if the row has no value.
 Json bmf_measure(const MetricResult& row, double confidence) {
   if (row.quantile)
     return {{"value", row.quantile->value},
@@ -88,7 +88,7 @@ void write_lines(const Results& results, const Sink& sink) {
   }
 }
 
-/// The places of these metrics, in the order of kNamesakes; nullopt if not measured.
+/// Indices of the metrics in the order of kNamesakes; nullopt if not measured.
 using Places = std::array<std::optional<std::size_t>, kNamesakes.size()>;
 
 std::optional<double> read_value(const Results& results, std::size_t run,
@@ -153,14 +153,14 @@ void put_measurement(JsonWriter& json, const Results& results, const Places& pla
   json.close();
 }
 
-/// Returns the summaries of the metrics that every run has, as in schema 2, so that all are of the
-/// same runs.
+/// Returns the summaries of the metrics that every run has, as schema 2 requires, so that all are
+/// of the same runs.
 Json summary_json(const Results& results, const CommandResult& command, std::size_t runs) {
   Json all = Json::object();
   for (const Namesake& name : kNamesakes) {
     const MetricResult* row = row_of(command, find_metric(results.session.metrics, name.ours));
     if (row == nullptr || !row->summary || row->summary->count != runs) continue;
-    // Even if there are as many counting runs as timed ones, they are other runs.
+    // Counting runs are other runs, even if there are as many.
     if (results.session.metrics[row->metric].kind != RoundKind::Timed) continue;
     const stats::Summary& summary = *row->summary;
     Json& there = all[std::string(name.theirs)];
@@ -187,8 +187,8 @@ void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t 
     json.put("is_reference", true);
   put_statistics(json, results, of_command);
   put_list(json, "times", results, runs, Role::WallTime);
-  // A list with gaps would not belong to the list of times: no list, like hyperfine if the system
-  // does not report it.
+  // A list with gaps would not match the list of times, so it is left out, as by hyperfine if the
+  // system does not report memory.
   const auto peak_rss = find_metric(results.session.metrics, Role::PeakRss);
   const bool is_known = std::ranges::all_of(
       runs, [&](std::size_t run) { return read_value(results, run, peak_rss).has_value(); });
@@ -205,7 +205,7 @@ void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t 
   json.close();
   Json parameters;
   for (const Parameter& parameter : typed.parameters)
-    parameters[parameter.name]["value"] = parameter.value;  // of 2.0; 1.x has no "value"
+    parameters[parameter.name]["value"] = parameter.value;  // for 2.0; 1.x has no "value"
   if (!parameters.is_null()) json.put("parameters", parameters);
   json.put("summary", summary_json(results, of_command, runs.size()));
 }

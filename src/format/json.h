@@ -13,24 +13,25 @@
 
 namespace lauka {
 
-/// --export-json: one document for readers of hyperfine 1.x and of its schema 2, with all that
-/// lauka knows under the keys "lauka" (of the document, and of each result). docs/schema.json
-/// describes it. Values are in base units; numbers read back as the same double; what is undefined
-/// is null, or has no key in hyperfine's part. Of a suite, "results" has the commands of all
-/// benchmarks; "lauka.benchmarks" has for each benchmark what "lauka" has of a plain call, with
-/// indices within the benchmark.
+/// Writes --export-json: a document for readers of hyperfine 1.x and of its schema 2. What only
+/// lauka knows is under the keys "lauka" of the document and of each result; docs/schema.json
+/// describes it. Values are in base units; numbers read back as the same double. An undefined value
+/// is null, or missing in hyperfine's part. For a suite, "results" has the commands of all
+/// benchmarks, and "lauka.benchmarks" has for each benchmark what "lauka" has for a plain call,
+/// with indices within the benchmark.
 void write_json(const Report& report, const Sink& sink);
 
-/// --export-bmf: Bencher's JSON: the mean (or percentile) of every metric with its interval.
+/// Writes --export-bmf (Bencher's JSON): the mean or percentile of every metric with its interval.
 void write_bmf(const Report& report, const Sink& sink);
 
-/// --export-jsonl: what --export-runs has, an object on a line for each run.
+/// Writes --export-jsonl: an object per run and line, with the values of --export-runs.
 void write_runs_jsonl(const Report& report, const Sink& sink);
 
-/// --export-github-benchmark: customSmallerIsBetter of github-action-benchmark: shown metrics that
-/// are better if smaller.
+/// Writes --export-github-benchmark (customSmallerIsBetter of github-action-benchmark): the metrics
+/// shown that are better if smaller.
 void write_github_benchmark(const Report& report, const Sink& sink);
 
+/// Returns the function that writes an export.
 constexpr report::Exporter exporter_of(ExportKind kind) {
   switch (kind) {
     case ExportKind::Csv:
@@ -59,28 +60,28 @@ constexpr report::Exporter exporter_of(ExportKind kind) {
   return &write_json;
 }
 
-/// The "format" of lauka's JSON, which is raised when a key changes its meaning or goes. Format 1
-/// differed only in parts that are not read.
+/// The "format" of lauka's JSON. It is raised when a key is removed or changes its meaning. Format
+/// 1 differed only in parts that are never read.
 inline constexpr int kNewestFormat = 2;
 
-/// A session that was read from a file, or a benchmark of one.
+/// A session from a file, or one benchmark of a suite's file.
 struct ReadSession {
-  std::string benchmark{};  ///< benchmark's name in a suite; empty: the file holds no suite
+  std::string benchmark{};  ///< name of the benchmark; empty if the file is not of a suite
   Recording recording;
   gate::Findings findings{};
 };
 
-/// The contents of a file: the benchmarks of a suite, or a session alone.
+/// The contents of a file: the benchmarks of a suite, or a single session.
 struct ReadFile {
-  std::vector<ReadSession> benchmarks;  ///< benchmarks, at least one
-  gate::Risk risk = gate::Risk::Any;
+  std::vector<ReadSession> benchmarks;  ///< at least one
+  gate::Risk risk = gate::Risk::Any;    ///< error rate that the gates share
 };
 
-/// Reads the sessions that `text` holds: all that lauka's --export-json wrote; of files of an older
-/// lauka and of hyperfine (1.x or schema 2, wall time only), the part they have. A benchmark of a
-/// suite is read as if it were a session alone: its results, and below "lauka" its own values, or
-/// the suite's where it has none. The error is a predicate of the file: is not such a JSON, has no
-/// command or no sample, or has an impossible value.
+/// Reads the sessions in `text`: everything that lauka's --export-json wrote; from files of an
+/// older lauka and of hyperfine (1.x or schema 2, wall time only), the part that they have. A
+/// benchmark of a suite is read like a session of its own: its results, and its values under
+/// "lauka", or the suite's values if it has none. Refuses text in another format, without a command
+/// or sample, or with an impossible value. The error is a predicate; the caller adds the subject.
 Result<ReadFile> read_sessions(std::string_view text);
 
 }  // namespace lauka

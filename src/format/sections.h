@@ -19,12 +19,12 @@
 #include <string_view>
 #include <vector>
 
-// The words and sections of lauka's JSON, written and read. Parts that an older lauka did not
-// write, or of the wrong type, keep their defaults. Internal to format/ and history/.
+// Words and sections of lauka's JSON, for writing and reading. When read, parts that are missing or
+// have the wrong type keep their defaults. Internal to format/ and history/.
 
 namespace lauka {
 
-/// Stands for a missing value in a list of measured values.
+/// The value that stands for a missing one in a list of measured values.
 inline constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 template <typename Value>
@@ -168,11 +168,12 @@ inline constexpr auto kRoleWords = std::to_array<Word<Role>>({
     {Role::SampledTime, "sampled_time"},
 });
 
-/// A metric under the name that hyperfine has for it.
+/// A metric and its name in hyperfine's JSON.
 struct Namesake {
   Role ours;
   std::string_view theirs;
-  std::string_view unit;  ///< schema 2's; empty: a count, without a unit next to single values
+  std::string_view
+      unit;  ///< unit in schema 2; empty: a count, which has no unit next to single values
 };
 
 inline constexpr auto kNamesakes = std::to_array<Namesake>({
@@ -199,7 +200,7 @@ inline constexpr auto kWallPartWords = std::to_array<Word<WallPart>>({
     {WallPart::Utilisation, "cpu_utilization"},
 });
 
-/// Returns the word of `value`; the first one's if it has none.
+/// Returns the word for `value`; the first word if `value` has none.
 template <typename Words, typename Value>
 constexpr std::string_view word_in(const Words& words, Value value) {
   for (const auto& row : words)
@@ -207,7 +208,7 @@ constexpr std::string_view word_in(const Words& words, Value value) {
   return words.front().word;
 }
 
-/// Returns the value of `word`; the first one if the word is unknown.
+/// Returns the value for `word`; the first value if `word` is unknown.
 template <typename Words>
 constexpr auto value_in(const Words& words, std::string_view word) {
   for (const auto& row : words)
@@ -215,62 +216,64 @@ constexpr auto value_in(const Words& words, std::string_view word) {
   return words.front().value;
 }
 
-/// A metric of a command of hyperfine's: a value for each run, NaN where it has none; or only their
-/// mean, as of 1.x's user and system time.
+/// A metric in hyperfine's JSON: the value of each run, NaN if missing; or only the mean, such as
+/// for user and system time in 1.x.
 struct ForeignMetric {
   Role role = Role::Other;
   std::vector<double> values{};
   std::optional<double> mean{};
 };
 
-/// A command of hyperfine's JSON, of 1.x or schema 2, besides its wall times.
+/// A command in hyperfine's JSON (1.x or schema 2), without its wall times.
 struct ForeignResult {
   std::vector<ForeignMetric> metrics{};
-  std::vector<std::optional<int>> statuses{};  ///< one per run, nullopt if not known; or empty
+  std::vector<std::optional<int>>
+      statuses{};  ///< status of each run, nullopt if unknown; empty: none is known
   std::vector<Parameter> parameters{};
 };
 
-/// Reads the metrics, exit statuses and parameters of a hyperfine result that has `runs` wall
-/// times. A value of the wrong type counts as missing.
+/// Reads metrics, exit statuses and parameters of a hyperfine result with `runs` wall times. A
+/// value of the wrong type counts as missing.
 ForeignResult read_foreign(const JsonIn& result, std::size_t runs);
 
-/// Finds out which commands were made of one with parameters, and tells apart those of one name.
+/// Finds out which commands come from the same typed command with parameters, and distinguishes
+/// commands with the same name.
 void relate_commands(std::vector<Command>& commands);
 
 Machine read_machine(const JsonIn& there);
 
-/// Reads all but the beginning, which is in another section.
+/// Reads circumstances, except the start time, which is in another section.
 Circumstances read_circumstances(const JsonIn& there);
 
-/// Reads "2000-02-29T00:00:00Z", also with an offset or a fraction of a second; returns the epoch
-/// for other text.
+/// Reads "2000-02-29T00:00:00Z", optionally with an offset or a fraction of a second; returns the
+/// start of 1970 for other text.
 TimeOfDay read_time(const std::string& text);
 
-/// Reads a session, or a benchmark of a suite made one, from a parsed document.
+/// Reads a session from a parsed document, or from one benchmark of a suite converted to that form.
 Result<ReadSession> read_session_document(JsonIn document);
 
-/// The setting of the session `there`.
+/// Reads the setting of a session from its object.
 Setting read_setting(const JsonIn& there);
 
-/// Returns the sessions from which `there` was joined; empty if one of its commands lacks its
-/// origin.
+/// Returns the sessions from which a session was joined; empty if a command lacks its origin.
 std::vector<Origin> read_origins(const JsonIn& there, std::size_t commands);
 
-/// Reads the findings made while `session` ran; its commands and metrics must have been read.
+/// Reads the findings made while `session` ran. The commands and metrics of `session` must have
+/// been read.
 gate::Findings read_findings(const JsonIn& there, const Recording& session);
 
-/// A delta in percent.
+/// Returns a delta as JSON, in percent.
 Json to_json(const stats::Delta& delta);
 
-/// An exit status as JSON.
+/// Returns an exit status as JSON; null if unknown.
 std::string status_json(const std::optional<int>& status);
 
-/// Writes lauka's own part of `command`.
+/// Writes the value of "lauka" in the result of `command`.
 void put_lauka_result(JsonWriter& json, const Results& results, std::size_t command);
 
-/// Writes which session it was: a suite has this once.
+/// Writes the identity of a session: id, version, end time, labels, machine. A suite has it once.
 void put_lauka_identity(JsonWriter& json, const Results& results, bool complete);
-/// Writes what was measured: a suite has this for each benchmark.
+/// Writes what was measured; written for each benchmark of a suite.
 void put_lauka_measured(JsonWriter& json, const Results& results);
 
 }  // namespace lauka

@@ -14,8 +14,8 @@
 
 #include <nlohmann/json.hpp>
 
-// The part of lauka's JSON about the session: its place and time, its setting, and its findings.
-// Changes are in percent, as in the CSV, all else is in base units.
+// The part of lauka's JSON about the session: its place and time, setting and findings. Changes are
+// in percent, as in the CSV; everything else is in base units.
 
 namespace lauka {
 
@@ -99,8 +99,8 @@ std::optional<gate::Verdict> read_verdict(const JsonIn& there, const Recording& 
   return verdict;
 }
 
-/// Returns the numbers of `text`, read by the pattern `like`, in which each 0 is a digit; nullopt
-/// if they do not match.
+/// Returns the numbers in `text`, which must match the pattern `like`, where each 0 stands for a
+/// digit; nullopt if it does not match.
 template <std::size_t Count>
 std::optional<std::array<int, Count>> numbers_like(std::string_view like, std::string_view text) {
   if (text.size() != like.size()) return std::nullopt;
@@ -117,7 +117,8 @@ std::optional<std::array<int, Count>> numbers_like(std::string_view like, std::s
   return numbers;
 }
 
-/// Returns the fraction of a percentage, so that 100 times it is exactly the percentage.
+/// Returns the fraction of a percentage, such that 100 times the fraction is exactly the
+/// percentage.
 std::optional<double> fraction_in(const JsonIn& object, std::string_view key) {
   const auto percent = number_in(object, key);
   if (!percent) return std::nullopt;
@@ -144,8 +145,8 @@ Json list_of(const All& all, JsonOfOne json_of_one) {
   return list;
 }
 
-/// The numbers of `delta` to the last digit, which percentages do not keep: no samples
-/// may be left to make it of again, as runs go on after a gate has decided.
+/// Returns the numbers of `delta` with all digits, which percentages lose. They cannot be computed
+/// again from the samples, because runs go on after a gate has decided.
 Json fractions_json(const stats::Delta& delta) {
   Json fractions = Json::array();
   for (const stats::Change* change : {static_cast<const stats::Change*>(&delta), &delta.mean}) {
@@ -336,7 +337,7 @@ void put_description(JsonWriter& json, const Metric& metric) {
   json.close();
 }
 
-/// Writes the baseline with its values, so that deltas can be taken again.
+/// Writes the baseline with its values, so that deltas can be computed again.
 void put_baseline(JsonWriter& json, const Results& results) {
   if (!results.session.reference.baseline) {
     json.put("baseline", nullptr);

@@ -38,7 +38,8 @@ void CommandRuns::add(std::size_t number, RunRow row, std::string_view why) {
   shape_of_.put(run, find_shape({std::move(row), std::string(why)}));
 }
 
-/// Looks among the latest shapes only, so that a file in which all runs differ takes no longer.
+/// Returns the index of a shape, which is added if it is new. Searches only the latest shapes, so
+/// that a file in which all runs differ takes no longer.
 std::uint32_t CommandRuns::find_shape(Shape shape) {
   constexpr std::size_t most_looked_at = 16;
   const std::size_t first = shapes_.size() - std::min(shapes_.size(), most_looked_at);
@@ -94,7 +95,7 @@ StoredRuns::StoredRuns(std::vector<CommandRuns> runs, const std::vector<Metric>&
   }
 }
 
-/// True if the runs of one command after the other are in the order run.
+/// True if the order run is one command after the other.
 bool StoredRuns::is_in_order() const {
   std::uint32_t latest = 0;
   for (const CommandRuns& of_command : runs_)

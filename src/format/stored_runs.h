@@ -15,7 +15,7 @@
 
 namespace lauka {
 
-/// A value for each run, of which the last ones need no memory as long as they are `otherwise`.
+/// A value for each run. Runs at the end that have the value `otherwise` need no memory.
 template <typename Value>
 class Column {
  public:
@@ -33,32 +33,32 @@ class Column {
   std::vector<Value> values_{};
 };
 
-/// The runs of one command, read from a file. There may be ten million, so what most of them share
-/// is stored once.
+/// The runs of one command, read from a file. There may be ten million, so facts that most runs
+/// share are stored once.
 class CommandRuns {
  public:
   std::size_t size() const { return numbers_.size(); }
   void reserve(std::size_t runs);
 
-  /// Adds a run without values; `number`: its place in the session.
+  /// Adds a run without values. `number`: position of the run in the session. `why`: RunRow::why.
   void add(std::size_t number, RunRow row, std::string_view why = {});
 
-  /// Sets the values of a metric, one for each run; NaN if missing. `is_wall_time`: they are also
-  /// the rows' wall times.
+  /// Sets the values of a metric for all runs; NaN if missing. `is_wall_time`: they are also the
+  /// rows' wall times.
   void set_values(std::size_t metric, std::vector<double> values, bool is_wall_time);
 
-  /// Sets one value of a metric.
+  /// Sets the value of a metric for one run.
   void set_value(std::size_t run, std::size_t metric, double value);
 
   std::uint32_t number(std::size_t run) const { return numbers_[run]; }
 
-  /// Returns a row that refers to this object.
+  /// Returns a row, with texts that point into this object.
   RunRow row(std::size_t run) const;
 
   std::optional<double> value(std::size_t run, std::size_t metric) const;
 
  private:
-  /// The facts of a run that others have, too.
+  /// The facts of a run that other runs share.
   struct Shape {
     RunRow row{};
     std::string why{};
@@ -74,19 +74,19 @@ class CommandRuns {
   Column<std::uint32_t> shape_of_{0};
   Column<std::uint32_t> orders_{0};
   Column<std::uint32_t> layouts_{0};
-  Column<double> coverages_{-1.0};  // negative: not known
+  Column<double> coverages_{-1.0};  // negative: unknown
   Column<double> wall_seconds_{0.0};
   std::optional<std::size_t> wall_time_{};
-  std::map<std::size_t, std::vector<double>> values_{};  // keys: metrics
+  std::map<std::size_t, std::vector<double>> values_{};  // by metric
 };
 
 /// All runs of a session, in the order run.
 class StoredRuns : public RunTable {
  public:
-  /// Upper bounds of a command's unknown values, by command and metric.
+  /// Upper bounds of unknown values, by command and metric.
   using Bounds = std::map<std::pair<std::size_t, std::size_t>, double>;
 
-  /// `runs`: by command.
+  /// `runs` has an element for each command.
   StoredRuns(std::vector<CommandRuns> runs, const std::vector<Metric>& metrics, Bounds at_most);
 
   std::size_t size() const override { return ends_.empty() ? 0 : ends_.back(); }
@@ -96,7 +96,7 @@ class StoredRuns : public RunTable {
   std::span<const std::uint32_t> of_command(std::size_t command) const override;
 
  private:
-  /// A run among its command's.
+  /// A command and the index of a run among its runs.
   struct Place {
     std::uint32_t command = 0;
     std::uint32_t index = 0;
@@ -108,13 +108,13 @@ class StoredRuns : public RunTable {
   Place place_of(std::size_t run) const;
 
   std::vector<CommandRuns> runs_;
-  std::vector<std::size_t> ends_{};  // one per command: where its runs end in by_command_
+  std::vector<std::size_t> ends_{};  // for each command, the end of its runs in by_command_
   std::vector<std::uint32_t> by_command_{};
-  std::vector<Place>
-      places_{};  // one per run, the first first; empty if the commands were run in a row
+  std::vector<Place> places_{};  // for each run of the session, in order; empty if the commands ran
+                                 // one after the other
   Bounds at_most_;
   std::vector<RoundKind> kinds_{};
-  std::vector<std::size_t> source_{};  // one per metric: the metric whose values it shows
+  std::vector<std::size_t> source_{};  // for each metric, the metric whose values it shows
 };
 
 }  // namespace lauka

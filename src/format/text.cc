@@ -15,24 +15,26 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-// No session is nested so deeply: such a file is an attack, or broken.
+// Limits that no session reaches: a file beyond them is broken or an attack.
 constexpr int kMaxDepth = 16;
 constexpr std::size_t kMaxValues = 50'000'000;
 
-constexpr std::size_t kUsualSamples = 10;  // of a command
+constexpr std::size_t kUsualSamples = 10;  // number of samples that a command usually has
 constexpr std::size_t kManySamples = 4096;
 
-constexpr std::size_t kMaxBytes = std::size_t{2} << 30U;  // the memory that a document may take
+constexpr std::size_t kMaxBytes = std::size_t{2}
+                                  << 30U;  // memory that a document may take, in bytes
 
-// What a value takes, malloc's own included: in a list, which grows by an eighth; as a member of a
-// map; and as a text.
+// The memory of a value in bytes, including malloc's: in a list, which grows by an eighth; as a
+// member of a map; and as a text.
 constexpr std::size_t kBytesOfItem = 18;
 constexpr std::size_t kBytesOfMember = 112;
 constexpr std::size_t kBytesOfText = 48;
 
-// A list of runs has an object for each run, all with the same keys, and these would take a hundred
-// bytes for each value. So the list begins with a mark that no JSON has, and a list of templates:
-// objects with null in the place of numbers. A run is the index of its template and the numbers.
+// Packed lists. A list of runs has an object for each run, all with the same keys, which would take
+// a hundred bytes per value. A packed list begins with a mark that no JSON contains, and a list of
+// templates: objects with null in place of numbers. A run is the index of its template and its
+// numbers.
 
 constexpr std::size_t kMaxTemplates = 16;
 constexpr std::size_t kMaxOfTemplateText = 32;  // bytes: a word, or a unit
@@ -41,13 +43,13 @@ bool is_packed(const JsonIn& list) {
   return list.is_array() && !list.empty() && list.front().is_binary();
 }
 
-/// True for a value that is in the template itself.
+/// True for a value that the template itself contains.
 bool is_of_template(const JsonIn& value) {
   return value.is_string() || value.is_object();
 }
 
-/// Appends the numbers of `object` to `row`. False if the template is another one's. As deep as
-/// documents may be.
+/// Appends the numbers of `object` to `row`. Returns false if `object` does not match the template.
+/// Recurses as deep as documents may be.
 bool fits(const JsonIn& of_template, const JsonIn& object, JsonIn::array_t& row) {
   if (of_template.size() != object.size()) return false;
   auto there = object.begin();
@@ -76,7 +78,7 @@ std::optional<JsonIn> template_of(const JsonIn& object) {
   return made;
 }
 
-/// Puts the numbers of a row into a copy of its template, in the order in which fits() takes them.
+/// Puts the numbers of a row into a copy of its template, in the order of fits().
 void fill(JsonIn& object, const JsonIn& row, std::size_t& next) {
   for (JsonIn& member : object) {
     if (member.is_object()) fill(member, row, next);
@@ -84,7 +86,7 @@ void fill(JsonIn& object, const JsonIn& row, std::size_t& next) {
   }
 }
 
-/// Packs the last item of a list of runs. False if it stays as it is.
+/// Packs the last item of a list of runs. Returns false if the item is left unchanged.
 bool pack_last(JsonIn::array_t& list) {
   JsonIn object = std::move(list.back());
   list.pop_back();
@@ -130,7 +132,7 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
     if (unwanted_depth_ == 0) bytes_ += kBytesOfText + value.size();
     return add(value);
   }
-  bool binary(JsonIn::binary_t& /*value*/) override { return false; }  // JSON has none
+  bool binary(JsonIn::binary_t& /*value*/) override { return false; }  // JSON has no binary values
   bool start_object(std::size_t /*size*/) override { return begin(JsonIn::value_t::object); }
   bool start_array(std::size_t /*size*/) override { return begin(JsonIn::value_t::array); }
   bool end_object() override { return end(); }
@@ -155,11 +157,11 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
   }
 
  private:
-  /// An array or object that is not over.
+  /// An array or object whose end has not come yet.
   struct Open {
     JsonIn* value = nullptr;
-    bool packs = false;     // its items are runs
-    std::size_t bytes = 0;  // before it
+    bool packs = false;     // its items are runs to be packed
+    std::size_t bytes = 0;  // memory of the document before it, in bytes
   };
 
   template <typename Value>
@@ -198,7 +200,7 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
     return true;
   }
 
-  /// Packs a run that is over. A list in the place of a run would look like a packed one.
+  /// Packs a run that is complete. A list in place of a run would look like a packed run.
   void pack(const Open& run) {
     auto& list = within_.back().value->get_ref<JsonIn::array_t&>();
     if (list.back().is_array()) list.back() = nullptr;
@@ -206,18 +208,18 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
       bytes_ = run.bytes + kBytesOfText + kBytesOfItem * list.back().size();
   }
 
-  /// Ends an unwanted value: from here on members may be wanted again.
+  /// Ends an unwanted value: the next members may be wanted.
   void value_is_over() {
     if (unwanted_depth_ == depth_) unwanted_depth_ = 0;
   }
 
-  /// Returns the place of the next value.
+  /// Returns the place for the next value.
   JsonIn* next() {
     if (within_.empty()) return &document_;
     if (within_.back().value->is_object()) return value_;
     auto& list = within_.back().value->get_ref<JsonIn::array_t&>();
     if (list.empty()) list.reserve(kUsualSamples);
-    // Doubling a list of a gigabyte would take three.
+    // Doubling a list of a gigabyte would need three gigabytes.
     if (list.size() == list.capacity() && list.size() > kManySamples)
       list.reserve(list.size() + list.size() / 8);
     bytes_ += kBytesOfItem;
@@ -227,21 +229,21 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
   JsonIn& document_;
   const WantedKey& wanted_;
   bool packs_runs_;
-  bool is_list_of_runs_ = false;  // if the value of the latest key is a list
+  bool is_list_of_runs_ = false;  // true if the latest key may have a list of runs
   std::vector<Open> within_{};
-  JsonIn* value_ = nullptr;  // the value of the key that was met last
+  JsonIn* value_ = nullptr;  // value of the latest key
   std::string top_{};
   int depth_ = 0;
-  int unwanted_depth_ = 0;  // of the object whose key was not wanted; 0: none
+  int unwanted_depth_ = 0;  // depth of the object whose key is unwanted; 0: none
   std::size_t values_ = 0;
-  std::size_t bytes_ = 0;  // what the document takes in memory, about
+  std::size_t bytes_ = 0;  // approximate memory of the document
 };
 
 std::string dumped_whole(const Json& json, int indent) {
   constexpr auto replace = Json::error_handler_t::replace;
   std::string text = json.dump(indent, ' ', false, replace);
   if (!json.is_string() && !json.is_structured()) return text;
-  // The line breaks between the members are the only ones.
+  // Only the line breaks between members are in the text.
   const auto breaks = static_cast<std::size_t>(std::ranges::count(text, '\n'));
   const bool steers = one_line(text).size() != text.size() + breaks;
   return steers ? json.dump(indent, ' ', true, replace) : text;
@@ -256,7 +258,7 @@ void add_string(std::string_view text, std::string& to) {
     to += dumped_whole(text, -1);
 }
 
-/// {"value": 1, "unit": "second"}
+/// Returns JSON on one line: {"value": 1, "unit": "second"}.
 std::string on_one_line(const Json& json) {
   std::string text;
   for (const auto& [key, value] : json.items()) {
@@ -267,7 +269,7 @@ std::string on_one_line(const Json& json) {
   return json.is_object() ? "{" + text + "}" : "[" + text + "]";
 }
 
-// as deep as the document, which is our own
+// Prints JSON. Recurses as deep as the document, which is lauka's own.
 void print(const Json& json, std::size_t depth, std::string& text) {
   if (!json.is_structured()) {
     text += dumped(json);
@@ -275,7 +277,7 @@ void print(const Json& json, std::size_t depth, std::string& text) {
   }
   const bool is_flat = std::none_of(json.begin(), json.end(),
                                     [](const Json& member) { return member.is_structured(); });
-  // An object of many keys is read by people: one line for each.
+  // An object with many keys is for people: each key gets a line.
   constexpr std::size_t most_keys_of_a_line = 8;
   if (is_flat && (json.is_array() || json.size() <= most_keys_of_a_line)) {
     text += on_one_line(json);
@@ -298,7 +300,8 @@ void print(const Json& json, std::size_t depth, std::string& text) {
 Result<JsonIn> parsed(std::string_view text, const WantedKey& wanted, bool packs_runs) {
   JsonIn document;
   Builder builder(document, wanted, packs_runs);
-  if (JsonIn::sax_parse(text, &builder)) return {std::move(document)};  // a copy would not fit
+  if (JsonIn::sax_parse(text, &builder))
+    return {std::move(document)};  // a copy would not fit into memory
   if (builder.is_too_deep())
     return Error{fmt::format("is nested more than {} deep", kMaxDepth), "export it again"};
   if (builder.is_too_much())
@@ -395,7 +398,7 @@ std::string json_string(std::string_view text) {
 }
 
 std::string json_real(double value) {
-  // Beyond, the library begins an exponent where fmt does not yet.
+  // From here on the library writes an exponent, but fmt does not yet.
   constexpr double large = 1e15;
   if (!(std::fabs(value) < large)) return dumped_whole(value, -1);
   std::string text = report::full_precision(value);
@@ -422,7 +425,7 @@ void add_sample(std::optional<double> value, Unit unit, std::string& to) {
   constexpr double largest_exact = 9007199254740992.0;  // 2^53
   const bool is_whole = *value == std::floor(*value) && std::fabs(*value) <= largest_exact;
   const bool counts = unit == Unit::Bytes || unit == Unit::Count;
-  // Most samples are whole numbers, and an integer is written much faster.
+  // Most samples are whole numbers, and integers are written much faster.
   if (is_whole && !std::signbit(*value)) {
     const fmt::format_int digits(static_cast<std::uint64_t>(*value));
     to.append(digits.data(), digits.size());

@@ -15,37 +15,41 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-// Foreign JSON, with checks that members exist and have the right type; and JSON written in pieces.
+// JSON from outside, with checks that members exist and have the right type; and JSON that is
+// written in pieces.
 
 namespace lauka {
 
 using JsonIn = nlohmann::json;
 
-/// True if the value of `key` is kept. `top`: the document's own key above it; `depth`: 1 for the
-/// document's own keys, and one more for each object or array around it.
+/// True if the value of `key` is kept. `top`: key at the document's top level that contains it.
+/// `depth`: 1 for keys at the top level, plus 1 for each object or array around `key`.
 using WantedKey = std::function<bool(std::string_view top, int depth, std::string_view key)>;
 
-/// Parses `text`, without keeping unwanted parts. Refuses a document that is too deep or too large.
-/// `packs_runs`: lists of runs are packed, for for_each_run() alone.
+/// Parses `text` and drops unwanted parts. Refuses a document that is too deep or too large.
+/// `packs_runs`: stores lists of runs compactly, for for_each_run() only.
 Result<JsonIn> parsed(std::string_view text, const WantedKey& wanted = {}, bool packs_runs = false);
 
-/// Frees the memory of `value`, which becomes null. Its destructor would first copy all that is in
-/// it to one more list.
+/// Frees the memory of `value`, which becomes null. (Its destructor would first copy everything in
+/// it to another list.)
 void release(JsonIn& value);
 
-/// null if it is missing, or is null.
+/// Returns the value of `key`; null if it is missing or JSON's null.
 const JsonIn* member(const JsonIn& object, std::string_view key);
+/// Returns the list under `key`; null if it is missing or not a list.
 const JsonIn* list_in(const JsonIn& object, std::string_view key);
-const JsonIn& items_in(const JsonIn& object, std::string_view key);  ///< an empty list if missing
+/// Returns the list under `key`; an empty list if it is missing or not a list.
+const JsonIn& items_in(const JsonIn& object, std::string_view key);
 
-/// Calls `take` with each item of a list of runs ("runs" or "measurements"), packed or not. False
-/// if the list is missing.
+/// Calls `take` with each element of a list of runs ("runs" or "measurements"), packed or not.
+/// Returns false if the list is missing.
 bool for_each_run(const JsonIn& object, std::string_view key,
                   const std::function<void(const JsonIn&)>& take);
 
+/// Returns the object under `key`; null if it is missing or not an object.
 const JsonIn* object_in(const JsonIn& object, std::string_view key);
 
-/// Returns a string; empty if it is missing or not a string.
+/// Returns the string under `key`; empty if it is missing or not a string.
 std::string text_in(const JsonIn& object, std::string_view key);
 std::vector<std::string> texts_in(const JsonIn& object, std::string_view key);
 
@@ -53,43 +57,45 @@ bool flag_in(const JsonIn& object, std::string_view key, bool otherwise = false)
 std::optional<double> number_in(const JsonIn& object, std::string_view key);
 std::optional<std::uint64_t> count_in(const JsonIn& object, std::string_view key);
 
-/// Keys stay in the order in which they are set.
+/// JSON to be written; its keys stay in the order in which they are set.
 using Json = nlohmann::ordered_json;
 
-/// `json` as text; `indent` below 0: on one line. What is not UTF-8 is replaced by U+FFFD, and
-/// where a character would steer a terminal (see one_line), all beyond ASCII is escaped.
+/// Returns `json` as text; on one line if `indent` is negative. Replaces invalid UTF-8 by U+FFFD,
+/// and escapes all characters beyond ASCII if one of them would control a terminal (see one_line).
 std::string dumped(const Json& json, int indent = -1);
 
-/// The same of a text alone.
+/// Returns `text` as a JSON string, like dumped().
 std::string json_string(std::string_view text);
 
-/// The same of a number: the fewest digits that read back as it; null if it is not finite.
+/// Returns a number as JSON, with the fewest digits that read back as the same double; null if it
+/// is not finite.
 std::string json_real(double value);
 
-/// Appends a sample as JSON: a whole number where it counts something; null if missing.
+/// Appends a sample as JSON: a whole number if the unit counts something; null if missing.
 void add_sample(std::optional<double> value, Unit unit, std::string& to);
 
-/// null if missing.
+/// Returns a number as JSON; null if missing.
 Json json_number(std::optional<double> value);
 
-/// null if the word is empty.
+/// Returns a word as JSON; null if empty.
 Json json_word(std::string_view word);
 
-/// Writes a document in pieces, so that it need not be in memory whole. Objects and lists that are
-/// opened have a line for each member; a whole value is on one line if it holds plain values only.
-/// Writes JSON; replaces what is not UTF-8 in a name by U+FFFD.
+/// Writes a JSON document in pieces, so that it never has to be in memory as a whole. An open
+/// object or list has a line for each member; a complete value is on one line if it contains plain
+/// values only. Replaces invalid UTF-8 in names by U+FFFD.
 class JsonWriter {
  public:
   explicit JsonWriter(const Sink& sink) : sink_(sink) {}
 
-  /// Opens an object ('{') or list ('[') in the innermost one; `key` where that is an object.
+  /// Opens an object ('{') or list ('[') inside the innermost open one; `key` is needed inside an
+  /// object.
   void open(char bracket) { open({}, bracket); }
   void open(std::string_view key, char bracket);
   void close();
 
   void put(std::string_view key, const Json& value);
 
-  /// Writes a value that `add` appends as JSON.
+  /// Writes a value; `add` appends it as JSON.
   template <typename Add>
   void put_with(std::string_view key, const Add& add) {
     begin_member(key);
@@ -97,7 +103,8 @@ class JsonWriter {
     pass_on();
   }
 
-  /// Writes a list on one line; `add` appends the JSON of each index below `count`.
+  /// Writes a list of `count` elements on one line; `add` appends the element with the given index
+  /// as JSON.
   template <typename Add>
   void list(std::string_view key, std::size_t count, const Add& add) {
     begin_member(key);
@@ -116,12 +123,12 @@ class JsonWriter {
   void pass_on();
 
   const Sink& sink_;
-  std::string text_{};      // waits for more
-  std::vector<char> open_;  // the brackets that close what is open
-  bool is_first_ = true;    // of the innermost one
+  std::string text_{};      // text that is not written yet
+  std::vector<char> open_;  // closing brackets of what is open
+  bool is_first_ = true;    // true until the innermost open object or list has a member
 };
 
-/// Returns the machine as every JSON of lauka has it.
+/// Returns a machine as JSON, in the form that all of lauka's JSON uses.
 Json to_json(const Machine& machine);
 
 }  // namespace lauka

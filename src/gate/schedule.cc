@@ -12,9 +12,9 @@ namespace {
 constexpr double kShareOfEarly = 0.04;
 constexpr std::size_t kFirstEarly = 10;
 constexpr std::size_t kMaxEarlyLooks = 20;
-constexpr std::size_t kSmallestPower = 1000;  // 2^-1000: below any level, and not yet 0
+constexpr std::size_t kSmallestPower = 1000;  // 2^-1000 is below any level, and not yet 0
 
-/// `first` * 2^(step / 2), rounded up; the subtrahend keeps 10 * 2 from being rounded up to 21.
+/// Returns `first` * 2^(step / 2), rounded up; the subtrahend prevents that 10 * 2 becomes 21.
 std::size_t grown(std::size_t first, std::size_t step) {
   const double exact =
       static_cast<double>(first) * std::exp2(static_cast<double>(step) / 2.0) - 1e-9;
@@ -125,8 +125,8 @@ Levels Schedule::late() const {
 double Schedule::over_all_looks(double p, bool early) const {
   if (early) return std::min(1.0, p / kShareOfEarly);
   if (is_only_look_) return p;
-  // p_late grows with the error, and is a little less the more early looks there were: all that
-  // were due, as a larger error would have allowed them.
+  // p_late grows with the error, and is a little smaller after more early looks: all that were due,
+  // because a larger error would have allowed them.
   constexpr double most = 0.5;
   double low = 1e-12;
   double high = most;

@@ -8,105 +8,112 @@
 
 namespace lauka::gate {
 
-/// A gate looks at most so often once the rounds are there at which counting would stop without it.
+/// The number of planned looks of a gate. They begin at the round at which counting would stop
+/// without a gate.
 inline constexpr std::size_t kLooks = 5;
 
-/// Two tests share the error of a look: ranks, which spikes do not move, and the mean, which a tail
-/// of the candidate alone does move.
+/// The shares of a look's error that its two tests get: ranks are robust to spikes; the mean reacts
+/// to a slow tail of the candidate.
 inline constexpr double kShareOfRanks = 0.8;
 inline constexpr double kShareOfMean = 0.2;
 
-/// The rounds of the planned looks, ascending: `first` (at least 1) times 1, sqrt 2, 2, 2 sqrt 2
-/// and 4, rounded up. `first` is the round at which counting would stop without a gate. Where the
-/// rounds end early, the last look is taken there. For `first` below 3 two looks may coincide.
+/// Returns the numbers of rounds after which planned looks are taken, ascending: `first` (at least
+/// 1) times 1, sqrt 2, 2, 2 sqrt 2 and 4, rounded up. `first` is the round at which counting would
+/// stop without a gate. If the rounds end early, the last look is taken then. If `first` is below
+/// 3, two looks may coincide.
 std::array<std::size_t, kLooks> look_rounds(std::size_t first);
 
-/// Pocock's constant boundary for these looks: the normal deviate that, asked for at every look,
-/// leaves `error` (1e-6..0.5) over all of them. A quadratic in the deviate of one look, fitted to
-/// the recursion of Armitage, McPherson and Rowe 1969; it meets the total error to 0.3%.
+/// Returns Pocock's constant boundary for kLooks looks: the normal deviate which, used at every
+/// look, gives a total error of `error` (1e-6..0.5). Computed as a quadratic in the deviate of a
+/// single look, fitted to the recursion of Armitage, McPherson and Rowe 1969; the total error is
+/// met to 0.3%.
 double z_look(double error);
 
-/// The error allowed at each look so that all five together have `error`.
+/// Returns the error allowed at each of kLooks looks so that together they have `error`.
 double p_look(double error);
 
-/// The error that an early look spends: the smallest share with which ten rounds can speak at 95%.
+/// Returns the error that an early look spends: the smallest share with which ten rounds can decide
+/// at 95% confidence.
 double p_early(double error);
 
-/// The error allowed at each planned look after so many early ones (0..20), so that all of them
-/// have `error` (1e-5..0.5) together: fitted to the same recursion, 0.993 to 1.0016 of it. Without
-/// early looks it is p_look.
+/// Returns the error allowed at each planned look after `early_looks` (0..20) early looks, so that
+/// all looks together have `error` (1e-5..0.5). Fitted to the recursion of z_look; the total is
+/// 0.993 to 1.0016 of `error`. Without early looks it equals p_look.
 double p_late(double error, std::size_t early_looks);
 
-/// True if the signs of so many rounds are enough for ranks to reach their part of `level`: a bound
-/// for every test that uses only the symmetry of the rounds.
+/// True if `rounds` are enough for a rank test to reach its share of `level`: with fewer, no test
+/// that uses only the symmetry of rounds can.
 bool ranks_can_speak(std::size_t rounds, double level);
 
-/// The fewest rounds of an early pass: a slow run of about one in 20 shows at least once in them
-/// with `confidence`. 57 at 95%, which is a place of the early looks (59 would put it off to 80).
+/// Returns the fewest rounds for an early pass: with `confidence` they include at least one slow
+/// run, if one run in 20 is slow. At 95% that is 57, at which there is an early look (59 would
+/// delay it to 80).
 std::size_t fewest_rounds_of_early_pass(double confidence);
 
-/// Computes the share of slow runs that `rounds` (at least 1) show at least once with `confidence`;
-/// rarer ones may be missed.
+/// Returns the smallest share of slow runs that `rounds` (at least 1) show at least once with
+/// `confidence`; slow runs that are rarer may be missed.
 double rarest_shown(std::size_t rounds, double confidence);
 
-/// The errors allowed at one look.
+/// The errors that one look may spend.
 struct Levels {
-  std::optional<double> fail{};          ///< error of a fail; nullopt: the look is not taken for it
-  std::optional<double> pass{};          ///< error of a pass, likewise
-  stats::IntervalTails tails{};          ///< tails of the intervals shown with the answer
-  std::optional<double> mean_of_pass{};  ///< required of the mean too in an early pass by ranks
+  std::optional<double> fail{};  ///< error of the answer `fail`; nullopt: this look cannot fail
+  std::optional<double> pass{};  ///< error of the answer `pass`; nullopt: this look cannot pass
+  stats::IntervalTails tails{};  ///< tails of the intervals that are shown with the answer
+  std::optional<double> mean_of_pass{};  ///< error that the test of the mean may also have in an
+                                         ///< early pass by ranks; nullopt: no such rule
 };
 
-/// Levels of a gate that looks once, at the end of a fixed number of rounds. `confidence` is a
-/// fraction, `gates` (at least 1) the number of gate decisions of the whole job, which share the
-/// rate of false fails; the rate of false passes need not be divided.
+/// Returns the levels of a gate that looks once, at the end of a fixed number of rounds.
+/// `confidence` is a fraction. `gates` (at least 1) is the number of gate decisions in the whole
+/// job: they share the rate of false fails, but not the rate of false passes.
 Levels levels_of_one_look(double confidence, std::size_t gates);
 
-/// Looks of a gate: one at the end; planned looks, from the round at which counting would
-/// stop without gates; or also before that round.
+/// The looks of a gate. Once: at the end. Planned: from the round at which counting would stop
+/// without gates. Early: also before that round.
 enum class WatchSchedule : unsigned char { Once, Planned, Early };
 
-/// Decides when the gates on one kind of rounds look at the samples, and how much of the error rate
-/// (1 - confidence) each look may spend. Early looks begin at ten rounds, or at --min-runs if that
-/// is more, and end where counting would stop without gates; each spends little. The planned looks
-/// share the remainder.
+/// Decides when gates look at the samples of one kind of round, and how much of the error rate (1 -
+/// confidence) each look spends. Early looks begin at ten rounds (at --min-runs, if larger), end
+/// where counting would stop without gates, and spend little each. Planned looks share the
+/// remainder.
 class Schedule {
  public:
-  /// `min_rounds`: of the session.
+  /// `confidence` is a fraction; `gates` is the number of decisions in the job; `min_rounds` is the
+  /// fewest rounds of the session.
   Schedule(double confidence, std::size_t gates, std::size_t min_rounds, WatchSchedule looks);
 
-  /// Returns the rounds of the next early look; nullopt if it was the last.
+  /// Returns the number of rounds at the next early look; nullopt if no early look is left.
   std::optional<std::size_t> next_early() const;
 
-  /// Takes the early look that is due after `rounds`. nullopt: no look is due, or it allows no
-  /// answer.
+  /// Takes the early look that is due after `rounds` rounds; nullopt if no look is due, or if the
+  /// look allows no answer.
   std::optional<Levels> look_early(std::size_t rounds);
 
-  /// Takes the next planned look; the first is taken after `rounds`. A look that is both the first
-  /// and the `last` may use the whole error. Ends the early looks.
+  /// Takes the next planned look after `rounds` rounds, and ends the early looks. If the first
+  /// planned look is also the `last`, it may spend the whole error.
   Levels look_as_planned(std::size_t rounds, bool last);
 
-  /// Returns the levels of a planned look after the looks so far.
+  /// Returns the levels of a planned look, given the looks taken so far.
   Levels late() const;
 
-  /// Returns the smallest total error (of all looks, early ones too) at which a look with the
-  /// probability `p` would have failed: valid wherever the rounds end. `early`: an early look.
+  /// Returns the smallest total error, over all looks including early ones, at which a look with p
+  /// value `p` would fail. Valid wherever the rounds end. `early`: the look is an early one.
   double over_all_looks(double p, bool early) const;
 
-  /// Returns the number of planned looks so far.
+  /// Returns the number of planned looks taken so far.
   std::size_t planned_looks() const { return planned_; }
 
-  /// Returns the rounds of the next planned look, once the first has been taken.
+  /// Returns the number of rounds at the next planned look; the first must have been taken.
   std::size_t next_planned() const;
 
-  /// Returns the early and planned looks so far.
+  /// Returns the number of all looks_taken taken so far.
   std::size_t looks_taken() const { return early_looks_ + planned_; }
 
-  /// Returns the tails of an interval if the rounds end now because of what they showed.
+  /// Returns the tails of an interval if the rounds ended now because of their values.
   stats::IntervalTails tails() const;
 
   /// Returns the fewest rounds after which the first planned look decides about a constant metric,
-  /// whichever way it differs: the chance of n equal differences is put at 4^-n (judge).
+  /// in either direction: n equal differences have probability 4^-n (see judge).
   std::size_t rounds_of_constants() const;
 
  private:
@@ -117,8 +124,8 @@ class Schedule {
   std::size_t first_early_;
   bool looks_early_;
   bool is_only_look_;
-  std::size_t early_ = 0;        // places of the list that were passed
-  std::size_t early_looks_ = 0;  // of these, taken for one answer or both
+  std::size_t early_ = 0;        // index of the next place in the list of early looks
+  std::size_t early_looks_ = 0;  // early looks taken for at least one answer
   std::size_t for_fail_ = 0;
   std::size_t for_pass_ = 0;
   std::size_t for_interval_ = 0;

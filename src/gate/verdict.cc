@@ -13,15 +13,15 @@ namespace {
 
 constexpr std::size_t kMinForMannWhitney = 5;
 
-/// The two tests of one look, and the distance of the rank sum from its middle.
+/// The results of the two tests of one look, and the distance of the rank sum from its middle.
 struct Tests {
   stats::MeanTest mean{};
   stats::Tails ranks{};
   double ranks_above = 0.0;
 };
 
-/// Where neighbouring rounds resemble each other, the boundary is as much farther as an interval is
-/// wider: their probabilities are made larger instead.
+/// Computes both tests. If neighbouring rounds resemble each other, their p values are made larger,
+/// as if the boundary were farther by the factor by which intervals are wider.
 Tests look_at(const Evidence& evidence, double ratio) {
   if (evidence.has_layouts())
     return {stats::test_over_layouts(evidence.of_reference(), evidence.of_candidate(),
@@ -46,12 +46,12 @@ Tests look_at(const Evidence& evidence, double ratio) {
           widened(ranks.tails), ranks.positive_sum - kept * (kept + 1.0) / 4.0};
 }
 
-/// Returns them with the upper tail on the side on which the gate fails.
+/// Swaps tails if necessary, so that the upper tail is on the side on which the gate fails.
 Tests towards_fail(Tests tests, FailsWhen fails_when) {
   auto& [mean, ranks, ranks_above] = tests;
   if (fails_when == FailsWhen::Above) return tests;
-  // Rounds that are all at the limit support a pass, on whichever side it fails, and not a fail: a
-  // p_fail of 4^-n would be a discovery to a false discovery rate.
+  // Rounds that are all exactly at the limit support a pass, on whichever side the gate fails, and
+  // never a fail: a p_fail of 4^-n would be a discovery for the false discovery rate.
   const bool are_at_limit = !mean.t && mean.difference == 0.0;
   if (!are_at_limit) std::swap(mean.tails.above, mean.tails.below);
   std::swap(ranks.above, ranks.below);
@@ -60,15 +60,15 @@ Tests towards_fail(Tests tests, FailsWhen fails_when) {
   return tests;
 }
 
-/// True if the rank test could reach its share of `level` at all with so many rounds; layouts are
-/// too few for ranks.
+/// True if a rank test of so many rounds can reach its share of `level`. Layouts are too few for
+/// ranks.
 bool ranks_speak(const Evidence& evidence, double level) {
   if (evidence.has_layouts()) return false;
   const std::size_t fewer = std::min(evidence.reference.size(), evidence.candidate.size());
   return evidence.paired ? ranks_can_speak(fewer, level) : fewer >= kMinForMannWhitney;
 }
 
-/// Returns the smallest level at which an answer is decided.
+/// Returns the smallest level at which the tests decide.
 double combined(double ranks, double mean, bool ranks_speak) {
   return ranks_speak ? std::min({1.0, ranks / kShareOfRanks, mean / kShareOfMean}) : mean;
 }
@@ -110,8 +110,8 @@ void judge_quantile(const Evidence& evidence, double ratio, FailsWhen fails_when
   if (result.p_fail < result.p_pass) result.level = levels.fail.value_or(0.0);
 }
 
-/// Returns the last place between `limit`, where `holds` is true, and `estimate` at which it still
-/// is, to a millionth of the distance.
+/// Returns the position between `limit`, where `holds` is true, and `estimate` up to which it stays
+/// true, to a millionth of the distance.
 template <typename Holds>
 std::optional<double> farthest(double limit, std::optional<double> estimate, Holds holds) {
   if (!estimate) return std::nullopt;
@@ -132,8 +132,8 @@ FailsWhen fails_when(const Condition& condition) {
   return condition.below ? FailsWhen::Below : FailsWhen::Above;
 }
 
-/// Returns the layouts that would take the smaller probability to its level, if more rounds of the
-/// present ones would not.
+/// Returns the number of layouts that would bring the smaller p value to its level, if more rounds
+/// of the present layouts would not; else nullopt.
 std::optional<std::size_t> layouts_to_decide(const Judgement& judgement, const Evidence& evidence,
                                              double limit, const Levels& levels) {
   const bool towards_fail = judgement.p_fail < judgement.p_pass;
@@ -144,8 +144,8 @@ std::optional<std::size_t> layouts_to_decide(const Judgement& judgement, const E
   return estimate->layouts_instead_of_runs(std::abs(estimate->value - std::log1p(limit)), *level);
 }
 
-/// Returns how many times as many rounds would take the smaller probability to its level, if the
-/// samples so far are typical: a deviate grows with the root of the rounds.
+/// Returns the factor by which the number of rounds must grow to bring the smaller p value to its
+/// level, if the samples so far are typical: a deviate grows with the square root of the rounds.
 std::optional<double> times_to_decide(const Judgement& judgement, const Levels& levels) {
   const bool towards_fail = judgement.p_fail < judgement.p_pass;
   const double probability = std::min(judgement.p_fail, judgement.p_pass);
@@ -323,7 +323,7 @@ void hold_back(Verdict& verdict, Obstacle obstacle) {
   verdict.decided_by = DecidedBy::Nothing;
   verdict.bounds = {};
   verdict.times_as_many.reset();
-  verdict.p_of_fail = 1.0;  // no discovery for settle_job
+  verdict.p_of_fail = 1.0;  // not a discovery for settle_job
 }
 
 std::vector<bool> holm(std::span<const double> p, double error) {

@@ -26,7 +26,7 @@ namespace po = boost::program_options;
 
 constexpr std::size_t kMaxSessions = 1'000'000;
 
-// Options that several commands have.
+// Groups of options that several commands have.
 constexpr unsigned kGroupNone = 0;
 constexpr unsigned kGroupSeries = 1U << 0U;  // --metric, --role, --machine, --branch, --against
 constexpr unsigned kGroupLast = 1U << 1U;
@@ -35,7 +35,7 @@ constexpr unsigned kGroupCommit = 1U << 2U;
 struct CommandInfo {
   std::string_view name;
   Action action;
-  std::string_view words;  ///< arguments, for the usage line
+  std::string_view words;  ///< arguments in the usage line
   std::size_t fewest;
   std::size_t most;
   unsigned groups;
@@ -145,7 +145,7 @@ po::options_description make_options(const CommandInfo& command, Typed& to) {
   return options;
 }
 
-/// Returns a listing of the first column of what `list` shows of the database that was typed.
+/// Returns a listing of the first column that `list` shows for the database that was typed.
 cli::Listing listing_of(std::string_view name, std::string_view option) {
   // bash splits --db=NAME at the = sign.
   constexpr std::string_view script =
@@ -256,7 +256,7 @@ Result<void> check_commit_url(const CommandInfo& command, const std::string& url
   if (url.empty()) return {};
   if (url.find("{}") == std::string::npos)
     return wrong(&command, "--commit-url " + cited(url) + " has no {} for the commit");
-  // A browser would run a link that begins with javascript:.
+  // A browser would execute a link that begins with javascript:.
   if (url.starts_with("https://") || url.starts_with("http://")) return {};
   return wrong(&command,
                "--commit-url " + cited(url) + " begins neither with https:// nor with http://");
@@ -339,7 +339,7 @@ Result<Request> parse_command(const CommandInfo& command, std::span<const std::s
   return std::move(typed.request);
 }
 
-/// Moves --db, which may be before the command, after it.
+/// Moves --db after the command if it comes before.
 std::vector<std::string> with_command_first(std::span<const std::string> typed) {
   std::vector<std::string> words(typed.begin(), typed.end());
   const std::string first = words.empty() ? "" : words.front();
@@ -371,7 +371,7 @@ Result<Request> parse(std::span<const std::string> typed) {
   }
   if (first == "--version" || first == "-V")
     return Request{.answer = fmt::format("lauka-history {}\n", cli::version())};
-  // For the build.
+  // Used by the build.
   if (first == "--man-page") return Request{.answer = cli::man_page(description())};
   if (first == "--completions" && arguments.size() == 2)
     if (std::string text = cli::completion(description(), arguments[1]); !text.empty())

@@ -11,8 +11,9 @@
 
 namespace lauka::history {
 
+/// The command of lauka-history that was typed.
 enum class Action : unsigned char {
-  Say,  ///< answers of --help and --version
+  Say,  ///< print the answer of --help or --version
   Add,
   List,
   Show,
@@ -28,22 +29,23 @@ enum class Action : unsigned char {
 /// The parsed command line.
 struct Request {
   Action action = Action::Say;
-  std::string answer{};  ///< text of Say
+  std::string answer{};  ///< text for Say
   std::string database = "lauka-history.db";
-  std::vector<std::string> words{};  ///< files, a benchmark, a step: depends on the action
+  std::vector<std::string> words{};  ///< files, a benchmark or a step, depending on `action`
   Wanted wanted{};
   Against against = Against::Usual;
   Forgotten forgotten{};
-  bool benchmarks = false;  ///< list these, not sessions
+  bool benchmarks = false;  ///< true: list benchmarks; false: list sessions
   std::string note{};
-  std::string commit_url{};  ///< address of a commit, with {} for its hash
+  std::string
+      commit_url{};  ///< web address of a commit, with {} for the commit's hash; empty: no links
   std::string title{};
   std::string output = "-";
-  std::optional<double> fail_if_worse{};  ///< percent
+  std::optional<double> fail_if_worse{};  ///< limit in percent; nullopt: no check
   bool each_machine = false;
 };
 
-/// Parses the command line. An error is one line about it.
+/// Parses the command line. The error is one line.
 Result<Request> parse(std::span<const std::string> arguments);
 
 }  // namespace lauka::history

@@ -16,26 +16,22 @@
 
 #include <fmt/format.h>
 
-#define BOOST_DLL_USE_STD_FS  // the other one is a library
+#define BOOST_DLL_USE_STD_FS  // std::filesystem; Boost's is another library
 #include <boost/dll/shared_library.hpp>
 
 #include <soci/postgresql/soci-postgresql.h>
 #include <soci/soci.h>
 #include <soci/sqlite3/soci-sqlite3.h>
 
-// Only this file knows SOCI's exceptions, and what differs between the two databases.
-//
-// SOCI splits a connection string at white space and the first '=' and joins it again: 4.0 adds a
-// '=' to an address without one, 4.1 puts the value in quotes. So the query of the address that it
-// gets begins and ends with a parameter that has no effect, and all else that SOCI would interpret
-// is in percent codes.
-//
-// In the tables, repeated texts (names, commits, values of labels) are ids, and each text is once
-// in lauka_name. An id is a hash of its text: writers need not ask for it, and two that add the
-// same do not wait for each other. 0 is the empty text.
-//
-// A point is a command of a session with all of its metrics: a row for each metric would be five
-// times as many, and neither database takes a hundred thousand of those a second.
+// Only this file knows SOCI's exceptions and the differences between the two databases. SOCI splits
+// a connection string at white space and the first '=' and joins it again: 4.0 adds a '=' to an
+// address without one, 4.1 puts the value in quotes. So the query of the address that SOCI gets
+// begins and ends with a parameter that has no effect, and everything else that SOCI would
+// interpret is percent-encoded. In the tables, repeated texts (names, commits, values of labels)
+// are ids, and lauka_name has each text once. An id is a hash of its text: writers need not query
+// it, and two writers of the same text do not wait for each other. 0 is the empty text. A row of
+// lauka_point is a command of a session with all its metrics: a row per metric would mean five
+// times as many rows, and neither database takes a hundred thousand of these per second.
 
 namespace lauka::history {
 
@@ -68,7 +64,7 @@ std::string percent_encoded(std::string_view text, std::string_view what) {
   return coded;
 }
 
-/// Returns the host of host:port or [host]:port; nullopt if it is neither.
+/// Returns the host in host:port or [host]:port; nullopt if `text` has another form.
 std::optional<std::string_view> host_in(std::string_view text) {
   std::size_t end = text.find(':');
   if (text.substr(0, 1) == "[") {
@@ -83,7 +79,7 @@ std::optional<std::string_view> host_in(std::string_view text) {
   return text.substr(0, end);
 }
 
-/// Returns the hosts without their ports; nullopt if one is not a host.
+/// Returns the hosts in a list without their ports; nullopt if one is invalid.
 std::optional<std::string> hosts_in(std::string_view text) {
   std::string hosts;
   for (const std::string_view address : split(text, ',')) {
@@ -115,7 +111,7 @@ bool add_query(Address& address, std::string_view query) {
   return true;
 }
 
-/// Reads the part after postgresql://, as libpq does.
+/// Reads the part of an address after postgresql://, like libpq.
 bool add_parts(Address& address, std::string_view text) {
   std::string_view rest = text;
   if (const std::size_t end = rest.find_first_of("@/");
@@ -128,7 +124,7 @@ bool add_parts(Address& address, std::string_view text) {
     rest.remove_prefix(end + 1);
   }
   const std::string_view place = rest.substr(0, rest.find('?'));
-  // A password with a second '@' or a '/': the rest would be taken for host or database.
+  // A password with another '@' or a '/': its end would be taken for host or database.
   if (place.find('@') != std::string_view::npos) return false;
   const auto hosts = hosts_in(place.substr(0, place.find('/')));
   const std::string_view database = place.substr(std::min(place.find('/'), place.size()));
@@ -154,17 +150,18 @@ bool is_postgresql(const std::string& scheme) {
 
 constexpr std::string_view kBusyTimeout = "PRAGMA busy_timeout=60000";  // ms
 constexpr int kTriesForLog = 100;
-constexpr std::string_view kNoConnection = "Cannot establish connection to the database.";  // SOCI
-constexpr std::int64_t kSchemaLock = 0x6c61756b61;  // "lauka"
+constexpr std::string_view kNoConnection =
+    "Cannot establish connection to the database.";  // SOCI's message
+constexpr std::int64_t kSchemaLock = 0x6c61756b61;   // "lauka"
 
-/// Removes the name of SOCI's function at the beginning of a message.
+/// Removes the name of SOCI's function from the beginning of a message.
 std::string_view without_function(std::string_view message) {
   const std::size_t end = message.find(": ");
   const bool has_name = end != std::string_view::npos && message.substr(0, end).find("::") < end;
   return has_name ? message.substr(end + 2) : message;
 }
 
-/// Returns the database's message in one line; a server's has several, with hints.
+/// Returns the database's message in one line; a server's message has several lines, with hints.
 Error failed(const std::exception& error, std::string_view what = "query failed") {
   std::string text = error.what();
   const auto* of_soci = dynamic_cast<const soci::soci_error*>(&error);
@@ -179,7 +176,7 @@ Error failed(const std::exception& error, std::string_view what = "query failed"
                is_readonly ? "its file and folder have to be writable, for readers too" : ""};
 }
 
-// SOCI's SQLite backend takes a path literally unless it has a '='.
+// SOCI's SQLite backend takes a path literally unless it contains a '='.
 Result<std::string> connection_text(const std::string& path) {
   if (path.empty()) return Error{"has no name", "write --db FILE"};
   const bool is_plain = path.find('=') == std::string::npos;
@@ -215,13 +212,13 @@ constexpr auto kSecond = std::to_array<std::string_view>({
     "began BIGINT NOT NULL, note BIGINT NOT NULL, PRIMARY KEY (variant, metric, began))",
 });
 
-// Names of commands that were measured with an anchor.
+// Adds names of commands that were measured with an anchor.
 constexpr auto kThird = std::to_array<std::string_view>({
     "ALTER TABLE lauka_point ADD COLUMN name BIGINT NOT NULL DEFAULT 0",
     "ALTER TABLE lauka_point ADD COLUMN anchor BIGINT NOT NULL DEFAULT 0",
 });
 
-// Times in milliseconds, no longer in seconds, and the order of adding, for equal times.
+// Changes times from seconds to milliseconds, and adds the order of adding, for equal times.
 constexpr auto kFourth = std::to_array<std::string_view>({
     "ALTER TABLE lauka_session ADD COLUMN added BIGINT NOT NULL DEFAULT 0",
     "ALTER TABLE lauka_point ADD COLUMN added BIGINT NOT NULL DEFAULT 0",
@@ -250,7 +247,7 @@ Result<void> check_version(std::size_t version) {
                "take the lauka-history that wrote it"};
 }
 
-/// Runs in a transaction that others wait for.
+/// Upgrades the tables in a transaction for which others wait.
 Result<void> migrate(Database& database) {
   if (auto locked = database.lock_schema(); !locked) return locked;
   if (auto made =
@@ -269,7 +266,7 @@ Result<void> migrate(Database& database) {
                                     : "UPDATE lauka_history SET version = " + newest);
 }
 
-/// True if `where` is meant as an address, right or wrong, and not as a file.
+/// True if `where` is meant as an address, valid or not, and not as a file.
 bool is_address(const std::string& where) {
   if (where.find(':') == std::string::npos) return false;
   return is_postgresql(scheme_of(where)) || where.find("://") != std::string::npos;
@@ -310,15 +307,15 @@ std::string without_secrets(std::string text, const Address& address) {
 struct Database::Connection {
   std::string name{};
   bool is_server = false;
-  boost::dll::shared_library backend{};  // outlives the session
+  boost::dll::shared_library backend{};  // must outlive the session
   soci::session session{};
 
-  /// Connects; the error is a predicate without secrets.
+  /// Connects to a server. The error is a predicate without secrets.
   Result<void> open_server(const Address& address);
   void open_file(const std::string& words, Access access);
 };
 
-// SOCI's PostgreSQL backend, libpq and its twenty libraries are loaded for such an address only.
+// Loads SOCI's PostgreSQL backend, libpq and its twenty libraries for such addresses only.
 Result<void> Database::Connection::open_server(const Address& address) {
   std::error_code none;
   backend.load(LAUKA_SOCI_POSTGRESQL, none, boost::dll::load_mode::search_system_folders);
@@ -329,8 +326,8 @@ Result<void> Database::Connection::open_server(const Address& address) {
   is_server = true;
   try {
     session.open(*backend.get<const soci::backend_factory*()>("factory_postgresql")(), address.url);
-    // Libpq would print the server's warnings on standard error, next to lauka-history's own line.
-    // (SOCI does not export the type, so it cannot be checked.)
+    // Replaces libpq's function, which would print the server's warnings on standard error. (SOCI
+    // does not export the type, so a checked cast is impossible.)
     auto* of_session = static_cast<soci::postgresql_session_backend*>(session.get_backend());
     backend.get<decltype(PQsetNoticeProcessor)>("PQsetNoticeProcessor")(
         of_session->conn_, [](void* /*unused*/, const char* /*text*/) {}, nullptr);
@@ -347,7 +344,7 @@ void Database::Connection::open_file(const std::string& words, Access access) {
   session.open(*soci::factory_sqlite3(), words);
   session.once << std::string(kBusyTimeout);
   if (access == Access::Read) return;
-  // The first to switch blocks the others, and SQLite ignores the timeout here.
+  // The first process that switches the mode blocks others, and SQLite ignores its timeout here.
   std::string mode;
   for (int tries = 0; mode != "wal" && tries < kTriesForLog; ++tries) {
     if (tries > 0) os::sleep_for(std::chrono::milliseconds(20));
@@ -434,7 +431,8 @@ Result<std::vector<Row>> Database::ask(const std::string& statement, std::size_t
 }
 
 Result<void> Database::in_transaction(const std::function<Result<void>()>& work) {
-  // Otherwise SQLite refuses a writer that has read before another wrote.
+  // BEGIN IMMEDIATE, because SQLite otherwise refuses a writer that has read before another writer
+  // wrote.
   if (auto begun = run(connection_->is_server ? "BEGIN" : "BEGIN IMMEDIATE"); !begun) return begun;
   auto done = work();
   if (done) done = run("COMMIT");
@@ -444,7 +442,7 @@ Result<void> Database::in_transaction(const std::function<Result<void>()>& work)
 }
 
 Result<void> Database::lock_schema() {
-  if (!connection_->is_server) return {};  // its writers are one at a time
+  if (!connection_->is_server) return {};  // SQLite has a single writer at a time
   return each(fmt::format("SELECT pg_advisory_xact_lock({})", kSchemaLock), 1, {},
               [](const Row& /*row*/) {});
 }
@@ -477,8 +475,8 @@ Result<Database> open_history(const std::string& where, Access access) {
                      ? Error{"holds no history", "lauka-history add FILE... makes one"}
                      : version.error());
   }
-  // A newer database is refused before anything is written. An older one is migrated for readers,
-  // too, since they expect the newest tables.
+  // Refuses a newer database before anything is written. Migrates an older one even for readers,
+  // because they expect the newest tables.
   if (version)
     if (auto known = check_version(*version); !known) return named(known.error());
   if (auto done = database->in_transaction([&] { return migrate(*database); }); !done)

@@ -23,9 +23,9 @@ namespace {
 
 using report::html_text;
 
-constexpr std::size_t kChart = 150;   // pixels high
-constexpr std::size_t kSmall = 44;    // in the index
-constexpr std::size_t kMaxRows = 30;  // of a table
+constexpr std::size_t kChart = 150;   // height of a chart in pixels
+constexpr std::size_t kSmall = 44;    // height of a chart in the index
+constexpr std::size_t kMaxRows = 30;  // largest number of rows in a table
 constexpr std::string_view kStyle = R"css(
 .index { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: .6rem; margin-top: 1rem; }
 .index a { color: inherit; text-decoration: none; background: var(--panel); border: 1px solid var(--line); border-radius: 6px;
@@ -45,8 +45,8 @@ a { color: var(--c0); }
 @media print { .filter { display: none; } }
 )css";
 
-// Connects the points of each series: a second path in the file would be a tenth of it. Shows the
-// changes, cards and sections whose name has all words of the filter.
+// Connects the points of each series: a second path in the file would add a tenth to it. Shows the
+// changes, cards and sections whose name contains all words of the filter.
 constexpr std::string_view kScript = R"js(
 for (const spots of document.querySelectorAll(".spots")) {
   const trend = spots.cloneNode();
@@ -84,7 +84,7 @@ struct Scale {
     return stepped.trend.is_logarithm ? std::exp(value) : value;
   }
 
-  /// Returns how far below the top it is drawn, of so many units.
+  /// Returns the distance of a value from the top of a drawing that is `height` units high.
   std::size_t down(double value, std::size_t height) const {
     return static_cast<std::size_t>(
         std::lround(static_cast<double>(height) * (1.0 - axis.percent(shown(value)) / 100.0)));
@@ -104,7 +104,7 @@ Scale make_scale(const SteppedSeries& stepped) {
   return scale;
 }
 
-/// Each commit is two units wide; its point is in their middle.
+/// Returns the position of a commit: each is two units wide, with its point in the middle.
 constexpr std::size_t commit_place(std::size_t commit) {
   return 2 * commit + 1;
 }
@@ -113,7 +113,7 @@ std::size_t width_of(const Trend& trend) {
   return 2 * trend.commits.size();
 }
 
-/// Draws the mean between one step and the next as a line, in a drawing of that size.
+/// Draws the mean between consecutive steps as a line, in a drawing of `width` by `height` units.
 std::string draw_levels(const Scale& scale, std::size_t width, std::size_t height) {
   const auto& commits = scale.stepped.trend.commits;
   const auto over = [&](std::size_t i) { return i * width / commits.size(); };
@@ -162,7 +162,7 @@ std::string large_chart(const Scale& scale) {
   using report::kAcross;
   const Trend& trend = scale.stepped.trend;
   const std::size_t width = width_of(trend);
-  std::map<std::string_view, std::string> lines;  // by class
+  std::map<std::string_view, std::string> lines;  // by CSS class
   for (const KnownStep& known : scale.stepped.steps)
     lines[known.state == StepState::Alarm ? "at" : "at known"] +=
         fmt::format("M{} 0v{}", commit_place(known.step.at), kAcross);
@@ -189,7 +189,7 @@ std::string large_chart(const Scale& scale) {
          report::svg_axis(commit_labels(trend)) + "</div>\n";
 }
 
-/// The look of a step in the list of changes: its rank there, its colour and a word for it.
+/// The presentation of a step in the list of changes: its rank, colour and word.
 struct StepLook {
   int rank;
   report::Ink ink;
@@ -203,8 +203,8 @@ StepLook choose_look(const KnownStep& known, Better better) {
   return {1, report::Ink::Green, "improvement"};
 }
 
-/// Returns the newest commit (by first measurement) that several classes of machines have measured;
-/// empty if missing.
+/// Returns the newest commit (by first measurement) that several classes of machines measured;
+/// empty if there is none.
 std::string newest_of_several(const std::vector<MetricHistory>& series) {
   struct Commit {
     std::pair<std::int64_t, std::int64_t> began{std::numeric_limits<std::int64_t>::max(), 0};
@@ -233,7 +233,7 @@ struct Commits {
     std::string shown = html_text(short_commit(commit));
     const std::size_t place = url.find("{}");
     if (commit.empty() || place == std::string::npos) return shown;
-    // A commit is a foreign text, too: in an address it has its own spelling.
+    // A commit is text from outside, so it is percent-encoded in the address.
     std::string word;
     for (const char c : commit.substr(0, commit.find("+dirty"))) {
       const bool is_plain = is_letter(c) || is_digit(c) || c == '.' || c == '-';
@@ -243,7 +243,7 @@ struct Commits {
                        shown);
   }
 
-  /// Returns the link of its commit; without a commit, the time of its measurement.
+  /// Returns a link to the commit; if it is unknown, the time of measurement.
   std::string link_or_time(const Observation& observation) const {
     return observation.commit.empty() ? html_text(minute_text(observation.began))
                                       : link(observation.commit);
@@ -284,7 +284,7 @@ std::string commit_rows(const SteppedSeries& stepped, const Commits& commits) {
                      std::min(count, kMaxRows), report::table_html(table));
 }
 
-/// The order of changes: regressions, improvements, other steps; then the larger change.
+/// The order of changes: regressions, improvements, other steps; in each group the largest first.
 using Rank = std::pair<int, double>;
 
 /// A row of the list of changes.
@@ -297,13 +297,13 @@ struct Change {
 struct Entry {
   const SteppedSeries* stepped;
   std::string id;
-  std::string title;  // HTML, as the rest
+  std::string title;  // HTML
   std::string value;
-  std::string change{};  // the largest that is not acknowledged
+  std::string change{};  // largest change that is not acknowledged
   Rank rank{3, 0.0};
 };
 
-/// Makes the entry of a series, and adds its changes to `changes`.
+/// Returns the entry of a series, and adds the series' changes to `changes`.
 Entry make_entry(const SteppedSeries& stepped, std::size_t number, const Commits& commits,
                  std::vector<Change>& changes) {
   Entry entry{&stepped, fmt::format("s{}", number), html_text(title_of(stepped.series)),
@@ -359,7 +359,7 @@ std::string machines_section(const std::vector<Entry>& entries, const Commits& c
   for (const Entry& entry : entries) {
     MetricHistory kept = entry.stepped->series;
     std::erase_if(kept.points, [](const SeriesPoint& point) {
-      const auto& ratio = point.values.to_reference;  // as fleet_effects asks for
+      const auto& ratio = point.values.to_reference;  // like fleet_effects
       return point.commit.empty() || !ratio || !(ratio->error > 0.0);
     });
     if (!kept.points.empty()) by_title[title_of(kept)].push_back(std::move(kept));

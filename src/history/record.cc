@@ -22,8 +22,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-// Takes the summaries and ratios that the file has. Those that a file of before 1.0 lacks are made
-// of its samples.
+// Takes summaries and ratios from the file. Computes them from samples if the file is older than
+// 1.0 and lacks them.
 
 namespace lauka::history {
 
@@ -43,13 +43,13 @@ struct Place {
   std::string benchmark{};
   std::string role{};
   std::string name{};
-  std::vector<std::uint64_t> rounds{};  ///< rounds of the runs; empty if the file lacks them
+  std::vector<std::uint64_t> rounds{};  ///< round of each run; empty if the file lacks them
   bool has_layouts = false;             ///< true if the session has several builds of each command
 };
 
 struct Samples {
   std::vector<std::uint64_t> rounds{};
-  std::vector<double> values{};  ///< all above 0
+  std::vector<double> values{};  ///< positive
 };
 
 bool is_uuid(std::string_view text) {
@@ -62,7 +62,7 @@ bool is_uuid(std::string_view text) {
   return true;
 }
 
-/// Compares samples as lauka itself does since 1.0; files of before have no ratios.
+/// Compares samples like lauka since 1.0, because older files have no ratios.
 std::optional<LogRatio> ratio_of_samples(const Samples& of, const Samples& to, bool interleaved) {
   std::vector<double> ours;
   std::vector<double> theirs;
@@ -81,7 +81,8 @@ bool is_among(const Keys& keys, std::string_view key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-/// Most of a file is runs, of which only the round and the layout are needed.
+/// True if a part of the file is needed. Most of a file is runs, of which only round and layout
+/// are.
 bool is_wanted(std::string_view top, int depth, std::string_view key) {
   constexpr int of_result = 3;         // results[]
   constexpr int of_lauka = 4;          // results[].lauka
@@ -164,7 +165,8 @@ class RecordReader {
       place.benchmark = text_in(*place.ours, "benchmark");
       place.role = text_in(*place.ours, "role");
       if (place.benchmark.empty()) place.benchmark = place.name;
-      // A value over layouts (--layouts) is another one than a single build's: a series of its own.
+      // Values over layouts (--layouts) differ from a single build's, so they form a series of
+      // their own.
       const Json& runs = items_in(*place.ours, "runs");
       place.has_layouts = !runs.empty() && count_in(runs.front(), "layout").has_value();
       for (const Json& run : runs)
@@ -183,8 +185,8 @@ class RecordReader {
     return {};
   }
 
-  /// Returns the command of `role` in the benchmark of `place`; nullopt if missing, or `place`
-  /// itself.
+  /// Returns the index of the command with `role` in the benchmark of `place`; nullopt if missing,
+  /// or if it is `place` itself.
   std::optional<std::size_t> beside(std::size_t place, std::string_view role) const {
     const Place& of = places_[place];
     if (of.role.empty()) {
@@ -226,7 +228,7 @@ class RecordReader {
     return endings;
   }
 
-  /// Returns nullopt if it has no value in this session.
+  /// Reads the summary of a metric; nullopt if it has no value in this session.
   Result<std::optional<MetricRecord>> read_summary(const std::string& name, const Json& there,
                                                    std::size_t place) const {
     MetricRecord metric{.name = name};
@@ -258,7 +260,8 @@ class RecordReader {
     return std::optional(std::move(metric));
   }
 
-  /// Takes the estimate over layouts, whose runs are no independent values: each layout is one.
+  /// Takes the estimate over layouts, in which each layout is one independent value, unlike its
+  /// runs.
   static bool take_layouts(MetricRecord& metric, const Json& there) {
     const Json* layouts = object_in(there, "layouts");
     const Json* mean = layouts != nullptr ? object_in(*layouts, "mean") : nullptr;
@@ -298,7 +301,7 @@ class RecordReader {
     return LogRatio{*value, number_in(*known, "error")};
   }
 
-  /// Returns none if a sample is not above 0, since it has no ratio then.
+  /// Returns the samples of a metric; empty if one is not positive, because it has no ratio.
   Samples samples(std::size_t place, const std::string& metric) const {
     const Place& of = places_[place];
     const Json* there = object_in(*of.metrics, metric);
@@ -330,7 +333,7 @@ class RecordReader {
 };
 
 constexpr char kBetweenMetrics = ';';
-constexpr std::string_view kFailures = ";f";  // before the failures
+constexpr std::string_view kFailures = ";f";  // precedes the failures
 constexpr char kBetweenNumbers = ' ';
 constexpr std::string_view kNothing = "-";
 
@@ -433,7 +436,7 @@ bool decode_values(MetricRecord& metric, std::size_t place, std::string_view num
   }
   const auto words = split(numbers.substr(0, numbers.find(kBetweenMetrics)), kBetweenNumbers);
   constexpr std::size_t parts = 9;
-  constexpr std::size_t without_median = 7;  // as an older lauka-history wrote them
+  constexpr std::size_t without_median = 7;  // number of values that an older lauka-history wrote
   if (words.size() != parts && words.size() != without_median) return false;
   const auto mean = parse_value(words[0]);
   if (!mean) return false;
@@ -459,7 +462,7 @@ Machine decode_machine(std::string_view parts) {
 }
 
 std::string variant_key(const BenchmarkRecord& result, std::string_view machine_class) {
-  // With their lengths, so that parts cannot be confused.
+  // Adds the length of each part, so that parts cannot be confused.
   std::string key;
   for (const std::string_view part :
        {std::string_view(result.benchmark), std::string_view(result.role),

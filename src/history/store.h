@@ -16,7 +16,7 @@
 
 namespace lauka::history {
 
-/// A command that was measured again and again on one class of machines.
+/// A command that was measured repeatedly on one class of machines.
 struct Variant {
   std::int64_t id = 0;
   std::string benchmark{};
@@ -26,48 +26,53 @@ struct Variant {
   Machine machine{};
 };
 
-/// One session's values of one metric of a variant.
+/// One metric of a variant in one session.
 struct SeriesPoint {
   std::int64_t began = 0;    ///< milliseconds since 1970
-  std::int64_t added = 0;    ///< position in the order of adding
-  std::int64_t session = 0;  ///< lauka_session.id
-  std::string uuid{};        ///< session's UUID; empty unless Wanted asks for it
-  std::string commit{};      ///< commit, with "+dirty" if the tree was; empty: unknown
+  std::int64_t added = 0;    ///< position of the session in the order in which sessions were added
+  std::int64_t session = 0;  ///< id in the database's table lauka_session
+  std::string uuid{};        ///< UUID of the session; empty unless Wanted::uuids is set
+  std::string
+      commit{};  ///< hash of the commit, with "+dirty" for uncommitted changes; empty: unknown
   std::string branch{};
-  std::string anchor{};  ///< anchor of the ratio; empty: none or unknown
+  std::string anchor{};  ///< name of the anchor that `to_anchor` refers to; empty: none or unknown
   MetricRecord values{};
   Endings endings{};        ///< endings of the session's runs; empty if no run failed
-  double link_error = 0.0;  ///< standard error of the chain to `to_anchor`, shared by all points
+  double link_error = 0.0;  ///< standard error of the links by which `to_anchor` became a ratio to
+                            ///< the newest anchor; shared by all points with the same links
 };
 
-/// The values of one metric of a variant, from session to session, on one class of machines.
+/// The history of one metric of a variant, from session to session.
 struct MetricHistory {
   Variant variant{};
-  MetricRecord metric{};              ///< metric with its latest name, unit and direction
-  std::vector<SeriesPoint> points{};  ///< points in the order measured
-  std::size_t unchained = 0;          ///< number of points whose anchor has no link
+  MetricRecord metric{};              ///< latest name, unit and direction of the metric
+  std::vector<SeriesPoint> points{};  ///< in the order measured
+  std::size_t unchained = 0;  ///< number of points left out of ratios, because no link leads from
+                              ///< their anchor to the newest
 };
 
-/// A selection of a history; empty members select everything.
+/// A selection from a history; empty members select everything.
 struct Wanted {
   std::string benchmark{};
-  std::vector<std::string> metrics{};  ///< empty: the usual one; "all": each
+  std::vector<std::string>
+      metrics{};  ///< metrics' names; empty: the usual one; "all": every metric
   std::string role{};
-  std::string machine{};  ///< class, or its beginning
+  std::string machine{};  ///< hash of a class of machines, or its beginning
   std::string branch{};
-  std::string commit{};      ///< variants that were measured at it
-  bool only_commit = false;  ///< true: no other points than that commit's
-  bool uuids = false;        ///< each point has the UUID of its session
-  std::size_t last = 1000;   ///< most sessions of each series
+  std::string commit{};      ///< selects variants that were measured at this commit
+  bool only_commit = false;  ///< true: selects only points of that commit
+  bool uuids = false;        ///< true: fills SeriesPoint::uuid
+  std::size_t last = 1000;   ///< largest number of sessions in a series, the newest ones
 };
 
-/// Returns the wanted metric histories of one session alone: one point each.
+/// Returns the wanted series of a single session, each with one point.
 std::vector<MetricHistory> make_histories(const SessionRecord& session, const Wanted& wanted);
 
-/// The commit of a session, with "+dirty" where its tree was.
+/// Returns the commit of a session, with "+dirty" if there were uncommitted changes; empty:
+/// unknown.
 std::string commit_of(const SessionRecord& session);
 
-/// A session in a line.
+/// A session in the list of `lauka-history list`.
 struct SessionLine {
   std::int64_t began = 0;
   std::string uuid{};
@@ -79,27 +84,30 @@ struct SessionLine {
   bool complete = true;
 };
 
-/// Queries a database; it caches names.
+/// Reads a history from a database, and caches the names in it.
 class Loader {
  public:
   explicit Loader(Database& database) : database_(database) {}
 
-  /// Returns the latest sessions, newest first. `commit`: only that one's.
+  /// Returns the latest `last` sessions, the newest first. `commit`: only sessions of this commit;
+  /// empty: all.
   Result<std::vector<SessionLine>> sessions(std::size_t last, const std::string& commit);
 
-  /// Returns the wanted variants, by benchmark, role and command; an error if nothing matches.
+  /// Returns the wanted variants, ordered by benchmark, role and command. It is an error if nothing
+  /// matches.
   Result<std::vector<Variant>> variants(const Wanted& wanted);
 
-  /// Returns the histories of the wanted metrics of a variant. Ratios to older anchors become
-  /// ratios to the newest one if a session had both; else they are left out.
+  /// Returns a variant's series, one for each wanted metric. Converts ratios to older anchors into
+  /// ratios to the newest anchor if one session measured both, and else leaves them out.
   Result<std::vector<MetricHistory>> series(const Variant& variant, const Wanted& wanted);
 
-  /// Returns the notes of acknowledged steps, by the start of a step's later side.
+  /// Returns the notes of acknowledged steps, by the start (milliseconds since 1970) of the first
+  /// session after the step.
   Result<std::map<std::int64_t, std::string>> acknowledged(std::int64_t variant,
                                                            const std::string& metric);
 
  private:
-  /// Returns the refusal if a benchmark has no variant; `roles` are the existing ones.
+  /// Returns the error for a benchmark without wanted variants; `roles` are the roles that exist.
   Error no_variant(const Wanted& wanted, const std::set<std::string>& roles);
   Result<void> learn(const std::set<std::int64_t>& names);
   const std::string& name(std::int64_t id) const;
@@ -110,38 +118,39 @@ class Loader {
   std::map<std::int64_t, std::vector<MetricRecord>> layouts_{};
 };
 
-/// Adds sessions to a database, many at once: each whole, or not at all.
+/// Adds sessions to a database in batches; each session completely, or not at all.
 class Store {
  public:
   explicit Store(Database& database) : database_(database) {}
 
-  /// Adds the sessions that are missing, in one transaction; returns their number. On an error
-  /// none was added.
+  /// Adds the sessions that the database lacks in one transaction, and returns their number. On an
+  /// error, none is added.
   Result<std::size_t> add(std::span<const SessionRecord> sessions);
 
  private:
   Database& database_;
-  std::set<std::int64_t> known_{};  ///< ids that are committed in the database
+  std::set<std::int64_t> known_{};  ///< ids that are in the database
 };
 
-/// Reads the session in `file`. The error is a predicate of it.
+/// Reads the session in `file`. The error is a predicate; the caller adds the subject.
 Result<SessionRecord> record_in(const std::string& file);
 
 /// The result of adding files.
 struct Added {
   std::size_t sessions = 0;
-  std::size_t there = 0;  ///< already
-  std::size_t bad = 0;
+  std::size_t there = 0;  ///< number of sessions that the database already had
+  std::size_t bad = 0;    ///< number of files that could not be read
 };
 
-/// Adds files a batch at a time.
+/// Adds files in batches.
 class Adder {
  public:
-  /// `report_bad` is called for each file that cannot be read; the others are added.
+  /// `report_bad` is called for each file that cannot be read; the other files are added.
   Adder(Database& database, std::function<void(const Error&)> report_bad)
       : store_(database), report_bad_(std::move(report_bad)) {}
 
-  /// Adds `files`. The error is a predicate of the database; what was added before it stays.
+  /// Adds `files`. The error, about the database, is a predicate; the caller adds the subject.
+  /// Files that were added before the error stay.
   Result<Added> add(std::span<const std::string> files);
 
  private:
@@ -151,23 +160,23 @@ class Adder {
   Store store_;
   std::function<void(const Error&)> report_bad_;
   std::vector<SessionRecord> batch_{};
-  std::size_t points_ = 0;  // in the batch
+  std::size_t points_ = 0;  // number of points in the batch
   std::size_t files_ = 0;
   Added added_{};
 };
 
-/// Selects what "forget" deletes; exactly one is set.
+/// The sessions that `lauka-history forget` deletes; exactly one member is set.
 struct Forgotten {
-  std::string session{};  ///< a UUID, or the beginning of one
+  std::string session{};  ///< UUID, or its beginning
   std::string commit{};   ///< hash of a commit, or its beginning
-  std::string
-      before{};  ///< date, "2026-11-22": sessions that began earlier; empty: another member selects
+  std::string before{};   ///< date such as "2026-11-22": deletes sessions that began earlier
 };
 
-/// Deletes sessions; returns their number.
+/// Deletes sessions and returns their number.
 Result<std::size_t> forget(Database& database, const Forgotten& what);
 
-/// Stores a note for a step, so that it is no longer an alarm.
+/// Stores a note about a step, which is then no longer an alarm. `began`: start of the first
+/// session after the step, in milliseconds since 1970.
 Result<void> acknowledge(Database& database, std::int64_t variant, const std::string& metric,
                          std::int64_t began, const std::string& note);
 

@@ -26,8 +26,8 @@ namespace lauka::history {
 
 namespace {
 
-constexpr std::size_t kDrawing = 25;   // cells
-constexpr std::size_t kShownOfId = 8;  // digits; forget takes what an id begins with
+constexpr std::size_t kDrawing = 25;   // width in cells
+constexpr std::size_t kShownOfId = 8;  // digits; `forget` takes the beginning of an id
 
 stats::Change make_change(double value, double low, double high) {
   return {.change = std::expm1(value),
@@ -43,7 +43,8 @@ stats::Change make_change(const stats::CombinedEffect& all) {
   return make_change(all.value, all.bounds.low, all.bounds.high);
 }
 
-constexpr std::size_t kFewMachines = 4;  // below, how much they differ is hardly known
+constexpr std::size_t kFewMachines =
+    4;  // with fewer, the differences between machines are hardly known
 
 std::string differences_in_words(const FleetEffect& effect) {
   const stats::CombinedEffect& combined = effect.combined;
@@ -72,7 +73,7 @@ std::optional<double> reach_between(const Observation& from, const Observation& 
   return half_width_95(error, degrees_of_sum(*from.error, from.degrees, *to.error, to.degrees));
 }
 
-/// Returns the colour of a delta: worse or better with confidence, or neither.
+/// Returns the colour of a change: worse or better with confidence, or neither.
 report::Ink choose_ink(const SteppedSeries& stepped, std::size_t commit) {
   const Observation& from = stepped.trend.commits[commit - 1];
   const Observation& to = stepped.trend.commits[commit];
@@ -91,7 +92,7 @@ std::string time_of_day(std::int64_t milliseconds) {
   return rfc3339(TimeOfDay(std::chrono::milliseconds(milliseconds)));
 }
 
-/// Returns "parse.wall_time" with the role, command and machine.
+/// Returns the name of a column: "parse.wall_time", with role, command and machine.
 std::string column_of(const MetricHistory& series) {
   std::string name = series.variant.benchmark;
   for (const std::string& part : {series.variant.role, series.variant.command})
@@ -242,7 +243,7 @@ TableWriter otava_writer(const Sink& sink) {
   return {add, end};
 }
 
-/// Small drawings of intervals, one below the other, on one scale.
+/// Small drawings of intervals below each other, with one scale.
 struct Drawing {
   bool ascii;
   report::Extent scale{};
@@ -266,7 +267,7 @@ struct Drawing {
   }
 };
 
-/// Returns a table without rows; in a narrow terminal the middle of long cells is left out.
+/// Returns a table without rows, which in a narrow terminal leaves out the middle of long cells.
 report::Table make_table(std::initializer_list<std::string_view> headings) {
   report::Table table;
   for (const std::string_view heading : headings)
@@ -276,7 +277,8 @@ report::Table make_table(std::initializer_list<std::string_view> headings) {
   return table;
 }
 
-/// The same with a drawing at the end of each row, which is dropped first when space is short.
+/// Returns a table without rows whose last column is a drawing, which is dropped first in a narrow
+/// terminal.
 report::Table table_with_drawing(std::initializer_list<std::string_view> headings) {
   report::Table table = make_table(headings);
   table.columns.push_back({.dropped_at = report::Less::Drawing, .cut = report::Cut::Middle});

@@ -16,12 +16,13 @@ namespace lauka::history {
 
 namespace {
 
-// For normal samples: a median's standard error divided by the mean's, and the standard deviation
-// divided by the median absolute one.
+// For normal samples: the standard error of the median divided by that of the mean, and the
+// standard deviation divided by the median absolute deviation.
 constexpr double kErrorOfMedian = 1.2533;
 constexpr double kDeviationOfMad = 1.4826;
 
-/// Returns a session's value: the median, which one slow run does not move, if all have one.
+/// Returns a session's value: the median, which a slow run does not move, if all sessions have one;
+/// else the mean.
 double value_of(const MetricRecord& values, bool has_medians) {
   return has_medians ? *values.median : values.mean;
 }
@@ -45,8 +46,8 @@ std::optional<LogRatio> make_part(const MetricRecord& values, Against against, b
 }
 
 constexpr double kConfidence95 = 0.95;
-constexpr double kSureOfLink = 3.6;  // standard errors: one in 3000 is above
-constexpr double kRounding = 1e-9;   // a change below is the arithmetic's, where nothing varies
+constexpr double kSureOfLink = 3.6;  // standard errors; exceeded once in 3000
+constexpr double kRounding = 1e-9;   // smaller changes are rounding errors
 
 bool is_worse(double change, Better better) {
   return better == Better::Neither || (change > 0.0) == (better == Better::Less);
@@ -61,8 +62,8 @@ bool is_made_up_for(const std::vector<stats::Step>& steps, std::size_t at, Bette
   return false;
 }
 
-/// A session of few runs may underestimate its error, and would look like a step: no session counts
-/// for surer than the typical one.
+/// Raises variances to the typical one. A session of few runs may underestimate its error and then
+/// look like a step.
 void raise_small_variances(std::vector<stats::SeriesPoint>& points) {
   std::vector<double> variances;
   variances.reserve(points.size());
@@ -72,8 +73,8 @@ void raise_small_variances(std::vector<stats::SeriesPoint>& points) {
   for (stats::SeriesPoint& point : points) point.variance = std::max(point.variance, typical);
 }
 
-/// Returns the error of a step's height if an anchor was replaced within its range: the link's,
-/// which all points on one side share, so that more points do not reduce it.
+/// Returns the error of a step's height if an anchor was replaced within its range: the link's
+/// error. All points on one side share it, so that more points do not reduce it.
 double link_error_at(const std::vector<Observation>& commits, const stats::Step& step) {
   double error = 0.0;
   for (std::size_t i = std::max<std::size_t>(step.earliest, 1); i <= step.latest; ++i) {
@@ -84,8 +85,8 @@ double link_error_at(const std::vector<Observation>& commits, const stats::Step&
   return error;
 }
 
-/// Removes the part of a change that is the link's error or rounding, and widens the rest by that
-/// error.
+/// Removes the part of each change that is due to the link's error or rounding, and widens the
+/// remainder's interval by that error.
 void allow_for_links(const Trend& trend, std::vector<stats::Step>& steps) {
   std::vector<stats::Step> kept;
   for (stats::Step step : steps) {
@@ -99,7 +100,7 @@ void allow_for_links(const Trend& trend, std::vector<stats::Step>& steps) {
   steps = std::move(kept);
 }
 
-/// True if a step at commit `at` is neither the arithmetic's nor that of another anchor.
+/// True if a step at commit `at` is due neither to rounding nor to another anchor.
 bool may_be_step(const Trend& trend, std::size_t at) {
   const Observation& before = trend.commits[at - 1];
   const Observation& last = trend.commits.back();
@@ -108,7 +109,7 @@ bool may_be_step(const Trend& trend, std::size_t at) {
          std::abs(last.value - before.value) > kRounding * level;
 }
 
-/// Returns the mean, weighted by the inverse variances if all errors are known and positive.
+/// Returns the mean, weighted by inverse variances if all errors are known and positive.
 LogRatio weighted_mean(std::span<const LogRatio> ratios) {
   const bool has_weights =
       std::ranges::all_of(ratios, [](const LogRatio& ratio) { return ratio.error > 0.0; });
@@ -128,14 +129,14 @@ LogRatio weighted_mean(std::span<const LogRatio> ratios) {
   return mean;
 }
 
-/// One session's contribution to a value.
+/// A session's contribution to a value.
 struct SessionPart {
   LogRatio ratio{};
   std::uint64_t runs = 0;
 };
 
-/// Raises each error to at least the typical one for its number of runs. Returns the variance
-/// between sessions, in addition to that, estimated from neighbours in `parts`.
+/// Raises each error to at least the typical one for its number of runs. Returns the additional
+/// variance between sessions, estimated from neighbours in `parts`.
 double raise_small_errors(std::span<SessionPart> parts) {
   std::vector<double> of_one_run;
   for (const SessionPart& part : parts)
@@ -158,8 +159,8 @@ struct Merged {
   double degrees = 1.0;
 };
 
-/// Merges sessions that vary by `between` (a variance) in addition to their errors; a single one is
-/// returned as it is.
+/// Merges sessions that vary by `between` (a variance) in addition to their errors. A single
+/// session is returned unchanged.
 Merged merge_sessions(std::span<const SessionPart> parts, double between) {
   std::vector<LogRatio> ratios;
   double degrees = 0.0;
@@ -173,7 +174,7 @@ Merged merge_sessions(std::span<const SessionPart> parts, double between) {
   return {weighted_mean(ratios), std::max(1.0, degrees)};
 }
 
-/// Adds one class of machines, unless none of its sessions has a standard error.
+/// Adds a class of machines, unless none of its sessions has a standard error.
 void add_machine(FleetEffect& effect, const MetricHistory& series) {
   effect.better = series.metric.better;
   std::vector<SessionPart> ratios;
@@ -201,7 +202,7 @@ double degrees_of_sum(double error, double degrees, double other, double other_d
   const double a = error * error;
   const double b = other * other;
   if (a + b <= 0.0) return std::max(1.0, std::min(degrees, other_degrees));
-  // In parts of their sum, as the squares of small variances are 0.
+  // As shares of their sum, because the squares of small variances are 0.
   const double of_one = a / (a + b);
   const double of_other = b / (a + b);
   return 1.0 / (of_one * of_one / std::max(1.0, degrees) +
@@ -233,7 +234,7 @@ Trend make_trend(const MetricHistory& series, Against against) {
                        });
   std::map<std::string, std::size_t> places;
   std::vector<SessionPart> all;
-  std::vector<std::size_t> place_of;  // of each of them, in `commits`
+  std::vector<std::size_t> place_of;  // for each, the index in `commits`
   for (const SeriesPoint& point : series.points) {
     const auto part = make_part(point.values, trend.against, trend.is_logarithm, has_medians);
     if (!part) continue;
@@ -260,8 +261,8 @@ Trend make_trend(const MetricHistory& series, Against against) {
 }
 
 void AnchorLinks::add(const std::string& of, const std::string& to, const LogRatio& ratio) {
-  if (of == to || !ratio.error) return;  // a link of one round has no known error
-  // Either of the two may have been the session's anchor.
+  if (of == to || !ratio.error) return;  // a link from a single round has no known error
+  // Either anchor may have been the session's.
   if (of < to)
     links_[{of, to}].push_back(ratio);
   else
@@ -278,7 +279,7 @@ std::map<std::string, LogRatio> AnchorLinks::to(const std::string& newest) const
       if (ends.first != at && ends.second != at) continue;
       const std::string& other = ends.first == at ? ends.second : ends.first;
       const LogRatio link = weighted_mean(ratios);
-      LogRatio sum = found.at(at);  // of consecutive ratios with independent errors
+      LogRatio sum = found.at(at);  // sum of consecutive ratios with independent errors
       sum.value += other == ends.second ? -link.value : link.value;
       sum.error = std::hypot(sum.error.value_or(0.0), link.error.value_or(0.0));
       if (found.emplace(other, sum).second) next.push_back(other);

@@ -14,40 +14,40 @@
 #include <string_view>
 #include <vector>
 
-// Answers that run no command.
+// Answers to questions for which no command runs.
 
 namespace lauka::inquire {
 
-/// Lists the events of `catalog` whose name, alias or description contains `filter` (in any case;
-/// empty: all), in columns and the catalog's order. `columns`: the terminal's width, into which
-/// descriptions are wrapped; 0 (a pipe): one line for each event.
+/// Lists the events whose name, alias or description contains `filter` (ignoring case; empty: all
+/// events), in the catalog's order. `columns` is the terminal's width, to which descriptions are
+/// wrapped; 0 (a pipe): one line per event.
 std::string list_events(const Catalog& catalog, std::string_view filter, std::size_t columns);
 
-/// A metric as --list-metrics shows it.
+/// A metric in the list of --list-metrics.
 struct MetricLine {
   std::string name;
   std::string unit;
-  std::string here;  ///< "yes", "no", or the option that it takes
+  std::string here;  ///< "yes", "no", or the option that adds the metric
   std::string meaning;
 };
 
-/// Lists all metrics with a name of their own; every event of --list-events is another.
+/// Returns all metrics except events, which --list-events shows.
 std::vector<MetricLine> metrics_here(
     const std::function<bool(const std::vector<std::string>& events)>& can_count,
     bool has_tree_peak, const CoreUse& cores);
 
-/// Prints them as a table, `columns` wide as in list_events.
+/// Prints the metrics as a table that is `columns` wide; 0 (a pipe): one line per metric.
 std::string list_metrics(const std::vector<MetricLine>& lines, std::size_t columns);
 
-/// Explains which event is counted where, pass by pass, and why one pass is not enough.
+/// Explains on which counter each event is counted, pass by pass, and why one pass is not enough.
 std::string explain_events(Explanation explanation);
 
-/// Prints a table with a line for each thread and one of totals; "-" if unknown.
+/// Prints a table with a line for each thread and a line of totals; "-" stands for unknown values.
 std::string threads_table(const cores::Threads& threads);
 
 enum class Severity : unsigned char { Ok, Note, Problem };
 
-/// "ok", "note", "problem".
+/// Returns "ok", "note" or "problem".
 std::string_view name_of(Severity standing);
 
 /// One result of --check.
@@ -55,40 +55,43 @@ struct CheckLine {
   std::string topic;
   Severity standing = Severity::Ok;
   std::string finding;
-  std::string remedy;  ///< a command or an act; empty: nothing to mend, or no way
+  std::string remedy;  ///< command or action; empty if nothing is wrong, or nothing helps
 };
 
-/// Checks what can be measured on a machine and what makes measurements on it noisy, by topic. A
-/// problem spoils or prevents numbers; a note informs.
+/// Checks, topic by topic, what can be measured on a machine and what makes its measurements noisy.
+/// A problem falsifies or prevents results; a note only informs.
 std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFacts> engines);
 
-/// Prints a line for each, and below it the remedy. `width` 0: no line is broken.
+/// Prints each result of --check on a line, with the remedy below it. `width` 0: no line is broken.
 std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lines,
                        std::size_t width);
 
-/// Prints them as JSON.
+/// Prints the results of --check as JSON.
 std::string check_json(const MachineFacts& facts, std::span<const EngineFacts> engines,
                        std::span<const CheckLine> lines);
 
-// --threads with --interval: the threads of running processes, as lines for programs.
+// --threads with --interval: lines for programs about the threads of running processes.
 
-/// Appends a line of JSON. `time`: of its end, since 1970 UTC. What is unknown is null.
+/// Appends a line of JSON. `time`: end of the sample's interval, since 1970 (UTC). Unknown values
+/// are null.
 void add_thread_line(const cores::ThreadSample& sample, const std::vector<std::string>& kinds,
                      std::chrono::nanoseconds time, std::string& text);
 
-/// The loop's access to the world.
+/// The settings of watch_threads, and its access to clock, user and output.
 struct Watching {
   std::chrono::nanoseconds interval{};
   std::optional<std::chrono::nanoseconds> during{};  ///< nullopt: until the processes end
-  std::chrono::nanoseconds time_ahead{};             ///< what the time of day is ahead of `now`
+  std::chrono::nanoseconds
+      time_ahead{};  ///< difference between the time since 1970 (UTC) and `now`
   std::function<std::chrono::nanoseconds()> now;
-  std::function<void(std::chrono::nanoseconds)> wait;  ///< may come back early
-  std::function<bool()> is_over;                       ///< the user wants an end
+  std::function<void(std::chrono::nanoseconds)> wait;  ///< may return early
+  std::function<bool()> is_over;                       ///< true if the user wants to end
   std::function<Result<void>(std::string_view)> write;
 };
 
-/// Reads at whole intervals from the start on, however long a reading takes, and writes the results
-/// at once. A late reading is left out: the next line covers a longer time.
+/// Reads the threads at whole intervals since the start, however long a reading takes, and writes
+/// each result at once. Skips a reading that would be late: the next line then covers a longer
+/// time.
 Result<void> watch_threads(cores::ThreadStream& stream, const Watching& watching);
 
 }  // namespace lauka::inquire

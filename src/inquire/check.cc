@@ -15,15 +15,15 @@ namespace lauka::inquire {
 
 namespace {
 
-constexpr double kQuietLoad = 0.5;    // runnable processes, of a machine that rests
-constexpr double kMuchStolen = 0.01;  // of the CPU time
+constexpr double kQuietLoad = 0.5;    // load average of a machine at rest, at most
+constexpr double kMuchStolen = 0.01;  // fraction of CPU time
 constexpr std::chrono::microseconds kCoarseStep{1};
 
 std::string comma_separated(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// Returns how to switch something off: --tune for a session if it can, else `otherwise`.
+/// Returns how to switch something off: by --tune for a session if possible, else `otherwise`.
 std::string remedy_by_tune(const MachineFacts& facts, const std::string& name,
                            const std::string& otherwise) {
   const auto has = [&](const std::string& text) {
@@ -51,7 +51,7 @@ CheckLine engine_line(const EngineFacts& engine) {
           ""};
 }
 
-/// Returns how many of a PMU's counters count, and which process holds the rest.
+/// Returns how many of a PMU's counters work, and which process holds the others.
 CheckLine counters_line(const CounterFacts& counters, bool several) {
   CheckLine line{several ? "counters " + counters.pmu : "counters", Severity::Ok,
                  fmt::format("{} of {} count", counters.alive, counters.listed), ""};
@@ -88,7 +88,7 @@ CheckLine cores_line(const MachineFacts& facts) {
       "lauka --cores p ... keeps the commands on the fast ones"};
 }
 
-/// Adds what lauka and its commands may use of the machine, if that is not all.
+/// Adds the limits on what lauka and its commands may use of the machine, if there are any.
 void add_limits(const Machine& machine, std::vector<CheckLine>& lines) {
   const Allowance& allowance = *machine.allowance;
   if (has_fewer_cpus(machine))
@@ -127,7 +127,8 @@ CheckLine clock_line(const MachineFacts& facts) {
               : ""};
 }
 
-/// A driver that chooses the clock itself calls its usual way of doing so "powersave".
+/// True if the driver chooses the clock frequency itself; it then calls its normal mode
+/// "powersave".
 bool chooses_itself(const std::string& driver) {
   return driver == "intel_pstate" || driver == "amd-pstate-epp" || driver == "amd_pstate_epp";
 }
@@ -172,7 +173,7 @@ CheckLine smt_line(const MachineFacts& facts) {
           remedy_by_tune(facts, "smt", facts.smt->turn_off)};
 }
 
-/// Returns what --tune would add to the other lines.
+/// Returns a line about the settings that --tune would change.
 CheckLine tune_line(const MachineFacts& facts) {
   std::vector<std::string> names;
   for (const std::string& name : facts.tunable)
@@ -332,7 +333,7 @@ std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lin
     const std::string front =
         fmt::format("{:<{}}  {:<7}  ", line.topic, topics, name_of(line.standing));
     add_wrapped(text, front, indent, one_line(line.finding), width);
-    // A command is not broken: it is there to be copied.
+    // A command is not wrapped, so that it can be copied.
     if (!line.remedy.empty())
       text += std::string(indent, ' ') + "-> " + one_line(line.remedy) + "\n";
   }

@@ -15,17 +15,18 @@ namespace lauka::inquire {
 
 namespace {
 
-// Names are ASCII (they come from the kernel's tables and sysfs), so bytes are cells.
+// Names are ASCII (from the kernel's tables and sysfs), so each byte is a cell.
 
-/// A description is at least this wide.
+/// The smallest width of descriptions in cells.
 constexpr std::size_t kNarrowest = 24;
-/// Longer names (of PMUs with long names) do not widen the column for all.
+/// The largest width of the column of names in cells; longer names, of PMUs with long names, do not
+/// widen it.
 constexpr std::size_t kWidestName = 32;
 
-/// Three cells, and a description that is wrapped into its column.
+/// Three cells, and a description that is wrapped.
 using Row = std::array<std::string, 4>;
 
-/// Returns the widths of the columns but the description's; longer names do not widen theirs.
+/// Returns the widths of the first three columns; longer names do not widen them.
 std::array<std::size_t, 3> column_widths(const std::vector<Row>& rows) {
   std::array<std::size_t, 3> widths{};
   for (const Row& row : rows)
@@ -35,7 +36,7 @@ std::array<std::size_t, 3> column_widths(const std::vector<Row>& rows) {
 }
 
 /// Prints `rows` in columns, the heading first. `columns`: the terminal's width; 0: nothing is
-/// wrapped. `below`: in a narrow terminal descriptions go below the other cells.
+/// wrapped. `below`: descriptions go below the other cells, for narrow terminals.
 std::string printed(const std::vector<Row>& rows, std::size_t columns, bool below) {
   const std::array<std::size_t, 3> widths = column_widths(rows);
   const std::size_t before = widths[0] + widths[1] + widths[2] + 6;
@@ -51,7 +52,7 @@ std::string printed(const std::vector<Row>& rows, std::size_t columns, bool belo
     std::string front = fmt::format("{:<{}}  {:<{}}  {:<{}}  ", row[0], widths[0], row[1],
                                     widths[1], row[2], widths[2]);
     const std::string& description = row[3];
-    // A longer name keeps the rest of its line for itself, unless lines may be of any length.
+    // A longer name gets the rest of its line for itself, unless lines may have any length.
     const bool is_too_long = columns != 0 && (!beside || front.size() != indent);
     if (is_too_long || description.empty()) {
       add_line(front);
@@ -70,12 +71,12 @@ bool contains(std::string_view text, std::string_view part) {
   return lower_case(text).find(lower_case(part)) != std::string::npos;
 }
 
-/// A metric that every machine has, or that events or an option make.
+/// A metric that every machine has, or that events or an option add.
 struct KnownMetric {
   std::string_view name;
   std::string_view unit;
   std::string_view meaning;
-  std::string_view needs{};  ///< events with commas between them, or an option; empty: nothing
+  std::string_view needs{};  ///< events separated by commas, or an option; empty: nothing is needed
 };
 
 constexpr auto kMade = std::to_array<KnownMetric>({
@@ -137,7 +138,7 @@ void add_counter(std::string& text, const ExplainedCounter& row, std::size_t cou
 std::string list_events(const Catalog& catalog, std::string_view filter, std::size_t columns) {
   if (catalog.empty()) return "no event can be counted here\n";
   std::vector<Row> rows{Row{"event", "alias", "counters", "description"}};
-  // A database or a table of the kernel may hold anything.
+  // A kpep database or a table of the kernel may contain any text.
   for (const CatalogEntry& entry : catalog)
     if (contains(entry.name, filter) || contains(entry.alias, filter) ||
         contains(entry.description, filter))
@@ -153,7 +154,7 @@ std::string explain_events(Explanation explanation) {
   std::size_t event_width = 0;
   for (auto& pass : explanation.passes) {
     for (ExplainedCounter& row : pass) {
-      // Events come from the user, a database or a table of the kernel.
+      // Events come from the user, a kpep database or a table of the kernel, with any text.
       row = {one_line(row.counter), one_line(row.event), one_line(row.explanation)};
       counter_width = std::max(counter_width, row.counter.size());
       event_width = std::max(event_width, row.event.size());
@@ -225,7 +226,7 @@ std::string count(std::optional<std::uint64_t> value) {
   return value ? fmt::format("{}", *value) : "-";
 }
 
-/// Prints 0.0 if there are no cycles: the thread did nothing.
+/// Prints instructions per cycle; 0.0 without cycles, because the thread did nothing.
 std::string ratio(const ThreadPart& part) {
   if (!part.cycles || !part.instructions) return "-";
   const double ipc = *part.cycles == 0 ? 0.0
@@ -234,7 +235,7 @@ std::string ratio(const ThreadPart& part) {
   return fmt::format("{:.1f}", ipc);
 }
 
-/// Prints the cells of a column group, or their headings if `part` is null.
+/// Prints the cells of a group of columns; their headings if `part` is null.
 std::string write_cells(const ThreadColumns& columns, const ThreadPart* part) {
   std::string text;
   const auto add = [&](std::string_view heading, int width, const std::string& value) {
@@ -261,12 +262,13 @@ std::string first_cell(std::string_view text) {
 using cores::ThreadSample;
 using std::chrono::nanoseconds;
 
-/// Appends members of an object. With hundreds of lines a second, only shown ones are formatted.
+/// Appends members to an object. There may be hundreds of lines per second, so only shown members
+/// are formatted.
 class Members {
  public:
   explicit Members(std::string& text) : text_(text) {}
 
-  /// Begins a member; the caller appends its value.
+  /// Begins a member whose value the caller appends.
   std::string& add(std::string_view name) {
     text_.append(is_first_ ? "\"" : ",\"").append(name).append("\":");
     is_first_ = false;
@@ -306,7 +308,7 @@ void add_part(const ThreadPart& part, nanoseconds interval, Members& members) {
   members.add("power", quotient(part.joules, to_seconds(interval)));
 }
 
-/// Returns the share of the fastest kind of core in the time on all kinds.
+/// Returns the fastest core kind's share of the time on all kinds; nullopt if unknown.
 std::optional<double> share_of_fastest(const ThreadSample& sample) {
   double all = 0.0;
   for (const ThreadPart& part : sample.by_kind) all += part.cpu_seconds.value_or(0.0);

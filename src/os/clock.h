@@ -10,46 +10,48 @@
 
 namespace lauka::os {
 
-/// Time that only moves forward, for measuring budgets.
+/// A clock that only moves forward, for measuring time budgets.
 class Clock : NonCopyable {
  public:
   virtual ~Clock() = default;
 
-  /// Since an arbitrary start.
+  /// Returns the time since an arbitrary start.
   virtual std::chrono::nanoseconds now() const = 0;
 };
 
-/// Returns the smallest of a few steps of `clock`: its resolution, or the time that a reading takes
-/// if that is longer. Zero if it does not move.
+/// Returns the resolution of `clock`: the smallest of several observed steps, or the time that a
+/// reading takes if that is longer. Zero if the clock does not move.
 std::chrono::nanoseconds observed_step(const Clock& clock);
 
-/// CLOCK_MONOTONIC.
+/// The system's clock CLOCK_MONOTONIC.
 class MonotonicClock final : public Clock {
  public:
   std::chrono::nanoseconds now() const override;
 
-  /// Returns the smallest difference of readings: the system's, or the observed one if larger.
+  /// Returns the smallest difference of two readings: as the system reports it, or as observed if
+  /// larger.
   std::chrono::nanoseconds resolution() const;
 };
 
-/// MonotonicClock in ns, as a single system call: for signal handlers and vfork children.
+/// Returns MonotonicClock's time in nanoseconds by a single system call, which signal handlers and
+/// vfork children may make.
 inline std::int64_t now_ns() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-/// Does nothing for so long, or until a signal asks lauka to end.
+/// Sleeps for `time`, or until a signal asks lauka to end.
 void sleep_for(std::chrono::nanoseconds time);
 
-/// Returns the length of the ticks by which the kernel divides CPU time into user and system;
-/// nullopt if unknown.
+/// Returns the time between the ticks by which the kernel divides CPU time into user and system
+/// time; nullopt if unknown.
 std::optional<std::chrono::nanoseconds> scheduler_tick();
 
-/// Returns the time of day, since 1970 UTC, less MonotonicClock.
+/// Returns the difference between the time since 1970 (UTC) and MonotonicClock.
 std::chrono::nanoseconds time_of_day_ahead();
 
-/// The time of day, UTC.
+/// Returns the current time, UTC.
 TimeOfDay time_of_day();
 
 }  // namespace lauka::os

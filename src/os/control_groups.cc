@@ -10,10 +10,10 @@
 #include <system_error>
 #include <utility>
 
-// Control groups: groups for runs, and the limits that lauka's own group sets.
-//
-// A group can be made next to lauka's own, below one that passes the memory controller on to its
-// children: a group with processes in it cannot do that itself, unless it is the root.
+// Control groups: a group for each run, and the limits that lauka's own group sets. A group for
+// runs can only be made below a group that passes the memory controller on to its children. lauka's
+// own group cannot do that, because a group with processes cannot unless it is the root; so the
+// groups are made next to it.
 
 namespace lauka::os {
 namespace {
@@ -30,16 +30,17 @@ std::string read_text(SettingFiles& files, const std::string& path) {
   return files.read(path).value_or("");
 }
 
-/// A hierarchy of groups as it is mounted.
+/// A mounted hierarchy of groups.
 struct Mount {
-  std::string root;  ///< the hierarchy, as far as visible
+  std::string root;  ///< top group of the hierarchy that is visible
   std::string folder;
 };
 
-// In all of these an empty `controller` is version 2, which has one hierarchy for all controllers.
+// In the following functions an empty `controller` stands for version 2, which has one hierarchy
+// for all controllers.
 
-/// Returns the path of a process's group by /proc/PID/cgroup: "0::/x", and in version 1
-/// "4:cpu,cpuacct:/x".
+/// Returns the path of a process's group from /proc/PID/cgroup: "0::/x", or "4:cpu,cpuacct:/x" in
+/// version 1.
 std::optional<std::string> group_in(std::string_view cgroup, std::string_view controller) {
   for (const std::string_view line : split(cgroup, '\n')) {
     const std::size_t first = line.find(':');
@@ -54,7 +55,8 @@ std::optional<std::string> group_in(std::string_view cgroup, std::string_view co
   return std::nullopt;
 }
 
-/// Reads /proc/PID/mountinfo: "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw".
+/// Finds the mount of a hierarchy in /proc/PID/mountinfo: "30 23 0:26 / /sys/fs/cgroup rw,nosuid -
+/// cgroup2 cgroup2 rw".
 std::optional<Mount> mount_in(std::string_view mountinfo, std::string_view controller) {
   for (const std::string_view line : split(mountinfo, '\n')) {
     const std::size_t end = line.find(controller.empty() ? " - cgroup2 " : " - cgroup ");
@@ -69,8 +71,8 @@ std::optional<Mount> mount_in(std::string_view mountinfo, std::string_view contr
   return std::nullopt;
 }
 
-/// Returns the part of `group` below the mount's root, without a slash at its end; nullopt if the
-/// group is not visible there.
+/// Returns the path of `group` below the mount's root, without a slash at its end; nullopt if the
+/// group is not visible in the mount.
 std::optional<std::string> path_below(const Mount& mount, const std::string& group) {
   const bool is_below =
       mount.root == "/" || group == mount.root || group.starts_with(mount.root + "/");
@@ -107,7 +109,7 @@ class Groups final : public MemoryGroups {
     if (!current_.empty()) left_.push_back(current_);
     for (const std::string& group : left_) {
       if (remove(group)) continue;
-      // Remaining processes of a run continue in lauka's own group.
+      // Processes that outlive a run continue in lauka's own group.
       const std::string pids = read_text(files_, group + "/cgroup.procs");
       for (const std::string_view pid : split(pids, '\n'))
         if (!pid.empty()) files_.write(own_ + "/cgroup.procs", pid);
@@ -130,11 +132,11 @@ class Groups final : public MemoryGroups {
     const std::string group = std::exchange(current_, "");
     const auto peak = read_peak(files_, group);
     if (!remove(group)) left_.push_back(group);
-    // Groups without a process are not charged any more, and read as 0.
+    // A group is charged only while it has a process; it reads as 0 otherwise.
     return peak && *peak > 0 ? peak : std::nullopt;
   }
 
-  /// Removes groups of killed laukas; the system keeps those with processes.
+  /// Removes groups of killed laukas. The system refuses to remove groups with processes.
   void remove_stale() const {
     for (const std::string& name : files_.list(folder_)) {
       if (!name.starts_with(kGroupPrefix)) continue;
@@ -152,7 +154,7 @@ class Groups final : public MemoryGroups {
   }
 
   SettingFiles& files_;
-  std::string folder_;  // the groups are made in it
+  std::string folder_;  // folder in which groups are made
   std::string own_;
   std::string current_;
   std::vector<std::string> left_;
@@ -163,7 +165,7 @@ Error missing(const Error& error) {
   return error.prefixed("tree_peak_memory cannot be measured");
 }
 
-/// Returns why groups in `folder` would not work; nullopt if they would.
+/// Returns why groups in `folder` do not work; nullopt if they work.
 std::optional<Error> why_not_in(SettingFiles& files, const std::string& folder, Groups& groups) {
   if (!hands_memory_on(files, folder))
     return Error{"no control group above lauka's hands the memory controller on", kScope};
@@ -213,11 +215,10 @@ Result<std::unique_ptr<MemoryGroups>> open_memory_groups(SettingFiles* files) {
 
 namespace {
 
-/// The groups that limit this process by one controller, and the names of their files.
+/// The groups that limit this process through one controller, and the names of their files.
 struct Limiting {
   bool is_version_2 = false;
-  std::vector<std::string>
-      folders{};  ///< folders of the control groups: lauka's own first, then its parents
+  std::vector<std::string> folders{};  ///< folders of lauka's own group and then of its ancestors
 };
 
 Limiting find_limiting(const LinuxCalls& calls, std::string_view controller) {
@@ -239,19 +240,19 @@ Limiting find_limiting(const LinuxCalls& calls, std::string_view controller) {
   return limiting;
 }
 
-/// Returns the number in a file that has nothing else; nullopt of "max", "-1" or no such file.
+/// Returns the number in a file; nullopt for "max", "-1", other text, or a missing file.
 std::optional<std::uint64_t> read_number(const LinuxCalls& calls, const std::string& path) {
   return whole_number_in(calls.read_file(path).value_or(""));
 }
 
-/// Returns the CPUs' worth of time that a group may use; nullopt: all.
+/// Returns the CPU time per second that a group may use, in CPUs; nullopt: no limit.
 std::optional<double> read_quota(const LinuxCalls& calls, bool is_version_2,
                                  const std::string& folder) {
   std::optional<std::uint64_t> quota;
   std::optional<std::uint64_t> period;
   if (is_version_2) {
     const std::string text = calls.read_file(folder + "/cpu.max").value_or("");
-    const auto words = blank_separated(text);  // "50000 100000", "max 100000"
+    const auto words = blank_separated(text);  // "50000 100000" or "max 100000"
     if (words.size() != 2) return std::nullopt;
     quota = whole_number_in(words[0]);
     period = whole_number_in(words[1]);
@@ -263,12 +264,12 @@ std::optional<double> read_quota(const LinuxCalls& calls, bool is_version_2,
   return static_cast<double>(*quota) / static_cast<double>(*period);
 }
 
-/// Returns a value of a group's cpu.stat, whose lines are "nr_throttled 7".
+/// Returns a value in a group's cpu.stat, whose lines look like "nr_throttled 7"; 0 if missing.
 std::uint64_t value_in(const std::string& stat, std::string_view name) {
   return whole_number_in(find_value(stat, name, ' ').value_or("")).value_or(0);
 }
 
-/// Returns the bytes of memory of this machine.
+/// Returns this machine's memory in bytes; nullopt if unknown.
 std::optional<std::uint64_t> read_memory(const LinuxCalls& calls) {
   const std::string text =
       find_value(calls.read_file("/proc/meminfo").value_or(""), "MemTotal", ':').value_or("");

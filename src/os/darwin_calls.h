@@ -15,35 +15,36 @@
 #include <sys/wait.h>
 
 // Layouts and numbers of macOS for 64-bit processors, so that code for them is compiled and tested
-// on every system. darwin_calls.cc asserts that the SDK agrees, as far as it has them.
+// on every system. darwin_calls.cc asserts those that the SDK also has.
 
 namespace lauka::os {
 
 static_assert(std::endian::native == std::endian::little);
 
-/// proc_pid_rusage, flavour 4. Source: XNU bsd/sys/resource.h.
+/// The fourth layout of proc_pid_rusage's result. Source: XNU bsd/sys/resource.h.
 inline constexpr int kRusageV4 = 4;
 
-/// The same, flavour 6: with the work on performance cores, and energy.
+/// The sixth layout of proc_pid_rusage's result, with work on performance cores and energy.
 inline constexpr int kRusageV6 = 6;
 
-/// The beginning of rusage_info_v4, then rusage_info_v6. Times are mach units.
+/// The result of proc_pid_rusage: the beginning of rusage_info_v4, then of rusage_info_v6. Times
+/// are in mach units, except `p_` times.
 struct ProcessUsage {
   std::array<std::uint8_t, 16> uuid{};
   std::uint64_t user_time = 0;
   std::uint64_t system_time = 0;
   std::array<std::uint64_t, 6> not_read_1{};
-  std::uint64_t started_at = 0;
-  std::uint64_t ended_at = 0;
+  std::uint64_t started_at = 0;  ///< mach_absolute_time of the start
+  std::uint64_t ended_at = 0;    ///< mach_absolute_time of the end
   std::uint64_t child_user_time = 0;
   std::uint64_t child_system_time = 0;
   std::array<std::uint64_t, 17> not_read_2{};
   std::uint64_t instructions = 0;
   std::uint64_t cycles = 0;
-  std::array<std::uint64_t, 4> not_read_3{};  ///< the last of flavour 4
+  std::array<std::uint64_t, 4> not_read_3{};  ///< the last field of kRusageV4
   std::uint64_t flags = 0;
-  std::uint64_t p_user_time = 0;  ///< nanoseconds of user time on performance cores
-  std::uint64_t p_system_time = 0;
+  std::uint64_t p_user_time = 0;    ///< nanoseconds of user time on performance cores
+  std::uint64_t p_system_time = 0;  ///< nanoseconds of system time on performance cores
   std::array<std::uint64_t, 2> not_read_4{};
   std::uint64_t energy_nj = 0;
   std::array<std::uint64_t, 15> not_read_5{};
@@ -55,20 +56,20 @@ static_assert(offsetof(ProcessUsage, instructions) == 248);
 static_assert(offsetof(ProcessUsage, flags) == kRusageV4Bytes);
 static_assert(offsetof(ProcessUsage, energy_nj) == 336);
 
-/// Flavours of proc_pidinfo. Source: XNU bsd/sys/proc_info.h, proc_info_private.h.
+/// Requests of proc_pidinfo. Source: XNU bsd/sys/proc_info.h, proc_info_private.h.
 inline constexpr int kPidThreadId64Info = 15;
 inline constexpr int kPidListThreadIds = 28;
 inline constexpr int kPidThreadCounts = 34;
 
-/// kPidThreadId64Info: one thread by its unique id.
+/// The result of kPidThreadId64Info: one thread, found by its unique id.
 struct ThreadInfo {
   std::array<std::byte, 48> not_read{};
   std::array<char, 64> name{};
 };
 static_assert(sizeof(ThreadInfo) == 112);
 
-/// kPidThreadCounts writes this, then the number of ThreadCounts that it gives: one per kind of
-/// core, the fastest first.
+/// The beginning of kPidThreadCounts' result. As many ThreadCounts follow as `kinds` says: one per
+/// core kind, the fastest first.
 struct ThreadCountsHeader {
   std::uint16_t kinds = 0;
   std::uint16_t reserved_0 = 0;
@@ -76,7 +77,7 @@ struct ThreadCountsHeader {
 };
 static_assert(sizeof(ThreadCountsHeader) == 8);
 
-/// The work of one thread on cores of one kind. Times are mach units.
+/// The work of one thread on one core kind. Times are in mach units.
 struct ThreadCounts {
   std::uint64_t instructions = 0;
   std::uint64_t cycles = 0;
@@ -86,14 +87,15 @@ struct ThreadCounts {
 };
 static_assert(sizeof(ThreadCounts) == 40);
 
-/// Nanoseconds are mach units times `numerator` / `denominator`: 125/3 on Apple's processors.
+/// Converts mach units: nanoseconds are mach units times `numerator` / `denominator` (125/3 on
+/// Apple's processors).
 struct Timebase {
   std::uint32_t numerator = 1;
   std::uint32_t denominator = 1;
 };
 static_assert(sizeof(Timebase) == 8);
 
-/// struct kevent. Source: XNU bsd/sys/event.h.
+/// The system's struct kevent. Source: XNU bsd/sys/event.h.
 struct Kevent {
   std::uint64_t ident = 0;
   std::int16_t filter = 0;
@@ -123,32 +125,32 @@ inline constexpr std::uint16_t kSpawnSetSignalMask = 0x8;
 inline constexpr std::uint16_t kSpawnSuspended = 0x80;
 inline constexpr std::uint16_t kSpawnCloseOnExec = 0x4000;
 
-/// NGROUPS_MAX: more groups are refused with EINVAL. The first one is the effective group.
+/// NGROUPS_MAX: more groups are refused with EINVAL. The first group is the effective one.
 inline constexpr int kMaxGroups = 16;
 
-/// SpawnRequest::qos_clamp: nothing of the process is above this class, which runs on efficiency
-/// cores. Source: XNU osfmk/mach/task_policy.h.
+/// A value of SpawnRequest::qos_clamp that runs the whole process on efficiency cores. Source: XNU
+/// osfmk/mach/task_policy.h.
 inline constexpr int kClampBackground = 2;
 
-/// The sysctl of the kernel's trace: {kCtlKern, kKernKdebug, operation [, value]}. Source: XNU
-/// bsd/sys/sysctl.h.
+/// Numbers for the sysctl of the kernel's trace: {kCtlKern, kKernKdebug, operation [, value]}.
+/// Source: XNU bsd/sys/sysctl.h.
 inline constexpr int kCtlKern = 1;
 inline constexpr int kKernKdebug = 24;
-inline constexpr int kKdSetFlags = 1;  ///< value: flags to add, before kKdEnable
-inline constexpr int kKdEnable = 3;    ///< value 1 on, 0 off
-inline constexpr int kKdSetBuf = 4;    ///< value: number of records, before kKdSetup
-inline constexpr int kKdGetBuf = 5;    ///< old: KdebugInfo; needs no ownership
-inline constexpr int kKdSetup = 6;     ///< allocates
-inline constexpr int kKdRemove = 7;    ///< disables, frees, gives up ownership
-inline constexpr int kKdSetReg = 8;    ///< old: KdebugFilter, which is read
-inline constexpr int kKdReadTr = 10;   ///< length: bytes on entry, records on return
+inline constexpr int kKdSetFlags = 1;  ///< value: flags to add; called before kKdEnable
+inline constexpr int kKdEnable = 3;    ///< value: 1 on, 0 off
+inline constexpr int kKdSetBuf = 4;    ///< value: number of records; called before kKdSetup
+inline constexpr int kKdGetBuf = 5;    ///< result: KdebugInfo; allowed without owning the trace
+inline constexpr int kKdSetup = 6;     ///< allocates the trace's buffers
+inline constexpr int kKdRemove = 7;   ///< disables the trace, frees its buffers, gives up ownership
+inline constexpr int kKdSetReg = 8;   ///< reads a KdebugFilter, passed as the old value
+inline constexpr int kKdReadTr = 10;  ///< length: bytes when called, records on return
 inline constexpr int kKdSetTypefilter = 22;
-inline constexpr int kKdBufWait = 23;  ///< length: milliseconds on entry, 1 or 0 on return
+inline constexpr int kKdBufWait = 23;  ///< length: milliseconds when called, 1 or 0 on return
 
-/// dlopen: symbols are looked up when they are used.
+/// dlopen's mode that looks symbols up when they are first used.
 inline constexpr int kLoadLazily = 1;
 
-/// The user that a command is run as, under sudo.
+/// The user and groups that a command runs with, under sudo.
 struct SpawnIdentity {
   uid_t user = 0;
   gid_t group = 0;
@@ -161,29 +163,29 @@ struct SpawnRequest {
   const char* path = nullptr;
   char* const* argv = nullptr;
   char* const* environment = nullptr;
-  const char* folder = nullptr;  ///< folder to start in; null: lauka's own
-  int input = -1;                ///< descriptors that become 0, 1 and 2
+  const char* folder = nullptr;  ///< working folder; null: lauka's own
+  int input = -1;                ///< descriptors that become standard input, output and error
   int output = -1;
   int error = -1;
-  const int* inherited = nullptr;  ///< besides them, kept open under kSpawnCloseOnExec
+  const int* inherited = nullptr;  ///< more descriptors that stay open under kSpawnCloseOnExec
   std::size_t inherited_count = 0;
-  std::uint16_t flags = 0;                    ///< kSpawn...; the process group is a new one
-  const sigset_t* default_signals = nullptr;  ///< signals for kSpawnSetDefaultSignals
-  const sigset_t* signal_mask = nullptr;      ///< signals for kSpawnSetSignalMask
+  std::uint16_t flags = 0;  ///< kSpawn... bits; kSpawnSetProcessGroup makes a new group
+  const sigset_t* default_signals = nullptr;  ///< signals that kSpawnSetDefaultSignals resets
+  const sigset_t* signal_mask = nullptr;      ///< signals that kSpawnSetSignalMask blocks
   int qos_clamp = 0;                          ///< 0 none, 1 utility, 2 background, 3 maintenance
-  const SpawnIdentity* identity = nullptr;    ///< null: as lauka itself
+  const SpawnIdentity* identity = nullptr;    ///< null: lauka's own
 };
 
-/// The part of macOS that lauka uses, under the system's own names and with its conventions (mostly
-/// -1 with errno), so that the real table is little more than a list of functions. Each call is one
-/// system call without decisions.
+/// The calls of macOS that lauka uses, with the system's names and conventions (mostly -1 with
+/// errno), so that the real table is little more than a list of functions. Each function makes one
+/// system call and decides nothing.
 struct DarwinCalls {
   int (*sysctl)(int* name, unsigned name_length, void* old_value, std::size_t* old_length,
                 void* new_value, std::size_t new_length);
   int (*sysctlbyname)(const char* name, void* old_value, std::size_t* old_length, void* new_value,
                       std::size_t new_length);
 
-  /// posix_spawn: 0 or errno. ENOSYS if this system cannot do it (identity).
+  /// Calls posix_spawn. Returns 0 or errno; ENOSYS if this system cannot change the user.
   int (*spawn)(const SpawnRequest& request, pid_t* pid);
   int (*kill)(pid_t pid, int signal_number);
   int (*waitid)(idtype_t kind, id_t id, siginfo_t* info, int options);
@@ -194,12 +196,12 @@ struct DarwinCalls {
   int (*kevent)(int queue, const Kevent* changes, int change_count, Kevent* events, int event_count,
                 const timespec* timeout);
 
-  /// `usage`: a ProcessUsage of kRusageV6 or its first kRusageV4Bytes. A zombie has its final
-  /// totals until it is reaped.
+  /// Fills `usage`: a ProcessUsage for kRusageV6, or its first kRusageV4Bytes for kRusageV4. A
+  /// zombie keeps its final totals until it is reaped.
   int (*proc_pid_rusage)(int pid, int flavour, void** usage);
-  /// Gives bytes; 0 with errno on error.
+  /// Returns the number of bytes written; 0 with errno on error.
   int (*proc_pidinfo)(int pid, int flavour, std::uint64_t argument, void* buffer, int bytes);
-  /// Gives the number of pids.
+  /// Returns the number of process ids written.
   int (*proc_listchildpids)(pid_t parent, void* buffer, int bytes);
   /// Returns the length of the name in bytes; 0 with errno on error.
   int (*proc_name)(int pid, void* buffer, std::uint32_t bytes);
@@ -207,8 +209,8 @@ struct DarwinCalls {
   int (*mach_timebase_info)(Timebase* timebase);
   std::uint64_t (*mach_absolute_time)();
 
-  /// Returns null if the library is missing; the private frameworks are not files, so only this
-  /// call knows.
+  /// Returns null if the library is missing. Private frameworks are not files, so only dlopen can
+  /// tell whether they exist.
   void* (*dlopen)(const char* path, int mode);
   void* (*dlsym)(void* library, const char* name);
 };
@@ -216,23 +218,23 @@ struct DarwinCalls {
 /// The calls of this system; null if it is not macOS.
 const DarwinCalls* darwin_calls();
 
-/// Returns a system variable that is a text; nullopt if there is none.
+/// Returns the text of a system variable; nullopt if it does not exist.
 std::optional<std::string> sysctl_text(const DarwinCalls& calls, const std::string& name);
 
-/// Returns one that is a number of 4 or 8 bytes.
+/// Returns the number in a system variable of 4 or 8 bytes; nullopt if it does not exist.
 std::optional<std::int64_t> sysctl_number(const DarwinCalls& calls, const std::string& name);
 
-/// Returns the processes that `parent` has started; empty if it has gone.
+/// Returns the processes that `parent` has started; empty if `parent` no longer exists.
 std::vector<pid_t> find_children(const DarwinCalls& calls, pid_t parent);
 
-/// Nanoseconds of `ticks` mach units; exact, however many they are.
+/// Returns the nanoseconds of `ticks` mach units, without overflow in between.
 constexpr std::uint64_t ns_of_mach(std::uint64_t ticks, Timebase timebase) {
   const std::uint64_t whole = ticks / timebase.denominator;
   const std::uint64_t rest = ticks % timebase.denominator;
   return whole * timebase.numerator + rest * timebase.numerator / timebase.denominator;
 }
 
-/// Returns 1/1 if the system has no timebase.
+/// Returns the system's timebase; 1/1 if it has none.
 inline Timebase timebase_of(const DarwinCalls& calls) {
   Timebase timebase;
   const bool is_known = calls.mach_timebase_info(&timebase) == 0 && timebase.denominator != 0;

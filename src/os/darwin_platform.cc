@@ -34,7 +34,7 @@ std::unique_ptr<SettingFiles> open_setting_files(const std::string& /*root*/) {
 
 namespace {
 
-/// The folder of this user's temporary files.
+/// Returns the folder for this user's temporary files.
 std::string temporary_folder() {
   std::array<char, 1024> folder{};
   const std::size_t bytes = confstr(_CS_DARWIN_USER_TEMP_DIR, folder.data(), folder.size());
@@ -51,7 +51,7 @@ int open_anonymous_file() {
 }
 
 int open_shared_memory(off_t size) {
-  // Unlike a file's, its size is set once: lauka's mapping stays valid.
+  // Shared memory gets its size only once, unlike a file: lauka's mapping stays valid.
   constexpr int attempts = 100;
   for (int i = 0; i < attempts; ++i) {
     const std::string name = "/lauka." + std::to_string(arc4random());
@@ -71,17 +71,17 @@ int open_shared_memory(off_t size) {
 void drop_front(int fd, off_t size, off_t keep) {
   struct stat file {};
   if (size <= keep || fstat(fd, &file) != 0 || file.st_blksize <= 0) return;
-  // Holes are made of whole blocks.
+  // Holes consist of whole blocks.
   fpunchhole_t hole{};
   hole.fp_length = (size - keep) / file.st_blksize * file.st_blksize;
   if (hole.fp_length > 0) fcntl(fd, F_PUNCHHOLE, &hole);
 }
 
 int join_groups(const User& user) {
-  // Unlike setgroups, it lets the system look further memberships up by the user's id.
+  // Unlike setgroups, initgroups lets the system look up further memberships by the user's id.
   if (initgroups(user.name.c_str(), static_cast<int>(user.group)) == 0) return 0;
   const std::size_t count = std::min<std::size_t>(user.groups.size(), kMaxGroups);
-  return setgroups(static_cast<int>(count), user.groups.data());  // one without an account
+  return setgroups(static_cast<int>(count), user.groups.data());  // for a user without an account
 }
 
 void when_parent_dies(int /*signal_number*/) {}
@@ -97,7 +97,7 @@ int name_unnamed(int /*fd*/, const char* /*path*/) {
 }
 
 bool is_mount_point(const char* /*path*/) {
-  return false;  // only folders can be
+  return false;  // only folders can be mount points
 }
 
 std::optional<Account> find_account(std::uint32_t user) {
@@ -116,8 +116,8 @@ std::vector<std::uint32_t> find_groups(const std::string& name) {
   return {groups.begin(), groups.begin() + count};
 }
 
-// XNU reads its clock at every change between user space and kernel: there is no tick to divide CPU
-// time by.
+// XNU reads its clock whenever a thread switches between user space and kernel, so CPU time is not
+// divided by ticks.
 std::optional<std::chrono::nanoseconds> scheduler_tick() {
   return std::nullopt;
 }

@@ -14,23 +14,24 @@ namespace lauka::os {
 
 namespace {
 
-/// Rust's v0 scheme (RFC 2603). Recursive; what is not well formed sets `failed_`.
+/// Demangles Rust's v0 scheme (RFC 2603) recursively. Sets `failed_` if the symbol is not well
+/// formed.
 class RustName {
  public:
   explicit RustName(std::string_view text) : text_(text) {}
 
-  /// Returns the name; nullopt if the symbol is not one of this scheme.
+  /// Returns the name; nullopt if the symbol is not of this scheme.
   std::optional<std::string> read() {
     path(true);
     return failed_ || out_.empty() ? std::nullopt : std::optional(std::move(out_));
   }
 
  private:
-  // Backward references could make a short symbol endless.
+  // Limits, because backward references could make a short symbol endless.
   static constexpr std::size_t kMaxBytes = 4096;
   static constexpr std::size_t kMaxDepth = 64;
 
-  /// Ends the reading, also of what is too long or too deep.
+  /// Ends demangling, also of a name that is too long or too deep.
   void fail() {
     failed_ = true;
     at_ = text_.size();
@@ -81,13 +82,13 @@ class RustName {
   std::uint64_t disambiguator() { return take('s') ? base62() + 1 : 0; }
 
   std::string_view bytes() {
-    take('u');  // Punycode, shown as it is
+    take('u');  // Punycode, which is shown unchanged
     if (!is_digit(peek())) {
       fail();
       return {};
     }
     std::size_t length = 0;
-    const bool is_zero = take('0');  // what follows is another number
+    const bool is_zero = take('0');  // the digits after it are another number
     while (!is_zero && is_digit(peek()) && length < text_.size())
       length = length * 10 + static_cast<std::size_t>(next() - '0');
     take('_');
@@ -99,7 +100,7 @@ class RustName {
     return text_.substr(at_ - length, length);
   }
 
-  /// Reads what is at an earlier place of the symbol, by `read`.
+  /// Reads from an earlier position of the symbol with `read`.
   template <typename Read>
   void refer_back(Read read) {
     const std::size_t here = at_ - 1;
@@ -110,7 +111,7 @@ class RustName {
     if (!failed_) at_ = after;
   }
 
-  /// The path of an impl block, which its type replaces.
+  /// Skips the path of an impl block, which is shown by its type instead.
   void skip_impl_path() {
     disambiguator();
     const bool was_silent = std::exchange(is_silent_, true);
@@ -118,7 +119,8 @@ class RustName {
     is_silent_ = was_silent;
   }
 
-  /// Returns true if the list of its arguments was left open, as `keeps_open` wants.
+  /// Reads a path. Returns true if its list of arguments was left open, which `keeps_open`
+  /// requests.
   bool path(bool in_value, bool keeps_open = false) {
     bool is_open = false;
     if (++depth_ > kMaxDepth) fail();
@@ -181,7 +183,7 @@ class RustName {
     put("}");
   }
 
-  /// Reads items up to the letter E, and separates them. Returns their number.
+  /// Reads items up to the letter E, with separators between them. Returns the number of items.
   template <typename Read>
   std::size_t list(Read read) {
     std::size_t count = 0;
@@ -338,7 +340,7 @@ class RustName {
   std::string_view text_;
   std::size_t at_ = 0;
   std::size_t depth_ = 0;
-  std::uint64_t binders_ = 0;  // lifetimes that are bound here
+  std::uint64_t binders_ = 0;  // number of lifetimes bound here
   bool is_silent_ = false;
   bool failed_ = false;
   std::string out_;
@@ -351,8 +353,8 @@ std::optional<std::string> by_library(const std::string& symbol) {
   return status == 0 && name ? std::optional<std::string>(name.get()) : std::nullopt;
 }
 
-/// Returns the part of a symbol of Rust's old scheme that is mangled, up to its hash:
-/// "_ZN1a1b17h0123456789abcdefE"; empty if it is none.
+/// Returns the mangled part of a symbol of Rust's old scheme, up to its hash:
+/// "_ZN1a1b17h0123456789abcdefE"; empty if the symbol is of another scheme.
 std::string_view old_rust_part(std::string_view symbol) {
   constexpr std::size_t digits = 16;
   const std::size_t hash = symbol.rfind("17h");
@@ -364,8 +366,8 @@ std::string_view old_rust_part(std::string_view symbol) {
                                           : std::string_view();
 }
 
-/// Moves one of the escapes that stand for a text from the begin of `name` to `text`, as that text;
-/// false if `name` begins with none.
+/// Removes an escape from the beginning of `name` and appends the character that it stands for to
+/// `text`. Returns false if `name` does not begin with an escape.
 bool take_escape(std::string_view& name, std::string& text) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 9> escapes = {{{"$LT$", "<"},
                                                                                      {"$GT$", ">"},
@@ -385,7 +387,7 @@ bool take_escape(std::string_view& name, std::string& text) {
   return false;
 }
 
-/// Returns a name of Rust's old scheme without its hash and its escapes: "<T as a::B>::c" of
+/// Returns a name of Rust's old scheme without its hash and escapes: "<T as a::B>::c" for
 /// "_$LT$T$u20$as$u20$a..B$GT$::c::h0123456789abcdef".
 std::string unescaped(std::string_view name) {
   name = name.substr(0, name.rfind("::h"));

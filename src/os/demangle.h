@@ -5,8 +5,8 @@
 
 namespace lauka::os {
 
-/// Returns the name of a function as its programmer wrote it: of C++ (Itanium's ABI) and of Rust,
-/// in its old and new (v0) scheme, without Rust's hashes. Another symbol is returned as it is.
+/// Returns a function's name as its programmer wrote it, for C++ (Itanium ABI) and Rust (old and v0
+/// schemes, without hashes). Returns any other symbol unchanged.
 std::string demangled(std::string_view symbol);
 
 }  // namespace lauka::os

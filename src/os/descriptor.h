@@ -13,7 +13,7 @@
 
 namespace lauka::os {
 
-/// Owns a file descriptor. Internal to os/.
+/// Owns a file descriptor and closes it. Internal to os/.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -31,7 +31,7 @@ class Descriptor {
   ~Descriptor() { close_it(); }
 
   int get() const { return fd_; }
-  /// Gives it up without closing it.
+  /// Returns the descriptor and gives up its ownership without closing it.
   int release() { return std::exchange(fd_, -1); }
   explicit operator bool() const { return fd_ >= 0; }
 
@@ -45,26 +45,26 @@ class Descriptor {
 
 using WriteCall = ssize_t (*)(int fd, const void* bytes, std::size_t count);
 
-/// False with errno where not all of it can be written.
+/// Writes all `bytes`. Returns false with errno on failure.
 bool write_all(int fd, std::string_view bytes, WriteCall call = &::write);
 
-/// Reads as many bytes as there are at `from`.
+/// Reads from offset `from` until `into` is full or the file ends. Returns the number of bytes.
 std::size_t read_at(int fd, std::uint64_t from, std::span<char> into);
 
-/// Reads all of a regular file of at most `most` bytes; nullopt if it is anything else.
+/// Reads a whole regular file of at most `most` bytes; nullopt if the file is larger or not
+/// regular.
 std::optional<std::string> read_whole(int fd, std::size_t most);
 
-/// Reads the rest of a file, at most `most` bytes of it. nullopt with errno if it cannot.
+/// Reads from the current position, at most `most` bytes; nullopt with errno on failure.
 std::optional<std::string> read_rest(int fd, std::size_t most);
 
-/// Writes all of the file `from` to `to`. False with errno if one cannot be read or the other takes
-/// no more.
+/// Copies the whole file `from` to `to`. Returns false with errno if reading or writing fails.
 bool copy_all(int from, int to, WriteCall call = &::write);
 
-/// Lists the names in a folder, sorted, without "." and ".."; empty if it is not a folder.
+/// Returns the names in a folder, sorted, without "." and ".."; empty if `folder` is not a folder.
 std::vector<std::string> names_in(Descriptor folder);
 
-/// Returns `words` in the form for execve, valid as long as these live.
+/// Returns pointers to `words` and a final null, for execve. Valid as long as `words` is unchanged.
 std::vector<char*> pointers_to(std::vector<std::string>& words);
 
 }  // namespace lauka::os

@@ -20,77 +20,81 @@ namespace lauka::os {
 
 enum class Stream : unsigned char { Output, Error };
 
-/// The name of a file that may not exist yet, absolute and without links.
+/// An absolute path without symbolic links, of a file that may not exist yet.
 struct ResolvedPath {
   std::string path;
-  /// A link on the way that another user made in a sticky folder open to all, possibly as a trap;
-  /// may be empty.
+  /// A symbolic link in the path as typed that another user made in a folder that everyone can
+  /// write to (such as /tmp), possibly as a trap; empty if there is none.
   std::string foreign_link{};
-  /// The open file of this process that the path names: 1 for /dev/stdout and /proc/self/fd/1;
-  /// nullopt for other paths.
+  /// The number of this process's descriptor that the path names: 1 for /dev/stdout and
+  /// /proc/self/fd/1; nullopt for other paths.
   std::optional<int> descriptor{};
 };
+/// Resolves the links of `path`, as typed.
 ResolvedPath resolve(const std::string& path);
 
-/// True if an export to `target` goes to standard output: "-" or one of its names, as /dev/stdout.
+/// True if `target` names standard output: "-", /dev/stdout or a similar path.
 bool is_standard_output(const std::string& target);
 
-/// Reads all of a file of at most `most_bytes`, of a device at most 1 MiB. The error is a predicate
-/// of the file ("cannot be read: No such file or directory").
+/// Reads a whole file of at most `most_bytes` bytes; from a device at most 1 MiB. The error is a
+/// predicate ("cannot be read: No such file or directory"); the caller adds the subject.
 Result<std::string> read_file(const std::string& path, std::size_t most_bytes);
 
-/// Returns the error of a failed system call: `what`, a colon and the system's words for `error`.
+/// Returns the error of a failed system call: `what`, a colon, and the system's text for errno
+/// `error`.
 Error system_error(std::string what, int error, std::string remedy = "");
 
-/// Returns the error that `target` cannot be written, and why.
+/// Returns the error that `target` cannot be written because of errno `error`.
 Error cannot_write(const std::string& target, int error,
                    const std::string& remedy = "name another file");
 
-/// Returns the error that `target` is not written because of ResolvedPath::foreign_link on its way.
+/// Returns the error that `target` is refused because the symbolic link `foreign_link` is in its
+/// path (ResolvedPath::foreign_link).
 Error cannot_follow(const std::string& target, const std::string& foreign_link);
 
-/// True if `path`, links followed, leads to something that exists.
+/// True if `path` exists; follows symbolic links.
 bool is_there(const std::string& path);
 
-/// True if a file with contents of its own is there: no folder, pipe or device.
+/// True if `path` is a regular file, and no folder, pipe or device.
 bool is_regular_file(const std::string& path);
 
-/// Refuses a file that commands could not read their input from, or write their output to.
+/// Refuses a file that commands could not read as standard input.
 Result<void> check_input(const std::string& path);
+/// Refuses a file to which commands could not write standard output.
 Result<void> check_output(const std::string& path);
 
-/// Refuses a folder that commands could not be run in.
+/// Refuses a folder in which commands could not run.
 Result<void> check_folder(const std::string& path);
 
-/// Writes all of `text` to standard output or error, or returns why it cannot be written.
+/// Writes all of `text` to standard output or error, or returns why that failed.
 Result<void> say(Stream stream, std::string_view text);
 
-/// Returns false for a pipe whose reader has gone.
+/// Returns false if `stream` is a pipe whose reader has closed it.
 bool has_reader(Stream stream);
 
-/// Returns a variable of lauka's own environment.
+/// Returns the value of an environment variable of lauka; nullopt if it is not set.
 std::optional<std::string> variable(const char* name);
 
-/// Makes the empty file `mark` in lauka's folder for state ($XDG_STATE_HOME/lauka, else
-/// ~/.local/state/lauka). True if it is new: once for each `mark` and home.
+/// Creates the empty file `mark` in lauka's state folder ($XDG_STATE_HOME/lauka, else
+/// ~/.local/state/lauka). True if the file did not exist: only once per `mark` and user.
 bool is_first_time(const char* mark);
 
-/// A text that is not held in lauka's own memory.
+/// A text that is kept in a file, not in lauka's memory.
 class TextFile {
  public:
-  /// Opens a file that is there, to be read, with the rights of `user`, if given. The error is a
-  /// predicate ("cannot be read: ...").
+  /// Opens an existing file for reading, with the rights of `user` (nullopt: lauka's own). The
+  /// error is a predicate ("cannot be read: ..."); the caller adds the subject.
   static Result<TextFile> open(const std::string& path, const std::optional<User>& user);
 
-  /// Makes a new one without a name, empty.
+  /// Creates an empty file without a name.
   static Result<TextFile> make();
 
-  /// Reads a part of it, as many bytes as there are.
+  /// Reads from offset `from` until `into` is full or the file ends. Returns the number of bytes.
   std::size_t read(std::uint64_t from, std::span<char> into) const {
     return read_at(file_.get(), from, into);
   }
 
-  /// Adds to its end. False if there is no room.
+  /// Appends `bytes`. Returns false if the disk is full.
   bool append(std::string_view bytes) { return write_all(file_.get(), bytes); }
 
  private:
@@ -99,37 +103,39 @@ class TextFile {
   Descriptor file_;
 };
 
-/// Files whose names runs get to append to, one each; they exist once a run has written.
+/// Files to which runs may append metrics, one file per run. A file exists once its run has
+/// written.
 class MetricFiles : NonCopyable {
  public:
-  /// The output of runs to one of them.
+  /// The contents of one run's file.
   struct Written {
-    std::size_t place = 0;  ///< place of the run in its batch
-    std::string text{};
-    bool is_whole = true;  ///< false: it is no file, or larger than 1 MB
+    std::size_t place = 0;  ///< index of the run in its batch
+    std::string text{};     ///< contents of the file
+    bool is_whole = true;   ///< false if the file is not regular, or larger than 1 MB
   };
 
   virtual ~MetricFiles() = default;
 
-  /// Returns the path for the run at `place` of a batch. No other run gets the same, so that a
-  /// process that outlives its run cannot write to a later one's file. All are equally long, since
-  /// the size of the environment shifts times.
+  /// Returns the path for the run with index `place` in a batch. No other run gets the same path,
+  /// so that a process that outlives its run cannot write to a later run's file. All paths have the
+  /// same length, because the size of the environment affects times.
   virtual std::string path(std::size_t place) const = 0;
 
-  /// Returns the output of the latest batch, removes all files, and begins the next batch.
+  /// Returns what the runs of the latest batch wrote, removes all files, and begins the next batch.
   virtual std::vector<Written> collect() = 0;
 };
 
-/// Makes a folder for them, which belongs to `user`, if given.
+/// Makes a folder for metric files that belongs to `user` (nullopt: lauka's own user).
 Result<std::unique_ptr<MetricFiles>> open_metric_files(const std::optional<User>& user);
 
-/// A folder for another program's files below TMPDIR (default: in memory, else in /tmp), closed to
-/// other users; it goes with its contents. If the process is killed first, the next one that makes
-/// such a folder removes it, unless all may rename folders there. It is held open, so that a link
-/// put in its place is neither read nor emptied.
+/// A folder for another program's files, closed to other users. It is made below TMPDIR (default:
+/// in memory, else in /tmp) and removed with its contents by the destructor. If the process is
+/// killed before, the next process that makes such a folder removes the old one, unless everyone
+/// may rename folders there. The folder is held open, so that a symbolic link put in its place is
+/// neither read nor emptied.
 class PrivateFolder {
  public:
-  /// Makes one that belongs to `user`, if given.
+  /// Makes a folder that belongs to `user` (nullopt: lauka's own user).
   static Result<PrivateFolder> create(const std::optional<User>& user = std::nullopt);
 
   PrivateFolder(PrivateFolder&& other) noexcept = default;
@@ -140,14 +146,14 @@ class PrivateFolder {
 
   const std::string& path() const { return path_; }
 
-  /// Returns the names of the files in it, sorted.
+  /// Returns the names of the files in the folder, sorted.
   std::vector<std::string> names() const;
 
-  /// Opens one of them with the user's rights, never through a link and without waiting for the
-  /// other end of a pipe. Returns no descriptor if it fails.
+  /// Opens a file of the folder with the user's rights. Follows no symbolic link and does not wait
+  /// for the other end of a pipe. Returns an empty Descriptor on failure.
   Descriptor open_file(const std::string& name) const;
 
-  /// Removes the files in it.
+  /// Removes all files in the folder.
   void clear() const;
 
  private:
@@ -155,35 +161,36 @@ class PrivateFolder {
       : path_(std::move(path)), lock_(std::move(lock)), user_(std::move(user)) {}
 
   std::string path_;
-  Descriptor lock_;  // held while the folder is in use; none: given to another one
+  Descriptor lock_;  // held while the folder is in use; empty: moved to another object
   std::optional<User> user_;
 };
 
 /// A file of lines that only grows. Lines survive the end of this process; all but the last
-/// second's survive a power cut, too.
+/// second's lines also survive a power cut.
 class AppendLog {
  public:
-  /// Opens or makes `path`, and reads it. Refuses links, special files, files of another user or
-  /// with a second name, and one that another process has open as a log.
+  /// Opens or creates `path`, and reads it. Refuses links, special files, files of another user or
+  /// with a second name, files larger than `most_bytes`, and files that another process has open as
+  /// a log.
   static Result<std::unique_ptr<AppendLog>> open(const std::string& path, std::size_t most_bytes);
 
-  /// Reads `path`, with the same refusals; empty if it is not there.
+  /// Reads `path`, and refuses the same files as open(); empty if the file does not exist.
   static Result<std::string> read(const std::string& path, std::size_t most_bytes);
 
   AppendLog(Descriptor file, std::string path, std::string text)
       : file_(std::move(file)), path_(std::move(path)), text_(std::move(text)) {}
 
-  /// The text when it was opened.
+  /// Returns the contents at the time of opening.
   const std::string& text() const { return text_; }
 
-  /// Keeps the first `bytes` only.
+  /// Truncates the file to `bytes` bytes.
   Result<void> cut(std::size_t bytes);
 
-  /// Adds a line. If it cannot be written, as on a full disk, it waits for the next line or
-  /// flush().
+  /// Adds a line. A line that cannot be written, such as on a full disk, is kept for the next
+  /// append() or flush().
   void append(std::string_view line);
 
-  /// Writes the waiting lines; false if they still cannot be written.
+  /// Writes the lines that could not be written before. Returns false if that fails again.
   bool flush();
 
   void remove() { unlink(path_.c_str()); }
@@ -198,60 +205,62 @@ class AppendLog {
 
 bool is_terminal(Stream stream);
 
-/// True if standard input is a pipe or a file that has something to read.
+/// True if standard input is a pipe or file with data to read.
 bool has_waiting_input();
 
-/// Returns the columns of the terminal; `otherwise` if unknown.
+/// Returns the terminal's width in columns; `otherwise` if unknown.
 std::size_t terminal_width(Stream stream, std::size_t otherwise);
 
-/// True if lines may be drawn and erased there: a terminal that can, and no NO_COLOR.
+/// True if lauka may draw and erase lines on `stream`: it is a terminal that can, and NO_COLOR is
+/// not set.
 bool wants_drawing(Stream stream);
 
-/// True unless the locale (LC_ALL, else LC_CTYPE, else LANG) names another charset than UTF-8, or
-/// C, which is ASCII.
+/// True unless the locale (LC_ALL, else LC_CTYPE, else LANG) is C or names a character set other
+/// than UTF-8.
 bool speaks_utf8();
 
-/// True if colours are wanted by default: by NO_COLOR, then CLICOLOR_FORCE, then as
+/// True if output is coloured by default. Depends on NO_COLOR, then on CLICOLOR_FORCE, then on
 /// wants_drawing.
 bool wants_color(Stream stream);
 
-/// The system calls that exports are made with.
+/// The system calls with which exports are written.
 struct FileCalls {
-  /// Opens a file without a name, which `name` can give; a killed lauka leaves nothing of it. -1 if
-  /// the folder's file system has no such files.
+  /// Opens a file without a name in `folder`; `name` can name it later. If lauka is killed, the
+  /// file vanishes. Returns -1 if the folder's file system has no such files.
   int (*open_unnamed)(const char* folder);
-  /// -1 with EEXIST if something has that name.
+  /// Gives an unnamed file the name `path`. Returns -1 with EEXIST if that name is taken.
   int (*name)(int fd, const char* path);
   ssize_t (*write)(int fd, const void* bytes, std::size_t count);
   int (*close)(int fd);
   int (*rename)(const char* from, const char* to);
-  /// True if something is mounted on it, so that no other file can take its name.
+  /// True if `path` is a mount point, so that no other file can be renamed to it.
   bool (*is_mount_point)(const char* path);
 };
 
 const FileCalls& file_calls();
 
-/// A file that is written whole or not at all: the old contents stay until the new are complete.
+/// A file that is written completely or not at all: the old contents stay until the new contents
+/// are complete.
 class ExportFile : NonCopyable {
  public:
-  /// Makes a temporary file next to `target`, and removes those of a killed lauka. "-" (standard
-  /// output), other open files (/dev/stderr, /dev/fd/3) and special files are written directly.
-  /// Refuses a target that cannot be written, or is reached through ResolvedPath::foreign_link; it
-  /// is not changed yet.
+  /// Creates a temporary file next to `target`, and removes temporary files of killed laukas.
+  /// Writes directly to "-" (standard output), other open files (/dev/stderr, /dev/fd/3) and
+  /// special files. Refuses a target that cannot be written or has a ResolvedPath::foreign_link.
+  /// Does not change the target yet.
   static Result<std::unique_ptr<ExportFile>> open(const std::string& target,
                                                   const FileCalls& calls = file_calls());
 
   ~ExportFile() { discard(); }
 
-  /// Returns a line for the user if no file can replace the target, so that its bytes will be
-  /// replaced instead; else empty.
+  /// Returns a message if no file can replace the target, so that its bytes will be overwritten;
+  /// else empty.
   const std::string& note() const { return note_; }
 
-  /// Adds `bytes`. Failures are reported by commit.
+  /// Adds `bytes`. Errors are reported by commit().
   void write(std::string_view bytes);
 
-  /// Puts the file in its place. An error names the target, and where a complete file is kept; an
-  /// incomplete one is removed, to free its space.
+  /// Moves the complete file to the target. An error names the target and the place of a complete
+  /// file; an incomplete file is removed, to free its space.
   Result<void> commit();
 
  private:
@@ -272,21 +281,21 @@ class ExportFile : NonCopyable {
   std::string target_;
   Descriptor file_;
   bool is_temporary_ = false;
-  std::string temporary_{};  // its name; empty if it has none
-  Descriptor place_{};       // the target itself, if only its bytes can be replaced
+  std::string temporary_{};  // name of the temporary file; empty if it has none
+  Descriptor place_{};       // the open target, if its bytes must be overwritten
   std::string note_{};
-  std::string waiting_{};  // bytes to write; there are many small pieces
-  int error_ = 0;          // errno of the first write that failed
+  std::string waiting_{};  // bytes not yet written, to join many small pieces
+  int error_ = 0;          // errno of the first failed write; 0: none
 };
 
-/// An export that can be written.
+/// An export that was opened for writing.
 struct OpenExport {
   ExportKind kind;
   std::unique_ptr<ExportFile> file;
 };
 
-/// Opens `targets`, in the order of writing. Refused if two of them, or one of them and one of the
-/// commands' `outputs`, are the same file.
+/// Opens `targets` in the order of writing. Refuses two targets that are the same file, and a
+/// target that is one of the commands' output files `outputs`.
 Result<std::vector<OpenExport>> open_exports(std::span<const ExportTarget> targets,
                                              std::span<const std::string> outputs);
 

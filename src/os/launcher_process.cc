@@ -26,7 +26,8 @@ namespace lauka::os {
 
 namespace {
 
-/// Root opens a user's file as that user, or a link could lead to files that only root may touch.
+/// While an object exists, this process has the user's rights. Root must open a user's file as that
+/// user, because a link could lead to files that only root may use.
 class Rights : NonCopyable {
  public:
   explicit Rights(const SharedUser* user) : changed_(user != nullptr) {
@@ -38,9 +39,9 @@ class Rights : NonCopyable {
   ~Rights() {
     if (!changed_) return;
     const int saved = errno;
-    // Without a list this process needs no groups: it is root again.
+    // setgroups is not needed to become root again.
     if (seteuid(0) != 0 || setegid(0) != 0) _exit(0);
-    when_parent_dies(kPokeSignal);  // the change of user undid it
+    when_parent_dies(kPokeSignal);  // the change of user has undone it
     errno = saved;
   }
   int error() const { return allowed_ ? 0 : error_; }
@@ -51,14 +52,15 @@ class Rights : NonCopyable {
   int error_ = 0;
 };
 
-/// True if the current run must be killed: lauka has asked for it, or has ended.
+/// True if the current run must be killed, because lauka has requested it or has ended.
 bool is_run_unwanted(const LauncherSetup& setup) {
   if (getppid() != setup.parent) setup.state->cancel = true;
   return setup.state->cancel;
 }
 
-/// Opens the files of `program`, with its user's rights; `own` takes its output: now, or when it
-/// has ended, if it is kept. Returns why the run cannot be started; nullopt if all is open.
+/// Opens the files of `program` with its user's rights. `own` gets the destination of its output,
+/// which is used at once, or after the run if output is kept. Returns why the run cannot start;
+/// nullopt if all files are open.
 std::optional<Outcome> open_files(const SharedProgram& program, const LauncherSetup& setup,
                                   OwnFiles& own, StandardFiles& files) {
   files = program.is_kept ? setup.files->kept() : setup.files->for_sink(program.sink);
@@ -76,83 +78,85 @@ std::optional<Outcome> open_files(const SharedProgram& program, const LauncherSe
 
 constexpr timeval kHousekeepingTime{0, 100'000};
 constexpr std::int64_t kTimerKeptNs = 10'000'000;
-constexpr std::int64_t kDyingNs = 2'000'000'000;  // at most, for a process that has been killed
+constexpr std::int64_t kDyingNs = 2'000'000'000;  // longest wait for a process that was killed
 
 std::uint64_t rss_bytes(long ru_maxrss) {
   return static_cast<std::uint64_t>(ru_maxrss) * 1024;
 }
 
-/// 0 or errno, where not even the leader may be killed: it has become another user.
+/// Kills a run's group. Returns 0; or errno if not even the leader may be killed, because it has
+/// become another user.
 int kill_run(pid_t leader) {
   kill(-leader, SIGKILL);
-  return kill(leader, SIGKILL) == 0 ? 0 : errno;  // it may have left its group
+  return kill(leader, SIGKILL) == 0 ? 0 : errno;  // the leader may have left its group
 }
 
-/// The inputs and reports of the vfork child; it is in the launcher's frame, which both share until
-/// execve.
+/// The inputs of the vfork child, and its report. It is in the launcher's stack frame, which both
+/// processes share until execve.
 struct ChildPlan {
   const SharedProgram* program;
   const StartedWith* started_with;
   const sigset_t* all_signals;
   StandardFiles files{};
-  int control_group = -1;               // file by which it joins one; -1 without
-  pid_t group = 0;                      // the group to join; 0: a new one
-  const rlimit* descriptors = nullptr;  // null: not changed
-  bool uses_own_cpus = true;            // the program's, if it has any
+  int control_group = -1;               // file with which the child joins a control group; -1: none
+  pid_t group = 0;                      // process group to join; 0: a new one
+  const rlimit* descriptors = nullptr;  // limit to restore; null: unchanged
+  bool uses_own_cpus = true;            // false: ignores the program's own CPUs
   volatile std::int64_t exec_ns = 0;
   volatile int error_number = 0;
   volatile LaunchStep failed_step = LaunchStep::Execute;
 };
 
 /// Gives the calling process, a vfork child, the user's ids for good; first the groups, while it
-/// may.
+/// still may.
 bool become(const SharedUser& user) {
-  // The C library would change every thread that it finds in the memory.
+  // System calls, because the C library would change every thread that it finds in the shared
+  // memory.
   return syscall(SYS_setgroups, user.group_count, user.groups) == 0 &&
          syscall(SYS_setresgid, user.group, user.group, user.group) == 0 &&
          syscall(SYS_setresuid, user.id, user.id, user.id) == 0;
 }
 
-/// Starts the program. -1 with errno; if the child could not become the program, `plan` has the
-/// reason. Only system calls between vfork and execve: the child runs in this process's memory. It
-/// does not return in the child, and is not inlined, so that the child cannot harm the caller's
-/// frame.
+/// Starts the program. Returns -1 with errno on failure; if the child could not execute the
+/// program, `plan` has the reason. Only system calls between vfork and execve, because the child
+/// runs in this process's memory. The child never returns from this function, which is not inlined,
+/// so that it cannot damage the caller's frame.
 [[gnu::noinline]] pid_t start_child(ChildPlan& plan) {
-  // fork would cost 2.5 times a tiny program's whole life; what the analyzer forbids after vfork
-  // are the system calls that prepare the process.
+  // fork would take 2.5 times as long as a tiny program's whole life. The calls that the analyzer
+  // forbids after vfork are system calls that prepare the process.
   // NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork)
   const pid_t pid = vfork();
   if (pid != 0) return pid;
   setpgid(0, plan.group);
-  // As lauka's own user. If it is refused the group stays empty, which its peak shows.
+  // With lauka's own rights. If this fails, the group stays empty, which its peak memory shows.
   if (plan.control_group >= 0) static_cast<void>(!write(plan.control_group, "0", 1));
   if (plan.program->user != nullptr && !become(*plan.program->user)) {
     plan.failed_step = LaunchStep::BecomeUser;
     plan.error_number = errno;
     _exit(127);
   }
-  // As the user, who may not have access.
+  // With the user's rights, because the user may not have access.
   if (plan.program->folder != nullptr && chdir(plan.program->folder) != 0) {
     plan.failed_step = LaunchStep::EnterFolder;
     plan.error_number = errno;
     _exit(127);
   }
-  // After the change of user, which undoes it. lauka and this launcher may be killed together:
-  // timeout -s KILL does it.
+  // After the change of user, which undoes it. Needed because lauka and this launcher may be killed
+  // together, as `timeout -s KILL` does.
   when_parent_dies(SIGKILL);
   dup2(plan.files.input, STDIN_FILENO);
   if (plan.files.output >= 0) dup2(plan.files.output, STDOUT_FILENO);
   if (plan.files.error >= 0) dup2(plan.files.error, STDERR_FILENO);
   if (plan.descriptors != nullptr) setrlimit(RLIMIT_NOFILE, plan.descriptors);
   if (plan.started_with->ignored_child) signal(SIGCHLD, SIG_IGN);
-  // A signal that killall sent to this process as a part of lauka is not the command's. Stopped
-  // before execve, it would hold up the launcher for ever.
+  // Discards a signal that killall sent to this process as a part of lauka, not to the command. A
+  // child that stopped before execve would block the launcher for ever.
   constexpr timespec at_once{};
   while (sigtimedwait(plan.all_signals, nullptr, &at_once) > 0) {
   }
   sigprocmask(SIG_SETMASK, &plan.started_with->mask, nullptr);
   const SharedProgram& program = *plan.program;
-  // Not glibc's wrapper, whose type has room for only 1024 CPUs.
+  // A system call, because the type of glibc's wrapper has room for only 1024 CPUs.
   if (program.cpus != nullptr && plan.uses_own_cpus &&
       syscall(SYS_sched_setaffinity, 0, program.cpus_bytes, program.cpus) != 0) {
     plan.failed_step = LaunchStep::Prepare;
@@ -166,13 +170,12 @@ bool become(const SharedUser& user) {
   _exit(127);
 }
 
-/// Starts the program of `plan` again until it is there or cannot be: a file that is just being
-/// written is waited for.
+/// Starts the program of `plan`. Retries if its file is just being written.
 pid_t start_patiently(ChildPlan& plan) {
   constexpr int busy_file_retries = 20;
   pid_t pid = start_child(plan);
   for (int i = 0; pid > 0 && plan.error_number == ETXTBSY && i < busy_file_retries; ++i) {
-    waitpid(pid, nullptr, 0);  // the file is just being written: wait for its writer
+    waitpid(pid, nullptr, 0);  // the file is being written: wait for the writer
     const timespec pause{0, 10'000'000};
     nanosleep(&pause, nullptr);
     plan.error_number = 0;
@@ -181,8 +184,7 @@ pid_t start_patiently(ChildPlan& plan) {
   return pid;
 }
 
-/// Passes down the region's page and its counters, which are open, if the program has one. 0 or
-/// errno.
+/// Passes the region's page and its open counters to a program with a region. Returns 0 or errno.
 int share_region(const SharedLaunch& launch, RegionPage& page) {
   if (launch.program->region == nullptr) return 0;
   if (!page.hand_down()) return errno;
@@ -190,15 +192,15 @@ int share_region(const SharedLaunch& launch, RegionPage& page) {
   const SharedCounters* set = launch.counters;
   for (std::size_t i = 0; set != nullptr && i < set->count; ++i) {
     const CounterRequest& request = set->requests[i];
-    // Its members are off with it.
+    // Only leaders: switching a leader off also switches off its members.
     if (!request.of_region || request.leader != i || set->descriptors[i] < 0) continue;
     if (!page.hand_down_counter(set->descriptors[i])) return errno;
   }
   return 0;
 }
 
-/// The copies in the process that starts them: fork, unlike vfork, gave it memory of its own, in
-/// which it allocates nothing.
+/// Starts the copies of a program (--jobs), in a process made for that. fork, unlike vfork, gave it
+/// memory of its own, in which it allocates nothing.
 class Jobs {
  public:
   Jobs(const ChildPlan& plan, SharedJobs& shared) : plan_(plan), shared_(shared) {
@@ -232,7 +234,7 @@ class Jobs {
  private:
   bool start(std::uint32_t job) {
     write_number(job);
-    // A file's position would be shared by all of them.
+    // Each copy opens the input again, because copies would share a file's position.
     const int own = plan_.program->input_path != nullptr ? opened_again(plan_.files.input) : -1;
     const int common = plan_.files.input;
     if (own >= 0) plan_.files.input = own;
@@ -246,7 +248,7 @@ class Jobs {
     return false;
   }
 
-  /// The system passes on the variable's present value.
+  /// Writes the copy's number into its environment, which is read when the copy starts.
   void write_number(std::uint32_t job) const {
     char* digits = plan_.program->job_digits;
     if (digits == nullptr) return;
@@ -261,7 +263,7 @@ class Jobs {
     return open(path.data(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
   }
 
-  /// False: it has failed, and the others are not to go on.
+  /// Notes the end of a copy. Returns false if it failed and the other copies must not go on.
   bool note(int status) {
     const Outcome outcome = to_outcome(status);
     if (succeeded(outcome)) return true;
@@ -273,7 +275,7 @@ class Jobs {
     return true;
   }
 
-  /// The group has this process in it, too.
+  /// Reports a failure and kills the group, which includes this process.
   void fail(const Outcome& outcome) {
     shared_.outcome = outcome;
     shared_.has_failed = true;
@@ -285,8 +287,8 @@ class Jobs {
 };
 
 /// Makes a process that starts SharedProgram::jobs copies of the program in its own process group,
-/// waits for all of them and ends; the results are in `jobs`. If one of them fails, the group is
-/// killed with it. -1 with errno.
+/// waits for all of them and ends; `jobs` gets the results. If a copy fails, kills the whole group.
+/// Returns -1 with errno on failure.
 pid_t start_jobs(const ChildPlan& plan, SharedJobs& jobs) {
   jobs = SharedJobs{};
   const pid_t pid = fork();
@@ -319,7 +321,7 @@ class LauncherProcess {
     note_floor();
   }
 
-  /// lauka has died: processes that left the group of a killed run must not live on.
+  /// lauka has died: kills processes that left the group of a killed run.
   void kill_what_was_cancelled() const {
     if (state_.ended_count == 0) return;
     const SharedEnded& last = state_.ended[state_.ended_count - 1];
@@ -379,7 +381,8 @@ class LauncherProcess {
     own = OwnFiles{};
     if (plan.control_group >= 0) close(plan.control_group);
     pid_t left = 0;
-    while ((left = waitpid(-1, nullptr, WNOHANG)) > 0) ++ended.orphans;  // left to us, the reaper
+    while ((left = waitpid(-1, nullptr, WNOHANG)) > 0)
+      ++ended.orphans;  // inherited by this process, a subreaper
     const bool had_children = std::exchange(has_children_, left == 0);
     if (has_children_) ended.outlived = count_outlived(had_children);
     ended.whole_ns = now_ns() - ended.began_ns;
@@ -401,7 +404,7 @@ class LauncherProcess {
     if (plan.error_number != 0) ended.outcome = NotStarted{plan.failed_step, plan.error_number};
   }
 
-  /// Fills in the result of the copies; other reasons for killing them are known already.
+  /// Copies the result of the copies to `ended`, unless there was another reason to kill them.
   void note_jobs(SharedEnded& ended) const {
     const SharedJobs& jobs = state_.jobs;
     if (!ended_by_itself(ended.outcome) || (!jobs.has_failed && !jobs.are_all_over)) return;
@@ -420,8 +423,9 @@ class LauncherProcess {
     used_readings_ += set->count;
   }
 
-  /// Stamps the end before the child is reaped; kills it when it takes too long, is stopped or is
-  /// no longer wanted. All signals are blocked, so that none is missed between two waits.
+  /// Waits for the end of a run, and records the time before the child is reaped. Kills the child
+  /// if it takes too long, is stopped or is no longer wanted. All signals are blocked, so that none
+  /// is missed between two waits.
   // NOLINTNEXTLINE(readability-function-cognitive-complexity): one loop over all that may end a run
   void await_end(pid_t pid, const ChildPlan& plan, SharedEnded& ended) {
     std::int64_t end_ns = plan.exec_ns;
@@ -448,7 +452,7 @@ class LauncherProcess {
       }
       const bool has_ended = found > 0 && !WIFSTOPPED(status);
       if (!is_killed && end_ns > deadline_ns) {
-        // A run that was asked to end has no time limit: it ends by our signal.
+        // A run that was asked to end has no time limit: its end is lauka's signal.
         ended.outcome =
             is_asked ? Outcome(Signalled{SIGKILL}) : TimedOut{std::chrono::nanoseconds(timeout_ns)};
       }
@@ -471,14 +475,14 @@ class LauncherProcess {
     }
   }
 
-  /// Counts the children that the latest run left to this process. If a run before it or a hook has
-  /// left some, too (`had_children`), only those in the run's group are known to be its own.
+  /// Counts the children that the latest run left behind. If an earlier run or a hook also left
+  /// some (`had_children`), only those in the run's group are certainly its own.
   std::size_t count_outlived(bool had_children) const {
     std::array<char, 4096> text{};
     const int file = ::open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
     const ssize_t size = file < 0 ? 0 : read(file, text.data(), text.size() - 1);
     if (file >= 0) close(file);
-    if (size <= 0) return had_children ? 0 : 1;  // a kernel without that file
+    if (size <= 0) return had_children ? 0 : 1;  // the kernel lacks that file
     std::size_t count = 0;
     pid_t child = 0;
     for (const char c : std::string_view(text.data(), static_cast<std::size_t>(size))) {
@@ -494,11 +498,11 @@ class LauncherProcess {
 
   static void ask_to_end(pid_t leader) {
     kill(-leader, SIGTERM);
-    kill(leader, SIGTERM);  // it may have left its group
+    kill(leader, SIGTERM);  // the leader may have left its group
   }
 
-  /// Waits for the rest of a run's group after its leader was asked to end: they end by themselves
-  /// until `deadline_ns`, or are killed.
+  /// Waits for the other processes of a run's group after its leader was asked to end. Kills those
+  /// that are left at `deadline_ns`.
   void await_group(pid_t leader, std::int64_t deadline_ns) const {
     constexpr std::int64_t pause_ns = 2'000'000;
     for (std::int64_t at_ns = now_ns();; at_ns = now_ns()) {
@@ -510,8 +514,8 @@ class LauncherProcess {
     }
   }
 
-  /// Sets the housekeeping timer again if it has run for 10 ms, so that it disturbs no run of less
-  /// than 90 ms. A time limit for each wait would make each run take 2 us longer.
+  /// Restarts the housekeeping timer if it has run for 10 ms, so that it disturbs no run shorter
+  /// than 90 ms. A time limit for each wait would make each run 2 us longer.
   void renew_timer(const SharedProgram& program, std::int64_t at_ns) {
     // Opening a file uses the same timer and stops it.
     const bool is_stopped = program.input_path != nullptr || program.output_path != nullptr;
@@ -521,16 +525,16 @@ class LauncherProcess {
     renew_timer_ns_ = at_ns + kTimerKeptNs;
   }
 
-  /// Waits until that time, until a child ends or stops, until lauka wakes it or dies, or until
-  /// SIGALRM, which it returns then.
+  /// Waits until `then_ns`, the end or stop of a child, a signal from lauka or its death, or
+  /// SIGALRM. Returns the signal.
   int wait_until(std::int64_t then_ns, std::int64_t at_ns) const {
     const timespec left =
         to_timespec(std::chrono::nanoseconds(std::max<std::int64_t>(then_ns - at_ns, 0)));
     return sigtimedwait(&awaited_, nullptr, then_ns == kNever ? nullptr : &left);
   }
 
-  /// The launcher's own peak, and a tenth: the kernel sums a process's pages per CPU and is that
-  /// far off.
+  /// Sets the floor of peak memory: the launcher's own peak and a tenth, because the kernel sums a
+  /// process's pages per CPU and may be that far off.
   void note_floor() {
     rusage own{};
     getrusage(RUSAGE_SELF, &own);
@@ -543,14 +547,14 @@ class LauncherProcess {
   SharedState& state_;
   std::size_t used_readings_ = 0;
   std::int64_t renew_timer_ns_ = 0;
-  pid_t leader_ = 0;           // leads the latest run's group
-  bool has_children_ = false;  // a run or a hook has left some to this process
+  pid_t leader_ = 0;           // leader of the latest run's group
+  bool has_children_ = false;  // true if a run or a hook left children to this process
   LauncherCounters counters_;
   sigset_t all_signals_{};
   sigset_t awaited_{};
 };
 
-/// lauka may have been killed, without the last steps it would have done.
+/// Ends the launcher. If lauka was killed, does the last steps that it would have done.
 [[noreturn]] void leave(const LauncherSetup& setup) {
   if (setup.after_lauka != nullptr) setup.after_lauka(setup.parent);
   _exit(0);
@@ -559,14 +563,14 @@ class LauncherProcess {
 }  // namespace
 
 void serve_as_launcher(const LauncherSetup& setup) {
-  // Signals to lauka's group, by a terminal, timeout(1) or kill, are for lauka: they reach neither
-  // this process, which looks after the run when lauka is killed, nor a child without a group of
-  // its own yet. SIGSTOP and SIGKILL cannot be blocked.
+  // Signals to lauka's group (by a terminal, timeout(1) or kill) are for lauka only. They must not
+  // reach this process, which ends the run if lauka is killed, or a child that does not have its
+  // own group yet. SIGSTOP and SIGKILL cannot be blocked.
   setpgid(0, 0);
-  signal(SIGCHLD, SIG_DFL);  // ignored, it would make the kernel throw away status and usage
-  prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans of runs become its children, not init's
+  signal(SIGCHLD, SIG_DFL);  // if it were ignored, the kernel would discard status and usage
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans of runs become children of this process, not of init
   when_parent_dies(kPokeSignal);
-  if (getppid() != setup.parent) _exit(0);  // it died before it could be watched
+  if (getppid() != setup.parent) _exit(0);  // lauka died before its death could be noticed
 
   LauncherProcess launcher(setup);
   for (;;) {
@@ -601,8 +605,7 @@ int LauncherCounters::open(SharedCounters* set) {
   return 0;
 }
 
-/// Returns 0 or errno. A CPU that is switched off runs nothing: its counter is not opened, and
-/// reads 0.
+/// Opens a counter. Returns 0 or errno. The counter of an offline CPU is not opened, and reads 0.
 int LauncherCounters::open_request(SharedCounters& set, std::size_t index) {
   const CounterRequest& request = set.requests[index];
   const auto attributes = std::bit_cast<PerfEventAttr>(request.attributes);
@@ -636,9 +639,9 @@ int LauncherCounters::open_one(const PerfEventAttr& attributes, const CounterPla
 int LauncherCounters::read(const SharedCounters& set, Reading* readings) const {
   for (std::size_t i = 0; i < set.count; ++i) {
     if (set.requests[i].leader != i) continue;
-    readings[i] = Reading{};  // the place held another run's
+    readings[i] = Reading{};  // the slot held another run's reading
     if (set.descriptors[i] < 0) continue;
-    // Number, enabled, running, then values in the order of opening.
+    // Words: number, enabled, running, then the values in the order in which the group was opened.
     std::array<std::uint64_t, 3 + kMaxCounters> group{};
     const long words = calls_->read_counter(set.descriptors[i], group.data(), group.size());
     if (words < 0) return static_cast<int>(-words);

@@ -10,8 +10,8 @@
 
 namespace lauka::os {
 
-/// perf_event_attr, so that code for it is compiled on every system. Source:
-/// include/uapi/linux/perf_event.h of Linux 6.3 (PERF_ATTR_SIZE_VER8); linux_platform.cc asserts
+/// The kernel's perf_event_attr, so that code for it is compiled on every system. Source:
+/// include/uapi/linux/perf_event.h of Linux 6.3 (PERF_ATTR_SIZE_VER8). linux_platform.cc asserts
 /// that the system's header agrees.
 struct PerfEventAttr {
   std::uint32_t type = 0;
@@ -21,7 +21,8 @@ struct PerfEventAttr {
   std::uint64_t sample_type = 0;
   std::uint64_t read_format = 0;
   std::uint64_t flags = 0;
-  std::uint32_t wakeup_bytes = 0;  ///< bytes in the ring that wake a reader, with kPerfWatermark
+  std::uint32_t wakeup_bytes =
+      0;  ///< number of bytes in the ring that wakes a reader, with kPerfWatermark
   std::uint32_t not_used_either = 0;
   std::uint64_t config1 = 0;
   std::uint64_t config2 = 0;
@@ -34,116 +35,121 @@ static_assert(offsetof(PerfEventAttr, read_format) == 32);
 static_assert(offsetof(PerfEventAttr, config1) == 56);
 static_assert(offsetof(PerfEventAttr, config3) == 128);
 
-/// PerfEventAttr::size of the first kernels that know config1, config2 and config3.
+/// Sizes of PerfEventAttr in the first kernels that have config1, config2 and config3.
 inline constexpr std::uint32_t kPerfSizeWithConfig1 = 64;
 inline constexpr std::uint32_t kPerfSizeWithConfig2 = 72;
 inline constexpr std::uint32_t kPerfSizeWithConfig3 = 136;
 
-/// Bits of PerfEventAttr::flags. The kernel's header has them as bit-fields, which little-endian
-/// systems fill from the lowest bit.
+/// Bits of PerfEventAttr::flags. The kernel's header has bit-fields, which little-endian systems
+/// fill from the lowest bit.
 static_assert(std::endian::native == std::endian::little);
 inline constexpr std::uint64_t kPerfDisabled = std::uint64_t{1} << 0;
 inline constexpr std::uint64_t kPerfInherit = std::uint64_t{1} << 1;
 inline constexpr std::uint64_t kPerfExcludeUser = std::uint64_t{1} << 4;
 inline constexpr std::uint64_t kPerfExcludeKernel = std::uint64_t{1} << 5;
 inline constexpr std::uint64_t kPerfExcludeHypervisor = std::uint64_t{1} << 6;
-inline constexpr std::uint64_t kPerfMmap = std::uint64_t{1} << 8;  ///< records of mapped code
-inline constexpr std::uint64_t kPerfComm = std::uint64_t{1} << 9;  ///< records of names, and exec
+inline constexpr std::uint64_t kPerfMmap = std::uint64_t{1} << 8;  ///< record mappings of code
+inline constexpr std::uint64_t kPerfComm = std::uint64_t{1}
+                                           << 9;  ///< record process names and calls of exec
 inline constexpr std::uint64_t kPerfEnableOnExec = std::uint64_t{1} << 12;
-inline constexpr std::uint64_t kPerfTask = std::uint64_t{1} << 13;  ///< records of forks and ends
+inline constexpr std::uint64_t kPerfTask = std::uint64_t{1}
+                                           << 13;  ///< record forks and ends of processes
 inline constexpr std::uint64_t kPerfWatermark = std::uint64_t{1} << 14;
 inline constexpr std::uint64_t kPerfSampleIdAll = std::uint64_t{1} << 18;
-inline constexpr std::uint64_t kPerfMmap2 = std::uint64_t{1} << 23;  ///< kPerfMmap's with inodes
+inline constexpr std::uint64_t kPerfMmap2 = std::uint64_t{1}
+                                            << 23;  ///< records of kPerfMmap have inodes
 inline constexpr std::uint64_t kPerfCommExec = std::uint64_t{1} << 24;
 inline constexpr std::uint64_t kPerfBuildId = std::uint64_t{1}
-                                              << 34;  ///< kPerfMmap2's with build-ids
+                                              << 34;  ///< records of kPerfMmap2 have build-ids
 
-/// PerfEventAttr::sample_type: a sample has the selected fields in the order of these constants.
-/// Records of other types end with the process, the thread and the time.
+/// Bits of PerfEventAttr::sample_type. A sample has the selected fields in the order of these
+/// constants; other records end with process, thread and time.
 inline constexpr std::uint64_t kPerfSampleIp = std::uint64_t{1} << 0;
 inline constexpr std::uint64_t kPerfSampleTid = std::uint64_t{1} << 1;
 inline constexpr std::uint64_t kPerfSampleTime = std::uint64_t{1} << 2;
 inline constexpr std::uint64_t kPerfSamplePeriod = std::uint64_t{1} << 8;
 
-/// PerfEventAttr::type of the events that are the same on every machine.
+/// Values of PerfEventAttr::type for events that are the same on every machine.
 inline constexpr std::uint32_t kPerfTypeHardware = 0;
 inline constexpr std::uint32_t kPerfTypeSoftware = 1;
 inline constexpr std::uint32_t kPerfTypeCache = 3;
 inline constexpr std::uint32_t kPerfTypeRaw = 4;
 
-/// PerfEventAttr::read_format. A group's leader reads {number, enabled, running, values...}, the
-/// values in the order in which the group was opened.
+/// Bits of PerfEventAttr::read_format. Reading a group's leader gives {number, enabled, running,
+/// values...}, with the values in the order in which the group's counters were opened.
 inline constexpr std::uint64_t kPerfReadEnabled = 1;
 inline constexpr std::uint64_t kPerfReadRunning = 2;
 inline constexpr std::uint64_t kPerfReadGroup = 8;
 
-/// The processes and CPUs that a counter counts.
+/// The thread and CPU that a counter counts.
 struct CounterPlace {
-  int thread = 0;  ///< thread's id; 0: the calling thread; -1: any thread on `cpu`
-  int cpu = -1;    ///< CPU; -1: every CPU
+  int thread = 0;  ///< thread id; 0: the calling thread; -1: every thread on `cpu`
+  int cpu = -1;    ///< number of the CPU; -1: every CPU
 };
 
-/// The facts about a program's file that decide whether a process that executes it keeps its
-/// counters.
+/// The facts about a program's file that decide if a process keeps its counters when it executes
+/// the file.
 struct ProgramFile {
   std::uint32_t user = 0;
   std::uint32_t group = 0;
   std::uint32_t mode = 0;      ///< st_mode of stat(2)
-  bool is_on_nosuid = false;   ///< true if the file's mount ignores setuid, setgid and capabilities
-  std::string capabilities{};  ///< bytes of the attribute security.capability; empty: none
-  std::optional<std::string> head{};  ///< first bytes, at most kMaxHeadBytes; nullopt: unreadable
+  bool is_on_nosuid = false;   ///< true if the mount ignores setuid, setgid and capabilities
+  std::string capabilities{};  ///< value of the attribute security.capability; empty: none
+  std::optional<std::string>
+      head{};  ///< first bytes of the file, at most kMaxHeadBytes; nullopt: unreadable
 };
 
-/// The bytes of a script in which Linux looks for its interpreter.
+/// The number of bytes of a script in which Linux looks for its interpreter.
 inline constexpr std::size_t kMaxHeadBytes = 256;
 
-/// The part of Linux that the perf engine uses. Each call is one system call, reads one file or
-/// describes one, without decisions.
+/// The calls of Linux that the perf engine uses. Each function makes one system call, reads one
+/// file or describes one file, and decides nothing.
 struct LinuxCalls {
-  /// perf_event_open, closed by exec. `group`: the leader's descriptor, or -1. Gives the
-  /// descriptor, or minus errno.
+  /// Calls perf_event_open, with close on exec. `group` is the leader's descriptor, or -1. Returns
+  /// the descriptor, or minus errno.
   int (*open_counter)(const PerfEventAttr& attributes, const CounterPlace& place, int group);
 
-  /// Starts a group that was opened disabled. Gives 0, or minus errno.
+  /// Starts a group that was opened disabled. Returns 0, or minus errno.
   int (*enable_group)(int leader);
 
-  /// Stops a group. Gives 0, or minus errno.
+  /// Stops a group. Returns 0, or minus errno.
   int (*disable_group)(int leader);
 
-  /// Reads at most `capacity` words. Gives the number of words, or minus errno.
+  /// Reads at most `capacity` words. Returns their number, or minus errno.
   long (*read_counter)(int descriptor, std::uint64_t* words, std::size_t capacity);
 
   void (*close_counter)(int descriptor);
 
-  /// Returns the CPUs that this program and its children may run on, ascending.
+  /// Returns the CPUs that lauka and its children may run on, ascending.
   std::vector<std::uint32_t> (*allowed_cpus)();
 
-  /// Binds the calling thread to these CPUs. Returns 0, or minus errno.
+  /// Binds the calling thread to `cpus`. Returns 0, or minus errno.
   int (*run_on)(const std::vector<std::uint32_t>& cpus);
 
   /// Returns the first 64 KB of a file; nullopt if it cannot be read.
   std::optional<std::string> (*read_file)(const std::string& path);
 
-  /// Returns the names in a folder, sorted, without "." and ".."; empty if there is no such folder.
+  /// Returns the names in a folder, sorted, without "." and ".."; empty if the folder does not
+  /// exist.
   std::vector<std::string> (*list_folder)(const std::string& path);
 
-  /// Returns the number of names in a folder by its link count in /proc; -1 if there is no such
-  /// folder.
+  /// Returns the number of names in a folder of /proc, from its link count; -1 if the folder does
+  /// not exist.
   long (*count_folder)(const std::string& path);
 
-  /// Opens a file for frequent reading, closed by exec and by close_counter. Returns the
+  /// Opens a file that read_again() reads often; exec and close_counter() close it. Returns the
   /// descriptor, or minus errno.
   int (*open_file)(const std::string& path);
 
-  /// Reads its first bytes, as they are now. Returns their number, or minus errno.
+  /// Reads the current first bytes of an open file. Returns their number, or minus errno.
   long (*read_again)(int descriptor, char* bytes, std::size_t capacity);
 
-  /// Describes a program's file, with the rights of this process; nullopt if there is no such
-  /// regular file.
+  /// Describes a program's file with the rights of this process; nullopt if `path` is not a regular
+  /// file.
   std::optional<ProgramFile> (*describe_program)(const std::string& path);
 
-  /// Maps the ring of a counter, in `bytes` a page with its state and a power of two of pages for
-  /// records. Returns null with errno.
+  /// Maps a counter's ring: a page with its state, then a power of two of pages for records,
+  /// `bytes` in all. Returns null with errno on failure.
   void* (*map_ring)(int descriptor, std::size_t bytes) = nullptr;
   void (*unmap_ring)(void* ring, std::size_t bytes) = nullptr;
 };

@@ -40,7 +40,8 @@
 namespace lauka::os {
 namespace {
 
-// The header here may be older than config3 or newer than our copy: their common part must agree.
+// The system's header may be older than config3 or newer than PerfEventAttr; their common part must
+// agree.
 static_assert(offsetof(perf_event_attr, type) == offsetof(PerfEventAttr, type));
 static_assert(offsetof(perf_event_attr, size) == offsetof(PerfEventAttr, size));
 static_assert(offsetof(perf_event_attr, config) == offsetof(PerfEventAttr, config));
@@ -63,7 +64,7 @@ static_assert(PERF_FORMAT_TOTAL_TIME_RUNNING == kPerfReadRunning);
 static_assert(PERF_FORMAT_GROUP == kPerfReadGroup);
 
 int open_counter(const PerfEventAttr& attributes, const CounterPlace& place, int group) {
-  // A copy: on E2BIG the kernel writes the size it knows into it.
+  // A copy, because on E2BIG the kernel writes the size that it knows into the struct.
   PerfEventAttr copy = attributes;
   const long descriptor =
       syscall(SYS_perf_event_open, &copy, place.thread, place.cpu, group, PERF_FLAG_FD_CLOEXEC);
@@ -96,13 +97,13 @@ void unmap_ring(void* ring, std::size_t bytes) {
   munmap(ring, bytes);
 }
 
-constexpr std::size_t kMaxReadBytes = 65536;  // bytes of a file
+constexpr std::size_t kMaxReadBytes = 65536;  // largest part of a file that is read, in bytes
 constexpr std::size_t kWordBits = 8 * sizeof(unsigned long);
 
 std::vector<std::uint32_t> allowed_cpus() {
   std::vector<unsigned long> bits(16);
   long bytes = -1;
-  // Too small a buffer is EINVAL; no kernel has more than a million CPUs.
+  // The call fails with EINVAL if the buffer is too small. No kernel has more than a million CPUs.
   for (; bits.size() <= (1U << 14U); bits.resize(bits.size() * 2)) {
     bytes = syscall(SYS_sched_getaffinity, 0, bits.size() * sizeof bits[0], bits.data());
     if (bytes >= 0 || errno != EINVAL) break;
@@ -133,7 +134,7 @@ std::vector<std::string> list_folder(const std::string& path) {
   return names_in(Descriptor(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
 }
 
-/// A folder has one link more for each folder in it, besides its own two.
+/// Returns the number of folders in a folder: its links without its own two.
 long count_folder(const std::string& path) {
   struct stat about {};
   return stat(path.c_str(), &about) != 0 ? -1 : static_cast<long>(about.st_nlink) - 2;
@@ -194,7 +195,7 @@ class FilesBelow final : public SettingFiles {
   }
 
   Result<std::optional<std::string>> read_journal(const std::string& path) override {
-    constexpr std::size_t most = 64 << 20;  // so many changes lauka does not make
+    constexpr std::size_t most = 64 << 20;  // limit in bytes; lauka never makes so many changes
     const auto refused = [&](const std::string& why) {
       return Error{"cannot read " + path + ": " + why,
                    "restore by hand what was tuned, then remove it"};
@@ -242,7 +243,7 @@ class FilesBelow final : public SettingFiles {
   }
 
   int make_folder(const std::string& path) override {
-    // Others may read the journal in it, but not lock the folder.
+    // Others may read the journal in the folder, but may not lock the folder.
     constexpr mode_t entered_by_all = 0711;
     std::string name;
     const Descriptor folder = open_parent(path, name);
@@ -292,7 +293,8 @@ class FilesBelow final : public SettingFiles {
   }
 
  private:
-  /// Opens the folder of a path, one name after the other; `name` is the last one.
+  /// Opens the folder that contains `path`, one component after the other, without links. Sets
+  /// `name` to the last component.
   Descriptor open_parent(const std::string& path, std::string& name) const {
     Descriptor folder(fcntl(root_.get(), F_DUPFD_CLOEXEC, 0));
     std::size_t begin = 1;
@@ -324,14 +326,16 @@ std::unique_ptr<SettingFiles> open_setting_files(const std::string& root) {
 
 int open_anonymous_file() {
   const int fd = memfd_create("lauka-standard-error", MFD_CLOEXEC);
-  if (fd >= 0) fcntl(fd, F_SETFL, O_APPEND);  // each run appends, wherever it was emptied to
+  if (fd >= 0)
+    fcntl(fd, F_SETFL,
+          O_APPEND);  // each run appends, even after another program has truncated the file
   return fd;
 }
 
 int open_shared_memory(off_t size) {
   const int fd = memfd_create("lauka-region", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) return fd;
-  // If a file were made shorter, lauka would read memory that no longer exists.
+  // The size is sealed: if the file became shorter, lauka would read memory that no longer exists.
   if (ftruncate(fd, size) == 0 &&
       fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
     return fd;
@@ -351,7 +355,8 @@ int join_groups(const User& user) {
 }
 
 int open_unnamed(const char* folder) {
-  if (access("/proc/self/fd", X_OK) != 0) return -1;  // it could not get a name
+  if (access("/proc/self/fd", X_OK) != 0)
+    return -1;  // without /proc, the file could not get a name
   return open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 }
 
@@ -370,13 +375,13 @@ void when_parent_dies(int signal_number) {
   prctl(PR_SET_PDEATHSIG, signal_number);
 }
 
-// The program is linked statically, so its C library cannot ask the name services (LDAP, sssd);
-// getent and id can, and files are the fallback.
+// lauka is statically linked, so its C library cannot query name services (LDAP, sssd). getent and
+// id can; the files in /etc are the fallback.
 
 namespace {
 
-/// Returns the output of a program, which gets none of our variables; empty if it cannot be run or
-/// fails.
+/// Returns the output of a program that runs without lauka's variables; empty if it fails or cannot
+/// run.
 std::string run_for_output(std::initializer_list<std::string> words) {
   ProgramSpec spec{.words = {"/usr/bin/env", "-i", "PATH=/usr/bin:/bin"}};
   spec.words.insert(spec.words.end(), words);
@@ -386,7 +391,7 @@ std::string run_for_output(std::initializer_list<std::string> words) {
   return succeeded(answer.outcome) ? std::move(answer.output) : std::string();
 }
 
-/// The account in a line of passwd(5), if it is that user's.
+/// Returns the account in a line of /etc/passwd if it has the id `user`; else nullopt.
 std::optional<Account> account_in(const std::string& line, std::uint32_t user) {
   const auto fields = split(line, ':');
   if (fields.size() < 6 || fields[2] != std::to_string(user)) return std::nullopt;
@@ -407,7 +412,8 @@ std::int64_t ns_since_boot() {
   return std::int64_t{t.tv_sec} * kNsASecond + t.tv_nsec;
 }
 
-/// Start times are kept in clock ticks since boot, asleep or not, rounded down.
+/// Converts start times, which the kernel counts in clock ticks since boot (suspended time
+/// included), rounded down.
 struct Ticks {
   std::int64_t length_ns = kNsASecond / sysconf(_SC_CLK_TCK);
   std::int64_t boot_minus_monotonic_ns = ns_since_boot() - now_ns();
@@ -417,8 +423,8 @@ struct Ticks {
   }
 };
 
-/// Reads fields 3, 4 and 22 of /proc/PID/stat, from the last bracket on, since the name before them
-/// may hold anything.
+/// Reads fields 3, 4 and 22 of /proc/PID/stat. Starts at the last bracket, because the name before
+/// it may contain anything. Returns false if it fails.
 bool read_facts(pid_t pid, const Ticks& ticks, ProcessFacts& facts) {
   const std::string line = read_file("/proc/" + std::to_string(pid) + "/stat").value_or("");
   const std::size_t bracket = line.rfind(')');
@@ -455,7 +461,7 @@ std::vector<std::uint32_t> find_groups(const std::string& name) {
     if (const auto id = id_in(word)) groups.push_back(*id);
   }
   if (!groups.empty()) return groups;
-  std::ifstream file("/etc/group");  // name:password:id:member,member
+  std::ifstream file("/etc/group");  // lines: name:password:id:member,member
   for (std::string line; std::getline(file, line);) {
     const auto fields = split(line, ':');
     if (fields.size() < 4) continue;
@@ -468,7 +474,8 @@ std::vector<std::uint32_t> find_groups(const std::string& name) {
 }
 
 std::optional<std::chrono::nanoseconds> scheduler_tick() {
-  // The coarse clock is moved on by the tick. sysconf(_SC_CLK_TCK) is another thing, always 100.
+  // The tick advances the coarse clock, so its resolution is the tick. sysconf(_SC_CLK_TCK) is
+  // another unit, always 100.
   timespec t{};
   if (clock_getres(CLOCK_MONOTONIC_COARSE, &t) != 0) return std::nullopt;
   return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
@@ -494,8 +501,8 @@ ProcessTable all_processes() {
 }
 
 bool descends_from(const ProcessTable& all, pid_t pid, pid_t root) {
-  // Read while processes come and go, a table may show a number that was used again as its own
-  // ancestor: no search is longer than the table.
+  // The search is limited to the table's size. A table that was read while processes start and end
+  // may show a reused id as its own ancestor.
   auto found = all.find(pid);
   for (std::size_t i = 0; i < all.size() && found != all.end(); ++i) {
     if (found->second.parent == root) return true;
@@ -513,7 +520,7 @@ pid_t kill_descendants(pid_t root, std::int64_t since_ns) {
     for (const auto& [pid, facts] : all) {
       if (facts.is_zombie || facts.started_ns < since_ns || !descends_from(all, pid, root))
         continue;
-      // Only processes that may be killed are waited for.
+      // Waits only for processes that lauka may kill.
       is_dying |= kill(pid, SIGKILL) == 0;
       survivor = pid;
     }

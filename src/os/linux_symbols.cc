@@ -26,7 +26,7 @@ std::string build_id_of(Dwfl_Module* module) {
   return size > 0 ? std::string(bytes, bytes + size) : std::string();
 }
 
-/// Returns /usr/lib/debug/.build-id/12/3456.debug.
+/// Returns the path of a debug file, such as /usr/lib/debug/.build-id/12/3456.debug.
 std::string debug_file_of(const std::string& build_id) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string path = "/usr/lib/debug/.build-id/";
@@ -39,7 +39,8 @@ std::string debug_file_of(const std::string& build_id) {
   return path + ".debug";
 }
 
-/// A callback of libdwfl, whose own one would load a library that downloads.
+/// Callback of libdwfl that finds a debug file. libdwfl's own callback would load a library that
+/// downloads files.
 int find_debug_file(Dwfl_Module* module, void** /*data*/, const char* /*name*/, Dwarf_Addr /*base*/,
                     const char* /*file*/, const char* /*debuglink*/, GElf_Word /*crc*/,
                     char** found) {
@@ -64,7 +65,7 @@ class ElfSymbols final : public CodeSymbols {
   ElfSymbols() : session_(dwfl_begin(&kCallbacks)) {}
   ~ElfSymbols() override { dwfl_end(session_); }
 
-  /// Reads a file. False: it is not one with code.
+  /// Reads a file. Returns false if it has no code.
   bool read(const std::string& path, Descriptor file) {
     if (session_ == nullptr) return false;
     module_ = dwfl_report_offline(session_, path.c_str(), path.c_str(), file.get());
@@ -113,8 +114,8 @@ OpenedCode symbols_of(const std::string& path, Descriptor file, const std::strin
   return {std::move(symbols), ""};
 }
 
-/// Opens a file if it is the regular file that was mapped. With a build-id its inode need not
-/// agree: file systems in layers show others.
+/// Opens the regular file that was mapped. If the build-id agrees, the inode may differ, because
+/// overlay file systems report other inodes.
 OpenedCode open_mapped(const std::string& path, const CodeIdentity& identity) {
   Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file)

@@ -14,60 +14,64 @@
 
 namespace lauka::os {
 
-/// The machine that this process runs on.
+/// Returns the machine that this process runs on, without the facts of this_machine_whole().
 Machine this_machine();
 
-/// A random UUID (version 4, RFC 9562), by which a session is known wherever its file goes.
+/// Returns a random UUID (version 4, RFC 9562) that identifies a session in whichever file it is.
 std::string new_session_id();
 
-/// Returns the same with the facts that decide its class (class_of): a few more files are read.
+/// Returns the machine with all facts that decide its class (class_of), for which a few more files
+/// are read.
 Machine this_machine_whole();
 
-/// Differs between systems: linux_platform.cc, darwin_platform.cc.
+/// Returns the processor's name. Implemented in linux_platform.cc and darwin_platform.cc, like
+/// os_name().
 std::string cpu_model();
 std::string os_name();
 
-/// Returns the processor in /proc/cpuinfo: its model's name, else (ARM) the numbers of its maker
-/// and part.
+/// Returns the processor's name from the text of /proc/cpuinfo: its model name, else (ARM) the
+/// numbers of its maker and part.
 std::string parse_cpu_model(std::string_view cpuinfo);
 
-/// PRETTY_NAME of the text of /etc/os-release, without its quotes; empty if missing.
+/// Returns PRETTY_NAME, without quotes, from the text of /etc/os-release; empty if missing.
 std::string parse_os_name(std::string_view os_release);
 
-/// Returns the facts in Linux's /proc and /sys; changes and runs nothing.
+/// Reads facts from Linux's /proc and /sys; changes nothing and runs nothing.
 MachineFacts linux_facts(const LinuxCalls& calls);
 
-/// Add the facts of a machine's class: governors, hypervisor, and on Linux the CPU's model.
+/// Adds the facts that decide a machine's class: governors, hypervisor and the CPU's model.
 void add_linux_class(const LinuxCalls& calls, MachineFacts& facts);
+/// Adds the facts that decide a machine's class: governors and hypervisor.
 void add_darwin_class(const DarwinCalls& calls, MachineFacts& facts);
 
-/// Returns the limits of this process: its affinity, and the smallest that its control groups and
-/// those above them set (cgroup v1 and v2). A memory limit beyond the machine's memory is none.
+/// Returns the limits of this process: its CPU affinity, and the smallest limits of its control
+/// groups and the groups above them (cgroup v1 and v2). Ignores a memory limit beyond the machine's
+/// memory.
 Allowance read_allowance(const LinuxCalls& calls);
 
-/// Returns the work so far of the CPU quotas of its control groups, the innermost first.
+/// Returns the counters of the CPU quotas of this process's control groups, the innermost first.
 std::vector<Throttling> read_throttling(const LinuxCalls& calls);
 
-/// Returns macOS's facts about its machine.
+/// Reads facts from macOS; changes nothing and runs nothing.
 MachineFacts darwin_facts(const DarwinCalls& calls);
 
-/// Returns the facts of this machine; on other systems, only the portable ones.
+/// Returns the facts of this machine; only portable facts if it runs neither Linux nor macOS.
 MachineFacts machine_facts();
 
-// The processes of Linux and their parents. Internal to os/.
+// Linux's processes and their parents. Internal to os/.
 
 struct ProcessFacts {
   pid_t parent = 0;
   bool is_zombie = false;
-  std::int64_t started_ns = 0;  ///< CLOCK_MONOTONIC; the latest it can have been
+  std::int64_t started_ns = 0;  ///< latest possible start, CLOCK_MONOTONIC
 };
 
 using ProcessTable = std::map<pid_t, ProcessFacts>;
 
-/// Returns all processes that this one may see.
+/// Returns all processes that lauka may see.
 ProcessTable all_processes();
 
-/// True if `root` is a parent of `pid`, or one of its parents' parents.
+/// True if `root` is an ancestor of `pid`: its parent, its parent's parent, and so on.
 bool descends_from(const ProcessTable& all, pid_t pid, pid_t root);
 
 }  // namespace lauka::os

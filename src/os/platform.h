@@ -15,36 +15,37 @@
 #include <sys/types.h>
 #include <sys/wait.h>
 
-// Where Linux and macOS differ: linux_platform.cc, darwin_platform.cc; and what only Linux's
-// launcher process needs. Internal to os/.
+// The differences between Linux and macOS (linux_platform.cc, darwin_platform.cc), and functions
+// that only Linux's launcher process needs. Internal to os/.
 
 // NOLINTNEXTLINE: POSIX wants this global declared by its users
 extern char** environ;
 
 namespace lauka::os {
 
-/// A file without a name that grows by appending; -1 with errno.
+/// Opens a file without a name, for appending. Returns -1 with errno on failure.
 int open_anonymous_file();
 
-/// Makes an unnamed file of at least `size` zeros, for memory that a program shares with lauka; its
-/// size cannot be changed. -1 with errno.
+/// Opens an unnamed file of at least `size` zero bytes, as memory that a program shares with lauka.
+/// The size cannot be changed afterwards. Returns -1 with errno on failure.
 int open_shared_memory(off_t size);
 
-/// Frees the space of all but the last `keep` bytes of `fd`, `size` bytes long; its size stays.
+/// Frees the disk space of all but the last `keep` bytes of `fd`, which has `size` bytes. The
+/// file's size stays the same.
 void drop_front(int fd, off_t size, off_t keep);
 
-/// Gives the calling process the groups of `user`, as many as the system takes. 0, or -1 with
-/// errno.
+/// Gives the calling process the groups of `user`, as many as the system allows. Returns 0, or -1
+/// with errno.
 int join_groups(const User& user);
 
-/// The system's part of FileCalls.
+/// Implement the functions of FileCalls that differ between systems.
 int open_unnamed(const char* folder);
 int name_unnamed(int fd, const char* path);
 bool is_mount_point(const char* path);
 
-/// Has the kernel send the calling process `signal_number` when its parent dies, until it changes
-/// its user. A single system call, for a vfork child. Does nothing on macOS, which has no such
-/// call.
+/// Makes the kernel send `signal_number` to the calling process when its parent dies, until the
+/// process changes its user. A single system call, for a vfork child. Does nothing on macOS, which
+/// has no such call.
 void when_parent_dies(int signal_number);
 
 /// Returns `time` for nanosleep(2) and similar calls.
@@ -56,9 +57,9 @@ inline timespec to_timespec(std::chrono::nanoseconds time) {
 
 // ---- Linux alone
 
-/// Kills the descendants of `root` (not itself) that were started at or after `since_ns`
-/// (CLOCK_MONOTONIC), also those that left its process group, until all are gone or two seconds
-/// have passed. Returns one that could not be killed; 0 if none.
+/// Kills the descendants of `root` (not `root` itself) that started at or after `since_ns`
+/// (CLOCK_MONOTONIC), even if they left its process group. Ends when all are gone, or after two
+/// seconds. Returns the id of a process that could not be killed; 0 if none.
 pid_t kill_descendants(pid_t root, std::int64_t since_ns);
 
 inline std::uint64_t to_ns(const timeval& t) {
@@ -66,14 +67,14 @@ inline std::uint64_t to_ns(const timeval& t) {
          static_cast<std::uint64_t>(t.tv_usec) * 1'000;
 }
 
-/// Returns how a process has ended, by the `status` of waitpid(2).
+/// Converts the `status` of waitpid(2).
 inline Outcome to_outcome(int status) {
   if (WIFSIGNALED(status)) return Signalled{WTERMSIG(status), WCOREDUMP(status) != 0};
   return Exited{WEXITSTATUS(status)};
 }
 
-/// Takes the kernel's accounts of a reaped process, except peak memory, whose unit depends on the
-/// system.
+/// Copies the kernel's accounts of a reaped process to `usage`, except peak memory, whose unit
+/// depends on the system.
 inline void note_usage(const rusage& used, Usage& usage) {
   usage.user_ns = to_ns(used.ru_utime);
   usage.system_ns = to_ns(used.ru_stime);

@@ -33,7 +33,7 @@ namespace {
 
 constexpr std::size_t kMaxOfDevice = std::size_t{1} << 20U;
 
-/// access(2) for the effective user, who differs from the real one under ActAs.
+/// Calls access(2) for the effective user, which differs from the real user under ActAs.
 int may(const std::string& path, int mode) {
   return faccessat(AT_FDCWD, path.c_str(), mode, AT_EACCESS);
 }
@@ -43,7 +43,7 @@ bool is_directory(const std::string& path) {
   return stat(path.c_str(), &there) == 0 && S_ISDIR(there.st_mode);
 }
 
-/// Returns why the file at `path` cannot be run, in a shell's words; empty if it can.
+/// Returns why the file at `path` cannot be executed, in a shell's words; empty if it can.
 std::string why_not_runnable(const std::string& path) {
   if (may(path, F_OK) != 0) return std::generic_category().message(errno);
   if (is_directory(path)) return "Is a directory";
@@ -51,7 +51,7 @@ std::string why_not_runnable(const std::string& path) {
   return "";
 }
 
-/// The remedy if that is a missing right; empty if it is something else.
+/// Returns the remedy for missing permission to execute; empty for other reasons.
 std::string remedy_of_right(const std::string& path) {
   struct stat there {};
   if (stat(path.c_str(), &there) != 0)
@@ -61,7 +61,7 @@ std::string remedy_of_right(const std::string& path) {
                                       : "let this user run it (chmod o+x)";
 }
 
-/// Returns the interpreter in the first bytes of a script; empty if it is no script.
+/// Returns the interpreter named in the first bytes of a script; empty if the file is not a script.
 std::string interpreter_in(std::string_view head) {
   if (!head.starts_with("#!")) return "";
   head.remove_prefix(2);
@@ -70,7 +70,8 @@ std::string interpreter_in(std::string_view head) {
   return std::string(head.substr(0, head.find_first_of(" \t\r")));
 }
 
-/// execve says "no such file" also when only the interpreter of a script is missing: name it.
+/// Returns a script's interpreter if that is missing; else empty. execve reports "no such file" in
+/// this case, too.
 std::string missing_interpreter(const std::string& path) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::array<char, kMaxHeadBytes> head{};
@@ -80,7 +81,7 @@ std::string missing_interpreter(const std::string& path) {
   return !interpreter.empty() && may(interpreter, F_OK) != 0 ? interpreter : "";
 }
 
-/// `path` as a process in `folder` means it.
+/// Returns `path` as seen by a process in `folder`.
 std::string seen_from(const std::string& folder, const std::string& path) {
   return folder.empty() || path.starts_with('/') ? path : folder + "/" + path;
 }
@@ -98,7 +99,7 @@ Result<std::string> if_runnable(const std::string& word, const std::string& path
 }
 
 constexpr std::size_t kMaxBytes = std::size_t{1} << 20U;
-constexpr std::size_t kDigits = 10;  // what a number in a name is filled up to
+constexpr std::size_t kDigits = 10;  // number of digits to which numbers in names are padded
 
 std::string file_name(std::uint64_t number) {
   std::string digits = std::to_string(number);
@@ -131,19 +132,19 @@ class FilesInFolder final : public MetricFiles {
 
  private:
   PrivateFolder folder_;
-  std::uint64_t first_ = 0;  // number of the batch's first run
+  std::uint64_t first_ = 0;  // number of the first run in the batch
 };
 
 constexpr std::string_view kFolderPrefix = "lauka-private-";
 constexpr int kMaxTries = 10;
 
-constexpr int kDeepest = 64;  // levels removed: a descriptor is open for each
+constexpr int kDeepest = 64;  // levels to remove, with an open descriptor for each
 
 Descriptor open_folder(int parent, const char* name) {
   return Descriptor(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-/// Empties a folder; links are removed, never followed.
+/// Empties a folder. Removes links without following them.
 void empty_folder(int folder, int deepest = kDeepest) {
   for (const std::string& name : names_in(open_folder(folder, "."))) {
     if (unlinkat(folder, name.c_str(), 0) == 0 || deepest == 0) continue;
@@ -154,7 +155,8 @@ void empty_folder(int folder, int deepest = kDeepest) {
   }
 }
 
-/// Its lock goes with the process that holds it, however that ends.
+/// Opens and locks a folder; empty if another process holds the lock. The lock ends with the
+/// process that holds it.
 Descriptor locked(int parent, const std::string& name) {
   Descriptor folder = open_folder(parent, name.c_str());
   struct stat there {};
@@ -164,7 +166,8 @@ Descriptor locked(int parent, const std::string& name) {
   return is_ours ? std::move(folder) : Descriptor();
 }
 
-/// Says if others may rename our folders: a foreign one may then have a name of ours.
+/// True if others may rename lauka's folders: another user's folder may then have a name of
+/// lauka's.
 bool lets_others_rename(int folder) {
   struct stat there {};
   return fstat(folder, &there) != 0 ||
@@ -184,18 +187,18 @@ void remove_leftovers(const std::string& below) {
   }
 }
 
-/// Returns the places for folders: the user's choice, or memory if the system has such a place,
-/// since a disk's journal takes milliseconds to make and remove a folder while runs go on.
+/// Returns places for folders: the user's choice; else memory if possible, because a disk's journal
+/// takes milliseconds to create and remove a folder while runs go on.
 std::vector<std::string> places() {
   std::string chosen = variable("TMPDIR").value_or("");
   if (!chosen.empty()) return {std::move(chosen)};
   return {"/dev/shm", "/tmp"};
 }
 
-/// Makes a new folder in `below`; nullopt with errno.
+/// Creates a new folder in `below`; nullopt with errno on failure.
 std::optional<std::pair<std::string, Descriptor>> new_folder(const std::filesystem::path& below) {
-  // Between the two calls another start may take it for one that was left, or somebody put another
-  // in its place: a new one is empty.
+  // Retries, because between the two calls another process may remove the folder as a leftover, or
+  // put another in its place. A new folder is empty.
   for (int i = 0; i < kMaxTries; ++i) {
     std::string path = (below / (std::string(kFolderPrefix) + "XXXXXX")).string();
     if (mkdtemp(path.data()) == nullptr) break;
@@ -208,9 +211,9 @@ std::optional<std::pair<std::string, Descriptor>> new_folder(const std::filesyst
   return std::nullopt;
 }
 
-/// Opens a log that no other user can have put there; no descriptor if it does not exist.
+/// Opens a log that no other user can have put there; an empty Descriptor if it does not exist.
 Result<Descriptor> open_own_log(const std::string& path, int flags) {
-  constexpr mode_t written_by_owner = 0644;  // less the umask
+  constexpr mode_t written_by_owner = 0644;  // minus the umask
   Descriptor file(
       ::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, written_by_owner));
   if (!file && errno == ENOENT && (flags & O_CREAT) == 0) return file;
@@ -259,7 +262,8 @@ bool write_all(int fd, std::string_view bytes, WriteCall call) {
   while (!bytes.empty()) {
     const ssize_t written = call(fd, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0 && errno == EAGAIN) {  // a command may have made a shared terminal non-blocking
+    if (written < 0 &&
+        errno == EAGAIN) {  // a command may have made the shared terminal non-blocking
       pollfd ready{fd, POLLOUT, 0};
       poll(&ready, 1, -1);
       continue;
@@ -359,28 +363,29 @@ Result<std::string> find_program(const std::string& word, const std::optional<st
                "name a program in PATH, or use -S for the shell's own commands"};
 }
 
-// Linux takes counters away from a process that becomes more than its user, or whose memory its
-// user may not read (begin_new_exec in fs/exec.c): the counters would tell that user about it.
+// Linux takes counters away from a process that gains rights beyond its user's, or whose memory its
+// user may not read (begin_new_exec in fs/exec.c), because counters would reveal something about it
+// to the user.
 
 namespace {
 
-constexpr int kMaxInterpreters = 5;  // the kernel follows so many for one script
+constexpr int kMaxInterpreters = 5;  // the kernel follows as many for one script
 
 /// The rights of a process before it executes a program.
 struct Credentials {
   std::uint32_t user = 0;
   std::uint32_t group = 0;
-  std::uint64_t permitted = 0;  ///< capabilities, as are the next two
+  std::uint64_t permitted = 0;  ///< bit mask of capabilities, like the next two members
   std::uint64_t inheritable = 0;
   std::uint64_t bounding = 0;
-  bool gains_nothing = false;  ///< no_new_privs: files give it no rights
+  bool gains_nothing = false;  ///< true if no_new_privs is set, so that files grant no rights
 };
 
 std::uint64_t capabilities_in(const std::string& status, std::string_view name) {
   return parse_hex(find_value(status, name, ':').value_or("")).value_or(0);
 }
 
-/// Returns the second number of a line of /proc/PID/status, which is of the effective id.
+/// Returns the effective id in a line of /proc/PID/status, which is its second number.
 std::uint32_t effective_id_in(const std::string& status, std::string_view name) {
   const std::string ids = find_value(status, name, ':').value_or("");
   const auto words = blank_separated(ids);
@@ -389,7 +394,7 @@ std::uint32_t effective_id_in(const std::string& status, std::string_view name) 
   return id ? static_cast<std::uint32_t>(*id) : 0;
 }
 
-/// Returns the rights of `spec`'s process. Another user's process begins without capabilities.
+/// Returns the rights of `spec`'s process. A process of another user starts without capabilities.
 Credentials rights_of(const ProgramSpec& spec, const LinuxCalls& calls) {
   const std::string status = calls.read_file("/proc/self/status").value_or("");
   Credentials rights{
@@ -404,8 +409,9 @@ Credentials rights_of(const ProgramSpec& spec, const LinuxCalls& calls) {
   return rights;
 }
 
-/// struct vfs_cap_data of the kernel: a revision, then permitted and inheritable capabilities, the
-/// lower 32 bits of both first. Revision 3 is shown to those only whom it gives nothing.
+/// True if the attribute grants capabilities. It is the kernel's struct vfs_cap_data: a revision,
+/// then permitted and inheritable capabilities, the lower 32 bits of both first. Only processes to
+/// which revision 3 grants nothing can see it.
 bool gives_capabilities(const std::string& attribute, const Credentials& rights) {
   const auto word = [&](std::size_t index) {
     std::uint32_t value = 0;
@@ -423,7 +429,8 @@ bool gives_capabilities(const std::string& attribute, const Credentials& rights)
 
 std::optional<CounterLoss> loss_at(const ProgramFile& file, const Credentials& rights) {
   if (!file.is_on_nosuid && !rights.gains_nothing) {
-    constexpr std::uint32_t setgid = S_ISGID | S_IXGRP;  // setgid alone means nothing
+    constexpr std::uint32_t setgid =
+        S_ISGID | S_IXGRP;  // setgid without group execution has no effect
     if ((file.mode & S_ISUID) != 0 && file.user != rights.user) return CounterLoss::SetUser;
     if ((file.mode & setgid) == setgid && file.group != rights.group) return CounterLoss::SetGroup;
     if (rights.user != 0 && gives_capabilities(file.capabilities, rights))
@@ -440,7 +447,7 @@ bool is_lost_by_root(ProgramFile file, const Credentials& rights) {
 }  // namespace
 
 std::optional<UncountedFile> find_uncounted(const ProgramSpec& spec, const LinuxCalls& calls) {
-  // Where such processes may be dumped by their user, the kernel leaves them their counters.
+  // If users may dump such processes, the kernel leaves them their counters.
   if (calls.read_file("/proc/sys/fs/suid_dumpable").value_or("").starts_with('1'))
     return std::nullopt;
   const auto found = find_program(spec);
@@ -451,11 +458,11 @@ std::optional<UncountedFile> find_uncounted(const ProgramSpec& spec, const Linux
     const auto file = calls.describe_program(path);
     if (!file) return std::nullopt;
     const std::string interpreter = interpreter_in(file->head.value_or(""));
-    if (!interpreter.empty()) {  // whose rights decide, not the script's
+    if (!interpreter.empty()) {  // the interpreter's rights decide, not the script's
       path = seen_from(spec.folder, interpreter);
       continue;
     }
-    // Of other formats an interpreter runs that only the kernel knows (binfmt_misc).
+    // Files in other formats run with an interpreter that only the kernel knows (binfmt_misc).
     if (file->head && !file->head->starts_with("\177ELF")) return std::nullopt;
     const Credentials rights = rights_of(spec, calls);
     const auto loss = loss_at(*file, rights);
@@ -467,7 +474,8 @@ std::optional<UncountedFile> find_uncounted(const ProgramSpec& spec, const Linux
 
 namespace {
 
-/// Returns the descriptor of this process that `name` in `folder` stands for; nullopt if none.
+/// Returns the number of this process's descriptor that `name` in `folder` stands for; nullopt if
+/// none.
 std::optional<int> descriptor_in(const std::filesystem::path& folder, const std::string& name) {
   constexpr long long most = 1 << 20;
   const auto own = std::filesystem::path("/proc") / std::to_string(getpid());
@@ -478,7 +486,7 @@ std::optional<int> descriptor_in(const std::filesystem::path& folder, const std:
   return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
 }
 
-/// True if anyone may have put the link into its folder, as into /tmp, and someone else has.
+/// True if another user made the link in a folder where anyone may, such as /tmp.
 bool is_foreign_link(const struct stat& link, const std::filesystem::path& folder) {
   struct stat of_folder {};
   const bool open_to_all = stat(folder.c_str(), &of_folder) == 0 &&
@@ -490,11 +498,11 @@ bool is_foreign_link(const struct stat& link, const std::filesystem::path& folde
 
 ResolvedPath resolve(const std::string& path) {
   namespace fs = std::filesystem;
-  constexpr int most_links = 40;  // as the kernel follows
+  constexpr int most_links = 40;  // the kernel's limit
   std::error_code error;
   ResolvedPath resolved{path};
   fs::path done;
-  std::vector<fs::path> left;  // the next part last
+  std::vector<fs::path> left;  // path components that remain; the next one is last
   const auto go_by = [&](const fs::path& parts) {
     const std::vector<fs::path> all(parts.begin(), parts.end());
     left.insert(left.end(), all.rbegin(), all.rend());
@@ -563,7 +571,7 @@ bool has_waiting_input() {
 
 Result<void> check_input(const std::string& path) {
   struct stat input {};
-  // A pipe with a name may have another writer for each run.
+  // A named pipe may have another writer for each run.
   const bool is_unnamed = path.starts_with("/dev/") || path.starts_with("/proc/");
   if (is_unnamed && stat(path.c_str(), &input) == 0 && S_ISFIFO(input.st_mode))
     return Error{"--input " + cited(path) + " is a pipe, which is empty after the first run",
@@ -625,7 +633,7 @@ bool is_first_time(const char* mark) {
 Result<TextFile> TextFile::open(const std::string& path, const std::optional<User>& user) {
   const ActAs reader(user);
   if (!reader.error().empty()) return Error{reader.error(), "use --as-root to keep root"};
-  // A named pipe is not waited for.
+  // Does not wait for the other end of a named pipe.
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat about {};
   if (!file || fstat(file.get(), &about) != 0) return system_error("cannot be read", errno);
@@ -663,7 +671,7 @@ Result<PrivateFolder> PrivateFolder::create(const std::optional<User>& user) {
 PrivateFolder::~PrivateFolder() {
   if (!lock_) return;
   const ActAs owner(user_);
-  // Most often it is empty. rmdir does not follow a link that someone has put in its place.
+  // The folder is usually empty. rmdir does not follow a link that someone put in its place.
   if (rmdir(path_.c_str()) == 0) return;
   empty_folder(lock_.get());
   rmdir(path_.c_str());
@@ -713,7 +721,8 @@ void AppendLog::append(std::string_view line) {
   flush();
 }
 
-/// Cuts off the part of a line that a full disk took: no line may follow half a line.
+/// Removes the part of a line that was written before the disk was full, so that no line follows
+/// half a line.
 bool AppendLog::flush() {
   if (waiting_.empty()) return true;
   struct stat about {};
@@ -747,7 +756,8 @@ bool speaks_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const std::string locale = lower_case(variable(name).value_or(""));
     if (locale.empty()) continue;
-    // "UTF-8" alone is a locale of macOS; one without a charset has the system's own, mostly UTF-8.
+    // "UTF-8" alone is a locale of macOS. A locale without a character set uses the system's
+    // default, which is usually UTF-8.
     if (locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos)
       return true;
     return locale != "c" && locale != "posix" && locale.find('.') == std::string::npos;

@@ -32,20 +32,21 @@
 
 namespace lauka::os {
 
-// lauka's side of the launcher: it writes requests into the shared memory, wakes the launcher and
-// waits, drains the pipes of --output pipe meanwhile, and passes on the user's wish to end.
+// lauka's side of the launcher. It writes requests into shared memory, wakes the launcher and waits
+// for it; meanwhile it reads the pipes of --output pipe and passes on the user's wish to end.
 
 namespace {
 
-constexpr std::size_t kArenaBytes = std::size_t{64} << 20;  // reserved, not used
+constexpr std::size_t kArenaBytes = std::size_t{64}
+                                    << 20;  // address space; memory is used only as needed
 constexpr timespec kTickTime{0, 200'000'000};
 
 Error too_large() {
   return Error{"the arguments of the commands take more than 64 MB", "compare fewer at once"};
 }
 
-/// Shared memory that only grows; the launcher has it at the same address. The library throws
-/// std::bad_alloc when it is full.
+/// Allocates shared memory, never freed, at the same addresses as in the launcher. The standard
+/// library throws std::bad_alloc when it is full.
 class Arena {
  public:
   Arena(std::byte* begin, std::size_t bytes)
@@ -68,7 +69,7 @@ class Arena {
   std::pmr::monotonic_buffer_resource memory_;
 };
 
-/// The programs of a session, as the launcher process finds them in shared memory.
+/// The programs of a session in shared memory, where the launcher reads them.
 class SharedPrograms {
  public:
   explicit SharedPrograms(Arena& arena) : arena_(arena) {}
@@ -86,7 +87,8 @@ class SharedPrograms {
 
   const SharedProgram* at(ProgramId id) const { return programs_.at(id).shared; }
 
-  /// Returns the variable of the `place`th launch of a batch; null if its program has none.
+  /// Returns the variable for the launch with index `place` in a batch; null if its program has
+  /// none.
   char* find_variable(const Launch& launch, std::size_t place) {
     const std::string& name = programs_.at(launch.program).launch_variable;
     if (name.empty()) return nullptr;
@@ -95,7 +97,7 @@ class SharedPrograms {
     if (text.size() >= slot.size) {
       constexpr std::size_t roomy = 64;
       const std::size_t size = std::max(roomy, text.size() + 1);
-      slot = {arena_.make<char>(size), size};  // unchanged if the memory is full
+      slot = {arena_.make<char>(size), size};  // unchanged if memory is exhausted
     }
     std::memcpy(slot.bytes, text.c_str(), text.size() + 1);
     return slot.bytes;
@@ -106,7 +108,7 @@ class SharedPrograms {
     SharedProgram* shared;
     std::string launch_variable;
   };
-  /// Room for a variable, used again by the same place of the next batch.
+  /// Memory for a variable, reused by the same index of the next batch.
   struct Slot {
     char* bytes = nullptr;
     std::size_t size = 0;
@@ -132,8 +134,8 @@ class SharedPrograms {
     return program;
   }
 
-  /// If nothing has to change, programs get lauka's own environment: its size shifts the stack, and
-  /// thereby times. Variables that stay are where the launcher has them too.
+  /// Makes a program's environment. If nothing changes, the program gets lauka's own, because its
+  /// size shifts the stack and thereby times. Unchanged variables stay where the launcher has them.
   void make_environment(const ProgramSpec& spec, SharedProgram& program) {
     const std::vector<std::string> all = program_environment(spec, "");
     auto** const environment = arena_.make<char*>(all.size() + 1);
@@ -176,7 +178,7 @@ class SharedPrograms {
   std::array<Slot, Launcher::kMaxBatch> slots_{};
 };
 
-/// All that is made before the fork.
+/// The objects that are made before the fork.
 struct Channels {
   Descriptor socket;
   Descriptor launcher_socket;
@@ -208,7 +210,7 @@ class PosixLauncher final : public Launcher {
   }
 
   void dismiss() override {
-    channels_.socket = Descriptor();  // the launcher ends when its socket does
+    channels_.socket = Descriptor();  // the launcher ends when its socket closes
     state_->cancel = true;
   }
 
@@ -306,8 +308,8 @@ class PosixLauncher final : public Launcher {
     into.at(length) = '\0';
   }
 
-  /// Begins to listen to a run, and opens `named`, where its output goes on to. Returns why the run
-  /// cannot be started; nullopt if it can.
+  /// Begins to listen to a run, and opens `named`, the destination of its output. Returns why the
+  /// run cannot start; nullopt if it can.
   std::optional<Outcome> open_listened(const Launch& launch, OwnFiles& named) {
     const auto program = listened_.find(launch.program);
     if (program == listened_.end()) {
@@ -322,17 +324,17 @@ class PosixLauncher final : public Launcher {
     return std::nullopt;
   }
 
-  /// Opens the rings of a run that is sampled: on the launcher, from which the run inherits their
-  /// counters. lauka itself reads them, or the launcher would grow, which peak_rss would show.
-  /// Returns 0 or errno.
+  /// Opens the rings of a sampled run in the launcher, from which the run inherits the counters.
+  /// lauka reads the rings, because the launcher would grow, which would raise peak_rss. Returns 0
+  /// or errno.
   int open_rings(const Launch& launch, SampleRings& rings) {
     if (launch.samples == nullptr) return 0;
     const CounterRequest& request = *counter_sets_.at(launch.counters)->requests;
     return rings.open(std::bit_cast<PerfEventAttr>(request.attributes), pid_, ++sampled_runs_);
   }
 
-  /// Wakes the launcher and waits for its answer. 0 or errno: the launcher is gone, or cannot be
-  /// asked.
+  /// Wakes the launcher and waits for its answer. Returns 0; or errno if the launcher has ended or
+  /// cannot be reached.
   // NOLINTNEXTLINE(readability-function-cognitive-complexity): one loop over all that may be heard
   int converse(bool heeds_interrupts, const Tick& tick, SampleRings& rings,
                SampleListener* samples) {
@@ -361,7 +363,7 @@ class PosixLauncher final : public Launcher {
       if (ready <= 0) continue;
       if ((fds[1].revents | fds[2].revents) != 0) {
         receive();
-        hold.let_through();  // if there is always something to read, poll lets nothing through
+        hold.let_through();  // if there is always something to read, poll never lets signals in
       }
       if (fds[0].revents == 0) continue;
       const ssize_t got = read(channels_.socket.get(), &byte, 1);
@@ -370,7 +372,7 @@ class PosixLauncher final : public Launcher {
     }
   }
 
-  /// Takes the run's output, and ends the run if that is enough.
+  /// Reads the run's output, and ends the run if its listener is satisfied.
   void receive() {
     channels_.files.drain_some();
     if (!channels_.files.enough_ns() || state_->enough) return;
@@ -391,8 +393,8 @@ class PosixLauncher final : public Launcher {
     return status;
   }
 
-  /// Without its launcher lauka cannot run anything any more. The run's own process ended with it;
-  /// its children have become lauka's.
+  /// Returns the error that the launcher has ended, after which lauka cannot run anything. The
+  /// run's own process ended with the launcher; its children have become lauka's.
   Error end_of_launcher(int trouble, std::int64_t began_ns) {
     cancel();
     channels_.socket = Descriptor();
@@ -413,7 +415,7 @@ class PosixLauncher final : public Launcher {
     if (auto* stopped = std::get_if<Stopped>(&outcome)) stopped->survivor = survivor;
   }
 
-  /// True if the launcher ended the run, with its group.
+  /// True if the launcher killed the run and its group.
   static bool was_killed(const Outcome& outcome) {
     return !ended_by_itself(outcome) && !std::holds_alternative<NotStarted>(outcome);
   }
@@ -425,7 +427,8 @@ class PosixLauncher final : public Launcher {
       const SharedEnded& shared = state_->ended[i];
       const SharedProgram& program = *state_->launches[i].program;
       last_sink_ = program.is_kept ? Sink::Null : program.sink;
-      // Processes that left the group still exist; they must not use the CPU under the next run.
+      // Processes that left the group may still exist; they must not use the CPU during the next
+      // run.
       const bool was_enough = channels_.files.enough_ns() && ended_by_itself(shared.outcome);
       const bool killed = was_enough || was_killed(shared.outcome);
       const int left = killed && shared.began_ns != 0 ? kill_descendants(pid_, shared.began_ns) : 0;
@@ -451,8 +454,8 @@ class PosixLauncher final : public Launcher {
     return all;
   }
 
-  /// The run has succeeded, however its program took it that it was asked to end, unless it cannot
-  /// be killed.
+  /// Makes the run a success, however its program reacted when it was asked to end, unless it
+  /// cannot be killed.
   void end_early(const SharedEnded& shared, Ended& ended) const {
     ended.was_enough = true;
     ended.outcome = Exited{0};
@@ -468,14 +471,14 @@ class PosixLauncher final : public Launcher {
   SharedPrograms programs_;
   Channels channels_;
   std::vector<SharedCounters*> counter_sets_;
-  std::map<ProgramId, ProgramSpec> listened_;  // those with a listener
+  std::map<ProgramId, ProgramSpec> listened_;  // programs with a listener
   const LinuxCalls* sampled_by_;
   std::uint32_t sampled_runs_ = 0;
   Sink last_sink_ = Sink::Null;
-  std::optional<Error> why_gone_;  // the launcher
+  std::optional<Error> why_gone_;  // reason why the launcher has ended
 };
 
-/// `counters` null: this system has none that a launcher could open.
+/// `counters` is null if this system has no counters that a launcher can open.
 Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* counters,
                                                          AfterLauka after_lauka) {
   fill_standard_descriptors();
@@ -488,8 +491,7 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   if (memory == MAP_FAILED) return system_error("lauka cannot reserve shared memory", errno);
 
   LauncherSetup setup;
-  // Not value-initialised: zeroing would make every page resident, and fresh shared memory is zero
-  // already.
+  // Not value-initialised: zeroing would make every page resident, and new shared memory is zero.
   setup.state = static_cast<SharedState*>(memory);
   setup.counters = counters;
   setup.started_with.ignored_child = is_ignored(SIGCHLD);
@@ -503,7 +505,7 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   sigprocmask(SIG_SETMASK, &all, &setup.started_with.mask);
   const pid_t pid = fork();
   if (pid == 0) {
-    close(channels.socket.get());  // else the launcher would never see it end
+    close(channels.socket.get());  // otherwise the launcher would never see lauka's end
     serve_as_launcher(setup);
   }
   const int fork_error = errno;
@@ -511,8 +513,9 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   if (pid < 0) {
     return system_error("lauka cannot start its launcher process", fork_error);
   }
-  prctl(PR_SET_CHILD_SUBREAPER, 1);  // for the children of a killed launcher
-  signal(SIGCHLD, SIG_DFL);  // the launcher's end must be seen, whatever lauka's parent ignored
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // inherits children of a killed launcher
+  signal(SIGCHLD, SIG_DFL);  // lauka must learn of the launcher's end, even if lauka's parent
+                             // ignored the signal
   channels.launcher_socket = Descriptor();
   auto* arena = static_cast<std::byte*>(memory) + sizeof(SharedState);
   return std::unique_ptr<Launcher>(

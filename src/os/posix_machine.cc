@@ -25,8 +25,8 @@ namespace lauka::os {
 
 namespace {
 
-/// Describes this machine. `facts`: those of its class, or none. They may have parts of the machine
-/// already, as these can be found in the same places.
+/// Describes this machine. `facts` has the facts of its class, or none. It may already contain
+/// parts of the machine that are found in the same places.
 Machine describe(const MachineFacts& facts) {
   Machine machine = facts.machine;
   utsname names{};
@@ -70,7 +70,8 @@ std::string parse_os_name(std::string_view os_release) {
 std::string new_session_id() {
   std::array<std::uint32_t, 4> words{};
   if (getentropy(words.data(), sizeof words) != 0) {
-    // Only the second choice: its constructor runs CPUID, which takes 24 us in a virtual machine.
+    // Only if the system has no random bytes: the constructor executes CPUID, which takes 24 us in
+    // a virtual machine.
     std::random_device random;
     for (std::uint32_t& word : words) word = random();
   }
@@ -105,7 +106,8 @@ MachineFacts machine_facts() {
 namespace {
 
 constexpr int kSteps = 16;
-/// Readings before the clock is thought to have stopped; one step of 10 ms fits in even at 10 ns.
+/// The number of readings after which the clock is considered stopped. A step of 10 ms is found
+/// even if a reading takes 10 ns.
 constexpr int kMaxReadings = 2'000'000;
 
 }  // namespace
@@ -150,7 +152,7 @@ TimeOfDay time_of_day() {
   return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
 }
 
-// What Linux and macOS say of the machine: compiled everywhere, as it knows files and calls only.
+// Facts from Linux and macOS. Compiled on every system, because it uses files and calls only.
 
 namespace {
 
@@ -160,8 +162,8 @@ std::string cpu_file(std::string_view name) {
   return fmt::format("{}/{}", kCpuFolder, name);
 }
 
-/// The first line of a file, without blanks at its end; none where there is no such file or nothing
-/// in it.
+/// Returns the first line of a file without blanks at its end; nullopt if the file is missing or
+/// empty.
 std::optional<std::string> line_in(const LinuxCalls& calls, const std::string& path) {
   auto text = calls.read_file(path);
   if (!text) return std::nullopt;
@@ -245,17 +247,17 @@ void probe_power(const LinuxCalls& calls, MachineFacts& facts) {
     facts.power_saving = profile;
 }
 
-/// Fraction of CPU time since the start that the hypervisor gave to others.
+/// Returns the fraction of CPU time since boot that the hypervisor gave to others.
 std::optional<double> parse_stolen(const std::string& stat) {
   const auto words = blank_separated(std::string_view(stat).substr(0, stat.find('\n')));
   if (words.size() < 9 || words.front() != "cpu") return std::nullopt;
-  double sum = 0.0;  // user nice system idle iowait irq softirq steal
+  double sum = 0.0;  // columns: user nice system idle iowait irq softirq steal
   for (std::size_t i = 1; i <= 8; ++i) sum += to_number(words[i]);
   if (sum <= 0.0) return std::nullopt;
   return to_number(words[8]) / sum;
 }
 
-/// Returns the vendor of the machine, if that is a hypervisor.
+/// Returns the hypervisor's name, or the machine's vendor if that is a hypervisor; else nullopt.
 std::optional<std::string> find_hypervisor(const LinuxCalls& calls) {
   if (auto type = line_in(calls, "/sys/hypervisor/type")) return type;
   const std::string dmi = "/sys/class/dmi/id/";
@@ -280,13 +282,13 @@ std::optional<std::string> find_hypervisor(const LinuxCalls& calls) {
 }
 
 void probe_hypervisor(const LinuxCalls& calls, const std::string& cpuinfo, MachineFacts& facts) {
-  // x86 has a flag for a hypervisor; Arm has not.
+  // x86 has a CPU flag for a hypervisor; Arm does not.
   const auto flags = find_value(cpuinfo, "flags", ':');
   facts.hypervisor = find_hypervisor(calls);
   if (flags) {
     const bool flagged = has_word(*flags, "hypervisor");
     facts.knows_hypervisor = true;
-    // A cloud's machine may be a real one ("metal"), which has no such flag.
+    // A cloud machine may be physical ("metal"); it lacks the flag.
     if (!flagged) facts.hypervisor.reset();
     if (flagged && !facts.hypervisor) facts.hypervisor = std::string();
   } else {
@@ -295,7 +297,7 @@ void probe_hypervisor(const LinuxCalls& calls, const std::string& cpuinfo, Machi
 }
 
 void probe_container(const LinuxCalls& calls, MachineFacts& facts) {
-  // Listed, as another user may not read them.
+  // Looks for names in folders, because another user may not read the files.
   for (const auto& [folder, file, name] :
        {std::tuple("/", ".dockerenv", "Docker"), std::tuple("/run", ".containerenv", "Podman")}) {
     const auto names = calls.list_folder(folder);
@@ -332,7 +334,7 @@ MachineFacts linux_facts(const LinuxCalls& calls) {
 
 namespace {
 
-/// struct loadavg: three fixed-point numbers and their scale, which is a long.
+/// Returns the load average from struct loadavg: three fixed-point numbers and their scale, a long.
 std::optional<double> load_of(const DarwinCalls& calls) {
   struct Load {
     std::array<std::uint32_t, 3> fixed{};
@@ -359,7 +361,8 @@ std::vector<NamedCpus> list_kinds(const DarwinCalls& calls) {
   return kinds;
 }
 
-/// IOKit gives in seconds how long the battery lasts: -2 on external power, -1 while it estimates.
+/// Returns true on battery. IOKit reports the battery's remaining seconds: -2 on external power, -1
+/// while it estimates.
 std::optional<bool> on_battery(const DarwinCalls& calls) {
   static constexpr double kExternalPower = -2.0;
   void* library =
@@ -374,7 +377,8 @@ std::optional<bool> on_battery(const DarwinCalls& calls) {
   return estimate() != kExternalPower;
 }
 
-/// The pid of an owner that has ended stays, and one in the background gives way.
+/// Returns the process that holds tracing; 0 if none. Ignores a holder that has ended, whose id the
+/// kernel keeps, and one in the background, which gives way.
 std::int64_t owner_of_tracing(const DarwinCalls& calls) {
   constexpr std::int64_t foreground = 1;
   if (sysctl_number(calls, "ktrace.state").value_or(0) != foreground) return 0;
@@ -387,7 +391,7 @@ std::int64_t owner_of_tracing(const DarwinCalls& calls) {
 
 TracingFacts probe_tracing(const DarwinCalls& calls) {
   TracingFacts tracing;
-  const auto threads = sysctl_number(calls, "kpc.thread_counting");  // root only
+  const auto threads = sysctl_number(calls, "kpc.thread_counting");  // readable by root only
   tracing.readable = threads.has_value();
   tracing.thread_counting = threads.value_or(0) != 0;
   tracing.owner = owner_of_tracing(calls);
@@ -413,7 +417,8 @@ std::optional<std::int64_t> sysctl_number(const DarwinCalls& calls, const std::s
 }
 
 std::vector<pid_t> find_children(const DarwinCalls& calls, pid_t parent) {
-  // An answer that fills the room given may be cut, so it is asked for again.
+  // An answer that fills the buffer may be truncated, so the buffer is enlarged and the call
+  // repeated.
   for (std::size_t room = 64;; room *= 2) {
     std::vector<pid_t> children(room);
     const int count = calls.proc_listchildpids(parent, children.data(),
@@ -441,7 +446,7 @@ MachineFacts darwin_facts(const DarwinCalls& calls) {
   facts.load = load_of(calls);
   facts.on_battery = on_battery(calls);
   add_darwin_class(calls, facts);
-  facts.aslr = true;  // macOS cannot do without
+  facts.aslr = true;  // macOS always randomizes addresses
   facts.tracing = probe_tracing(calls);
   return facts;
 }

@@ -24,19 +24,19 @@ bool is_ignored(int signal_number) {
 
 namespace {
 
-// The one flag that handlers set.
+// The only flag that handlers set: the first signal that asked lauka to end.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 volatile std::sig_atomic_t interrupted_by = 0;
 
-// The last act before a signal ends lauka at once.
+// The function of on_sudden_end().
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<void (*)()> give_back_before_end = nullptr;
 
-// When the first one came, in ns of the monotonic clock.
+// Time of the first signal, in ns of CLOCK_MONOTONIC.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<std::int64_t> interrupted_at = 0;
 
-// Whether suspension has to wait, and whether it is waited for.
+// Is suspension delayed, and was it requested meanwhile?
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
 volatile std::sig_atomic_t suspension_is_held = 0;
 volatile std::sig_atomic_t suspension_is_due = 0;
@@ -49,7 +49,7 @@ constexpr std::string_view kSuspensionWaits =
 
 constexpr std::array kInterrupts = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-// One request may come as several signals: timeout(1) signals its child and then the whole group.
+// One request may arrive as several signals: timeout(1) signals its child and then the whole group.
 constexpr std::int64_t kOneRequestNs = 500'000'000;
 
 struct NamedSignal {
@@ -57,7 +57,7 @@ struct NamedSignal {
   std::string_view name;
 };
 
-/// Our own names, not strsignal's: those are sentences, differ between systems and are translated.
+/// Names of signals. strsignal returns sentences, which differ between systems and are translated.
 constexpr auto kSignals = std::to_array<NamedSignal>({
     {SIGABRT, "SIGABRT"},     {SIGALRM, "SIGALRM"},     {SIGBUS, "SIGBUS"},   {SIGCHLD, "SIGCHLD"},
     {SIGCONT, "SIGCONT"},     {SIGFPE, "SIGFPE"},       {SIGHUP, "SIGHUP"},   {SIGILL, "SIGILL"},
@@ -87,14 +87,14 @@ void note_interrupt(int signal_number) {
     void (*const give_back)() = give_back_before_end;
     if (give_back != nullptr) give_back();
     std::signal(signal_number, SIG_DFL);
-    std::raise(signal_number);  // comes once this handler returns
+    std::raise(signal_number);  // arrives when this handler returns
     return;
   }
   interrupted_at = now_ns();
   interrupted_by = signal_number;
 }
 
-/// Does what the signal does by default; returns when lauka continues.
+/// Suspends lauka as the signal does by default. Returns when lauka continues.
 void suspend_now() {
   sigset_t suspension;
   sigset_t saved;
@@ -106,7 +106,7 @@ void suspend_now() {
   plain.sa_handler = SIG_DFL;
   sigaction(SIGTSTP, &plain, &ours);
   std::raise(SIGTSTP);
-  sigprocmask(SIG_UNBLOCK, &suspension, nullptr);  // here
+  sigprocmask(SIG_UNBLOCK, &suspension, nullptr);  // the signal arrives here
   sigaction(SIGTSTP, &ours, nullptr);
   sigprocmask(SIG_SETMASK, &saved, nullptr);
 }
@@ -121,7 +121,7 @@ void note_suspension(int /*signal_number*/) {
   errno = saved;
 }
 
-/// Drops a pending suspension, as the kernel does.
+/// Discards a pending suspension, as the kernel does.
 void note_resumption(int /*signal_number*/) {
   suspension_is_due = 0;
 }
@@ -146,7 +146,7 @@ void watch_for_interrupts() {
   for (const int signal_number : kInterrupts) handle(signal_number, &note_interrupt, 0);
   handle(SIGTSTP, &note_suspension, SA_RESTART);
   handle(SIGCONT, &note_resumption, SA_RESTART);
-  // A failed write is reported as such. The commands get lauka's own dispositions from the
+  // A write error is reported like any other. Commands get lauka's original dispositions from the
   // launcher.
   std::signal(SIGPIPE, SIG_IGN);
   report_large_files();
@@ -199,7 +199,8 @@ bool HoldSignals::must_report_suspension() const {
 
 void HoldSignals::report_suspension() {
   has_reported_ = true;
-  const std::string_view over = is_terminal(Stream::Error) ? "\r\x1b[K" : "";  // the progress line
+  const std::string_view over =
+      is_terminal(Stream::Error) ? "\r\x1b[K" : "";  // erases the progress line
   static_cast<void>(say(Stream::Error, std::string(over) + std::string(kSuspensionWaits)));
 }
 

@@ -29,7 +29,8 @@ namespace lauka::os {
 
 namespace {
 
-/// setgroups, with as many as the system takes; their number is a size_t on Linux, an int on macOS.
+/// Calls setgroups with as many groups as the system allows; their number is a size_t on Linux, an
+/// int on macOS.
 template <typename Count>
 int set_all(int (*set)(Count, const gid_t*), const std::vector<gid_t>& groups) {
   const auto most = static_cast<std::size_t>(std::max(sysconf(_SC_NGROUPS_MAX), 0L));
@@ -52,7 +53,7 @@ std::vector<gid_t> own_groups() {
 
 Result<std::uint32_t> read_id(const char* name) {
   const std::string text = variable(name).value_or("");
-  // The highest one means "no change" to the system.
+  // The highest id means "no change" to the system.
   const auto id = parse_whole_number(text, 0, std::numeric_limits<std::uint32_t>::max() - 1);
   if (id) return static_cast<std::uint32_t>(*id);
   return Error{std::string(name) + "='" + text +
@@ -86,7 +87,8 @@ ActAs::~ActAs() {
   if (acting_) give_back();
 }
 
-/// Continuing with the wrong user's rights would be worse than ending.
+/// Restores lauka's rights. Ends lauka on failure, because going on with another user's rights
+/// would be worse.
 void ActAs::give_back() const {
   if (calls_.seteuid(0) == 0 && calls_.setegid(group_) == 0 && calls_.setgroups(groups_) == 0)
     return;
@@ -130,7 +132,7 @@ using std::chrono::nanoseconds;
 constexpr nanoseconds kAfterInterrupt = std::chrono::seconds(1);
 constexpr nanoseconds kDyingAside = std::chrono::seconds(2);
 
-/// Turns the forked child into the program. System calls alone.
+/// Turns the forked child into the program. Makes system calls only.
 [[noreturn]] void become_program(const char* path, char* const* argv, char* const* environment,
                                  const ProgramSpec& spec, int null, int output, pid_t parent) {
   const std::optional<User>& user = spec.user;
@@ -150,8 +152,8 @@ std::string_view name_of(std::string_view variable) {
   return variable.substr(0, variable.find('='));
 }
 
-/// Adds `variable` at the end, and removes others of its name: of two, some programs take the first
-/// and some the last.
+/// Adds `variable` at the end, and removes others with the same name, because some programs use the
+/// first and some the last.
 void set(std::vector<std::string>& environment, const std::string& variable) {
   std::erase_if(environment,
                 [&](const std::string& other) { return name_of(other) == name_of(variable); });
@@ -160,7 +162,7 @@ void set(std::vector<std::string>& environment, const std::string& variable) {
 
 }  // namespace
 
-/// The time to wait for the program: until a deadline, which comes soon after an interruption.
+/// Limits waiting for the program: until a deadline, which comes soon after an interruption.
 class ProgramAside::Patience {
  public:
   /// `group` is asked to end when lauka is.
@@ -202,16 +204,17 @@ void ProgramAside::begin(const ProgramSpec& spec, nanoseconds timeout) {
   if (pid == 0)
     become_program(path->c_str(), argv.data(), given, spec, null.get(), written.get(), parent);
   if (pid < 0) return;
-  setpgid(pid, pid);  // by whichever of the two processes is first
+  setpgid(pid, pid);  // whichever process comes first sets the group
   pid_ = pid;
   deadline_ = MonotonicClock().now() + timeout;
 }
 
-/// Reads until the program closes its output, or has ended and left it to another process; false if
-/// its time is over.
+/// Reads until the program closes its output, or has ended and left the output to another process.
+/// Returns false if the time is over.
 bool ProgramAside::reads(Patience& patience, std::size_t most_bytes, Part part,
                          std::string& output) const {
-  constexpr nanoseconds until_signal = std::chrono::milliseconds(20);  // is noticed
+  constexpr nanoseconds until_signal =
+      std::chrono::milliseconds(20);  // longest time until a signal is noticed
   std::array<char, 4096> piece;
   for (;;) {
     const bool was_over = is_over();
@@ -237,7 +240,7 @@ bool ProgramAside::is_over() const {
          info.si_pid != 0;
 }
 
-/// It stays a zombie, so that its id is not reused.
+/// True if the program has ended. It stays a zombie, so that its id is not reused.
 bool ProgramAside::has_ended(Patience& patience) const {
   constexpr nanoseconds pause = std::chrono::microseconds(100);
   for (;;) {
@@ -292,7 +295,7 @@ std::vector<std::string> program_environment(const ProgramSpec& spec, const std:
     set(environment, "LOGNAME=" + spec.user->name);
   }
   if (!spec.folder.empty()) {
-    std::error_code error;  // like cd: links stay
+    std::error_code error;  // as with cd, links are not resolved
     const auto folder = std::filesystem::absolute(spec.folder, error).lexically_normal();
     if (!error) set(environment, "PWD=" + folder.string());
   }

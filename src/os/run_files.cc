@@ -24,9 +24,9 @@ constexpr off_t kErrorFileLimit = 1 << 20;
 constexpr off_t kErrorFileKept = 1 << 16;
 
 constexpr nanoseconds kAlarm = std::chrono::milliseconds(100);
-constexpr nanoseconds kSoon = std::chrono::microseconds(100);  // 0 would be no alarm
+constexpr nanoseconds kSoon = std::chrono::microseconds(100);  // 0 would switch the alarm off
 
-/// Returns the size by lseek, which takes less time than fstat; programs append at any position.
+/// Returns the file's size by lseek, which is faster than fstat. Programs append at any position.
 off_t size_of(int fd) {
   return std::max<off_t>(lseek(fd, 0, SEEK_END), 0);
 }
@@ -36,7 +36,7 @@ timeval to_timeval(nanoseconds time) {
   return {microseconds / 1'000'000, static_cast<suseconds_t>(microseconds % 1'000'000)};
 }
 
-// Above the numbers that shells and scripts use.
+// Numbers above those that shells and scripts use.
 constexpr int kFirstNumber = 100;
 constexpr int kFirstNumberOfFew = 10;
 
@@ -45,9 +45,9 @@ T read(const T& shared) {
   return __atomic_load_n(&shared, __ATOMIC_RELAXED);
 }
 
-/// Opens files for a run. A named pipe opens when its other end does; that wait ends with EINTR
-/// when the run is no longer wanted, and with ETIMEDOUT when `limit` is over, counted from here.
-/// While it lives, a repeated alarm ends waits, as one may come just before a wait.
+/// Opens files for a run. Opening a named pipe waits for its other end; the wait fails with EINTR
+/// when the run is no longer wanted, and with ETIMEDOUT when `limit` is over, counted from
+/// construction. A repeated alarm ends waits, because a single alarm may come just before a wait.
 class OpensPatiently : NonCopyable {
  public:
   OpensPatiently(nanoseconds limit, const std::function<bool()>& is_unwanted)
@@ -55,7 +55,7 @@ class OpensPatiently : NonCopyable {
     const auto now = std::chrono::steady_clock::now();
     deadline_ = now + std::min<nanoseconds>(limit, nanoseconds::max() - now.time_since_epoch());
     struct sigaction action {};
-    action.sa_handler = [](int) {};  // without SA_RESTART
+    action.sa_handler = [](int) {};  // without SA_RESTART, so that waits end
     sigfillset(&action.sa_mask);
     sigaction(SIGALRM, &action, &handled_);
     sigset_t alarm;
@@ -74,7 +74,7 @@ class OpensPatiently : NonCopyable {
     errno = saved;
   }
 
-  /// The descriptor, closed by exec; -1 with errno.
+  /// Returns the descriptor, closed by exec; -1 with errno on failure.
   int open(const char* path, int flags) const {
     while (!is_unwanted_()) {
       const int fd = ::open(path, flags | O_CLOEXEC, 0666);
@@ -94,7 +94,7 @@ class OpensPatiently : NonCopyable {
   sigset_t blocked_{};
 };
 
-/// The last lines of a file, as OutputTail's.
+/// Returns the last lines of a file, like OutputTail.
 std::string last_lines_of_file(int fd) {
   struct stat file {};
   if (fstat(fd, &file) != 0) return "";
@@ -153,7 +153,8 @@ bool RunFiles::Pipe::open() {
   if (pipe(ends.data()) != 0) return false;
   read_end = Descriptor(ends[0]);
   write_end = Descriptor(ends[1]);
-  // An end that waits would hold up the session, and one that a run inherits would never end.
+  // Reading must not wait, which would delay the session; and no run may inherit an end, because
+  // the pipe would then never end.
   return std::ranges::all_of(ends, [](int fd) { return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0; }) &&
          fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
 }
@@ -258,8 +259,8 @@ RegionPage::~RegionPage() {
   if (memory_ != nullptr) munmap(memory_, sizeof *memory_);
 }
 
-/// Returns the descriptor for the program, or -1 with errno. Not closed by exec; this process
-/// starts nothing else before it closes it.
+/// Returns the descriptor for the program, or -1 with errno. It stays open across exec; this
+/// process starts nothing else before it closes the descriptor.
 int RegionPage::hand_down(int descriptor) {
   if (count_ == handed_.size()) {
     errno = EMFILE;

@@ -32,11 +32,12 @@ struct StandardFiles {
   int error = -1;   ///< -1: inherited
 };
 
-/// Files that a run names itself.
+/// The files that a run itself names.
 struct NamedFiles {
-  const char* input = nullptr;                                         ///< null if not named
-  const char* output = nullptr;                                        ///< output file; null: none
-  std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max();  ///< the run's
+  const char* input = nullptr;   ///< null: /dev/null
+  const char* output = nullptr;  ///< null: no output file
+  std::chrono::nanoseconds timeout =
+      std::chrono::nanoseconds::max();  ///< time limit of the run, and so of opening the files
 };
 
 struct OwnFiles {
@@ -44,45 +45,46 @@ struct OwnFiles {
   Descriptor output;
 };
 
-/// Opens them with the rights of this process. Returns why the run cannot be started; nullopt if
-/// all are open.
+/// Opens the files with the rights of this process. Returns why the run cannot start; nullopt if
+/// all files are open. Waits for the other end of a named pipe until `is_unwanted` is true.
 std::optional<Outcome> open_named(const NamedFiles& named, const std::function<bool()>& is_unwanted,
                                   OwnFiles& own);
 
-/// The same for a program's input (unless `output_only`) and output, with its user's rights.
+/// Opens the files of a program, with its user's rights: output, and unless `output_only` input.
+/// Returns why the run cannot start; nullopt if all files are open.
 std::optional<Outcome> open_named(const ProgramSpec& spec, bool output_only,
                                   const std::function<bool()>& is_unwanted, OwnFiles& own);
 
-/// True if no other run of a request may follow this one.
+/// True if the batch must end after this run.
 inline bool must_stop_after(const Outcome& outcome, bool go_on_after_failure) {
   return !ended_by_itself(outcome) || (!succeeded(outcome) && !go_on_after_failure);
 }
 
-/// Reads the position of a run's standard input.
+/// Returns how much of standard input was read, from the file's position.
 InputRead input_read(int fd);
 
-/// The listener to a run's pipes, and the destination of its output; -1: none.
+/// The listener to a run's pipes, and where the output goes afterwards.
 struct Listening {
-  OutputListener* listener = nullptr;  ///< null: none
-  int output = -1;
-  int error = -1;
-  std::function<std::int64_t()> now{};
+  OutputListener* listener = nullptr;   ///< null: none
+  int output = -1;                      ///< descriptor; -1: none
+  int error = -1;                       ///< descriptor; -1: none
+  std::function<std::int64_t()> now{};  ///< clock for RunFiles::enough_ns, in nanoseconds
 };
 
-/// Returns the destination of the output of a run with a listener and this sink; `named`: its file.
+/// Returns where the output of a run with a listener goes; `named` is the descriptor of its file.
 inline Listening listening_for(OutputListener* listener, Sink sink, int named,
                                std::function<std::int64_t()> now) {
   const bool inherits = sink == Sink::Inherit;
   return {listener, inherits ? 1 : named, inherits ? 2 : named, std::move(now)};
 }
 
-/// Owns the files that all runs of a session share, and takes their output from pipes.
+/// Owns the files that all runs of a session share, and reads the runs' output from pipes.
 class RunFiles {
  public:
-  /// False with errno.
+  /// Opens all files. Returns false with errno on failure.
   bool open_all();
 
-  /// Returns the files of a run with this sink, except those that it names itself.
+  /// Returns the files of a run with `sink`, except the files that it names itself.
   StandardFiles for_sink(Sink sink) const;
 
   /// Returns the files of a run whose output is kept.
@@ -91,40 +93,42 @@ class RunFiles {
   /// Truncates the output files, which hold an earlier run's output.
   void forget_output() const;
 
-  /// Keeps the file of standard error small while a run goes on; if output `is_kept`, both files.
+  /// Frees the space of old standard error while a run goes on; if its output `is_kept`, of both
+  /// files.
   void keep_small(bool is_kept) const;
 
-  /// Copies the kept output to its destination under this sink: `named` is its file.
+  /// Copies the kept output to its destination for `sink`; `named` is the descriptor of its file.
   void pass_on(Sink sink, int named) const;
 
-  /// A program that opens its /dev/stdout again needs the right to. False with errno where that is
-  /// refused, as some systems do of pipes.
+  /// Gives `user` the right to open the pipes again, as a program does with its /dev/stdout.
+  /// Returns false with errno if the system refuses, as some systems do for pipes.
   bool hand_pipes_to(const User& user) const;
 
-  /// Returns the ends to watch for output.
+  /// Returns the read ends of the pipes, to be watched for output.
   std::array<int, 2> readable() const { return {output_.read_end.get(), error_.read_end.get()}; }
 
-  /// Forgets what earlier runs wrote to the pipe of standard error.
+  /// Prepares for a run: forgets earlier runs' standard error.
   void begin(const Listening& listening = {}) {
     tail_.clear();
     listening_ = listening;
     enough_ns_.reset();
   }
 
-  /// Takes the contents of the pipes, or a part if a program writes faster.
+  /// Reads the contents of the pipes, or part of them if a program writes faster.
   void drain() { drain_at_most(kMaxPieces); }
 
-  /// The same while a run goes on: at most one piece if there is a listener, since its work may
-  /// take time in which nothing else is watched.
+  /// Reads the pipes while a run goes on. Reads at most one piece if there is a listener, because
+  /// its work delays everything else that must be watched.
   void drain_some() { drain_at_most(listening_.listener != nullptr ? 1 : kMaxPieces); }
 
-  /// Returns when the listener was satisfied, by Listening::now; nullopt if it was not.
+  /// Returns the time at which the listener ended the run, by Listening::now; nullopt if it did
+  /// not.
   std::optional<std::int64_t> enough_ns() const { return enough_ns_; }
 
-  /// Returns the end of the standard error of a run with this sink, if captured.
+  /// Returns the end of the standard error of a run with `sink`; empty if not captured.
   std::string error_output_end(Sink sink) const;
 
-  /// See Launcher.
+  /// Implements Launcher::kept_bytes and Launcher::read_kept.
   std::uint64_t kept_bytes(Kept which) const;
   std::size_t read_kept(Kept which, std::uint64_t from, std::span<char> into) const;
 
@@ -137,11 +141,11 @@ class RunFiles {
 
   Descriptor null_input_;
   Descriptor null_output_;
-  Descriptor error_file_;   ///< takes standard error under Sink::Null, and keeps a part
-  Descriptor output_file_;  ///< takes standard output where that is kept
+  Descriptor error_file_;   ///< receives standard error under Sink::Null; only its end is kept
+  Descriptor output_file_;  ///< receives standard output that is kept
   Pipe output_;
   Pipe error_;
-  static constexpr int kMaxPieces = 64;  // more than pipes hold, so that no run's end is lost
+  static constexpr int kMaxPieces = 64;  // enough pieces to empty a full pipe
 
   void drain_at_most(int most_pieces);
   void copy(Kept which, int from, int to, int most_pieces);
@@ -149,43 +153,46 @@ class RunFiles {
   OutputTail tail_;
   Listening listening_;
   std::optional<std::int64_t> enough_ns_;
-  using Room = std::array<char, 65536>;   // a pipe's; the stack may be as small
-  std::unique_ptr<Room> room_{new Room};  // not zeroed: without output its pages stay untouched
+  using Room = std::array<char, 65536>;  // as large as a pipe's buffer; too large for a small stack
+  std::unique_ptr<Room> room_{new Room};  // not zeroed: without output its pages stay unused
 };
 
-/// A descriptor that lauka opens must never become standard input, output or error. Closed ones
-/// stay unwritable, so that an export to them is an error and not lost.
+/// Opens /dev/null in place of closed standard descriptors, so that no file that lauka opens
+/// becomes standard input, output or error. Writing to them fails, so that an export to a closed
+/// descriptor is an error and not lost.
 void fill_standard_descriptors();
 
-/// The memory in which a run notes its region (lauka/region.h); each run has its own, as an orphan
-/// may go on writing. Internal to os/.
+/// The memory in which a run notes its region (lauka/region.h). Each run has its own, because a
+/// process may write to it after the run. Internal to os/.
 class RegionPage : NonCopyable {
  public:
   ~RegionPage();
 
-  /// Makes it, with a descriptor that the next program gets. False with errno.
+  /// Creates the memory, with a descriptor that the next program inherits. Returns false with errno
+  /// on failure.
   bool hand_down();
 
-  /// The same for a counter that the region switches. False with errno.
+  /// Adds a counter's descriptor, which the next program inherits. Returns false with errno on
+  /// failure.
   bool hand_down_counter(int descriptor);
 
-  /// Makes calling threads note their own counts, if possible (macOS).
+  /// Asks threads that enter the region to note their own counts, if possible (macOS).
   void count_threads();
 
-  /// Returns the descriptor for the next program; -1 without one.
+  /// Returns the memory's descriptor in the next program; -1 without memory.
   int descriptor() const { return count_ > 0 ? handed_.front() : -1; }
 
-  /// Returns its NAME=VALUE for a program; valid as long as this lives.
+  /// Returns NAME=VALUE for the program's environment; valid as long as this object.
   char* variable() { return variable_.data(); }
 
-  /// Returns the program's notes so far.
+  /// Returns what the program has noted so far.
   RegionUse use() const;
 
  private:
   int hand_down(int descriptor);
 
   lauka_region_memory_* memory_ = nullptr;
-  std::array<int, 17> handed_{};  // the memory's and the counters'
+  std::array<int, 17> handed_{};  // descriptors of the memory and the counters
   std::size_t count_ = 0;
   std::array<char, 32> variable_{};
 };

@@ -13,8 +13,9 @@ std::size_t page_bytes() {
   return static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// Returns the factor of a run's period, from 0.75 to 1.25: by fractions of multiples of the golden
-/// ratio, which are spread evenly over any number of runs, also over every second or third.
+/// Returns the factor of a run's period, from 0.75 to 1.25. It uses fractions of multiples of the
+/// golden ratio, which are evenly spread over any number of runs, even over every second or third
+/// run.
 double variation(std::uint32_t run) {
   constexpr std::uint32_t golden = 2'654'435'769U;
   constexpr double whole = 4'294'967'296.0;
@@ -35,7 +36,7 @@ int SampleRings::open(PerfEventAttr attributes, int process, std::uint32_t run) 
   const auto cpus = static_cast<int>(std::max(sysconf(_SC_NPROCESSORS_CONF), 1L));
   for (int cpu = 0; cpu < cpus; ++cpu) {
     const int counter = calls_->open_counter(attributes, {process, cpu}, -1);
-    if (counter == -ENODEV) continue;  // switched off
+    if (counter == -ENODEV) continue;  // the CPU is offline
     if (counter < 0) return -counter;
     counters_.push_back(counter);
     void* const ring = calls_->map_ring(counter, page_bytes() + kRingBytes);

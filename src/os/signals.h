@@ -7,49 +7,49 @@
 
 namespace lauka::os {
 
-/// Makes a write to a file that may not grow (ulimit -f) fail, instead of a
-/// signal that ends this process without a word.
+/// Makes a write beyond the file size limit (ulimit -f) fail, instead of ending this process by a
+/// silent signal.
 void report_large_files();
 
-/// Notes Ctrl-C, Ctrl-\, SIGTERM and SIGHUP from now on, to be looked at between runs. A second
-/// one, half a second later or more, ends lauka at once. Signals that were ignored from the start
-/// stay ignored. A reader that goes away becomes an error of the write, and report_large_files()
-/// holds: what was measured must still be exported.
+/// From now on records Ctrl-C, Ctrl-\, SIGTERM and SIGHUP, for interrupt(). A second signal, at
+/// least half a second later, ends lauka at once. Signals that were ignored at the start stay
+/// ignored. Also makes a write to a closed pipe fail, and calls report_large_files(), so that
+/// measured results can still be exported.
 void watch_for_interrupts();
 
-/// Calls `give_back` before a second signal ends lauka: it may use only system calls.
+/// Calls `give_back`, which may make system calls only, before a second signal ends lauka.
 void on_sudden_end(void (*give_back)());
 
 /// Returns the signal that asked lauka to end; 0 if none.
 int interrupt();
 
-/// True if the signal that killed a process was sent to lauka, too (killall), so that the process
-/// did not fail. Waits a moment for lauka's own if that may still be on its way.
+/// True if lauka also got the signal that killed a process (as by killall), so that the process did
+/// not fail. `may_wait`: waits a moment, because lauka's own signal may still arrive.
 bool was_meant_for_lauka(int signal_number, bool may_wait);
 
-/// True if the process was started with that signal ignored.
+/// True if this process was started with that signal ignored.
 bool is_ignored(int signal_number);
 
-/// Returns "SIGSEGV"; "signal 64" for one without a name of its own.
+/// Returns "SIGSEGV", or "signal 64" for a signal without a name.
 std::string signal_name(int signal_number);
 
-/// While it lives, signals that ask lauka to end come only in waits, and suspension (Ctrl-Z),
-/// during which a command's time would go on, is delayed.
+/// While an object exists, signals that ask lauka to end arrive only during waits, and suspension
+/// (Ctrl-Z) is delayed, because a command's time would go on meanwhile.
 class HoldSignals : NonCopyable {
  public:
   HoldSignals();
   ~HoldSignals();
 
-  /// Returns the signal mask for a wait that a request may cut short.
+  /// Returns the signal mask for a wait that such a signal may end.
   const sigset_t& mask_for_waiting() const { return saved_; }
 
-  /// Lets delayed signals come now.
+  /// Lets delayed signals arrive now.
   void let_through() const;
 
-  /// True if the user wants lauka suspended and has not yet been informed.
+  /// True if the user wants lauka suspended and has not been told of the delay.
   bool must_report_suspension() const;
 
-  /// Informs the user, on standard error.
+  /// Tells the user about the delay, on standard error.
   void report_suspension();
 
  private:

@@ -38,13 +38,14 @@ std::vector<pid_t> find_descendants(const DarwinCalls& calls, pid_t root) {
   return found;
 }
 
-/// The events to wait for during a run: with kqueue, the end of a process, signals, output and the
-/// time come together without polling.
+/// Waits for events during a run by kqueue: ends of processes, signals, output and times, without
+/// polling.
 class EventQueue {
  public:
   explicit EventQueue(const DarwinCalls& calls) : calls_(calls) {}
 
-  /// Watches the ends of pipes, the signals that ask lauka to end, and SIGCHLD. False with errno.
+  /// Watches read ends of pipes, signals that ask lauka to end, and SIGCHLD. Returns false with
+  /// errno on failure.
   bool open(std::span<const int> readable) {
     queue_ = Descriptor(calls_.kqueue());
     if (!queue_) return false;
@@ -59,21 +60,23 @@ class EventQueue {
     return true;
   }
 
-  /// Adds `pid` to the processes whose end is awaited.
+  /// Watches for the end of `pid`.
   void expect_end_of(pid_t pid) {
     expected_ = pid;
     const auto flags = static_cast<std::uint16_t>(kEventAdd | kEventOneShot);
-    // Refused with ESRCH if it has ended already: it was killed before it was resumed.
+    // Fails with ESRCH if the process has already ended, because it was killed before it was
+    // resumed.
     has_ended_ = !add({static_cast<std::uint64_t>(pid), kFilterProcess, flags, kNoteExit});
   }
 
   struct Happened {
-    bool ended = false;         ///< the process expected last; it is a zombie in a moment
-    bool child_signal = false;  ///< true if the child may have stopped
+    bool ended = false;  ///< the process of the latest expect_end_of() ended; it will be a zombie
+                         ///< in a moment
+    bool child_signal = false;  ///< SIGCHLD arrived, so that the child may have stopped
     bool readable = false;
   };
 
-  /// Waits until something happens, a signal handler has run, or `at_most` has gone by.
+  /// Waits for an event, a signal handler, or `at_most`.
   Happened wait(nanoseconds at_most) {
     Happened happened{has_ended_, false, false};
     if (has_ended_) return happened;
@@ -83,7 +86,7 @@ class EventQueue {
                                     static_cast<int>(events.size()), &timeout);
     for (int i = 0; i < count; ++i) {
       const Kevent& event = events.at(static_cast<std::size_t>(i));
-      // The end of an earlier run that was killed may still be reported.
+      // The end of an earlier run that was killed may be reported late.
       happened.ended |=
           event.filter == kFilterProcess && event.ident == static_cast<std::uint64_t>(expected_);
       happened.readable |= event.filter == kFilterRead;
@@ -100,21 +103,21 @@ class EventQueue {
   const DarwinCalls& calls_;
   Descriptor queue_;
   pid_t expected_ = 0;
-  bool has_ended_ = false;  // before it could be watched
+  bool has_ended_ = false;  // the process ended before it could be watched
 };
 
-/// Kills `leader`, its process group, and its descendants, also those that left the group. Orphans
-/// of its children (init's by now) are not found.
+/// Kills `leader`, its process group, and its descendants, even those that left the group. Does not
+/// find processes whose parent has ended.
 void kill_with_descendants(const DarwinCalls& calls, pid_t leader) {
-  // Looked up first: children of a dead parent are not found any more.
+  // Before killing, because children of a dead parent are not found.
   const std::vector<pid_t> descendants = find_descendants(calls, leader);
   calls.kill(-leader, SIGKILL);
   calls.kill(leader, SIGKILL);
   for (const pid_t pid : descendants) calls.kill(pid, SIGKILL);
 }
 
-/// Returns descriptors that are open now and survive in a started program, besides 0, 1 and 2: a
-/// make's job server, a shell's <(...).
+/// Returns open descriptors other than 0, 1 and 2 that a started program inherits, such as a make's
+/// job server or a shell's <(...).
 std::vector<int> inherited_descriptors() {
   constexpr int looked_at = 1024;
   std::vector<int> inherited;
@@ -125,7 +128,7 @@ std::vector<int> inherited_descriptors() {
   return inherited;
 }
 
-/// Reads the kernel's accounts of a single process.
+/// Reads the kernel's accounts of a process.
 class UsageReader {
  public:
   explicit UsageReader(const DarwinCalls& calls) : calls_(calls), timebase_(timebase_of(calls)) {}
@@ -134,7 +137,8 @@ class UsageReader {
 
   /// The totals of a process, and times finer than wait4's.
   struct Read {
-    std::uint64_t user_ns = 0;  ///< nanoseconds of user time, with the processes that it waited for
+    std::uint64_t user_ns =
+        0;  ///< nanoseconds of user time, including the processes that it waited for
     std::uint64_t system_ns = 0;
     KernelTotals totals{};
   };
@@ -142,13 +146,13 @@ class UsageReader {
   /// them.
   std::optional<Read> read(pid_t pid) {
     ProcessUsage usage;
-    auto** buffer = reinterpret_cast<void**>(&usage);  // how the call is declared
+    auto** buffer = reinterpret_cast<void**>(&usage);  // the type that the call declares
     const auto is_supported = [&](int flavour) {
       return calls_.proc_pid_rusage(pid, flavour, buffer) == 0;
     };
     if (has_newest_usage_ && !is_supported(kRusageV6)) {
       if (errno != EINVAL) return std::nullopt;
-      has_newest_usage_ = false;  // this kernel has an older flavour only
+      has_newest_usage_ = false;  // this kernel has only an older layout
     }
     if (!has_newest_usage_ && !is_supported(kRusageV4)) return std::nullopt;
     Read read{ns(usage.user_time + usage.child_user_time),
@@ -176,7 +180,7 @@ struct Program {
   std::string path;
 };
 
-/// A function to call repeatedly during a run, and when next.
+/// A function to be called repeatedly during a run, and the time of its next call.
 struct Due {
   nanoseconds at{};
   nanoseconds interval{};
@@ -188,7 +192,7 @@ struct Due {
   }
 };
 
-/// Watchers of a run, each at its own interval.
+/// The watchers of a run, each with its own interval.
 class Polls {
  public:
   Polls(std::span<RunWatch* const> watches, nanoseconds began) : watches_(watches) {
@@ -216,7 +220,7 @@ class Polls {
 constexpr nanoseconds kTick = std::chrono::milliseconds(200);
 constexpr nanoseconds kHousekeeping = std::chrono::milliseconds(100);
 
-/// Signals and descriptors that lauka was started with, for every command.
+/// The signals and descriptors that lauka was started with; every command gets them.
 struct StartedUnder {
   sigset_t mask{};
   bool ignored_child = false;
@@ -236,7 +240,7 @@ class SpawningLauncher final : public Launcher {
     Result<std::string> path = find_program(spec);
     if (!path) return path.error();
     if (spec.user) static_cast<void>(files_.hand_pipes_to(*spec.user));
-    // Found from the folder, but looked for by the kernel from where lauka is.
+    // The path is relative to the program's folder, but the kernel resolves it in lauka's.
     if (!spec.folder.empty() && !path->starts_with('/')) *path = spec.folder + "/" + *path;
     programs_.push_back({spec, *std::move(path)});
     return static_cast<ProgramId>(programs_.size() - 1);
@@ -251,7 +255,7 @@ class SpawningLauncher final : public Launcher {
     std::vector<Ended> all;
     HoldSignals hold;
     hold_ = &hold;
-    // A request to end is seen at once.
+    // So that a request to end is noticed at once.
     sigprocmask(SIG_SETMASK, &hold.mask_for_waiting(), nullptr);
     tick_ = &tick;
     tick_due_ = {now() + kTick, kTick};
@@ -346,8 +350,8 @@ class SpawningLauncher final : public Launcher {
     }
   }
 
-  /// The run has succeeded after `took`, however its program reacted to being asked to end. The
-  /// rest of its group ends by itself within the time left, or is killed.
+  /// Makes the run a success that took `took`, however its program reacted when it was asked to
+  /// end. Kills the other processes of its group that do not end in the time left.
   void end_early(pid_t pid, nanoseconds took, Ended& ended) {
     constexpr nanoseconds pause = std::chrono::milliseconds(2);
     const nanoseconds deadline = now() + kGrace;
@@ -360,7 +364,7 @@ class SpawningLauncher final : public Launcher {
     ended.usage.wall_ns = std::min(ended.usage.wall_ns, wall_ns);
   }
 
-  /// Shares the region, if the program has one. False with errno.
+  /// Passes the region to a program that has one. Returns false with errno on failure.
   static bool share_region(const ProgramSpec& spec, const Launch& launch, RegionPage& region) {
     if (!spec.has_region) return true;
     if (!region.hand_down()) return false;
@@ -396,8 +400,8 @@ class SpawningLauncher final : public Launcher {
     request.input = files.input;
     request.output = files.output;
     request.error = files.error;
-    // No descriptor that lauka opened or duplicated for itself: a reader of an export on its
-    // standard output must not wait for a daemon that a command has started.
+    // Excludes descriptors that lauka opened or duplicated: a reader of an export on lauka's
+    // standard output must not have to wait for a daemon that a command started.
     std::vector<int> inherited = started_with_.descriptors;
     if (region.descriptor() >= 0) inherited.push_back(region.descriptor());
     request.inherited = inherited.data();
@@ -407,14 +411,15 @@ class SpawningLauncher final : public Launcher {
     request.default_signals = &default_signals;
     request.signal_mask = &started_with_.mask;
     if (program.spec.prefer == CorePreference::Efficiency) request.qos_clamp = kClampBackground;
-    // posix_spawn cannot make a signal ignored. The child is suspended, so its end is not missed.
+    // posix_spawn cannot ignore a signal, so lauka ignores it meanwhile. The child is suspended, so
+    // its end is not missed.
     if (started_with_.ignored_child) std::signal(SIGCHLD, SIG_IGN);
     const int error = calls_.spawn(request, &pid);
     if (started_with_.ignored_child) std::signal(SIGCHLD, SIG_DFL);
     return error;
   }
 
-  /// Attends the run until it ends by itself or has been killed: then the outcome is known already.
+  /// Watches the run until it ends by itself (nullopt), or kills it and returns the outcome.
   // NOLINTNEXTLINE(readability-function-cognitive-complexity): one loop over all that may end a run
   std::optional<Outcome> attend(pid_t pid, nanoseconds began, const ProgramSpec& spec,
                                 std::span<RunWatch* const> watches) {
@@ -460,7 +465,7 @@ class SpawningLauncher final : public Launcher {
     return std::nullopt;
   }
 
-  /// The outcome of a run that waits for ever, stopped by job control.
+  /// Kills a run that job control stopped, as it would wait for ever. Returns its outcome.
   std::optional<Outcome> stopped(pid_t pid) {
     siginfo_t info{};
     const int waited = calls_.waitid(P_PID, static_cast<id_t>(pid), &info, WSTOPPED | WNOHANG);
@@ -476,7 +481,7 @@ class SpawningLauncher final : public Launcher {
     return now();
   }
 
-  /// Takes the kernel's accounts of the ended run, and reaps it.
+  /// Reads the kernel's accounts of a run that has ended, and reaps it.
   void take_accounts(pid_t pid, Ended& ended) {
     auto known = usage_.read(pid);
     int status = 0;
@@ -488,8 +493,7 @@ class SpawningLauncher final : public Launcher {
     }
     ended.outcome = to_outcome(status);
     note_usage(used, ended.usage);
-    ended.usage.peak_rss_bytes =
-        static_cast<std::uint64_t>(used.ru_maxrss);  // bytes on this system
+    ended.usage.peak_rss_bytes = static_cast<std::uint64_t>(used.ru_maxrss);  // bytes on macOS
     if (!known) return;
     ended.usage.user_ns = known->user_ns;
     ended.usage.system_ns = known->system_ns;
@@ -506,7 +510,7 @@ class SpawningLauncher final : public Launcher {
   HoldSignals* hold_ = nullptr;
   const Tick* tick_ = nullptr;
   Due tick_due_{};
-  bool heeds_interrupts_ = true;  // the run that goes on
+  bool heeds_interrupts_ = true;  // for the current run
 };
 
 }  // namespace
@@ -517,7 +521,7 @@ Result<std::unique_ptr<Launcher>> start_spawning_launcher(const DarwinCalls& cal
   started_with.ignored_child = is_ignored(SIGCHLD);
   started_with.ignored_pipe = is_ignored(SIGPIPE);
   started_with.ignored_file_size = is_ignored(SIGXFSZ);
-  std::signal(SIGCHLD, SIG_DFL);  // ignored, it would make the kernel throw away status and usage
+  std::signal(SIGCHLD, SIG_DFL);  // if it were ignored, the kernel would discard status and usage
   fill_standard_descriptors();
   started_with.descriptors = inherited_descriptors();
   auto launcher = std::make_unique<SpawningLauncher>(calls, std::move(started_with));

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t kMaxMapBytes = std::size_t{256} << 20U;
 
-/// Takes a hexadecimal number and the space after it from the front of a line.
+/// Removes a hexadecimal number and the space after it from the front of a line, and returns the
+/// number; nullopt if there is none.
 std::optional<std::uint64_t> take_address(std::string_view& line) {
   if (line.starts_with("0x")) line.remove_prefix(2);
   std::uint64_t value = 0;
@@ -38,7 +39,7 @@ SymbolMap parse_kernel_symbols(std::string_view text) {
   SymbolMap symbols;
   for (std::string_view line : split(text, '\n')) {
     const auto address = take_address(line);
-    // "t name", or of a module "t name\t[module]".
+    // "t name", or for a module "t name\t[module]".
     if (!address || *address == 0 || line.size() < 3 || line[1] != ' ') continue;
     if (std::string_view("tTwW").find(line[0]) == std::string_view::npos) continue;
     line.remove_prefix(2);
@@ -54,7 +55,7 @@ SymbolMap parse_compiled_symbols(std::string_view text) {
     const auto size = address ? take_address(line) : std::nullopt;
     if (!size || *size == 0 || *size > std::numeric_limits<std::uint64_t>::max() - *address)
       continue;
-    // A compiler that uses memory again appends the new function.
+    // A just-in-time compiler that reuses memory appends the new function.
     symbols.insert_or_assign(*address, SymbolRange{*address + *size, std::string(line)});
   }
   return symbols;

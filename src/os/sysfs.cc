@@ -16,10 +16,11 @@ using Term = Sysfs::Term;
 
 constexpr std::string_view kDevices = "/sys/bus/event_source/devices";
 
-// Names of the core PMU if the kernel gives it no "cpus" file.
+// Names of the core PMU on machines where it has no "cpus" file.
 constexpr std::array<std::string_view, 2> kCoreNames = {"cpu", "cpum_cf"};
 
-// PMUs of the kernel's own events, never of a core: to look for a "cpus" file takes 4 us each.
+// PMUs of the kernel's own events, never of a core. Not looking for their "cpus" file saves 4 us
+// each.
 constexpr std::array<std::string_view, 6> kKernelNames = {"breakpoint", "kprobe",     "msr",
                                                           "software",   "tracepoint", "uprobe"};
 
@@ -39,12 +40,12 @@ std::optional<Format::Bits> parse_bits(std::string_view text) {
   return Format::Bits{static_cast<unsigned>(*low), static_cast<unsigned>(*high)};
 }
 
-/// The lowest `width` (1..64) bits set.
+/// Returns a number whose lowest `width` (1..64) bits are set.
 constexpr std::uint64_t low_bits(unsigned width) {
   return ~std::uint64_t{0} >> (64U - width);
 }
 
-/// The words of a code, by Format::word.
+/// The config words of a code, in the order of Format::word.
 struct Word {
   std::string_view name;
   std::uint64_t Code::*value;
@@ -60,7 +61,7 @@ std::optional<unsigned> parse_word(std::string_view name) {
   return static_cast<unsigned>(found - kWords.begin());
 }
 
-/// A later term replaces an earlier one of the same name.
+/// Adds a term, or replaces an earlier term with the same name.
 void set_term(std::vector<Term>& terms, Term term) {
   const auto same =
       std::ranges::find_if(terms, [&](const auto& other) { return other.name == term.name; });
@@ -70,14 +71,14 @@ void set_term(std::vector<Term>& terms, Term term) {
     terms.push_back(std::move(term));
 }
 
-/// Adds the terms of "event=0x3c,edge,param=?".
+/// Adds the terms of a text such as "event=0x3c,edge,param=?".
 Result<void> add_terms(std::string_view text, std::vector<Term>& terms) {
   for (const std::string_view part : split(text, ',')) {
     const std::string_view item = trimmed(part);
     const std::size_t equals = item.find('=');
     const std::string_view name = item.substr(0, equals);
     if (name.empty()) return Error{"a term is empty", "write TERM=NUMBER"};
-    if (name == "name") continue;  // perf's label for its own output
+    if (name == "name") continue;  // a label of perf for its own output
     Term term{std::string(name), 1};
     if (equals != std::string_view::npos) {
       const std::string_view value = item.substr(equals + 1);
@@ -195,7 +196,7 @@ Result<std::vector<Sysfs::Term>> Sysfs::expand(const Pmu& pmu, std::string_view 
     const std::string_view item = trimmed(part);
     const bool alone = item.find('=') == std::string_view::npos;
     const auto event = alone ? read_terms(pmu, item) : std::nullopt;
-    // rHEX, unless the PMU has a term or an event of that name.
+    // rHEX, unless the PMU has a term or event with that name.
     if (alone && item.starts_with('r') && !event && !read(pmu, "format", item)) {
       if (const auto raw = parse_hex(item.substr(1))) {
         set_term(terms, {"config", raw});

@@ -11,7 +11,7 @@
 
 namespace lauka::os {
 
-/// An event in the numbers of perf_event_open.
+/// An event as perf_event_open encodes it.
 struct Code {
   std::uint32_t type = 0;
   std::uint64_t config = 0;
@@ -24,18 +24,19 @@ struct Code {
 
 enum class PmuKind : unsigned char {
   Core,        ///< the counters of processor cores
-  Task,        ///< others that can count one task
-  PerPackage,  ///< counts for a whole package: of no use for one task
+  Task,        ///< counters outside the cores that can count one task
+  PerPackage,  ///< counters of a whole package, useless for one task
 };
 
-/// A source of events: /sys/bus/event_source/devices/NAME.
+/// A performance monitoring unit, which counts events: /sys/bus/event_source/devices/NAME.
 struct Pmu {
   std::string name;
-  std::uint32_t type = 0;  ///< type number of the PMU, which may differ after the next boot
+  std::uint32_t type =
+      0;  ///< the kernel's number for the PMU, which may differ after the next boot
   PmuKind kind = PmuKind::Core;
 };
 
-/// The bits of a term's value: bit ranges of one of the config words, the lowest bits first.
+/// The places of a term's bits: ranges of bits in one config word, the lowest bits first.
 struct Format {
   struct Bits {
     unsigned low = 0;
@@ -45,43 +46,44 @@ struct Format {
   std::vector<Bits> bits{};
 };
 
-/// Parses "config:0-7,32-35". nullopt if it is anything else or names a bit above 63.
+/// Parses "config:0-7,32-35"; nullopt if `text` has another form or names a bit above 63.
 std::optional<Format> parse_format(std::string_view text);
 
-/// Puts `value` into the bits of `format`, replacing others. False if it is too wide.
+/// Replaces the bits of `format` in `code` by `value`. Returns false if the value is too wide.
 bool put(Code& code, const Format& format, std::uint64_t value);
 
-/// The PMUs and events of this machine, as the kernel describes them. Only the PMUs of the cores
-/// are cached: other files are read on request.
+/// The PMUs and events of this machine, as the kernel describes them. Caches the PMUs of the cores
+/// only; reads other files on request.
 class Sysfs {
  public:
-  /// "umask=0x1": one part of an event.
+  /// A part of an event's encoding, such as "umask=0x1".
   struct Term {
     std::string name;
-    std::optional<std::uint64_t> value;  ///< nullopt: the user has to give it
+    std::optional<std::uint64_t> value;  ///< nullopt: the user must give the value
   };
 
   explicit Sysfs(const LinuxCalls& calls) : calls_(calls) {}
 
-  /// The PMUs of the cores: several on a machine with several kinds of core. Sorted by name.
+  /// Returns the PMUs of the cores, sorted by name; several if there are several core kinds.
   std::vector<Pmu> core_pmus() const;
 
-  /// All PMUs, sorted by name.
+  /// Returns all PMUs, sorted by name.
   std::vector<Pmu> all_pmus() const;
 
   std::optional<Pmu> find(std::string_view pmu) const;
 
-  /// The names of the PMU's events, sorted.
+  /// Returns the names of the PMU's events, sorted.
   std::vector<std::string> events(const Pmu& pmu) const;
 
-  /// Returns the terms of an event ("event=0x3c,umask=0x1"); nullopt if there is no such event.
+  /// Returns the terms of an event ("event=0x3c,umask=0x1"); nullopt if the event does not exist.
   std::optional<std::string> read_terms(const Pmu& pmu, std::string_view event) const;
 
-  /// Returns the factor for the count of one of Intel's topdown events: cycles make slots.
+  /// Returns the factor that turns the count of one of Intel's topdown events from cycles into
+  /// slots; 1 for other events.
   std::uint64_t read_scale(const Pmu& pmu, std::string_view event) const;
 
-  /// Encodes the text between the slashes of pmu/.../: an event, terms, rHEX, or several with
-  /// commas. A later term replaces an earlier one.
+  /// Encodes the text between the slashes of pmu/.../: an event, a term, rHEX, or several of them,
+  /// separated by commas. A later term replaces an earlier one.
   Result<Code> encode(const Pmu& pmu, std::string_view text) const;
 
  private:
@@ -91,7 +93,8 @@ class Sysfs {
                                   std::string_view file) const;
 
   const LinuxCalls& calls_;
-  mutable std::optional<std::vector<Pmu>> cores_{};  // each event is looked for in them
+  mutable std::optional<std::vector<Pmu>>
+      cores_{};  // cached, because each event is searched in them
 };
 
 }  // namespace lauka::os

@@ -10,24 +10,25 @@
 
 #include <sys/types.h>
 
-// The system's facts about its users: linux_platform.cc, darwin_platform.cc. Internal to os/.
+// The system's facts about its users (linux_platform.cc, darwin_platform.cc). Internal to os/.
 
 namespace lauka::os {
 
+/// A user's entry in the system's user database.
 struct Account {
   std::string name;
   std::string home;
 };
 
-/// Returns nullopt if no user has that id.
+/// Finds the account with the id `user`; nullopt if there is none.
 std::optional<Account> find_account(std::uint32_t user);
 
-/// Returns the groups of the user called `name`; empty if unknown.
+/// Returns the groups of the user called `name`; empty if the user is unknown.
 std::vector<std::uint32_t> find_groups(const std::string& name);
 
-/// The calls that change this process's rights: 0, or -1 with errno.
+/// The calls that change this process's rights. Each returns 0, or -1 with errno.
 struct IdentityCalls {
-  /// Takes the groups of `user`, as many as the system allows.
+  /// Joins the groups of `user`, as many as the system allows.
   int (*join_groups)(const User& user);
   int (*setgroups)(const std::vector<gid_t>& groups);
   int (*setegid)(gid_t group);
@@ -36,15 +37,15 @@ struct IdentityCalls {
 
 const IdentityCalls& identity_calls();
 
-/// While it lives, files are found, opened and made with the rights of `user` (nullopt: lauka's
-/// own), so that root cannot be led into places that the user could not reach. lauka stays root by
-/// its real and saved ids.
+/// While an object exists, files are found, opened and created with the rights of `user` (nullopt:
+/// lauka's own), so that root cannot be led to places that the user cannot reach. lauka's real and
+/// saved user ids stay root's.
 class ActAs : NonCopyable {
  public:
   explicit ActAs(const std::optional<User>& user, const IdentityCalls& calls = identity_calls());
   ~ActAs();
 
-  /// Why it could not be done; empty: it was.
+  /// Returns why the rights could not be changed; empty if they were.
   const std::string& error() const { return error_; }
 
  private:
@@ -57,14 +58,14 @@ class ActAs : NonCopyable {
   std::vector<gid_t> groups_;
 };
 
-/// True if what is at `path` belongs to another than `user` (nullopt: lauka's own).
+/// True if the file at `path` belongs to a user other than `user` (nullopt: lauka's own).
 bool belongs_to_another(const std::string& path, const std::optional<User>& user);
 
 /// True if this process has root's rights.
 bool has_root_rights();
 
-/// Returns the user who called sudo, with groups and home; nullopt without sudo, if root is kept,
-/// or if root itself called it. Refused if SUDO_UID or SUDO_GID is not a user's.
+/// Returns the user who called sudo, with groups and home folder. nullopt without sudo, if
+/// `keep_root`, or if root called sudo. Refuses SUDO_UID or SUDO_GID that is not a valid id.
 Result<std::optional<User>> user_behind_sudo(bool keep_root);
 
 }  // namespace lauka::os

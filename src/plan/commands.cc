@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view kLayoutVariable = "layout";
 
-/// True if a shell would take `word` for an assignment (POSIX XCU 2.10.2): NAME=...
+/// True if a shell would take `word` for an assignment, NAME=... (POSIX XCU 2.10.2).
 bool is_assignment(std::string_view word) {
   const std::size_t end = word.find('=');
   if (end == std::string_view::npos || end == 0 || is_digit(word[0])) return false;
@@ -29,7 +29,7 @@ bool is_assignment(std::string_view word) {
                      [](char c) { return is_letter(c) || is_digit(c) || c == '_'; });
 }
 
-/// The words of a command that is run directly.
+/// Returns the words of a command that runs without a shell.
 Result<std::vector<std::string>> make_words(const std::string& text) {
   auto words = split_words(text);
   if (!words) return words.error();
@@ -46,19 +46,19 @@ Result<std::vector<std::string>> make_words(const std::string& text) {
 /// The largest number of commands in one session.
 constexpr std::size_t kMaxCommands = 10'000;
 
-/// A variable and all its values, in order.
+/// A variable and its values, in order.
 struct Variable {
   std::string name;
   std::vector<std::string> values;
 };
 
-/// One command to measure: a command typed, and its values.
+/// A command to measure: a typed command, and its parameters' values.
 struct Combination {
   std::size_t typed = 0;
   std::vector<Parameter> parameters{};
 };
 
-/// Returns the text {NAME}.
+/// Returns {NAME}.
 std::string placeholder(std::string_view name) {
   return "{" + std::string(name) + "}";
 }
@@ -67,8 +67,8 @@ bool mentions(std::string_view text, std::string_view name) {
   return text.find(placeholder(name)) != std::string_view::npos;
 }
 
-/// Returns `text` with the value of each parameter in place of its {NAME}; inserted text is not
-/// searched again, and other braces stay.
+/// Returns `text` with each {NAME} replaced by the parameter's value. Inserted text is not searched
+/// again; other braces are unchanged.
 std::string filled(std::string_view text, const std::vector<Parameter>& parameters) {
   std::string result;
   while (!text.empty()) {
@@ -100,7 +100,7 @@ ExpectedOutput filled(const ExpectedOutput& output, const std::vector<Parameter>
   return {output.kind, filled(output.text, parameters)};
 }
 
-/// Returns the text of an option's value in which variables are looked for.
+/// Returns the text of a value in which variables are replaced.
 std::string text_of(const std::string& text) {
   return text;
 }
@@ -111,8 +111,8 @@ std::string text_of(const OutputChoice& output) {
   return output.path;
 }
 
-/// Takes the name and the values of each option that is given once for all commands, or once per
-/// command.
+/// Calls `take` with the name and values of each option that may be given once for all commands, or
+/// once per command.
 template <typename Take>
 void for_each_list(const CommandOptions& options, const Take& take) {
   for (const HookRow& row : kHookKinds) take(row.name, options.hooks[row.kind]);
@@ -124,7 +124,7 @@ void for_each_list(const CommandOptions& options, const Take& take) {
   take("output", options.outputs);
 }
 
-/// Returns the properties that `one` does not share with all commands of its name.
+/// Returns the properties in which `command` differs from other commands with the same name.
 std::vector<std::string> list_differences(const Command& command,
                                           const std::vector<Command>& commands) {
   const auto differs = [&](const auto& is_same) {
@@ -180,7 +180,8 @@ Result<std::vector<std::string>> read_values(const ParameterOption& option) {
   return values;
 }
 
-/// Advances like a counter whose first digit is the fastest. False when it is back at the start.
+/// Advances the wheels like a counter whose first digit is the fastest. Returns false when all are
+/// back at the start.
 bool advance(std::vector<std::size_t>& wheels, const std::vector<Variable>& variables) {
   for (std::size_t i = 0; i < wheels.size(); ++i) {
     if (++wheels[i] < variables[i].values.size()) return true;
@@ -189,8 +190,8 @@ bool advance(std::vector<std::size_t>& wheels, const std::vector<Variable>& vari
   return false;
 }
 
-/// The variables of -L and -P. Refuses names that could not be written as {NAME} or that come
-/// twice, and ranges without an end.
+/// Returns the variables of -L and -P. Refuses names that cannot be written as {NAME}, duplicate
+/// names, and ranges without an end.
 Result<std::vector<Variable>> read_variables(const std::vector<ParameterOption>& options) {
   std::vector<Variable> variables;
   for (const ParameterOption& option : options) {
@@ -212,7 +213,7 @@ Result<std::vector<Variable>> read_variables(const std::vector<ParameterOption>&
   return variables;
 }
 
-/// Builds the commands of one command line.
+/// Makes the commands of a command line.
 class CommandMaker {
  public:
   explicit CommandMaker(const CommandOptions& options)
@@ -238,8 +239,8 @@ class CommandMaker {
   }
 
  private:
-  /// True if the command itself, or an option given for it, has the variable in it. Options given
-  /// for each command measured cannot decide how many there are, so they count for all.
+  /// True if the typed command, or an option for it, contains the variable. Options given per
+  /// measured command cannot decide how many commands there are, so they count for all commands.
   bool uses(std::size_t typed, const Variable& variable) const {
     bool found = mentions(options_.texts[typed], variable.name);
     for_each_list(options_, [&](std::string_view /*name*/, const auto& given) {
@@ -252,8 +253,8 @@ class CommandMaker {
   }
 
   /// Returns, for each typed command, all combinations of the values of the variables that it uses;
-  /// a command without variables is measured once. The commands vary fastest, then the first
-  /// variable. Refuses more than kMaxCommands.
+  /// a command without variables occurs once. Commands vary fastest, then the first variable.
+  /// Refuses more than kMaxCommands.
   Result<std::vector<Combination>> make_combinations(const std::vector<Variable>& variables) const {
     std::size_t all = typed_;
     for (const Variable& variable : variables) {
@@ -262,7 +263,8 @@ class CommandMaker {
                      "give fewer values"};
       all *= variable.values.size();
     }
-    std::vector<std::vector<std::size_t>> used(typed_);  // indices of variables
+    std::vector<std::vector<std::size_t>> used(
+        typed_);  // indices of the variables that each command uses
     for (std::size_t command = 0; command < typed_; ++command)
       for (std::size_t v = 0; v < variables.size(); ++v)
         if (uses(command, variables[v])) used[command].push_back(v);
@@ -304,8 +306,8 @@ class CommandMaker {
     return fits;
   }
 
-  /// Sets `target` to the value given once for all, once per command typed, or once per command
-  /// measured, if one was given.
+  /// Sets `target` to the value that was given once for all, once per typed command or once per
+  /// measured command, if there is one.
   template <typename T, typename Filled>
   void fill(const std::vector<T>& given, const Combination& combination, std::size_t measured,
             Filled& target) const {
@@ -346,8 +348,7 @@ class CommandMaker {
     return words;
   }
 
-  /// Returns the name, followed by the values that it does not show, so that no two commands have
-  /// the same.
+  /// Returns the name followed by values that it does not show, so that all names differ.
   std::string name_of(const Combination& combination, std::size_t measured) const {
     const bool is_per_measured = options_.names.size() > typed_;
     const std::size_t index = is_per_measured ? measured : combination.typed;
@@ -369,16 +370,16 @@ class CommandMaker {
   }
 
   const CommandOptions& options_;
-  std::size_t typed_;         // how many commands
-  std::size_t measured_ = 0;  // likewise
+  std::size_t typed_;         // number of typed commands
+  std::size_t measured_ = 0;  // number of measured commands
 };
 
-/// "rate", "ops:ops/s".
+/// Returns a metric as the user types it: "rate", "ops:ops/s".
 std::string write_head(const OwnMetric& metric) {
   return metric.unit.word.empty() ? metric.name : metric.name + ":" + metric.unit.word;
 }
 
-/// True if its name or unit suggests that more is better.
+/// True if name or unit suggest that more is better.
 bool is_rate(const OwnMetric& metric) {
   constexpr auto words = std::to_array<std::string_view>({"rate", "ops", "throughput", "/s"});
   const std::string head = lower_case(write_head(metric));
@@ -386,8 +387,8 @@ bool is_rate(const OwnMetric& metric) {
       words, [&](std::string_view word) { return head.find(word) != std::string::npos; });
 }
 
-/// Adds a line for each shell syntax outside quotes of a command that no shell runs: most likely a
-/// slip.
+/// Adds a hint for each shell syntax outside quotes in commands without a shell, which is probably
+/// a mistake.
 void add_hints_about_shells(const CommandOptions& options, std::vector<std::string>& hints) {
   std::set<std::string> hinted;
   for (const std::string& text : options.texts) {
@@ -400,7 +401,7 @@ void add_hints_about_shells(const CommandOptions& options, std::vector<std::stri
   }
 }
 
-/// "-d 5000" most likely means milliseconds.
+/// Adds a hint for "-d 5000", which probably means milliseconds.
 void add_hints_about_duration(const std::vector<TypedOption>& typed,
                               std::chrono::nanoseconds duration, std::vector<std::string>& hints) {
   constexpr std::chrono::seconds longest(1000);
@@ -413,7 +414,7 @@ void add_hints_about_duration(const std::vector<TypedOption>& typed,
   }
 }
 
-/// Adds lines about a rate of which less would count as better, and an unknown unit.
+/// Adds hints about a rate that is declared better if lower, and about an unknown unit.
 void add_hints_about_scraped(const CountingOptions& options, std::vector<std::string>& hints) {
   for (const OwnMetric& metric : options.scraped) {
     if (!metric.is_scraped()) continue;
@@ -429,8 +430,8 @@ void add_hints_about_scraped(const CountingOptions& options, std::vector<std::st
   }
 }
 
-/// Returns the option that was meant by one with a dash of typography, which word processors make
-/// of hyphens: "–r", "—runs"; empty if it has none.
+/// Returns the option that was meant by a word with a typographic dash, which word processors make
+/// from hyphens ("–r", "—runs"); empty if there is none.
 std::string with_plain_dash(std::string_view word) {
   for (const auto& [dash, plain] :
        {std::pair("\u2013", "-"), std::pair("\u2014", "--"), std::pair("\u2212", "-")})
@@ -438,7 +439,7 @@ std::string with_plain_dash(std::string_view word) {
   return "";
 }
 
-/// "-n 5" is how other tools set the number of runs.
+/// Adds a hint for "-n 5", which sets the number of runs in other tools.
 void add_hints_about_names(const CommandOptions& options, std::vector<std::string>& hints) {
   for (const std::string& name : options.names)
     if (!name.empty() && options.parameters.empty() &&
@@ -446,7 +447,7 @@ void add_hints_about_names(const CommandOptions& options, std::vector<std::strin
       hints.push_back(fmt::format("-n {0} names a command {0}; for {0} runs write -r {0}", name));
 }
 
-/// All commands run in one shell, so that another one before it has no effect.
+/// Adds a hint for two --shell options: all commands run in the last shell.
 void add_hint_about_two_shells(const std::vector<TypedOption>& typed,
                                std::vector<std::string>& hints) {
   std::vector<std::string> shells;
@@ -459,7 +460,8 @@ void add_hint_about_two_shells(const std::vector<TypedOption>& typed,
                     cited(shells.back()), shells.front()));
 }
 
-/// A grep whose output is thrown away may stop early: GNU's does at the first match.
+/// Adds a hint about a grep whose output is discarded, because GNU grep then stops at the first
+/// match.
 void add_hint_about_output(const std::vector<Command>& commands, std::vector<std::string>& hints) {
   for (const Command& command : commands) {
     const std::string_view text = command.text;
@@ -478,7 +480,7 @@ void add_hint_about_output(const std::vector<Command>& commands, std::vector<std
 
 struct Meant {
   std::string_view
-      ending;  ///< ending of a missing program's name; with a dot: the name's own ending
+      ending;  ///< ending of the missing program's name; with a dot: the name's own ending
   std::string_view instead;
 };
 
@@ -505,9 +507,9 @@ bool is_one_word(const Command& command) {
   return command.text.find_first_of(" \t\n") == std::string::npos;
 }
 
-/// Returns the intended command line if quotes were forgotten: "lauka grep x FILE" is three
-/// commands, of which two are arguments. Empty if the failed one is the first, or a command before
-/// it has several words.
+/// Returns the intended command line if quotes were forgotten: "lauka grep x FILE" has three
+/// commands, two of which are arguments. Empty if the failed command is the first, or an earlier
+/// command has several words.
 std::string joined_words(const std::vector<Command>& commands, std::size_t failed) {
   const std::span before(commands.data(), failed + 1);
   if (failed == 0 || !std::ranges::all_of(before, is_one_word)) return "";

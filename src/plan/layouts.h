@@ -12,27 +12,27 @@
 #include <string_view>
 #include <vector>
 
-// With --layouts, each command has several builds, its layouts, which differ in the placement of
-// their code. A sweep is as many rounds as there are layouts: each layout has one of them.
+// With --layouts, each command has several builds (layouts) that differ in the placement of their
+// code. A sweep consists of one round for each layout.
 
 namespace lauka {
 
-/// True if the number of a layout belongs somewhere in `text`.
+/// True if `text` contains {layout}.
 bool mentions_layout(std::string_view text);
 
-/// Returns a layout of a command, counted from 0: its number, from 1, is in place of {layout} in
-/// everything that is run. Without --layouts the command itself.
+/// Returns a command in one layout (counted from 0): all its texts have the layout's number,
+/// counted from 1, in place of {layout}. Without --layouts, returns the command unchanged.
 Command command_in_layout(const Plan& plan, std::size_t command, std::uint32_t layout);
 
-/// Returns the command's name for messages about a run: "./old-3", or "./old (layout 3)".
+/// Returns the command's name for messages about a run: "./old-3" or "./old (layout 3)".
 std::string name_in_layout(const Plan& plan, const Step& step);
 
-/// Rounds `rounds` up to whole sweeps.
+/// Rounds a number of rounds up to whole sweeps.
 constexpr std::uint64_t whole_sweeps(const Plan& plan, std::uint64_t rounds) {
   return (rounds + plan.setting.layouts - 1) / plan.setting.layouts * plan.setting.layouts;
 }
 
-/// Refuses commands whose layouts would be the same, and a variable of -L with that name.
+/// Refuses commands whose layouts would all be the same, and a variable of -L called layout.
 Result<void> check_layouts(const Options& options, const std::vector<Command>& commands);
 
 }  // namespace lauka

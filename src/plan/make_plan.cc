@@ -15,14 +15,14 @@ namespace lauka {
 
 namespace {
 
-/// True for a formula (which names its events itself), a value that the program reports, or one
-/// derived from another metric.
+/// True for a metric that is not an event: a formula (which names its events itself), a value that
+/// the program reports, or one derived from another metric.
 bool is_user_metric(std::string_view name, const CountingOptions& options) {
   return is_built_in_formula(name) || percentile_in(name) || has_name(options.derived, name) ||
          has_name(options.scraped, name);
 }
 
-/// True if the listed rows need no events but what their formulas name.
+/// True if the listed rows need no events other than those of their formulas.
 bool need_no_events(const CountingOptions& options) {
   std::vector<std::string> others = options.metric_list;
   std::erase_if(others,
@@ -30,7 +30,7 @@ bool need_no_events(const CountingOptions& options) {
   return are_all_built_in(others);
 }
 
-/// The events that gates are on, as typed; a metric that is made of events needs these.
+/// Returns the events that gates need, as typed: a gate's event, or the events of a derived metric.
 std::vector<std::string> events_of_gates(const CountingOptions& options, const GateOptions& gates,
                                          const CoreUse& cores) {
   std::vector<std::string> names;
@@ -43,7 +43,8 @@ std::vector<std::string> events_of_gates(const CountingOptions& options, const G
   return names;
 }
 
-/// Returns names by which the engine finds them again; the parts of an event come with it.
+/// Returns names with which the engine finds the default events again; the parts of an event are
+/// included.
 std::vector<std::string> default_names(const EventSet& defaults) {
   std::vector<std::string> names;
   for (const Event& event : defaults.events)
@@ -51,7 +52,7 @@ std::vector<std::string> default_names(const EventSet& defaults) {
   return names;
 }
 
-/// The names to be counted besides -e.
+/// Names of events to count in addition to -e.
 struct WantedByName {
   std::vector<std::string> of_gates;
   FormulaRequest formulas;
@@ -63,7 +64,8 @@ struct WantedByName {
   }
 };
 
-/// Suggests names that contain the typed one (as with "time"), else similar ones.
+/// Returns the error about an unknown metric; suggests names that contain the typed one (such as
+/// "time"), else similar names.
 Error no_metric(const std::string& name, const std::vector<std::string_view>& names) {
   std::vector<std::string> near;
   for (const std::string_view text : names)
@@ -75,8 +77,8 @@ Error no_metric(const std::string& name, const std::vector<std::string_view>& na
           near.empty() ? lists : fmt::format("did you mean {}? {}", listed(near, "or"), lists)};
 }
 
-/// Returns the engine's error about events, or one about a gate's name that may have been meant for
-/// another metric.
+/// Returns the engine's error about events; or, if a gate's name may have been meant for a metric,
+/// an error about that.
 Error refused_events(const WantedByName& by_name, const Error& by_engine) {
   std::vector<std::string_view> names;
   names.reserve(std::size(kDerivedMetrics) + std::size(kBuiltInMetrics));
@@ -99,7 +101,7 @@ Error refused_events(const WantedByName& by_name, const Error& by_engine) {
   return by_engine;
 }
 
-/// Selects the events of -e and of gates, with or without the default ones.
+/// Selects the events of -e and of gates, with or without the default events.
 Result<EventSet> select_wanted(const CountingOptions& options, const WantedByName& by_name,
                                bool with_defaults, const SelectEvents& select_events) {
   std::vector<std::string> names = options.events;
@@ -122,7 +124,7 @@ Result<EventSet> select_wanted(const CountingOptions& options, const WantedByNam
   return set;
 }
 
-/// A percentile is no part of a formula.
+/// Refuses a percentile as a part of a formula.
 Result<void> check_parts(const FormulaRequest& formulas) {
   for (const std::string& name : formulas.events)
     if (percentile_in(name))
@@ -133,7 +135,7 @@ Result<void> check_parts(const FormulaRequest& formulas) {
   return {};
 }
 
-/// Refuses an engine that was named and counts nothing here, with the reason.
+/// Refuses an engine that the user named if it counts nothing here, with the reason.
 Result<void> check_engine(const CountingOptions& options, const EventSet& events,
                           const SelectEvents& select_events) {
   const bool is_named =
@@ -144,7 +146,7 @@ Result<void> check_engine(const CountingOptions& options, const EventSet& events
   return selected.error().prefixed(fmt::format("--engine {}", row_of(options.engine).name));
 }
 
-/// Refuses a row of --metrics that is an event which the engine knows but cannot count here, with
+/// Refuses a row of --metrics if it is an event that the engine knows but cannot count here, with
 /// the reason.
 Result<void> check_listed_events(const CountingOptions& options, const EventSet& events,
                                  const SelectEvents& select_events) {
@@ -157,7 +159,7 @@ Result<void> check_listed_events(const CountingOptions& options, const EventSet&
   return {};
 }
 
-/// Returns the events to count: none if only times are shown and no event is requested.
+/// Returns the events to count; none if only times are shown and no event is requested.
 Result<EventSet> choose_events(const CountingOptions& options, const RunOptions& run,
                                const WantedByName& by_name, const SelectEvents& select_events) {
   if (auto parts = check_parts(by_name.formulas); !parts) return parts.error();
@@ -174,7 +176,7 @@ Result<EventSet> choose_events(const CountingOptions& options, const RunOptions&
   if (auto rows = check_listed_events(options, *events, select_events); !rows) return rows.error();
   const std::size_t passes = events->passes_of(RoundKind::Timed);
   const auto most_runs = run.runs ? run.runs : run.max_runs;
-  // Events that the user did not request may go uncounted: better than to refuse `-r 1`.
+  // Events that the user did not request may stay uncounted; refusing `-r 1` would be worse.
   if (asked_for && most_runs && *most_runs < passes) {
     return Error{fmt::format("the events need {} passes, more than the {} run{} of each command",
                              passes, *most_runs, *most_runs == 1 ? "" : "s"),
@@ -183,8 +185,8 @@ Result<EventSet> choose_events(const CountingOptions& options, const RunOptions&
   return events;
 }
 
-/// The times of kinds of core cost no counter: every timed pass has them, or a counting
-/// pass of their own where their clocks cost too much time for that.
+/// Adds times by core kind, which need no counter: to every timed pass, or, if their clocks take
+/// too much time, in a counting pass of their own.
 void add_core_times(Plan& plan) {
   if (plan.cores.timed.empty()) return;
   EventSet& set = plan.setting.events;
@@ -215,7 +217,7 @@ void add_core_times(Plan& plan) {
   }
 }
 
-/// Makes the stop rule; each of several passes gets a run, if the maximum allows.
+/// Returns the stop rule. Each of several passes gets a run, if the maximum allows.
 StopRule make_stop_rule(const RunOptions& options, std::size_t passes) {
   const std::uint64_t most = options.max_runs.value_or(std::max<std::uint64_t>(passes, 1));
   return StopRule{.exact_runs = options.runs,
@@ -224,7 +226,8 @@ StopRule make_stop_rule(const RunOptions& options, std::size_t passes) {
                   .budget_per_command = options.duration};
 }
 
-/// Sequential with setups and cleanups, since one command's may undo another's.
+/// Returns the default order: sequential with setups and cleanups, because one command's may undo
+/// another's.
 Order default_order(const CommandOptions& options) {
   const auto surrounds_commands = [&](const HookRow& row) {
     return !row.is_of_a_run() && !options.hooks[row.kind].empty();
@@ -232,7 +235,7 @@ Order default_order(const CommandOptions& options) {
   return std::ranges::any_of(kHookKinds, surrounds_commands) ? Order::Sequential : Order::Random;
 }
 
-/// The command that is neither base nor candidate.
+/// Adds the anchor, the command that is neither reference nor candidate.
 Result<void> add_anchor(const GateOptions& options, Plan& plan) {
   if (!options.anchor) return {};
   std::vector<std::size_t> found;
@@ -252,7 +255,8 @@ Result<void> add_anchor(const GateOptions& options, Plan& plan) {
   return {};
 }
 
-/// A precision needs a value from every round that it may ask for.
+/// Adds the precision. Refuses a metric that lacks a value in some of the rounds that the precision
+/// may need.
 Result<void> add_precision(const GateOptions& options, Plan& plan) {
   if (!options.precision) return {};
   const auto place = find_metric(plan.metrics, options.precision_metric);
@@ -271,7 +275,7 @@ Result<void> add_precision(const GateOptions& options, Plan& plan) {
   return {};
 }
 
-/// Adds gates and precision, and checks what else must fit the whole plan.
+/// Adds gates and precision, and checks that they fit the plan.
 Result<void> add_judgement(const Options& options, Plan& plan) {
   if (auto anchor = add_anchor(options.gates, plan); !anchor) return anchor;
   if (auto gates = add_gates(options.gates.conditions, options.gates.baseline.has_value(), plan);
@@ -281,8 +285,8 @@ Result<void> add_judgement(const Options& options, Plan& plan) {
   return check_run_options(options, plan);
 }
 
-/// The finalizer of SplitMix64 (Steele, Lea, Flood 2014): one to one, and a bit of its input that
-/// changes turns half of its output.
+/// The finalizer of SplitMix64 (Steele, Lea, Flood 2014): one-to-one, and a changed input bit
+/// changes about half of the output bits.
 std::uint64_t mixed(std::uint64_t x) {
   x ^= x >> 30U;
   x *= 0xbf58476d1ce4e5b9U;
@@ -292,9 +296,10 @@ std::uint64_t mixed(std::uint64_t x) {
   return x;
 }
 
-/// The seed of one round's generator: mixed(mixed(seed) + 2 * round + 1 for a warm-up round), the
-/// other kinds use larger numbers. So a round's order depends only on seed, kind and round; the
-/// inner mix distinguishes round 1 of seed 5 from round 2 of seed 3.
+/// Returns the seed for one round's generator: mixed(mixed(seed) + 2 * round), or mixed(mixed(seed)
+/// + 2 * round + 1) for a warm-up round; other kinds use larger numbers. So a round's order depends
+/// only on seed, kind and round, and the inner mix distinguishes round 1 of seed 5 from round 2 of
+/// seed 3.
 std::uint64_t seed_of_round(std::uint64_t seed, RoundKind kind, std::uint32_t round) {
   constexpr unsigned beyond_rounds = 40;
   switch (kind) {
@@ -314,9 +319,9 @@ std::uint64_t seed_of_round(std::uint64_t seed, RoundKind kind, std::uint32_t ro
   return mixed(mixed(seed) + (std::uint64_t{3} << beyond_rounds) + round);
 }
 
-/// Each layout has one round of a sweep, at a random place unless nothing is shuffled. The runs of
-/// a round stay next to each other, so that a drift of the machine hits both sides of a layout
-/// alike.
+/// Returns the layout of a round. Each layout has one round per sweep, at a random position unless
+/// nothing is shuffled. The runs of a round stay together, so that a drift of the machine affects
+/// both sides of a layout equally.
 std::uint32_t layout_of_round(const Plan& plan, RoundKind kind, std::uint32_t round) {
   const std::uint32_t place = round % plan.setting.layouts;
   if (plan.setting.order != Order::Random) return place;
@@ -328,7 +333,7 @@ std::uint32_t layout_of_round(const Plan& plan, RoundKind kind, std::uint32_t ro
   return layouts[place];
 }
 
-/// A gate that fails where its metric gets better is most likely a slip.
+/// Adds a note about a gate that fails when its metric improves, which is probably a mistake.
 void note_direction(const Condition& gate, const Metric& metric, std::vector<Note>& notes) {
   const bool gains =
       metric.better == Better::More ? !gate.below : metric.better == Better::Less && gate.below;
@@ -343,7 +348,7 @@ void note_direction(const Condition& gate, const Metric& metric, std::vector<Not
                    limit)});
 }
 
-/// "peak_rss > 64M", "cpu_time > 5B".
+/// Returns the error about a limit in a wrong unit: "peak_rss > 64M", "cpu_time > 5B".
 Error unfit_limit(const Condition& gate, Unit unit) {
   const bool lacks_bytes = unit == Unit::Bytes && gate.bound_unit == Unit::Count;
   const std::string units = units_for(unit);
@@ -455,13 +460,13 @@ Result<Plan> make_plan(const Options& options, const SelectEvents& select_events
 
 std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t round,
                                  std::uint32_t first, std::uint32_t count) {
-  // Runs that are thrown away are as timed runs are.
+  // Runs that are dropped are made like timed runs.
   const RoundKind serves = Step{.kind = kind}.gives_counts_only() ? kind : RoundKind::Timed;
   const auto& passes = plan.setting.events.passes;
   const auto first_pass =
       static_cast<std::uint32_t>(std::ranges::find(passes, serves, &Pass::kind) - passes.begin());
   const auto turns = static_cast<std::uint32_t>(plan.setting.events.passes_of(serves));
-  // All runs of a round serve the same pass, since they are compared with each other.
+  // All runs of a round use the same pass, because they are compared with each other.
   const std::uint32_t pass = turns == 0 ? 0 : first_pass + round / plan.setting.layouts % turns;
   const std::uint32_t layout = plan.setting.layouts == 1 ? 0 : layout_of_round(plan, kind, round);
   std::vector<Step> steps;

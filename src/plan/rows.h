@@ -15,90 +15,92 @@
 
 namespace lauka {
 
-/// True if the kernel's accounting has all of `list` (see list_rows), so that nothing must be
-/// counted.
+/// True if the kernel accounts for everything in `list` (see list_rows), so that no counters are
+/// needed.
 bool are_all_built_in(const std::vector<std::string>& list);
 
-/// Puts the metrics that `list` names (NAME or NAME:UNIT) first, in its order, and shows these
-/// alone; after them the rows of `percentiles` (in percent), which were asked for, too. Refuses a
-/// name that is not measured and a unit that does not fit, with what was most likely meant.
+/// Moves the metrics that `list` names (NAME or NAME:UNIT) to the front, in its order, then the
+/// rows of `percentiles` (in percent), and hides all others. Refuses a metric that is not measured
+/// and a unit of another kind, and suggests a similar name.
 Result<void> list_rows(const std::vector<std::string>& list, const std::vector<double>& percentiles,
                        std::vector<Metric>& metrics);
 
-/// Shows every time in `unit` (null: as each fits) that was not asked for in another one.
+/// Makes tables show all times in `unit`, except times for which the user chose a unit. null: a
+/// unit that fits each value.
 void show_times_in(const DisplayUnit* unit, std::vector<Metric>& metrics);
 
-/// Adds `name` unless it is there.
+/// Adds `name` to `names` unless they contain it.
 void add_once(std::vector<std::string>& names, std::string_view name);
 
-/// Adds the events that a metric is made of, if it is derived from events; else its name.
+/// Adds the events of which a derived metric consists; for another metric, adds its name.
 void add_events_of(std::vector<std::string>& names, std::string_view metric);
 
 bool has_name(const std::vector<OwnMetric>& metrics, std::string_view name);
 
-/// Returns "did you mean NAME?" with the metric of the most similar name; `otherwise` if none is.
+/// Returns "did you mean NAME?" for the metric with the most similar name; `otherwise` if none is
+/// similar.
 std::string suggestion_for(std::string_view name, const std::vector<Metric>& metrics,
                            std::string_view otherwise);
 
-/// Returns why `name` is not among the metrics although its parts are; nullopt otherwise.
+/// Returns why `name` is missing from the metrics although its parts are measured; else nullopt.
 std::optional<Error> why_not_derived(std::string_view name, const std::vector<Metric>& metrics);
 
-/// The names of the units that values of `unit` can be shown in: "ns, µs, ms, s, min"; may be
-/// empty.
+/// Returns the names of the display units for `unit`: "ns, µs, ms, s, min"; may be empty.
 std::string units_for(Unit unit);
 
-/// Adds the percentiles of --percentiles after wall time, and those that --metrics, a gate or
-/// --precision names. Refused if the allowed runs are too few for one of them.
+/// Adds the percentiles of --percentiles after wall time, and the percentiles that --metrics, a
+/// gate or --precision names. Refuses a percentile for which the allowed runs are too few.
 Result<void> add_percentiles(const CountingOptions& options, const GateOptions& gates,
                              const RunOptions& run, std::vector<Metric>& metrics);
 
-/// Returns the rows that programs write to their region.
+/// Returns the metrics that programs report about their region.
 std::vector<OwnMetric> region_metrics();
 
-/// Puts the time of the region first, and hides the whole run's metrics, unless `selection` chose
-/// them.
+/// Moves the region's time to the front and hides the metrics of whole runs, unless `selection`
+/// includes them.
 void show_region(MetricSelection selection, std::vector<Metric>& metrics);
 
-/// Returns `options` with the metrics that --metrics announces (NAME[:UNIT]:higher|lower: the
-/// program will write them to LAUKA_METRICS) added to the scraped ones, without an expression, and
-/// to the rows by name. Refused if two metrics have one name.
+/// Returns `options` with the metrics that --metrics announces (NAME[:UNIT]:higher|lower), which
+/// programs will write to LAUKA_METRICS. They are added to the reported metrics and, by name, to
+/// the rows. Refuses two metrics with the same name.
 Result<CountingOptions> with_announced(CountingOptions options);
 
-/// Adds a row for each of `reported`. Refused if another metric has its name.
+/// Adds a row for each of `reported`. Refuses a name that another metric has.
 Result<void> add_reported(const std::vector<OwnMetric>& reported, std::vector<Metric>& metrics);
 
-/// A formula that makes a metric.
+/// A metric that a formula computes.
 struct Formulation {
   OwnMetric metric{};
   Expression expression{};
-  bool is_typed = true;     ///< true if it was given with --derive
-  bool is_wanted = true;    ///< else it is left out if a part of it is not measured
-  bool of_one_run = false;  ///< true if counts and time must be of the same run
+  bool is_typed = true;     ///< true if the user typed it with --derive
+  bool is_wanted = true;    ///< true: an error if a part is not measured; false: left out
+  bool of_one_run = false;  ///< true if counts and time must be from the same run
 };
 
-/// The formulas of a session, in the order of their rows, and the events they need.
+/// The formulas of a session, in the order of their rows, and the events that they need.
 struct FormulaRequest {
   std::vector<Formulation> formulas{};
-  std::vector<std::string> events{};   ///< each once, as typed
-  std::vector<EventNames> together{};  ///< the events of one formula
-  bool has_older = false;              ///< a wanted one could be made of older events
+  std::vector<std::string> events{};   ///< without duplicates, as typed
+  std::vector<EventNames> together{};  ///< pairs of events that one formula uses
+  bool has_older =
+      false;  ///< true if a wanted formula also has a form with events of older processors
 };
 
-/// True if a formula of that name is built in.
+/// True if `name` is a built-in formula.
 bool is_built_in_formula(std::string_view name);
 
-/// The name in --metrics NAME:UNIT, or the whole text where that has no colon.
+/// Returns NAME of NAME:UNIT in --metrics; all of `text` if it has no colon.
 std::string_view name_of_row(std::string_view text);
 
-/// Returns the formulas of --derive, and the built-in ones that --metrics, a gate, --precision or
-/// another formula names, or that --metrics all shows. `older`: a built-in formula uses the events
-/// of older processors, if it has such.
+/// Returns the formulas of --derive, and the built-in formulas that --metrics (also `all`), a gate,
+/// --precision or another formula names. `older`: uses events of older processors in formulas that
+/// have such a form.
 FormulaRequest request_formulas(const CountingOptions& options, const GateOptions& gates,
                                 MetricSelection selection, const CoreUse& cores,
                                 bool older = false);
 
-/// Adds their rows to `metrics`. Refused if a wanted one has a part that is not measured, or no run
-/// has all of its parts.
+/// Adds the formulas' rows to `metrics`. Refuses a wanted formula if a part is not measured, or if
+/// no run has all parts.
 Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,
                           std::vector<Metric>& metrics);
 

@@ -20,14 +20,14 @@
 
 #include <fmt/format.h>
 
-// The history of lauka's measurements: a program of its own, because lauka itself must stay small
-// and static. Each command is a function below; history/ makes the texts.
+// lauka-history is a separate program, because lauka itself must stay small and static. Each
+// command is a function below; history/ makes the texts.
 
 namespace lauka::history {
 
 namespace {
 
-/// Writes one line on standard error; ignores failures.
+/// Prints one line on standard error; ignores failures.
 int refuse(const Error& error, ExitStatus status) {
   static_cast<void>(
       os::say(os::Stream::Error, "lauka-history: " + one_line(error.line()) + "\n").has_value());
@@ -52,7 +52,7 @@ Answer failed(const Error& error) {
   return {.status = ExitStatus::Failed};
 }
 
-// The commands. Their errors are predicates of the database.
+// The commands. Their errors are predicates; the caller adds the database's name.
 
 Result<Answer> add(Database& database, const Request& request) {
   Adder adder(database, [](const Error& error) { refuse(error, ExitStatus::Failed); });
@@ -77,7 +77,7 @@ Result<Answer> list(Database& database, const Request& request) {
   return Answer{sessions_text(*sessions, style())};
 }
 
-/// Passes every wanted series to `take`, one variant after the other: they need not all be in
+/// Calls `visit` with every wanted series, one variant after the other, so that not all are in
 /// memory.
 Result<void> for_each_series(Loader& loader, const Wanted& wanted,
                              const std::function<Result<void>(MetricHistory)>& visit) {
@@ -110,7 +110,7 @@ Result<void> for_each_series(Loader& loader, const Wanted& wanted,
                             : fmt::format("did you mean {}?", listed(near, "or"))};
 }
 
-/// The same with the steps of each series.
+/// Calls `visit` with every wanted series and its steps.
 Result<void> for_each_stepped(Database& database, const Request& request,
                               const std::function<void(SteppedSeries&)>& visit) {
   Loader loader(database);
@@ -173,7 +173,7 @@ Result<Answer> acknowledge_step(Database& database, const Request& request) {
   return Answer{};
 }
 
-/// Reads the sessions of files, without a database, as series of their machines.
+/// Reads the sessions in files, without a database, as series of their machines.
 Result<std::vector<MetricHistory>> series_in_files(const Request& request) {
   std::map<std::string, MetricHistory> all;
   std::set<std::string> ids;
@@ -233,7 +233,7 @@ Result<Answer> combine_commit(Database& database, const Request& request) {
   return done ? Result<Answer>(combined(all, request)) : done.error();
 }
 
-/// Writes a file whole, or leaves it as it was.
+/// Writes a file completely, or leaves it unchanged.
 Result<Answer> write_file(const std::string& target,
                           const std::function<Result<void>(const Sink&)>& write) {
   auto file = os::ExportFile::open(target);
@@ -315,7 +315,7 @@ int finish(const Answer& answer) {
   return static_cast<int>(answer.status);
 }
 
-/// Refuses the files if none of them can be read: no new database is made for nothing.
+/// Refuses the files if none of them can be read, so that no database is created for nothing.
 bool refuse_unless_readable(const std::vector<std::string>& files) {
   std::vector<Error> errors;
   for (const std::string& file : files) {

@@ -19,13 +19,14 @@ namespace lauka::report {
 
 namespace {
 
-constexpr int kMaxTicks = 5;  // on an axis: more do not fit on a phone
+constexpr int kMaxTicks = 5;  // ticks on an axis; more do not fit on a phone
 constexpr std::size_t kAxisHeight = 20;
-constexpr double kAlongLeft = 15.0;   // percent, of the labels
-constexpr double kAlongWidth = 84.0;  // percent
-constexpr double kNearEnd = 8.0;      // percent: a centred label would be cut off there on a phone
+constexpr double kAlongLeft = 15.0;   // percent of the width, for the labels
+constexpr double kAlongWidth = 84.0;  // percent of the width
+constexpr double kNearEnd =
+    8.0;  // percent; a centred label so close to an end would be cut off on a phone
 
-constexpr double kRoom = 0.04;  // at each end, a fraction of the range
+constexpr double kRoom = 0.04;  // room at each end, as a fraction of the range
 
 double round_step(double least) {
   const double power = std::pow(10.0, std::floor(std::log10(least)));
@@ -35,7 +36,7 @@ double round_step(double least) {
   return 10 * power;
 }
 
-/// Returns the notation of an axis's labels; of a logarithmic one, of its upper end.
+/// Returns the notation of an axis's labels; for a logarithmic axis, that of its upper end.
 Notation notation_of_axis(const Axis& axis, const Metric& metric) {
   const bool has_steps = !axis.is_logarithmic && axis.ticks.size() > 1;
   return has_steps ? notation_of_steps(
@@ -44,7 +45,7 @@ Notation notation_of_axis(const Axis& axis, const Metric& metric) {
                    : notation_of(axis.high, std::nullopt, metric);
 }
 
-/// Returns the ticks of an axis in words: in one unit, unless it is logarithmic.
+/// Returns the labels of an axis's ticks: all in one unit, unless the axis is logarithmic.
 std::vector<TickLabel> tick_labels(const Axis& axis, const Metric& metric) {
   const Notation notation = notation_of_axis(axis, metric);
   std::vector<TickLabel> labels;
@@ -54,16 +55,17 @@ std::vector<TickLabel> tick_labels(const Axis& axis, const Metric& metric) {
   return labels;
 }
 
-constexpr std::size_t kColors = 8;  // as many as the page's style names
+constexpr std::size_t kColors = 8;  // as many as the page's style has
 constexpr std::size_t kRowHeight = 44;
 constexpr std::size_t kTimeHeight = 150;
 
-/// The most points of one drawing, whatever the number of runs and commands.
+/// The largest number of points in a drawing, whatever the number of runs and commands.
 constexpr std::size_t kMaxPoints = 2000;
-/// Up to so many runs of a command are drawn singly below its box; more become a shape.
+/// The largest number of a command's runs that are drawn as points below its box; more runs become
+/// a shape.
 constexpr std::size_t kMaxSinglePoints = 150;
 
-/// A metric of all commands, with the axis that holds it.
+/// A metric of all commands, and the axis that contains its values.
 struct Drawn {
   const Results& results;
   const Metric& metric;
@@ -75,8 +77,8 @@ struct Drawn {
   }
 };
 
-/// True if the commands' medians are so far apart that charts of the metric need a logarithmic
-/// axis, and no value is 0 or less.
+/// True if the commands' medians are so far apart that charts need a logarithmic axis, and all
+/// values are positive.
 bool is_far_apart(const Results& results, std::size_t metric) {
   Extent medians;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
@@ -100,7 +102,7 @@ Drawn drawn(const Results& results, std::size_t metric) {
   return all;
 }
 
-/// The outermost values within Tukey's fences.
+/// Returns the outermost values within Tukey's fences.
 std::pair<double, double> whiskers(const std::vector<Sample>& samples,
                                    const stats::Summary& summary) {
   const stats::Fences fences = stats::tukey_fences(summary.q1, summary.q3, stats::kOutlierReach);
@@ -112,8 +114,8 @@ std::pair<double, double> whiskers(const std::vector<Sample>& samples,
   return ends;
 }
 
-/// Draws the runs below a box: single ones in three lines, since points side by side hide one
-/// another; many as a shape whose height is their number.
+/// Draws the runs below a box: few runs as points in three lines, because neighbouring points hide
+/// each other; many runs as a shape whose height is their number.
 std::string runs_below(const Drawn& all, std::size_t command) {
   const std::vector<Sample>& samples = all.samples[command];
   constexpr std::size_t top = 24;
@@ -157,8 +159,8 @@ std::string box_and_runs(const Drawn& all, std::size_t command, const stats::Sum
                      runs_below(all, command));
 }
 
-/// Returns the lowest and the highest of every so many neighbours of a long series, so that
-/// outliers are always drawn.
+/// Thins a long series to about `most` values: the lowest and the highest of each group of
+/// neighbours, so that outliers are always drawn.
 std::vector<Sample> thinned(const std::vector<Sample>& all, std::size_t most) {
   if (all.size() <= most) return all;
   const std::size_t pairs = std::max<std::size_t>(most / 2, 1);
@@ -186,7 +188,7 @@ std::string spots_over_time(const Drawn& all, std::size_t command, std::size_t m
       fmt::format(" data-name=\"{}\"", html_text(all.results.session.commands[command].name)));
 }
 
-/// A row of `.bars`: a name, a drawing and a value at the end, all HTML.
+/// Returns a row of `.bars`: a name, a drawing and a value at the end, all HTML.
 std::string bar_row(std::string_view name, std::string_view drawing, std::string_view value) {
   return fmt::format(
       "<div class=\"who\">{}</div><div class=\"value\">{}</div><div class=\"drawing\">{}</div>\n",
@@ -195,7 +197,7 @@ std::string bar_row(std::string_view name, std::string_view drawing, std::string
 
 constexpr std::size_t kStripHeight = 16;
 
-/// A row of `.bars` with the runs of a layout, of which there is at least one.
+/// Returns a row of `.bars` with the runs of a layout, which has at least one run.
 std::string layout_strip(const Drawn& all, std::size_t command, std::uint32_t layout,
                          const std::vector<Sample>& samples, std::size_t most) {
   std::vector<Spot> spots;
@@ -229,11 +231,12 @@ struct Line {
   std::size_t command = 0;
   std::vector<double> values;  // ascending
   double median = 0.0;
-  std::pair<double, double> ends;  // the outermost values that are no outliers
+  std::pair<double, double> ends;  // outermost values that are not outliers
   std::optional<std::pair<double, double>> interval{};
 };
 
-/// The interval of a median by ranks, for any distribution. nullopt with few values.
+/// Returns the interval of a median by ranks, valid for any distribution; nullopt with too few
+/// values.
 std::optional<std::pair<double, double>> interval_of_median(const std::vector<double>& ascending,
                                                             double confidence) {
   const std::size_t count = ascending.size();
@@ -262,7 +265,7 @@ std::vector<Line> make_overview(const Results& results, std::size_t metric) {
   return lines;
 }
 
-/// The two views of an overview; the second is close up or, if values are far apart, logarithmic.
+/// The views of an overview. The second view is close up, or logarithmic if values are far apart.
 enum class View : unsigned char { FromZero, CloseUp, Logarithmic };
 
 Axis make_axis(const std::vector<Line>& lines, View view) {
@@ -280,8 +283,8 @@ Axis make_axis(const std::vector<Line>& lines, View view) {
   return axis;
 }
 
-/// Returns the distribution as a shape, as high as the values are many. The counts of neighbours
-/// are smoothed twice: bins are an artefact.
+/// Returns the distribution as a shape whose height is the number of values. Smooths counts of
+/// neighbouring bins twice, because bins are an artefact.
 std::string draw_shape(const Line& line, const Axis& axis) {
   if (line.values.size() < kMinForShape) return "";
   const auto [low, high] = line.ends;
@@ -289,7 +292,7 @@ std::string draw_shape(const Line& line, const Axis& axis) {
   constexpr std::size_t bins = 32;
   const double left = across(axis, low);
   const double width = (across(axis, high) - left) / static_cast<double>(bins - 1);
-  std::vector<double> counts(bins + 2, 0.0);  // with an empty one at either end
+  std::vector<double> counts(bins + 2, 0.0);  // with an empty bin at either end
   for (const double value : line.values) {
     if (value < low || value > high || width <= 0.0) continue;
     counts[static_cast<std::size_t>(std::lround((across(axis, value) - left) / width)) + 1] += 1.0;
@@ -415,7 +418,7 @@ double Axis::percent(double value) const {
 }
 
 Axis axis_over(double low, double high) {
-  // Equal values, or all but equal ones, get a range that is drawn in the middle.
+  // Equal values, or almost equal ones, get a range that is drawn in the middle.
   const double least_range = 1e-9 * std::max(std::fabs(low), std::fabs(high));
   if (high - low <= least_range) {
     const double room =

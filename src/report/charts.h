@@ -13,15 +13,15 @@
 #include <string_view>
 #include <vector>
 
-// The drawings of --export-html's page: SVG inside HTML. Horizontal positions are percentages, so
-// that a drawing fills any width while its text keeps its size. A script is needed only to name the
-// run under the pointer.
+// The drawings on the page of --export-html: SVG inside HTML. Horizontal positions are percentages,
+// so that a drawing fills any width while its text keeps its size. Only naming the run under the
+// pointer needs a script.
 
 namespace lauka::report {
 
-inline constexpr std::size_t kAcross = 1000;  ///< units of a stretched picture
+inline constexpr std::size_t kAcross = 1000;  ///< width of a stretched picture in its own units
 
-/// The range of the values included so far; at first empty: `low` is above `high`.
+/// The range of the values included so far. At first it is empty, with `low` above `high`.
 struct Extent {
   double low = std::numeric_limits<double>::infinity();
   double high = -low;
@@ -32,45 +32,46 @@ struct Extent {
   }
 };
 
-/// A scale of values drawn from one edge of a picture to the other.
+/// A scale of values from one edge of a picture to the other.
 struct Axis {
   double low = 0.0;
-  double high = 1.0;            ///< above `low`
-  std::vector<double> ticks{};  ///< ascending, within the ends
-  bool is_logarithmic = false;  ///< then `low` is above 0
+  double high = 1.0;            ///< greater than `low`
+  std::vector<double> ticks{};  ///< values with a label, ascending, from `low` to `high`
+  bool is_logarithmic = false;  ///< true: logarithmic, with positive `low`
 
-  /// Returns the place of `value` in percent of the way, 0 to 100.
+  /// Returns the position of `value`, 0 to 100 percent.
   double percent(double value) const;
 };
 
-/// Returns an axis that holds both values with some room at each end, and about five round numbers
-/// on it: multiples of 1, 2 or 5 times a power of ten.
+/// Returns a linear axis that contains both values with some room at each end, and about five ticks
+/// at multiples of 1, 2 or 5 times a power of ten.
 Axis axis_over(double low, double high);
 
-/// The same for values above 0 whose logarithms are drawn.
+/// Returns a logarithmic axis that contains both values, which are positive.
 Axis logarithmic_axis(double low, double high);
 
-/// True if a linear axis would draw the smallest values as one: `high` is over 50 times `low`.
+/// True if a linear axis would not separate the smallest values: `high` is over 50 times `low`.
 bool spans_decades(double low, double high);
 
-/// One label of an axis and its place, in percent from the left.
+/// A label of an axis, and its position in percent from the left.
 struct TickLabel {
   double percent = 0.0;
   std::string text;
-  std::string below{};  ///< a second line
+  std::string below{};  ///< second line of the label; may be empty
 };
 
-/// Returns the place of a value on an axis that is `kAcross` units long.
+/// Returns the position of a value on an axis that is kAcross units long.
 double across(const Axis& axis, double value);
 
-/// Returns a row of a chart: a picture `kAcross` units wide, whose lines keep their thickness
-/// however it is stretched. Screen readers read `label`, or skip an empty one. All marks of a kind
-/// are one path: a page has thousands of rows, and many elements make it slow to open.
+/// Returns a row of a chart: a picture kAcross units wide, whose lines keep their thickness if it
+/// is stretched. `label` is for screen readers; empty: they skip the picture. All marks of a kind
+/// should be one path, because a page with thousands of rows and many elements opens slowly.
 std::string svg_row(std::size_t height, std::string_view css_class, std::string_view label,
                     std::string_view content);
+/// Returns a path in the style of a CSS class.
 std::string svg_path(std::string_view css_class, std::string_view path);
 
-/// The vertical lines of an axis over the whole height of a row.
+/// Returns vertical lines at the ticks of an axis, over the whole height of a row.
 std::string svg_grid(const Axis& axis, std::size_t height);
 
 /// A point of a path, in the units of its picture.
@@ -79,90 +80,94 @@ struct Spot {
   std::size_t y = 0;
 };
 
-/// Draws points as one path, which takes a tenth of the bytes of circles. Each point is the round
-/// end of a line of no length, so it stays round however the picture is stretched.
+/// Draws points as a single path, which takes a tenth of the bytes of circles. Each point is the
+/// round end of a line without length, so it stays round if the picture is stretched.
 std::string svg_spots(const std::vector<Spot>& spots, std::string_view css_class,
                       std::string_view attributes);
 
-/// Draws the labels below an axis, those at its ends kept inside the drawing.
+/// Draws labels below an axis; labels at its ends stay inside the drawing.
 std::string svg_axis(const std::vector<TickLabel>& labels);
 
-/// Returns a picture `height` pixels high with the labels of `axis`. Values go from bottom to top,
-/// places from left to right: `content` is drawn `count` units wide and `kAcross` units high.
+/// Returns a picture `height` pixels high with the labels of a vertical `axis`. `content` is drawn
+/// in a space `count` units wide and kAcross units high.
 std::string svg_along(std::size_t height, const Axis& axis, const Metric& metric, std::size_t count,
                       std::string_view title, std::string_view content);
 
-/// Returns the place in such a picture, in percent of its whole width.
+/// Returns the horizontal position of `place` (0 to `count`) in svg_along's picture, in percent of
+/// the whole width.
 double percent_along(double place, std::size_t count);
 
-/// Returns the attributes by which the page's script converts a place to a value.
+/// Returns the attributes with which the page's script converts a position to a value.
 std::string hover_attributes(const Axis& axis, const Metric& metric, std::string_view along);
 
-/// Returns text for HTML: control characters made visible, HTML's own characters escaped.
+/// Returns text for HTML: makes control characters visible, and escapes HTML's own characters.
 std::string html_text(std::string_view text);
 
-/// Returns the class of a command's colour, which repeats from the eighth on.
+/// Returns the CSS class of a command's colour; colours repeat from the eighth command on.
 std::string command_class(std::size_t command);
 
-/// A command's name after a dot in its colour, as HTML.
+/// Returns a command's name, after a dot in its colour, as HTML.
 std::string command_html(const Results& results, std::size_t command);
 
-/// A switch that shows one of several views of a chart, without a script: `CHART-VIEW` is its id.
+/// Returns a switch that shows one of several views of a chart without a script. Its id is
+/// CHART-VIEW.
 std::string view_switch(std::string_view chart, std::string_view view, std::string_view label,
                         bool is_chosen);
 
-/// The class of a text in that ink: better, worse, unsure or neutral.
+/// Returns the CSS class of a text in `ink`: better, worse, unsure or neutral.
 std::string_view ink_class(Ink ink);
 
 /// True if a command has values of the metric.
 bool is_drawn(const Results& results, std::size_t metric);
 
-/// Most commands with all charts. With more, the charts below the overview are folded, and those
-/// that repeat it or the tables are left out: a browser is slow with ten thousand drawings.
+/// The largest number of commands with all charts. With more commands, charts below the overview
+/// are folded, and charts that repeat it or the tables are left out, because browsers are slow with
+/// ten thousand drawings.
 constexpr std::size_t kMaxUnfolded = 20;
 
-/// Returns the summary of a metric's row; null if no run has a value.
+/// Returns the summary of a metric; null if no run has a value.
 const stats::Summary* summary_of(const Results& results, std::size_t command, std::size_t metric);
 
-/// Draws a metric's values, a row for each command: a box plot (whiskers to the last values within
-/// Tukey's fences), and the runs below, as points or as a shape.
+/// Draws a metric's values with a row for each command: a box plot (whiskers to the last values
+/// within Tukey's fences), and below it the runs, as points or as a shape.
 void distribution_chart(const Results& results, std::size_t metric, const Sink& sink);
 
-/// Draws the runs of each layout of each command (--layouts) as a strip of points, with their mean.
-/// Nothing without layouts, or with more strips than a page holds.
+/// Draws the runs of each layout of each command (--layouts) as a strip of points with their mean.
+/// Draws nothing without layouts, or with more strips than fit on a page.
 void layout_chart(const Results& results, std::size_t metric, const Sink& sink);
 
-/// A metric's values over time, all commands in one picture, so that drift is seen.
+/// Draws a metric's values over time, with all commands in one picture, so that drift is visible.
 void time_chart(const Results& results, std::size_t metric, const Sink& sink);
 
-/// Draws each command's median with its interval, the shape of its distribution, and the delta:
-/// twice, from zero and closer up, with a switch that needs no script.
+/// Draws each command's median with its interval, the shape of its distribution, and the delta. Has
+/// two views, from zero and closer up, with a switch that needs no script.
 void overview_chart(const Results& results, std::size_t metric, const Sink& sink);
 
-/// Draws the value against the numeric parameter, a line for each command typed, on linear and
-/// logarithmic axes; with the power law, if one fits. Empty unless a parameter has three numbers.
+/// Draws a metric against a numeric parameter, with a line for each typed command, on linear and
+/// logarithmic axes, and the power law if one fits. Empty unless a parameter has three numbers.
 std::string scan_chart(const Results& results, std::size_t metric);
 
-/// Returns the result of a scan of one command, empty for other sessions: "wall time grows as
-/// n^1.02 (0.98 … 1.06); fastest at n = 10 (mean 12.3ms)".
+/// Returns the result of a scan of one command: "wall time grows as n^1.02 (0.98 … 1.06); fastest
+/// at n = 10 (mean 12.3ms)". Empty for other sessions.
 std::string scan_headline(const Results& results, std::size_t metric);
 
-/// A change that is drawn.
+/// A change to be drawn.
 struct ChangeRow {
-  std::string name;            ///< HTML, before the drawing: the row's name
-  std::string value;           ///< HTML, after the drawing: the change in words
-  std::string title;           ///< text, for screen readers
-  std::string_view css_class;  ///< class of the colour
+  std::string name;            ///< HTML before the drawing: name of the row
+  std::string value;           ///< HTML after the drawing: the change in words
+  std::string title;           ///< text for screen readers
+  std::string_view css_class;  ///< CSS class of the colour
   stats::Change change;
-  std::optional<double> limit{};  ///< limit of a gate, drawn as a change; nullopt: no gate
+  std::optional<double> limit{};  ///< gate's limit as a change; nullopt: no gate
 };
 
-/// `html`: the beginning of a change's row; `name`: the same for screen readers.
+/// Returns a row with a change. `html` is the beginning of the row; `name` is the same for screen
+/// readers.
 ChangeRow change_row(std::string html, const std::string& name, const stats::Change& change,
                      Better better);
 
-/// Draws changes with their intervals, a row each, around the line of no difference. Leaves out
-/// rows whose ends are not finite; empty if none is left.
+/// Draws changes with their intervals, one per row, around the line of no difference. Leaves out
+/// rows whose ends are not finite; empty if no row is left.
 std::string change_chart(std::vector<ChangeRow> rows);
 
 /// Draws the deltas of a metric with change_chart, a row for each candidate; empty if no delta can

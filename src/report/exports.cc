@@ -15,9 +15,9 @@
 
 #include <fmt/format.h>
 
-// Go's benchmark format (https://go.dev/design/14313-benchmark-format) is written a line for each
-// run, since benchstat takes each line for a sample. Markdown is as GitHub reads it, AsciiDoc as
-// Asciidoctor does, and Org as Emacs does.
+// Go's benchmark format (https://go.dev/design/14313-benchmark-format) has a line for each run,
+// because benchstat takes each line for a sample. Markdown is written for GitHub, AsciiDoc for
+// Asciidoctor, and Org for Emacs.
 
 namespace lauka::report {
 
@@ -25,7 +25,7 @@ namespace {
 
 constexpr const char* kLineEnd = "\r\n";
 
-/// True if a spreadsheet takes the cell for a formula: -1.5 is a number, -1+2 is not.
+/// True if a spreadsheet takes the cell for a formula: -1+2 is one, -1.5 is a number.
 bool is_formula(std::string_view text) {
   return !text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos &&
          !is_decimal(text, true);
@@ -36,7 +36,7 @@ std::string number(std::optional<double> value) {
 }
 
 std::string summary_fields(const MetricResult& row) {
-  // A percentile has only a value: its interval is no minimum and maximum.
+  // A percentile has only a value: the ends of its interval are not minimum and maximum.
   if (row.quantile) return fmt::format("{},,,,,", number(row.quantile->value));
   if (!row.summary) return fmt::format("{},,,,{},", number(row.only_mean), number(row.at_most));
   const stats::Summary& s = *row.summary;
@@ -52,12 +52,13 @@ std::string delta_fields(const std::optional<stats::Delta>& delta) {
                      number(100 * delta->bounds->high));
 }
 
-/// Empty if it is not known.
+/// Returns the number of failed runs; empty if unknown.
 std::string failed_field(const Endings& endings) {
   return endings.runs > 0 ? fmt::to_string(endings.failed_runs()) : "";
 }
 
-/// The values of a command, each after a comma; empty for a variable that it does not use.
+/// Returns a command's values of variables, each after a comma; empty for a variable that it does
+/// not use.
 std::string parameter_fields(const Command& command, const std::vector<std::string>& names) {
   std::string fields;
   for (const std::string& name : names) {
@@ -80,7 +81,8 @@ std::string first_field(const Results& results) {
   return results.benchmark.empty() ? "" : csv_field(results.benchmark) + ",";
 }
 
-/// `first`: the beginning of each row. A field is empty if the metric is not measured here.
+/// Writes a row for each run. `first`: beginning of each row. The field of a metric that was not
+/// measured is empty.
 void write_run_rows(const Results& results, const std::string& first,
                     const std::vector<std::string>& metrics, bool has_layouts, const Sink& sink) {
   std::vector<std::optional<std::size_t>> places;
@@ -107,8 +109,8 @@ bool is_space(char32_t code) {
          code == 0x202f || code == 0x205f || code == 0x3000;
 }
 
-/// "Benchmarkparse/role=candidate", "Benchmark/command=old_{n}/n=8": comparable parts are keys, as
-/// `benchstat -col` takes them.
+/// Returns the full name: "Benchmarkparse/role=candidate", "Benchmark/command=old_{n}/n=8".
+/// Comparable parts are keys, as `benchstat -col` takes them.
 std::string full_name(const Command& command, const ToolName& name) {
   std::string text = "Benchmark" + benchfmt_word(name.benchmark);
   if (!name.role.empty()) text += fmt::format("/role={}", name.role);
@@ -163,12 +165,12 @@ std::size_t longest_run_of_backticks(std::string_view text) {
 
 enum class Inside { Cell, Text };
 
-/// Encloses `text` in as many backticks as needed. Cells of a table are divided before code is
-/// found.
+/// Puts `text` into as many backticks as necessary. Inside a table, cells are separated before code
+/// is found.
 std::string markdown_code(std::string_view text, Inside inside) {
   const std::string line = one_line(text);
   const std::string fence(longest_run_of_backticks(line) + 1, '`');
-  // A space inside the fence is removed again if there is one at both ends.
+  // A space inside the backticks is removed again if there is one at both ends.
   const bool pad = line.empty() || line.front() == '`' || line.back() == '`' ||
                    (line.front() == ' ' && line.back() == ' ');
   std::string code = fence + (pad ? " " : "");
@@ -179,7 +181,7 @@ std::string markdown_code(std::string_view text, Inside inside) {
   return code + (pad ? " " : "") + fence;
 }
 
-/// True if GitHub makes a link of something in `line`, or calls a user, however it is escaped.
+/// True if GitHub makes a link of something in `line`, or notifies a user, however it is escaped.
 bool is_live(std::string_view line) {
   constexpr auto marks = std::to_array<std::string_view>({"@", "://", "www.", "GH-", "gh-"});
   const bool has_mark = std::ranges::any_of(
@@ -192,7 +194,8 @@ bool is_live(std::string_view line) {
   return has_mark;
 }
 
-/// Text with nothing in it that Markdown or HTML would act on: not code, unless it would be live.
+/// Returns text in which Markdown and HTML interpret nothing. It is not code, unless it would
+/// otherwise be live (is_live).
 std::string markdown_words(std::string_view text, Inside inside) {
   const std::string line = one_line(text);
   if (is_live(line)) return markdown_code(line, inside);
@@ -234,7 +237,8 @@ std::string asciidoc_text(std::string_view text) {
   std::string escaped;
   for (std::size_t i = 0; i < line.size(); ++i) {
     const char c = line[i];
-    const bool is_repeated = (c == '-' || c == '.') && i > 0 && line[i - 1] == c;  // a dash, dots
+    const bool is_repeated =
+        (c == '-' || c == '.') && i > 0 && line[i - 1] == c;  // makes a dash or an ellipsis
     const bool is_special = std::string_view("\\`*_#+^~|{}[]<>&('\"").find(c) != line.npos;
     if (is_repeated || (is_special && !is_within_word(line, i)))
       escaped += fmt::format("&#{};", static_cast<int>(c));
@@ -268,7 +272,7 @@ std::string org_text(std::string_view text) {
   std::string escaped;
   for (std::size_t i = 0; i < line.size(); ++i) {
     const std::size_t name = special.find(line[i]);
-    // These are special only after one of those, so that paths and A=1 stay readable.
+    // These are special only after an opening character, so that paths and A=1 stay readable.
     const bool is_opening = i == 0 || std::string_view(" -('\"{").find(line[i - 1]) != line.npos;
     const bool is_mark = std::string_view("/=+~").find(line[i]) != line.npos;
     if (name == special.npos || (is_mark && !is_opening))
@@ -279,7 +283,8 @@ std::string org_text(std::string_view text) {
   return escaped;
 }
 
-/// Org has no escapes in verbatim text, so a text that cannot be verbatim is not code.
+/// Returns text as code. Org has no escapes in verbatim text, so text that cannot be verbatim is
+/// not code.
 std::string org_code(std::string_view text) {
   const std::string line = one_line(text);
   if (line.empty()) return "";
@@ -541,7 +546,7 @@ void write_asciidoc(const Report& report, const Sink& sink) {
                sink);
 }
 
-// In Org a_b has a b below the line, so names are code.
+// Names are code, because Org shows a_b with b as a subscript.
 void write_orgmode(const Report& report, const Sink& sink) {
   write_markup(report,
                {.text = org_text,

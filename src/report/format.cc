@@ -18,10 +18,11 @@ namespace lauka::report {
 namespace {
 
 constexpr std::string_view kMinus = "−";
-constexpr std::string_view kNoNumber = "n/a";  // for what is not finite
-constexpr int kMaxDecimals = 12;  // a percentage or ratio with more is taken for a rounding error
+constexpr std::string_view kNoNumber = "n/a";  // for numbers that are not finite
+constexpr int kMaxDecimals =
+    12;  // more decimals of a percentage or ratio would show rounding errors
 
-/// A unit, and the value from which on a larger one is taken.
+/// A unit, and the smallest value for which a larger unit is used.
 struct Scale {
   double size;
   std::string_view suffix;
@@ -63,14 +64,14 @@ std::span<const Scale> scales_of(Unit unit) {
   return kRatios;
 }
 
-/// The unit without a prefix: it takes the powers of ten.
+/// Returns the unit without a prefix, which is used with powers of ten.
 const Scale& base_of(Unit unit) {
   const std::span<const Scale> scales = scales_of(unit);
   const auto found = std::ranges::find(scales, 1.0, &Scale::size);
   return found == scales.end() ? scales.front() : *found;
 }
 
-/// A number, and how many of its significant digits the last decimal must show.
+/// A number, and how many of its significant digits must be shown.
 struct Digits {
   double of = 0.0;
   int count = 0;
@@ -82,7 +83,7 @@ int exponent_of(const Digits& digits) {
   return std::atoi(text.c_str() + text.find('e') + 1);
 }
 
-/// Returns a notation in units of `size` which has all `digits`.
+/// Returns a notation in units of `size` that shows all `digits`.
 Notation notation_in(double size, std::string_view suffix, std::span<const Digits> digits) {
   Notation notation{.size = size, .suffix = std::string(suffix)};
   for (const Digits& number : digits) {
@@ -94,13 +95,13 @@ Notation notation_in(double size, std::string_view suffix, std::span<const Digit
   return notation;
 }
 
-/// Returns `value` as the notation shows it, in its unit.
+/// Returns `value` in the notation's unit, rounded as the notation shows it.
 double rounded(double value, const Notation& notation) {
   return std::strtod(fmt::format("{:.{}f}", value / notation.size, notation.decimals).c_str(),
                      nullptr);
 }
 
-/// Returns a notation by the power of ten that leaves `leading` one digit before the point.
+/// Returns a notation with the power of ten that leaves `leading` one digit before the point.
 Notation with_power(double leading, const Scale& scale, std::span<const Digits> digits) {
   constexpr int all_digits = 17;
   constexpr int least = -290;  // smaller numbers have fewer digits
@@ -114,11 +115,11 @@ Notation with_power(double leading, const Scale& scale, std::span<const Digits> 
   return to_power();
 }
 
-/// Returns the notation in the unit that was asked for, else in the one that fits `leading` (above
-/// 0).
+/// Returns the notation in the unit that the user chose, else in the unit that fits `leading`
+/// (positive).
 Notation fit(double leading, const Metric& metric, std::span<const Digits> digits) {
   constexpr int most_decimals = 6;
-  constexpr int most_places = 15;  // before the point, in a unit that was asked for
+  constexpr int most_places = 15;  // before the point, in a unit that the user chose
   if (metric.shown_in != nullptr) {
     const Scale scale{metric.shown_in->size, metric.shown_in->suffix};
     const int first = exponent_of({leading / scale.size, 3});
@@ -137,10 +138,10 @@ Notation fit(double leading, const Metric& metric, std::span<const Digits> digit
   return with_power(leading, base_of(metric.unit), digits);
 }
 
-/// True if `value` is written whole: whole counts and bytes, if all of them are equal or if they
+/// True if `value` is shown without decimals: whole counts and bytes, if all of them are equal or
 /// need no prefix.
 bool is_written_whole(double value, bool all_equal, const Metric& metric) {
-  constexpr double most = 9007199254740992.0;  // 2^53, up to which doubles hold every integer
+  constexpr double most = 9007199254740992.0;  // 2^53, up to which doubles represent every integer
   if (metric.unit != Unit::Count && metric.unit != Unit::Bytes) return false;
   if (metric.shown_in != nullptr && metric.shown_in->size != 1.0) return false;
   const double magnitude = std::fabs(value);
@@ -148,7 +149,7 @@ bool is_written_whole(double value, bool all_equal, const Metric& metric) {
   return all_equal || magnitude < base_of(metric.unit).limit;
 }
 
-/// `value` with a fixed number of decimals, as text and as the number that the text shows.
+/// A value with a fixed number of decimals, as text and as the number that the text shows.
 struct Fixed {
   std::string text;
   double value = 0.0;
@@ -160,13 +161,13 @@ Fixed fixed(double value, int decimals) {
   return result;
 }
 
-/// True if a half width is shown well enough. Half widths are themselves known to about a quarter
-/// (from ten runs, σ is); 0.05 shown as 0.1 would be twice as much.
+/// True if a half width is shown closely enough. Half widths are themselves known to about a
+/// quarter (from ten runs, like σ); 0.05 shown as 0.1 would be twice as much.
 bool is_close(double shown, double half_width) {
   return std::fabs(shown - half_width) <= 0.25 * half_width;
 }
 
-/// Least percentage that is written like a count ("+123K%").
+/// The smallest percentage that is written like a count ("+123K%").
 constexpr double kLargePercent = 1e5;
 
 std::string percent(double magnitude, int decimals) {
@@ -174,7 +175,7 @@ std::string percent(double magnitude, int decimals) {
   return fixed(magnitude, decimals).text + "%";
 }
 
-/// Returns the decimals of a percentage with two significant digits.
+/// Returns the number of decimals that show two significant digits of a percentage.
 int rough_decimals(double fraction) {
   constexpr int most = 9;
   const double magnitude = std::fabs(100.0 * fraction);
@@ -182,7 +183,7 @@ int rough_decimals(double fraction) {
   return std::min(1 - static_cast<int>(std::floor(std::log10(magnitude))), most);
 }
 
-/// A number with its interval, and its value if nothing changes: 0 for percent, 1 for a ratio.
+/// A number with its interval, and its neutral value: 0 for percent, 1 for a ratio.
 struct Estimate {
   double value = 0.0;
   double low = 0.0;
@@ -196,8 +197,8 @@ struct Estimate {
   bool is_significant() const { return low > neutral || high < neutral; }
   double bound_nearest_neutral() const { return low > neutral ? low : high; }
 
-  /// True if one half width is enough: at most a quarter longer than the interval's sides, and, if
-  /// significant, not reaching the neutral value.
+  /// True if one half width is enough for both sides: it is at most a quarter longer than either
+  /// side, and if significant, it does not reach the neutral value.
   bool is_even() const {
     constexpr double most = 5.0 / 3.0;
     constexpr double rounding = 1e-10;
@@ -250,15 +251,15 @@ Estimate to_percent(double change, const stats::ChangeBounds& bounds) {
   return {100 * change, 100 * bounds.low, 100 * bounds.high, 0.0};
 }
 
-/// Returns the spread of a row's numbers: 0 if all are equal, nullopt if it is not known.
+/// Returns the spread of a row's numbers: 0 if all are equal; nullopt if unknown.
 std::optional<double> spread_of(const stats::Summary& summary) {
   if (!summary.stddev || !std::isfinite(*summary.stddev)) return std::nullopt;
-  // That of very small numbers may be too small for a double.
+  // The deviation of very small numbers may be too small for a double.
   const bool is_lost = *summary.stddev == 0.0 && summary.min != summary.max;
   return is_lost ? std::nullopt : summary.stddev;
 }
 
-/// Returns the mean; that of equal numbers may differ from them in its last bit.
+/// Returns the mean. The computed mean of equal numbers may differ from them in its last bit.
 double mean_of(const stats::Summary& summary) {
   return std::clamp(summary.mean, summary.min, summary.max);
 }
@@ -274,7 +275,7 @@ std::string Notation::text(double value) const {
 }
 
 Notation notation_of(double value, std::optional<double> spread, const Metric& metric) {
-  constexpr double least_spread = 1e-20;  // a fraction of the value: doubles differ by more
+  constexpr double least_spread = 1e-20;  // fraction of the value: doubles differ by more
   constexpr int digits_of_value = 3;
   constexpr int digits_of_spread = 2;
   double leading = std::isfinite(value) ? std::fabs(value) : 0.0;
@@ -386,7 +387,7 @@ std::string ratio_text(const stats::RelativeSpeed& speed, const std::string& sig
   if (!are_finite(speed.bounds) || !(speed.ratio < kLargePercent))
     return quantity(speed.ratio, Unit::Ratio) + sign;
   const Estimate ratio{speed.ratio, speed.bounds->low, speed.bounds->high, 1.0};
-  constexpr int most_digits = 3;  // of how far it is from 1
+  constexpr int most_digits = 3;  // digits of the distance from 1
   const double away = std::fabs(speed.ratio - 1.0);
   const int most =
       away > 0.0 ? most_digits - 1 - static_cast<int>(std::floor(std::log10(away))) : most_digits;
@@ -411,7 +412,8 @@ std::string quantile_cell(const MetricResult& row, const Metric& metric, bool wi
 
 namespace {
 
-/// "status 9", "SIGSEGV", "timed out": how a run failed, and the words before it after a number.
+/// The way in which a run failed ("status 9", "SIGSEGV", "timed out"), and the words before it
+/// after a number.
 struct Reason {
   std::string_view before;
   std::string text;
@@ -436,7 +438,7 @@ Reason reason_of(const FailedRuns& failed) {
   return {"with ", fmt::format("status {}", failed.status)};
 }
 
-/// "status 9"; of several kinds "2 with status 9, 1 by SIGSEGV".
+/// Returns "status 9"; for several kinds "2 with status 9, 1 by SIGSEGV".
 std::string reasons_text(const Endings& endings) {
   if (endings.failed.size() == 1) return reason_of(endings.failed.front()).text;
   std::string text;

@@ -20,14 +20,14 @@ namespace lauka::report {
 namespace {
 
 constexpr std::size_t kMaxLines = 3;
-constexpr std::size_t kLongestName = 60;  // cells, of a function in a line
+constexpr std::size_t kLongestName = 60;  // width in cells of a function in a line
 
 std::string signed_quantity(double value, const Metric& metric) {
   if (value == 0.0) return "0";
   return (value < 0.0 ? "−" : "+") + quantity(std::fabs(value), metric);
 }
 
-/// Returns ", new" or ", gone" for a function that one side never enters; mostly empty.
+/// Returns ", new" or ", gone" for a function that one side never enters; else empty.
 std::string_view remark(const FunctionChange& change) {
   if (change.is_new) return ", new";
   return change.is_gone ? ", gone" : "";
@@ -42,7 +42,7 @@ std::string line_of(const FunctionChange& change, double reference, const Metric
                      signed_quantity(change.difference(), metric), interval, part, remark(change));
 }
 
-/// Returns the size of the largest difference, which may not be sure.
+/// Returns the size of the largest difference, certain or not.
 double largest_of(const FunctionChanges& changes) {
   double largest = 0.0;
   for (const FunctionChange& change : changes.functions)
@@ -50,7 +50,7 @@ double largest_of(const FunctionChanges& changes) {
   return largest;
 }
 
-/// True if one of the failed gates is on the metric of the candidate.
+/// True if a failed gate is about the metric of the candidate.
 bool is_below_gate(const Results& results, std::size_t metric, std::size_t candidate) {
   return std::ranges::any_of(results.findings.verdicts, [&](const gate::Verdict& verdict) {
     return verdict.answer == gate::Answer::Fail && verdict.metric == metric &&
@@ -58,14 +58,14 @@ bool is_below_gate(const Results& results, std::size_t metric, std::size_t candi
   });
 }
 
-/// True if a function's sampled time differs significantly; the difference of the whole may not.
+/// True if a function's sampled time differs significantly, even if the whole does not.
 bool has_sure_function(const Results& results, std::size_t metric, std::size_t candidate) {
   const auto changes = compare_functions(results, metric, candidate);
   return changes && !changes->functions.empty() && changes->functions.front().is_sure();
 }
 
-/// Returns the first metric that is known for each function and differs significantly; nullopt if
-/// none does.
+/// Returns the first metric that is known by function and differs significantly; nullopt if there
+/// is none.
 std::optional<std::size_t> first_changed(const Results& results, std::size_t candidate) {
   for (const std::size_t index : function_metrics(results)) {
     const MetricResult* row = row_of(results.commands[candidate], index);
@@ -78,8 +78,7 @@ std::optional<std::size_t> first_changed(const Results& results, std::size_t can
   return std::nullopt;
 }
 
-/// Returns a line that reports that no function's sampled time differs significantly; empty without
-/// samples.
+/// Returns a line that no function's sampled time differs significantly; empty without samples.
 std::string nothing_sure(const Results& results, std::size_t candidate, std::string_view whose) {
   for (const std::size_t index : function_metrics(results)) {
     const Metric& metric = results.session.metrics[index];
@@ -91,7 +90,7 @@ std::string nothing_sure(const Results& results, std::size_t candidate, std::str
   return "";
 }
 
-/// The functions of all candidates, or of all commands if there is nothing to compare.
+/// The functions of all candidates; of all commands if there is nothing to compare.
 struct Columns {
   std::vector<FunctionChanges> sides{};
   bool is_compared = true;
@@ -110,13 +109,13 @@ Columns find_columns(const Results& results, std::size_t metric) {
   return columns;
 }
 
-/// A function in each of the columns; null where its values are 0.
+/// A function in each column; null where its values are 0.
 using InColumns = std::vector<const FunctionChange*>;
 
-/// The functions to show.
+/// The functions that a table shows.
 struct Choice {
   std::vector<InColumns>
-      rows{};              ///< functions, the sure ones first, then by their largest difference
+      rows{};              ///< functions: certain changes first, then by the largest difference
   std::size_t others = 0;  ///< number of functions that are not shown
 };
 
@@ -178,8 +177,8 @@ std::string share_text(double part, double whole) {
   return fmt::format("{}{:.1f}%", part / whole < 0.0 ? "−" : "", std::fabs(100.0 * part / whole));
 }
 
-/// Returns the CPU time of the timed runs, with its name, for comparison with the sampled time;
-/// nullopt if it was not measured.
+/// Returns the CPU time of timed runs, with its name, for comparison with the sampled time; nullopt
+/// if it was not measured.
 std::optional<std::pair<std::string, std::vector<FunctionChange>>> timed_totals(
     const Results& results, const Columns& columns, const Metric& sampled) {
   const Role role = sampled.levels == CountedLevels::UserOnly ? Role::UserTime : Role::CpuTime;
@@ -198,7 +197,7 @@ std::optional<std::pair<std::string, std::vector<FunctionChange>>> timed_totals(
   return std::pair(fmt::format("({} of timed runs)", metric_name_of(role)), std::move(totals));
 }
 
-/// Makes the table of some columns' functions.
+/// Makes the table of functions for some columns.
 class TableMaker {
  public:
   TableMaker(const Results& results, const Columns& columns, const Metric& metric)
@@ -250,7 +249,8 @@ class TableMaker {
     return results_.reference_of(columns_.sides[side].candidate);
   }
 
-  /// True if the candidate's reference gets a column: it is not the reference of the side before.
+  /// True if the candidate's reference gets a column, because it is not the reference of the
+  /// previous side.
   bool has_reference(std::size_t side) const {
     return columns_.is_compared && (side == 0 || &reference_of(side) != &reference_of(side - 1));
   }
@@ -272,7 +272,7 @@ class TableMaker {
       if (has_reference(i)) add_value(change.reference);
       add_value(change.candidate);
       if (columns_.is_compared) row.push_back(difference_cell(change, metric_));
-      // The change of a sampled whole may be less than its own noise.
+      // The change of the whole sampled time may be smaller than its noise.
       const FunctionChanges& side = columns_.sides[i];
       const bool by_reference = columns_.is_compared && is_sampled(metric_);
       const double whole = by_reference ? side.reference : side.difference();
@@ -284,7 +284,7 @@ class TableMaker {
     return row;
   }
 
-  /// Adds a row that a page leaves at the end when it sorts. It has no bars.
+  /// Adds a row without bars that stays at the end when a page sorts its rows.
   void add_last(const std::string& name, std::span<const FunctionChange> changes) {
     for (Cell& cell : add_row(name, changes)) {
       cell.number.reset();
@@ -297,7 +297,7 @@ class TableMaker {
   const Results& results_;
   const Columns& columns_;
   const Metric& metric_;
-  std::vector<double> largest_{};  // difference of each side: the longest bar
+  std::vector<double> largest_{};  // largest difference of each side, which has the longest bar
   Table table_{};
 };
 

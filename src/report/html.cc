@@ -16,8 +16,8 @@ namespace lauka::report {
 
 namespace {
 
-// The colours of commands are Okabe's and Ito's (2008), which people with any colour vision can
-// distinguish; the darker ones are lighter on dark ground.
+// The colours of commands are Okabe and Ito's (2008), which people with any colour vision can
+// distinguish. On a dark background, the darker colours are lighter.
 std::string_view html_style() {
   return R"css(
 :root { color-scheme: light dark; --ground: #ffffff; --text: #1c1e21; --faint: #5f6670; --line: #dcdfe3; --panel: #f6f7f9;
@@ -112,7 +112,7 @@ summary { cursor: pointer; font-size: 1.05rem; font-weight: 600; padding: .3rem 
 )css";
 }
 
-/// Returns the script of all pages: it names the run under the pointer.
+/// Returns the script of all pages, which names the run under the pointer.
 std::string_view html_script() {
   return R"js(
 "use strict";
@@ -165,7 +165,7 @@ std::string_view html_script() {
 )js";
 }
 
-/// Returns the script of tables that sort their rows by the column whose heading is chosen.
+/// Returns the script for tables that sort their rows by the column whose heading is chosen.
 std::string_view sorting_script() {
   return R"js(
 for (const table of document.querySelectorAll("table.sortable")) {
@@ -196,7 +196,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
 )js";
 }
 
-/// A message in HTML: an option in it is not broken at its hyphens.
+/// Returns a message as HTML, in which options are not broken at their hyphens.
 std::string message_html(std::string_view message) {
   std::string html;
   for (const std::string_view word : split(message, ' ')) {
@@ -218,7 +218,7 @@ std::string elements(const std::vector<std::string>& texts, std::string_view ope
   return html;
 }
 
-/// The tables of --functions, each under a heading.
+/// Returns the tables of --functions, each under a heading.
 std::string function_part(const Results& results) {
   const std::vector<FunctionSection> sections = function_sections(results);
   std::string html;
@@ -246,8 +246,8 @@ std::string circumstances(const Circumstances& at) {
   return "<p class=\"faint\">" + html_text(line) + "</p>\n";
 }
 
-/// The gates as a list, each with its answer as a mark before its line. `all`: also those that
-/// pass. `name`: of the benchmark in a suite; else empty.
+/// Returns the gates as list items, each with its answer as a mark before its line. `all`: includes
+/// gates that pass. `name`: name of the benchmark in a suite; else empty.
 std::string gate_items(const Results& results, bool all, const std::string& name) {
   std::string html;
   for (const gate::Verdict& verdict : results.findings.verdicts)
@@ -367,8 +367,8 @@ void write_overview(const Results& results, const Sink& sink) {
   }
 }
 
-/// The first metric comes unfolded; the others on request. With many commands all are folded, and
-/// only the first metric has its deltas drawn, too: the tables have the others.
+/// Writes the drawings of metrics: the first metric unfolded, the others folded. With many commands
+/// all are folded, and only the first metric's deltas are drawn; the tables have the others.
 void write_drawings(const Results& results, const Sink& sink) {
   const auto primary = primary_metric(results.session.metrics);
   const bool has_many = results.commands.size() > kMaxUnfolded;
@@ -415,8 +415,8 @@ std::string page_title(const Report& report) {
   return names;
 }
 
-/// Up to so many benchmarks of a suite are drawn with all metrics, some 50 kB each: a page of more
-/// would take a browser long.
+/// The largest number of benchmarks in a suite that are drawn with all metrics, about 50 kB each:
+/// browsers are slow with larger pages.
 constexpr std::size_t kMaxDrawnWhole = 50;
 
 /// Returns how many rows of a suite got worse and better.
@@ -472,7 +472,7 @@ void write_suite_page(const Report& suite, const Sink& sink) {
 
 void write_session_page(const Report& report, const Sink& sink) {
   const Results& results = report.benchmarks.front();
-  // Growth along a parameter was asked for: it is neither good nor bad, and no command stands out.
+  // Growth along a parameter was requested: it is neither good nor bad, and no command stands out.
   const auto primary = primary_metric(results.session.metrics);
   const bool is_scan = primary && one_was_typed(results) && !scan_chart(results, *primary).empty();
   sink(verdict_part(results) + circumstances(results.session.circumstances));

@@ -41,7 +41,7 @@ std::string limit_text(const Condition& condition) {
   return condition.bound ? bound_text(condition) : full_precision(condition.limit_percent) + "%";
 }
 
-/// "5% slower": a change in words, without its direction if it is 0.
+/// Returns a change in words: "5% slower"; without a direction if it is 0.
 std::string change_in_words(const Condition& condition, double percent) {
   const bool is_time =
       condition.metric == metric_name_of(Role::WallTime) || percentile_in(condition.metric);
@@ -62,13 +62,13 @@ Claims make_claims(const Condition& condition) {
   const std::string limit =
       condition.bound ? bound_text(condition) : change_in_words(condition, percent);
   if (!condition.bound && percent == 0) return {"not " + limit, limit};
-  // A limit on the other side of 0 asks for a gain.
+  // A limit on the other side of 0 demands a gain.
   const bool is_least = condition.bound ? condition.below : (percent > 0) == condition.below;
   return is_least ? Claims{"at least " + limit, "less than " + limit}
                   : Claims{"at most " + limit, "more than " + limit};
 }
 
-/// Returns a change from the limit's point of view: in the metric's unit if the gate has a bound.
+/// Returns a change as texts for a gate's line; in the metric's unit if the limit is a value.
 ChangeTexts make_figures(const stats::Change& change, const Condition& condition,
                          const Metric& metric) {
   if (!condition.bound || !change.change) return change_texts(change, limit_of(condition));
@@ -85,20 +85,20 @@ ChangeTexts make_figures(const stats::Change& change, const Condition& condition
   return {notation.text(value), notation.text(low), notation.text(high)};
 }
 
-/// Returns the side of the limit on which the whole interval is: +1 above, -1 below, 0 neither.
+/// Returns on which side of the limit the whole interval is: 1 above, -1 below, 0 neither.
 int side_of(const stats::Change& change, const Condition& condition) {
   if (!change.bounds) return 0;
   const double limit = limit_of(condition);
   return change.bounds->low > limit ? 1 : change.bounds->high < limit ? -1 : 0;
 }
 
-/// "+4.2%, at most +4.9%": the answer's one-sided `bound`; without it, the end of the interval that
-/// supports the answer; else both ends.
+/// Returns "+4.2%, at most +4.9%": the answer's one-sided `bound`; without it, the end of the
+/// interval that supports the answer; else both ends.
 std::string measured(stats::Change change, std::optional<double> bound,
                      const gate::Verdict& verdict, const Metric& metric) {
   if (!change.change) return "from 0 or values below it, so there is no percentage";
   const bool claims_above = (verdict.answer == gate::Answer::Fail) != verdict.condition.below;
-  // A test may decide although the other's estimate, which is shown, is beyond it.
+  // A test may decide although the shown estimate, which is the other test's, is beyond the bound.
   const bool fits = bound && (claims_above ? *bound <= *change.change : *bound >= *change.change);
   if (fits) {
     if (!change.bounds) change.bounds = stats::ChangeBounds{*bound, *bound};
@@ -113,7 +113,7 @@ std::string measured(stats::Change change, std::optional<double> bound,
          (claims_above ? ", at least " + figures.low : ", at most " + figures.high);
 }
 
-/// "15 of about 250 planned rounds", which a pace that may change makes a rough number.
+/// Returns "15 of about 250 planned rounds"; about, because the pace may change.
 std::string rounds_text(const gate::Verdict& verdict) {
   if (verdict.planned_rounds <= verdict.rounds) return plural(verdict.rounds, "round");
   return fmt::format("{} of about {} planned rounds", verdict.rounds,
@@ -121,15 +121,15 @@ std::string rounds_text(const gate::Verdict& verdict) {
                          fmt::format("{:.2g}", static_cast<double>(verdict.planned_rounds)))));
 }
 
-/// Returns the blind spot of so many runs: "slow runs that happen less than once in 20 could have
-/// been missed".
+/// Returns what so many runs can miss: "slow runs that happen less than once in 20 could have been
+/// missed".
 std::string not_shown(std::size_t runs, bool is_slowness, double confidence) {
   return fmt::format("{} that happen less than once in {:.0f} could have been missed",
                      is_slowness ? "slow runs" : "unusual runs",
                      1.0 / gate::rarest_shown(runs, confidence));
 }
 
-/// The blind spot of an early pass.
+/// Returns what an early pass can miss; empty for other answers.
 std::string not_shown(const gate::Verdict& verdict, const Metric& metric, double confidence) {
   if (verdict.answer != gate::Answer::Pass || verdict.planned_rounds <= verdict.rounds) return "";
   const bool is_slowness = metric.unit == Unit::Seconds && !verdict.condition.below;
@@ -148,8 +148,8 @@ std::string more_rounds(double times) {
   return fmt::format("about {:.{}f} times as many rounds would decide", times, small ? 1 : 0);
 }
 
-/// On a loaded machine CPU time is up to 75 times less noisy than wall time (docs/statistics.md).
-/// Below twice it is not worth mentioning, and in few rounds it is chance.
+/// Returns advice to gate on CPU time if that is less noisy: on a loaded machine up to 75 times
+/// (docs/statistics.md). Less than twice is not worth mentioning, and with few rounds it is random.
 std::string calmer_metric(const Results& results, const gate::Verdict& verdict) {
   if (results.session.metrics[verdict.metric].role != Role::WallTime || !verdict.delta.half_width())
     return "";
@@ -158,10 +158,11 @@ std::string calmer_metric(const Results& results, const gate::Verdict& verdict) 
   const double half_width = cpu->delta->half_width().value_or(0.0);
   if (half_width <= 0) return "";
   const double times = *verdict.delta.half_width() / half_width;
-  // The logarithm of a ratio of two deviations has about this error (one of normal noise).
+  // The approximate error of the logarithm of a ratio of two deviations (a single one of normal
+  // noise).
   const double error =
       1.0 / std::sqrt(static_cast<double>(std::max<std::size_t>(verdict.rounds, 2)) - 1.0);
-  constexpr double sure = 2.58;  // the normal quantile of 99%
+  constexpr double sure = 2.58;  // normal quantile of 99%
   if (times < 2 || std::log(times) < sure * error) return "";
   return fmt::format("gate on cpu_time, which is {:.0f} times less noisy here", times);
 }
@@ -185,14 +186,15 @@ std::string grounds_text(const gate::Verdict& verdict, const Metric& metric, dou
                      measured(verdict.delta.mean, bounds.mean, verdict, metric), typical, rounds);
 }
 
-/// "3 of 12 runs of 'new' failed (status 9)", "none of 12 runs of 'old'"; empty if it is not known.
+/// Returns "3 of 12 runs of 'new' failed (status 9)", or "none of 12 runs of 'old'"; empty if
+/// unknown.
 std::string failures_of(const Endings& endings, const Command& command) {
   const std::string whose = " of " + cited(command.name);
   if (endings.runs == 0 || !endings.failed.empty()) return failures_text(endings, whose);
   return fmt::format("none of {}{}", plural(endings.runs, "run"), whose);
 }
 
-/// Returns the failures of the commands that a gate is about, each after a sign; empty if there are
+/// Returns the failures of both commands of a gate, each after a separator; empty if there are
 /// none.
 std::string failures_of_both(const Results& results, const gate::Verdict& verdict) {
   const Endings& own = results.commands[verdict.candidate].endings;
@@ -208,7 +210,7 @@ std::string failures_of_both(const Results& results, const gate::Verdict& verdic
   return text;
 }
 
-/// Returns what a gate's line says after its condition and answer.
+/// Returns what a gate's line says after condition and answer.
 std::string reason_text(const Results& results, const gate::Verdict& verdict) {
   if (verdict.obstacle == gate::Obstacle::FailureRates) return "the failure rates differ";
   if (verdict.obstacle == gate::Obstacle::FewLayouts) return "too few layouts without failures";
@@ -236,7 +238,8 @@ std::string reason_text(const Results& results, const gate::Verdict& verdict) {
                      is_failing ? claims.fail : claims.pass, grounds, advice);
 }
 
-/// Three significant digits, so that a slight excess does not read as the wanted precision.
+/// Returns a percentage with three significant digits, so that a slight excess does not read as the
+/// wanted precision.
 std::string percent_text(double fraction) {
   const double percent = 100 * fraction;
   const double magnitude = percent > 0 ? std::floor(std::log10(percent)) : 0.0;
@@ -276,7 +279,7 @@ std::string run_text(const Step& step) {
   return fmt::format("{}{}run {}", kind, kind.empty() ? "" : " ", step.round + 1);
 }
 
-/// The meaning of an exit status that is no failure.
+/// The meaning of an exit status that is not a failure.
 struct Answer {
   std::string_view program;
   int status;
@@ -292,7 +295,7 @@ constexpr auto kAnswers = std::to_array<Answer>({
     {"cmp", 1, "that the files differ"},
 });
 
-/// Returns "use -i to ignore failures", or the meaning of the status to the program at the
+/// Returns "use -i to ignore failures", or the meaning of the status for the program at the
 /// beginning of `name`.
 std::string how_to_ignore(std::string_view name, const Outcome& outcome) {
   const std::string_view word = name.substr(0, name.find(' '));
@@ -422,7 +425,7 @@ struct OutcomeWords {
   }
 };
 
-/// The words for a factor, in the order of WallPart; the instructions replace {}.
+/// The words for a factor, in the order of WallPart; {} is replaced by "instructions".
 struct PartWords {
   std::string_view column, before, less, more, after;
 };
@@ -437,7 +440,7 @@ constexpr std::array<PartWords, 8> kPartWords = {{
     {"CPU use", "CPU ", "less busy", "busier", ""},
 }};
 
-/// "1.35 ± 0.02x", "1.37x (1.19 … 1.73)".
+/// Returns "1.35 ± 0.02x", or "1.37x (1.19 … 1.73)".
 std::string times(const stats::RelativeSpeed& ratio) {
   return ratio_text(ratio, "x");
 }
@@ -446,7 +449,7 @@ bool is_factor_shown(const WallFactor& factor) {
   return factor.change.is_significant() && stats::relative_speed(factor.change).has_value();
 }
 
-/// "380%": of one CPU.
+/// Returns "380%", relative to one CPU.
 std::string busy(double share) {
   return fmt::format("{:.{}f}%", 100.0 * share, share < 0.1 ? 1 : 0);
 }
@@ -455,7 +458,7 @@ std::string gigahertz(double cycles_per_second) {
   return fmt::format("{:.2f} GHz", cycles_per_second / 1e9);
 }
 
-/// "3.40 → 3.82 GHz", in parentheses; empty if it is not known.
+/// Returns "3.40 → 3.82 GHz" in parentheses; empty if unknown.
 std::string clocks_text(const WallFactor& clock) {
   if (!clock.candidate) return "";
   if (!clock.reference || !is_factor_shown(clock))
@@ -481,7 +484,7 @@ std::string in_words(const WallFactor& factor, const stats::RelativeSpeed& ratio
   return text;
 }
 
-/// A significant factor. `has_instructions`: the line has mentioned them before.
+/// Describes a significant factor. `has_instructions`: the line has already mentioned instructions.
 std::string changed(const WallFactor& factor, bool has_instructions) {
   const bool is_each = factor.part == WallPart::CpuTimePerInstruction;
   return in_words(factor, *stats::relative_speed(factor.change),
@@ -500,7 +503,7 @@ Cell factor_cell(const WallFactor& factor) {
           factor.log_of_wall_time() < 0 ? Ink::Green : Ink::Red};
 }
 
-/// Returns limits on the meaning of the counts; mostly empty.
+/// Returns limits to the meaning of the counts; usually none.
 std::vector<std::string> list_remarks(const Why& why) {
   std::vector<std::string> remarks;
   const std::string where = why.counted_kernel ? " of user space" : "";
@@ -529,7 +532,7 @@ std::string wall_time_in_words(const Results& results, const Why& why) {
   return times(*speed) + (speed->faster ? " faster" : " slower");
 }
 
-/// Returns the blind spot of the mean of a single command, which has no rounds to compare.
+/// Returns what the mean of a single command, which has no rounds to compare, can miss.
 std::string not_shown_by_mean(const Results& results) {
   const auto metric = find_metric(results.session.metrics, results.findings.precision->metric);
   const bool is_mean = metric && !results.session.metrics[*metric].percentile &&

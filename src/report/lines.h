@@ -13,130 +13,135 @@
 #include <utility>
 #include <vector>
 
-// Lines of their own, below the tables and on standard error.
+// Single lines below the tables and on standard error.
 
 namespace lauka::report {
 
-/// "wall_time > 10%", "ipc < -5%", "peak_rss > 64MiB".
+/// Returns "wall_time > 10%", "ipc < -5%" or "peak_rss > 64MiB".
 std::string condition_text(const Condition& condition);
 
-/// Returns a verdict in one word, and its ink.
+/// Returns an answer in one word, and the ink of the word.
 std::pair<std::string_view, Ink> verdict_word(gate::Answer answer);
 
-/// "fail: +10.6%, limit 2%": a gate's answer, measured value and limit, or what keeps it from
-/// deciding; the answer alone if nothing could be measured.
+/// Returns the cell of a verdict: "fail: +10.6%, limit 2%", with measured value and limit, or with
+/// what keeps the gate from deciding; the answer alone if nothing could be measured.
 Cell verdict_cell(const Results& results, const gate::Verdict& verdict);
 
 /// Returns one line per verdict: condition, answer ("pass", "fail" or "inconclusive"), the delta
-/// (of a bound, the value) and the rounds it rests on, and what would decide. The mean's change is
-/// first if it decided or contradicts the typical round. With several candidates each line begins
-/// with the candidate's name. Never cut: programs read these lines too.
+/// (or the value, if the limit is a value), the number of rounds, and what would decide. The mean's
+/// change comes first if it decided, or contradicts the typical round. If there are several
+/// candidates, each line begins with the candidate's name. Lines are never cut, because programs
+/// read them, too.
 std::string gate_lines(const Results& results, bool color);
 
-/// Returns the last inconclusive verdict if the exit status is 0 in spite of it; null if not.
+/// Returns the last inconclusive verdict if the exit status is 0 in spite of it; else null.
 const gate::Verdict* last_passed_over(std::span<const Results> benchmarks);
 
-/// Appended to the line of the verdict that last_passed_over returns.
+/// Text that is added to the line of the verdict from last_passed_over.
 inline constexpr std::string_view kPassedOver =
     " (exit status 0; --fail-if-inconclusive makes it 4)";
 
-/// Returns a line for each gated command whose every run failed: why the exit status is 1.
+/// Returns a line for each gated command that failed in every run, which makes the exit status 1.
 std::vector<std::string> ruined_lines(const Report& report);
 
-/// Returns one of them, with `answer` in words; without it if that is empty.
+/// Returns a verdict's line with `answer` in words; without an answer if `answer` is empty.
 std::string gate_line(const Results& results, const gate::Verdict& verdict,
                       const std::string& answer);
 
-/// Returns lines about the layouts of --layouts: the scatter that placement makes, what one layout
-/// alone would have said if that is another answer, and the layouts left out. Empty without.
+/// Returns lines about the layouts of --layouts: the scatter that placement causes, the answer that
+/// the first layout alone would have given if it differs, and layouts that were left out. Empty
+/// without layouts.
 std::string layout_lines(const Results& results);
 
-/// Returns a line if a significant change of times is so small that placement of code alone may be
-/// its cause, as one build of each command cannot tell; else empty.
+/// Returns a line if a significant change of times is so small that placement of code alone may
+/// cause it, which one build of each command cannot exclude; else empty.
 std::string placement_line(const Results& results);
 
-/// True if the first layout alone would have been judged differently.
+/// True if the first layout alone would have given another answer.
 bool is_misled_by_one_layout(const MetricResult& row);
 
-/// Says that more runs of the present layouts do not give an answer, and how many layouts would.
+/// Returns the advice that more runs of the present layouts give no answer, but `layouts` layouts
+/// would.
 std::string more_layouts(std::size_t layouts);
 
-/// Returns in one line the precision reached, or how far it came and what ended it. Empty if no
-/// precision was requested.
+/// Returns a line with the precision that was reached, or how far it came and what ended the
+/// session. Empty if no precision was requested.
 std::string precision_line(const Results& results);
 
-/// Returns a change found by --tune=compare, for display.
+/// Converts a change found by --tune=compare, for display.
 stats::Change to_change(const TunedChange& change);
 
-/// Returns one line about tuning's changes; of several commands the geometric means.
+/// Returns a line about the changes that tuning made; for several commands, their geometric means.
 std::string tuning_line(const std::vector<TunedComparison>& compared);
 
 /// Returns a line for each time of the shell's start, which is subtracted; empty without a shell.
 std::string shell_lines(const Results& results);
 
-/// Returns why a session ended early, as a line for standard error, and below it, indented, the end
-/// of a failed run's or hook's output; the same for hooks that failed after that. Empty if all went
-/// well. `names`: of the commands. `has_run`: at least one run is in the results. lauka's own words
-/// are broken at `width` cells (0: no limit).
+/// Returns lines for standard error on why a session ended early, with the end of a failed run's or
+/// hook's output below, indented; then the same for hooks that failed afterwards. Empty if nothing
+/// failed. `names` are the commands'. `has_run`: the results have at least one run. lauka's own
+/// words are broken at `width` cells (0: no limit).
 std::string ending_lines(const Session& session, const std::vector<std::string>& names,
                          bool has_run, std::size_t width = 0);
 
-/// Returns the line that a build (--build) failed, and below it, indented, the end of its output.
+/// Returns the line that a build (--build) failed, with the end of its output below, indented.
 std::string failed_build_lines(std::string_view what, const Outcome& outcome,
                                const std::string& output_end, std::size_t width = 0);
 
-/// Explains in one line, before its first run, why a command will have no counts.
+/// Returns a line, shown before the first run, on why a command will have no counts.
 std::string uncounted_line(const Command& command, const UncountedFile& file);
 
 /// Describes how a run ended, as a predicate of the run: "exited with status 3", "was killed by
 /// SIGSEGV (core dumped)".
 std::string describe(const Outcome& outcome);
 
-/// Returns the name of its runs: "warm-up", "counting", ...; empty: timed.
+/// Returns a word for runs of this kind: "warm-up", "counting", ...; empty for timed runs.
 std::string_view kind_word(RoundKind kind);
 
 /// Explains in one line why a candidate is faster or slower: "7.5x faster: 5.6x fewer instructions,
-/// 1.35x more of them per cycle, the same clock (3.82 GHz), CPU busy 99% → 98%". Factors have their
-/// intervals; those that may be 1 are left out.
+/// 1.35x more of them per cycle, the same clock (3.82 GHz), CPU busy 99% → 98%". Shows factors with
+/// their intervals; leaves out factors that may be 1.
 std::string why_text(const Results& results, const Why& why);
 
-/// Returns a line for each candidate, with its name if there are several; empty without factors.
+/// Returns why_text for each candidate, with its name if there are several; empty without factors.
 std::string why_lines(const Results& results);
 
-/// The explanations of several candidates: a row for each, and a column for each factor. Without
-/// counts there is no table, only a remark.
+/// The explanations of several candidates: a row for each candidate, and a column for each factor.
+/// Without counts the table is empty, and there is only a remark.
 struct WhyTable {
   Table table{};
-  std::vector<std::string> remarks{};  ///< limits to what the counts mean, each once
+  std::vector<std::string> remarks{};  ///< limits to what the counts mean, without duplicates
 };
 
-/// Empty for a single candidate: its line is enough.
+/// Returns the table; empty for a single candidate, for which why_lines is enough.
 WhyTable why_table(const Results& results);
 
-/// A warning in words, for the JSON and the lines below.
+/// A warning in words, for the JSON and for warning_lines.
 struct WordedWarning {
   std::string_view kind;  ///< kind for programs: "first_run_slow"
-  std::string text;       ///< the observation, with numbers; no full stop
-  std::string advice;     ///< advice to the user; no full stop
-  std::string general{};  ///< text that all commands of this warning share; empty: the text itself
-  std::string figure{};   ///< figures of one command, after `general`
+  std::string text;       ///< observation with its numbers, without a full stop
+  std::string advice;     ///< advice to the user, without a full stop
+  std::string general{};  ///< part of the text that all commands with this warning share; empty:
+                          ///< all of `text`
+  std::string figure{};   ///< numbers of one command, which follow `general`
   std::optional<std::size_t> command{};  ///< index of the command; nullopt: all commands
 };
 
-/// All of them, in the order of Results::warnings; also those of rows that the table leaves out.
+/// Returns all warnings in words, in the order of Results::warnings; includes those about rows that
+/// tables hide.
 std::vector<WordedWarning> worded_warnings(const Results& results);
 
-/// A line about all commands that have the same kind of warning. `general` is its part that does
-/// not name them, which other benchmarks may share.
+/// A line about all commands with the same kind of warning. `general` is the part that does not
+/// name commands, so that other benchmarks may share it.
 struct WarningLine {
   std::string text;
   std::string general;
 };
 
-/// ByWeight: those about deltas and gates first.
+/// AsFound: the order of Results::warnings. ByWeight: warnings about deltas and gates come first.
 enum class WarningOrder : unsigned char { AsFound, ByWeight };
 
-/// Returns the warnings about what `style` shows.
+/// Returns the warnings about the rows that `style` shows.
 std::vector<WarningLine> warning_lines(const Results& results, const Style& style,
                                        WarningOrder order);
 

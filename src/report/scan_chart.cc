@@ -20,13 +20,14 @@ namespace {
 
 constexpr std::size_t kScanHeight = 220;
 constexpr std::size_t kMinValues = 3;
-constexpr double kMinFit = 0.95;  // of the variance; below, a power law is no description
+constexpr double kMinFit =
+    0.95;  // fraction of the variance; below it, a power law is no description
 
 struct Point {
   double x = 0.0;
-  double y = 0.0;  // the median
+  double y = 0.0;  // median
   double low = 0.0;
-  double high = 0.0;  // the quartiles
+  double high = 0.0;  // lower and upper quartile
   std::size_t command = 0;
 };
 
@@ -153,7 +154,7 @@ std::string draw_line(const Axes& axes, const Series& series, const stats::Power
   return svg_path("fitted", "M" + at(series.points.front().x) + "L" + at(series.points.back().x));
 }
 
-/// Returns the values of the parameter that were measured, as far as their labels have room.
+/// Returns the parameter's measured values for which labels have room.
 std::vector<double> measured_ticks(const std::vector<Series>& all, const Axis& axis) {
   constexpr double least_percent = 9.0;  // between labels, on a phone
   std::set<double> values;

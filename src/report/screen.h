@@ -18,9 +18,10 @@
 
 namespace lauka::report {
 
-/// Everything shown of results, in two parts, since warnings come between them. Quiet: only gates.
-/// A suite has one table, and the gates that do not pass; if quiet, all gates. With Style::verbose
-/// each benchmark's own tables come first, and all gates last. Empty if nothing was counted.
+/// The text for the screen in two parts, because warnings are printed between them. If quiet, only
+/// gates. A suite has one table, and the gates that do not pass (if quiet, all gates). With
+/// Style::verbose each benchmark's tables come first, and all gates last. Empty if nothing was
+/// counted.
 struct ScreenSections {
   std::string tables;
   std::string verdicts;
@@ -28,30 +29,34 @@ struct ScreenSections {
 ScreenSections screen_sections(const Report& report, const Style& style, bool quiet);
 ScreenSections screen_sections(const Results& results, const Style& style, bool quiet);
 
-/// A shorter run is mostly the start of its process.
+/// The wall time in seconds below which a run is mostly the start of its process.
 inline constexpr double kMostlyStart = 1e-3;  // seconds
 
-/// Returns the shortest median of the wall times shown, in seconds, if it is below 1 ms: such a run
-/// is mostly the start of a process. nullopt if all are longer, or there is a shell.
+/// Returns the shortest of the shown median wall times, in seconds, if it is below kMostlyStart.
+/// nullopt if all are longer, or if there is a shell.
 std::optional<double> shortest_run(const Results& results);
 
-/// --histogram: the wall times of each command, below its name; else empty.
+/// Returns the text of --histogram: the wall times of each command below its name. Empty without
+/// --histogram.
 std::string histograms(const Results& results, const Style& style);
 
-/// Returns the lines that compare wall times, fastest first; empty without a comparison.
+/// Returns the lines that compare wall times, the fastest first; empty if nothing can be compared.
 std::string summary_lines(const Results& results, const Style& style);
 
-/// Explains deltas that their means contradict: the first, or all with --verbose.
+/// Explains deltas that the means contradict: the first such delta, or all of them with --verbose.
 std::string why_means_differ(const Results& results, const Style& style);
 
-/// Notes as lines for standard error, each once, broken between words at `width` (0: nowhere).
+/// Returns notes as lines for standard error, without duplicates, broken between words at `width`
+/// cells (0: no limit).
 std::string note_lines(const std::vector<std::string>& notes, std::size_t width = 0);
 
-/// A line that is drawn at most ten times a second of Progress::elapsed, and erased at the end.
+/// A progress line. It is drawn at most ten times a second, by Progress::elapsed, and erased at the
+/// end.
 class ProgressBar final : public Observer {
  public:
-  /// `width` returns the cells of the terminal, which may change; the last one stays empty, lest
-  /// the terminal wrap. `ascii`: only ASCII. `time_unit`: of times; null: fitting.
+  /// `width` returns the terminal's width in cells, which may change; the last cell stays empty, so
+  /// that the terminal does not wrap. `ascii`: use ASCII only. `time_unit`: unit of times; null:
+  /// fits each value.
   ProgressBar(Sink sink, std::function<std::size_t()> width, bool ascii = false,
               const DisplayUnit* time_unit = nullptr)
       : sink_(std::move(sink)), width_(std::move(width)), ascii_(ascii), time_unit_(time_unit) {}
@@ -66,61 +71,65 @@ class ProgressBar final : public Observer {
   std::function<std::size_t()> width_;
   bool ascii_;
   const DisplayUnit* time_unit_;
-  std::optional<std::chrono::nanoseconds> drawn_at_;  ///< nullopt: nothing is on the screen
+  std::optional<std::chrono::nanoseconds> drawn_at_;  ///< nullopt: nothing is drawn
 };
 
-/// One value of a series that is drawn.
+/// A value of a series to be drawn.
 struct Sample {
-  std::uint32_t run = 0;  ///< place in the order of all kept runs, from 0
+  std::uint32_t run = 0;  ///< index among all kept runs
   double value = 0.0;
 };
 
-/// The values of a metric (its index in Results::metrics) of a command, in the order run.
+/// Returns a command's values of a metric (index in Results::metrics), in the order run.
 std::vector<Sample> collect_samples(const Results& results, std::size_t command,
                                     std::size_t metric);
 
-/// A range of values and how many fell into it.
+/// A range of values, and the number of values in it.
 struct Bin {
-  double low = 0.0;   ///< included
-  double high = 0.0;  ///< excluded, except by the last bin
+  double low = 0.0;   ///< lower end, included
+  double high = 0.0;  ///< upper end, excluded except in the last bin
   std::size_t count = 0;
 };
 
-/// Divides `values` (any order; `summary` describes them) into 1 to `most` bins of one width, which
-/// is 2 IQR / cbrt(n) (Freedman & Diaconis 1981) or wider. Values beyond 3 IQR of the quartiles
-/// fall into the first or the last bin, which reaches that far. One bin if all are equal.
+/// Divides `values` (in any order; `summary` describes them) into 1 to `most` bins of equal width,
+/// which is 2 IQR / cbrt(n) (Freedman & Diaconis 1981) or more. Values more than 3 IQR beyond the
+/// quartiles are in the first or last bin, which is extended to contain them. One bin if all values
+/// are equal.
 std::vector<Bin> make_bins(std::span<const double> values, const stats::Summary& summary,
                            std::size_t most);
 
-/// --histogram: the wall times of a command, a line for each bin; empty if it has none.
+/// Returns the histogram of a command's wall times, a line per bin; empty without values.
 std::string histogram(const Results& results, std::size_t command, const Style& style);
 
-/// Returns the benchmarks in the order of the table: as in the file, or (--sort time) the smallest
-/// base first, among those that show the same metric first.
+/// Returns the benchmarks in the order of the table: as in the file, or with --sort time by the
+/// smallest reference within groups of the same metric.
 std::vector<const Results*> order_rows(const Report& suite);
 
-/// "wall_time of 3 benchmarks"; without the metric if a row has another one.
+/// Returns "wall_time of 3 benchmarks"; without the metric if rows have different ones.
 std::string suite_title(const Report& suite);
 
-/// Makes a row for each candidate of each benchmark and for each geometric mean.
+/// Returns a table with a row for each candidate of each benchmark and for each geometric mean.
 Table suite_table(const Report& suite);
 
 /// Returns the table's changes for a forest plot, with each gate's answer, value and limit.
 std::vector<ChangeRow> suite_changes(const Report& suite);
 
-/// Returns the gates' lines, each after its benchmark's name. `all`: those that pass, too.
+/// Returns the lines of gates, each after its benchmark's name. `all`: includes gates that pass.
 std::string suite_gate_lines(const Report& suite, bool all, bool color);
 
-/// "3 gates: 1 fail, 2 pass (...)"; empty if missing.
+/// Returns "3 gates: 1 fail, 2 pass (...)"; empty without gates.
 std::string gates_in_one_line(const Report& suite);
 
-/// Returns the two warnings that weigh most and the number of others; with Style::verbose all.
+/// Returns the two most important warnings and the number of others; with Style::verbose, all
+/// warnings.
 std::vector<std::string> screen_warnings(const Report& suite, const Style& style);
 
-/// Returns warnings in words; of a suite each once, after the names of its benchmarks.
+/// Returns the warnings in words; for a suite without duplicates, after the names of their
+/// benchmarks.
 std::vector<std::string> warning_texts(const Report& report, const Style& style);
 
-/// Likewise notes, except those that are `hidden`.
+/// Returns the notes, except those of the kind `hidden`; for a suite without duplicates, after the
+/// names of their benchmarks.
 std::vector<std::string> note_lines(const Report& report,
                                     std::optional<NoteKind> hidden = std::nullopt);
 

@@ -16,11 +16,12 @@ struct CodePoints {
   char32_t last;
 };
 
-// From Unicode 14.0.0 (EastAsianWidth.txt, UnicodeData.txt), as Python's unicodedata gives it.
-// Unassigned code points join their neighbours: what later versions add there is mostly alike.
+// From Unicode 14.0.0 (EastAsianWidth.txt, UnicodeData.txt), as in Python's unicodedata. Unassigned
+// code points are treated like their neighbours, because later versions mostly add similar
+// characters there.
 
-/// Takes no cell: categories Mn, Me and Cf from U+0300 on, and the Hangul vowels that join the
-/// syllable before. Ascending.
+/// Characters of no width: categories Mn, Me and Cf from U+0300 on, and the Hangul vowels that join
+/// the previous syllable. Ascending.
 constexpr auto kZeroWidth = std::to_array<CodePoints>(
     {{0x300, 0x36F},     {0x483, 0x489},     {0x591, 0x5BD},     {0x5BF, 0x5BF},
      {0x5C1, 0x5C2},     {0x5C4, 0x5C5},     {0x5C7, 0x5C7},     {0x600, 0x605},
@@ -102,7 +103,7 @@ constexpr auto kZeroWidth = std::to_array<CodePoints>(
      {0x1E2AE, 0x1E2AE}, {0x1E2EC, 0x1E2EF}, {0x1E8D0, 0x1E8D6}, {0x1E944, 0x1E94A},
      {0xE0001, 0xE01EF}});
 
-/// Takes two cells: East Asian width W or F. Ascending.
+/// Characters of two cells: East Asian width W or F. Ascending.
 constexpr auto kDoubleWidth = std::to_array<CodePoints>(
     {{0x1100, 0x115F},   {0x231A, 0x231B},   {0x2329, 0x232A},   {0x23E9, 0x23EC},
      {0x23F0, 0x23F0},   {0x23F3, 0x23F3},   {0x25FD, 0x25FE},   {0x2614, 0x2615},
@@ -128,7 +129,7 @@ constexpr auto kDoubleWidth = std::to_array<CodePoints>(
 
 constexpr auto kJoins = std::to_array<std::string_view>({"±", "…", "+-"});
 constexpr std::string_view kEllipsis = "…";
-constexpr std::string_view kCut = "~";  // in ASCII, where something was cut: as wide as that
+constexpr std::string_view kCut = "~";  // replaces … in ASCII; as wide as …
 
 template <typename Ranges>
 bool is_in(const Ranges& ranges, char32_t code) {
@@ -156,7 +157,7 @@ std::string_view front_of(std::string_view text, std::size_t width) {
   return text.substr(0, bytes);
 }
 
-/// Returns the end of `text` that fits into `width` cells; it never begins with a combining mark.
+/// Returns the end of `text` that fits into `width` cells; never begins with a combining mark.
 std::string_view back_of(std::string_view text, std::size_t width) {
   std::size_t cells = display_width(text);
   std::size_t from = 0;
@@ -179,8 +180,8 @@ bool is_within_number(std::string_view text, std::size_t at) {
   return joins(text.substr(0, at), text.substr(at + 1));
 }
 
-/// Returns the end of the name in quotes that begins at `at`; `at` if none does, or it would not
-/// fit.
+/// Returns the end of the quoted name that begins at `at`; `at` if there is none, or if it would
+/// not fit.
 std::size_t end_of_name(std::string_view text, std::size_t at, std::size_t width) {
   constexpr std::string_view before = " (";
   constexpr std::string_view after = " :;,.)";
@@ -205,8 +206,8 @@ std::string without_ink(std::string_view text) {
   return plain;
 }
 
-/// Returns the first word of `text`, or the first words if a break between them would be odd: a
-/// number with its unit or interval, a name in quotes of up to `width` cells.
+/// Returns the first word of `text`; the first words if a break between them would be odd: a number
+/// with its unit or interval, or a quoted name of up to `width` cells.
 std::string_view unbroken(std::string_view text, std::size_t width) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\'') i = end_of_name(text, i, width);
@@ -275,7 +276,7 @@ std::string wrapped(std::string_view text, std::size_t width) {
 
 std::string wrapped_message(std::string_view text, std::size_t width) {
   std::string line = message_line(text);
-  line.pop_back();  // its line break
+  line.pop_back();  // line break
   return wrapped(line, width) + "\n";
 }
 

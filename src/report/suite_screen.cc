@@ -16,12 +16,12 @@ namespace lauka::report {
 
 namespace {
 
-/// A metric of a candidate or an anchor, or a benchmark that has neither.
+/// A row of a suite's table: a metric of a candidate or anchor, or a benchmark without them.
 struct SuiteRow {
-  const Results* results = nullptr;        // its benchmark's
+  const Results* results = nullptr;        // results of the row's benchmark
   std::optional<std::size_t> candidate{};  // nullopt if there is nothing to compare
-  std::optional<std::size_t> metric{};     // index into its results' metrics
-  bool is_first = true;                    // of its benchmark
+  std::optional<std::size_t> metric{};     // index into the results' metrics
+  bool is_first = true;                    // true for the benchmark's first row
 
   bool is_anchor() const { return candidate && candidate == results->session.reference.anchor; }
 };
@@ -58,7 +58,7 @@ Cell make_delta_cell(const SuiteRow& row) {
              : delta_cell(*values->delta, row.results->session.metrics[*row.metric].better);
 }
 
-/// Returns the worst of the gates on the row's metric; null if there are none.
+/// Returns the worst verdict on the row's metric; null if there is none.
 const gate::Verdict* worst_verdict(const SuiteRow& row) {
   const gate::Verdict* worst = nullptr;
   const auto badness = [](gate::Answer answer) {
@@ -71,13 +71,14 @@ const gate::Verdict* worst_verdict(const SuiteRow& row) {
   return worst;
 }
 
-/// Returns the verdict of the worst gate; empty if there are none.
+/// Returns the cell of the worst verdict; empty if there is none.
 Cell worst_verdict_cell(const SuiteRow& row) {
   const gate::Verdict* worst = worst_verdict(row);
   return worst == nullptr ? Cell{} : verdict_cell(*row.results, *worst);
 }
 
-/// Returns "base 3 of 12 (status 1), candidate 12 of 12 (SIGSEGV)"; empty if no run failed.
+/// Returns the cell "base 3 of 12 (status 1), candidate 12 of 12 (SIGSEGV)"; empty if no run
+/// failed.
 Cell failed_cell(const SuiteRow& row) {
   const Results& results = *row.results;
   const auto text = [&](bool with_reasons) {
@@ -119,7 +120,7 @@ std::string headline_name(const Results& results) {
   return metric ? results.session.metrics[*metric].name : std::string();
 }
 
-/// "geomean", with the number of benchmarks if some are missing.
+/// Returns "geomean", with the number of benchmarks if some are missing.
 std::string geomean_title(const Report& suite, const Geomean& mean) {
   if (mean.benchmarks == suite.benchmarks.size()) return "geomean";
   return fmt::format("geomean of {}", mean.benchmarks);
@@ -158,12 +159,12 @@ bool has_metrics(const Report& suite, const std::vector<SuiteRow>& rows) {
                              [&](const Geomean& mean) { return mean.metric != first; });
 }
 
-/// The columns that not every suite's table has.
+/// The columns that only some suites' tables have.
 struct SuiteShape {
   bool has_commands = false;  ///< a benchmark has several candidates
   bool has_metrics = false;
   bool has_gates = false;
-  bool has_deltas = false;  ///< each row
+  bool has_deltas = false;  ///< each row has a delta
   bool has_failures = false;
 };
 
@@ -225,12 +226,12 @@ TableRow suite_cells(const Geomean& mean, const Report& suite, const SuiteShape&
 }
 
 struct Shared {
-  std::string text;  ///< the general one if it is not the same in all of them
+  std::string text;  ///< general text, if the texts of the benchmarks differ
   std::vector<std::string> names{};
 };
 
-/// Returns the lines of the benchmarks in the order in which they first came: benchmarks with the
-/// same general text share a line, which names them unless these are all.
+/// Returns the lines of the benchmarks in the order in which they first occur. Benchmarks with the
+/// same general text share a line, which names them unless they are all benchmarks.
 std::vector<std::string> with_names(const Report& suite,
                                     const std::vector<std::vector<WarningLine>>& lines) {
   std::vector<Shared> all;
@@ -264,7 +265,7 @@ std::vector<std::string> warnings_in(const Report& report, const Style& style, W
   return with_names(report, lines);
 }
 
-/// Returns the histograms of each benchmark if they are wanted, then the functions of each.
+/// Returns the histograms of each benchmark if requested, then the functions of each.
 std::string details_of_each(const Report& suite, const Style& style) {
   std::string text;
   const auto add = [&](const Results& results, const std::string& details) {
@@ -401,7 +402,7 @@ ScreenSections screen_sections(const Report& suite, const Style& style, bool qui
     text += inked(suite_title(suite), Ink::Bold, style.color) + "\n" +
             noted_text(suite_table(suite), style);
   }
-  if (!quiet && !style.verbose) text += details_of_each(suite, style);  // else above
+  if (!quiet && !style.verbose) text += details_of_each(suite, style);  // with -v they are above
   const std::string below =
       suite_gate_lines(suite, style.verbose && !quiet, style.color) + gates_in_one_line(suite);
   std::string verdicts = text.empty() || below.empty() ? "" : "\n";

@@ -47,7 +47,7 @@ std::string shown(const Cell& cell, const TableColumn& column, Less less, const 
          (style.ascii ? to_ascii(line) : line);
 }
 
-/// A column of no width takes no gap.
+/// Returns the width of a line; a column without width has no gap.
 std::size_t line_width(const std::vector<std::size_t>& widths, std::size_t gap) {
   std::size_t total = 0;
   for (const std::size_t width : widths)
@@ -73,7 +73,7 @@ std::vector<std::size_t> column_widths(std::span<const Table> tables, const Tabl
   return widths;
 }
 
-/// Makes the widest columns that may be cut narrower until a line fits into `limit`.
+/// Narrows the widest columns that may be cut until a line fits into `limit`.
 void narrow(std::vector<std::size_t>& widths, const Table& table, std::size_t gap,
             std::size_t limit) {
   while (line_width(widths, gap) > limit) {
@@ -107,7 +107,7 @@ std::string write_line(const Table& table, const TableRow& row, const Fitted& fi
   return line;
 }
 
-/// Returns a delta that may be broken before its interval or in the interval's middle.
+/// Returns a delta that may be broken before its interval, or in the middle of the interval.
 std::string breakable(const std::string& delta) {
   constexpr std::string_view no_break = "\u00a0";
   std::string html;
@@ -130,8 +130,8 @@ std::string cell_html(const Cell& cell, Holds holds) {
   return holds == Holds::Code && !text.empty() ? "<code>" + text + "</code>" : text;
 }
 
-/// A delta is coloured, and so is the word in the reference's place. The first cell is its row's
-/// heading.
+/// Returns a cell as HTML. A delta is coloured, and so is the word in place of the reference's
+/// delta. The first cell of a row is its heading.
 std::string html_cell(const Cell& cell, const TableColumn& column, bool is_first) {
   std::string_view css = column.is_more ? "more" : "";
   if (column.holds == Holds::Delta && !cell.text.empty()) css = ink_class(cell.ink);
@@ -147,7 +147,7 @@ struct TableShape {
   bool is_for_page = false;
   bool is_compact = false;  ///< a row for each command, of one metric
   bool has_deltas = false;
-  bool has_runs = false;  ///< compact: the commands differ in them
+  bool has_runs = false;  ///< compact tables: the commands have different numbers of runs
 };
 
 struct RowOf {
@@ -195,7 +195,8 @@ Cell outliers_cell(const RowOf& row) {
           .narrower = {fmt::format("{}", count)}};
 }
 
-/// The reference of a compact table is marked, since sorting may put it at any place.
+/// Returns the delta's cell. In a compact table it marks the reference, which sorting may put
+/// anywhere.
 Cell make_delta_cell(const RowOf& row) {
   if (row.values != nullptr && row.values->delta)
     return delta_cell(*row.values->delta, row.metric.better);
@@ -214,7 +215,7 @@ struct MetricColumn {
   TableColumn column;
 };
 
-/// Returns the columns of a table, in order; a command's name and its parameters come before them.
+/// Returns the columns of a table in order; a command's name and parameters come before them.
 std::vector<MetricColumn> list_columns(const TableShape& shape) {
   std::vector<MetricColumn> columns = {
       {!shape.is_compact,
@@ -291,12 +292,12 @@ constexpr auto kMatrixSteps = std::to_array<TableStep>({{.gap = 4},
                                                         {.less = Less::Interval}});
 constexpr auto kScanSteps = std::to_array<TableStep>({{.gap = 4}, {}, {.less = Less::Interval}});
 
-/// A value for each command, all different: then names only repeat them.
+/// True if each command has a different parameter value, so that names only repeat them.
 bool parameters_name_commands(const Results& results) {
   return one_was_typed(results) && !parameter_names(results).empty();
 }
 
-/// True if the commands differ in their number of runs, or some failed: a column shows it.
+/// True if the commands differ in their number of runs, or some failed, which a column then shows.
 bool has_runs_column(const Results& results) {
   return std::ranges::any_of(results.commands, [&](const CommandResult& command) {
     return command.runs != results.commands[0].runs || !command.endings.failed.empty() ||
@@ -310,9 +311,9 @@ struct GridColumn {
   std::string title;
 };
 
-/// Commands in rows by the value of a variable, and in columns by a second one or as typed.
+/// Commands in rows by the value of one variable, and in columns by a second variable or as typed.
 struct Grid {
-  std::vector<std::string> rows{};  // each once, in the order of the commands
+  std::vector<std::string> rows{};  // without duplicates, in the order of the commands
   std::vector<GridColumn> columns{};
   std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> commands{};
 
@@ -338,8 +339,8 @@ Grid make_grid(const Results& results, const std::string& variable, ColumnOf col
   return grid;
 }
 
-/// Returns a value with its delta; narrower: without the delta's interval, without the value's
-/// deviation, without the delta.
+/// Returns a value with its delta. Shorter texts leave out the delta's interval, then the value's
+/// deviation, then the delta.
 Cell matrix_cell(const Results& results, std::size_t metric, const CommandResult& command) {
   const MetricResult* row = shown_row(command, metric);
   const std::string failed = failed_and_redone(command);
@@ -377,7 +378,7 @@ TableRow scan_row(const Results& results, const Grid& grid, const std::string& v
     }
     const Metric& metric = results.session.metrics[wall->metric];
     row.push_back({mean_cell(*wall, metric) + failed});
-    // With one command typed the reference is its first value.
+    // With one typed command, the reference is its first value.
     const Command& reference = results.session.commands[results.session.reference.command];
     if (grid.columns.size() == 1 && wall->delta &&
         reference.typed == results.session.commands[commands->front()].typed)
@@ -537,7 +538,7 @@ bool is_compact(const Results& results) {
 }
 
 bool is_all_zero(const Results& results, std::size_t metric) {
-  constexpr std::size_t few = 20;  // of many the table is compact
+  constexpr std::size_t few = 20;  // with more commands the table is compact
   return results.presentation.hides_zeros && results.commands.size() <= few &&
          std::ranges::all_of(results.commands, [&](const CommandResult& command) {
            const MetricResult* row = row_of(command, metric);
@@ -696,7 +697,7 @@ std::string scan_table(const Results& results, const Style& style) {
   });
   if (grid.rows.size() < 2) return "";
   const bool has_one = grid.columns.size() == 1;
-  // A compact table has the values itself.
+  // A compact table has these values.
   if ((is_compact(results) || begins_compact(results)) && has_one) return "";
   Table table{.columns = {bold_column(names.front(), Holds::Text, Cut::Middle)},
               .steps = {kScanSteps.begin(), kScanSteps.end()}};

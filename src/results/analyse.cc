@@ -42,8 +42,8 @@ Series make_series(const Recording& session, std::size_t metric, std::size_t com
   return series;
 }
 
-/// Returns one for each command. A session may hold 10,000 runs; to save memory, the series of only
-/// one metric exist at a time.
+/// Returns a metric's values for each command. A session may have up to 10,000 commands; to save
+/// memory, only one metric's series exist at a time.
 std::vector<Series> make_series(const Recording& session, std::size_t metric,
                                 const std::vector<std::uint32_t>& rounds) {
   std::vector<Series> all;
@@ -59,7 +59,7 @@ std::vector<std::uint32_t> list_rounds(const Recording& session) {
   return rounds;
 }
 
-/// `tail`: of an interval that the row has without a delta.
+/// Returns the results of a metric. `tail`: of an interval that does not depend on a delta.
 MetricResult make_result(std::size_t place, const Metric& metric, double tail, const Series& series,
                          std::size_t runs) {
   MetricResult result;
@@ -83,8 +83,8 @@ MetricResult make_result(std::size_t place, const Metric& metric, double tail, c
   return result;
 }
 
-/// True if a metric's counter may be unable to count its event: 0 in every run of a command whose
-/// instructions were counted.
+/// True if a metric's counter may be unable to count its event: all values are 0 although the
+/// command's instructions were counted.
 bool is_doubtful(const Metric& metric, const Recording& session, const CommandResult& command,
                  const std::vector<double>& values) {
   if (!metric.event || !session.setting.events.events.at(*metric.event).zero_is_doubtful)
@@ -101,7 +101,8 @@ std::optional<LowShare> low_share(const Metric& metric, const std::optional<doub
   return LowShare{metric.name, *least, static_cast<std::size_t>(low), shares.size()};
 }
 
-/// Adds what a delta hides: a mean that says another thing, rounds that are not independent.
+/// Adds findings about what a delta hides: a mean that differs, and rounds that are not
+/// independent.
 void add_findings_of_delta(std::size_t index, std::size_t c, const Comparison& samples,
                            const std::vector<Series>& series, Results& results) {
   const Metric& metric = results.session.metrics[index];
@@ -109,7 +110,7 @@ void add_findings_of_delta(std::size_t index, std::size_t c, const Comparison& s
   const std::optional<std::size_t> reference =
       results.session.reference.baseline ? std::nullopt
                                          : std::optional(results.session.reference.command);
-  // Shown if rare long runs matter most; exports have it of all metrics.
+  // Shown for times, where rare long runs matter most; exports have the finding for all metrics.
   const bool is_time = metric.role == Role::WallTime || metric.role == Role::CpuTime;
   if (delta.mean_differs)
     results.warnings.push_back({MeanDiffers{metric.name, delta, mean_has_tail(results, index, c)},
@@ -134,7 +135,7 @@ void add_findings_of_delta(std::size_t index, std::size_t c, const Comparison& s
   }
 }
 
-/// Enters what the samples say over layouts, and what the first layout alone would have said.
+/// Enters the estimates over layouts, and the delta that the first layout alone would have given.
 void enter_layouts(const Comparison& samples, const stats::IntervalTails& tails,
                    const Metric& metric, MetricResult& row) {
   LayoutResult result;
@@ -173,7 +174,7 @@ void compare_commands(std::size_t index, const stats::IntervalTails& tails,
   }
 }
 
-/// Enters the mean of a row without values, if that is known.
+/// Enters the mean, if it is known, in a row without values.
 void enter_mean(const Results& results, std::size_t command, MetricResult& row) {
   if (row.summary || row.at_most) return;
   for (const KnownMean& mean : results.session.means) {
@@ -183,7 +184,7 @@ void enter_mean(const Results& results, std::size_t command, MetricResult& row) 
   }
 }
 
-/// Scales the values of each layout so that its mean is the mean of all.
+/// Scales the values of each layout so that its mean is the mean of all layouts.
 void scale_layouts(Series& series) {
   if (series.values.empty()) return;
   const double mean = stats::moments(series.values).mean;
@@ -201,7 +202,7 @@ void analyse_metric(std::size_t index, const stats::IntervalTails& tails,
                     const std::vector<std::uint32_t>& rounds, Results& results) {
   const Metric& metric = results.session.metrics[index];
   const std::vector<Series> series = make_series(results.session, index, rounds);
-  std::vector<Series> scaled;  // what placement does to runs is not unsteadiness
+  std::vector<Series> scaled;  // so that differences between layouts do not count as unsteadiness
   if (metric.role == Role::WallTime && results.session.setting.layouts > 1) {
     scaled = series;
     std::ranges::for_each(scaled, scale_layouts);
@@ -237,13 +238,14 @@ std::optional<Ranking> ranking_by(const Results& results, std::size_t command, s
   return Ranking{command, metric, *speed, delta->is_significant()};
 }
 
-/// True if the user defined the metric: a formula, a part of the output, a line of the program.
+/// True if the user defined the metric: by a formula, as part of the output, or reported by the
+/// program.
 bool is_own(const Metric& metric) {
   return metric.role == Role::Other && !metric.event && !metric.is_part && !metric.percentile &&
          built_in_metric(metric.name) == nullptr && !is_built_in_formula(metric.name);
 }
 
-/// Returns the ranking by a metric if its delta is worth a mark, also when `tests` such deltas
+/// Returns the ranking by a metric if its delta is worth a mark, even when `tests` such deltas
 /// share the rate of false alarms; else nullopt.
 std::optional<Ranking> ranking_if_differs(const Results& results, std::size_t command,
                                           std::size_t metric, std::size_t tests,
@@ -267,8 +269,9 @@ std::optional<Ranking> ranking_if_differs(const Results& results, std::size_t co
   return ranking_by(results, command, metric);
 }
 
-/// Returns the ranking by the first gated metric that differs, else by the first own one; nullopt
-/// if none does. A gated metric's interval already allows for the other gates.
+/// Returns the ranking by the first gated metric that differs, else by the first user-defined
+/// metric that differs; nullopt if none does. A gated metric's interval already allows for the
+/// other gates.
 std::optional<Ranking> ranking_by_other(const Results& results, std::size_t command,
                                         const std::vector<std::uint32_t>& rounds) {
   for (const gate::Verdict& verdict : results.findings.verdicts)
@@ -284,8 +287,8 @@ std::optional<Ranking> ranking_by_other(const Results& results, std::size_t comm
   return std::nullopt;
 }
 
-/// The headline agrees with the row that is read first, unless that row does not differ and one
-/// that the user asked for does.
+/// Makes the rankings. The headline agrees with the first row, unless only a row that the user
+/// requested differs.
 void rank(const std::vector<std::uint32_t>& rounds, Results& results) {
   const auto metric = primary_metric(results.session.metrics);
   if (!metric) return;
@@ -297,12 +300,12 @@ void rank(const std::vector<std::uint32_t>& rounds, Results& results) {
   }
 }
 
-/// Computes how much counting slows a command, and reports it if it is more than chance.
+/// Computes how much counting slows a command, and adds a finding if it is more than random.
 void enter_slowdown(std::size_t command, const std::vector<double>& timed,
                     const std::vector<double>& counting, Results& results) {
   if (timed.empty() || counting.empty()) return;
   const double usual = stats::median(stats::sorted(timed));
-  if (usual <= 0.0) return;  // no longer than its shell
+  if (usual <= 0.0) return;  // no longer than the shell
   results.commands[command].slowdown = stats::median(stats::sorted(counting)) / usual;
   if (const auto slowed = slowed_by_counting(timed, counting))
     results.warnings.push_back({*slowed, command});
@@ -355,7 +358,7 @@ TunedChange tuned_change(const stats::Change& change) {
   return {change.change, change.bounds->low, change.bounds->high};
 }
 
-/// Returns a candidate's delta of a metric; null unless a mean can be made of it.
+/// Returns a candidate's delta of a metric; null if it cannot contribute to a geometric mean.
 const stats::Delta* delta_of(const Results& results, std::size_t candidate, std::size_t metric) {
   const MetricResult* row = row_of(results.commands[candidate], metric);
   return row != nullptr && row->delta && row->delta->change && *row->delta->change > -1.0
@@ -363,14 +366,14 @@ const stats::Delta* delta_of(const Results& results, std::size_t candidate, std:
              : nullptr;
 }
 
-/// A candidate's row of a suite.
+/// A candidate's row in a suite's table.
 struct RowOfSuite {
   const Results& benchmark;
   std::size_t candidate = 0;
   std::size_t metric = 0;
 };
 
-/// `rows`: of the same place and metric.
+/// Returns the geometric mean of `rows`, which have the same metric and the same position `place`.
 Geomean geomean_of(const std::vector<RowOfSuite>& rows, std::size_t place) {
   const Metric& metric = rows.front().benchmark.session.metrics[rows.front().metric];
   Geomean mean{.place = place, .metric = metric.name, .better = metric.better};
@@ -390,8 +393,8 @@ Geomean geomean_of(const std::vector<RowOfSuite>& rows, std::size_t place) {
   return mean;
 }
 
-/// Returns the rows of the candidates at `place` of their benchmarks, by metric, in the order in
-/// which metrics first come. `candidates`: of each benchmark.
+/// Returns the rows of the candidates at position `place` in their benchmarks, grouped by metric,
+/// in the order in which metrics first occur. `candidates`: of each benchmark.
 std::vector<std::vector<RowOfSuite>> rows_by_metric(
     const std::vector<Results>& benchmarks, const std::vector<std::vector<std::size_t>>& candidates,
     std::size_t place) {
@@ -413,12 +416,12 @@ std::vector<std::vector<RowOfSuite>> rows_by_metric(
 }
 
 // Times and counts are of different runs, so no run has all factors. The logarithms of the rows'
-// deltas are added up, and two factors close the sum, so that the product is the wall time's delta:
-// clock = instructions - ipc - cpu_time, and utilisation = cpu_time - wall_time. The clock's
-// interval is that of independent estimates (Zou & Donner 2008), the utilisation's is that of the
-// quotient within runs.
+// deltas are added up, and two factors complete the sum, so that the product is the wall time's
+// delta: clock = instructions - ipc - cpu_time, and utilisation = cpu_time - wall_time. The clock's
+// interval is for independent estimates (Zou & Donner 2008); the utilisation's interval is that of
+// the quotient within runs.
 
-/// A delta by logarithms, without bounds that reach -100%.
+/// A delta as a logarithm, without bounds that reach -100%.
 struct LogChange {
   double value = 0.0;
   std::optional<stats::ChangeBounds> bounds{};
@@ -440,7 +443,7 @@ std::optional<LogChange> to_log_change(const stats::Change& delta) {
   return result;
 }
 
-/// a - b of independent estimates.
+/// Returns a - b for independent estimates.
 LogChange difference(const LogChange& a, const LogChange& b) {
   LogChange result{a.value - b.value};
   if (!a.bounds || !b.bounds) return result;
@@ -450,7 +453,8 @@ LogChange difference(const LogChange& a, const LogChange& b) {
   return result;
 }
 
-/// Counts of a region explain nothing of the time of the whole run.
+/// Returns the delta of a row; nullopt for counts of a region, which do not explain the time of
+/// whole runs.
 std::optional<LogChange> delta_of_row(const Results& results, std::size_t command, Role role) {
   const MetricResult* row = row_of(results, command, role);
   if (row == nullptr || !row->delta || results.session.metrics[row->metric].of_region)
@@ -476,7 +480,8 @@ std::optional<double> median_of(const std::vector<double>& values) {
   return stats::median(stats::sorted(values));
 }
 
-/// The quotient within runs gives the interval, the rows' deltas the value; both are in the bounds.
+/// Returns the factor of utilisation. Its value is from the rows' deltas, its interval from the
+/// quotient within runs; the bounds include both.
 WallFactor utilisation_factor(const Results& results, std::size_t command, const LogChange& cpu,
                               const LogChange& wall, std::span<const std::uint32_t> rounds) {
   const std::size_t of_cpu = *find_metric(results.session.metrics, Role::CpuTime);
@@ -508,7 +513,7 @@ WallFactor utilisation_factor(const Results& results, std::size_t command, const
           median_of(candidate.values)};
 }
 
-/// Returns cycles / CPU time of the counting runs, a metric of its own if available.
+/// Returns the median of cycles / CPU time in the counting runs; nullopt if it was not measured.
 std::optional<double> clock_of(const Results& results, std::size_t command) {
   const MetricResult* row =
       row_of(results.commands[command], find_metric(results.session.metrics, Role::Clock));
@@ -520,7 +525,7 @@ CountedLevels levels_of(const Results& results, Role role) {
   return results.session.metrics[*find_metric(results.session.metrics, role)].levels;
 }
 
-/// Sets what the counts of `why` lack, and what is in them.
+/// Records which counts `why` lacks, and what the counts include.
 void describe_counts(const Results& results, bool has_instructions, bool has_cycles, Why& why) {
   why.lacks_instructions = !has_instructions;
   why.lacks_cycles = !has_cycles;
@@ -545,11 +550,12 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu, Why& 
   auto cycles = delta_of_row(results, c, Role::Cycles);
   if (instructions && cycles &&
       levels_of(results, Role::Instructions) != levels_of(results, Role::Cycles)) {
-    cycles.reset();  // they have other parts of the run in them
+    cycles.reset();  // counts of different parts of a run cannot be combined
     why.has_other_levels = true;
   }
   auto ipc = delta_of_row(results, c, Role::Ipc);
-  if (!ipc && instructions && cycles) ipc = difference(*instructions, *cycles);  // from other runs
+  if (!ipc && instructions && cycles)
+    ipc = difference(*instructions, *cycles);  // the two were counted in different runs
   describe_counts(results, instructions.has_value(), cycles.has_value(), why);
   if (instructions) why.factors.push_back({WallPart::Instructions, instructions->change()});
   if (instructions && why.lacks_cycles) {
@@ -583,8 +589,8 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu, Why& 
   why.factors.push_back(clock);
 }
 
-/// Explains each candidate whose wall and CPU times have deltas. Factors that are rows of their own
-/// take the rows' deltas.
+/// Explains each candidate with deltas of wall and CPU time. Factors that have rows use the rows'
+/// deltas.
 std::vector<Why> make_explanations(const Results& results, std::span<const std::uint32_t> rounds) {
   std::vector<Why> explanations;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
@@ -731,7 +737,7 @@ std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& sess
   const auto tuned = wall_times_by_command(session.runs, RoundKind::Timed, commands);
   const stats::IntervalTails tails = stats::tails_of(plan.confidence);
   const bool paired = compares_within_rounds(plan.setting.order, plan.reference);
-  // Only rounds that all commands have finished: an interruption may come within one.
+  // Uses only rounds that all commands have finished: an interruption may come within a round.
   const auto rounds = [&](const std::vector<std::vector<double>>& times, std::size_t command) {
     const auto& reference = times[plan.reference.command];
     const std::size_t count = std::min(reference.size(), times[command].size());
@@ -751,7 +757,7 @@ std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& sess
       comparison.width =
           tuned_change(stats::width_change(rounds(untuned, c), rounds(tuned, c), paired, tails));
     else if (commands == 1 || plan.reference.baseline)
-      comparison.width = comparison.stddev;  // of the interval of its mean
+      comparison.width = comparison.stddev;  // equals the change of the mean's interval
   }
   return all;
 }

@@ -16,12 +16,12 @@ namespace lauka {
 
 namespace {
 
-/// One metric of a command's functions.
+/// A metric of the functions of one command.
 struct Side {
   const FunctionTable* table = nullptr;  // null: the empty side of list_functions
-  std::size_t place = 0;                 // of the metric in the table
+  std::size_t place = 0;                 // index of the metric in the table
   std::size_t rounds = 0;
-  double mean = 0.0;  // of the whole command
+  double mean = 0.0;  // mean of the whole command
 
   const RoundValues* find(std::string_view name) const {
     if (table == nullptr) return nullptr;
@@ -30,7 +30,7 @@ struct Side {
   }
 };
 
-/// Returns nullopt if some run with a value of the metric lacks its functions.
+/// Returns a side; nullopt if a run with a value of the metric lacks its functions.
 std::optional<Side> find_side(const std::vector<FunctionTable>& tables, std::size_t command,
                               const std::string& metric, const MetricResult& row) {
   if (command >= tables.size()) return std::nullopt;
@@ -65,9 +65,8 @@ std::vector<double> all_rounds(const RoundValues* values, std::size_t rounds) {
   return all;
 }
 
-/// Fills in the interval of a difference of values that vary, and returns the probability of such a
-/// difference, or a larger one, by chance; 1 if there are too few rounds, or the values of each
-/// side are all the same.
+/// Sets the interval of a difference of varying values. Returns the p value of the difference; 1 if
+/// there are too few rounds, or each side's values are all equal.
 double test(const Side& reference, const Side& candidate, double confidence,
             FunctionChange& change) {
   if (std::min(reference.rounds, candidate.rounds) < kMinFunctionRounds) return 1.0;
@@ -94,7 +93,7 @@ std::set<std::string_view> names_of(const Side& reference, const Side& candidate
   return names;
 }
 
-/// `by_samples`: values vary by nature, and equal ones prove nothing.
+/// Compares two sides. `by_samples`: values vary by nature, so that equal values prove nothing.
 FunctionChanges compare(const Side& reference, const Side& candidate, double confidence,
                         bool by_samples) {
   FunctionChanges changes;

@@ -25,77 +25,79 @@
 
 namespace lauka {
 
-/// The first run was slower than all that came after it.
+/// Finding: the first run was slower than all later runs.
 struct SlowFirstRun {
   stats::FirstRun seen;
-  std::uint64_t warmup = 0;      ///< runs that went before it, uncounted
-  bool alone_read_disk = false;  ///< true if the first run alone read from the disk
+  std::uint64_t warmup = 0;      ///< number of warm-up runs before it
+  bool alone_read_disk = false;  ///< true if only the first run read from the disk
 };
 
-/// Some runs were far slower or faster than the rest.
+/// Finding: some runs were far slower or faster than the others.
 struct ManyOutliers {
-  std::size_t count = 0;  ///< outliers as in the table's column: beyond 1.5 IQR from the quartiles
+  std::size_t count = 0;  ///< number of runs more than 1.5 interquartile ranges beyond the
+                          ///< quartiles, as in the table
   std::size_t runs = 0;
 };
 
-/// The limit that kept the number of runs low; Ended: the session did not get that far.
+/// The limit that kept the number of runs low. Ended: the session ended before it reached a limit.
 enum class FewBecause : unsigned char { Runs, MinRuns, MaxRuns, Ended };
 
-/// Too few runs for a reliable result.
+/// Finding: too few runs for a reliable result.
 struct FewRuns {
-  std::size_t runs = 0;    ///< runs of the command with the fewest
-  bool has_gates = false;  ///< true: too few runs to decide a gate; false: for a delta
+  std::size_t runs = 0;    ///< number of runs of the command with the fewest
+  bool has_gates = false;  ///< true: a gate could not be decided; false: for a uncertain
   FewBecause because = FewBecause::MinRuns;
 };
 
-/// Deltas, or even gates, were made of runs that did not take turns.
+/// Finding: deltas, or even gates, compare runs that did not alternate.
 struct NotInterleaved {
-  bool has_gates = false;  ///< verdicts of gates rest on these deltas
-  bool for_hooks = false;  ///< true if implied by a --setup or --cleanup, not requested
+  bool has_gates = false;  ///< true if a gate is affected
+  bool for_hooks =
+      false;  ///< true if the order is due to --setup or --cleanup, not to the user's choice
 };
 
-/// A fact about the machine, or lauka's version, that is another one than the baseline's.
+/// A property of the machine, or lauka's version, that differs from the baseline's.
 struct Difference {
-  std::string_view what;
-  std::string then;
-  std::string now;
+  std::string_view what;  ///< name of the property
+  std::string then;       ///< value in the baseline
+  std::string now;        ///< value in this session
 };
 
-/// Deltas, or even gates, were made with runs of another session.
+/// Finding: deltas, or even gates, compare runs of different sessions.
 struct AgainstBaseline {
-  bool has_gates = false;  ///< verdicts of gates rest on these deltas
-  bool is_joined = false;  ///< no baseline, but sessions that were joined
+  bool has_gates = false;  ///< true if a gate is affected
+  bool is_joined = false;  ///< true: sessions were joined; false: there is a baseline
 };
 
-/// The baseline was measured on another machine than this session, or a joined session on another
-/// one than the reference; or the machine is unknown.
+/// Finding: the baseline is of another or an unknown machine; or a joined session is of another
+/// machine than the reference.
 struct ForeignBaseline {
-  bool names_machine = true;  ///< the file names its machine
-  std::string file{};         ///< the session's file; empty for the baseline
+  bool names_machine = true;  ///< false: the file does not name its machine
+  std::string file{};         ///< file of the joined session; empty for the baseline
   std::vector<Difference> differences{};
 };
 
-/// The clock steps so widely that the wall time of a run is a few steps.
+/// Finding: the clock is so coarse that a run takes few of its steps.
 struct CoarseClock {
   double median_seconds = 0.0;
   double step_seconds = 0.0;
 };
 
-/// So little CPU time that its division into user and system is a matter of luck.
+/// Finding: CPU time is so short that its division into user and system time is random.
 struct UncertainSplit {
   double median_cpu_seconds = 0.0;
   double tick_seconds = 0.0;
 };
 
-/// Runs took no longer than the shell alone, so that a time became 0.
+/// Finding: runs took no longer than the shell alone, so that a time became 0.
 struct BelowShell {
-  std::size_t runs = 0;  ///< all timed runs of the command
-  std::size_t below = 0;
+  std::size_t runs = 0;   ///< number of all timed runs of the command
+  std::size_t below = 0;  ///< number of runs that took no longer than the shell
 };
 
-/// A candidate spent another part of its CPU time on the fast cores than the reference did.
+/// Finding: candidate and reference spent different shares of their CPU time on the fast cores.
 struct OtherCores {
-  /// Mean cycles on one kind of core.
+  /// Mean cycles on one core kind.
   struct Cycles {
     std::string event;  ///< "cycles (P)"
     double candidate = 0.0;
@@ -104,200 +106,214 @@ struct OtherCores {
   std::string metric;  ///< "p_share"
   double candidate_share = 0.0;
   double reference_share = 0.0;
-  std::vector<Cycles> cycles{};  ///< cycles by kind of core; empty if not counted
+  std::vector<Cycles> cycles{};  ///< by core kind; empty if not counted
 };
 
-/// Runs of a command that count although they stayed below --min-p-share even when repeated.
+/// Finding: runs that count stayed below --min-p-share, even when they were repeated.
 struct LowShare {
-  std::string metric;  ///< "p_share"
-  double least = 0.0;
-  std::size_t runs = 0;  ///< runs below that share
-  std::size_t all_runs = 0;
+  std::string metric;        ///< "p_share"
+  double least = 0.0;        ///< smallest share, a fraction
+  std::size_t runs = 0;      ///< number all_runs runs below --min-p-share
+  std::size_t all_runs = 0;  ///< number all_runs all runs all_runs the command
 };
 
-/// The engine saw too little of a command.
+/// Finding: the engine counted too small a part of a command.
 struct LowCoverage {
-  double median = 0.0;  ///< fraction of its instructions
+  double median =
+      0.0;  ///< median share of the command's instructions that were counted, a fraction
 };
 
-/// The mean's change is clearly outside the interval of the typical round's.
+/// Finding: the change of the mean is clearly outside the interval of the typical round.
 struct MeanDiffers {
   std::string metric;
   stats::Delta delta;
-  bool has_tail = false;  ///< the command whose mean is too high has runs far above its others
+  bool has_tail =
+      false;  ///< true if the command with the larger mean has runs far above its other runs
 };
 
-/// Neighbouring rounds resemble each other, so that the interval of a delta is wider.
+/// Finding: neighbouring rounds resemble each other, which widens a delta's interval.
 struct AlikeRounds {
   std::string metric;
-  double widening = 1.0;  ///< the delta's
-  bool is_own = false;    ///< the runs of the warning's command resemble each other
+  double widening = 1.0;  ///< factor by which the interval is wider
+  bool is_own =
+      false;  ///< true if the runs of the warning's command, by itself, resemble each other
 };
 
-/// An event was 0 in every run, though the command ran instructions.
+/// Finding: an event was 0 in every run, although the command executed instructions.
 struct NeverCounted {
   std::string event;
 };
 
-/// Counting made the runs in which it was done longer.
+/// Finding: counting made runs slower.
 struct SlowedByCounting {
-  double ratio = 1.0;  ///< ratio of wall times
+  double ratio = 1.0;  ///< wall time of counting runs divided by that of timed runs
 };
 
-/// A command has no counts, as its program loses the counters when it starts.
+/// Finding: a command has no counts, because it loses the counters when its program starts.
 struct LostCounts {
   UncountedFile file;
 };
 
-/// The quota of a control group kept processes of the session from running.
+/// Finding: processes of the session had to wait for the quota of a control group.
 struct Throttled {
   Throttling seen;
 };
 
-/// The command most likely had to wait for a CPU.
+/// Finding: the command probably had to wait for a CPU.
 struct BusyMachine {
   double median_wall_seconds = 0.0;
   double median_cpu_seconds = 0.0;
   double median_preemptions = 0.0;
 };
 
-/// A candidate is the same program as the reference: differences are noise, or come from elsewhere.
+/// Finding: candidate and reference are the same program, so that differences are noise or have
+/// another cause.
 struct SamePrograms {
   std::string reference;  ///< name of the reference
 };
 
-/// Processes that runs left behind went on when these had ended.
+/// Finding: processes of a run went on after it.
 struct OutlivedRuns {
-  std::size_t runs = 0;    ///< runs that left some
-  std::size_t of = 0;      ///< all kept runs of the command
-  std::size_t fewest = 0;  ///< processes of one of `runs`
-  std::size_t most = 0;
+  std::size_t runs = 0;    ///< number of runs with such processes
+  std::size_t of = 0;      ///< number of all runs of the command that count
+  std::size_t fewest = 0;  ///< smallest number of such processes in one of `runs`
+  std::size_t most = 0;    ///< largest number of such processes in one of `runs`
 };
 
-/// An observation with its numbers; report/ has the words.
+/// A finding with its numbers, which report/ puts into words.
 using Finding = std::variant<SlowFirstRun, stats::Drift, stats::TwoModes, ManyOutliers,
                              stats::SlowNoise, CoarseClock, UncertainSplit, BelowShell, FewRuns,
                              NotInterleaved, AgainstBaseline, ForeignBaseline, OtherCores, LowShare,
                              LowCoverage, NeverCounted, MeanDiffers, AlikeRounds, SlowedByCounting,
                              BusyMachine, SamePrograms, LostCounts, Throttled, OutlivedRuns>;
 
-/// Caveats.
+/// A finding about a session, shown to users as a caveat.
 struct Warning {
   Finding finding;
-  std::optional<std::size_t> command{};  ///< index of the command; nullopt: all commands
-  Shown shown = Shown::Always;           ///< Verbose: of hidden rows; exports have it anyway
+  std::optional<std::size_t>
+      command{};  ///< index of the command that the finding is about; nullopt: all commands
+  Shown shown = Shown::Always;  ///< Verbose: the finding is about a hidden row; exports include it
 };
 
-/// The factors of a wall time: instructions / instructions per cycle / clock / utilisation, and
-/// substitutes for those that were not counted.
+/// A factor of the wall time: instructions / instructions per cycle / clock / utilisation. Other
+/// factors replace those that were not counted.
 enum class WallPart : unsigned char {
   Instructions,
-  InstructionsPerCycle,  ///< divides
-  Cycles,                ///< cycles, without counted instructions
-  Clock,                 ///< divides: cycles per CPU time
-  CpuTimePerCycle,       ///< CPU time per cycle instead of the clock: counts and CPU time are of
+  InstructionsPerCycle,  ///< a divisor
+  Cycles,                ///< replaces the two above if instructions were not counted
+  Clock,                 ///< cycles per CPU time, a divisor
+  CpuTimePerCycle,       ///< CPU time per cycle; replaces the clock if counts and CPU time are of
                          ///< different runs
   CpuTimePerInstruction,
   CpuTime,
-  Utilisation,  ///< divides: CPU time / wall time
+  Utilisation,  ///< CPU time / wall time, a divisor
 };
 
-/// One factor of a candidate's wall time over the reference's.
+/// A factor of the wall time in a candidate, relative to the reference.
 struct WallFactor {
   WallPart part = WallPart::CpuTime;
-  /// The candidate's over the reference's, less 1.
+  /// Candidate's factor divided by the reference's, minus 1.
   stats::Change change{};
-  std::optional<double> reference{};  ///< median of the runs, if worth showing
-  std::optional<double> candidate{};
+  std::optional<double>
+      reference{};  ///< median over the reference's runs; nullopt if not worth showing
+  std::optional<double>
+      candidate{};  ///< median over the candidate's runs; nullopt if not worth showing
 
-  /// Returns the factor's share of the wall time's logarithm.
+  /// Returns the logarithm that this factor adds to the logarithm of the wall time's ratio.
   double log_of_wall_time() const;
 };
 
-/// Why a candidate is faster or slower: its factors, whose product is the wall time's ratio.
+/// The explanation of a candidate's speed: factors whose product is the ratio of wall times.
 struct Why {
-  std::size_t command = 0;
+  std::size_t command = 0;  ///< index of the candidate
   std::vector<WallFactor> factors{};
   bool lacks_instructions =
       false;  ///< true if instructions were not counted, so that no factor is about them
-  bool lacks_cycles = false;
-  bool is_simulated = false;                            ///< instructions are
-  CountedLevels levels = CountedLevels::UserAndKernel;  ///< levels at which events were counted;
-                                                        ///< times have both levels
-  bool has_other_levels = false;  ///< cycles are left out: instructions have other levels
-  bool counted_kernel = false;    ///< an event was counted in the kernel only
-  bool has_shell = false;         ///< counts have the shell in them, times have not
-  bool is_of_all_kinds = false;   ///< cycles were counted on several kinds of core, and added up
+  bool lacks_cycles = false;  ///< true if cycles were not counted
+  bool is_simulated = false;  ///< true if instructions were simulated
+  CountedLevels levels =
+      CountedLevels::UserAndKernel;  ///< privilege levels of the counts; times always include both
+  bool has_other_levels =
+      false;  ///< true if cycles are left out because instructions were counted at other levels
+  bool counted_kernel = false;   ///< true if an event was counted in the kernel only
+  bool has_shell = false;        ///< true if counts include the shell, while times do not
+  bool is_of_all_kinds = false;  ///< true if cycles are a sum over several core kinds
 };
 
 /// The estimates of a metric over a command's layouts.
 struct LayoutResult {
-  std::optional<stats::LayoutEstimate> mean{};  ///< estimate of the command's own values
   std::optional<stats::LayoutEstimate>
-      compared{};  ///< estimate of the logarithms of candidate to reference
-  std::optional<stats::Delta> first_alone{};  ///< delta of the first layout alone
+      mean{};  ///< mean of the command's values; nullopt: too few layouts
+  std::optional<stats::LayoutEstimate> compared{};  ///< mean of log(candidate / reference);
+                                                    ///< nullopt: too few layouts, or no reference
+  std::optional<stats::Delta>
+      first_alone{};  ///< delta from the first layout's runs only; nullopt if undefined
 };
 
-/// One metric of one command.
+/// The results of one metric of one command.
 struct MetricResult {
   std::size_t metric = 0;  ///< index into Recording::metrics
-  std::size_t runs = 0;    ///< runs of the row; differs from the command's with several passes
+  std::size_t runs = 0;    ///< number of runs that measured the metric; with several passes, fewer
+                           ///< than the command's runs
   std::optional<stats::Summary>
-      summary{};             ///< nullopt: no run has a value, or the values are bounds only
-  bool is_doubtful = false;  ///< 0 in every run, and most likely not counted; without a summary
-  std::optional<stats::QuantileEstimate> quantile{};  ///< nullopt: no percentile, or too few runs
-  std::size_t fewest_runs = 0;                        ///< fewest runs that a percentile needs
-  std::optional<double> only_mean{};    ///< mean of runs whose single values are not known
-  std::optional<double> at_most{};      ///< a bound of every run's value, if none is known
-  std::optional<stats::Delta> delta{};  ///< nullopt: the reference, or nothing to compare
+      summary{};  ///< nullopt: no run has a value, or some values are upper bounds only
+  bool is_doubtful =
+      false;  ///< true: 0 in every run, and probably not counted; there is no summary
+  std::optional<stats::QuantileEstimate>
+      quantile{};  ///< nullopt: the metric is not a percentile, or there are too few runs
+  std::size_t fewest_runs = 0;        ///< number of runs that a percentile needs; else 0
+  std::optional<double> only_mean{};  ///< mean, if the values of runs are unknown; else nullopt
+  std::optional<double>
+      at_most{};  ///< upper bound of all runs' values, if some values are unknown; else nullopt
+  std::optional<stats::Delta>
+      delta{};  ///< nullopt: the command is the reference, or nothing can be compared
   std::shared_ptr<const LayoutResult> layouts{};  ///< null without --layouts
 
-  /// Returns the mean of the runs; nullopt if it is not known.
+  /// Returns the mean of the runs; nullopt if unknown.
   std::optional<double> mean() const { return summary ? std::optional(summary->mean) : only_mean; }
 };
 
-/// The results of a command, the one at the same place in Recording::commands.
+/// The results of a command, with the same index as in Recording::commands.
 struct CommandResult {
-  std::size_t runs = 0;              ///< timed runs
-  Endings endings{};                 ///< endings of the command's runs of all kinds
-  std::size_t redone_runs = 0;       ///< run again and not counted
+  std::size_t runs = 0;              ///< number of timed runs
+  Endings endings{};                 ///< endings of runs of all kinds
+  std::size_t redone_runs = 0;       ///< number of runs that were repeated and do not count
   std::optional<double> coverage{};  ///< median of RunRecord::coverage; nullopt: unknown
-  std::optional<double> slowdown{};  ///< slow-down by counting: median wall time of the counting
-                                     ///< runs over the timed ones' mean; nullopt: no counting runs
-  std::vector<MetricResult> rows{};  ///< one per metric, in the order of Recording::metrics
+  std::optional<double> slowdown{};  ///< median wall time of counting runs divided by the timed
+                                     ///< runs'; nullopt: no counting runs
+  std::vector<MetricResult> rows{};  ///< results of each metric, in the order of Recording::metrics
 };
 
-/// A comparison in one line: by the primary metric, or by a gated or own one that alone differs.
+/// A comparison in one line: by the primary metric, or by a gated or user-defined metric if only
+/// that differs.
 struct Ranking {
   std::size_t command = 0;
   std::size_t metric = 0;        ///< index into Recording::metrics
-  stats::RelativeSpeed speed{};  ///< the other face of that row's delta
-  bool significant = false;      ///< significance, the same as that delta's
+  stats::RelativeSpeed speed{};  ///< delta of the metric, as a factor
+  bool significant = false;      ///< true if the delta is significant
 };
 
-/// All that reports and exports are made from: a session, the findings made while it ran, and
-/// conclusions from both.
+/// A session, findings made while it ran, and conclusions: all that reports and exports show.
 struct Results {
   Recording session{};
   gate::Findings findings{};
-  std::string benchmark{};                ///< benchmark's name in a suite; empty: a plain call's
-  std::vector<CommandResult> commands{};  ///< one for each of the session's
+  std::string benchmark{};  ///< name of the benchmark in a suite; empty outside suites
+  std::vector<CommandResult> commands{};  ///< results of each of the session's commands
   std::vector<Ranking> rankings{};        ///< one per candidate that can be compared
-  std::vector<Why> explanations{};        ///< one per candidate whose wall time can be taken apart
-  bool paired = true;                     ///< deltas were taken within rounds
+  std::vector<Why> explanations{};  ///< one per candidate whose wall time can be split into factors
+  bool paired = true;               ///< true if deltas compare values within rounds
   Presentation presentation{};
-  bool is_inconclusive_ok = false;  ///< an inconclusive gate alone leaves the exit status 0
-  std::vector<Warning>
-      warnings{};  ///< warnings in the order of Finding's kinds, then of the commands
+  bool is_inconclusive_ok = false;  ///< true: inconclusive gates alone leave the exit status 0
+  std::vector<Warning> warnings{};  ///< ordered by the kind of finding, then by command
 
-  /// Returns what `command` is compared with.
+  /// Returns the reference of `command`, in this session or in the baseline.
   const Command& reference_of(std::size_t command) const {
     const auto& baseline = session.reference.baseline;
     return baseline ? baseline->session->commands[baseline->commands[command]]
                     : session.commands[session.reference.command];
   }
 
-  /// Returns the endings of the runs of what `command` is compared with.
+  /// Returns the endings of the reference of `command`, in this session or in the baseline.
   Endings endings_of_reference(std::size_t command) const {
     const auto& baseline = session.reference.baseline;
     return baseline ? count_endings(*baseline->session->runs, baseline->commands[command])
@@ -305,137 +321,143 @@ struct Results {
   }
 };
 
-/// Returns the row of a metric (an index into Recording::metrics); null if missing.
+/// Returns the results of a metric (index into Recording::metrics); null if missing.
 inline const MetricResult* row_of(const CommandResult& command, std::optional<std::size_t> metric) {
   const auto found = std::ranges::find(command.rows, metric, &MetricResult::metric);
   return found == command.rows.end() ? nullptr : &*found;
 }
 
-/// Returns the row of the metric that is `role`; null if not measured.
+/// Returns the results of the metric with that role; null if it was not measured.
 inline const MetricResult* row_of(const Results& results, std::size_t command, Role role) {
   return row_of(results.commands[command], find_metric(results.session.metrics, role));
 }
 
-/// Returns the row of what `command` is compared with, be it in the session or in the baseline.
+/// Returns the results of the reference of `command`, in this session or in the baseline.
 MetricResult row_of_reference(const Results& results, std::size_t command, std::size_t metric);
 
-/// The overall change of a suite's candidates from their references.
+/// The geometric mean of a candidate's changes over a suite's benchmarks.
 struct Geomean {
-  std::size_t place = 0;       ///< place of the candidate in its benchmark
-  std::string candidate{};     ///< candidate's name if all benchmarks have the same; else empty
-  std::size_t benchmarks = 0;  ///< number of benchmarks covered, 2 or more
+  std::size_t place = 0;       ///< position of the candidate in its benchmark
+  std::string candidate{};     ///< name of the candidate if all benchmarks use the same; else empty
+  std::size_t benchmarks = 0;  ///< number of benchmarks included, at least 2
   std::string metric{};
   Better better = Better::Less;
   stats::Change change{};
 };
 
-/// All that the screen and the exports are made from: the benchmarks of a suite, or the single
-/// unnamed one of a plain call.
+/// The results of a suite's benchmarks, or the results of a plain call as a single unnamed
+/// benchmark: all that screen and exports show.
 struct Report {
-  std::vector<Results> benchmarks;    ///< benchmarks, at least one
-  std::vector<Geomean> geomeans{};    ///< one per place and metric that two benchmarks have
-  gate::Risk risk = gate::Risk::Any;  ///< error rate that the gates share
+  std::vector<Results> benchmarks;  ///< at least one
+  std::vector<Geomean>
+      geomeans{};  ///< for each candidate's position and metric that at least two benchmarks have
+  gate::Risk risk = gate::Risk::Any;  ///< error rate that the gates control together
 
   bool is_suite() const { return !benchmarks.front().benchmark.empty(); }
   bool complete() const;
   std::vector<gate::Verdict> verdicts() const;
 };
 
-/// The commands of a benchmark that are compared with its reference.
+/// Returns the commands (indices) that are compared with the benchmark's reference.
 std::vector<std::size_t> find_candidates(const Results& results);
 
-/// Returns the metrics of a candidate's rows in a suite (indices into Results::metrics): those of
-/// its gates, else the primary one; nullopt for a row without a metric.
+/// Returns the metrics of a candidate's rows in a suite (indices into Results::metrics): the
+/// metrics of its gates, else the primary metric. nullopt stands for a row without a metric.
 std::vector<std::optional<std::size_t>> suite_metrics(const Results& results,
                                                       std::size_t candidate);
 
-/// Adds the geometric means of the metrics of the suite's rows. A benchmark whose candidate has no
-/// row of that metric, or no delta, is left out.
+/// Makes a report, with geometric means of the metrics in the suite's rows. A mean leaves out
+/// benchmarks whose candidate lacks a delta of the metric.
 Report make_report(std::vector<Results> benchmarks, gate::Risk risk);
 
-/// Makes verdicts inconclusive whose two commands differ in their failure rates. To be called
-/// before a job is settled.
+/// Makes verdicts inconclusive if reference and candidate have different failure rates. Must be
+/// called before settle_job.
 void hold_back_verdicts(const Recording& session, gate::Findings& findings);
 
-/// True if a gate is on a command whose every run failed: its numbers mean nothing.
+/// True if a gate's command failed in every run, so that its numbers mean nothing.
 bool has_failed_throughout(const Results& results, const gate::Verdict& verdict);
+/// True if a gate of the report is about a command that failed in every run.
 bool has_failed_throughout(const Report& report);
 
-/// Analyses the commands of a session, whole or cut short. Commands without a counted run have 0
-/// runs and rows without values. A run that failed under `--ignore-failure` counts as any other.
-/// `results` has the session and its findings.
+/// Analyses `results`, which has a session and its findings; the session may have been cut short.
+/// Commands without a run that counts have 0 runs and rows without values. A run that failed under
+/// --ignore-failure counts like any other.
 void analyse(Results& results);
+/// Analyses a session with its findings.
 Results analyse(Recording session, gate::Findings findings);
 
-/// Analyses a session that was just run on the machine of `timers`. `circumstances` go with the
-/// numbers.
+/// Analyses a session that was just run on the machine of `timers`; the results include
+/// `circumstances`.
 Results analyse(const Plan& plan, Session session, const gate::Findings& findings,
                 const Timers& timers = {}, Circumstances circumstances = {});
 
-/// Returns the ratio of a metric's values, `of` (a command) to `to` (another one of the session),
-/// within rounds where runs were interleaved; nullopt if one is not above 0 or is known as a bound.
+/// Returns the logarithm of the ratio of a metric between two commands, `of` to `to`, within rounds
+/// if runs were interleaved. nullopt if a value is not positive or is an upper bound only.
 std::optional<stats::LogRatio> log_ratio(const Recording& session, std::size_t metric,
                                          std::size_t of, std::size_t to);
 
-/// Judges the gates of a session in one look: its number of runs must not have depended on them.
-/// The rate of false fails is divided among them, or among `gates_of_job` if there are more.
+/// Judges the gates of a session in a single look, which is valid only if its number of runs did
+/// not depend on them. They share the rate of false fails, with `gates_of_job` decisions if that is
+/// more.
 gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
                      std::size_t gates_of_job = 0);
 
-/// Returns how the tuned runs of a session differ from the untuned ones; empty if there are none
-/// (they are made by --tune=compare).
+/// Compares the tuned and untuned runs of a session with --tune=compare; empty for other sessions.
 std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& session);
 
-/// Returns lauka's exit status by the gates; `if_inconclusive`: the status if one is inconclusive
-/// and none failed.
+/// Returns lauka's exit status for the verdicts. `if_inconclusive`: the status if a gate is
+/// inconclusive and none failed.
 int exit_status_of(const std::vector<gate::Verdict>& verdicts, std::optional<int> if_inconclusive);
 
-/// Returns the same for a session that was just run; a signal or a failure comes first.
+/// Returns lauka's exit status for a session that was just run: for a signal or a failure if there
+/// was one, else for the verdicts.
 int exit_status_of(const Session& session, const std::vector<gate::Verdict>& verdicts,
                    std::optional<int> if_inconclusive);
 
-/// Facts about a command's first run besides its wall time.
+/// Facts about a command's first run, other than its wall time.
 struct FirstRunFacts {
-  std::uint64_t warmup = 0;      ///< the same as SlowFirstRun's
-  bool alone_read_disk = false;  ///< the same as SlowFirstRun's
-  /// The probability that first runs are the slowest, in as many commands as they are, if their
-  /// order is chance.
+  std::uint64_t warmup = 0;      ///< SlowFirstRun::warmup
+  bool alone_read_disk = false;  ///< SlowFirstRun::alone_read_disk
+  /// The probability that the first run is the slowest in as many commands as it is, if the order
+  /// of runs is random.
   double chance = 1.0;
 };
 
-/// Finds unsteady wall times of `command`; `series` is in the order run. Returns at most a slow
-/// first run (if it alone read from the disk, or chance is improbable) and one finding about the
-/// rest, since one cause shows as several: drift (unless there are outliers and it is small against
-/// the spread), else two modes, outliers or slow noise.
+/// Finds unsteadiness in the wall times of `command`; `series` is in the order run. Returns at most
+/// two warnings, because one cause often has several effects. The first is a slow first run, if it
+/// alone read from the disk or is improbable otherwise. The second is drift (unless it is small
+/// compared with the spread and there are outliers), else two modes, outliers or slow noise.
 std::vector<Warning> warnings_of_series(std::size_t command, std::span<const double> series,
                                         const FirstRunFacts& first);
 
-/// Returns the facts about the first runs of all commands, whose wall times are `series`.
+/// Returns the facts about all commands' first runs, given the wall times of each command.
 std::vector<FirstRunFacts> facts_of_first_runs(const Recording& session,
                                                std::span<const Series> series);
 
-/// Returns a finding about the delta of `metric` if more than chance makes the rounds of `samples`
-/// resemble each other. `tests`: of this kind in the session, which share the rate of false alarms.
+/// Returns a finding about the delta of `metric`, if the rounds of `samples` resemble each other
+/// more than random ones do; else nullopt. `tests` is the number of such tests in the session,
+/// which share the rate of false alarms.
 std::optional<AlikeRounds> find_alike_rounds(const Metric& metric, const stats::Delta& delta,
                                              const Comparison& samples, std::size_t tests);
 
-/// Returns the command to be named in it: the only one of both whose own series shows it.
-/// `reference` is nullopt if it is not of this session.
+/// Returns the command that causes the resemblance: the only one of reference and candidate whose
+/// own series shows it; else nullopt. `reference` is nullopt if it is in another session.
 std::optional<std::size_t> find_cause(std::span<const Series> series, std::size_t candidate,
                                       std::optional<std::size_t> reference);
 
-/// True if the mean that makes the mean's change other than the delta (an index into
-/// Recording::metrics, a candidate with both) is of a command whose largest values are outliers. A
-/// baseline's values are not known.
+/// True if an outlying tail explains why the mean's change differs from the delta: the command that
+/// raises the mean has outliers as its largest values. Both the metric (index into
+/// Recording::metrics) and the candidate must have such a delta. Always false for a baseline's
+/// tail, which is unknown.
 bool mean_has_tail(const Results& results, std::size_t metric, std::size_t candidate);
 
-/// Finds out if counting slowed a command's runs by more than 5%: the interval of the ratio is
-/// above that. `timed` and `counting` are wall times, in the order run.
+/// Returns a finding if counting slowed a command's runs by more than 5%, with the interval of the
+/// ratio above that. `timed` and `counting` are wall times in the order run.
 std::optional<SlowedByCounting> slowed_by_counting(std::span<const double> timed,
                                                    std::span<const double> counting);
 
-/// Finds other weaknesses of `results`, whose rows, rankings and verdicts are complete: the clocks,
-/// the number of runs, the order.
+/// Finds weaknesses other than unsteady wall times, such as the clocks, the number of runs or the
+/// order. `results` must have its rows, rankings and verdicts.
 std::vector<Warning> warnings_of_results(const Results& results);
 
 }  // namespace lauka

@@ -16,34 +16,34 @@
 
 namespace lauka {
 
-/// One --build to be run.
+/// A --build command to run.
 struct Build {
-  std::string of{};    ///< the program that it makes: "./new-{layout}: layout 3 of 8"
-  std::string line{};  ///< command line for sh -c
-  std::string folder{};
-  std::vector<std::string> environment{};
+  std::string of{};      ///< program that the command makes: "./new-{layout}: layout 3 of 8"
+  std::string line{};    ///< command line for sh -c
+  std::string folder{};  ///< folder in which it runs; empty: lauka's own
+  std::vector<std::string> environment{};  ///< NAME=VALUE entries for it
 };
 
-/// Returns the builds of the plans' commands, layout by layout, each once: equal lines in one
-/// folder with equal variables make the same.
+/// Returns the builds of all plans' commands, layout by layout, without duplicates: equal lines in
+/// the same folder with the same variables make the same program.
 std::vector<Build> list_builds(std::span<const Plan* const> plans);
 
 /// A build that failed.
 struct BuildFailed {
   Build build;
   Outcome outcome;
-  std::string output_end{};  ///< the last lines of what it wrote; may be empty
+  std::string output_end{};  ///< last lines of the build's output; may be empty
 };
 
-/// Runs `builds` in order, `at_once` of them at a time, as `user`. `show` is called with Build::of
-/// when a build begins. The first that fails ends the others that have not begun; an interruption
-/// ends all.
+/// Runs `builds` in order, `at_once` at a time, as `user` (nullopt: lauka's own user). Calls `show`
+/// with Build::of when a build begins. If a build fails, no other build begins; if the user
+/// interrupts, all builds end. Returns the first failure; nullopt if there is none.
 std::optional<BuildFailed> run_builds(std::span<const Build> builds, std::size_t at_once,
                                       const std::optional<User>& user,
                                       const std::function<void(std::string_view)>& show);
 
-/// Refuses a plan two of whose layouts are made of the same files: each word of a command that
-/// names a file is compared.
+/// Refuses a plan if two layouts of a command have the same files. Compares each word of the
+/// command that names a file.
 Result<void> check_programs_differ(const Plan& plan, const ProgramReader& reader);
 
 }  // namespace lauka

@@ -10,17 +10,17 @@
 
 namespace lauka {
 
-/// The functions of a session's simulated and sampled runs.
+/// Collects the functions of a session's simulated and sampled runs.
 class FunctionRuns {
  public:
-  /// `plan` must outlive it.
+  /// `plan` must outlive this object.
   explicit FunctionRuns(const Plan& plan) : plan_(plan), tables_(plan.commands.size()) {}
 
-  /// Enters a run that counts.
+  /// Adds a run that counts.
   void add(const Step& step, const std::vector<FunctionCounts>& functions);
 
-  /// Returns an error if an event is of a function that no command has, once each command was
-  /// simulated.
+  /// Returns an error if an event is of a function that no command has; nullopt until each command
+  /// was simulated.
   std::optional<Error> find_unknown();
 
   /// Returns the functions of each command; empty if there are none.

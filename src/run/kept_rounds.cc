@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 constexpr std::size_t kSealDigits = 16;
 constexpr std::size_t kTagDigits = 12;
 
-/// The members of a structure, with their names, one after the other with a blank between them.
+/// The members of a struct, with their names as one text, separated by blanks.
 template <typename... T>
 struct Named {
   std::string_view names;
@@ -31,7 +31,7 @@ Named<T...> named(std::string_view names, T&... members) {
   return {names, std::tie(members...)};
 }
 
-/// The members of each structure in the order of its array, to be written and read.
+/// The members of each struct, in the order of the JSON array that is written and read.
 struct Members {
   static auto of(Step& step) {
     return named("command round pass kind layout", step.command, step.round, step.pass, step.kind,
@@ -77,7 +77,7 @@ struct Members {
   }
 
  private:
-  /// Names each field by the metrics that are made of it.
+  /// Returns a name for each field of Usage, made of the metrics that use it.
   static std::string names_of_usage() {
     std::string names;
     for (const auto field : kUsageFields) {
@@ -96,7 +96,7 @@ void for_each_member(T& value, const Each& each) {
   std::apply([&](auto&... members) { (each(members), ...); }, Members::of(value).members);
 }
 
-/// A kept run has exited, was killed or timed out.
+/// Only these outcomes are kept: a run that exited, was killed or timed out.
 template <typename Each>
 void for_each_member(Outcome& outcome, const Each& each) {
   const std::array<Outcome, 3> kinds = {Exited{}, Signalled{}, TimedOut{}};
@@ -133,7 +133,7 @@ void for_each_named_member(FinishedRounds& rounds, const Each& each) {
   each("overheads", rounds.overheads);
 }
 
-/// Adds the layout of a type: the names and kinds of all that is written of it, in their order.
+/// Adds the layout of a type: names and kinds of everything that is written, in order.
 template <typename T>
 void describe(std::string& layout) {
   if constexpr (std::is_enum_v<T> || std::is_arithmetic_v<T>) {
@@ -158,7 +158,7 @@ void describe(std::string& layout) {
   }
 }
 
-/// The head's first element: another layout of rounds has another one.
+/// Returns the head's first element, which differs for each layout of rounds.
 std::string make_tag() {
   std::string layout;
   FinishedRounds rounds;
@@ -179,7 +179,7 @@ const std::string& tag() {
   return kTag;
 }
 
-/// The first bytes of a log.
+/// Returns the first bytes of a log.
 std::string head_begin() {
   return "[\"" + tag() + "\",";
 }
@@ -239,7 +239,7 @@ std::optional<std::pair<std::size_t, FinishedRounds>> parse_rounds(std::string_v
     for_each_named_member(found.second,
                           [&](const char* name, auto& value) { read(json.at(name), value); });
     return found;
-  } catch (const std::exception&) {  // not whole, or of somebody else
+  } catch (const std::exception&) {  // truncated or foreign
     return std::nullopt;
   }
 }

@@ -19,42 +19,42 @@
 
 namespace lauka {
 
-/// Runs that have no counts for one reason.
+/// Runs without counts, and the reason that they share.
 struct Uncounted {
-  std::string subject;  ///< empty, or a simulated command and ": "
+  std::string subject;  ///< empty, or the name of a simulated command and ": "
   Error why;
   std::size_t runs = 0;
 };
 
-/// Mean of the values so far.
+/// The mean of the values added so far.
 struct RunningMean {
   std::uint64_t count = 0;
   double mean = 0.0;
   void add(double value) { mean += (value - mean) / static_cast<double>(++count); }
 };
 
-/// The time of a command's runs, in seconds.
+/// The mean times that a command's runs take, in seconds.
 struct Pace {
-  RunningMean whole;    ///< time of a run, warm-up runs included
-  RunningMean between;  ///< time of the hooks between two runs
+  RunningMean whole;    ///< a run of any kind
+  RunningMean between;  ///< hooks between two runs
   RunningMean wall;     ///< wall time of a timed run
 };
 
-/// The functions of a simulated run.
+/// The functions of one simulated run.
 struct KeptFunctions {
   Step step{};
   std::vector<FunctionCounts> functions{};
 };
 
-/// The result of some rounds that were run together: all that decides about later ones.
+/// The result of rounds that were run together, with everything that decides about later rounds.
 struct FinishedRounds {
-  Step first{};                     ///< the first of them
+  Step first{};                     ///< first step of the first round
   std::uint64_t steps = 0;          ///< number of steps
-  std::chrono::nanoseconds time{};  ///< time that the steps took of the budget
+  std::chrono::nanoseconds time{};  ///< time that the steps took from the budget
   std::vector<RunRecord> runs{};
   std::vector<RedoneRun> redone{};
-  std::vector<KeptFunctions> functions{};  ///< functions of the simulated runs among `runs`
-  // The state at that time.
+  std::vector<KeptFunctions> functions{};  ///< functions of the simulated runs in `runs`
+  // State after these rounds.
   std::vector<Pace> paces{};
   std::vector<Note> notes{};
   std::vector<Uncounted> uncounted{};
@@ -62,11 +62,12 @@ struct FinishedRounds {
   std::vector<ShellOverhead> overheads{};
 };
 
-/// Converts rounds to a line of JSON, and back; nullopt for other lines.
+/// Encodes the finished rounds of benchmark number `benchmark` as a line of JSON.
 std::string to_line(std::size_t benchmark, FinishedRounds rounds);
+/// Decodes a line of to_line into the benchmark's number and its rounds; nullopt for other lines.
 std::optional<std::pair<std::size_t, FinishedRounds>> parse_rounds(std::string_view line);
 
-/// Begins a log of rounds.
+/// The first line of a log of rounds.
 struct KeptHead {
   /// Names and values of everything that decides which rounds there are.
   std::vector<std::pair<std::string, std::string>> made_of{};
@@ -74,19 +75,19 @@ struct KeptHead {
   TimeOfDay began{};
 };
 
-/// Converts a head to a line, and back; nullopt for other lines, and for heads of logs whose rounds
-/// have another layout.
+/// Encodes a head as a line.
 std::string to_line(const KeptHead& head);
+/// Decodes a head; nullopt for other lines, and for logs with another format of rounds.
 std::optional<KeptHead> parse_head(std::string_view line);
 
-/// True if `line`, which has no line break, may be the beginning of a head.
+/// True if `line`, which has no line break, may be a truncated head.
 bool may_be_cut_head(std::string_view line);
 
-/// The seals at the ends of a log's lines. Each depends on all lines up to its own, so that an
-/// edited log is noticed.
+/// Seals at the ends of a log's lines. Each seal depends on all lines up to its own, so that
+/// changes to a log are noticed.
 class Seals {
  public:
-  /// Returns the next line with its seal.
+  /// Returns the next line with its seal added.
   std::string seal(std::string line);
 
   /// Returns the next line without its seal; nullopt if the seal is wrong.
@@ -96,10 +97,11 @@ class Seals {
   std::string latest_;
 };
 
-/// The rounds of one plan that an earlier process finished, and the place for this one's.
+/// The rounds of one plan that an earlier process finished, and a log for the rounds of this
+/// process.
 struct RoundKeeper {
-  std::deque<FinishedRounds> finished{};  ///< rounds in order, used instead of new runs
-  std::function<void(const FinishedRounds&)> keep{};
+  std::deque<FinishedRounds> finished{};              ///< in order; used instead of new runs
+  std::function<void(const FinishedRounds&)> keep{};  ///< adds rounds to the log
 };
 
 }  // namespace lauka

@@ -1,6 +1,6 @@
 #pragma once
 
-// The evaluation of what a run writes: of its output as it comes, and of the values it reports.
+// The output of runs, as it comes, and the values that runs report.
 
 #include "core/own_metric.h"
 #include "core/pattern.h"
@@ -26,23 +26,23 @@
 
 namespace lauka {
 
-/// Waits for a whole line, of standard output or error, in which an expression matches; of a very
-/// long one the first 16 KB are looked at.
+/// Waits for a complete line of standard output or error that matches an expression. Only the first
+/// 16 KB of a line are matched.
 class AwaitedLine final : public os::OutputListener {
  public:
-  /// `clock` must outlive it.
+  /// `clock` must outlive this object.
   AwaitedLine(Pattern pattern, const os::Clock& clock)
       : pattern_(std::move(pattern)), clock_(clock) {}
 
-  /// Forgets the run before.
+  /// Prepares for a run: forgets the output of the previous run.
   void begin();
 
   bool receive(os::Kept which, std::string_view bytes) override;
 
-  /// Returns why a line cannot be matched, as a predicate of the expression; nullopt if it can.
+  /// Returns why matching failed, as a predicate of the expression; nullopt if it did not fail.
   const std::optional<Error>& error() const { return error_; }
 
-  /// Returns the end of the run's output: a few lines.
+  /// Returns the last lines of the run's output.
   std::string output_end() const { return tail_.last_lines(); }
 
  private:
@@ -50,26 +50,26 @@ class AwaitedLine final : public os::OutputListener {
 
   Pattern pattern_;
   const os::Clock& clock_;
-  std::array<std::string, 2> begun_;  // lines without their ends, by os::Kept
+  std::array<std::string, 2> begun_;  // incomplete lines, indexed by os::Kept
   OutputTail tail_;
   std::optional<Error> error_;
 };
 
-/// Standard output of a run.
+/// The standard output of a run.
 struct StoredOutput {
-  os::TextFile text;        ///< the beginning, if it is very long
-  std::uint64_t bytes = 0;  ///< total of bytes
-  std::string hash{};       ///< covers all bytes
+  os::TextFile text;        ///< contents; only the beginning if they are very long
+  std::uint64_t bytes = 0;  ///< size of the whole output
+  std::string hash{};       ///< SHA-256 of the whole output
 };
 
-/// Stores standard output.
+/// Stores standard output while a run goes on.
 class OutputStore final : public os::OutputListener {
  public:
   explicit OutputStore(os::TextFile text) : stored_{std::move(text)} {}
 
   bool receive(os::Kept which, std::string_view bytes) override;
 
-  /// Returns all of the output; an error if there was no room for it.
+  /// Returns the stored output; an error if the disk was full.
   Result<StoredOutput> take();
 
  private:
@@ -78,24 +78,24 @@ class OutputStore final : public os::OutputListener {
   bool has_room_ = true;
 };
 
-/// Returns the first difference of two outputs, in words; nullopt if they are the same.
+/// Returns the first difference of two outputs, in words; nullopt if they are equal.
 std::optional<std::string> difference(const StoredOutput& expected, const StoredOutput& got);
 
-/// Decides --expect-output: a run of each command, whose standard output is stored and compared. It
-/// launches nothing itself.
+/// Checks --expect-output: each command runs once, and its standard output is stored and compared.
+/// This class decides and compares; it launches nothing.
 class OutputCheck {
  public:
-  /// Both must outlive it.
+  /// `plan` and `context` must outlive this object.
   OutputCheck(const Plan& plan, const RunContext& context);
 
-  /// Returns the commands of `count` from `first` on that must be run for it, in the right order:
-  /// references come first.
+  /// Returns the commands that must run for the check, out of `count` commands from `first` on.
+  /// References come before the commands that are compared with them.
   std::vector<std::uint32_t> due(std::uint32_t first, std::uint32_t count) const;
 
-  /// Returns the run of a command's layout, with its listener.
+  /// Returns the launch of a command in one layout, with a listener to its output.
   Result<os::Launch> make_launch(std::uint32_t command, std::uint32_t layout);
 
-  /// Returns the fault of the output of the run that has just ended; nullopt if it has none.
+  /// Returns what is wrong with the output of the run that has just ended; nullopt: nothing.
   std::optional<Error> verdict();
 
  private:
@@ -105,48 +105,49 @@ class OutputCheck {
   const Plan& plan_;
   const RunContext& context_;
   std::vector<std::optional<std::size_t>>
-      sources_;                  // by command: the command whose output it must equal
-  std::vector<bool> is_source_;  // by command: other outputs must equal its output
-  std::map<std::size_t, StoredOutput> stored_;  // by command: output to compare with
-  std::uint32_t command_ = 0;                   // is being run
-  std::uint32_t layout_ = 0;                    // of it
-  std::optional<OutputStore> store_;            // takes its output
-  std::optional<StoredOutput> file_;            // it must equal, if it is a file; as it was before
+      sources_;  // for each command, the command whose output it must equal; nullopt: none
+  std::vector<bool>
+      is_source_;  // for each command, true if another command's output must equal its output
+  std::map<std::size_t, StoredOutput> stored_;  // outputs to compare with, by command
+  std::uint32_t command_ = 0;                   // command that runs now
+  std::uint32_t layout_ = 0;                    // layout in which it runs
+  std::optional<OutputStore> store_;            // stores the output of the run
+  std::optional<StoredOutput> file_;  // contents of the expected file, read before the run
 };
 
-/// The variable that names the file to which a run may write its metrics.
+/// The variable with the path of the file to which a run may write its metrics.
 inline constexpr const char* kMetricsVariable = "LAUKA_METRICS";
 
-/// True if something is scraped from the output of the plan's runs.
+/// True if the plan has values that are found in the output of runs.
 bool scrapes(const Plan& plan);
 
-/// Reads the values that the programs of a session report: in their output, and in the files of
+/// Reads the values that a session's programs report: in their output, and in the files of
 /// LAUKA_METRICS.
 class ReportedValues {
  public:
-  /// `files` may be null. All must outlive it.
+  /// `files` may be null. All arguments must outlive this object.
   ReportedValues(const Plan& plan, const os::Launcher& launcher, os::MetricFiles* files,
                  const os::Clock& clock)
       : plan_(plan), launcher_(launcher), files_(files), clock_(clock) {}
 
-  /// Returns LAUKA_METRICS for the run at `place` of a batch; empty without files.
+  /// Returns LAUKA_METRICS for the run with index `place` in a batch; empty without files.
   std::string file_of(std::size_t place) const { return files_ ? files_->path(place) : ""; }
 
-  /// True if runs should write to the files, or one has.
+  /// True if values for the files were announced, or a run has written some.
   bool by_file() const;
 
-  /// Takes the files of the batch that has ended.
+  /// Takes the files of the batch that has just ended.
   void collect() {
     if (files_ != nullptr) batch_ = files_->collect();
   }
 
-  /// Returns the values of the run at `place` of that batch, by the places of Plan::reported and
-  /// then discovered(). A scraped run is the only one of its batch.
+  /// Returns the values of the run with index `place` in that batch: those of Plan::reported, then
+  /// those of discovered(). A run whose output is searched is alone in its batch.
   Result<std::vector<std::optional<double>>> read_values(const Step& step, std::size_t place);
 
-  /// Returns the values that were not announced.
+  /// Returns the metrics that runs reported without an announcement.
   const std::vector<OwnMetric>& discovered() const { return discovered_; }
-  /// Continues with an earlier process's.
+  /// Sets the metrics that an earlier process discovered (--resume).
   void go_on_with(std::vector<OwnMetric> discovered) { discovered_ = std::move(discovered); }
 
  private:
@@ -166,10 +167,11 @@ class ReportedValues {
   std::vector<os::MetricFiles::Written> batch_;
 };
 
-/// Returns why a run has no values of its region: none was marked, or not correctly.
+/// Returns why a run has no values about its region: it marked none, or not correctly. nullopt if
+/// it has values.
 std::optional<Error> why_no_region(const os::Ended& ended);
 
-/// Adds a run's notes about its region at the places of Plan::reported.
+/// Writes a run's values about its region into `reported`, which is in the order of Plan::reported.
 void add_region(const Plan& plan, const os::RegionUse& use,
                 std::vector<std::optional<double>>& reported);
 

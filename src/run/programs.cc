@@ -19,9 +19,9 @@
 namespace lauka {
 namespace {
 
-constexpr std::int64_t kSlowdownAllowed = 100;  // of a simulated run, for --timeout
+constexpr std::int64_t kSlowdownAllowed = 100;  // factor for --timeout in simulated runs
 
-/// The same as another program runs it.
+/// Returns a program as the engine launches it in a simulated run.
 os::ProgramSpec simulated(os::ProgramSpec spec, const engine::ArmedPass& counting) {
   spec.words = counting.launched_as(spec.words);
   if (spec.timeout) {
@@ -44,15 +44,16 @@ os::ProgramSpec make_hook(const HookRow& row, const Command& command,
   return spec;
 }
 
-/// Returns a run's LAUKA_ITERATION: its number, from 0, among the command's timed runs; or, after
-/// "warmup-", "counting-", "simulated-", "settling-" or "untuned-", among those.
+/// Returns LAUKA_ITERATION for a run: its number, from 0, among the command's timed runs; for other
+/// kinds, "warmup-", "counting-", "simulated-", "settling-" or "untuned-" and the number among runs
+/// of that kind.
 std::string iteration_value(const Step& step) {
   constexpr std::array<std::string_view, 6> kinds = {"warmup-",    "",          "counting-",
                                                      "simulated-", "settling-", "untuned-"};
   return std::string(kinds.at(static_cast<std::size_t>(step.kind))) + std::to_string(step.round);
 }
 
-/// True if the setup or cleanup of a command is another one for each layout.
+/// True if a command's setup or cleanup differs between layouts.
 bool is_of_a_layout(const Command& command, const HookRow& row) {
   return mentions_layout(*command.hooks[row.kind]) || mentions_layout(command.folder) ||
          std::ranges::any_of(command.environment, mentions_layout);
@@ -64,15 +65,15 @@ bool may_be_made_later(const Command& command) {
   });
 }
 
-// Runs are cheap, so there are as many as half a second allows, up to 200 (the median of 50 is
-// twice as uncertain); fewer of a slow shell, one that reads a long profile.
+// Runs are cheap, so as many are made as half a second allows, up to 200 (the median of 50 runs is
+// twice as uncertain). A slow shell, such as one that reads a long profile, gets fewer.
 constexpr std::size_t kMinRuns = 10;
 constexpr std::size_t kMaxRuns = 200;
 constexpr std::size_t kBatch = 10;
 constexpr std::chrono::nanoseconds kEnoughTime = std::chrono::milliseconds(500);
 
-/// Returns a hash of all that may make another run of the same file: its name, arguments, and the
-/// hooks of each run.
+/// Returns a hash of what may make another run of the same file different: its name, arguments, and
+/// the hooks of each run.
 std::string hash_call(const Plan& plan, const Command& command) {
   Sha256 hash;
   const auto add = [&](std::string_view text) {
@@ -95,7 +96,7 @@ std::string hash_call(const Plan& plan, const Command& command) {
   return hash.digest();
 }
 
-/// Layouts are hashed one after the other.
+/// Returns the fingerprint of a command's program; layouts are hashed one after the other.
 Fingerprint make_fingerprint(const Plan& plan, std::size_t command, const ProgramReader& reader) {
   if (plan.shell || plan.commands[command].words.empty()) return {};
   Sha256 hash;
@@ -116,7 +117,8 @@ Fingerprint make_fingerprint(const Plan& plan, std::size_t command, const Progra
   return {hash.digest(), hash_call(plan, plan.commands[command])};
 }
 
-/// Returns the hash of two files; empty if they differ, cannot be read, or the user interrupts.
+/// Returns the hash of two equal files; empty if they differ, cannot be read, or the user
+/// interrupts.
 std::string hash_if_equal(const std::string& path, const std::string& other,
                           const ProgramReader& reader) {
   const auto file = os::TextFile::open(path, reader.user);
@@ -137,7 +139,7 @@ std::string hash_if_equal(const std::string& path, const std::string& other,
   }
 }
 
-/// True if the shell's start takes equally long for both.
+/// True if the shell's start takes equally long for both commands.
 bool is_alike(const Command& a, const Command& b) {
   return a.environment == b.environment && a.output == b.output && a.folder == b.folder;
 }
@@ -163,13 +165,13 @@ Error no_start_up(const os::ProgramSpec& spec, std::string_view why, std::string
           std::move(remedy)};
 }
 
-/// True if it was stopped because commands run by lauka do not have the terminal.
+/// True if the run was stopped because lauka's commands do not have the terminal.
 bool wants_terminal(const Outcome& outcome) {
   const auto* stopped = std::get_if<Stopped>(&outcome);
   return stopped != nullptr && (stopped->signal == SIGTTIN || stopped->signal == SIGTTOU);
 }
 
-/// Runs an empty command again and again; empty when the user interrupts.
+/// Runs an empty command repeatedly. Returns no usages if the user interrupts.
 // NOLINTNEXTLINE(readability-function-cognitive-complexity): each branch ends the runs
 Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& launcher,
                                      const std::function<int()>& interrupt,
@@ -198,7 +200,7 @@ Result<std::vector<Usage>> run_empty(const os::ProgramSpec& spec, os::Launcher& 
       spent += ended.whole;
     }
     counts = true;
-    // One by one if each run's output must be read before the next.
+    // One at a time if each run's output must be read before the next.
     launches.assign(spec.output.sink == os::Sink::Pipe ? 1 : kBatch, os::Launch{*program});
   }
   return runs;
@@ -375,7 +377,7 @@ Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher&
 std::optional<double> measure_start(const Plan& plan, os::Launcher& launcher,
                                     const std::optional<User>& user,
                                     const std::function<int()>& interrupt) {
-  constexpr std::size_t enough = 20;  // some 10 ms
+  constexpr std::size_t enough = 20;  // about 10 ms
   Command nothing = command_in_layout(plan, 0, 0);
   nothing.words = {"true"};
   os::ProgramSpec spec = make_program(plan, nothing, user);
@@ -406,7 +408,8 @@ void identify(const Plan& plan, const ProgramReader& reader, std::size_t first, 
 
 namespace {
 
-/// Identifies the commands that a baseline, which names its programs, called in the same way.
+/// Returns the fingerprints of the commands that the baseline, which has fingerprints, called in
+/// the same way.
 std::vector<Fingerprint> identify_as_baseline(const Plan& plan, const ProgramReader& reader) {
   std::vector<Fingerprint> programs(plan.commands.size());
   const Baseline& baseline = *plan.reference.baseline;
@@ -422,7 +425,7 @@ std::vector<Fingerprint> identify_as_baseline(const Plan& plan, const ProgramRea
 
 std::vector<Fingerprint> identify_equal(const Plan& plan, const ProgramReader& reader) {
   std::vector<Fingerprint> programs;
-  if (plan.setting.layouts > 1) return programs;  // no layout is another's program
+  if (plan.setting.layouts > 1) return programs;  // no layout is another layout's program
   if (plan.reference.baseline) return identify_as_baseline(plan, reader);
   const auto path_of = [&](const Command& command) {
     return os::find_program(make_program(plan, command, reader.user));

@@ -19,10 +19,10 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// Carries out the actions of one scheduler, and hands it their results.
+/// Carries out the actions of one scheduler, and gives it their results.
 class Runner final : NonCopyable {
  public:
-  /// `order`: number of the latest run of the suite; null outside suites.
+  /// `order`: number of the latest run in the suite; null outside suites.
   Runner(const BenchmarkRun& run, const RunContext& context, Observer& observer,
          std::uint32_t* order)
       : run_(run),
@@ -36,7 +36,7 @@ class Runner final : NonCopyable {
 
   Result<void> prepare() { return steps_.prepare(); }
 
-  /// Goes on until the other benchmarks may run; false once its session is over.
+  /// Goes on until the other benchmarks may run. Returns false once the session is over.
   bool take_turn() {
     if (!has_begun_) begin();
     for (;;) {
@@ -104,7 +104,7 @@ class Runner final : NonCopyable {
   void carry_out(const LetOthers& /*action*/) {}
   void carry_out(const End& /*action*/) {}
 
-  /// True if the next rounds were run by an earlier process, and are only read.
+  /// True if an earlier process ran the next rounds, so that they are only read.
   bool is_reading() const { return run_.rounds != nullptr && !run_.rounds->finished.empty(); }
 
   void take_kept() {
@@ -122,7 +122,7 @@ class Runner final : NonCopyable {
 
   void finish() {
     for (; is_reading();
-         run_.rounds->finished.pop_front())  // for the exports of a session cut short
+         run_.rounds->finished.pop_front())  // for the exports of a session that was cut short
       steps_.go_on_with(std::move(run_.rounds->finished.front()));
     steps_.check_counters();
     observer_.finished();
@@ -138,7 +138,7 @@ class Runner final : NonCopyable {
     progress.elapsed = now - began_;
     const std::span<const Pace> paces = steps_.paces();
     if (const auto at_start = scheduler_.seconds_left(step, paces)) {
-      // The runs under way have their part in it: that it shrinks during a long one as well.
+      // The current runs are included, so that the estimate also shrinks during long runs.
       const bool counts = step.kind == RoundKind::Timed || step.kind == RoundKind::Simulated;
       const std::chrono::duration<double> under_way =
           counts ? now - steps_.batch_began() : nanoseconds(0);
@@ -163,7 +163,7 @@ class Runner final : NonCopyable {
   nanoseconds began_{};
 };
 
-/// Returns the number of the latest run among those that --resume found; 0 without any.
+/// Returns the number of the latest run that --resume found; 0 if there is none.
 std::uint32_t latest_kept(std::span<const BenchmarkRun> runs) {
   std::uint32_t latest = 0;
   for (const BenchmarkRun& run : runs) {
@@ -174,8 +174,8 @@ std::uint32_t latest_kept(std::span<const BenchmarkRun> runs) {
   return latest;
 }
 
-/// Runs all of them, one at a time, in laps of one turn each: the first lap in their order, each
-/// later one shuffled.
+/// Gives all runners their turns, one at a time, in laps of one turn each. The first lap is in
+/// order, each later lap is shuffled.
 void take_turns(const std::vector<std::unique_ptr<Runner>>& runners, std::uint64_t seed) {
   std::vector<bool> is_over(runners.size());
   const auto take_turn = [&](std::size_t part) { is_over[part] = !runners[part]->take_turn(); };

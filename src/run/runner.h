@@ -24,14 +24,14 @@
 
 namespace lauka {
 
-/// The machine as --tune has made it.
+/// The machine's tuning during a session with --tune.
 class TunedMachine : NonCopyable {
  public:
   virtual ~TunedMachine() = default;
 
-  /// True if was_throttled can be true.
+  /// True if was_throttled() can return true.
   virtual bool watches_throttling() const = 0;
-  /// True if the processor was throttled since the last call.
+  /// True if the processor was throttled since the previous call.
   virtual bool was_throttled() = 0;
 
   /// True if some rounds run on the untuned machine (--tune=compare).
@@ -40,13 +40,13 @@ class TunedMachine : NonCopyable {
   virtual void tune(bool on) = 0;
 };
 
-/// Resources that the benchmarks of a call share.
+/// The objects that the benchmarks of a call share.
 struct RunContext {
   os::Launcher& launcher;
   const os::Clock& clock;
   Observer& observer;
-  std::function<int()> interrupt;           ///< returns the signal that asked lauka to end, or 0
-  const std::optional<User>& user;          ///< the commands' user; nullopt: lauka's own
+  std::function<int()> interrupt;           ///< returns the signal that asked lauka to end; 0: none
+  const std::optional<User>& user;          ///< user who runs the commands; nullopt: lauka's own
   os::MetricFiles* metric_files = nullptr;  ///< files for LAUKA_METRICS; null: none
   TunedMachine* machine = nullptr;          ///< null without --tune
 };
@@ -55,29 +55,26 @@ struct RunContext {
 struct SessionResult {
   Session session;
   gate::Findings findings;
-  std::vector<OwnMetric>
-      discovered{};  ///< metrics that runs reported unannounced, after Plan::reported
+  std::vector<OwnMetric> discovered{};  ///< metrics that runs reported without an announcement;
+                                        ///< they follow Plan::reported
 };
 
 /// A benchmark to measure.
 struct BenchmarkRun {
-  std::string name;  ///< empty if it is the only one: progress is then shown as its own
+  std::string
+      name;  ///< name in the suite; empty outside suites, where progress is shown without a name
   const Plan& plan;
-  engine::CounterEngine& engine;       ///< has selected the plan's events
-  os::MemoryGroups* groups = nullptr;  ///< measure tree_peak_memory; null if it is not measured
-  bool identifies = false;             ///< Session::programs is needed, of every command
-  RoundKeeper* rounds = nullptr;       ///< keeps rounds for --resume; null if it does not apply
+  engine::CounterEngine& engine;       ///< has already selected the plan's events
+  os::MemoryGroups* groups = nullptr;  ///< measures tree_peak_memory; null: not measured
+  bool identifies = false;             ///< true if Session::programs is needed for every command
+  RoundKeeper* rounds = nullptr;       ///< keeps rounds for --resume; null: rounds are not kept
 };
 
-/// Carries out the plans; Scheduler says what each does. A command's cleanup always follows its
-/// setup.
-///
-/// Several plans take turns of a batch of timed rounds each, in an order that `seed` shuffles in
-/// each lap, so that a drift of the machine hits all alike. One in sequential order has its one
-/// turn from its first run to its last. If a run fails, the other plans go on.
-///
-/// An error means that no run was begun: a command or a hook cannot be started, or the counters
-/// cannot be armed.
+/// Carries out plans; Scheduler decides what happens for each. After a command's setup, its cleanup
+/// always runs. Several plans alternate: each turn is a batch of timed rounds, in an order that
+/// `seed` shuffles in each lap, so that a drift of the machine affects all plans equally. A plan in
+/// sequential order has a single turn for all its runs. If a run fails, the other plans go on. An
+/// error means that no run was begun: a command or hook cannot start, or counters cannot be armed.
 Result<std::vector<SessionResult>> carry_out(std::span<const BenchmarkRun> runs,
                                              const RunContext& context, std::uint64_t seed);
 

@@ -19,70 +19,75 @@
 
 namespace lauka {
 
-/// Run these steps in their order. They live until FinishedRounds for all of them were taken.
+/// Action: run these steps in order. The steps exist until FinishedRounds for all of them were
+/// taken.
 struct RunSteps {
   std::span<const Step> steps;
-  bool is_kept = true;  ///< the result is kept for --resume
+  bool is_kept = true;  ///< true: the result is kept for --resume
 };
-/// Run the setups of these commands.
+/// Action: run the setups of these commands.
 struct SetUp {
   CommandRange commands;
 };
-/// Run the cleanups of these commands.
+/// Action: run the cleanups of these commands.
 struct CleanUp {
   CommandRange commands;
 };
-/// Compare the output of these commands with the expected output (--expect-output).
+/// Action: compare the output of these commands with the expected output (--expect-output).
 struct CheckOutput {
   CommandRange commands;
 };
-/// Hash the programs of these commands.
+/// Action: hash the programs of these commands.
 struct Identify {
   CommandRange commands;
 };
-/// Tune the machine, or restore it (--tune=compare).
+/// Action: tune the machine, or restore it (--tune=compare).
 struct Tune {
-  bool on = true;
+  bool on = true;  ///< true: tune; false: restore
 };
-/// Let the other benchmarks of the suite have their turns.
+/// Action: let the other benchmarks of the suite have their turns.
 struct LetOthers {};
-/// The end: only cleanups that are still due are left.
+/// Action: end the session; only cleanups that are due remain.
 struct End {};
 
-/// The next thing that a session does.
+/// An action that a session takes next.
 using Action = std::variant<RunSteps, SetUp, CleanUp, CheckOutput, Identify, Tune, LetOthers, End>;
 
 /// Decides what a session of one plan does next. It calls nothing and reads no clock: its decisions
-/// follow from the plan and from the results that it takes, so that the same results give the same
-/// session, also when an earlier process made some of them (--resume).
+/// depend on the plan and on the results it is given, so that equal results give equal sessions,
+/// even if an earlier process made some of the results (--resume).
 ///
-/// A session runs warm-up rounds, then timed rounds, with blocks of counting rounds between them,
-/// until the plan's stop rule is satisfied or its precision is reached. Gates look there first;
-/// without an exact number of runs, rounds go on to each of gate::look_rounds, until every gate is
-/// decided or four times the budget is used. In sequential order each look continues with the
-/// reference, then with the other commands, without new warm-up runs; setups and cleanups, which
-/// surround all runs of a command, forbid that.
+/// A session runs warm-up rounds, then timed rounds with blocks of counting rounds between them,
+/// until the plan's stop rule is satisfied or its precision is reached. Then gates are looked at.
+/// Unless the number of runs is exact, rounds go on to each of gate::look_rounds, until every gate
+/// is decided or four times the budget is used. In sequential order, each look continues with the
+/// reference, then with the other commands, without new warm-up runs. It cannot continue if there
+/// are setups or cleanups, which surround all runs of a command.
 ///
-/// With --layouts the rounds of each kind come in sweeps, which have a round for each layout:
+/// With --layouts, the rounds of each kind come in sweeps, which have a round for each layout;
 /// nothing is decided within a sweep.
 class Scheduler : NonCopyable {
  public:
-  /// Conditions besides the plan that decide about a session.
+  /// Conditions, besides the plan, on which decisions depend.
   struct Conditions {
-    bool takes_turns = false;      ///< other benchmarks run between its batches of timed rounds
-    bool is_watched = false;       ///< runs must be looked at soon: by --tune or a log of rounds
-    bool compares_tuning = false;  ///< some rounds run on the untuned machine
-    bool identifies = false;       ///< the programs of all commands are hashed
-    bool is_resumed = false;       ///< the first results are an earlier process's, up to go_live
+    bool takes_turns =
+        false;  ///< true if other benchmarks run between this plan's batches of timed rounds
+    bool is_watched =
+        false;  ///< true if runs must be looked at soon, for --tune or a log of rounds
+    bool compares_tuning =
+        false;                ///< true if some rounds run on the untuned machine (--tune=compare)
+    bool identifies = false;  ///< true if the programs of all commands are hashed
+    bool is_resumed =
+        false;  ///< true if the first results are an earlier process's, until go_live()
   };
 
-  /// `plan` must outlive it.
+  /// `plan` must outlive this object.
   Scheduler(const Plan& plan, const Conditions& conditions);
 
-  /// Returns the next action. Must not be called again before the results of RunSteps were taken.
+  /// Returns the next action. After RunSteps, must be called only when all its results were taken.
   Action next();
 
-  /// Returns true if `done` can be the result of the RunSteps that next() returned last.
+  /// True if `done` can be the result of the latest RunSteps.
   bool accepts(const FinishedRounds& done) const;
 
   /// Takes the result of the latest RunSteps, or of its first rounds.
@@ -91,18 +96,18 @@ class Scheduler : NonCopyable {
   /// Takes the number of runs that the latest CheckOutput made.
   void take_checked(std::size_t runs) { has_checked_output_ = has_checked_output_ || runs > 0; }
 
-  /// Ends a resumed session's part that an earlier process ran.
+  /// Ends the part of a resumed session that an earlier process ran.
   void go_live();
 
-  /// Ends the session early: only what restores the machine follows.
+  /// Ends the session early: only actions that restore the machine follow.
   void end_early();
 
-  /// Returns the answers of the gates and of the precision, by the results so far.
+  /// Returns the results of gates and of the precision so far.
   gate::Findings close();
 
-  /// Estimates the seconds that are left from the start of `step` on; nullopt if unknown. `paces`:
-  /// by command, as fresh as can be. With gates up to the next look, since it is unknown at which
-  /// one they are decided.
+  /// Estimates the remaining seconds from the start of `step` on; nullopt if unknown. `paces` has
+  /// the latest pace of each command. If there are gates, estimates up to the next look, because it
+  /// is unknown which look decides.
   std::optional<double> seconds_left(const Step& step, std::span<const Pace> paces) const;
 
  private:
@@ -111,26 +116,26 @@ class Scheduler : NonCopyable {
     Enter,            // set up a group
     DecideSimulated,  // look at gates on simulated counts
     WarmUp,
-    CountAlone,  // no run is timed
+    CountAlone,  // count, if no run is timed
     Time,
     LastBlock,
     Leave,  // clean up a group
     Refine,
     Look,
-    Extend,       // count on the way to the next look
-    ExtendTimed,  // and time
+    Extend,       // count until the next look
+    ExtendTimed,  // time until the next look
     Finish,
     Restore,
     End,
   };
 
-  // Goals: what has to be done before the stage goes on.
+  // Goals: what must be done before the stage goes on.
   struct Once {
     Action action;
     bool is_done = false;
   };
-  struct UpTo {  // so many rounds of a kind; of counting and simulated rounds so many turns of all
-                 // passes
+  struct UpTo {  // number of rounds of a kind; of counting and simulated rounds, number of turns
+                 // through all passes
     RoundKind kind = RoundKind::Timed;
     std::uint64_t rounds = 0;
   };
@@ -138,7 +143,7 @@ class Scheduler : NonCopyable {
     std::uint64_t number = 0;
     std::chrono::nanoseconds timed_time{};
   };
-  struct CountToLook {  // so many turns, while their share of the budgets lasts
+  struct CountToLook {  // number of turns, while counting's share of the budgets lasts
     std::uint64_t turns = 0;
   };
   struct Settle {};
@@ -150,16 +155,16 @@ class Scheduler : NonCopyable {
   };
   using Goal = std::variant<Once, UpTo, Block, CountToLook, Settle, WantTuned, TimedBatch>;
 
-  /// Rounds that are under way.
+  /// Rounds that are being run.
   struct Request {
     RoundKind kind = RoundKind::Timed;
     std::uint64_t rounds = 0;
     std::vector<Step> steps{};
-    std::size_t done = 0;  ///< steps whose results were taken
+    std::size_t done = 0;  ///< number of steps whose results were taken
     bool is_kept = true;
   };
 
-  // Each returns an action on the way to the goal; nullopt once it is reached.
+  // Each returns an action towards the goal; nullopt once the goal is reached.
   std::optional<Action> approach(Once& goal) const;
   std::optional<Action> approach(const UpTo& goal);
   std::optional<Action> approach(const Block& goal);
@@ -168,7 +173,7 @@ class Scheduler : NonCopyable {
   std::optional<Action> approach(const WantTuned& goal);
   std::optional<Action> approach(TimedBatch& goal);
 
-  // Each adds the next goals of its stage, or goes to another stage.
+  // Each adds the next goals of its stage, or moves to another stage.
   void go_on();
   void begin();
   void enter_group();
@@ -200,7 +205,7 @@ class Scheduler : NonCopyable {
   void complete(const Request& request);
   std::uint64_t& rounds_of(RoundKind kind);
   std::uint64_t first_warmup() const;
-  /// Returns the warm-up rounds: each layout of a command is warmed up.
+  /// Returns the number of warm-up rounds: each layout of a command is warmed up.
   std::uint64_t warmup_rounds() const { return plan_.setting.warmup * plan_.setting.layouts; }
   bool is_answered() const;
   void note_limit();
@@ -220,33 +225,34 @@ class Scheduler : NonCopyable {
 
   const Plan& plan_;
   Conditions conditions_;
-  bool has_surrounding_hooks_;  // setups or cleanups, so that no command can go on later
+  bool has_surrounding_hooks_;  // setups or cleanups, after which a command cannot be continued
+                                // later
   bool is_timed_;
   GateWatch gates_;
   PrecisionWatch precision_;
   CountingRule counting_;
-  StopRule timed_;                      // of the timed rounds without gates
-  StopRule rule_;                       // of the rounds up to the next look
-  std::uint64_t simulated_rounds_ = 0;  // before the first look at gates
-  Spent simulating_;                    // its `rounds` are single runs
-  /// The counts of the first simulated run of each command and pass.
+  StopRule timed_;                      // rule for timed rounds without gates
+  StopRule rule_;                       // rule for rounds until the next look
+  std::uint64_t simulated_rounds_ = 0;  // number of simulated rounds before the first look at gates
+  Spent simulating_;                    // its `rounds` counts single runs
+  /// Counts of the first simulated run, by command and pass.
   std::map<std::pair<std::size_t, std::size_t>, std::vector<std::optional<std::uint64_t>>>
       first_counts_;
-  bool functions_vary_ = false;  // and may have more simulated rounds
+  bool functions_vary_ = false;  // so that more simulated rounds may help
   std::vector<Pace> paces_;      // by command
   std::vector<Group> groups_;
-  std::size_t current_ = 0;  // index of the group whose turn it is
+  std::size_t current_ = 0;  // index of the current group
   bool has_refined_ = false;
   Stage stage_ = Stage::Begin;
   std::deque<Goal> goals_;
-  std::vector<Request> requests_;  // the last one is under way; at most two
+  std::vector<Request> requests_;  // the last one is being run; at most two
   bool has_checked_output_ = false;
   bool has_ended_early_ = false;
-  bool is_live_;                    // results are made now
-  bool is_cold_ = false;            // the warm-up must be repeated before the next timed round
-  std::uint64_t warmed_again_ = 0;  // rounds of that repetition
+  bool is_live_;          // true if results are made now, false if they are an earlier process's
+  bool is_cold_ = false;  // the warm-up must be repeated before the next timed round
+  std::uint64_t warmed_again_ = 0;  // warm-up rounds of that repetition
   bool is_goal_tuned_ = true;
-  bool is_tuned_ = true;  // by the latest Tune
+  bool is_tuned_ = true;  // according to the latest Tune
   PrecisionEnd ended_by_ = PrecisionEnd::Reached;
 };
 

@@ -65,7 +65,7 @@ Result<void> StepRunner::prepare() {
   if (auto programs = programs_.prepare(); !programs) return programs;
   for (std::size_t c = 0; c < plan_.commands.size(); ++c) {
     const Hooks& hooks = plan_.commands[c].hooks;
-    // These may make the program, or another one.
+    // A setup or prepare hook may make or replace the program.
     if (!hooks[HookKind::Setup] && !hooks[HookKind::Prepare]) look_up(c);
   }
   if (auto hooks = hooks_.register_hooks(context_.user); !hooks) return hooks;
@@ -86,13 +86,14 @@ FinishedRounds StepRunner::run(const RunSteps& action) {
   if (run_live({steps.begin(), steps.end()})) {
     result_.paces = paces_;
   } else {
-    // The session's end may have left some of the rounds complete.
+    // Even if the session ends, some of the rounds may be complete.
     result_.steps = taken_ - taken_ % width_;
     result_.time = whole_time_;
     std::ranges::move(result_.redone, std::back_inserter(session_.redone));
-    result_.redone.clear();  // they may belong to rounds that are not whole
+    result_.redone.clear();  // they may belong to incomplete rounds
   }
-  // The session goes on as if these had not been, lest --resume make another one.
+  // The session continues as if these rounds had not been run, because --resume would otherwise
+  // continue differently.
   if (!is_kept) result_.paces = paces_ = paces_before;
   return std::move(result_);
 }
@@ -116,7 +117,7 @@ bool StepRunner::run_live(std::vector<Step> steps) {
   return true;
 }
 
-/// Counting that would slow runs without counters is off in these.
+/// Switches off counting that would slow runs of kinds without counters.
 void StepRunner::prepare_counters(RoundKind kind) {
   if (kind == RoundKind::Settling) benchmark_.engine.pause();
   if (kind == RoundKind::Counting && latest_kind_ != kind) check_counters();
@@ -151,7 +152,7 @@ bool StepRunner::run_steps(std::span<const Step> left) {
   return true;
 }
 
-/// Finds out whether the command's runs will have counts, once and before its first run.
+/// Finds out, once and before its first run, if the command's runs will have counts.
 void StepRunner::look_up(std::size_t command) {
   if (is_looked_up_[command]) return;
   is_looked_up_[command] = true;
@@ -164,7 +165,7 @@ void StepRunner::look_up(std::size_t command) {
 std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
   std::size_t size = std::min(steps.size(), os::Launcher::kMaxBatch);
   if (!armed_.empty()) size = std::min(size, armed_[steps.front().pass]->runs_at_once());
-  // The output of successive runs to one pipe can be separated only if each has ended.
+  // The output of successive runs to one pipe can be separated only if each run has ended.
   const bool one_by_one = hooks_.run_between_runs() || scrapes(plan_) || plan_.setting.until ||
                           benchmark_.groups != nullptr ||
                           std::ranges::any_of(plan_.commands, [](const Command& command) {
@@ -173,7 +174,8 @@ std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
   return one_by_one ? 1 : size;
 }
 
-/// Returns how many steps were run; 0 when the session must end. Hooks surround a single one.
+/// Launches a batch of steps with the hooks around it; hooks surround a single step. Returns the
+/// number of steps that were run; 0 if the session must end.
 std::size_t StepRunner::between_hooks(const Step& step,
                                       const std::function<std::size_t()>& launch_them) {
   if (const auto failed = hooks_.run(Moment::BeforeRun, step.command, step)) {
@@ -182,12 +184,12 @@ std::size_t StepRunner::between_hooks(const Step& step,
   }
   const std::size_t done = launch_them();
   if (const auto failed = hooks_.run(Moment::AfterRun, step.command, step)) {
-    if (taken_ > 0) --taken_;  // it is not whole without its hook
+    if (taken_ > 0) --taken_;  // a step without its hook is incomplete
     note_failure(*failed);
     return 0;
   }
   if (!hooks_.run_between_runs()) return done;
-  // Hooks count towards the time budget, as in hyperfine: the user waits for them.
+  // Hooks count towards the time budget, as in hyperfine, because the user waits for them.
   const nanoseconds time = hooks_.take_time();
   result_.time += time;
   if (!step.gives_counts_only())
@@ -222,7 +224,7 @@ Result<std::vector<os::Launch>> StepRunner::make_launches(std::span<const Step> 
   return launches;
 }
 
-/// Has the launcher run them, and reports the progress of `step`.
+/// Makes the launcher run `launches`, and reports the progress of `step` meanwhile.
 Result<std::vector<os::Ended>> StepRunner::ask(std::span<const os::Launch> launches,
                                                const Step& step, bool go_on_after_failure) {
   batch_began_ = context_.clock.now();
@@ -244,7 +246,7 @@ std::size_t StepRunner::launch(std::span<const Step> steps) {
   for (std::size_t i = 0; i < all->size(); ++i) {
     if (!keep_run(steps[i], (*all)[i], i)) return 0;
   }
-  // These runs are whole: rounds that they complete are kept.
+  // These runs are complete: rounds that they complete are kept.
   if (const int signal = context_.interrupt(); signal != 0) cut_short(Interrupted{signal});
   return all->size();
 }
@@ -272,7 +274,7 @@ std::size_t StepRunner::launch_check(const Step& step) {
   return 1;
 }
 
-/// Returns why the session must end after a run that ended like this; nullopt if it may go on.
+/// Returns why the session must end after a run with this ending; nullopt if it may go on.
 std::optional<CutShort> StepRunner::failure(const Step& step, const os::Ended& ended) const {
   if (std::holds_alternative<Cancelled>(ended.outcome)) return Interrupted{context_.interrupt()};
   if (succeeded(ended.outcome) || may_fail_with(plan_.ignore_failure, ended.outcome))
@@ -280,7 +282,8 @@ std::optional<CutShort> StepRunner::failure(const Step& step, const os::Ended& e
   return RunFailed{step, ended.outcome, context_.launcher.error_output_end()};
 }
 
-/// A run that ended before its line fails even under -i: it has no time.
+/// Returns the failure of a run that ended before the line of --until; nullopt if it did not. It
+/// fails even with -i, because it has no time.
 std::optional<CutShort> StepRunner::failure_of_until(const Step& step,
                                                      const os::Ended& ended) const {
   if (!awaited_ || std::holds_alternative<NotStarted>(ended.outcome)) return std::nullopt;
@@ -297,7 +300,7 @@ std::optional<CutShort> StepRunner::why_to_end(const Step& step, const os::Ended
   return failure(step, ended);
 }
 
-/// Enters one run into the session. False when it is the last.
+/// Adds a run to the session. Returns false if it is the last.
 bool StepRunner::keep_run(const Step& step, const os::Ended& ended, std::size_t place) {
   const auto end_with = [this](CutShort why) {
     cut_short(std::move(why));
@@ -365,7 +368,7 @@ void StepRunner::note_counting(const RunRecord& run, const os::Ended& ended,
   if (counted.note) note_once(run.step, *std::move(counted.note));
 }
 
-/// Adds the run's own values. Returns why they are missing, or cannot be read.
+/// Adds the values that the run reported. Returns why they are missing or unreadable; else nullopt.
 std::optional<Error> StepRunner::take_reported(RunRecord& run, std::size_t place) {
   auto reported = reported_.read_values(run.step, place);
   if (!reported) return reported.error();
@@ -373,7 +376,8 @@ std::optional<Error> StepRunner::take_reported(RunRecord& run, std::size_t place
   return std::nullopt;
 }
 
-/// Adds the run's notes about its region. Returns why there are none; the counts are void then.
+/// Adds the run's values about its region. Returns why there are none, in which case counts are
+/// invalid, too; else nullopt.
 std::optional<Error> StepRunner::take_region(RunRecord& run, const os::Ended& ended,
                                              engine::Counted& counted) {
   if (!plan_.setting.region) return std::nullopt;
@@ -393,7 +397,7 @@ void StepRunner::check_counters() {
     note_once({}, {NoteKind::CountersInUse, held->line()});
 }
 
-/// Adds one note for each reason of repeated runs.
+/// Adds a note for each reason why runs were repeated.
 void StepRunner::note_all_redone() {
   std::map<std::string, std::size_t> reasons;
   for (const RedoneRun& redone : session_.redone) ++reasons[redone.why];
@@ -404,7 +408,8 @@ void StepRunner::note_all_redone() {
   }
 }
 
-/// Some commands cannot be simulated because of how they live; then they are named.
+/// Records why a run has no counts. Names the command if the run was simulated, because some
+/// commands cannot be simulated.
 void StepRunner::note_uncounted(const Step& step, Error why) {
   const std::string subject = step.kind == RoundKind::Simulated
                                   ? cited(plan_.commands[step.command].name) + ": "
@@ -418,7 +423,7 @@ void StepRunner::note_uncounted(const Step& step, Error why) {
     ++known->runs;
 }
 
-/// Adds one note for each reason of uncounted runs.
+/// Adds a note for each reason why runs have no counts.
 void StepRunner::note_all_uncounted() {
   for (const Uncounted& uncounted : uncounted_) {
     std::string what = uncounted.subject + uncounted.why.what + "; " +
@@ -430,14 +435,15 @@ void StepRunner::note_all_uncounted() {
 }
 
 void StepRunner::note_once(const Step& step, Note note) {
-  // How a command lives decides whether it can be simulated.
+  // It depends on the command whether it can be simulated.
   if (step.kind == RoundKind::Simulated)
     note.text.insert(0, cited(plan_.commands[step.command].name) + ": ");
   auto& notes = session_.notes;
   if (std::ranges::find(notes, note) == notes.end()) notes.push_back(std::move(note));
 }
 
-/// GNU grep, for one, stops at its first match if its output is thrown away.
+/// Adds a note if a run read only a part of its input. GNU grep, for example, stops at the first
+/// match if its output is discarded.
 void StepRunner::note_input(const Step& step, os::InputRead input) {
   const Command& command = plan_.commands[step.command];
   if (command.output.kind != OutputKind::Null) return;
@@ -455,7 +461,8 @@ void StepRunner::note_input(const Step& step, os::InputRead input) {
   }
 }
 
-/// Records a failure; the first one is reported as the reason for the end. Always false.
+/// Records a failure of a hook; the first failure is the reason for the session's end. Returns
+/// false.
 bool StepRunner::note_failure(const HookFailed& failed) {
   if (session_.cut_short) {
     session_.also_failed.push_back(failed);
@@ -467,7 +474,7 @@ bool StepRunner::note_failure(const HookFailed& failed) {
   return false;
 }
 
-// How finished rounds are kept, and taken again by a later --resume.
+// Keeping finished rounds, and using them in a later --resume.
 
 FinishedRounds StepRunner::kept_part(const FinishedRounds& done) const {
   FinishedRounds kept = done;

@@ -24,24 +24,24 @@
 
 namespace lauka {
 
-/// Carries out steps as they come: launches them in batches with the hooks between runs, and makes
-/// the session of their results. Their number is decided elsewhere.
+/// Carries out steps as they come: launches them in batches, with hooks between runs, and collects
+/// a session from their results. Does not decide how many steps there are.
 class StepRunner {
  public:
-  /// Called when the batch that begins with a step begins, or goes on.
+  /// A function that is called when a batch begins or goes on, with its first step.
   using UnderWay = std::function<void(const Step&)>;
 
-  /// The references must outlive it. If `observer` wants progress, `under_way` is also called
-  /// during runs.
+  /// All references must outlive this object. If `observer` wants progress, `under_way` is also
+  /// called during runs.
   StepRunner(const BenchmarkRun& benchmark, const RunContext& context, Observer& observer,
              UnderWay under_way);
 
-  /// Arms every pass, registers commands and hooks, and measures the shell's start-up.
+  /// Arms every pass, registers commands and hooks, and measures the shell's start.
   Result<void> prepare();
 
-  /// Runs the steps, then repeats those whose runs must not count. The result has all runs that
-  /// count, but only whole rounds among its steps: fewer if the session must end. The state of the
-  /// session is in it if rounds are kept.
+  /// Runs the steps, then repeats runs that do not count. The result has all runs that count, but
+  /// its steps are whole rounds only, and fewer than requested if the session must end. If rounds
+  /// are kept, it also has the session's state.
   FinishedRounds run(const RunSteps& action);
 
   /// Returns the whole rounds of a result, as --resume needs them.
@@ -50,38 +50,39 @@ class StepRunner {
   /// Adds the runs of a result to the session.
   void enter(FinishedRounds done);
 
-  /// Adds rounds that an earlier process finished, and goes on with its state.
+  /// Adds rounds that an earlier process finished, and continues from their state.
   void go_on_with(FinishedRounds kept);
 
-  /// Runs those of the commands whose output must be compared, and checks it. Returns how many it
-  /// ran.
+  /// Runs the commands whose output must be compared, and checks their output. Returns the number
+  /// of runs.
   std::size_t check_output(CommandRange commands);
 
-  /// Run the setups or cleanups of the commands.
+  /// Runs the setups of `commands`.
   void set_up(CommandRange commands);
+  /// Runs the cleanups of `commands`.
   void clean_up(CommandRange commands);
 
   std::span<const Pace> paces() const { return paces_; }
   std::chrono::nanoseconds batch_began() const { return batch_began_; }
 
-  /// Notes once which other program holds counters, if any are counted in runs of their own.
+  /// Notes once which other program holds counters, if any pass counts in separate runs.
   void check_counters();
 
-  /// Ends the session.
+  /// Ends the session because of `why`.
   void cut_short(CutShort why) { session_.cut_short = std::move(why); }
   bool is_cut_short() const { return session_.cut_short.has_value(); }
 
-  /// Metrics that runs reported unannounced.
+  /// Returns the metrics that runs reported without an announcement.
   const std::vector<OwnMetric>& discovered() const { return reported_.discovered(); }
 
-  /// Returns the session with its notes; nothing can be run afterwards.
+  /// Returns the session with its notes. Nothing can be run afterwards.
   Session close();
 
  private:
   bool run_live(std::vector<Step> steps);
   void count_taken();
   void prepare_counters(RoundKind kind);
-  /// Ends the session; 0 runs were made.
+  /// Ends the session and returns 0, the number of runs made.
   std::size_t ended(CutShort why) {
     cut_short(std::move(why));
     return 0;
@@ -117,25 +118,25 @@ class StepRunner {
   Observer& observer_;
   UnderWay under_way_;
   std::vector<std::unique_ptr<engine::ArmedPass>> armed_;  // one per pass
-  std::vector<os::CounterSetId> counters_;                 // likewise
+  std::vector<os::CounterSetId> counters_;                 // one per pass
   Programs programs_;
   HookRunner hooks_;
   ReportedValues reported_;
   std::optional<AwaitedLine> awaited_;
   OutputCheck check_;
   FunctionRuns functions_;
-  std::vector<bool> is_looked_up_;             // one per command
-  RoundKind latest_kind_ = RoundKind::Warmup;  // of the latest steps
-  std::vector<Pace> paces_;                    // one per command
+  std::vector<bool> is_looked_up_;             // by command
+  RoundKind latest_kind_ = RoundKind::Warmup;  // kind of the latest steps
+  std::vector<Pace> paces_;                    // by command
   std::vector<Uncounted> uncounted_;
   Session session_;
-  bool was_throttled_ = false;             // the latest batch
-  std::vector<Step> again_;                // the steps under way that are run again
-  std::uint32_t redone_ = 0;               // how often each was repeated
-  std::size_t width_ = 1;                  // steps of a round
-  std::size_t taken_ = 0;                  // the current steps, up to the first to repeat
-  std::chrono::nanoseconds whole_time_{};  // the time of the whole rounds among these
-  FinishedRounds result_;                  // what came of the steps under way
+  bool was_throttled_ = false;  // true if the latest batch was throttled
+  std::vector<Step> again_;     // current steps that must be repeated
+  std::uint32_t redone_ = 0;    // number of times that each was repeated
+  std::size_t width_ = 1;       // number of steps in a round
+  std::size_t taken_ = 0;       // number of current steps done, up to the first to repeat
+  std::chrono::nanoseconds whole_time_{};  // time of the whole rounds in these steps
+  FinishedRounds result_;                  // result of the current steps
   std::chrono::nanoseconds batch_began_{};
 };
 

@@ -21,19 +21,20 @@ std::chrono::nanoseconds budget_of(const StopRule& rule, const Spent& spent) {
 
 gate::WatchSchedule schedule_looks(const Plan& plan, RoundKind kind) {
   if (plan.setting.stop.exact_runs) return gate::WatchSchedule::Once;
-  // Early looks need an order within rounds that was decided by a coin.
+  // Early looks need a random order within rounds.
   const bool looks_early =
       kind != RoundKind::Simulated && compares_within_rounds(plan.setting.order, plan.reference);
   return looks_early ? gate::WatchSchedule::Early : gate::WatchSchedule::Planned;
 }
 
-constexpr std::uint64_t kMinRounds = 10;  // below, a narrow interval is luck too often
+constexpr std::uint64_t kMinRounds = 10;  // with fewer, a narrow interval is too often random
 
-// An interval shrinks with the root of the rounds, by half a percent for one percent more: more
-// frequent looks would cost the square of the rounds for nothing. Up to 100, every round.
+// The number of rounds for which the distance between looks grows by one; up to 100 rounds, every
+// round is a look. An interval shrinks with the square root of the rounds: by half a percent for
+// one percent more. More frequent looks would cost the square of the rounds in vain.
 constexpr std::uint64_t kRoundsPerNewOne = 100;
 
-/// Returns the wider of both; nullopt if one has no bounds.
+/// Returns the wider half width; nullopt if one interval has no bounds.
 std::optional<double> wider(std::optional<double> a, std::optional<double> b) {
   if (!a || !b) return std::nullopt;
   return std::max(*a, *b);

@@ -13,7 +13,7 @@ namespace lauka {
 
 namespace {
 
-/// Returns for each command the index of its reference in the file; nullopt if missing.
+/// Returns, for each command, the index of its reference in the file; nullopt if missing.
 std::vector<std::optional<std::size_t>> find_places(const std::vector<Command>& commands,
                                                     const std::vector<Command>& there) {
   std::vector<bool> taken(there.size(), false);
@@ -66,7 +66,8 @@ Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
   return {};
 }
 
-/// Refuses other units than lauka's: the file is foreign or was changed.
+/// Refuses metrics in units other than lauka's, because the file is from another program or was
+/// changed.
 Result<void> check_units(const Plan& plan, const Baseline& baseline) {
   for (std::size_t m = 0; m < plan.metrics.size(); ++m) {
     if (!baseline.metrics[m]) continue;
@@ -86,7 +87,7 @@ std::optional<std::size_t> place_in(const Recording& session, const Metric& metr
   return is_same ? place : std::nullopt;
 }
 
-/// Returns "counted in user space only"; empty if that is not known.
+/// Returns how a metric is counted: "counted in user space only"; empty if unknown.
 std::string counting_text(const Metric& metric) {
   const auto part = [&]() -> std::string_view {
     switch (metric.levels) {
@@ -108,7 +109,7 @@ std::string counting_text(const Metric& metric) {
                      part);
 }
 
-/// Refuses to compare several builds of a command with one.
+/// Refuses to compare several builds of a command with a single build.
 Result<void> check_layouts(const Plan& plan, const Baseline& baseline) {
   const bool has_layouts = plan.setting.layouts > 1;
   if ((baseline.session->setting.layouts > 1) == has_layouts) return {};
@@ -163,7 +164,7 @@ Series baseline_series(const Baseline& baseline, std::size_t command, std::size_
     if (value) series.layouts.push_back(row.layout);
     if (is_failure(row.ending)) add_failed_layout(row.layout, series);
   }
-  if (has_bound) return {};  // a bound compares with nothing
+  if (has_bound) return {};  // a limit on the value needs no reference
   return series;
 }
 

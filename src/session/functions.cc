@@ -20,14 +20,14 @@ namespace lauka {
 
 namespace {
 
-/// A metric "EVENT@FUNCTION" that is added to a session.
+/// A metric "EVENT@FUNCTION" to be added to a session.
 struct AddedMetric {
-  std::size_t base = 0;  ///< the metric EVENT
+  std::size_t base = 0;  ///< index of the metric EVENT
   std::string name{};
   std::string function{};  ///< normalized
 };
 
-/// The runs of a session with metrics of functions after its own.
+/// The runs of a session, with metrics of functions after the session's own.
 class WithFunctions final : public RunTable {
  public:
   WithFunctions(const Recording& session, std::span<const AddedMetric> added)
@@ -65,9 +65,9 @@ class WithFunctions final : public RunTable {
   }
 
  private:
-  /// The runs of a command's rounds, for each of whose functions a metric is known.
+  /// The runs of a command's rounds for which a metric is known by function.
   struct RoundRuns {
-    std::size_t place = 0;  // of the metric in the command's table
+    std::size_t place = 0;  // index of the metric in the command's table
     std::vector<std::uint32_t> runs{};
   };
 
@@ -83,10 +83,11 @@ class WithFunctions final : public RunTable {
 
   std::shared_ptr<const RunTable> runs_;
   std::size_t first_;
-  std::vector<std::unordered_map<std::size_t, double>> values_;  // by run, of each added metric
+  std::vector<std::unordered_map<std::size_t, double>>
+      values_;  // for each added metric, value by run
 };
 
-/// Returns the metrics of functions that gates need and the session can have.
+/// Returns the metrics of functions that gates need and that the session can provide.
 std::vector<AddedMetric> list_added(std::span<const Condition> gates, const Recording& session) {
   std::vector<AddedMetric> added;
   std::set<std::string_view> names;

@@ -14,10 +14,10 @@ namespace lauka {
 
 namespace {
 
-/// The runs of a session, or those that it ran again.
+/// The runs of a session that count, or the runs that were repeated.
 class SessionRuns final : public RunTable {
  public:
-  /// `runs` are the session's, or those that it ran again: with the reasons.
+  /// `redone`: the repeated runs with their reasons, if `runs` are these; else empty.
   SessionRuns(const Plan& plan, const std::vector<Metric>& metrics, RunList runs,
               std::deque<RedoneRun> redone = {})
       : events_(plan.setting.events),
@@ -30,7 +30,7 @@ class SessionRuns final : public RunTable {
         values_(metrics.size() * unpacked_.size()) {
     readers_.reserve(metrics.size());
     for (const Metric& metric : metrics) readers_.emplace_back(metric, plan.setting.events);
-    // Counting sort: ends_[c] is where the runs of `c` begin, and once they are in, where they end.
+    // Counting sort: ends_[c] is first the beginning of the runs of `c`, and finally their end.
     for (std::size_t i = 0; i < size(); ++i) ++ends_[run(i).step.command + 1];
     for (std::size_t c = 1; c < ends_.size(); ++c) ends_[c] += ends_[c - 1];
     for (std::size_t i = 0; i < size(); ++i)
@@ -65,7 +65,8 @@ class SessionRuns final : public RunTable {
     return row;
   }
 
-  /// Each value is read several times, for the statistics and for each part of an export.
+  /// Returns a cached value: each is read several times, for statistics and for each part of an
+  /// export.
   std::optional<double> value(std::size_t index, std::size_t metric) const override {
     const RunRecord& run = this->run(index);
     Value& kept = value_at(index, metric);
@@ -92,7 +93,8 @@ class SessionRuns final : public RunTable {
     RunRecord run{};
   };
 
-  /// Caches unpacked runs: all of a short session, the last ones of a long one.
+  /// Returns a run from a cache of decoded runs: all runs of a short session, the latest of a long
+  /// one.
   const RunRecord& run(std::size_t index) const {
     Unpacked& kept = unpacked_[index % kMaxUnpackedRuns];
     if (kept.index == index) return kept.run;
@@ -111,15 +113,15 @@ class SessionRuns final : public RunTable {
   EventSet events_;
   std::optional<IgnoreFailure> ignored_;
   RunList runs_;
-  std::deque<RedoneRun> redone_;  // the reasons; empty: the runs were not repeated
+  std::deque<RedoneRun> redone_;  // empty: the runs were not repeated
   std::vector<MetricReader> readers_;
   std::vector<std::size_t> ends_;
   std::vector<std::uint32_t> by_command_;
-  mutable std::vector<Unpacked> unpacked_;  // kMaxUnpackedRuns, or as many as there are runs
-  mutable std::vector<Value> values_;       // for each metric in the order of unpacked_
+  mutable std::vector<Unpacked> unpacked_;  // at most kMaxUnpackedRuns
+  mutable std::vector<Value> values_;       // a value per metric for each of unpacked_
 };
 
-/// Returns the notes of plan and session, each once.
+/// Returns the notes of plan and session, without duplicates.
 std::vector<Note> list_notes(const Plan& plan, const Session& session) {
   std::vector<Note> notes;
   for (const auto* some : {&plan.setting.events.notes, &session.notes}) {
@@ -129,7 +131,7 @@ std::vector<Note> list_notes(const Plan& plan, const Session& session) {
   return notes;
 }
 
-/// Adds a row for each metric in `discovered`, and looks for it in the baseline.
+/// Adds a row for each discovered metric, and finds it in the baseline.
 void add_discovered(const Plan& plan, const Discovered& discovered, Recording& recording) {
   std::size_t place = plan.reported.size();
   for (const OwnMetric& metric : discovered.metrics) {
@@ -139,7 +141,7 @@ void add_discovered(const Plan& plan, const Discovered& discovered, Recording& r
   extend_baseline(recording);
 }
 
-/// Adds the events of a session, and returns their places in `all`.
+/// Adds the events of a session to `all`, and returns their indices in it.
 std::vector<std::size_t> add_events(const EventSet& events, EventSet& all) {
   std::vector<std::size_t> places;
   for (const Event& event : events.events) {
@@ -226,7 +228,7 @@ Result<void> check_values(const std::vector<Recording>& sessions, const Plan& pl
   return {};
 }
 
-/// The session's own reference stays unless another is named.
+/// Returns the reference: the first session's own, unless the user named another.
 Result<Reference> choose_reference(const Options& options, const std::vector<Recording>& sessions,
                                    const Plan& plan) {
   if (!options.from_reference.empty()) {
@@ -248,12 +250,12 @@ Result<Reference> choose_reference(const Options& options, const std::vector<Rec
   return reference;
 }
 
-/// The runs of several sessions in a row. Their commands and passes are counted on.
+/// The runs of several sessions, one after the other, with renumbered commands and passes.
 class JoinedRuns : public RunTable {
  public:
   explicit JoinedRuns(std::size_t commands) : of_command_(commands) {}
 
-  /// `metrics`: the place in the table of each of the joined session's.
+  /// Adds a session's runs. `metrics`: for each metric of the table, its index in the session.
   void add(std::shared_ptr<const RunTable> runs, std::size_t commands, std::size_t passes,
            const std::vector<std::optional<std::size_t>>& metrics) {
     for (std::size_t c = 0; c < commands; ++c)
@@ -296,7 +298,7 @@ class JoinedRuns : public RunTable {
 
  private:
   struct Part {
-    std::size_t run = 0;  // the first of its own, as the next two
+    std::size_t run = 0;  // number of earlier runs, commands and passes
     std::size_t command = 0;
     std::size_t pass = 0;
     std::shared_ptr<const RunTable> runs{};
@@ -321,7 +323,7 @@ void add_origins(const Recording& session, std::vector<Origin>& origins) {
     origins.insert(origins.end(), session.origins.begin(), session.origins.end());
 }
 
-/// Joins the shells, if every session has the same.
+/// Joins the shells if every session has the same.
 void join_shells(const std::vector<Recording>& sessions, Recording& joined) {
   const bool have_one = std::ranges::all_of(
       sessions, [&](const Recording& session) { return session.shell == sessions.front().shell; });
@@ -460,7 +462,7 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
   joined.timers = first.timers;
   auto runs = std::make_shared<JoinedRuns>(plan.commands.size());
   auto redone = std::make_shared<JoinedRuns>(plan.commands.size());
-  std::size_t before = 0;  // commands
+  std::size_t before = 0;  // number of commands in earlier sessions
   for (const Recording& session : sessions) {
     const std::size_t commands = session.commands.size();
     if (session.ended_by && !joined.ended_by) {

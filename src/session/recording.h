@@ -22,7 +22,7 @@
 
 namespace lauka {
 
-/// The count of an event.
+/// An event and its count.
 struct NamedCount {
   std::string event;
   std::uint64_t count = 0;
@@ -30,52 +30,52 @@ struct NamedCount {
   bool operator==(const NamedCount&) const = default;
 };
 
-/// The facts about a run besides its values.
+/// A run without its metrics' values.
 struct RunRow {
   std::size_t command = 0;
   std::size_t round = 0;
   std::size_t pass = 0;
-  std::optional<int>
-      status{};  ///< exit status by shell_status; nullopt if the file does not say it
+  std::optional<int> status{};  ///< exit status by shell_status; nullopt if the file lacks it
   Ending ending = Ending::Unknown;
   RoundKind kind = RoundKind::Timed;
-  std::optional<double> coverage{};  ///< the same as RunRecord's
+  std::optional<double> coverage{};  ///< RunRecord::coverage
   std::vector<NamedCount>
-      own_process_counts{};  ///< counts of the process alone, if descendants are counted, too
-  RedoReason reason = RedoReason::Other;  ///< why a run was run again
-  std::string_view why{};                 ///< the same for users; empty: it was not run again
-  double wall_seconds = 0.0;              ///< wall time of a run of any kind, killed runs included
-  bool below_overhead = false;            ///< the same as RunRecord's
-  std::uint32_t order = 0;                ///< the same as RunRecord's
-  std::uint32_t outlived = 0;             ///< the same as RunRecord's
-  std::uint32_t layout = 0;               ///< the same as Step's
+      own_process_counts{};  ///< counts of the command's own_process_counts process, if `counts`
+                             ///< include descendants; else empty
+  RedoReason reason = RedoReason::Other;  ///< reason why the run was repeated
+  std::string_view why{};       ///< reason as text for users; empty: the run was not repeated
+  double wall_seconds = 0.0;    ///< wall time of any kind of run, also if it was killed
+  bool below_overhead = false;  ///< RunRecord::below_overhead
+  std::uint32_t order = 0;      ///< RunRecord::order
+  std::uint32_t outlived = 0;   ///< RunRecord::outlived
+  std::uint32_t layout = 0;     ///< Step::layout
 
   bool operator==(const RunRow&) const = default;
 };
 
-/// Runs of a command that failed in the same way.
+/// A number of runs of a command that failed in the same way.
 struct FailedRuns {
   Ending ending = Ending::Failed;
-  int status = 0;  ///< the same as RunRow's
+  int status = 0;  ///< RunRow::status
   std::size_t runs = 0;
 
   bool operator==(const FailedRuns&) const = default;
 };
 
-/// The endings of a command's kept runs of all kinds: timed, counting and simulated.
+/// The endings of a command's runs of all kinds: timed, counting and simulated.
 struct Endings {
-  std::size_t runs = 0;  ///< runs whose ending is known
+  std::size_t runs = 0;  ///< number of runs with a known ending
   std::vector<FailedRuns> failed{};
 
   void add(const RunRow& run);
   void add(const Endings& others);
   std::size_t failed_runs() const;
-  /// True if the command never succeeded.
+  /// True if all runs failed, and there is at least one.
   bool all_failed() const { return runs > 0 && failed_runs() == runs; }
 };
 
-/// Runs in the order run, each read on request: there may be a million of them. This table is
-/// empty.
+/// The runs of a session, in the order run. Each is read on request, because there may be a
+/// million. This base class is an empty table.
 class RunTable : NonCopyable {
  public:
   virtual ~RunTable() = default;
@@ -83,91 +83,97 @@ class RunTable : NonCopyable {
   virtual std::size_t size() const { return 0; }
   virtual RunRow row(std::size_t /*run*/) const { return {}; }
 
-  /// Returns its value of a metric (an index into Recording::metrics); nullopt if not measured in
-  /// this run.
+  /// Returns the run's value of a metric (index into Recording::metrics); nullopt if it was not
+  /// measured in this run.
   virtual std::optional<double> value(std::size_t /*run*/, std::size_t /*metric*/) const {
     return std::nullopt;
   }
 
-  /// Returns an upper bound of its value, if only that is known.
+  /// Returns an upper bound of the run's value, if the value itself is unknown; else nullopt.
   virtual std::optional<double> bound(std::size_t /*run*/, std::size_t /*metric*/) const {
     return std::nullopt;
   }
 
-  /// The runs of a command.
+  /// Returns the indices of a command's runs, ascending.
   virtual std::span<const std::uint32_t> of_command(std::size_t /*command*/) const { return {}; }
 };
 
-/// Counts the endings of the runs of a command.
+/// Counts how the runs of a command ended.
 Endings count_endings(const RunTable& runs, std::size_t command);
 
-/// The place, time, machine and subject of the numbers.
+/// Where, when and of what a session's numbers are.
 struct Circumstances {
   std::string version{};  ///< version of lauka
   TimeOfDay began{};
   Machine machine{};
   TimeOfDay ended{};
-  std::string session_id{};                ///< no other session has it; empty: not known
-  std::vector<Label> labels{};             ///< each key once
-  std::optional<Tuning> tuning{};          ///< changes by --tune; nullopt without --tune
-  std::optional<Throttling> throttling{};  ///< during the session; nullopt: no quota, or unknown
+  std::string session_id{};                ///< unique id; empty: unknown
+  std::vector<Label> labels{};             ///< labels with distinct keys
+  std::optional<Tuning> tuning{};          ///< what --tune changed; nullopt without --tune
+  std::optional<Throttling> throttling{};  ///< waiting for the CPU quota during the session;
+                                           ///< nullopt: no quota, or unknown
 };
 
-/// The resolution of the clocks.
+/// The resolutions of the clocks.
 struct Timers {
-  std::chrono::nanoseconds clock_step{1};          ///< step of the clock of wall time
-  std::optional<std::chrono::nanoseconds> tick{};  ///< tick of the scheduler; nullopt: unknown
+  std::chrono::nanoseconds clock_step{1};          ///< step of the clock that measures wall time
+  std::optional<std::chrono::nanoseconds> tick{};  ///< the scheduler's tick; nullopt: unknown
 };
 
 /// A session that was joined with others.
 struct Origin {
-  std::string file{};        ///< file as typed
-  std::size_t commands = 0;  ///< commands of the joined session, after those of the origins before
+  std::string file{};  ///< as typed
+  std::size_t commands =
+      0;  ///< number of the session's commands, which follow those of earlier origins
   Order order = Order::Random;
   Circumstances circumstances{};
 };
 
-/// The mean of a metric of a command whose single values are not in the file.
+/// The mean of a command's metric, for files that lack the values of runs.
 struct KnownMean {
   std::size_t command = 0;
   std::size_t metric = 0;  ///< index into Recording::metrics
   double value = 0.0;
 };
 
-/// A session as data: all that results are made from, except the findings made while it ran,
-/// whether it was just run or read from a file.
+/// A session as data: everything that results are computed from, except findings made while it ran.
+/// The session was just run, or read from a file.
 struct Recording {
-  std::string file{};  ///< file that the session was read from; empty: it was just run
+  std::string file{};  ///< file that the session was read from; empty: just run
   std::vector<Metric> metrics;
   std::vector<Command> commands{};
-  Reference reference{};  ///< command that the deltas compare with
-  /// The kept runs, and those that were repeated and are in no statistics.
+  Reference reference{};  ///< reference of the deltas
+  /// Runs that count.
   std::shared_ptr<const RunTable> runs = std::make_shared<RunTable>();
+  /// Runs that were repeated and do not count.
   std::shared_ptr<const RunTable> redone = std::make_shared<RunTable>();
-  std::vector<KnownMean> means{};  ///< values of which hyperfine 1.x keeps the mean
+  std::vector<KnownMean> means{};  ///< means without values of runs, from files of hyperfine 1.x
   double confidence = kConfidence;
-  std::vector<Note> notes{};      ///< notes about what was left out, and why
-  Setting setting{.warmup = 0};   ///< the plan's; 0 warm-up runs where they are not known
-  Circumstances circumstances{};  ///< circumstances of the first origin, if there are several
-  std::vector<Origin> origins{};  ///< the sessions that were joined; empty: it is one
+  std::vector<Note> notes{};      ///< notes on what was left out, and why
+  Setting setting{.warmup = 0};   ///< setting of the plan; warmup is 0 if unknown
+  Circumstances circumstances{};  ///< circumstances of the session; of the first origin, if
+                                  ///< sessions were joined
+  std::vector<Origin> origins{};  ///< sessions that were joined; empty: not joined
   Timers timers{};
-  bool complete = true;                    ///< false: the session was cut short
-  std::optional<RunRow> ended_by{};        ///< the run whose failure ended it; in no table
-  bool by_lauka = true;                    ///< else by hyperfine, which has less
-  std::vector<std::string> shell{};        ///< argv of the shell, without -c; empty: none
-  std::vector<ShellOverhead> overheads{};  ///< one per command, subtracted from its times
+  bool complete = true;  ///< false: the session was cut short
+  std::optional<RunRow>
+      ended_by{};        ///< run whose failure ended the session, in neither table; nullopt: none
+  bool by_lauka = true;  ///< false: by hyperfine, whose files have less
+  std::vector<std::string> shell{};        ///< argv of the shell, without -c; empty: no shell
+  std::vector<ShellOverhead> overheads{};  ///< time of the shell's start that was subtracted from
+                                           ///< each command's runs; empty without a shell
   std::optional<double> process_start{};   ///< seconds that running `true` takes; nullopt: unknown
-  std::vector<FunctionTable> functions{};  ///< one per command; empty if not known
+  std::vector<FunctionTable> functions{};  ///< values by function of each command; empty if unknown
 };
 
-/// Values that programs reported without being asked; they follow Plan::reported's.
+/// Metrics that programs reported without a request; their values follow those of Plan::reported.
 struct Discovered {
   std::vector<OwnMetric> metrics{};
-  bool is_shown = true;  ///< no rows were listed
+  bool is_shown = true;  ///< false: the user listed rows, and these are not among them
 };
 
-/// Returns the session that carried out `plan`, as data; takes the runs out of `session`. `timers`
-/// are of the machine that ran it.
+/// Converts a session that carried out `plan`; moves the runs out of `session`. `timers` are those
+/// of the machine that ran it.
 Recording make_recording(const Plan& plan, Session&& session, const Timers& timers,
                          Circumstances circumstances, const Discovered& discovered = {});
 

@@ -10,29 +10,38 @@
 namespace lauka::stats {
 namespace {
 
-constexpr std::size_t kWindow = 30;          // points before a step: drift is small within them
-constexpr std::size_t kMaxPointsAfter = 12;  // and fewer after it, as both together see it twice
-constexpr std::size_t kMinPointsAround = 2;  // on either side
-constexpr std::size_t kNoiseFrom = 200;      // the latest points, for their noise
-constexpr double kSure = 3.6;             // normal deviates; see tests/stats/change_points_test.cc
-constexpr std::size_t kNoiseEach = 5;     // points: it hardly changes with one
-constexpr double kSuspect = 3.5;          // for the last point alone
-constexpr std::size_t kMinForNoise = 10;  // points, to know its noise
+constexpr std::size_t kWindow =
+    30;  // largest number of points before a step; drift is small within them
+constexpr std::size_t kMaxPointsAfter =
+    12;  // largest number after it; fewer than before, because both together show drift twice
+constexpr std::size_t kMinPointsAround = 2;  // smallest number on either side
+constexpr std::size_t kNoiseFrom =
+    200;  // number of latest points from which their noise is estimated
+constexpr double kSure =
+    3.6;  // threshold in normal deviates; see tests/stats/change_points_test.cc
+constexpr std::size_t kNoiseEach =
+    5;  // number of points between estimates of the noise, which one point hardly changes
+constexpr double kSuspect = 3.5;          // threshold in normal deviates for the last point alone
+constexpr std::size_t kMinForNoise = 10;  // smallest number of points from which noise is estimated
 
-constexpr std::size_t kShort = 30;           // points: a series up to here is judged by t
-constexpr std::size_t kMinPointsBefore = 3;  // then
-constexpr double kTailOfShort = 2e-4;        // of Student's t
-constexpr double kTailOfRanks = 1e-3;        // of Mann and Whitney's test, in addition
+constexpr std::size_t kShort =
+    30;  // largest number of points of a short series, which is judged by t
+constexpr std::size_t kMinPointsBefore =
+    3;                                 // smallest number of points before a step in a short series
+constexpr double kTailOfShort = 2e-4;  // tail of Student's t in a short series
+constexpr double kTailOfRanks = 1e-3;  // tail of the Mann-Whitney test, which must also reject
 
-// Neighbours are compared, and every third, which shows it where neighbours are alike.
+// Points are compared with their neighbours, and with every third point, which shows the noise if
+// neighbours are alike.
 constexpr std::array<std::size_t, 2> kLags = {1, 3};
 
-// Squares of normal deviates, clipped at 2 deviations, have this mean, which a step hardly moves.
+// Mean of squared normal deviates that are clipped at 2 deviations. A step hardly changes this
+// mean.
 constexpr double kClip = 4.0;
 constexpr double kClippedMean = 0.9205;
 
-/// Returns the mean of the squared differences at `lag`, each divided by its variance if the
-/// points' noise is `noise`.
+/// Returns the mean of the squared differences at `lag`, each divided by its variance if the noise
+/// between points is `noise`, and clipped.
 double clipped_mean(std::span<const SeriesPoint> points, std::size_t lag, double noise) {
   double sum = 0.0;
   for (std::size_t i = lag; i < points.size(); ++i) {
@@ -44,7 +53,7 @@ double clipped_mean(std::span<const SeriesPoint> points, std::size_t lag, double
   return sum / static_cast<double>(points.size() - lag);
 }
 
-/// Returns the variance between points, without their sampling error, by differences at `lag`.
+/// Returns the variance between points beyond their sampling error, from differences at `lag`.
 double noise_at(std::span<const SeriesPoint> points, std::size_t lag) {
   double high = 0.0;
   for (std::size_t i = lag; i < points.size(); ++i) {
@@ -60,7 +69,7 @@ double noise_at(std::span<const SeriesPoint> points, std::size_t lag) {
   return high;
 }
 
-/// Points from `begin` on, before `end`.
+/// The points from `begin` to before `end`.
 struct Window {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -71,15 +80,15 @@ struct Level {
   double variance = 0.0;  ///< variance of the mean
 };
 
-/// The mean of a window and the squared deviations from it, all points counting alike.
+/// The mean of a window, all points with equal weight, and the squared deviations from it.
 struct Plain {
   double mean = 0.0;
   double squares = 0.0;
-  double variances = 0.0;  ///< sum of the points' own
+  double variances = 0.0;  ///< sum of the points' sampling variances
   double count = 0.0;
 };
 
-/// A step between two windows, in standard errors.
+/// A step between two windows.
 struct Contrast {
   double change = 0.0;
   double error = 0.0;
@@ -92,7 +101,7 @@ class Series {
 
   void set_noise(double noise) { noise_ = noise; }
 
-  /// Returns the variance of a point about the two levels, at least its sampling variance.
+  /// Returns the variance of a point around the two levels, at least its sampling variance.
   double variance_about(Window before, Window after) const {
     const Plain low = plain(before);
     const Plain high = plain(after);
@@ -101,7 +110,7 @@ class Series {
                     (low.variances + high.variances) / count);
   }
 
-  /// Sets the noise to the variance about the two levels, without the sampling error.
+  /// Sets the noise to the variance around the two levels, beyond the sampling error.
   void set_noise_about(Window before, Window after) {
     const Plain low = plain(before);
     const Plain high = plain(after);
@@ -110,8 +119,9 @@ class Series {
     noise_ = std::max(variance_about(before, after) - sampling, least * least);
   }
 
-  /// Returns Student's t of a step; the most significant point on either side counts no more than
-  /// the second. If no point differs from its level: infinite if the ranks alone are rare enough.
+  /// Returns Student's t of a step. On each side, the most significant point counts no more than
+  /// the second. If no point differs from its level: infinite if the ranks alone are rare enough,
+  /// else 0.
   double student(Window before, Window after) const {
     const Plain low = plain(before);
     const Plain high = plain(after);
@@ -126,7 +136,7 @@ class Series {
     return upwards * cautious / std::sqrt(variance * (1.0 / low.count + 1.0 / high.count));
   }
 
-  /// True if the ranks of the two windows' values alone are rare enough for a step.
+  /// True if the ranks of the values in the two windows alone are rare enough for a step.
   bool has_rare_ranks(Window before, Window after) const {
     const auto values = [&](Window window) {
       std::vector<double> all;
@@ -137,7 +147,7 @@ class Series {
     return std::min(tails.above, tails.below) <= kTailOfRanks;
   }
 
-  /// True if points differ at all, or could.
+  /// True if the point can differ from its level, because of noise or its sampling error.
   bool varies(std::size_t point) const { return points_[point].variance + noise_ > 0.0; }
 
   Contrast contrast(Window before, Window after) const {
@@ -146,8 +156,8 @@ class Series {
     return {high.mean - low.mean, std::sqrt(low.variance + high.variance)};
   }
 
-  /// Returns its deviates, with the same limit on the most significant points; 0 if they are not
-  /// more than `least`.
+  /// Returns the normal deviates of a step, with the limit of student() on the most significant
+  /// points; 0 if they are not more than `least`.
   double cautious(Window before, Window after, double least) const {
     const Contrast plain = contrast(before, after);
     if (plain.deviates() <= least) return 0.0;
@@ -159,10 +169,10 @@ class Series {
   }
 
  private:
-  /// A bound that values are moved to, if they are beyond.
+  /// A limit to which values beyond it are moved.
   struct Bound {
     double value = 0.0;
-    double upwards = 0.0;  ///< 0: none
+    double upwards = 0.0;  ///< direction in which values are beyond the limit: 1 or -1; 0: no limit
   };
 
   Bound second_lowest(Window window, double upwards) const {
@@ -215,13 +225,14 @@ std::size_t back(std::size_t from, std::size_t by, std::size_t to) {
   return from - to > by ? from - by : to;
 }
 
-/// Returns the Student's t that is as rare as `deviates` normal ones, with so many differences
-/// seen.
+/// Returns the value of Student's t that is as rare as `deviates` normal deviates, with
+/// `differences` degrees of freedom.
 double rare_as(double deviates, std::size_t differences) {
   return student_t_quantile_above(normal_above(deviates), static_cast<double>(differences));
 }
 
-/// Finds the most probable place of a step within `around`, and the possible ones, by likelihood.
+/// Finds the most probable point of a step in `around`, and the range of possible points, by
+/// likelihood.
 void locate(const Series& series, Window around, double confidence, Step& step) {
   std::vector<double> weights;
   const std::size_t first = std::max(around.begin + 1, back(step.at, kMaxPointsAfter, 0));
@@ -252,9 +263,9 @@ void locate(const Series& series, Window around, double confidence, Step& step) 
   }
 }
 
-/// Returns the most certain step that the points up to `last` confirm on the level that begins at
-/// `begin`; nullopt if none is more certain than `most`. `certainty(at, best)` rates a step at
-/// `at`; it may return 0 if that is not above `best`, the best so far.
+/// Returns the most certain step since `begin` that the points up to `last` confirm; nullopt if
+/// none is more certain than `most`. `certainty(at, best)` rates a step at `at`; it may return 0 if
+/// the rating is not above `best`, the best so far.
 template <typename Certainty>
 std::optional<Step> most_certain_step(std::size_t begin, std::size_t last,
                                       std::size_t fewest_before, double most,
@@ -281,7 +292,7 @@ std::optional<Step> step_at(const Series& series, std::size_t begin, std::size_t
   });
 }
 
-/// The bounds of t for a step in a short series, by the number of points on both sides.
+/// Returns the thresholds of t for a step in a short series, indexed by the number of points.
 std::vector<double> bounds_of_short() {
   std::vector<double> bounds(kShort + 1, HUGE_VAL);
   for (std::size_t points = kMinForSteps; points <= kShort; ++points)
@@ -289,8 +300,8 @@ std::vector<double> bounds_of_short() {
   return bounds;
 }
 
-/// step_at for a short series: few neighbours are a bad estimate of noise, so it is estimated about
-/// the two levels.
+/// Does the work of step_at for a short series, whose few neighbours give a bad estimate of noise:
+/// estimates it around the two levels.
 std::optional<Step> step_in_short(const Series& series, std::size_t begin, std::size_t last) {
   static const std::vector<double> kBounds = bounds_of_short();
   const std::size_t around = last + 1 - begin;
@@ -300,16 +311,17 @@ std::optional<Step> step_in_short(const Series& series, std::size_t begin, std::
   });
 }
 
-/// Looks at a series as it grows.
+/// Examines a series as it grows.
 class Growth {
  public:
   explicit Growth(std::span<const SeriesPoint> points) : points_(points), series_(points) {}
 
-  /// The same up to now, for other points that begin with the same.
+  /// Continues `other` with a longer series that begins with the same points.
   Growth(std::span<const SeriesPoint> points, const Growth& other)
       : points_(points), series_(points), begin_(other.begin_), noise_(other.noise_) {}
 
-  /// Returns the step that point `last` confirms, if any. `whole`: no point follows.
+  /// Returns the step that point `last` confirms; nullopt if there is none. `whole`: no points
+  /// follow.
   std::optional<Step> look_at(std::size_t last, bool whole) {
     const std::size_t from = back(last + 1, kNoiseFrom, 0);
     const bool is_short = last < kShort;
@@ -333,8 +345,8 @@ class Growth {
   double noise_ = 0.0;
 };
 
-/// Returns the place of the step that one more point like the last would confirm. A last point on
-/// its own is not enough: with a copy of itself it would be a step too often.
+/// Returns the index of the step that another point like the last would confirm. A last point by
+/// itself is not enough: with a copy of itself it would too often be a step.
 std::optional<std::size_t> pending_step(std::span<const SeriesPoint> points, const Growth& now) {
   std::vector<SeriesPoint> longer(points.begin(), points.end());
   longer.push_back(points.back());
@@ -343,8 +355,8 @@ std::optional<std::size_t> pending_step(std::span<const SeriesPoint> points, con
   return step->at;
 }
 
-/// Sets place and size of the steps, with all points known now: by the variance about the two
-/// levels, because the doubt about the place is in its range.
+/// Sets position and size of the steps from all known points, with the variance around the two
+/// levels, because the range of positions expresses the doubt about them.
 void measure(Series& series, std::size_t points, double confidence, std::vector<Step>& steps) {
   for (std::size_t s = 0; s < steps.size(); ++s) {
     Step& step = steps[s];

@@ -9,49 +9,49 @@
 
 namespace lauka::stats {
 
-/// A point of an ordered series, such as a commit's.
+/// A point of an ordered series, such as the history of a benchmark.
 struct SeriesPoint {
-  double value = 0.0;     ///< a logarithm, if changes should be ratios
+  double value = 0.0;     ///< value; the logarithm if changes are ratios
   double variance = 0.0;  ///< variance of the sampling error; 0 if unknown
 };
 
-/// A change of a series' level from some point on.
+/// A lasting change of a series' level.
 struct Step {
-  std::size_t at = 0;  ///< the first point after it, most probably
+  std::size_t at = 0;  ///< index of the most probable first point at the new level
   std::size_t earliest =
-      0;  ///< first of the points among which the step is, with the asked confidence
-  std::size_t latest = 0;
-  std::size_t confirmed = 0;  ///< the point with which it was sure; later than `at`
-  double change = 0.0;        ///< change of the level
-  ChangeBounds bounds{};      ///< bounds of the change
+      0;                   ///< earliest first point of the new level, with the requested confidence
+  std::size_t latest = 0;  ///< latest first point of the new level, with the requested confidence
+  std::size_t confirmed = 0;  ///< index of the point that confirmed the step; greater than `at`
+  double change = 0.0;        ///< new level minus old level
+  ChangeBounds bounds{};      ///< confidence interval of `change`
 };
 
-/// The steps of a series.
+/// The result of find_steps.
 struct SeriesSteps {
-  std::vector<Step> steps{};       ///< steps that a later point confirmed, in order
-  bool is_last_suspected = false;  ///< the last point alone would be one
-  /// The place of a step that one more point like the last would confirm, and that the last two
-  /// or more support; nullopt if there is none.
+  std::vector<Step> steps{};  ///< confirmed steps, in order
+  bool is_last_suspected =
+      false;  ///< true if the last point differs but no later point confirms it
+  /// Index of a step that the last two or more points support and that another point like the last
+  /// would confirm; nullopt if there is none.
   std::optional<std::size_t> pending{};
-  double noise = 0.0;  ///< standard deviation between points, without their sampling error
+  double noise = 0.0;  ///< standard deviation between points, beyond their sampling error
 };
 
-/// Fewer points have no steps: their noise is not known.
+/// The fewest points in which find_steps looks for steps; the noise of fewer points is unknown.
 inline constexpr std::size_t kMinForSteps = 6;
 
-/// Estimates the variance between points, without their sampling error, from neighbours: neither
-/// steps nor slow drift change it. 0 for fewer than two points.
+/// Estimates the variance between points beyond their sampling error. Compares neighbours, so that
+/// neither steps nor slow drift raise the estimate. Returns 0 for fewer than two points.
 double noise_between(std::span<const SeriesPoint> points);
 
-/// Finds the steps of a series by looking at it as it grew, so that one which was confirmed is
-/// never taken back: at each point the last 2 to 12 are compared with up to 30 before those (a
-/// generalized likelihood ratio: Siegmund & Venkatraman 1995), by the noise between neighbours,
-/// which neither steps nor slow drift change, and by their ranks. Up to 30 points have too
-/// few neighbours: there it is Student's t, by the variance about the two levels. On either side
-/// the point that supports a step most counts no more than the second, so that a single point makes
-/// no step. The interval of a step is the two levels' interval; its place is in doubt from
-/// `earliest` to `latest`. No value may be other than finite, no variance negative. `confidence` is
-/// the intervals'; the rate of false steps is fixed: less than once in a thousand points of normal,
+/// Finds the steps of a series. Looks at the series as it grew, point after point, so that a
+/// confirmed step is never withdrawn. At each point, compares the last 2 to 12 points with up to 30
+/// points before them by a generalized likelihood ratio (Siegmund & Venkatraman 1995), with the
+/// noise between neighbours, and by ranks. A series of up to 30 points has too few neighbours:
+/// Student's t, with the variance around the two levels, replaces the likelihood ratio. On either
+/// side of a step, the point that supports it most counts no more than the second, so that a single
+/// point makes no step. All values must be finite and no variance negative. `confidence` (0..1)
+/// applies to the intervals only. False steps are rarer than one in a thousand points of normal,
 /// heavy-tailed and wild noise (by simulation: tests/stats/change_points_test.cc).
 SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence);
 

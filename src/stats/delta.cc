@@ -16,29 +16,31 @@ namespace lauka::stats {
 
 namespace {
 
-/// Returns `difference`, or 0 if it is a rounding error of means that add up to `scale`.
+/// Returns `difference`, or 0 if it is a rounding error of means whose magnitudes add up to
+/// `scale`.
 double cleaned(double difference, double scale) {
   return is_rounding_error(difference, scale) ? 0.0 : difference;
 }
 
-// The interval of the ratio of means is Fieller's (1954), written without the cancellation of the
-// textbook's r^2 * c^2: with the residuals e = c - (c/r) * r, their covariance with r takes its
-// place.
+// The interval of the ratio of means is Fieller's (1954). The textbook's r^2 * c^2 cancels digits;
+// therefore the covariance with r is replaced by the covariance of r with the residuals e = c -
+// (c/r) * r.
 
-/// The least difference of the mean's change from the typical round's that is worth a note.
+/// The smallest distance between the mean's change and the typical round's that is worth a note.
 constexpr double kMinDifference = 0.01;
-constexpr double kSureTail = 0.2;  // of the plain tail: 99% where that is 95%
+constexpr double kSureTail = 0.2;  // factor for the plain tail: 99% instead of 95%
 
-/// Two runs do not show how far runs scatter: whether their difference is 0 is a matter of luck.
+/// The fewest runs for an interval. Two runs do not show how far runs scatter, because their
+/// difference may be 0 at random.
 constexpr std::size_t kMinForInterval = 3;
 
 /// The parts of Fieller's interval: squared standard errors, and the degrees of freedom.
 struct Errors {
-  double of_residuals = 0.0;  // V
-  double of_reference = 0.0;  // v
-  double shared = 0.0;        // h
+  double of_residuals = 0.0;  // V in Fieller's formula
+  double of_reference = 0.0;  // v in Fieller's formula
+  double shared = 0.0;        // h in Fieller's formula
   double degrees = 1.0;
-  double degrees_of_reference = 1.0;  // decides if its mean is distinct from 0
+  double degrees_of_reference = 1.0;  // for the test that the reference's mean differs from 0
 };
 
 double squared_error(const Moments& about, double widening) {
@@ -62,7 +64,7 @@ Change cleaned(Change change) {
   return change;
 }
 
-/// The change of the means before anything is known of its error.
+/// The change of means, and the steps to its interval.
 class MeanChange {
  public:
   MeanChange(std::span<const double> reference, std::span<const double> candidate, bool paired,
@@ -81,7 +83,7 @@ class MeanChange {
     const double delta = *result.change;
     if (is_constant_) {
       if (tails_without_noise(1.0, fewer()).above > tail)
-        return result;  // gates do not decide either
+        return result;  // gates are undecided in this case, too
       result.bounds = ChangeBounds{delta, delta};
       return cleaned(result);
     }
@@ -147,7 +149,7 @@ class MeanChange {
   std::optional<Errors> errors_;  // nullopt: no interval
 };
 
-/// True if the mean contradicts the typical round.
+/// True if the mean's interval contradicts the typical round's.
 bool is_clearly_outside(const Change& mean, const Change& sure, const Change& typical) {
   if (!mean.bounds || !sure.bounds || !typical.bounds) return false;
   const bool outside = mean.bounds->low > typical.bounds->high + kSame ||
@@ -158,14 +160,14 @@ bool is_clearly_outside(const Change& mean, const Change& sure, const Change& ty
 }
 
 // Hodges & Lehmann 1963. The k-th smallest of n(n+1)/2 Walsh averages, or of n*m differences, is
-// found without listing them. One walk over the sorted values with two places counts how many are
-// at most x, so x is bisected until no double is left between its ends. The count uses the values
-// as they would be computed, so the result is exactly one of them. Only 0 is not reached, but
-// approached: value_at() rounds it.
+// found without listing them. One walk over the sorted values with two indices counts how many are
+// at most x, and x is bisected until no double is left between the ends. The count uses values
+// exactly as they would be computed, so the result is one of them. Only 0 is approached but not
+// reached: value_at() rounds to it.
 
-constexpr int kHalvingsOfShift = 200;  // a range of doubles about 1 runs out after some 60
+constexpr int kHalvingsOfShift = 200;  // a range of doubles around 1 is exhausted after about 60
 
-/// Returns the logarithms, ascending; empty if one is not defined.
+/// Returns the logarithms in ascending order; empty if a value is not positive.
 std::vector<double> sorted_logs(std::vector<double> values) {
   for (double& value : values) {
     if (!(value > 0.0) || std::isinf(value)) return {};
@@ -179,18 +181,18 @@ std::vector<double> sorted_logs(std::span<const double> samples) {
   return sorted_logs(std::vector<double>(samples.begin(), samples.end()));
 }
 
-/// Returns logarithms of candidate / reference, ascending; of the ratio, because the difference of
-/// two logarithms would round twice.
+/// Returns the logarithms of candidate / reference in ascending order. Divides first, because a
+/// difference of two logarithms would round twice.
 std::vector<double> sorted_log_ratios(std::span<const double> reference,
                                       std::span<const double> candidate) {
   std::vector<double> ratios(reference.size());
-  // Two negative values would have a positive ratio: 0 makes sorted_logs() refuse them.
+  // Two negative values would have a positive ratio; 0 makes sorted_logs() refuse them.
   std::ranges::transform(candidate, reference, ratios.begin(),
                          [](double of, double to) { return to > 0.0 ? of / to : 0.0; });
   return sorted_logs(std::move(ratios));
 }
 
-/// (a_i + a_j) / 2 for i <= j.
+/// The averages (a_i + a_j) / 2 for i <= j.
 struct WalshAverages {
   std::vector<double> ascending;
 
@@ -203,7 +205,7 @@ struct WalshAverages {
 
   std::uint64_t at_most(double limit) const {
     std::uint64_t count = 0;
-    std::size_t end = ascending.size();  // partners of `low` are below it
+    std::size_t end = ascending.size();  // end of the partners of `low`
     for (std::size_t low = 0; low < end; ++low) {
       while (end > low && (ascending[low] + ascending[end - 1]) / 2.0 > limit) --end;
       count += end - low;
@@ -212,7 +214,7 @@ struct WalshAverages {
   }
 };
 
-/// b_j - a_i for all i and j.
+/// The differences b_j - a_i for all i and j.
 struct Differences {
   std::vector<double> a;
   std::vector<double> b;
@@ -232,7 +234,7 @@ struct Differences {
   }
 };
 
-/// Returns the value in place `place` (from 1) of all in ascending order.
+/// Returns the value at position `place` (from 1) of all values in ascending order.
 template <typename Values>
 double value_at(const Values& values, std::uint64_t place) {
   double below = std::nextafter(values.least(), -HUGE_VAL);
@@ -256,7 +258,7 @@ std::optional<TypicalChange> change_at(const Values& values, std::uint64_t place
                                   .high = std::expm1(value_at(values, count + 1 - place))}};
 }
 
-/// The mean of the logarithms, as ranks say nothing of so few rounds.
+/// Returns the mean of the logarithms and its standard error, for too few rounds for ranks.
 LogRatio log_ratio_of_few(std::span<const double> reference, std::span<const double> candidate,
                           bool paired) {
   if (paired) {
@@ -275,17 +277,18 @@ LogRatio log_ratio_of_few(std::span<const double> reference, std::span<const dou
   return ratio;
 }
 
-// The change of a statistic that has no interval of its own, by the jackknife of its logarithm: R.
-// G. Miller, "Jackknifing variances", Annals of Mathematical Statistics 39 (1968). It takes the
-// kurtosis from the samples, so it holds for times, whose tails are long, where the F test does
-// not. Up to kGroups rounds are left out one at a time, as Miller does; more are left out in that
-// many groups of neighbours, which a drift of the machine moves together, and so makes the interval
-// wider (and which quantiles need: Shao & Wu, Annals of Statistics 17, 1989).
+// The change of a statistic without an interval of its own, by the jackknife of its logarithm (R.
+// G. Miller, "Jackknifing variances", Annals of Mathematical Statistics 39, 1968). It takes the
+// kurtosis from the samples, so it is valid for times, which have long tails, unlike the F test. Up
+// to kGroups rounds are left out one at a time, as Miller does. More rounds are left out in kGroups
+// groups of neighbours, which a drift of the machine moves together, so that the interval becomes
+// wider. Quantiles need groups, too (Shao & Wu, Annals of Statistics 17, 1989).
 
 constexpr std::size_t kGroups = 20;
 
 using Places = std::vector<std::size_t>;
-/// The logarithm of a statistic of the rounds at some places; nullopt if it is not defined.
+/// A function that returns the logarithm of a statistic of the rounds with the given indices;
+/// nullopt if it is undefined.
 using LogStatistic = std::function<std::optional<double>(const Places&)>;
 
 struct Estimate {
@@ -366,8 +369,8 @@ Delta delta_of(std::span<const double> reference, std::span<const double> candid
   return delta;
 }
 
-/// Returns the log width of the delta's interval, averaged over `parts` interleaved parts of the
-/// rounds.
+/// Returns the logarithm of the width of the delta's interval, averaged over `parts` interleaved
+/// parts of the rounds.
 std::optional<Estimate> log_width(const Rounds& rounds, std::size_t parts, bool paired,
                                   const IntervalTails& tails) {
   return jackknifed(rounds.reference.size(), [&](const Places& places) -> std::optional<double> {
@@ -397,7 +400,7 @@ Tails tails_without_noise(double difference, std::size_t count) {
 
 MeanTest mean_test(double difference, double standard_error, double degrees) {
   const double t = difference / standard_error;
-  // The smaller tail is computed, the larger one is its complement and loses no digits.
+  // The smaller tail is computed; the larger tail, its complement, loses no digits.
   const double smaller = student_t_above(std::abs(t), degrees);
   return {.difference = difference,
           .t = t,
@@ -412,7 +415,7 @@ double welch_degrees(double first, std::size_t first_count, double second,
   const double second_degrees = static_cast<double>(second_count) - 1.0;
   const double sum = first + second;
   if (sum <= 0.0) return first_degrees + second_degrees;
-  // Shares instead of the squares of the textbook, which underflow for nanoseconds in seconds.
+  // Shares of the sum, because the textbook's squares underflow for nanoseconds in seconds.
   const double share = first / sum;
   const double rest = second / sum;
   return 1.0 / (share * share / first_degrees + rest * rest / second_degrees);
@@ -550,8 +553,9 @@ std::optional<TypicalChange> typical_change(std::span<const double> reference,
 
 std::optional<LogRatio> log_ratio(std::span<const double> reference,
                                   std::span<const double> candidate, bool paired) {
-  constexpr std::size_t fewest_for_ranks = 6;                // as the table's deltas
-  constexpr double tail_of_one_error = 0.15865525393145705;  // the normal distribution below -1
+  constexpr std::size_t fewest_for_ranks = 6;  // as for deltas
+  constexpr double tail_of_one_error =
+      0.15865525393145705;  // probability of a normal deviate below -1
   const auto is_positive = [](double sample) { return sample > 0.0; };
   if (reference.empty() || candidate.empty() || !std::ranges::all_of(reference, is_positive) ||
       !std::ranges::all_of(candidate, is_positive))

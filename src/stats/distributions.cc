@@ -12,9 +12,10 @@
 namespace lauka::stats {
 namespace {
 
-/// Boost.Math reports failures as NaN or infinity, never by an exception: callers here keep their
-/// arguments in range, and a NaN would show in every golden case. A quantile of Student's t in long
-/// double takes many times as long, and differs by no more than 2e-15 of its value.
+/// Makes Boost.Math report failures as NaN or infinity instead of exceptions: callers keep their
+/// arguments in range, and every golden case would show a NaN. Does not use long double, which
+/// makes quantiles of Student's t many times slower and changes them by at most 2e-15 of their
+/// value.
 using BoostPolicy = boost::math::policies::policy<
     boost::math::policies::domain_error<boost::math::policies::ignore_error>,
     boost::math::policies::pole_error<boost::math::policies::ignore_error>,
@@ -66,18 +67,18 @@ std::uint64_t place_by_normal(double values, double variance, double tail, doubl
   return static_cast<std::uint64_t>(std::max(0.0, std::floor(place)));
 }
 
-// Weights of the possible tables relative to the given one, which need no factorials. An infinite
-// one makes the probability 0, as it should.
+// Weights of the possible tables relative to the given table, which need no factorials. An infinite
+// weight makes the probability 0, as it should.
 double fisher_exact(const Share& share, const Share& other) {
   const std::uint64_t of = share.of + other.of;
   const std::uint64_t lowest = of > other.trials ? of - other.trials : 0;
   const std::uint64_t highest = std::min(of, share.trials);
-  // That of k + 1 results in `one` to that of k.
+  // Probability of k + 1 results in the trials of `share`, divided by the probability of k results.
   const auto ratio = [&](std::uint64_t k) {
     return static_cast<double>(of - k) * static_cast<double>(share.trials - k) /
            (static_cast<double>(k + 1) * static_cast<double>(other.trials + k + 1 - of));
   };
-  constexpr double same = 1.0 + 1e-7;  // R's tolerance: equal but for rounding
+  constexpr double same = 1.0 + 1e-7;  // R's tolerance for rounding errors
   double all = 1.0;
   double as_unlikely = 1.0;
   const auto add = [&](double weight) {

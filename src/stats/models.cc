@@ -11,16 +11,17 @@ namespace lauka::stats {
 namespace {
 
 constexpr int kMaxSteps = 1'000;
-constexpr double kConverged = 1e-13;  // of the scale of the variances
+constexpr double kConverged = 1e-13;  // relative to the scale of the variances
 
-/// Sums over the machines at one variance between them, of weights w = 1 / (variance + between).
+/// Sums over the machines, given a variance between them, with weights w = 1 / (variance +
+/// between).
 struct Weighted {
   double w = 0.0;
   double w2 = 0.0;
   double w3 = 0.0;
   double mean = 0.0;
-  double squares = 0.0;   ///< w (y - mean)^2
-  double squares2 = 0.0;  ///< w^2 (y - mean)^2
+  double squares = 0.0;   ///< sum of w (y - mean)^2
+  double squares2 = 0.0;  ///< sum of w^2 (y - mean)^2
 
   Weighted(std::span<const Effect> effects, double between) {
     double wy = 0.0;
@@ -40,8 +41,8 @@ struct Weighted {
     }
   }
 
-  /// The step of Fisher's scoring: the slope of the restricted likelihood by its expected
-  /// curvature.
+  /// Returns a step of Fisher's scoring: the slope of the restricted likelihood divided by its
+  /// expected curvature.
   double step() const {
     const double trace = w - w2 / w;
     const double trace_of_square = w2 - 2.0 * w3 / w + w2 * w2 / (w * w);
@@ -49,7 +50,7 @@ struct Weighted {
   }
 };
 
-/// Estimates it as Hedges & Olkin (1985).
+/// Estimates the variance between machines as Hedges & Olkin (1985) do.
 double unweighted_between(std::span<const Effect> effects) {
   const auto count = static_cast<double>(effects.size());
   double mean = 0.0;
@@ -71,7 +72,7 @@ double log_likelihood(std::span<const Effect> effects, double between) {
   return -(logarithms + sums.squares) / 2.0;
 }
 
-/// Scores from `between` on, until it changes no more.
+/// Repeats scoring, starting at `between`, until the variance no longer changes.
 double scored(std::span<const Effect> effects, double between) {
   double scale = between;
   for (const Effect& effect : effects) scale = std::max(scale, effect.variance);
@@ -84,8 +85,9 @@ double scored(std::span<const Effect> effects, double between) {
   return between;
 }
 
-/// The most likely of where three starts end, as scoring may end at a lesser maximum: nothing,
-/// Hedges and Olkin's estimate, and the larger of it and that without the noisiest machine.
+/// Returns the most likely result of scoring from three starts, because scoring may end at a lower
+/// maximum: 0, Hedges and Olkin's estimate, and the larger of it and the estimate without the
+/// noisiest machine.
 double find_between(std::span<const Effect> effects) {
   const double usual = unweighted_between(effects);
   double third = usual;
@@ -102,7 +104,7 @@ double find_between(std::span<const Effect> effects) {
   return best;
 }
 
-constexpr std::size_t kMinPoints = 3;  // two are always on a line
+constexpr std::size_t kMinPoints = 3;  // two points are always on a line
 
 std::vector<double> logarithms(std::span<const double> values) {
   std::vector<double> logs(values.size());

@@ -7,62 +7,66 @@
 #include <vector>
 
 // Noise that lasts longer than a run: a cache that fills and empties, a neighbour that works for a
-// while. If it belongs to both commands of a round, their ratio does not have it. If it belongs to
-// one, each round repeats a part of the last one, and n rounds say less than n independent ones.
+// while. If the noise affects both commands of a round, their ratio does not show it. If it affects
+// one command, each round repeats a part of the previous one, and n rounds say less than n
+// independent rounds would.
 
 namespace lauka::stats {
 
-/// Returns mid-ranks, from 1, of a series in its own order; values equal up to rounding are tied.
+/// Returns the mid-rank, from 1, of each value of a series; values that are equal up to rounding
+/// are ties.
 std::vector<double> ranks_in_order(std::span<const double> series);
 
-/// The likeness of neighbouring values of a series. Ranks, so that outliers neither make nor hide
-/// it.
+/// The resemblance of neighbouring values of a series, measured on ranks so that outliers neither
+/// cause nor hide it.
 struct Resemblance {
-  double correlation = 0.0;  ///< correlation of the ranks at lag 1, -1..1; 0 for equal values
-  std::size_t count = 0;     ///< values of the series
+  double correlation = 0.0;  ///< correlation of ranks at lag 1, -1..1; 0 if all values are equal
+  std::size_t count = 0;     ///< number of values in the series
 
-  /// Returns how many times as large a standard error is as that of independent values, at least 1.
-  /// That is a first-order autoregression's, whose correlation is corrected for its bias in short
-  /// series (Marriott & Pope 1954) and at most 0.9.
+  /// Returns the factor, at least 1, by which a standard error exceeds that of independent values.
+  /// Assumes a first-order autoregression; its correlation is corrected for bias in short series
+  /// (Marriott & Pope 1954) and limited to 0.9.
   double error_factor() const;
 
-  /// Returns the factor by which an interval must be wider: error_factor() if the correlation
-  /// exceeds its chance value (1.96 standard errors), else 1: white noise is left alone. Below 20
-  /// values only correlations far above 0.5 do.
+  /// Returns the factor by which an interval must be widened: error_factor() if the correlation is
+  /// more than 1.96 standard errors above what independent values show, else 1. With fewer than 20
+  /// values, only correlations far above 0.5 reach that.
   double widening() const;
 
-  /// Returns how many independent values say as much, at least 2 (1 of a single value).
+  /// Returns the number of independent values that would say as much: at least 2, or 1 for a single
+  /// value.
   double independent_values() const;
 
-  /// True if less than `error` of independent series resemble themselves so much. Never below 20
-  /// values, where the distribution of the correlation is too rough.
+  /// True if less than a fraction `error` of independent series resemble themselves as much. Always
+  /// false below 20 values, where the correlation's distribution is too coarse.
   bool is_clear(double error) const;
 };
 
-/// `series` is in the order measured.
+/// Returns the resemblance of neighbours in `series`, which is in the order measured.
 Resemblance resemblance(std::span<const double> series);
 
-/// Returns the differences of the rounds (equal sizes) relative to their sum: as ordered as the
-/// ratios, but defined at 0. If a value is negative they are plain differences.
+/// Returns each round's difference relative to its sum (equal sizes). The results have the same
+/// order as the ratios, and are defined at 0. If a value is negative, returns plain differences.
 std::vector<double> relative_differences(std::span<const double> reference,
                                          std::span<const double> candidate);
 
-/// The factors, 1 or more, by which resembling neighbours widen a comparison.
+/// The factors, at least 1, by which resembling neighbours widen a comparison's intervals.
 struct Widening {
-  double of_rounds = 1.0;     ///< paired samples: of their differences
-  double of_reference = 1.0;  ///< unpaired samples: of each series
-  double of_candidate = 1.0;
+  double of_rounds = 1.0;     ///< paired samples: factor of the rounds' differences
+  double of_reference = 1.0;  ///< unpaired samples: factor of the reference
+  double of_candidate = 1.0;  ///< unpaired samples: factor of the candidate
 
-  /// Returns the factor of a test by ranks of so many samples.
+  /// Returns the factor of a rank test, given the numbers of samples.
   double of_ranks(std::size_t reference, std::size_t candidate) const;
 };
 
-/// `paired`: the samples are of the same rounds (equal sizes). Both are in the order measured.
+/// Returns the factors of two series, which are in the order measured. `paired`: the samples are of
+/// the same rounds (equal sizes).
 Widening widening_of(std::span<const double> reference, std::span<const double> candidate,
                      bool paired);
 
-/// Returns the tails of a normal deviate that is divided by `factor`: a boundary of that deviate is
-/// multiplied by it.
+/// Returns the tails after dividing their normal deviate by `factor`, which is as if the boundary
+/// were multiplied by `factor`.
 Tails widened(const Tails& tails, double factor);
 
 }  // namespace lauka::stats

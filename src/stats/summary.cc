@@ -18,9 +18,9 @@ namespace lauka::stats {
 namespace {
 
 // The only file that includes Boost.Accumulators. Its ready-made variances divide by n, and the
-// lazy one of 2.5e15 + {1, 2, 3} is 0; so whatever is summed here is a deviation, never a sample,
-// and the variance is put together from the sums. Their own sum is compensated (Kahan 1965), which
-// makes the mean the double nearest to the true one.
+// lazy variance of 2.5e15 + {1, 2, 3} is 0. So only deviations are summed here, never samples, and
+// the variance is computed from their sums. The sum of deviations is compensated (Kahan 1965),
+// which makes the mean the double nearest to the true mean.
 
 namespace ba = boost::accumulators;
 
@@ -31,7 +31,7 @@ constexpr std::size_t kMinForFirstRun = 5;
 constexpr std::size_t kMinRunsInOrder = 20;
 constexpr std::size_t kMinForModes = 30;
 
-/// Spearman's correlation of a series with its own order.
+/// Returns Spearman's correlation of a series with its own order.
 double correlation_with_order(std::span<const double> series) {
   const std::vector<double> ranks = ranks_in_order(series);
   const double middle = (static_cast<double>(series.size()) + 1.0) / 2.0;
@@ -48,7 +48,7 @@ double correlation_with_order(std::span<const double> series) {
   return of_ranks > 0.0 ? together / std::sqrt(of_ranks * of_order) : 0.0;
 }
 
-/// Returns the ranks of a series less what a steady trend (least squares) makes of them.
+/// Returns the ranks of a series minus their steady trend (least squares).
 std::vector<double> without_trend(std::span<const double> series) {
   std::vector<double> ranks = ranks_in_order(series);
   const double middle = (static_cast<double>(ranks.size()) + 1.0) / 2.0;
@@ -64,8 +64,8 @@ std::vector<double> without_trend(std::span<const double> series) {
   return ranks;
 }
 
-/// Returns how many of `ascending` are in the lower part of the split with the least sum of squares
-/// within both parts, which is the split with the most between them.
+/// Returns the size of the lower part of `ascending` in the split with the smallest sum of squares
+/// within parts, which is the split with the largest sum of squares between parts.
 std::size_t best_split(std::span<const double> ascending, double mean) {
   const auto count = static_cast<double>(ascending.size());
   double prefix = 0.0;  // sum of the deviations so far
@@ -170,7 +170,8 @@ double Moments::deviation() const {
 }
 
 Moments moments(std::span<const double> samples) {
-  // The running mean (Welford's) is relative to the first sample: exact for equal samples.
+  // The running mean (Welford) is relative to the first sample, so that it is exact for equal
+  // samples.
   const double first = samples.front();
   RunningMean from_first;
   for (const double sample : samples) from_first(sample - first);
@@ -205,7 +206,7 @@ SevereOutliers severe_outliers(std::span<const double> series) {
   const double middle = median(ascending);
   const double q1 = quantile(ascending, 0.25);
   const double q3 = quantile(ascending, 0.75);
-  // Coarse values may have a range of 0, beyond which any other value would be.
+  // Coarse values may have an interquartile range of 0; the tick replaces it.
   const double range = std::max(tick_of(ascending), q3 - q1);
   const double reach = (kSevereReach + 15.0 / static_cast<double>(series.size())) * range;
   const Fences fences{.low = q1 - reach, .high = q3 + reach};
@@ -227,8 +228,8 @@ std::optional<SlowNoise> slow_noise(std::span<const double> series) {
   const double squares = sum_of_squares(about);
   SlowNoise result{.autocorrelation = squares > 0.0 ? with_next / squares : 0.0};
   const double most_by_chance = std::max(0.3, 3.0 / std::sqrt(static_cast<double>(series.size())));
-  // Two long runs in a row make a correlation by themselves, but not of ranks; among coarse values,
-  // most of which are equal, any two others do.
+  // Two long runs in a row cause a correlation of values, but not of ranks. Among coarse values,
+  // most of which are equal, any two different values cause a correlation of ranks.
   const std::vector<double> ascending = sorted(series);
   result.slow = result.autocorrelation > most_by_chance &&
                 resemblance(series).correlation > most_by_chance &&
@@ -265,7 +266,7 @@ std::optional<TwoModes> two_modes(std::span<const double> series) {
                   .smaller_share = static_cast<double>(std::min(low.count, high.count)) / count};
   if (distance > 0.0)
     result.separation = pooled > 0.0 ? distance / pooled : std::numeric_limits<double>::infinity();
-  // A uniform variable has a twelfth of its squared range as variance.
+  // The variance of a uniform distribution is a twelfth of its squared range.
   const double of_tick = tick_of(ascending) / std::sqrt(12.0);
   result.two = distance > 4.5 * std::hypot(pooled, of_tick) && result.smaller_share >= 0.2;
   return result;

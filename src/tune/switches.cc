@@ -18,9 +18,9 @@ namespace lauka::tune {
 
 namespace {
 
-// In the order in which they are tuned; they are restored in reverse. The energy preference comes
-// before the governor: under "performance" the kernel refuses to set it. SMT comes last, as files
-// of the CPUs that it switches off could not be written any more.
+// In the order of tuning; restoring goes in reverse. The energy preference comes before the
+// governor, because under "performance" the kernel refuses to set it. SMT comes last, because files
+// of CPUs that it switches off can no longer be written.
 constexpr auto kSwitches = std::to_array<Switch>({
     {"cpus", true, Form::Affinity, "", "", "the commands run on whole cores of their own"},
     {"energy", true, Form::Word,
@@ -62,9 +62,9 @@ constexpr auto kSwitches = std::to_array<Switch>({
 });
 
 constexpr unsigned kBitsOfWord = 32;
-constexpr std::size_t kMaxMaskWords = 256;  // 8,192 CPUs, Linux's most
+constexpr std::size_t kMaxMaskWords = 256;  // 8,192 CPUs, Linux's largest number
 
-/// "ff,00000003": 32 bits in a word, the highest CPUs first.
+/// Reads a CPU mask such as "ff,00000003": 32 bits per word, the highest CPUs first.
 std::optional<std::vector<std::uint32_t>> parse_mask(std::string_view text) {
   const auto words = split(text, ',');
   if (words.size() > kMaxMaskWords) return std::nullopt;
@@ -95,7 +95,7 @@ bool is_word(std::string_view text) {
          text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string_view::npos;
 }
 
-/// The text before and after the only '*'.
+/// Returns the texts before and after the only '*'.
 std::pair<std::string_view, std::string_view> around_star(std::string_view pattern) {
   const std::size_t star = pattern.find('*');
   return {pattern.substr(0, star), pattern.substr(star + 1)};
@@ -103,12 +103,12 @@ std::pair<std::string_view, std::string_view> around_star(std::string_view patte
 
 std::optional<std::uint64_t> index_in(std::string_view digits) {
   const auto number = parse_whole_number(digits, 0, std::numeric_limits<std::uint32_t>::max());
-  // "07" would be another name of the same.
+  // "07" would be another name of 7.
   if (!number || std::to_string(*number) != digits) return std::nullopt;
   return *number;
 }
 
-/// The paths that are there, by ascending number.
+/// Returns the existing paths that match a pattern, by ascending number.
 std::vector<std::string> list_paths(os::SettingFiles& files, std::string_view pattern) {
   if (pattern.find('*') == std::string_view::npos) {
     const std::string path(pattern);
@@ -141,7 +141,8 @@ bool is_by_cpus(Form form) {
   return form == Form::CpuList || form == Form::CpuMask;
 }
 
-/// Returns the CPUs for a setting: its own except the commands', or all others.
+/// Returns the CPUs for a setting: its present CPUs without the commands', or all other CPUs if
+/// none is left.
 std::string wanted_cpus(Form form, const std::string& now, const CpuChoice& cpus) {
   const auto own = form == Form::CpuList ? parse_cpu_list(now) : parse_mask(now);
   auto left = cpus_not_in(cpus.commands, own.value_or(std::vector<std::uint32_t>()));
@@ -250,7 +251,8 @@ class Finder {
     return has_word(files_.read("/sys/fs/cgroup/cgroup.controllers").value_or(""), "cpuset");
   }
 
-  /// A partition without load balancing is for CPUs that a single thread has anyway.
+  /// Finds the setting of the control group. The group is an "isolated" partition, without load
+  /// balancing, only if the commands have a single CPU.
   void find_group(Found& setting) {
     const std::string path(setting.row->path);
     const Found& controllers = found_.back();
@@ -268,8 +270,8 @@ class Finder {
     }
   }
 
-  /// Drops rows that are missing here if another row of the same name is present. Without a group,
-  /// no controller is passed on.
+  /// Drops rows whose setting is missing if another row with the same name is present. Without a
+  /// group, also drops its controllers.
   void drop_rows_that_are_not_needed() {
     std::set<std::string_view> here;
     for (const Found& setting : found_)
@@ -296,7 +298,7 @@ class Finder {
   std::vector<Found> found_{};
 };
 
-/// The word in brackets of a list of choices.
+/// Returns the word in brackets in a list of choices; empty if there is none.
 std::string_view find_chosen(std::string_view text) {
   const std::size_t open = text.find('[');
   if (open == std::string_view::npos) return text;
@@ -337,8 +339,8 @@ Result<CpuChoice> given_cpus(const TuneRequest& request, const Cpus& online,
   return choice;
 }
 
-/// Returns the CPUs of whole cores, without the first CPU's core; one CPU of each if `are_single`,
-/// as SMT will be off.
+/// Returns the CPUs of whole cores, without the first CPU's core. `are_single`: one CPU of each
+/// core, because SMT will be off.
 Cpus whole_cores(os::SettingFiles& files, const Cpus& online, const Cpus& from, bool are_single) {
   Cpus candidates;
   for (const std::uint32_t cpu : online) {
@@ -354,8 +356,8 @@ Cpus whole_cores(os::SettingFiles& files, const Cpus& online, const Cpus& from, 
   return candidates;
 }
 
-/// Returns the CPUs of the node that has the most; of several equal ones the last is taken, as the
-/// first CPU is in the first.
+/// Returns the CPUs of the memory node with the most candidates; of equal nodes the last, because
+/// the first CPU is in the first node.
 Cpus of_one_node(os::SettingFiles& files, const Cpus& candidates) {
   std::map<std::uint64_t, Cpus> nodes;
   for (const std::string& name : files.list("/sys/devices/system/node")) {
@@ -370,10 +372,10 @@ Cpus of_one_node(os::SettingFiles& files, const Cpus& candidates) {
   return most.empty() ? candidates : most;
 }
 
-/// One line for all files of a switch.
+/// A line of --tune=list about all files of one switch.
 struct ListLine {
   std::set<std::string> changes{};  ///< "powersave -> performance"
-  std::set<std::string> stays{};    ///< "performance", or why it cannot be changed
+  std::set<std::string> stays{};    ///< "performance", or the reason why it cannot be changed
   std::size_t files = 0;
   bool asked = false;
 };
@@ -396,7 +398,8 @@ ListLine make_list_line(const Switch& row, const std::vector<Found>& found) {
   return line;
 }
 
-/// "cpu1 user nice system idle iowait irq softirq steal ...", in ticks.
+/// Adds the ticks in a line of /proc/stat: "cpu1 user nice system idle iowait irq softirq steal
+/// ...".
 void add_ticks(std::string_view line, Vitals& vitals) {
   constexpr std::size_t steal = 8;
   const auto words = blank_separated(line);
@@ -491,7 +494,7 @@ std::string list_text(const std::vector<Found>& found, const CpuChoice& cpus) {
   constexpr std::size_t name_width = 12;
   std::string text;
   for (const Switch& row : kSwitches) {
-    if (row.help.empty()) continue;  // another row of the name before
+    if (row.help.empty()) continue;  // an earlier row of the same name has the text
     const ListLine line = make_list_line(row, found);
     std::string values = fmt::format("{}", fmt::join(line.changes, "; "));
     if (!line.stays.empty())

@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kJournal = "/run/lauka/journal";  // in kJournalFolder
 constexpr std::string_view kFirstWord = "lauka-tune-1";
 constexpr std::string_view kLastLine = "end";
-constexpr std::chrono::milliseconds kPatience{5000};  // for a process that is ending
+constexpr std::chrono::milliseconds kPatience{5000};  // waiting time for a process that is ending
 
 std::string boot_id(os::SettingFiles& files) {
   return std::string(trimmed(files.read("/proc/sys/kernel/random/boot_id").value_or("")));
@@ -28,7 +28,7 @@ std::string message_of(int error) {
   return std::generic_category().message(error);
 }
 
-/// Checks that lauka can have planned this change.
+/// True if lauka can have planned this change.
 bool is_possible(const Change& change) {
   if (change.row == nullptr) return false;
   const Form form = change.row->form;
@@ -39,8 +39,8 @@ bool is_possible(const Change& change) {
          (form != Form::Group || change.before == "none");
 }
 
-/// Returns the value in force, nullopt if the setting has gone. An existing group is ours: it is
-/// made in several steps.
+/// Returns the value in force; nullopt if the setting no longer exists. A group that exists counts
+/// as lauka's, because it is made in several steps.
 std::optional<std::string> value_now(os::SettingFiles& files, const Change& change) {
   if (change.row->form == Form::Group)
     return files.list(change.path).empty() ? change.before : change.during;
@@ -55,13 +55,13 @@ int make_group(os::SettingFiles& files, const Change& change) {
   const std::string cpus = change.during.substr(partition.size() + 1);
   int error = files.write(group + "/cpuset.cpus", cpus);
   if (error == 0) error = files.write(group + "/cpuset.cpus.partition", partition);
-  // "isolated invalid (...)": this group may not have the CPUs for itself.
+  // "isolated invalid (...)": this group cannot have the CPUs for itself.
   const auto state = files.read(group + "/cpuset.cpus.partition");
   if (error == 0 && (!state || trimmed(*state) != partition)) error = EINVAL;
   return error;
 }
 
-/// The processes that are left in it go on in this process's own group.
+/// Removes a group; its remaining processes move to this process's own group.
 int remove_group(os::SettingFiles& files, const std::string& group) {
   const std::string own = files.read(fmt::format("/proc/{}/cgroup", files.own_pid())).value_or("");
   std::string home = "/sys/fs/cgroup";
@@ -78,7 +78,7 @@ int write_value(os::SettingFiles& files, const Change& change, const std::string
   return value == change.before ? remove_group(files, change.path) : make_group(files, change);
 }
 
-/// True if the governor of this energy preference has its old value.
+/// True if the governor that belongs to this energy preference has its old value.
 bool has_old_governor(os::SettingFiles& files, const std::vector<Change>& changes,
                       const Change& energy) {
   return std::ranges::any_of(changes, [&](const Change& change) {
@@ -92,14 +92,14 @@ bool has_old_governor(os::SettingFiles& files, const std::vector<Change>& change
 bool is_foreign(os::SettingFiles& files, const std::vector<Change>& changes, const Change& change) {
   const auto now = value_now(files, change);
   if (!now || *now == change.before || *now == change.during) return false;
-  // Someone was killed between restoring the governor and the preference.
+  // lauka was killed after restoring the governor, which moves the preference.
   return !(change.row->name == "energy" && has_old_governor(files, changes, change));
 }
 
 /// Restores changes, the last first.
 Restored restore_changes(os::SettingFiles& files, const std::vector<Change>& changes) {
-  // All are checked before the first is restored: restoring a governor may move the energy
-  // preference of its policy.
+  // Checks all settings before restoring the first, because restoring a governor may move the
+  // energy preference of its policy.
   std::set<const Change*> foreign;
   for (const Change& change : changes)
     if (is_foreign(files, changes, change)) foreign.insert(&change);
@@ -124,8 +124,8 @@ Restored restore_changes(os::SettingFiles& files, const std::vector<Change>& cha
   return restored;
 }
 
-/// Restores a journal's settings and removes it; the lock is held. If a setting could not be
-/// restored, the journal stays for --untune.
+/// Restores a journal's settings and removes the journal; the lock must be held. If a setting could
+/// not be restored, keeps the journal for --untune.
 Restored restore_journal(os::SettingFiles& files, const Journal& journal) {
   Restored restored;
   if (journal.is_whole && journal.boot == boot_id(files))
@@ -134,20 +134,20 @@ Restored restore_journal(os::SettingFiles& files, const Journal& journal) {
   return restored;
 }
 
-/// The lock is held; nullopt if there is no journal.
+/// Restores what the journal lists; the lock must be held. nullopt if there is no journal.
 Result<std::optional<Restored>> restore_found(os::SettingFiles& files) {
   const auto text = files.read_journal(kJournal);
   if (!text) return text.error();
   if (!*text) return std::optional<Restored>{};
   const auto journal = parse_journal(**text);
-  // Without a whole line lauka was killed while it wrote the first one: nothing was changed.
+  // Without a complete line, lauka was killed while writing the first line: nothing was changed.
   if (!journal && (*text)->find('\n') != std::string::npos)
     return Error{fmt::format("{} is not a journal of this lauka", kJournal),
                  "restore by hand what was tuned, then remove it"};
   return std::optional(restore_journal(files, journal.value_or(Journal{})));
 }
 
-/// Locks the folder; waits for a holder that is ending.
+/// Locks the folder; waits for a holder that is ending. Returns 0 or errno.
 int lock_patiently(os::SettingFiles& files, std::chrono::milliseconds patience) {
   int error = files.lock(kJournalFolder);
   for (; error == EWOULDBLOCK && patience.count() > 0; --patience) {
@@ -164,14 +164,14 @@ Result<void> claim(os::SettingFiles& files) {
     error = files.make_folder(kJournalFolder);
     if (error != 0 && error != EEXIST) break;
     const auto pid = holder(files);
-    const bool is_ending = pid && !files.is_alive(*pid);  // its launcher restores
+    const bool is_ending = pid && !files.is_alive(*pid);  // its launcher is restoring
     error = lock_patiently(files, is_ending ? kPatience : std::chrono::milliseconds(0));
     if (error == 0) return {};
     if (error == EWOULDBLOCK && pid)
       return Error{fmt::format("another lauka (process {}) has tuned this machine", *pid),
                    "wait until it has ended"};
     if (error != EWOULDBLOCK && error != ENOENT) break;
-    files.wait();  // it is being made or removed
+    files.wait();  // another process is creating or removing the folder
   }
   return Error{
       fmt::format("--tune cannot keep its journal in {}: {}", kJournalFolder, message_of(error)),
@@ -199,7 +199,7 @@ std::string journal_text(const Journal& journal) {
 
 std::optional<Journal> parse_journal(std::string_view text) {
   auto lines = split(text, '\n');
-  const std::string_view rest = lines.back();  // a line without an end does not count
+  const std::string_view rest = lines.back();  // an incomplete line does not count
   lines.pop_back();
   if (lines.empty()) return std::nullopt;
   const auto first = blank_separated(lines.front());
@@ -227,14 +227,14 @@ Result<std::optional<Restored>> restore_left(os::SettingFiles& files,
                                              std::chrono::milliseconds patience) {
   const int error = lock_patiently(files, patience);
   if (error == EWOULDBLOCK) return std::optional<Restored>{};
-  if (error == ENOENT) return std::optional(Restored{});  // another process has just restored it
+  if (error == ENOENT) return std::optional(Restored{});  // another process has just restored
   if (error != 0)
     return Error{
         fmt::format("cannot lock {}: {}", kJournalFolder,
                     error == EPERM ? "others own it or may write to it" : message_of(error)),
         "restore by hand what was tuned, then remove it"};
   auto restored = restore_found(files);
-  static_cast<void>(files.remove(kJournalFolder));  // unless the journal is still in it
+  static_cast<void>(files.remove(kJournalFolder));  // fails if the journal is still in it
   files.unlock();
   if (!restored) return restored.error();
   return std::optional(restored->value_or(Restored{}));
@@ -280,7 +280,8 @@ Result<std::unique_ptr<Tuned>> Tuned::begin(os::SettingFiles& files, const TuneR
   return tuned;
 }
 
-/// Returns 0 or errno. If the kernel refuses or changes the value, the old one is restored.
+/// Applies a change. Returns 0 or errno. If the kernel refuses or alters the value, restores the
+/// old one.
 int Tuned::apply(const Change& change) {
   int error = write_value(files_, change, change.during);
   if (error == 0 && value_now(files_, change) != change.during) error = EINVAL;

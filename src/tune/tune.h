@@ -16,162 +16,171 @@
 
 namespace lauka::tune {
 
-/// The format of a setting in its file.
+/// The format in which a file shows a setting.
 enum class Form : unsigned char {
-  Word,         ///< "powersave"
-  Chosen,       ///< "always [madvise] never", of which the word is written
-  Number,       ///< "60"
-  CpuList,      ///< "0-3,8"; it gets its CPUs but for the commands' own
-  CpuMask,      ///< "ff,00000003"; likewise
-  Latency,      ///< a device that is held open
-  Controllers,  ///< controller of a control group: "+cpuset" if its children have it, else
+  Word,     ///< a word: "powersave"
+  Chosen,   ///< a list with the chosen word in brackets: "always [madvise] never"; only the word is
+            ///< written
+  Number,   ///< a number: "60"
+  CpuList,  ///< a list of CPUs: "0-3,8"; gets all CPUs but the commands' own
+  CpuMask,  ///< a mask of CPUs: "ff,00000003"; gets all CPUs but the commands' own
+  Latency,  ///< a device that takes a latency in microseconds and is held open
+  Controllers,  ///< a controller of a control group: "+cpuset" if child groups have it, else
                 ///< "-cpuset"
-  Group,        ///< a control group that is made
+  Group,        ///< a control group that lauka creates
   Affinity,     ///< no file: the commands run on CPUs of their own
 };
 
-/// A setting of the machine that makes times scatter, and the value that it gets. Only the files
-/// and values of this table are ever written.
+/// A setting of the machine that makes times vary, and the value that lauka gives it. lauka writes
+/// only the files and values of this table.
 struct Switch {
-  std::string_view name;  ///< name in --tune=+name; several rows may share it
-  bool by_default;
+  std::string_view name;  ///< name as in --tune=+name; several rows may share it
+  bool by_default;        ///< true if --tune changes it without naming it
   Form form;
-  std::string_view path;        ///< path with a '*' for a number
-  std::string_view wanted;      ///< empty: depends on the commands' CPUs
-  std::string_view help{};      ///< empty except in the first row of its name
-  std::string_view values{};    ///< file in the same folder that must list `wanted`; may be empty
-  bool is_alternative = false;  ///< used only if earlier rows of its name are missing here
+  std::string_view path;    ///< path; '*' stands for a number
+  std::string_view wanted;  ///< value to write; empty: depends on the commands' CPUs
+  std::string_view help{};  ///< text for --tune=list; empty except in the first row of a name
+  std::string_view
+      values{};  ///< file in the same folder that must list `wanted`; empty: no such file
+  bool is_alternative =
+      false;  ///< true: used only if earlier rows of its name are missing on this machine
 };
 
-/// Returns the row that `path` belongs to; null if lauka does not write to it.
+/// Returns the row that `path` belongs to; null if lauka never writes to `path`.
 const Switch* find_switch(std::string_view path);
 
-/// Returns the value in the text of a file, in its canonical form; nullopt if it has another form.
+/// Returns the value in a file's text in canonical form; nullopt if the text is not in `form`.
 std::optional<std::string> parse_value(Form form, std::string_view text);
 
-/// The CPUs reserved for the commands.
+/// The CPUs that are reserved for the commands.
 struct CpuChoice {
-  std::vector<std::uint32_t> commands{};  ///< empty: none, because of `why_not`
-  std::vector<std::uint32_t> rest{};      ///< all others that are online
-  std::string why_not{};
+  std::vector<std::uint32_t> commands{};  ///< ascending; empty: no CPU, because of `why_not`
+  std::vector<std::uint32_t> rest{};      ///< all other CPUs that are online
+  std::string why_not{};                  ///< reason; empty if there are CPUs for the commands
 };
 
-/// CPUs from which the commands' own are chosen.
+/// The CPUs from which the commands' CPUs are chosen.
 struct CpuFacts {
-  std::vector<std::uint32_t> allowed{};  ///< CPUs that lauka may run on
-  std::vector<std::uint32_t> fastest{};  ///< CPUs of the fastest kind; empty: all are alike
+  std::vector<std::uint32_t> allowed{};  ///< CPUs on which lauka may run
+  std::vector<std::uint32_t>
+      fastest{};  ///< CPUs of the fastest core kind; empty: all cores are alike
 };
 
-/// Chooses whole cores of one kind and one node, except the core of the first CPU; with `no_smt`
-/// one CPU of each. Refuses CPUs that do not exist, or all of them.
+/// Chooses the commands' CPUs: whole cores of one kind and one memory node, but not the core of the
+/// first CPU; with `no_smt`, one CPU of each core. Refuses a request for CPUs that do not exist, or
+/// for all CPUs.
 Result<CpuChoice> choose_cpus(os::SettingFiles& files, const TuneRequest& request,
                               const CpuFacts& facts);
 
-/// A setting, as found.
+/// A setting as found on this machine.
 struct Found {
   const Switch* row = nullptr;
-  bool asked = false;       ///< true if the setting is a default or was named
-  std::string path{};       ///< empty if the machine has no such setting
-  std::string now{};        ///< empty if it cannot be read
-  std::string wanted{};     ///< empty if it cannot be changed
-  std::string why_not{};    ///< reason why the setting cannot be changed; else empty
-  bool needs_root = false;  ///< true if missing rights are the reason
+  bool asked = false;       ///< true if the setting is changed by default or was named by the user
+  std::string path{};       ///< empty if this machine lacks the setting
+  std::string now{};        ///< current value; empty if it cannot be read
+  std::string wanted{};     ///< value to write; empty if the setting cannot be changed
+  std::string why_not{};    ///< reason why the setting cannot be changed; empty if it can
+  bool needs_root = false;  ///< true if `why_not` is missing rights
 
   bool changes() const { return asked && !wanted.empty() && now != wanted; }
 };
 
-/// Reads all settings of the table; changes nothing.
+/// Reads all settings of the table. Changes nothing.
 std::vector<Found> find_settings(os::SettingFiles& files, const TuneRequest& request,
                                  const CpuChoice& cpus);
 
-/// Refuses names that are in no row.
+/// Refuses names that the table does not have.
 Result<void> check_names(const TuneRequest& request);
 
-/// True if the switch is asked for, by default or by name.
+/// True if the switch is on by default or named in the request.
 bool is_asked(const TuneRequest& request, std::string_view name);
 
-/// Reads the state of the machine; `cpus` are the commands' own; if empty, all.
+/// Reads the state of the machine. `cpus` are the commands' own CPUs; empty: all CPUs.
 Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus);
 
-/// The text of --tune=list: a line for each switch.
+/// Returns the text of --tune=list: a line for each switch.
 std::string list_text(const std::vector<Found>& found, const CpuChoice& cpus);
 
-// The machine is tuned as a transaction. All old values are in a journal before the first one
-// changes. Only the process that holds the lock of the journal's folder changes or restores
-// settings: lauka, its launcher process if lauka was killed, the next lauka if both were. The
-// folder exists only as long as the machine is tuned.
+// Tuning is a transaction. The journal holds all old values before the first value is changed. Only
+// the process that locks the journal's folder changes or restores settings: lauka; its launcher
+// process if lauka is killed; the next lauka if both are killed. The folder exists only while the
+// machine is tuned.
 
 inline constexpr const char* kJournalFolder = "/run/lauka";
 
-/// A setting that is changed.
+/// A setting that is changed, with its old and new value.
 struct Change {
   const Switch* row = nullptr;
   std::string path{};
-  std::string before{};  ///< value as parse_value returns it
-  std::string during{};
+  std::string before{};  ///< old value, as parse_value returns it
+  std::string during{};  ///< new value, as parse_value returns it
 
   bool operator==(const Change&) const = default;
 };
 
 /// The contents of the journal.
 struct Journal {
-  std::string boot{};  ///< id of the boot in which it was written
-  int pid = 0;         ///< lauka's
+  std::string boot{};  ///< id of the boot during which the journal was written
+  int pid = 0;         ///< lauka's process id
   std::vector<Change> changes{};
-  bool is_whole = false;  ///< false if lauka was killed while it wrote it: nothing was changed yet
+  bool is_whole =
+      false;  ///< false if lauka was killed while writing the journal, before changing anything
 };
 
+/// Returns the text of a journal, which parse_journal reads.
 std::string journal_text(const Journal& journal);
 
-/// Reads a journal; nullopt if it has no valid first line. Lines that lauka cannot have written,
-/// such as lines with an unknown path, are left out.
+/// Reads a journal; nullopt if its first line is not valid. Skips lines that lauka cannot have
+/// written, such as lines with an unknown path.
 std::optional<Journal> parse_journal(std::string_view text);
 
-/// The outcome of restoring, one line each for the user.
+/// The result of restoring.
 struct Restored {
-  std::size_t settings = 0;  ///< settings that have their old value again
-  std::vector<std::string>
-      changed{};  ///< settings that another program changed meanwhile, so they were left alone
-  std::vector<std::string> failed{};  ///< could not be restored
+  std::size_t settings = 0;            ///< number of settings that have their old value again
+  std::vector<std::string> changed{};  ///< settings that another program changed meanwhile and that
+                                       ///< were left alone; one line each
+  std::vector<std::string> failed{};   ///< settings that could not be restored; one line each
 };
 
-/// Restores a killed lauka's settings, if it left any; waits up to `patience` for the lock. nullopt
-/// if another process holds the lock. Refused with the reason, and the journal stays, if the folder
-/// cannot be locked or the journal cannot be read.
+/// Restores the settings of a killed lauka, if there are any; waits up to `patience` for the lock.
+/// nullopt if another process holds the lock. Returns an error, and keeps the journal, if the
+/// folder cannot be locked or the journal cannot be read.
 Result<std::optional<Restored>> restore_left(os::SettingFiles& files,
                                              std::chrono::milliseconds patience = {});
 
-/// Restores the settings of the process `pid`, which is ending.
+/// Restores the settings that the ending process `pid` changed.
 void restore_after(os::SettingFiles& files, int pid);
 
 /// Returns the id of the process that tuned the machine; nullopt if there is no journal.
 std::optional<int> holder(os::SettingFiles& files);
 
-/// A machine that is tuned until this is destroyed.
+/// Keeps the machine tuned; the destructor restores all settings.
 class Tuned : NonCopyable {
  public:
-  /// Restores leftovers, writes the journal and changes the settings. Refused, without any change,
-  /// if another lauka has tuned the machine, or the journal cannot be written.
+  /// Restores what a killed lauka left, writes the journal and changes the settings. Changes
+  /// nothing and returns an error if another lauka has tuned the machine, or the journal cannot be
+  /// written.
   static Result<std::unique_ptr<Tuned>> begin(os::SettingFiles& files, const TuneRequest& request,
                                               const CpuChoice& cpus);
 
   ~Tuned() { restore(); }
 
-  /// Restores all that was changed, the last first; again, it does nothing.
+  /// Restores all changed settings, the last change first. Does nothing if called again.
   const Restored& restore();
 
-  /// Restores all settings for a while; the lock and the journal stay, in case lauka is killed.
+  /// Restores all settings temporarily. Keeps the lock and the journal, in case lauka is killed.
   void pause();
 
-  /// Tunes again, except settings that another program has changed meanwhile.
+  /// Tunes again after pause(), except settings that another program changed meanwhile.
   void go_on();
 
   const Tuning& in_force() const { return in_force_; }
 
-  /// Returns the file by which commands join the group that has CPUs of its own; may be empty.
+  /// Returns the path of the file with which commands join the control group with CPUs of its own;
+  /// empty if there is none.
   const std::string& group() const { return group_; }
 
-  /// Returns what an earlier lauka had left, if anything.
+  /// Returns what was restored of a killed lauka; nullopt if there was nothing.
   const std::optional<Restored>& found_left() const { return found_left_; }
 
  private:
@@ -182,11 +191,13 @@ class Tuned : NonCopyable {
 
   os::SettingFiles& files_;
   std::vector<Change> changes_{};
-  std::map<std::string, std::string> refused_{};  // why, by path
-  std::vector<std::string> not_again_{};  // settings that go_on() could not change, one line each
+  std::map<std::string, std::string> refused_{};  // reason by path
+  std::vector<std::string>
+      not_again_{};  // settings that go_on() could not change again, one line each
   Tuning in_force_{};
   std::string group_{};
-  std::optional<std::pair<std::string, std::int32_t>> latency_{};  // device and bound that is held
+  std::optional<std::pair<std::string, std::int32_t>>
+      latency_{};  // device and latency in microseconds
   std::optional<Restored> found_left_{};
   Restored restored_{};
   bool is_over_ = false;

@@ -15,23 +15,24 @@ namespace {
 
 constexpr const char* kFramework = "/System/Library/PrivateFrameworks/kperf.framework/kperf";
 
-/// 0, or the errno of a call that has just given something below 0.
+/// Returns 0, or the errno of a call that returned a negative value.
 int settled(int returned) {
   return returned < 0 ? errno : 0;
 }
 
-/// Records taken with one read: 2 MB.
+/// The number of records per read: 2 MB.
 constexpr std::size_t kPiece = 32768;
 
-/// The counters that the power manager of M4 and M5 holds if the database does not say: mask 0x38
-/// of the configurable ones, by XNU's register for it.
+/// The counters that the power manager of M4 and M5 holds, for databases without that information:
+/// mask 0x38 of the configurable counters, according to XNU's register for it.
 constexpr CounterMask kHeldByPowerManager = 0xe0;
 
 constexpr std::uint32_t kAction = 1;
 
-/// Returns the claim that must be given back when the process ends without unwinding its stack.
+/// Returns the claim that must be returned when the process ends without unwinding its stack; null:
+/// none.
 Claim*& held() {
-  // atexit passes nothing. NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+  // atexit passes no argument. NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
   static Claim* claim = nullptr;
   return claim;
 }
@@ -43,13 +44,13 @@ void give_back_held() {
 }  // namespace
 
 Kernel::Kernel(const os::DarwinCalls& calls) : calls_(calls) {
-  // The framework is in the system's shared cache, not on the disk: only dlopen can find it.
+  // The framework is in the system's shared cache, not on disk: only dlopen finds it.
   void* library = calls_.dlopen(kFramework, os::kLoadLazily);
   if (library == nullptr) missing_ = "kperf.framework";
   KperfCalls found{};
   const auto find = [&]<typename Function>(Function*& function, const char* name) {
     if (missing_) return;
-    // dlsym returns a function's address as an object's; POSIX converts it like this.
+    // dlsym returns a function's address as an object pointer; POSIX permits this conversion.
     function = reinterpret_cast<Function*>(calls_.dlsym(library, name));
     if (function == nullptr) missing_ = name;
   };
@@ -100,7 +101,8 @@ std::uint32_t Kernel::counter_count(std::uint32_t classes) const {
 }
 
 int Kernel::set_words(std::span<const std::uint64_t> words) const {
-  // The classes, then the words; with room, as the kernel reads as many as it has now.
+  // The classes, then the words. The array has room for all counters, because the kernel reads as
+  // many words as it has counters now.
   std::array<std::uint64_t, 1 + kMaxUserCounters> request{kConfigurableClass};
   std::copy_n(words.begin(), std::min<std::size_t>(words.size(), kMaxUserCounters), &request[1]);
   if (framework_) return settled(framework_->kpc_set_config(kConfigurableClass, &request[1]));
@@ -146,7 +148,7 @@ int Kernel::machine_counters(std::size_t cpus, std::vector<std::uint64_t>& value
   const int error = settled(
       calls_.sysctlbyname("kpc.counters", values.data(), &length, &request, sizeof request));
   values.resize(error == 0 ? std::min(length / sizeof values[0], values.size()) : 0);
-  if (!values.empty()) values.erase(values.begin());  // the number of the current CPU
+  if (!values.empty()) values.erase(values.begin());  // number of the current CPU
   return error;
 }
 
@@ -182,7 +184,7 @@ int Kernel::start_pet(std::uint64_t period_ns, std::uint32_t action) const {
   constexpr std::uint64_t timer = 0;
   int error = set_count("kperf.timer.count");
   if (error == 0) error = set("kperf.timer.period", std::array{timer, ticks});
-  // Before the timer becomes PET's, which takes the action that is set now.
+  // Before the timer becomes PET's, which uses the action that is set at that time.
   if (error == 0) error = set("kperf.timer.action", std::array<std::uint64_t, 2>{timer, action});
   if (error == 0) error = set("kperf.timer.pet_timer", std::uint32_t{timer});
   return error != 0 ? error : set("kperf.lightweight_pet", std::uint32_t{1});
@@ -256,7 +258,7 @@ int Trace::set_up(std::uint32_t records) {
   room_.resize(kPiece);
   std::size_t nothing = 0;
   if (const int error = remove(); error != 0) return error;
-  // Without the flag, reads wait for every coprocessor, and the filter makes each of them trace
+  // Without the flag, reads wait for every coprocessor, and the filter makes coprocessors trace
   // everything. Older kernels refuse the flag, and work without it.
   call_with_value(os::kKdSetFlags, static_cast<int>(kKdebugNoCoprocessors));
   int error = call_with_value(os::kKdSetBuf, static_cast<int>(records));
@@ -271,7 +273,8 @@ int Trace::let_in() const {
   std::size_t bytes = sizeof exact;
   const int error = call(os::kKdSetReg, &exact, &bytes);
   if (error == 0 || error == EPERM || error == EBUSY) return error;
-  // Apple calls that one obsolete. This one lets more in, which the reader passes over.
+  // Not kKdSetReg, which Apple calls obsolete. This filter admits more records, which the reader
+  // ignores.
   std::array<std::uint8_t, kTypefilterBytes> classes{};
   constexpr std::uint32_t counters = kThreadCountersData >> 16U;
   classes.at(counters / 8) = 1U << counters % 8;
@@ -281,21 +284,22 @@ int Trace::let_in() const {
 
 int Trace::remove() const {
   std::size_t nothing = 0;
-  call_with_value(os::kKdEnable, 0);  // which is refused if tracing is off
+  call_with_value(os::kKdEnable, 0);  // the kernel refuses this if tracing is already off
   return call(os::kKdRemove, nullptr, &nothing);
 }
 
 bool Trace::is_half_full() const {
-  std::size_t milliseconds = 1;  // 0 would wait for ever; on return: whether it is
+  std::size_t milliseconds = 1;  // 0 would wait for ever; on return: true if it is half full
   return call(os::kKdBufWait, nullptr, &milliseconds) != 0 || milliseconds != 0;
 }
 
 int Trace::read(bool& wrapped, const Reader& reader) {
   // A read returns only records older than its start, and a busy system always has newer ones: a
-  // piece that did not fill the room is the last one.
+  // read that does not fill the buffer is the last.
   for (;;) {
-    wrapped = wrapped || (info().flags & kKdebugWrapped) != 0;  // each read clears it
-    std::size_t length = room_.size() * sizeof(KdebugRecord);   // bytes in, records out
+    wrapped = wrapped || (info().flags & kKdebugWrapped) != 0;  // each read clears the flag
+    std::size_t length =
+        room_.size() * sizeof(KdebugRecord);  // bytes when called, records on return
     if (const int error = call(os::kKdReadTr, room_.data(), &length); error != 0) return error;
     const std::size_t count = length < room_.size() ? length : room_.size();
     if (count > 0) reader({room_.data(), count});
@@ -324,7 +328,7 @@ Claim::~Claim() {
 
 int Claim::hold() {
   if (has_counters_) return 0;
-  give_back_held();  // what another claim of this process has
+  give_back_held();  // returns what another claim of this process holds
   const int error = kernel_.force_all_counters(true);
   has_counters_ = error == 0;
   if (has_counters_) held() = this;
@@ -335,7 +339,7 @@ Result<void> Claim::take_counters() {
   const auto refused = [this](Asked asked, int error) {
     return explain_refusal(asked, error, kernel_);
   };
-  static_cast<void>(std::atexit(give_back_held));  // if it fails, unwinding gives back
+  static_cast<void>(std::atexit(give_back_held));  // if this fails, unwinding returns the counters
   os::on_sudden_end(give_back_held);
   if (const int error = hold(); error != 0) return refused(Asked::Force, error);
   had_leftovers_ = kernel_.thread_counting() != 0 || kernel_.counting() != 0;
@@ -363,7 +367,7 @@ int Claim::try_words(std::span<const std::uint64_t> words) {
 }
 
 int Claim::set_words(std::span<const std::uint64_t> words) {
-  // macOS 26 takes new words only when counting is switched on, so it is off before.
+  // macOS 26 accepts new words only when counting is switched on, so it is switched off before.
   kernel_.set_thread_counting(0);
   kernel_.set_counting(0);
   classes_ = words.empty() ? kFixedClass : kBothClasses;
@@ -376,8 +380,8 @@ bool Claim::has_words() const {
   if (words_.empty()) return true;
   std::vector<std::uint64_t> now;
   if (kernel_.get_words(now) != 0) return false;
-  // Only selectors are compared, as words come back with the privilege levels in effect. M1 and M2
-  // keep 8 bits of a selector, and would count another event.
+  // Compares selectors only, because the kernel returns words with the privilege levels in effect.
+  // M1 and M2 keep 8 bits of a selector, and would count another event.
   return std::ranges::equal(now, words_, [](std::uint64_t a, std::uint64_t b) {
     return (a & kSelectorBits) == (b & kSelectorBits);
   });
@@ -390,7 +394,7 @@ bool Claim::is_as_programmed() const {
 
 int Claim::start_sampling(const Sampling& sampling) {
   // A process that may configure may also reset. If a living process owns the sampling, the kernel
-  // refuses all of it, and the owner keeps its state.
+  // refuses all changes, and the owner keeps its state.
   if (const int error = stop_sampling(); error == EPERM || error == EBUSY) return error;
   has_tracing_ = true;
   const int error = begin_sampling(sampling);
@@ -408,7 +412,7 @@ int Claim::begin_sampling(const Sampling& sampling) {
 }
 
 int Claim::stop_sampling() const {
-  // Errors but the last are ignored: it may be off already.
+  // Ignores all errors but the last, because sampling may already be off.
   kernel_.set_sampling(false);
   trace_.remove();
   kernel_.set("kperf.kdebug.action", std::uint32_t{0});

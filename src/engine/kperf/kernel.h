@@ -13,40 +13,42 @@
 #include <string>
 #include <vector>
 
-// Layouts and numbers of kpc, kperf, kdebug and ktrace that no SDK has. Sources: XNU
+// Layouts and numbers of kpc, kperf, kdebug and ktrace, which no SDK has. Sources: XNU
 // osfmk/kern/kpc.h, osfmk/kperf/{action,buffer,kptimer}.h, bsd/sys/{kdebug,kdebug_private}.h.
 
 namespace lauka::engine::kperf {
 
-/// Classes of counters, as bits.
+/// Bits for the classes of counters.
 inline constexpr std::uint32_t kFixedClass = 1;
 inline constexpr std::uint32_t kConfigurableClass = 2;
 inline constexpr std::uint32_t kBothClasses = kFixedClass | kConfigurableClass;
-/// kpc.counters: the values of all CPUs.
+/// The argument of kpc.counters that reads the counters of all CPUs.
 inline constexpr std::uint64_t kAllCpus = 0x80000000;
 
-/// Values come class by class: cycles, instructions, then the configurable ones.
+/// Positions and numbers of values: cycles, instructions, then those of configurable counters.
 inline constexpr std::size_t kInstructionsValue = 1;
 inline constexpr std::size_t kFixedCounters = 2;
 inline constexpr std::size_t kConfigurableCounters = 8;
-inline constexpr std::size_t kMaxUserCounters = 32;  ///< KPC_MAX_COUNTERS of the user's headers
+inline constexpr std::size_t kMaxUserCounters =
+    32;  ///< KPC_MAX_COUNTERS in the headers for programs
 
-/// Bits of a configuration word: the selector, and the privilege levels (no bit: all).
+/// Bits of a configuration word: the event's selector, and its privilege levels (0: all levels).
 inline constexpr std::uint64_t kSelectorBits = 0xffff;
 inline constexpr std::uint64_t kUserSpaceOnly = 0x20000;
 
-/// kperf.action.samplers.
+/// The bit of kperf.action.samplers that samples a thread's counters.
 inline constexpr std::uint32_t kSampleThreadCounters = 1U << 4U;
 
-/// Shorter periods of a PET timer are raised to this (kperf.limits.timer_min_pet_period_ns).
+/// The shortest period of a PET timer in nanoseconds; shorter periods are raised to it
+/// (kperf.limits.timer_min_pet_period_ns).
 inline constexpr std::uint64_t kMinPetPeriodNs = 1'000'000;
 
-/// A record of the trace (kd_buf). `thread`: unique id of the thread that wrote it.
+/// A record of the trace (kd_buf).
 struct KdebugRecord {
-  std::uint64_t timestamp = 0;  ///< mach units
+  std::uint64_t timestamp = 0;  ///< in mach units
   std::array<std::uint64_t, 4> arguments{};
-  std::uint64_t thread = 0;
-  std::uint32_t debugid = 0;
+  std::uint64_t thread = 0;   ///< unique id of the thread that wrote the record
+  std::uint32_t debugid = 0;  ///< class, subclass and code of the event; kStart or kEnd
   std::uint32_t cpu = 0;
   std::uint64_t unused = 0;
 };
@@ -58,34 +60,34 @@ static_assert(offsetof(KdebugRecord, cpu) == 52);
 
 /// The state of the trace (kbufinfo_t).
 struct KdebugInfo {
-  std::uint32_t capacity = 0;  ///< records
-  std::uint32_t nolog = 0;     ///< 1: not recording
+  std::uint32_t capacity = 0;  ///< number of records
+  std::uint32_t nolog = 0;     ///< 1: the trace does not record
   std::uint32_t flags = 0;
   std::uint32_t threads = 0;
-  std::int32_t owner = -1;  ///< pid
+  std::int32_t owner = -1;  ///< id of the process that holds the trace; -1: none
 };
 static_assert(sizeof(KdebugInfo) == 20);
 
-/// KdebugInfo::flags.
+/// Bits of KdebugInfo::flags.
 inline constexpr std::uint32_t kKdebugWrapped = 0x8;
-// Must be set: then coprocessors neither give records nor learn the filter.
+// must be set, so that coprocessors give no records and do not get the filter
 inline constexpr std::uint32_t kKdebugNoCoprocessors = 0x400;
 inline constexpr std::uint32_t kKdebugValueCheck =
-    0x200000;  ///< value check; the same as KdebugFilter::type
+    0x200000;  ///< records only debugids of the filter; also used in KdebugFilter::type
 inline constexpr std::uint32_t kKdebugReady = 0x80000000;
 
-/// kKdSetReg (kd_regtype): up to four debugids without START and END.
+/// The argument of kKdSetReg (kd_regtype): up to four debugids, without kStart and kEnd.
 struct KdebugFilter {
   std::uint32_t type = 0;
   std::array<std::uint32_t, 4> values{};
 };
 static_assert(sizeof(KdebugFilter) == 20);
 
-/// kKdSetTypefilter: a bit for each class and subclass of records. The kernel adds class 7, the
-/// threads' records.
+/// The size of kKdSetTypefilter's argument: a bit for each class and subclass of records. The
+/// kernel always adds class 7, the records about threads.
 inline constexpr std::size_t kTypefilterBytes = 8192;
 
-/// Function bits of a debugid.
+/// Bits of a debugid.
 inline constexpr std::uint32_t kStart = 1;
 inline constexpr std::uint32_t kEnd = 2;
 
@@ -95,19 +97,19 @@ inline constexpr std::uint32_t kThreadTerminatePid = 0x07000010;
 inline constexpr std::uint32_t kLostEvents = 0x07020008;
 inline constexpr std::uint32_t kThreadCountersData = 0x25060020;
 
-/// kperf.kdebug.filter: the triggers of an action. `codes` has four bits for each debugid that
-/// follows, low nibble first.
+/// An element of kperf.kdebug.filter: records that trigger an action. `codes` has four bits for
+/// each debugid that follows, low nibble first.
 struct KdebugTrigger {
   std::array<std::uint8_t, 16> codes{};
   std::uint32_t debugid = 0;
 };
 static_assert(sizeof(KdebugTrigger) == 20);
-/// The code that matches an event without its START and END.
+/// The code that matches a debugid without kStart and kEnd.
 inline constexpr std::uint8_t kMatchEvent = 4;
 
-/// The part of Apple's private kperf.framework that lauka uses, under the framework's own names.
-/// Setters return 0, or -1 with errno. Words and values of all CPUs are read by sysctl instead, as
-/// the framework hides how many the kernel returned.
+/// The functions of Apple's private kperf.framework that lauka uses, with the framework's names.
+/// Setters return 0, or -1 with errno. Configuration words and values of all CPUs are read by
+/// sysctl instead, because the framework hides how many the kernel returned.
 struct KperfCalls {
   int (*kpc_force_all_ctrs_set)(int on);
   int (*kpc_set_counting)(std::uint32_t classes);
@@ -122,15 +124,16 @@ struct KperfCalls {
   int (*kperf_reset)();
 };
 
-/// The kernel's counters (kpc) and its sampling of them (kperf): through Apple's framework if all
-/// of it is there, else by the sysctls that it wraps. Timers and triggers always go by sysctl,
-/// since the framework's names for their arguments are misleading. Functions that return an int
-/// return 0 or an errno. Source: XNU osfmk/kern/kern_kpc.c, osfmk/kperf/kperfbsd.c.
+/// The kernel's counters (kpc) and their sampling (kperf). Uses Apple's framework if it is
+/// complete, else the sysctls that the framework wraps. Timers and triggers are always set by
+/// sysctl, because the framework's argument names are misleading. Functions that return int return
+/// 0 or an errno. Source: XNU osfmk/kern/kern_kpc.c, osfmk/kperf/kperfbsd.c.
 class Kernel {
  public:
   explicit Kernel(const os::DarwinCalls& calls);
 
-  /// Returns the missing part of the framework ("kpc_set_config", or "kperf.framework"), if any.
+  /// Returns the missing function of the framework ("kpc_set_config"), or "kperf.framework";
+  /// nullopt if the framework is complete.
   const std::optional<std::string>& missing() const { return missing_; }
 
   // kpc
@@ -143,28 +146,28 @@ class Kernel {
   int set_thread_counting(std::uint32_t classes) const;
   std::uint32_t counting() const;
   std::uint32_t thread_counting() const;
-  /// Reads the counters of both classes, CPU by CPU: fewer values if a CPU is switched off.
+  /// Reads the counters of both classes of all CPUs, CPU after CPU; offline CPUs have no values.
   int machine_counters(std::size_t cpus, std::vector<std::uint64_t>& values) const;
 
   // kperf: actions are numbered from 1
-  /// Ensures that the count `name` is at least 1. The kernel's counts of actions and timers never
-  /// shrink before a restart: larger ones, from an earlier tool, are kept.
+  /// Raises the kernel's count `name` to at least 1. Counts of actions and timers never shrink
+  /// until a restart, so larger counts from another tool are kept.
   int set_count(const char* name) const;
   int set_action(std::uint32_t action,
-                 std::uint32_t samplers) const;  ///< configures an action for all processes
+                 std::uint32_t samplers) const;  ///< for all processes
   int set_sampling(bool on) const;
   int reset_sampling() const;
-  /// Samples each thread that comes on a CPU by `action`, once per period.
+  /// Samples each thread that runs on a CPU with `action`, once per period.
   int start_pet(std::uint64_t period_ns, std::uint32_t action) const;
-  /// Takes `action` on each thread that ends, just after the trace's record of its end.
+  /// Samples each thread that ends with `action`, just after the trace's record of its end.
   int trigger_at_thread_end(std::uint32_t action) const;
 
   // facts
   std::optional<std::uint32_t> number(const char* name) const;  ///< nullopt: no such sysctl
   std::string text(const char* name) const;
-  /// Returns the holder of the kernel's tracing, "Instruments (process 77)"; empty if it is free.
-  /// It is free, too, if its owner has ended, whose pid stays, or is in the background and gives
-  /// way.
+  /// Returns the process that holds the kernel's tracing: "Instruments (process 77)". Empty if
+  /// tracing is free, which includes a holder that has ended (the kernel keeps its id) or runs in
+  /// the background and gives way.
   std::string owner_of_tracing() const;
 
   template <typename T>
@@ -179,40 +182,42 @@ class Kernel {
   std::optional<std::string> missing_;
 };
 
-/// The request that the kernel refused.
+/// A request to the kernel.
 enum class Asked : unsigned char {
-  Force,  ///< all counters for lauka
-  Count,  ///< kpc: words, counting
-  Trace,  ///< kperf and kdebug
+  Force,  ///< all counters
+  Count,  ///< words and counting (kpc)
+  Trace,  ///< sampling and tracing (kperf, kdebug)
 };
 
-/// Explains why the kernel refused with `error`, and the way out.
+/// Explains why the kernel refused a request with `error`, and what to do.
 Error explain_refusal(Asked asked, int error, const Kernel& kernel);
 
-/// The kernel's trace (kdebug). Functions that return an int return 0 or an errno. Source: XNU
+/// The kernel's trace (kdebug). Functions that return int return 0 or an errno. Source: XNU
 /// bsd/kern/kdebug.c.
 class Trace {
  public:
   explicit Trace(const os::DarwinCalls& calls) : calls_(calls) {}
 
-  /// Removes an older set-up, makes a buffer for `records`, admits records of threads' ends,
-  /// creation and samples, and switches recording on. Takes 200 ms in the kernel.
+  /// Removes an older trace, allocates a buffer for `records` records, selects records of threads'
+  /// creation, ends and samples, and starts recording. Takes 200 ms in the kernel.
   int set_up(std::uint32_t records);
 
-  /// Switches recording off and frees the buffer.
+  /// Stops recording and frees the buffer.
   int remove() const;
 
+  /// Receives records of the trace, in the order written.
   using Reader = std::function<void(std::span<const KdebugRecord>)>;
 
-  /// True if the trace is half full and must be read; waits up to a millisecond for that. Reads are
-  /// kept rare: a record that is written during one may be lost without a sign (its time is taken
+  /// True if the trace is half full, so that it must be read; waits for that up to a millisecond.
+  /// Reading rarely matters: a record written during a read may be lost unnoticed (it gets its time
   /// before its place).
   bool is_half_full() const;
 
-  /// Passes on all present records. Sets `wrapped` if the buffer wrapped, so that some are lost.
+  /// Passes all available records to `reader`. Sets `wrapped` if the buffer wrapped, so that
+  /// records are lost.
   int read(bool& wrapped, const Reader& reader);
 
-  /// Returns the state; all zero if the kernel does not report it.
+  /// Returns the state of the trace; all zero if the kernel does not report it.
   KdebugInfo info() const;
 
  private:
@@ -224,57 +229,59 @@ class Trace {
   std::vector<KdebugRecord> room_;
 };
 
-/// Returns the usable configurable counters, by the kernel's number `count` once all are forced:
-/// all, or those that the power manager does not hold; nullopt if the number fits neither.
+/// Returns the configurable counters that can be used. `count` is their number as the kernel
+/// reports it once all are forced: either all, or those outside `power`. nullopt if it is neither.
 std::optional<CounterMask> usable_counters(CounterMask configurable, CounterMask power,
                                            std::uint32_t count);
 
-/// The way in which threads' counters get into the trace.
+/// The times at which threads' counters are written to the trace.
 struct Sampling {
-  bool at_exit = true;  ///< true: each thread's counters are sampled as it ends
-  std::optional<std::uint64_t>
-      period_ns{};  ///< time between two samples of running threads; nullopt: no such samples
-  std::uint32_t records = 0;  ///< records that the trace's buffer holds
+  bool at_exit = true;                       ///< samples each thread as it ends
+  std::optional<std::uint64_t> period_ns{};  ///< nanoseconds between samples of running threads;
+                                             ///< nullopt: running threads are not sampled
+  std::uint32_t records = 0;                 ///< size of the trace's buffer, in records
 };
 
-/// Holds all that counting takes of the system: the counters, their words, sampling and the trace.
-/// Gives it back when destroyed, at exit(), and when a signal ends lauka at once; after SIGKILL the
-/// next claim resets what is left. One claim of a process holds at a time: a new one makes the
-/// other give back first.
+/// Owns what counting takes from the system: counters, configuration words, sampling and the trace.
+/// Returns it all when destroyed, at exit(), and if a signal ends lauka at once; after SIGKILL, the
+/// next claim cleans up. Only one claim of a process holds the counters: another claim that takes
+/// them makes this one return them first.
 class Claim : NonCopyable {
  public:
   Claim(const Kernel& kernel, Trace& trace) : kernel_(kernel), trace_(trace) {}
   ~Claim();
 
-  /// Takes all counters, and resets those that a killed run left switched on.
+  /// Takes all counters, and resets what a killed run left switched on.
   Result<void> take_counters();
 
-  /// Takes the counters again if they were given back meanwhile; returns 0 or an errno.
+  /// Takes the counters again if they were returned meanwhile. Returns 0 or an errno.
   int hold();
   bool is_held() const { return has_counters_; }
 
   /// True if a killed run had left something switched on.
   bool had_leftovers() const { return had_leftovers_; }
 
-  /// Programs `words` on the configurable counters (empty: only the fixed ones count), for threads
-  /// born from now on, or with `by_thread` off by CPU only. Returns 0 or an errno.
+  /// Programs the configurable counters with `words` (empty: only fixed counters count).
+  /// `by_thread`: counts in threads that start from now on; false: by CPU only. Returns 0 or an
+  /// errno.
   int program(std::span<const std::uint64_t> words, bool by_thread);
 
-  /// Returns 0 if the kernel and the processor take these words, EPERM if not, or another errno.
+  /// Tries configuration words. Returns 0 if kernel and processor accept them, EPERM if not, or
+  /// another errno.
   int try_words(std::span<const std::uint64_t> words);
 
-  /// True if the kernel still counts the programmed events: no other program changed them.
+  /// True if the kernel still counts what program() asked for, because no other program changed it.
   bool is_as_programmed() const;
 
-  /// Returns the number of values of a sample.
+  /// Returns the number of values in a sample.
   std::size_t values() const { return values_; }
 
-  /// Starts it, or starts it again; returns 0 or an errno.
+  /// Starts or restarts sampling. Returns 0 or an errno.
   int start_sampling(const Sampling& sampling);
 
   void end_sampling();
 
-  /// Counts and samples nothing until it is programmed and started again; the counters stay taken.
+  /// Stops counting and sampling until program() and start_sampling(). Keeps the counters.
   void pause();
 
   void give_back();

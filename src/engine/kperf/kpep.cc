@@ -22,7 +22,7 @@ namespace lauka::engine::kperf {
 namespace {
 
 std::uint64_t line_number(XML_Parser parser) {
-#if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9  // which deprecates the other one
+#if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9  // deprecates the older function
   return XML_GetCurrentLineNumber64(parser);
 #else
   return XML_GetCurrentLineNumber(parser);
@@ -30,9 +30,9 @@ std::uint64_t line_number(XML_Parser parser) {
 }
 
 constexpr std::string_view kBinaryPlist = "bplist00";
-constexpr std::size_t kDeepestPlist = 64;  // a database is six elements deep
+constexpr std::size_t kDeepestPlist = 64;  // a kpep database has six levels
 
-/// The elements that may be in a <plist>.
+/// The elements that a <plist> may contain.
 constexpr std::array<std::string_view, 10> kElements = {
     "dict", "array", "key", "string", "integer", "true", "false", "real", "date", "data"};
 
@@ -46,16 +46,16 @@ Error nests_too_deep() {
 
 struct Open {
   std::string name;
-  std::string text{};  ///< empty if it holds elements
+  std::string text{};  ///< empty if the element contains elements
   PlistValue value{};
-  std::optional<std::string> key{};  ///< a key of the dictionary whose value is still missing
+  std::optional<std::string> key{};  ///< key of a dictionary whose value is still missing
 
-  /// A <plist> is treated as an array of one value.
+  /// True for elements that contain a list of values; a <plist> is a list with one value.
   bool is_array() const { return name == "plist" || name == "array"; }
   bool is_full() const { return name == "plist" && !std::get<PlistArray>(value.value).empty(); }
 };
 
-/// Makes values from expat's events. The first fault is kept, and stops expat.
+/// Builds values from expat's events. Keeps the first error, which stops expat.
 class XmlReader {
  public:
   Result<PlistValue> read(std::string_view bytes) {
@@ -187,8 +187,9 @@ class XmlReader {
   std::optional<Error> fault_;
 };
 
-// The format: a header of 8 bytes, objects, a table of their offsets, a trailer of 32 bytes. Arrays
-// and dictionaries have the numbers of their objects. Source: CoreFoundation, CFBinaryPList.c.
+// The binary format: a header of 8 bytes, objects, a table of their offsets, a trailer of 32 bytes.
+// Arrays and dictionaries contain the numbers of their objects. Source: CoreFoundation,
+// CFBinaryPList.c.
 
 constexpr std::size_t kMaxValues = 1'000'000;
 constexpr std::size_t kTrailer = 32;
@@ -217,7 +218,7 @@ class BinaryReader {
 
  private:
   enum Kind : unsigned char {
-    Single = 0x0,  ///< null, false and true, by its low bits
+    Single = 0x0,  ///< null, false or true, according to the low bits
     Integer = 0x1,
     Ascii = 0x5,
     Utf16 = 0x6,
@@ -225,7 +226,7 @@ class BinaryReader {
     Dict = 0xd,
   };
 
-  /// Big-endian, of 1 to 8 bytes.
+  /// Returns a big-endian number of 1 to 8 bytes; nullopt beyond the end of the file.
   std::optional<std::uint64_t> number(std::size_t at, std::uint64_t size) const {
     if (size == 0 || size > 8 || at > bytes_.size() || size > bytes_.size() - at)
       return std::nullopt;
@@ -240,7 +241,7 @@ class BinaryReader {
     return number(table_ + index * offset_size_, offset_size_);
   }
 
-  /// Moves `at` past the length; 15: an integer with the length follows.
+  /// Moves `at` after a length. 15 means that an integer with the length follows.
   std::optional<std::size_t> length_at(std::size_t& at, std::uint64_t length) const {
     if (length != 0xf) return length;
     const auto marker = number(at, 1);
@@ -251,7 +252,7 @@ class BinaryReader {
     return value;
   }
 
-  // at most kDeepestPlist deep
+  // Reads a value, at most kDeepestPlist levels deep.
   Result<PlistValue> read_value(std::uint64_t index, std::size_t depth) {
     if (depth > kDeepestPlist) return nests_too_deep();
     if (++values_ > kMaxValues)
@@ -271,8 +272,8 @@ class BinaryReader {
     return kind == Array ? array_at(at, *length, depth) : dict_at(at, *length, depth);
   }
 
-  /// An integer of 1, 2 or 4 bytes is not negative, one of 8 has a sign; of 16 bytes the first 8
-  /// must be 0.
+  /// Reads an integer. With 1, 2 or 4 bytes it is not negative, with 8 bytes it has a sign; of 16
+  /// bytes, the first 8 must be 0.
   Result<PlistValue> integer_at(std::size_t at, std::uint64_t log) const {
     if (log > 4) return damaged();
     if (log == 4 && number(at, 8) != 0) return PlistValue{};
@@ -281,14 +282,15 @@ class BinaryReader {
     return log == 3 && *value >> 63U != 0 ? PlistValue{} : PlistValue{*value};
   }
 
-  /// ASCII, or UTF-16 with the higher byte first. A NUL would hide what comes after it.
+  /// Reads text: ASCII, or UTF-16 with the higher byte first. Refuses NUL, which would hide the
+  /// text after it.
   Result<PlistValue> text_at(std::size_t at, std::size_t length, std::size_t unit) const {
     std::string text;
     for (std::size_t i = 0; i < length; ++i) {
       auto code = number(at + i * unit, unit);
       if (!code) return damaged();
       if (unit == 1 && *code > 0x7f) return no_text();
-      if (*code >> 10U == 0x36) {  // the first of a pair
+      if (*code >> 10U == 0x36) {  // the first half of a surrogate pair
         const auto second = ++i < length ? number(at + i * unit, unit) : std::nullopt;
         if (!second || *second >> 10U != 0x37) return no_text();
         code = 0x10000 + ((*code & 0x3ffU) << 10U) + (*second & 0x3ffU);
@@ -317,7 +319,7 @@ class BinaryReader {
     add(0x80U | (code & 0x3fU));
   }
 
-  /// Reads the value that the `i`-th number from `at` on refers to.
+  /// Reads the value whose number is the `i`-th from `at` on.
   Result<PlistValue> inner(std::size_t at, std::size_t i, std::size_t depth) {
     const auto index = number(at + i * number_size_, number_size_);
     if (!index) return damaged();
@@ -334,7 +336,7 @@ class BinaryReader {
     return PlistValue{std::move(array)};
   }
 
-  /// First all keys, then all values.
+  /// Reads a dictionary: all keys, then all values.
   Result<PlistValue> dict_at(std::size_t at, std::size_t length, std::size_t depth) {
     PlistDict dict;
     for (std::size_t i = 0; i < length; ++i) {
@@ -370,17 +372,18 @@ Result<PlistValue> read_plist(std::string_view bytes) {
   return bytes.starts_with(kBinaryPlist) ? BinaryReader(bytes).read() : XmlReader().read(bytes);
 }
 
-// The layout of the files: ibireme's kpc_demo and public decompilations of kperfdata.framework.
+// The layout of kpep files, according to ibireme's kpc_demo and public decompilations of
+// kperfdata.framework.
 
 namespace {
 
 constexpr std::uint64_t kKnownVersion = 1;
 constexpr std::uint64_t kHighestNumber = 0xffff;
 constexpr std::uint64_t kHighestMask = 0xffffffff;
-/// Apple's are 10 to 100 kB.
+/// The largest file that is read, in bytes. Apple's files have 10 to 100 kB.
 constexpr std::size_t kLargestFile = std::size_t{16} << 20U;
 
-/// False if the text could steer a terminal.
+/// False if the text could control a terminal.
 bool is_printable(std::string_view text) {
   return std::ranges::none_of(text, [](char c) {
     const auto byte = static_cast<unsigned char>(c);
@@ -388,7 +391,7 @@ bool is_printable(std::string_view text) {
   });
 }
 
-/// Reads the parts of a database. The first fault is kept, and later parts are void.
+/// Reads the parts of a database. Keeps the first error, after which all parts are ignored.
 class KpepParser {
  public:
   Result<KpepDatabase> parse(const PlistValue& root) {

@@ -19,19 +19,20 @@ namespace lauka::engine::kperf {
 
 namespace {
 
-/// Since this macOS a kernel counts configurable events in user space only, whatever the word.
-/// Source: XNU 11215, osfmk/arm64/kpc.c.
+/// The macOS version from which the kernel counts configurable events in user space only, whatever
+/// the word says. Source: XNU 11215, osfmk/arm64/kpc.c.
 constexpr int kUserSpaceOnlySince = 15;
 
-/// Explains why a run has neither cycles nor instructions by the kernel's own accounts.
+/// Returns the error about a run without cycles and instructions in the kernel's accounts.
 Error no_counts_at_all() {
   return {"the kernel counts no cycles and instructions, as in a virtual machine", ""};
 }
 
 /// The source of an event's count in a pass.
 struct CountSource {
-  std::size_t value = 0;                      ///< index into RunValues::values
-  const AccountedEvent* accounted = nullptr;  ///< if not null: from the kernel's accounts
+  std::size_t value = 0;  ///< index into RunValues::values
+  const AccountedEvent* accounted =
+      nullptr;  ///< null: from `value`; else from the kernel's accounts
 };
 
 class KperfCounting final : public ArmedPass {
@@ -50,7 +51,8 @@ class KperfCounting final : public ArmedPass {
       const bool is_free = place.accounted != nullptr;
       counted.counts.push_back(is_free ? place.accounted->read(ended)
                                        : value_at(place, run.values));
-      // The kernel accounts events with or without the reaped descendants: nothing is known.
+      // The kernel's accounts may or may not include reaped descendants, so the command's part is
+      // unknown.
       if (!run.own_process_counts.empty())
         counted.own_process_counts.push_back(is_free ? std::nullopt
                                                      : value_at(place, run.own_process_counts));
@@ -72,7 +74,7 @@ class KperfCounting final : public ArmedPass {
   std::vector<CountSource> places_;
 };
 
-/// Answers questions about the events of a database; KperfEngine counts them.
+/// Answers questions about the events of a database. KperfEngine also counts them.
 class DatabaseEngine : public CounterEngine {
  public:
   DatabaseEngine(KpepDatabase database, bool user_only)
@@ -114,7 +116,7 @@ class KperfEngine final : public DatabaseEngine {
         trace_(*here.calls),
         claim_(kernel_, trace_) {}
 
-  /// Takes the counters, and learns how many there are.
+  /// Takes the counters, and finds out how many there are.
   Result<void> claim() {
     if (auto taken = claim_.take_counters(); !taken) return taken;
     if (claim_.had_leftovers())
@@ -188,7 +190,7 @@ class KperfEngine final : public DatabaseEngine {
   }
 
  private:
-  /// Learns which counters can be used; false if the kernel and the database differ.
+  /// Finds out which counters can be used. Returns false if kernel and database disagree.
   bool find_available() {
     const auto usable = usable_counters(database().config_counters, database().power_counters,
                                         kernel_.counter_count(kConfigurableClass));
@@ -215,8 +217,9 @@ class KperfEngine final : public DatabaseEngine {
                          : kFixedCounters + place_among(room().available, found->counter)};
   }
 
-  /// Kernels have a list of the events that may be counted, and processors know only some bits of
-  /// selectors. A refused event is noted, and replaced by one that counts the same if possible.
+  /// Replaces events that cannot be counted. Kernels have a list of permitted events, and
+  /// processors know only some bits of selectors. Notes a refused event, and replaces it by an
+  /// equivalent one if possible.
   Result<void> leave_out_forbidden(Selection& selected, const EventRequest& wanted) {
     for (;;) {
       int error = 0;
@@ -238,7 +241,7 @@ class KperfEngine final : public DatabaseEngine {
     return claim_.try_words(configuration_words({{0, counter, event.number}}, available)) == EPERM;
   }
 
-  /// Tries every event of `selection` by itself, and selects again without the refused ones.
+  /// Tries every event of `selection` by itself, and selects again without the refused events.
   Result<Selection> select_allowed(const Selection& selection, EventRequest allowed) {
     allowed.names.clear();
     bool any = false;
@@ -333,7 +336,7 @@ Result<std::unique_ptr<CounterEngine>> open_database_engine(const std::string& p
 
 namespace {
 
-// A virtual machine has neither cycles nor instructions, and reports 0.
+// Not in a virtual machine, where the kernel reports 0.
 constexpr std::array<AccountedEvent, 2> kTotals = {{
     {"cycles", "", "cycles of the command's own process, without its children",
      [](const os::Ended& ended) {
@@ -422,7 +425,7 @@ class TotalsEngine final : public CounterEngine {
   Result<void> add(const std::string& name, EventSet& set) {
     const AccountedEvent* source = find_source(name);
     if (source == nullptr) {
-      // A name that is wrong stays wrong with root.
+      // A wrong name stays wrong with root.
       if (database_)
         if (const auto known = find_wanted(*database_, name); !known) return known.error();
       return why_.prefixed(fmt::format("'{}' cannot be counted", name));
@@ -442,8 +445,7 @@ class TotalsEngine final : public CounterEngine {
   Error why_;
   std::optional<KpepDatabase> database_;
   std::vector<const AccountedEvent*> sources_;
-  double share_of_children_ =
-      0.0;  ///< the largest share of a run's CPU time that the totals leave out
+  double share_of_children_ = 0.0;  ///< largest share of a run's CPU time that the totals lacked
 };
 
 class KperfOrTotals final : public EngineAround {
@@ -459,7 +461,7 @@ class KperfOrTotals final : public EngineAround {
   }
 
  private:
-  /// True if --single-pass rules the events out, not the kernel.
+  /// True if --single-pass, not the kernel, rules out the events.
   bool is_refused_by_user(const EventRequest& wanted) {
     if (!wanted.single_pass) return false;
     const auto explanation = other().explain(wanted);
@@ -485,7 +487,7 @@ std::unique_ptr<CounterEngine> make_kperf_or_totals(std::unique_ptr<CounterEngin
 namespace lauka::engine {
 namespace {
 
-/// Counts that macOS shows a thread of itself.
+/// Counts of a thread that macOS shows to the thread itself.
 constexpr std::array<AccountedEvent, 2> kOfThread = {{
     {"cycles", "", "cycles of the threads that call into the region",
      [](const os::Ended& ended) {
@@ -582,11 +584,12 @@ class OfCallingThreads final : public EngineAround {
     mark_of_region(*added);
   }
 
-  /// Adds the whole run's events after the region's. Free ones are read with the region's.
+  /// Adds the events of whole runs after the region's events. Accounted events are read together
+  /// with the region's.
   void add_whole(EventSet whole, EventSet& set) {
     for (Event& event : whole.events) {
       event.name += kOfWholeRun;
-      event.role = Role::Other;  // the region's has it
+      event.role = Role::Other;  // the region's event has the role
       if (event.part_of) *event.part_of += events_.size();
       set.events.push_back(std::move(event));
     }
@@ -607,8 +610,8 @@ class OfCallingThreads final : public EngineAround {
   }
 
   std::vector<const AccountedEvent*> events_;
-  std::vector<const AccountedEvent*> of_whole_;  // for the whole run, in the first pass
-  std::vector<std::size_t> whole_passes_;        // the other engine's, of the whole run's events
+  std::vector<const AccountedEvent*> of_whole_;  // for whole runs, in the first pass
+  std::vector<std::size_t> whole_passes_;        // the other engine's passes for whole runs
   bool counts_whole_ = false;
 };
 

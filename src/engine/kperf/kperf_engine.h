@@ -14,29 +14,30 @@
 
 namespace lauka::engine::kperf {
 
-/// Makes the engine for the processor of `database`, with the counters taken from the system until
-/// it is destroyed (if OnMacos::launcher is not null). Refused if they are not available.
+/// Makes an engine for the processor of `database`. If OnMacos::launcher is not null, the engine
+/// holds the system's counters until it is destroyed; the error says why they are not available.
 Result<std::unique_ptr<CounterEngine>> make_kperf_engine(const OnMacos& here, bool user_only,
                                                          KpepDatabase database);
 
-/// Counts events that the kernel itself accounts to each process, exactly and without root: cycles,
-/// instructions, energy. `why`: why no others can be counted here. `database`: the events that
-/// could be, to answer questions about; nullopt: unknown.
+/// Makes an engine for events that the kernel itself counts for each process, exactly and without
+/// root: cycles, instructions, energy. `why`: reason why other events cannot be counted here.
+/// `database`: those other events, for answers to questions; nullopt: unknown.
 std::unique_ptr<CounterEngine> make_totals_engine(Error why, std::optional<KpepDatabase> database);
 
-/// Counts with `kperf`. If the user named no events and the kernel, which gave the counters away,
-/// then refuses to count with them, all is given back, and the kernel's own totals are counted and
-/// the reason reported. Named events are refused instead. `database`: the one of `kperf`.
+/// Counts with `kperf`. If the kernel gave the counters to lauka but then refuses to count with
+/// them, returns the counters, counts the kernel's own totals instead, and reports the reason; if
+/// the user named events, refuses instead. `database` is that of `kperf`.
 std::unique_ptr<CounterEngine> make_kperf_or_totals(std::unique_ptr<CounterEngine> kperf,
                                                     KpepDatabase database);
 
-/// Answers questions about events for the processor of `database`, on any system (--kpep).
+/// Makes an engine that answers questions about the events of `database`, on any system (--kpep).
 std::unique_ptr<CounterEngine> make_database_engine(KpepDatabase database, bool user_only);
 
-/// The same for the database in the file at `path`. Refused, naming it, if it cannot be read.
+/// Makes that engine for the database file at `path`; the error names the file.
 Result<std::unique_ptr<CounterEngine>> open_database_engine(const std::string& path,
                                                             bool user_only);
 
+/// The energy that the kernel accounts to each process.
 inline constexpr AccountedEvent kEnergy{
     "energy", "",
     "energy of the command's own process, without its children, by the kernel's accounting",

@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-// Let S(e) be the counters of event e, and "greedy" the framework's rule: events in some order,
-// each on the lowest free counter of S(e).
+// S(e) is the set of counters that can count event e. "Greedy" is the framework's rule: in some
+// order, each event gets the lowest free counter of S(e).
 //
 // T1. Greedy succeeds in some order iff a matching m exists (m(e) in S(e), no counter twice). A
 //     greedy success is such a matching; the other way is T2.
@@ -35,13 +35,13 @@ bool may_use(CounterMask mask, unsigned counter) {
   return ((mask >> counter) & 1U) != 0;
 }
 
-/// A matching of at most kMaxCounters events, by augmenting paths (Kuhn). Sets by the hundred
-/// million are tried (scripts/bench solver), so it allocates nothing.
+/// Matches at most kMaxCounters events with counters, by augmenting paths (Kuhn). Allocates
+/// nothing, because scripts/bench solver tries a hundred million sets.
 class Matching {
  public:
   explicit Matching(std::span<const CounterMask> masks) : masks_(masks) {}
 
-  /// False if it is impossible.
+  /// Returns false if no matching exists.
   bool match_all() {
     if (masks_.size() > kMaxCounters) return false;
     for (std::size_t event = 0; event < masks_.size(); ++event) {
@@ -59,7 +59,7 @@ class Matching {
   }
 
  private:
-  // each call tries a counter that was not tried before
+  // Each call tries a counter that was not tried before.
   bool place(std::size_t event, CounterMask& untried) {
     const CounterMask free = masks_[event] & kAllCounters & ~taken_;
     if (free != 0) {
@@ -94,7 +94,7 @@ std::vector<CounterMask> collect_masks(std::span<const CounterMask> masks,
   return chosen;
 }
 
-/// All configurable counters that Apple's chips have.
+/// All configurable counters of Apple's processors.
 constexpr CounterMask kConfigurable = ((CounterMask{1} << kConfigurableCounters) - 1)
                                       << kFixedCounters;
 
@@ -106,8 +106,8 @@ Error no_counter_for(const KpepEvent& event) {
   return {fmt::format("'{}' cannot be counted: {}", event.name, why), "leave it out"};
 }
 
-/// A portable name and its meaning: the first of these names that the chip has. Retired events come
-/// first, since they repeat from run to run.
+/// A portable name and the events that it means: the first that the processor has. Events of
+/// retired instructions come first, because they repeat from run to run.
 struct PortableAlias {
   std::string_view alias;
   std::array<std::string_view, 2> events;
@@ -124,7 +124,7 @@ constexpr std::array<PortableAlias, 8> kPortable = {{
     {"l1i-tlb-misses", {"L1I_TLB_MISS_DEMAND", ""}},
 }};
 
-/// Portable names of events that the counters of Apple's cores cannot see.
+/// Portable names of events that the counters of Apple's cores cannot count.
 constexpr std::array<std::string_view, 2> kNotOnApple = {"cache-references", "cache-misses"};
 
 constexpr std::array<std::string_view, 6> kDefaultEvents = {"cycles",
@@ -134,7 +134,7 @@ constexpr std::array<std::string_view, 6> kDefaultEvents = {"cycles",
                                                             "L1D_CACHE_MISS_LD_NONSPEC",
                                                             "BRANCH_MISPRED_NONSPEC"};
 
-/// Events of these chips that users also divide by one another, the most wanted pairs first.
+/// Pairs of events that users also divide by one another, the most important pairs first.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kAlsoTogether = {{
     {"INST_ALL", "CORE_ACTIVE_CYCLE"},
     {"L1D_CACHE_MISS_LD", "LD_UNIT_UOP"},
@@ -182,7 +182,7 @@ Error unknown(const KpepDatabase& database, std::string_view name) {
                             : fmt::format("did you mean {}?", listed(near, "or"))};
 }
 
-/// Adds the wanted events; notes equal events under two names.
+/// Adds the wanted events; adds a note if two names mean the same event.
 Result<void> add_wanted(Selection& selection, const KpepDatabase& database,
                         const std::vector<std::string>& names) {
   for (const std::string& name : names) {
@@ -222,7 +222,7 @@ void add_defaults(Selection& selection, const KpepDatabase& database, CounterMas
                      listed(left_out), processor(database))});
 }
 
-/// Returns the pairs of events that are wanted in one pass, by index into `configurable`.
+/// Returns the pairs of events that should share a pass, by index into `configurable`.
 std::vector<EventPair> together_among(const Selection& selection,
                                       const std::vector<std::size_t>& configurable,
                                       const KpepDatabase& database,
@@ -249,7 +249,7 @@ std::vector<EventPair> together_among(const Selection& selection,
   return pairs;
 }
 
-/// "INST_ALL and INST_LDST compete for PMC7".
+/// Returns "INST_ALL and INST_LDST compete for PMC7".
 std::string competition_in_words(const Selection& selection) {
   const Competition& competition = *selection.competition;
   std::vector<std::string> names;
@@ -290,7 +290,7 @@ Result<void> divide(Selection& selection, const KpepDatabase& database,
       pass.push_back({event, place.counter, room.user_only ? number | kUserSpaceOnly : number});
     }
   }
-  // The kernel's own counts alone need a run as well.
+  // Events that the kernel itself counts also need a run.
   if (selection.passes.empty() && !selection.events.empty())
     selection.passes.push_back(std::move(fixed));
   if (selection.passes.size() < 2) return {};
@@ -316,8 +316,8 @@ ExplainedCounter explain_counter(unsigned counter, const PlacedPass& pass,
   return {name, ""};
 }
 
-/// Returns the chip's event for the portable name `alias`, a refused one only if there is no other;
-/// null if it is not an alias, or the chip has no such event.
+/// Returns the processor's event for the portable name `alias`; a refused event only if there is no
+/// other. Null if `alias` is not portable, or the processor lacks the event.
 const KpepEvent* find_portable(const KpepDatabase& database, std::string_view alias) {
   const PortableAlias* known = portable(alias);
   if (known == nullptr) return nullptr;
@@ -358,7 +358,7 @@ std::vector<PlacedPass> divide_into_passes(std::span<const CounterMask> masks,
   };
   const auto sets = partition(masks.size(), fits, {together.begin(), together.end()});
   std::vector<PlacedPass> passes;
-  for (const EventIndices& events : *sets) {  // such a question is never refused
+  for (const EventIndices& events : *sets) {  // the function that decides what fits never fails
     PlacedPass& pass =
         passes.emplace_back(place_all(collect_masks(masks, events)).value_or(PlacedPass{}));
     for (PlacedEvent& placed : pass) placed.event = events[placed.event];
@@ -370,7 +370,7 @@ std::optional<Competition> smallest_competition(std::span<const CounterMask> mas
   CounterMask used = 0;
   for (const CounterMask mask : masks) used |= mask;
   std::optional<CounterMask> smallest;
-  // Every set of counters, from the largest number down.
+  // Tries every set of counters, from the largest mask down.
   for (CounterMask counters = used; counters != 0; counters = (counters - 1) & used) {
     if (smallest && std::popcount(counters) > std::popcount(*smallest)) continue;
     const auto confined = std::ranges::count_if(

@@ -25,10 +25,10 @@ namespace {
 
 constexpr std::uint32_t kFunctionBits = kStart | kEnd;
 constexpr std::size_t kValuesOfRecord = 4;
-/// A process without a unique id is known by its pid.
+/// The flag in the key of a process without a unique id, which is identified by its pid.
 constexpr std::uint64_t kByPid = std::uint64_t{1} << 63U;
 
-/// Returns the key of a process. Kernels give unique ids from 1 up.
+/// Returns the key of a process. Kernels give unique ids from 1 on.
 std::uint64_t key_of(std::int32_t pid, std::uint64_t unique_id) {
   return unique_id != 0 ? unique_id : kByPid | static_cast<std::uint32_t>(pid);
 }
@@ -73,7 +73,7 @@ void TraceReader::feed(std::span<const KdebugRecord> records) {
 TraceReader::Thread& TraceReader::find_thread(std::uint64_t tid) {
   if (last_thread_ == nullptr || last_tid_ != tid) {
     last_tid_ = tid;
-    last_thread_ = &threads_[tid];  // stable: nodes of a map do not move
+    last_thread_ = &threads_[tid];  // stable, because nodes of a map do not move
   }
   return *last_thread_;
 }
@@ -108,8 +108,8 @@ void TraceReader::new_thread(const KdebugRecord& record) {
 
 void TraceReader::thread_ended(const KdebugRecord& record) {
   Thread& thread = find_thread(record.thread);
-  // Unique ids only grow, so a process younger than the target was made within these records. If
-  // that was not seen, the process, or one that it made, may belong to the tree.
+  // Unique ids only grow, so a process younger than the target was created within these records. If
+  // its creation was not seen, it, or a process that it created, may belong to the tree.
   const bool was_seen = thread.process != kUnknown;
   const std::int32_t pid = pid_of(record.arguments[0]);
   began_before_ = began_before_ || (!was_seen && !unique_id_ && pid == processes_.front().pid);
@@ -160,7 +160,7 @@ void TraceReader::close_sample(Thread& thread, bool ends_as_expected) {
     thread.is_malformed = true;
     return;
   }
-  // The sample at a thread's end is final, though a periodic one may come after it.
+  // The sample at a thread's end is final, although a periodic sample may follow.
   if (thread.has_final_counts) return;
   std::copy(begun, begun_end, begun + static_cast<std::ptrdiff_t>(value_count_));
   thread.has_counts = true;
@@ -239,21 +239,23 @@ TraceCounts TraceReader::counts() const {
 
 namespace {
 
-/// The trace's buffer at first: 16 MB, 40,000 threads that end between two reads.
+/// The initial size of the trace's buffer in records: 16 MB, enough for 40,000 threads that end
+/// between two reads.
 constexpr std::uint32_t kFirstRecords = 1U << 18U;
-/// After a loss it grows, to 256 MB.
+/// The factor by which the buffer grows after a loss, up to 256 MB.
 constexpr std::uint32_t kGrowth = 4;
 constexpr std::uint32_t kMaxRecords = 1U << 22U;
-// After the command's end all its records exist, but a read may miss the newest.
+// The number of reads after a command's end: all its records exist then, but a read may miss the
+// newest.
 constexpr int kLastReads = 4;
 
-/// Repetitions of a run that lost something.
+/// The number of repetitions of a run that lost records.
 constexpr std::uint32_t kRedoAfterLoss = 3;
 
-// Runs with a smaller coverage are repeated, once.
+// Runs with a smaller coverage are repeated once.
 constexpr double kMinCoverage = 0.95;
 
-/// Returns the values of a run that could not be counted; the run is repeated at most `redo` times.
+/// Returns the result of a run that could not be counted; it is repeated at most `redo` times.
 RunValues not_counted(const std::string& why, std::uint32_t redo) {
   RunValues run;
   run.missing = Error{"a run was not counted: " + why, ""};
@@ -261,7 +263,8 @@ RunValues not_counted(const std::string& why, std::uint32_t redo) {
   return run;
 }
 
-/// Returns the part of the kernel's own instructions that was counted; nullopt if it has none.
+/// Returns the fraction of the instructions in the kernel's own account that was counted; nullopt
+/// if there is no such account.
 std::optional<double> coverage_of(std::uint64_t instructions,
                                   const std::optional<os::KernelTotals>& totals) {
   if (!totals || totals->instructions == 0) return std::nullopt;
@@ -305,8 +308,9 @@ class ThreadStrategy final : public Strategy {
     if (error() == 0 && trace_.is_half_full()) read();
   }
 
-  /// Asking how full the trace is takes a millisecond, in which the end of the run is not seen. The
-  /// first buffer holds 50,000 threads, so it is asked seldom until something was lost.
+  /// Returns the time between checks of how full the trace is. A check takes a millisecond, in
+  /// which the end of the run goes unnoticed. The first buffer has room for 50,000 threads, so
+  /// checks are rare until records were lost.
   std::chrono::nanoseconds interval() const override {
     return sampling_.records == kFirstRecords ? Strategy::interval()
                                               : std::chrono::milliseconds(50);
@@ -326,7 +330,7 @@ class ThreadStrategy final : public Strategy {
     const TraceCounts counts = reader_->counts();
     reader_.reset();
     if (wrapped_ || counts.fault) return lost(wrapped_ ? TraceFault::LostRecords : *counts.fault);
-    // The kernel accounts a child's time to it, and no child was seen being made.
+    // The kernel accounted a child's time to the command, but no child's creation was seen.
     if (counts.processes_tree == 1 && has_children(ended)) return lost(TraceFault::LostRecords);
     return counted(counts, ended.totals);
   }
@@ -366,7 +370,7 @@ class ThreadStrategy final : public Strategy {
     read([this](std::span<const KdebugRecord> records) { reader_->feed(records); }, wrapped_);
   }
 
-  /// Restarts sampling with its new settings, or with the old ones if the kernel refuses.
+  /// Restarts sampling with the new settings, or with the old ones if the kernel refuses.
   int restart() {
     int error = claim().start_sampling(sampling_);
     if (error != 0 && sampling_.records > kFirstRecords) {
@@ -417,7 +421,7 @@ class ThreadStrategy final : public Strategy {
   bool period_was_raised_;
   std::uint64_t period_ns_;
   Sampling sampling_;
-  bool restarts_ = false;  // sampling must be started again before the next run
+  bool restarts_ = false;  // true: restart sampling before the next run
   std::optional<TraceReader> reader_;
   bool wrapped_ = false;
   std::size_t threads_not_ended_ = 0;
@@ -479,17 +483,19 @@ class MachineStrategy final : public Strategy {
 
   const Kernel& kernel_;
   std::size_t cpus_ = 1;
-  std::size_t counters_ = 0;  // of each
+  std::size_t counters_ = 0;  // number of counters of each CPU
   std::vector<std::uint64_t> began_;
   double most_coverage_ = 0.0;
 };
 
-/// The known command: some milliseconds of work in a process that every Mac has.
+/// The command with a known total: some milliseconds of work in a program that every Mac has.
 constexpr const char* kKnownWork = "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done";
 
-/// The kernel's work after the last sample is a large part of so short a command.
+/// The smallest coverage of the known command; the kernel's work after the last sample is a large
+/// part of such a short command.
 constexpr double kMinShareSeen = 0.9;
-/// Sampling periodically misses a good part of a command of a few periods.
+/// The smallest coverage with periodic sampling, which misses a good part of a command that takes
+/// few periods.
 constexpr double kMinShareSampled = 0.5;
 
 struct Candidate {
@@ -498,7 +504,7 @@ struct Candidate {
   double least_seen;
 };
 
-/// The best first.
+/// Strategies, the best first.
 constexpr std::array<Candidate, 3> kCandidates = {
     {{StrategyChoice::AtExit, "sampling threads as they end", kMinShareSeen},
      {StrategyChoice::Pet, "sampling running threads", kMinShareSampled},
@@ -523,7 +529,7 @@ std::string describe(const Failed& failed) {
                      failed.names.size() == 1 ? "does" : "do", failed.reason.what);
 }
 
-/// Every reason in one line, and the way out of each that has one.
+/// Joins all reasons into one line, with the remedies of those that have one.
 Error make_error(const std::vector<Failed>& all) {
   std::string what;
   std::string remedy;
@@ -550,7 +556,7 @@ std::optional<RunValues> run_known(Strategy& strategy, os::Launcher& launcher) {
   return strategy.finish(ended->front());
 }
 
-/// Explains why the strategy cannot be taken; nullopt if it can.
+/// Returns why the strategy cannot be used; nullopt if it can.
 std::optional<Error> why_not(const Candidate& candidate, Strategy& strategy, const Kernel& kernel,
                              os::Launcher& launcher) {
   const Asked asked = candidate.choice == StrategyChoice::Machine ? Asked::Count : Asked::Trace;
@@ -558,7 +564,7 @@ std::optional<Error> why_not(const Candidate& candidate, Strategy& strategy, con
   auto run = run_known(strategy, launcher);
   for (std::uint32_t again = 0; run && run->redo && again < run->redo->at_most; ++again)
     run = run_known(strategy, launcher);
-  if (!run) return std::nullopt;  // it cannot be tried: the first run will show it
+  if (!run) return std::nullopt;  // trying is impossible: the first run will show
   if (run->missing) return run->missing;
   if (!run->coverage || *run->coverage >= candidate.least_seen) return std::nullopt;
   return Error{fmt::format("it saw {:.0f}% of a known command", *run->coverage * 100), ""};
@@ -589,7 +595,7 @@ void Strategy::program(const std::vector<std::uint64_t>& words, bool by_thread) 
 }
 
 std::optional<RunValues> Strategy::failed_run() {
-  // Between two calls another program may have changed the settings: EAGAIN.
+  // EAGAIN: another program changed the settings between two calls.
   const bool was_changed = error_ == EAGAIN || (error_ == 0 && !claim_.is_as_programmed());
   if (error_ == 0 && !was_changed) return std::nullopt;
   is_programmed_ = false;
@@ -626,7 +632,7 @@ Result<Tried> try_strategies(StrategyChoice choice, std::chrono::nanoseconds per
             {NoteKind::OtherStrategy, Error{describe(failed), failed.reason.remedy}.line()});
       return tried;
     }
-    claim.end_sampling();  // the next strategy may have no use for sampling, and no way to end it
+    claim.end_sampling();  // the next strategy may not use sampling, and could not end it
     add_failure(all_failed, candidate, *failure);
   }
   return make_error(all_failed);

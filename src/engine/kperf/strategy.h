@@ -21,25 +21,26 @@
 
 namespace lauka::engine::kperf {
 
-/// Why a run's records give no counts.
+/// A reason why a run's records give no counts.
 enum class TraceFault : unsigned char {
-  LostRecords,         ///< reported by the kernel, or not
-  NoThread,            ///< the command has none
-  BeganBefore,         ///< threads of the command ended that were not seen being made
+  LostRecords,         ///< records are missing, whether or not the kernel reported it
+  NoThread,            ///< the command has no thread in the records
+  BeganBefore,         ///< a thread of the command ended whose start was not seen
   ThreadNotEnded,      ///< the end of a thread of the command is missing
-  EndedWithoutCounts,  ///< a thread of the tree, although threads are sampled as they end
-  MalformedSample,     ///< sample with another number of values than was programmed
+  EndedWithoutCounts,  ///< a thread ended without a sample, although threads are sampled as they
+                       ///< end
+  MalformedSample,     ///< a sample has a wrong number of values
 };
 
-/// Returns it as a sentence without a full stop.
+/// Returns the fault as a sentence without a full stop.
 std::string_view text_of(TraceFault fault);
 
-/// The contents of a run's records. Values are sums over threads, one for each value of a sample; a
-/// thread's is its last sample that is not all zero, which counts from the thread's birth.
+/// The counts in a run's records: sums over threads, one for each value of a sample. A thread's
+/// counts are in its last sample that is not all zero, as they count from the thread's start.
 struct TraceCounts {
-  std::optional<TraceFault> fault{};   ///< if there is one, nothing below may be used
-  std::vector<std::uint64_t> command;  ///< the target's own threads
-  std::vector<std::uint64_t> tree;     ///< process and all its descendants
+  std::optional<TraceFault> fault{};   ///< nullopt: none; else no other field may be used
+  std::vector<std::uint64_t> command;  ///< counts of the command's own threads
+  std::vector<std::uint64_t> tree;     ///< counts of the command and all its descendants
   std::size_t threads_command = 0;
   std::size_t threads_tree = 0;
   std::size_t processes_tree = 0;
@@ -47,22 +48,23 @@ struct TraceCounts {
   std::size_t threads_not_ended_tree = 0;
 };
 
-/// Reads the records of one run, in the kernel's pieces. Descendants are found by the creators of
-/// their threads; processes are distinguished by unique id, as pids are used again.
+/// Reads the records of one run. Finds descendants by the threads that created theirs, and
+/// distinguishes processes by unique id, because process ids are reused.
 class TraceReader {
  public:
-  /// Samples have `values` values (1 to kMaxUserCounters); `at_exit`: each thread is sampled as it
-  /// ends. `target`: the pid of the command, whose first thread is made within the records.
+  /// `values` (1 to kMaxUserCounters) is the number of values in a sample. `at_exit`: each thread
+  /// is sampled as it ends. `target` is the command's process id; its first thread must start
+  /// within the records.
   TraceReader(std::size_t values, bool at_exit, std::int32_t target);
 
-  /// Takes more records, in the order read, whatever they hold.
+  /// Reads more records, in the order written; any contents are safe.
   void feed(std::span<const KdebugRecord> records);
 
-  /// True if the command needs no more reading: all of its threads that were seen have ended, there
-  /// was one, and (at exit) each has its sample.
+  /// True if nothing more must be read for the command: it had threads, all that were seen have
+  /// ended, and (if `at_exit`) each has its sample.
   bool target_is_complete() const;
 
-  /// Sums up the records so far.
+  /// Returns the sums over the records so far.
   TraceCounts counts() const;
 
  private:
@@ -75,22 +77,24 @@ class TraceReader {
 
   enum class SampleState : unsigned char {
     None,     ///< no sample has begun
-    Filling,  ///< more records have to come
-    Full,     ///< complete: nothing may follow
-    Empty,    ///< all zero: the kernel had no counts for the thread; what follows is padding
+    Filling,  ///< the sample lacks records
+    Full,     ///< the sample is complete; no more records may follow
+    Empty,    ///< the sample is all zero, because the kernel had no counts for the thread; padding
+              ///< follows
   };
 
   struct Thread {
     ProcessIndex process = kUnknown;
     SampleState sample = SampleState::None;
-    bool is_copy = false;  ///< made for an exec that has not succeeded yet: no thread so far
-    bool has_made_outsiders = false;  ///< processes, before its thread's owner was known
+    bool is_copy =
+        false;  ///< created for an exec that has not succeeded yet, so not counted as a thread
+    bool has_made_outsiders = false;  ///< has created processes before its own process was known
     bool has_ended = false;
     bool has_counts = false;
     bool has_final_counts = false;  ///< true if a sample after the thread's end gave its counts
     bool is_malformed = false;
-    std::uint32_t filled = 0;  ///< values of the sample that has begun
-    /// Place in values_ of the sample that has begun, then of the last good sample.
+    std::uint32_t filled = 0;  ///< number of values of the current sample that have been read
+    /// Index into values_ of the current sample, then of the last good sample.
     std::size_t values_at = kNoPlace;
   };
 
@@ -108,90 +112,96 @@ class TraceReader {
 
   std::size_t value_count_;
   bool at_exit_;
-  bool began_before_ = false;       ///< a thread of the target's pid ended that was not seen before
-  std::vector<Process> processes_;  ///< the target first
+  bool began_before_ = false;       ///< a thread of the target ended whose start was not seen
+  std::vector<Process> processes_;  ///< the target comes first
   std::unordered_map<std::uint64_t, ProcessIndex> by_key_;
   std::unordered_map<std::uint64_t, Thread> threads_;
   std::vector<std::uint64_t> values_;
   std::uint64_t last_tid_ = 0;
-  Thread* last_thread_ =
-      nullptr;  ///< thread of last_tid_: most records follow a record of the same thread
-  std::optional<std::uint64_t> unique_id_{};  ///< the target's, once its first thread is made
+  Thread* last_thread_ = nullptr;  ///< thread of last_tid_, cached because most records follow a
+                                   ///< record of the same thread
+  std::optional<std::uint64_t>
+      unique_id_{};  ///< unique id of the target, once its first thread has started
   bool lost_ = false;
 };
 
-/// The result of one run. `values` has the fixed counters first, then the usable configurable ones;
-/// empty: it was not counted, and `missing` says why.
+/// The result of one run. `values` has the fixed counters, then the usable configurable counters;
+/// empty if the run was not counted (see `missing`).
 struct RunValues {
   std::vector<std::uint64_t> values;
-  /// The part of the command's own process; empty if unknown, or if there was no other process.
+  /// Values of the command's own_process_counts process; empty if unknown, or if there was no other
+  /// process.
   std::vector<std::uint64_t> own_process_counts{};
   std::optional<Error> missing{};
   std::optional<Redo> redo{};
   std::optional<double> coverage{};
 };
 
-/// A way to count runs. The claim holds what it takes of the system.
+/// A way to count runs. Its Claim owns what it takes from the system.
 class Strategy : NonCopyable {
  public:
   virtual ~Strategy() = default;
 
-  /// Called once before the first run; returns 0 or an errno.
+  /// Prepares for counting, once before the first run. Returns 0 or an errno.
   virtual int begin() = 0;
 
-  /// Prepares a run, as os::RunWatch::before_start; `words`: register values for the run's pass.
+  /// Prepares a run, like os::RunWatch::before_start. `words`: configuration words of the run's
+  /// pass.
   virtual void before_start(const std::vector<std::uint64_t>& words) = 0;
-  /// The next three: as in os::RunWatch.
+  /// Called like os::RunWatch::made.
   virtual void made(int pid) = 0;
+  /// Called like os::RunWatch::running.
   virtual void running() {}
+  /// Returns the counts of the run that has ended.
   virtual RunValues finish(const os::Ended& ended) = 0;
 
-  /// Switches off all that slows runs which are not counted; before_start switches it on again.
+  /// Switches off what slows runs that are not counted, until the next before_start().
   virtual void pause();
 
-  /// Time between two calls of running.
+  /// Returns the time between two calls of running().
   virtual std::chrono::nanoseconds interval() const { return std::chrono::seconds(1); }
 
-  /// Returns what every user of these counts must know, one line each.
+  /// Returns notes that every user of these counts must know, one line each.
   virtual std::vector<Note> notes() const = 0;
 
  protected:
   explicit Strategy(Claim& claim) : claim_(claim) {}
 
-  /// Keeps the error of a step, and its explanation.
+  /// Records the first `error` of a run, and `failed`, which explains it.
   void try_to(const char* failed, int error);
 
-  /// Takes the counters again if they were given back.
+  /// Takes the counters again if they were returned meanwhile.
   void hold();
 
-  /// Programs the counters with `words`, unless they have them already.
+  /// Programs the counters with `words`, unless they already count them.
   void program(const std::vector<std::uint64_t>& words, bool by_thread);
 
-  /// Returns why the run has no counts if a step failed, or another program took the counters.
+  /// Returns why the run has no counts, if a step failed or another program took the counters; else
+  /// nullopt.
   std::optional<RunValues> failed_run();
 
   Claim& claim() const { return claim_; }
 
-  /// Returns 0, or the errno of the step that failed since the run began.
+  /// Returns the errno of the step that failed in this run; 0: none.
   int error() const { return error_; }
 
  private:
   Claim& claim_;
   int error_ = 0;
   bool is_programmed_ = false;
-  const char* failed_ = "";  // what gave error_
+  const char* failed_ = "";  // step that gave error_
   std::vector<std::uint64_t> words_;
 };
 
-/// Counts by thread, from the kernel's trace. `sampled`: AtExit is exact, Pet gives a lower bound;
-/// Auto is AtExit until a thread was seen to outlive a command, then both.
+/// Counts by thread, from the kernel's trace. AtExit is exact; Pet gives a lower bound; Auto is
+/// AtExit, and both together once a thread has outlived a command.
 std::unique_ptr<Strategy> make_thread_strategy(Claim& claim, Trace& trace, StrategyChoice sampled,
                                                std::chrono::nanoseconds period);
 
-/// Counts whatever the whole machine did while the command ran.
+/// Counts what the whole machine does while the command runs.
 std::unique_ptr<Strategy> make_machine_strategy(Claim& claim, const Kernel& kernel);
 
-/// Passes a run on to the strategy that counts it.
+/// Passes the calls for a run on to a strategy.
 class StrategyWatch final : public os::RunWatch {
  public:
   StrategyWatch(Strategy& strategy, std::vector<std::uint64_t> words)
@@ -207,15 +217,16 @@ class StrategyWatch final : public os::RunWatch {
   std::vector<std::uint64_t> words_;
 };
 
-/// A strategy that works here, and notes for users about the choice.
+/// A strategy that works on this machine.
 struct Tried {
   std::unique_ptr<Strategy> strategy;
-  bool counts_machine = false;  ///< all programs that run meanwhile, not the command alone
-  std::vector<Note> notes;
+  bool counts_machine =
+      false;                ///< true if it counts all programs of the machine, not only the command
+  std::vector<Note> notes;  ///< notes for users about the choice
 };
 
-/// Tries strategies on a command whose total the kernel knows, the best first, and takes the first
-/// that saw it whole. Refused if none does, or if the user's choice does not.
+/// Tries strategies, the best first, on a command with a known total. Returns the first that counts
+/// it completely; the error says why none does, or why the user's choice does not.
 Result<Tried> try_strategies(StrategyChoice choice, std::chrono::nanoseconds period, Claim& claim,
                              const Kernel& kernel, Trace& trace, os::Launcher& launcher);
 

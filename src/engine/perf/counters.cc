@@ -29,7 +29,7 @@ Error why_no_access(const Asked& asked, const Situation& situation) {
   if (!asked.kernel_excluded && level >= 2)
     return {fmt::format("perf_event_paranoid is {}, which hides the kernel from users", level),
             "sudo sysctl kernel.perf_event_paranoid=1"};
-  // Only the distributions' kernels know levels above 2: 3 is Debian's, 4 Ubuntu's.
+  // Only kernels of distributions have levels above 2: Debian's 3, Ubuntu's 4.
   if (level >= 3)
     return {fmt::format("perf_event_paranoid is {}, which denies users all counters", level),
             "sudo sysctl kernel.perf_event_paranoid=1 (2 is enough with --user-only)"};
@@ -44,25 +44,25 @@ Error why_no_entry(const Asked& asked, const Situation& situation) {
   return {"not on this machine", "lauka --list-events shows what is"};
 }
 
-/// Returns the size of the smallest structure that holds all used fields: every kernel that can
-/// count the event accepts it.
+/// Returns the size of the smallest struct that has all fields in use: every kernel that can count
+/// the event accepts it.
 std::uint32_t size_for(const os::Code& code) {
   if (code.config3 != 0) return os::kPerfSizeWithConfig3;
   return code.config2 != 0 ? os::kPerfSizeWithConfig2 : os::kPerfSizeWithConfig1;
 }
 
-/// No processor reaches them.
+/// Limits that no processor reaches.
 constexpr double kMaxInstructionsACycle = 16.0;
 constexpr double kMaxCyclesANs = 10.0;
-// The clock may still exceed its values so far.
+// The factor by which the clock may exceed its values so far.
 constexpr double kClockRise = 1.25;
-/// Counts may begin and end a little outside the time that goes with them.
+/// The time in ns by which counting may begin or end outside the time that it is compared with.
 constexpr double kAtTheEdges = 10'000.0;
 
-// If the quietest other run has so many of an event, zero is no accident.
+// A zero is doubtful if every other run has at least this many of an event.
 constexpr std::uint64_t kTooManyForNone = 50;
-// A run this long has some of every event that its program causes. A count of zero is believed
-// after so many of them.
+// The time in ns of a run that has some of every event that its program causes. A zero is believed
+// after kZerosBelieved such runs.
 constexpr std::uint64_t kLongNs = 1'000'000;
 constexpr unsigned kZerosBelieved = 3;
 
@@ -71,7 +71,7 @@ constexpr std::uint64_t kUserAndKernel = os::kPerfExcludeUser | os::kPerfExclude
 constexpr Rings kAllRings{};
 constexpr Rings kUserOnly{true, false, false, false};
 
-/// "user space and kernel only"; empty for all of them.
+/// Returns privilege levels in words: "user space and kernel only"; empty for all levels.
 std::string words_for(const Rings& rings) {
   if (rings.user && rings.kernel && rings.hypervisor) return "";
   std::vector<std::string> levels;
@@ -81,7 +81,7 @@ std::string words_for(const Rings& rings) {
   return listed(levels) + " only";
 }
 
-/// True if it counts the same with and without the kernel.
+/// True if the event counts the same with and without the kernel.
 bool is_clock(const Resolved& resolved) {
   return resolved.known != nullptr && resolved.known->without_kernel == WithoutKernel::Everything;
 }
@@ -95,7 +95,7 @@ struct Attempt {
   os::PerfEventAttr attributes;
 };
 
-/// Opens the counter, alone or in a group with its leader, and closes it again.
+/// Opens the counter, alone or in a group with its leader, and closes it.
 Attempt attempt_to_open(const os::LinuxCalls& calls, const os::Code& code,
                         const std::optional<os::Code>& led_by, const Rings& rings) {
   Attempt attempt{0, make_attributes(code, rings)};
@@ -121,7 +121,7 @@ CountedLevels levels_of(const Resolved& resolved, const Rings& counted) {
   return counted.kernel ? CountedLevels::KernelOnly : CountedLevels::Neither;
 }
 
-/// "perf cpu-cycles (event=0x3c), sum of cpu_atom and cpu_core, user space only".
+/// Returns "perf cpu-cycles (event=0x3c), sum of cpu_atom and cpu_core, user space only".
 std::string describe_meaning(const Resolved& resolved, const std::vector<Counter>& counters,
                              const Rings& rings) {
   std::string text = fmt::format("perf {}", resolved.own_name);
@@ -171,7 +171,7 @@ Situation read_situation(const os::LinuxCalls& calls, const os::Sysfs& sysfs) {
   Situation situation;
   situation.paranoid = read_integer(calls, "/proc/sys/kernel/perf_event_paranoid");
   situation.has_core_pmu = !sysfs.core_pmus().empty();
-  if (situation.has_core_pmu)  // whose cycles it counts
+  if (situation.has_core_pmu)  // counts the PMU's cycles
     situation.watchdog = read_integer(calls, "/proc/sys/kernel/nmi_watchdog").value_or(0) > 0;
   return situation;
 }
@@ -212,7 +212,7 @@ Error why_not_opened(int error, const Asked& asked, const Situation& situation) 
 }
 
 OpenCounters::~OpenCounters() {
-  // Members before their leaders: closing a leader first would make groups of its members.
+  // Members before leaders: if a leader were closed first, each member would become a group.
   while (!descriptors_.empty()) close_last();
 }
 
@@ -284,7 +284,8 @@ Result<Prober::Opened> Prober::open_part(const Part& part, const Rings& rings, R
     Attempt attempt = attempt_to_open(calls_, code, part.led_by, counted);
     if (attempt.error == EACCES && may_leave_kernel_out) {
       const Attempt in_user_space = attempt_to_open(calls_, code, part.led_by, kUserOnly);
-      // EINVAL: it cannot be counted without the kernel's part, so the missing right is the reason.
+      // EINVAL: the event cannot be counted without the kernel's part, so the missing right is the
+      // reason.
       if (in_user_space.error != EINVAL) {
         attempt = in_user_space;
         counted = kUserOnly;
@@ -330,8 +331,8 @@ Result<Source> Prober::probe_counters(const Resolved& resolved, const Rings& rin
   return source;
 }
 
-/// Probes an event that reads wrong without the kernel's part: by counters for all of it, or else
-/// by the kernel's accounting.
+/// Opens the counters of an event whose count is wrong without the kernel's part: counters of the
+/// full count, or else the kernel's accounting.
 Result<Source> Prober::probe_kernel_event(const Resolved& resolved) const {
   const AccountedEvent* accounted = find_accounted(resolved.known->name);
   if (!user_only_) {
@@ -415,7 +416,7 @@ double Judge::most_instructions(const Tally& instructions, std::span<const Tally
 std::string Judge::doubt(const Tally& tally, std::span<const Tally> all, History& history) const {
   const auto count = static_cast<double>(tally.count);
   if (tally.count == 0) {
-    // A program may well do nothing that needs a hypervisor.
+    // A program may well do nothing that involves a hypervisor.
     if ((tally.rings & kUserAndKernel) == kUserAndKernel) return "";
     // No program runs without cycles and instructions.
     if (tally.role == Role::Cycles || tally.role == Role::Instructions)
@@ -445,7 +446,7 @@ std::vector<std::string> Judge::doubts(std::size_t command, std::span<const Tall
   std::vector<std::string> doubts(tallies.size());
   for (std::size_t i = 0; i < tallies.size(); ++i)
     if (tallies[i].ns > 0) doubts[i] = doubt(tallies[i], tallies, histories_[{command, i}]);
-  // Too many instructions for their cycles: which of the two is wrong is unknown.
+  // Too many instructions for their cycles: it is unknown which of the two counts is wrong.
   for (std::size_t i = 0; i < tallies.size(); ++i) {
     if (tallies[i].role != Role::Instructions || doubts[i].empty() || tallies[i].count == 0)
       continue;

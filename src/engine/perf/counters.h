@@ -1,6 +1,6 @@
 #pragma once
 
-// Counters of Linux' perf_event_open: how they are found, opened and judged.
+// Counters of Linux's perf_event_open: how they are found, opened and judged.
 
 #include "core/event.h"
 #include "core/result.h"
@@ -22,41 +22,43 @@
 
 namespace lauka::engine::perf {
 
-/// The facts that decide why a counter cannot be opened.
+/// The facts that explain why a counter cannot be opened.
 struct Situation {
-  std::optional<int> paranoid{};  ///< kernel.perf_event_paranoid; nullopt: no such setting
+  std::optional<int>
+      paranoid{};  ///< value of kernel.perf_event_paranoid; nullopt: the setting does not exist
   bool has_core_pmu = false;
-  bool watchdog = false;  ///< the NMI watchdog holds a counter
+  bool watchdog = false;  ///< true if the NMI watchdog holds a counter
 
   bool operator==(const Situation&) const = default;
 };
 
-/// Reads it from the system. `sysfs` must be of the same `calls`; it keeps what it has read.
+/// Reads the situation from the system. `sysfs` must use the same `calls`; it caches what it reads.
 Situation read_situation(const os::LinuxCalls& calls, const os::Sysfs& sysfs);
 inline Situation read_situation(const os::LinuxCalls& calls) {
   return read_situation(calls, os::Sysfs(calls));
 }
 
-/// A request to perf_event_open.
+/// A counter that was requested from perf_event_open.
 struct Asked {
-  bool core = false;            ///< a counter of the cores, not of the kernel
-  bool kernel_excluded = true;  ///< user space only
+  bool core = false;            ///< true: a counter of the cores; false: the kernel's own
+  bool kernel_excluded = true;  ///< true: counts user space only
 };
 
-/// Explains why perf_event_open answered `error` (an errno), and what would help.
+/// Explains why perf_event_open failed with `error` (an errno), and what would help.
 Error why_not_opened(int error, const Asked& asked, const Situation& situation);
 
-/// One event on one PMU, in the form for opening.
+/// One event on one PMU, with the attributes to open it.
 struct Counter {
   std::string pmu;
   bool core = false;
-  os::PerfEventAttr attributes{};  ///< a group member's; lay_out makes the leaders
+  os::PerfEventAttr attributes{};  ///< attributes of a group member; lay_out makes leaders
   Role role = Role::Other;
-  std::uint64_t scale = 1;                    ///< factor of the counts
-  std::optional<os::PerfEventAttr> led_by{};  ///< the only leader of whose group it may be a part
+  std::uint64_t scale = 1;  ///< factor by which counts are multiplied
+  std::optional<os::PerfEventAttr>
+      led_by{};  ///< event that must lead the group of this one; nullopt: any
 };
 
-/// Counters that were opened together; all are closed with this.
+/// Counters that are open; the destructor closes all of them.
 class OpenCounters {
  public:
   explicit OpenCounters(const os::LinuxCalls& calls) : calls_(&calls) {}
@@ -67,8 +69,8 @@ class OpenCounters {
   OpenCounters& operator=(OpenCounters&&) = delete;
   ~OpenCounters();
 
-  /// Opens one more; returns 0 or errno. `leader`: the index of its group's leader, its own for a
-  /// new group.
+  /// Opens another counter. `leader` is the index of its group's leader, or its own index for a new
+  /// group. Returns 0 or errno.
   int open(const os::PerfEventAttr& attributes, std::size_t leader, os::CounterPlace place = {});
 
   void close_last();
@@ -81,35 +83,36 @@ class OpenCounters {
   std::vector<int> descriptors_;
 };
 
-/// Returns the settings that every counter of ours has: inherited, read with its group and times.
+/// Returns attributes with the settings of all lauka's counters: inherited by child processes, read
+/// with the group and its times.
 os::PerfEventAttr make_attributes(const os::Code& code, const Rings& rings);
 
-/// Makes a group's leader of a member: off until the command is executed.
+/// Turns attributes of a group member into attributes of a leader, which stays off until execve.
 os::PerfEventAttr as_leader(os::PerfEventAttr attributes);
 
-/// Returns a request for the launcher. `leader`: the index of the group's first request.
+/// Returns a request for the launcher. `leader` is the index of the group's first request.
 os::CounterRequest make_request(const os::PerfEventAttr& attributes, std::size_t leader);
 
-/// Opens the counter alone and closes it; returns 0 or errno.
+/// Opens the counter alone and closes it. Returns 0 or errno.
 int try_counter(const os::LinuxCalls& calls, const os::PerfEventAttr& attributes);
 
-/// The source of an event's count: counters to be summed, or the kernel's accounting.
+/// The source of an event's count: the sum of counters, or the kernel's accounting.
 struct Source {
   Event event;
   std::vector<Counter> counters{};
   const AccountedEvent* accounted = nullptr;  ///< null if there are counters
   bool kernel_left_out =
-      false;  ///< true if the kernel was left out though the user did not ask for that
-  bool has_modifier = false;  ///< ":u" after its name, or another one
+      false;  ///< true if the kernel's part is missing although the user did not exclude it
+  bool has_modifier = false;  ///< true if the name has a modifier, such as ":u"
 
   bool is_on_cores() const;
   bool is_of_several_kinds() const { return counters.size() > 1 && is_on_cores(); }
 };
 
-/// True if both count the same.
+/// True if both sources count the same thing.
 bool same_source(const Source& left, const Source& right);
 
-/// Turns the meaning of a name into counters that could be opened on this machine.
+/// Finds the counters of events and tries whether this machine can open them.
 class Prober {
  public:
   Prober(const os::LinuxCalls& calls, bool user_only)
@@ -122,19 +125,20 @@ class Prober {
   const os::Sysfs& sysfs() const { return sysfs_; }
   const Situation& situation() const { return situation_; }
 
-  /// Resolves `name` and opens its counters once. The error does not name the event if it is known
-  /// but cannot be counted.
+  /// Finds the event called `name` and opens its counters once. An error about a known event that
+  /// cannot be counted does not name the event.
   Result<Source> find(std::string_view name) const;
+  /// Opens the counters of an event once.
   Result<Source> probe(const Resolved& resolved) const;
 
-  /// Lists the events that can be counted here: those with an alias, generic ones, those of caches
-  /// and PMUs, and software events.
+  /// Returns the events that can be counted here: those with an alias, generic events, cache
+  /// events, events of PMUs, and software events.
   Catalog catalog() const;
 
  private:
   struct Opened {
     Counter counter;
-    Rings rings;  ///< levels that the counter counts
+    Rings rings;  ///< privilege levels that the counter counts
   };
   Result<Opened> open_part(const Part& part, const Rings& rings, Role role,
                            bool may_leave_kernel_out) const;
@@ -149,34 +153,35 @@ class Prober {
   Situation situation_;
 };
 
-/// Returns the counters of an event: "cpu_atom, cpu_core", "software", "accounting".
+/// Returns where an event is counted, in words: "cpu_atom, cpu_core", "software", "accounting".
 std::string counters_in_words(const Source& source);
 
-/// The counts of one event in a run.
+/// The count of one event in a run.
 struct Tally {
   std::string_view event;
   Role role = Role::Other;
-  std::uint64_t rings = 0;  ///< the levels that the counter leaves out, as PerfEventAttr::flags
+  std::uint64_t rings =
+      0;  ///< privilege levels that the counter excludes, as bits of PerfEventAttr::flags
   std::uint64_t count = 0;
-  std::uint64_t ns = 0;  ///< nanoseconds for which the counters were on
+  std::uint64_t ns = 0;  ///< nanoseconds for which the counter was on
 };
 
-/// Finds counts that cannot be true, although their counters claim to have been on all the time:
-/// the host of a virtual machine may take its counters. One for each pass, as it compares a run
-/// with the other runs of its command.
+/// Finds counts that cannot be true although their counters seem to have been on all the time: the
+/// host of a virtual machine may take counters away. Each pass needs its own Judge, which compares
+/// runs of the same command.
 class Judge {
  public:
-  /// `fastest_clock`: the most cycles in a nanosecond so far; 0: unknown. The passes share it, and
-  /// it outlives them.
+  /// `fastest_clock`: the most cycles per nanosecond seen so far, shared by all passes; 0: unknown.
+  /// It must outlive this object.
   explicit Judge(double& fastest_clock) : fastest_clock_(fastest_clock) {}
 
-  /// Returns for each event why its count is not believed; empty if it is.
+  /// Returns a reason for each event whose count is doubtful, and an empty text for the others.
   std::vector<std::string> doubts(std::size_t command, std::span<const Tally> tallies);
 
  private:
   struct History {
-    std::uint64_t least = 0;  ///< the least count above 0; 0 if all are 0
-    unsigned zeros = 0;       ///< doubted before there was any other count
+    std::uint64_t least = 0;  ///< smallest count above 0; 0 if all were 0
+    unsigned zeros = 0;       ///< number of zeros that were doubted before the first other count
   };
 
   double most_instructions(const Tally& instructions, std::span<const Tally> all) const;
@@ -184,10 +189,11 @@ class Judge {
   void learn(const Tally& tally, History& history);
 
   double& fastest_clock_;
-  std::map<std::pair<std::size_t, std::size_t>, History> histories_;  ///< keys: command and event
+  std::map<std::pair<std::size_t, std::size_t>, History>
+      histories_;  ///< by command and index of the event in the pass
 };
 
-/// The remedy if other programs hold counters.
+/// The remedy if another program holds counters.
 inline constexpr const char* kEndOthers =
     "end it (sudo find /proc/[0-9]*/fd -lname '*perf_event*' finds it), or count fewer events";
 

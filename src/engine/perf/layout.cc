@@ -40,8 +40,8 @@ std::vector<Placed> placed_counters(std::span<const Source> sources,
   return placed;
 }
 
-/// Orders the counters of one PMU's group: the leader that some of them need comes first; if it is
-/// no event of the session, it is opened additionally.
+/// Orders the counters of one PMU's group: the leader that some counters need comes first, and is
+/// added if it is not an event of the session.
 std::vector<Placed> in_order(std::vector<Placed> group) {
   const auto led = std::ranges::find_if(
       group, [](const Placed& placed) { return placed.counter.led_by.has_value(); });
@@ -59,14 +59,15 @@ std::vector<Placed> in_order(std::vector<Placed> group) {
   return group;
 }
 
-/// Runs a loop to be counted: at least one branch, two instructions and a cycle in each turn.
+/// The turns of the loop that is counted. Each turn has at least one branch, two instructions and a
+/// cycle.
 constexpr std::uint64_t kLoopTurns = 10'000;
 void run_loop() {
   for (volatile std::uint64_t turn = 0; turn < kLoopTurns;) turn = turn + 1;
 }
 
-/// True if a core's group got counters. On a machine with several kinds of core only the groups of
-/// the kind that this thread is on can have any.
+/// True if a core's group got counters. If there are several core kinds, only groups of the kind on
+/// which this thread runs can get any.
 bool some_core_group_runs(const Layout& layout, const OpenCounters& open,
                           const os::LinuxCalls& calls) {
   bool any_left_out = false;
@@ -77,7 +78,8 @@ bool some_core_group_runs(const Layout& layout, const OpenCounters& open,
     if (!layout.counters[leader].core) continue;
     std::array<std::uint64_t, 3 + os::kMaxCounters> words{};
     const long got = calls.read_counter(open.descriptor(leader), words.data(), words.size());
-    // Times of 0: nothing is known, so the group gets the benefit of the doubt; the run will show.
+    // If all times are 0, nothing is known: the group counts as running, and the first run will
+    // show.
     const bool is_left_out = got >= 3 && words[1] > 0 && words[2] == 0;
     if (is_left_out) {
       any_left_out = true;
@@ -92,10 +94,11 @@ bool some_core_group_runs(const Layout& layout, const OpenCounters& open,
   return !any_left_out;
 }
 
-// More than any PMU has. A kernel that accepts so many does not check for room.
+// The largest group that is tried, more than any PMU has. A kernel that accepts so many counters
+// does not check for room.
 constexpr std::size_t kMaxGroupTried = 32;
 
-/// This thread, bound to some CPUs until the end of the scope.
+/// Binds this thread to some CPUs until the end of the scope.
 class Binding : NonCopyable {
  public:
   explicit Binding(const os::LinuxCalls& calls) : calls_(calls), before_(calls.allowed_cpus()) {}
@@ -103,7 +106,7 @@ class Binding : NonCopyable {
     if (bound_) calls_.run_on(before_);
   }
 
-  /// Moves this thread to the CPUs of the PMU; false if it may not run on them.
+  /// Moves this thread to the CPUs of a PMU. Returns false if it may not run on them.
   bool bind_to(const std::string& pmu) {
     const auto text = calls_.read_file(fmt::format("/sys/bus/event_source/devices/{}/cpus", pmu));
     const auto cpus = text ? parse_cpu_list(*text) : std::nullopt;
@@ -119,7 +122,7 @@ class Binding : NonCopyable {
   bool bound_ = false;
 };
 
-/// Returns the event's counter on that PMU; null if missing.
+/// Returns the event's counter on a PMU; null if missing.
 const Counter* on_pmu(const Result<Source>& source, const std::string& pmu) {
   if (!source) return nullptr;
   for (const Counter& counter : source->counters)
@@ -127,7 +130,7 @@ const Counter* on_pmu(const Result<Source>& source, const std::string& pmu) {
   return nullptr;
 }
 
-/// Returns the loop's counts by an open group; nullopt if it was not on all the time.
+/// Counts the loop with an open group; nullopt if the group was not on all the time.
 std::optional<std::vector<std::uint64_t>> count_loop(const OpenCounters& open,
                                                      const os::LinuxCalls& calls) {
   using Words = std::array<std::uint64_t, 3 + kMaxGroupTried>;
@@ -151,8 +154,8 @@ Trial try_counters(const Counter& counter, const os::LinuxCalls& calls) {
   Trial trial;
   OpenCounters open(calls);
   os::PerfEventAttr attributes = counter.attributes;
-  // Arm's kernel looks for places only for events that are enabled or will be at exec (armpmu's
-  // validate_event): without the second flag the leader would take none, and one event more than
+  // Arm's kernel reserves counters only for events that are enabled or will be at exec (armpmu's
+  // validate_event). Without the second flag the leader would reserve none, and one event more than
   // there are counters could be opened.
   constexpr std::uint64_t of_leader = os::kPerfDisabled | os::kPerfEnableOnExec;
   attributes.flags = (attributes.flags & ~os::kPerfInherit) | of_leader;
@@ -174,7 +177,8 @@ Trial try_counters(const Counter& counter, const os::LinuxCalls& calls) {
   return trial;
 }
 
-/// Repeats the trial with events that no fixed counter counts, and with one that it may count.
+/// Repeats the trial with events that no fixed counter counts, and with one that may have a fixed
+/// counter.
 void look_closer(PmuCounters& pmu, const Counter& instructions, const Prober& prober) {
   const os::LinuxCalls& calls = prober.calls();
   const Result<Source> all_cycles = prober.find("cycles");
@@ -185,7 +189,7 @@ void look_closer(PmuCounters& pmu, const Counter& instructions, const Prober& pr
   pmu.own_instructions = pmu.trial.usable > pmu.general.usable;
   pmu.own_cycles = cycles != nullptr && try_counters(*cycles, calls).usable > pmu.general.usable;
   pmu.filler = branches != nullptr ? *branches : instructions;
-  // There are more cycles than branches in a short run.
+  // A short run has more cycles than branches.
   if (cycles != nullptr && !pmu.own_cycles) pmu.filler = *cycles;
   pmu.filler.role = Role::Other;
 }
@@ -198,8 +202,8 @@ const PmuCounters* with_dead(const Layout& layout, std::size_t leader,
   return nullptr;
 }
 
-/// Counts the general counters that a group needs: its cycles and instructions may each have a
-/// counter of their own.
+/// Returns the number of general counters that a group needs; its cycles and instructions may each
+/// have a counter of their own.
 std::size_t general_needed(const Layout& layout, std::size_t leader, const PmuCounters& pmu) {
   std::size_t needed = 0;
   bool has_own_cycles = pmu.own_cycles;
@@ -217,7 +221,7 @@ std::size_t general_needed(const Layout& layout, std::size_t leader, const PmuCo
 }  // namespace
 
 bool Fillers::have_dead_ones(std::span<const std::uint64_t> values, std::uint64_t ns) const {
-  // A dead counter counts nothing but a few events that processors add.
+  // A dead counter counts only a few events that processors add.
   constexpr std::uint64_t always = 32;
   constexpr std::uint64_t one_in_ns = 10'000;
   const auto nothing = std::ranges::count_if(
@@ -234,7 +238,7 @@ Layout lay_out(std::span<const Source> sources, std::span<const std::size_t> cho
     const auto is_same = [&](const Placed& event) {
       return event.counter.pmu == first.counter.pmu;
     };
-    if (&*std::ranges::find_if(placed, is_same) != &first) continue;  // in an earlier group
+    if (&*std::ranges::find_if(placed, is_same) != &first) continue;  // is in an earlier group
     const std::size_t leader = layout.counters.size();
     layout.groups.push_back(leader);
     std::vector<Placed> group;
@@ -256,11 +260,12 @@ Result<bool> fits_at_once(const Layout& layout, const os::LinuxCalls& calls,
     os::PerfEventAttr attributes = layout.counters[i].attributes;
     if (layout.leaders[i] == i) attributes.flags |= os::kPerfDisabled;
     const int error = open.open(attributes, layout.leaders[i]);
-    // Each could be opened alone: the group is the reason of a refusal.
+    // Each counter can be opened alone, so the group is the reason for the error.
     if (error == EINVAL || error == ENOSPC) return false;
     if (error != 0) return why_not_opened(error, {layout.counters[i].core, true}, situation);
   }
-  // The kernel takes groups at open that it never finds room for, such as with the NMI watchdog on.
+  // The kernel accepts groups at opening for which it never has room, such as with the NMI watchdog
+  // on.
   return some_core_group_runs(layout, open, calls);
 }
 
@@ -303,7 +308,7 @@ std::optional<Error> find_counter_holder(std::span<const PmuCounters> now,
                                          const Situation& situation_now,
                                          std::span<const PmuCounters> before,
                                          const Situation& situation_before) {
-  // The watchdog may have been switched on or off since.
+  // The watchdog may have been switched on or off meanwhile.
   const auto taken = [](const Trial& trial, const Situation& situation) {
     const std::size_t excused = situation.watchdog ? 1 : 0;
     return trial.listed - trial.running - std::min(trial.listed - trial.running, excused);
@@ -316,7 +321,7 @@ std::optional<Error> find_counter_holder(std::span<const PmuCounters> now,
     const std::size_t taken_now = taken(trial, situation_now);
     const std::size_t taken_before =
         same != before.end() ? taken(same->trial, situation_before) : taken_now;
-    if (taken_now > taken_before) {  // a counter that was free is taken now: somebody took it
+    if (taken_now > taken_before) {  // a program took a counter that was free
       const std::size_t held = taken_now - taken_before;
       return Error{held == trial.listed
                        ? fmt::format("another program holds all {}", all)

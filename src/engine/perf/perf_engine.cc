@@ -18,15 +18,15 @@
 namespace lauka::engine::perf {
 namespace {
 
-/// A run is made again in the hope of better luck, unless this many in a row failed.
+/// The number of failed runs in a row after which repeating is hopeless.
 constexpr unsigned kHopeless = 8;
 constexpr std::uint32_t kMaxRedos = 3;
 
 constexpr const char* kLookAtCheck =
     "lauka --check shows which counters work and who holds the others";
 
-/// With several kinds of core, the times of their counters come from several clocks: on Linux 6.1
-/// their sum was off by 0.1%, on 6.12 by a microsecond.
+/// With several core kinds, times of counters come from several clocks. On Linux 6.1 their sum was
+/// off by 0.1%, on 6.12 by a microsecond.
 constexpr std::uint64_t kClocksApartNs = 2'000;
 constexpr std::uint64_t kClocksApartPart = 500;
 
@@ -44,13 +44,14 @@ Error why_region_not_counted() {
           "see that it does not close descriptors that it was given"};
 }
 
-/// One pass. A run's counts are its counters' values if all held their events for the whole run.
+/// Counts one pass. A run's counts are the values of its counters, if all of them counted for the
+/// whole run.
 class PerfCounting final : public ArmedPass {
  public:
-  /// `sources`: the events of the pass. `parts`: counters (indices into the layout's) whose own
-  /// counts follow those of the events. `fastest_clock`: as Judge's. `of_region`: counted
-  /// between lauka_region_begin and lauka_region_end. `situation`: as the counters were chosen.
-  /// `uncounted`: the commands without counters, which the engine keeps.
+  /// `sources`: events of the pass. `parts`: counters (indices into the layout's) whose own counts
+  /// follow those of the events. `fastest_clock` as in Judge. `of_region`: counts between
+  /// lauka_region_begin and lauka_region_end. `situation`: from the time when counters were chosen.
+  /// `uncounted`: commands without counters, which the engine owns.
   PerfCounting(Layout layout, std::vector<Source> sources, std::vector<std::size_t> parts,
                const os::LinuxCalls& calls, Situation situation, double& fastest_clock,
                const std::set<std::size_t>& uncounted, bool of_region)
@@ -63,7 +64,7 @@ class PerfCounting final : public ArmedPass {
         uncounted_(uncounted),
         of_region_(of_region) {}
 
-  /// Counters that execve starts, or of a region, which the program switches.
+  /// Returns counters that execve starts; for a region, counters that the program switches.
   std::vector<os::CounterRequest> requests() const override {
     std::vector<os::CounterRequest> requests;
     for (std::size_t i = 0; i < layout_.counters.size(); ++i) {
@@ -106,7 +107,8 @@ class PerfCounting final : public ArmedPass {
   }
 
  private:
-  /// Returns the groups of the kinds of core, if there are several and they count the whole run.
+  /// Returns the groups of the core kinds, if there are several and they count whole runs; else
+  /// empty.
   std::vector<std::size_t> timed_groups() const {
     std::vector<std::size_t> groups;
     for (const std::size_t leader : layout_.groups)
@@ -115,10 +117,10 @@ class PerfCounting final : public ArmedPass {
     return groups;
   }
 
-  /// Why a run has no counts, and whether another run may have them.
+  /// The reason why a run has no counts, and why a repetition may have them.
   struct Absent {
     Error why;
-    std::string redo{};  ///< empty: another would fail too
+    std::string redo{};  ///< reason for a repetition; empty: it would fail, too
   };
 
   std::optional<Absent> why_none(const os::Ended& ended) const {
@@ -149,8 +151,8 @@ class PerfCounting final : public ArmedPass {
         shared = shared || !held_all_the_time(reading.running_ns, reading.enabled_ns, false);
       }
     }
-    // The group of one kind of core is stopped while the run is on another kind: only the sum of
-    // all shows that each had its counters when it needed them.
+    // A core kind's group stops while the run is on another kind: only the sum of all groups' times
+    // shows that each counted when it was needed.
     shared = shared || !held_all_the_time(core_running, core_enabled, core_groups > 1);
     if (shared) {
       Error why = why_not_all_the_time(situation_, read_situation(calls_));
@@ -220,17 +222,17 @@ class PerfCounting final : public ArmedPass {
   Situation situation_;
   Judge judge_;
   const std::set<std::size_t>& uncounted_;
-  unsigned bad_in_a_row_ = 0;  ///< runs whose counts were not good
+  unsigned bad_in_a_row_ = 0;  ///< number of runs in a row with bad counts
   bool of_region_;
 };
 
-/// Adds the first `count` events of `set` and its passes again, for the whole run.
+/// Adds the first `count` events of `set` and their passes again, for whole runs.
 void add_whole_run(EventSet& set, std::size_t count) {
   const std::size_t first = set.events.size();
   for (std::size_t i = 0; i < count; ++i) {
     Event event = set.events[i];
     event.name += kOfWholeRun;
-    event.role = Role::Other;  // the region's has it
+    event.role = Role::Other;  // the region's event has the role
     set.events.push_back(std::move(event));
   }
   std::vector<Pass> of_whole;
@@ -351,7 +353,7 @@ class PerfEngine final : public CounterEngine {
 
  private:
   Result<Source> find(std::string_view name) const {
-    // The error about an unknown event has the name already.
+    // The error about an unknown event already has its name.
     const auto resolved = resolve(name, prober_.sysfs());
     if (!resolved) return resolved.error();
     auto source = prober_.probe(*resolved);
@@ -363,7 +365,7 @@ class PerfEngine final : public CounterEngine {
     return source;
   }
 
-  /// Fills sources_; adds notes.
+  /// Finds the wanted events. Fills sources_ and adds notes.
   Result<void> find_wanted(const std::vector<std::string>& names, std::vector<Note>& notes) {
     for (const std::string& name : names) {
       auto source = find(name);
@@ -380,7 +382,7 @@ class PerfEngine final : public CounterEngine {
     return {};
   }
 
-  /// Fills sources_; returns a selection without its events.
+  /// Finds the default events. Fills sources_ and returns a selection without its events.
   EventSet find_defaults() {
     std::vector<std::string> left_out;
     Error first_reason;
@@ -409,7 +411,7 @@ class PerfEngine final : public CounterEngine {
     return on_cores;
   }
 
-  /// Places the events, with fillers on PMUs with dead counters. There must be room.
+  /// Arranges events on counters, with fillers on PMUs with dead counters. There must be room.
   Layout place_events(const EventIndices& events) const {
     Layout layout = lay_out(sources_, events, witnesses_);
     fill_up(layout, pmus_);
@@ -425,7 +427,7 @@ class PerfEngine final : public CounterEngine {
     };
   }
 
-  // Pairs that differ from a wanted one by a modifier on both sides are just as good.
+  // Pairs whose names differ from a wanted pair by the same modifier also count.
   Result<std::vector<EventIndices>> divide_core_events(
       const EventIndices& events, const std::vector<EventNames>& wanted_together) const {
     const auto position = [&](const std::string& name, std::string_view modifier) {
@@ -460,7 +462,7 @@ class PerfEngine final : public CounterEngine {
         fmt::format("leave out --single-pass (they take {} passes) or some events", sets.size())};
   }
 
-  /// Places the events that need no counter of the cores wherever there is room: they cost none.
+  /// Adds events that need no core counter to any pass with room, because they cost nothing.
   void place_others() {
     for (std::size_t index = 0; index < sources_.size(); ++index) {
       if (sources_[index].is_on_cores()) continue;
@@ -497,7 +499,7 @@ class PerfEngine final : public CounterEngine {
     return kind == kinds_.end() ? pmu : kind->name;
   }
 
-  /// Returns the PMUs that count it, the fastest cores' first.
+  /// Returns the PMUs that count an event, the fastest cores' first.
   std::vector<std::string> list_pmus(const Source& source) const {
     std::vector<std::string> pmus;
     pmus.reserve(source.counters.size());
@@ -510,7 +512,8 @@ class PerfEngine final : public CounterEngine {
     return pmus;
   }
 
-  /// Returns "(P only)" for an event that exists on one kind of core only, unless it names its PMU.
+  /// Returns "(P only)" for an event that exists on one core kind only, unless its name includes
+  /// the PMU.
   std::string write_note(const Source& source) const {
     if (source.accounted != nullptr) return source.event.note;
     const bool on_one_kind = witnesses_.size() > 1 && source.is_on_cores() &&
@@ -519,7 +522,8 @@ class PerfEngine final : public CounterEngine {
     return on_one_kind ? fmt::format("({} only)", kind_of(source.counters.front().pmu)) : "";
   }
 
-  /// Adds "cycles (P)" and "cycles (E)" for an event that is counted on both, as they cost nothing.
+  /// Adds "cycles (P)" and "cycles (E)" for an event that is counted on both kinds, because they
+  /// cost nothing.
   void add_parts(EventSet& set) const {
     for (Pass& pass : set.passes) {
       const std::vector<std::size_t> whole = pass.events;
@@ -556,10 +560,10 @@ class PerfEngine final : public CounterEngine {
   const os::LinuxCalls& calls_;
   CoreKinds kinds_;
   Prober prober_;
-  std::vector<Source> sources_;      ///< the last selection's
-  std::vector<Counter> witnesses_;   ///< one for each kind of core, if there are several
+  std::vector<Source> sources_;      ///< of the latest selection
+  std::vector<Counter> witnesses_;   ///< one for each core kind; empty if there is one kind
   std::vector<PmuCounters> pmus_;    ///< empty if no event needs a core's counter
-  double fastest_clock_ = 0.0;       ///< cycles in a nanosecond, of the runs so far
+  double fastest_clock_ = 0.0;       ///< most cycles per nanosecond in the runs so far
   std::set<std::size_t> uncounted_;  ///< commands that lose their counters at exec
   std::vector<Pass> passes_;
   CountedIn counted_in_ = CountedIn::WholeRun;
@@ -574,8 +578,8 @@ bool held_all_the_time(std::uint64_t running_ns, std::uint64_t enabled_ns, bool 
 }
 
 bool is_there(const os::LinuxCalls& calls) {
-  // An event that no kernel has: it is refused, never opened. To open the first event of a task
-  // after a second without any takes Linux up to 15 ms (it waits for RCU).
+  // An event that no kernel has, so that it is refused and never opened: opening a task's first
+  // event may take Linux up to 15 ms after a second without any (it waits for RCU).
   constexpr std::uint64_t no_event = ~std::uint64_t{0};
   return try_counter(calls, make_attributes(os::Code{os::kPerfTypeSoftware, no_event}, {})) !=
          ENOSYS;

@@ -11,22 +11,22 @@
 
 namespace lauka::engine::perf {
 
-/// Checks that this kernel counts anything at all for this user.
+/// Checks that this user may count at least one event with this kernel.
 Result<void> can_count(const os::LinuxCalls& calls);
 
-/// True if this kernel has perf_event_open.
+/// True if the kernel has perf_event_open.
 bool is_there(const os::LinuxCalls& calls);
 
-/// Tries the counters of the cores, for --check; empty if there are none.
+/// Returns the counters of each core PMU, for --check; empty if they cannot be tried.
 std::vector<CounterFacts> counters_here(const os::LinuxCalls& calls, bool user_only);
 
-/// Counts with Linux' perf_event_open. `calls` must outlive it. `kinds`: how the kinds of core are
-/// called; a kind that is not in it goes by its PMU's name.
+/// Makes an engine that counts with Linux's perf_event_open. `calls` must outlive it. `kinds`:
+/// names of core kinds; other core kinds are called by their PMU.
 std::unique_ptr<CounterEngine> make_perf_engine(const os::LinuxCalls& calls, bool user_only,
                                                 CoreKinds kinds = {});
 
-/// True if counters of cores held their events all the time. `running_ns`: summed over the kinds of
-/// core.
+/// True if counters of the cores counted for the whole time. `running_ns` is summed over core
+/// kinds.
 bool held_all_the_time(std::uint64_t running_ns, std::uint64_t enabled_ns, bool several_kinds);
 
 }  // namespace lauka::engine::perf

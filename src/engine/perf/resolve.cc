@@ -18,8 +18,9 @@ constexpr std::uint32_t kHardware = os::kPerfTypeHardware;
 constexpr std::uint32_t kCache = os::kPerfTypeCache;
 constexpr std::uint32_t kSoftware = os::kPerfTypeSoftware;
 
-/// A constant, since making it took a seventh of the instructions of a short session. The code of a
-/// cache event is its cache, the operation in the second byte, and 0x10000 for misses.
+/// constexpr, because building the table took a seventh of a short session's instructions. The code
+/// of a cache event consists of the cache, the operation in the second byte, and 0x10000 for
+/// misses.
 constexpr auto kKnownEvents = std::to_array<KnownEvent>({
     {"cycles", "cpu-cycles", "", kHardware, 0, "cycles in which the core was at work",
      "cpu_cycles"},
@@ -129,7 +130,7 @@ Result<Rings> parse_rings(std::string_view modifiers, std::string_view name) {
   return rings;
 }
 
-/// Finds the event by its names in sysfs, for kernels that take no PMU's number in config.
+/// Finds the event by its names in sysfs, for kernels that accept no PMU number in config.
 std::optional<os::Code> code_by_sysfs_name(const KnownEvent& event, const os::Pmu& pmu,
                                            const os::Sysfs& sysfs) {
   std::vector<std::string_view> names = blank_separated(event.arm_names);
@@ -141,7 +142,7 @@ std::optional<os::Code> code_by_sysfs_name(const KnownEvent& event, const os::Pm
   return std::nullopt;
 }
 
-/// Returns what the event really is, if sysfs or the driver's source says so.
+/// Returns what the event really is, according to sysfs or the driver's source; empty if unknown.
 std::string read_encoding(const KnownEvent& event, const os::Pmu& pmu, const os::Sysfs& sysfs) {
   for (const std::string_view name : {event.name, event.usual_name()})
     if (const auto terms = sysfs.read_terms(pmu, name)) return *terms;
@@ -150,13 +151,13 @@ std::string read_encoding(const KnownEvent& event, const os::Pmu& pmu, const os:
   return {};
 }
 
-/// An event that the kernel knows by number, on one PMU of the cores.
+/// Returns a known event on one core PMU.
 Part part_on(const KnownEvent& event, const os::Pmu& pmu, bool one_of_several,
              const os::Sysfs& sysfs) {
   Part part{pmu.name, true, {os::Code{event.type, event.config}}, read_encoding(event, pmu, sysfs)};
   if (one_of_several) {
-    // The PMU's number in the upper half: Intel since 5.13, Arm since 6.6. Without it a generic
-    // event goes to one of the PMUs and loses what the other cores do.
+    // The PMU's number is in the upper half: Intel since 5.13, Arm since 6.6. Without it, a generic
+    // event counts on one of the PMUs and misses the work of other cores.
     part.codes.front().config |= std::uint64_t{pmu.type} << 32U;
     if (const auto code = code_by_sysfs_name(event, pmu, sysfs)) part.codes.push_back(*code);
   }
@@ -187,8 +188,9 @@ Error no_such_pmu(std::string_view text, std::string_view name, const os::Sysfs&
                cores.empty() ? std::string() : fmt::format("the cores have {}", listed(cores))};
 }
 
-/// Intel's topdown metrics are shares of the slots, the event that leads their group. PMUs without
-/// that event (before Ice Lake, efficiency cores) have plain events of these names.
+/// Finds the leader of an event; nullopt if it needs none. Intel's topdown metrics are shares of
+/// slots, the event that must lead their group. PMUs without that event (before Ice Lake,
+/// efficiency cores) have plain events with these names.
 std::optional<os::Code> find_leader(std::string_view event, const os::Pmu& pmu,
                                     const os::Sysfs& sysfs) {
   constexpr std::string_view slots = "slots";
@@ -197,7 +199,7 @@ std::optional<os::Code> find_leader(std::string_view event, const os::Pmu& pmu,
   return code ? std::optional(*code) : std::nullopt;
 }
 
-/// Makes the part of an event, given by its name in sysfs or by terms, on a PMU of the cores.
+/// Returns the part of an event on a core PMU, given its name in sysfs or its terms.
 Part part_of_sysfs(const os::Pmu& pmu, std::string_view event, const os::Code& code,
                    const std::string& encoding, const os::Sysfs& sysfs) {
   return {pmu.name,
@@ -240,7 +242,7 @@ Result<Resolved> resolve_on_pmu(std::string_view text, const os::Sysfs& sysfs) {
   return resolved;
 }
 
-/// rHEX on every kind of core.
+/// Resolves rHEX on every core kind.
 Resolved resolve_raw(std::string_view text, std::uint64_t code, const os::Sysfs& sysfs) {
   Resolved resolved;
   resolved.own_name = text;
@@ -253,7 +255,7 @@ Resolved resolve_raw(std::string_view text, std::uint64_t code, const os::Sysfs&
   return resolved;
 }
 
-/// Resolves an event of sysfs without its PMU, on every kind of core that has it; no parts if none
+/// Resolves an event of sysfs without a PMU, on every core kind that has it; without parts if none
 /// has it.
 Result<Resolved> resolve_bare(std::string_view text, const os::Sysfs& sysfs) {
   Resolved resolved;
@@ -266,14 +268,15 @@ Result<Resolved> resolve_bare(std::string_view text, const os::Sysfs& sysfs) {
     resolved.parts.push_back(part_of_sysfs(pmu, text, *code, *terms, sysfs));
     resolved.description = *terms;
   }
-  // Shares of slots on one kind of core cannot be added to events of another.
+  // Shares of slots on one core kind cannot be added to events of another.
   const auto is_led = [](const Part& part) { return part.led_by.has_value(); };
   if (std::ranges::any_of(resolved.parts, is_led))
     std::erase_if(resolved.parts, [&](const Part& part) { return !is_led(part); });
   return resolved;
 }
 
-/// `name`: including possible modifiers, or, as in sched:sched_switch, a part of the name.
+/// Returns the error about an unknown event. `name` includes modifiers or, as in
+/// sched:sched_switch, a part of the name.
 Error unknown(std::string_view name, std::string_view text, const os::Sysfs& sysfs) {
   std::vector<std::string> candidates;
   for (const KnownEvent& event : known_events())
@@ -299,7 +302,7 @@ Result<Resolved> resolve_event(std::string_view name, std::string_view text,
   return unknown(name, text, sysfs);
 }
 
-/// Returns the spelling of the tables if they have the event, else the typed one.
+/// Returns the spelling in the table of known events; the typed spelling if the event is not there.
 std::string shown_name(std::string_view typed, const KnownEvent* known) {
   if (known != nullptr)
     for (const std::string_view name : {known->alias, known->name, known->other_name})

@@ -12,68 +12,71 @@
 
 namespace lauka::engine::perf {
 
-/// The meaning of an event's count when opened with exclude_kernel.
+/// The meaning of an event's count if exclude_kernel is set.
 enum class WithoutKernel : unsigned char {
-  UserPart,    ///< events of user space
-  Everything,  ///< the same as with the kernel: clocks ignore the setting
-  TooLittle,   ///< less than what it is named after, since that happens in the kernel as well
-  Nothing,     ///< always 0, since it happens in the kernel only
+  UserPart,    ///< the part of the count in user space
+  Everything,  ///< the full count, because clocks ignore the setting
+  TooLittle,   ///< too little for its name, because the event also happens in the kernel
+  Nothing,     ///< nothing, because the event happens in the kernel only
 };
 
-/// An event that the kernel knows by number on every machine, even if this one lacks it.
+/// An event with a number that is the same on every machine, even if this machine lacks the event.
 struct KnownEvent {
-  std::string_view alias;       ///< the portable name; may be empty
+  std::string_view alias;       ///< portable name; may be empty
   std::string_view name;        ///< perf's name
   std::string_view other_name;  ///< perf's second name; may be empty
   std::uint32_t type = 0;
   std::uint64_t config = 0;
   std::string_view description;
-  std::string_view arm_names{};  ///< event's names in sysfs with Arm's driver, separated by blanks
+  std::string_view
+      arm_names{};  ///< names in sysfs with Arm's driver, separated by blanks; may be empty
   WithoutKernel without_kernel = WithoutKernel::UserPart;
 
-  /// Returns the name it goes by here: the alias if it has one.
+  /// Returns the alias if there is one, else perf's name.
   std::string_view usual_name() const { return alias.empty() ? name : alias; }
 };
 
-/// Returns all of them: those with an alias, then generic, cache and software events.
+/// Returns all known events: those with an alias, then generic, cache and software events.
 std::span<const KnownEvent> known_events();
 
-/// Finds the event of that name (any of its names, in any case); null if missing.
+/// Finds an event by any of its names, ignoring case; null if missing.
 const KnownEvent* find_known(std::string_view name);
 
-/// The rings that a modifier after an event's name selects.
+/// The privilege levels that a modifier after an event's name selects.
 struct Rings {
   bool user = true;
   bool kernel = true;
   bool hypervisor = true;
-  bool asked_for = false;  ///< there was a modifier
+  bool asked_for = false;  ///< true if there was a modifier
 
   bool operator==(const Rings&) const = default;
 };
 
 /// An event on one PMU.
 struct Part {
-  std::string pmu;  ///< "software" for the kernel's own counts
-  bool core = false;
-  std::vector<os::Code> codes;  ///< ways to ask for it: the first that the kernel takes
-  std::string encoding{};       ///< encoding from sysfs ("event=0x2e,umask=0x41"); may be empty
-  std::uint64_t scale = 1;      ///< factor of the count
-  std::optional<os::Code> led_by{};  ///< counts only in a group that this event leads
+  std::string pmu;    ///< name of the PMU; "software" for the kernel's own counts
+  bool core = false;  ///< true if the PMU is of the cores
+  std::vector<os::Code>
+      codes;  ///< alternative encodings, of which the first that the kernel accepts is used
+  std::string encoding{};            ///< terms in sysfs ("event=0x2e,umask=0x41"); may be empty
+  std::uint64_t scale = 1;           ///< factor by which the count is multiplied
+  std::optional<os::Code> led_by{};  ///< event that must lead the group of this one; nullopt: any
 };
 
-/// The meaning of a name; not tried on this machine.
+/// The event that a name stands for, not yet tried on this machine.
 struct Resolved {
   std::string name;      ///< name as shown
-  std::string own_name;  ///< perf's name for it
+  std::string own_name;  ///< perf's name for the event
   std::string description{};
   Rings rings{};
-  const KnownEvent* known = nullptr;  ///< null: from sysfs, or raw
-  std::vector<Part> parts{};  ///< parts to be summed: a single one, or a part for each kind of core
+  const KnownEvent* known = nullptr;  ///< null: an event from sysfs, or a raw event
+  std::vector<Part>
+      parts{};  ///< parts whose counts are summed: one part, or one for each core kind
 };
 
-/// Finds what `name` stands for: an alias, an event of perf's, pmu/event/, pmu/term=1,.../, rHEX or
-/// an event of a core PMU, each with modifiers. Refused if it is unknown (with the nearest names)
-/// or cannot count one task.
+/// Finds the event that `name` stands for: an alias, an event of perf, pmu/event/, pmu/term=1,.../,
+/// rHEX or an event of a core PMU, each with optional modifiers. Refuses an event that cannot count
+/// one task, and an unknown one, with the nearest names.
 Result<Resolved> resolve(std::string_view name, const os::Sysfs& sysfs);
 
 }  // namespace lauka::engine::perf

@@ -11,18 +11,19 @@
 
 namespace lauka::engine::profile {
 
-/// Finds the names of the functions of a session's samples. Opens each file once.
+/// Finds the names of sampled functions. Opens each file once per session.
 class FunctionNames {
  public:
   /// Opens a file while its process may still live.
   void open(const MappedFile& file);
 
-  /// Returns the time of each function of a run that began at `since` (1970, UTC), by its
-  /// normalized name; code without a name goes by its file and the reason: "(libx.so: no symbols)".
+  /// Returns the time of each function in nanoseconds, by normalized name. `since`: start of the
+  /// run (since 1970, UTC). Code without a name is listed by its file with the reason: "(libx.so:
+  /// no symbols)".
   std::map<std::string, std::uint64_t> sum(const SampledRun& run, std::chrono::nanoseconds since);
 
  private:
-  /// A file, and the names that were found in it, by offset.
+  /// A file with the names found in it so far, by offset.
   struct File {
     os::OpenedCode code;
     std::map<std::uint64_t, std::string> names;

@@ -41,13 +41,13 @@ os::PerfEventAttr make_attributes(std::chrono::nanoseconds period, bool user_onl
   return attributes;
 }
 
-/// The CPU time of all sampled runs: what samples show, and what was used.
+/// The CPU time of all sampled runs: according to samples, and in all.
 struct Seen {
   std::uint64_t sampled_ns = 0;
   std::uint64_t used_ns = 0;  ///< CPU time by the kernel's accounting
 };
 
-/// Samples one pass, and receives its records.
+/// Samples the runs of one pass, and receives their records.
 class Sampling final : public ArmedPass, public os::SampleListener {
  public:
   Sampling(const os::PerfEventAttr& attributes, std::shared_ptr<Seen> seen)
@@ -154,8 +154,8 @@ class WithProfile final : public EngineAround {
 
   bool has(std::uint64_t flag) const { return (attributes_.flags & flag) != 0; }
 
-  /// Tries all that a run needs, with less where the kernel refuses it. Returns a note about what
-  /// is left out, or an empty one.
+  /// Tries everything that a run needs, and does without what the kernel refuses. Returns a note
+  /// about what is missing; an empty note if nothing is.
   Result<Note> try_it() {
     if (calls_ == nullptr)
       return Error{"this system has no perf_event, which is Linux's",
@@ -219,7 +219,7 @@ class WithProfile final : public EngineAround {
   os::PerfEventAttr attributes_;
   std::chrono::nanoseconds period_;
   std::shared_ptr<Seen> seen_ = std::make_shared<Seen>();
-  // The event and its pass in the latest selection.
+  // Indices of the event and its pass in the latest selection.
   std::size_t event_ = ~std::size_t{0};
   std::size_t pass_ = ~std::size_t{0};
   bool has_own_timed_pass_ = false;

@@ -11,7 +11,8 @@ namespace lauka::engine::profile {
 
 namespace {
 
-// PERF_RECORD_*. Source, as of all layouts here: include/uapi/linux/perf_event.h of Linux 6.3.
+// Values of PERF_RECORD_*. Source of this and all layouts here: include/uapi/linux/perf_event.h of
+// Linux 6.3.
 constexpr std::uint32_t kLost = 2;
 constexpr std::uint32_t kComm = 3;
 constexpr std::uint32_t kThrottle = 5;
@@ -23,13 +24,14 @@ constexpr std::uint32_t kLostSamples = 13;
 constexpr std::uint16_t kModeMask = 7;
 constexpr std::uint16_t kKernelMode = 1;
 constexpr std::uint16_t kUserMode = 2;
-constexpr std::uint16_t kIsExec = 1U << 13U;      // of a comm record
-constexpr std::uint16_t kHasBuildId = 1U << 14U;  // of an mmap2 record
+constexpr std::uint16_t kIsExec = 1U << 13U;      // flag of a comm record
+constexpr std::uint16_t kHasBuildId = 1U << 14U;  // flag of an mmap2 record
 
 constexpr std::size_t kHeaderBytes = 8;
-constexpr std::size_t kTrailerBytes = 16;  // process, thread and time, after all but samples
+constexpr std::size_t kTrailerBytes =
+    16;  // process, thread and time, at the end of all records but samples
 
-/// Returns the number at a place of a record; 0 beyond its end.
+/// Returns the number at an offset of a record; 0 beyond its end.
 template <typename Number>
 Number number_at(std::span<const std::byte> record, std::size_t place) {
   Number number{};
@@ -58,10 +60,10 @@ os::CodeIdentity read_identity(std::span<const std::byte> record, bool has_build
   return identity;
 }
 
-/// Begins of the names by which the kernel calls memory that is in no file of a file system.
+/// Beginnings of the kernel's names for memory that is not a file of a file system.
 constexpr auto kNotFiles = std::to_array<std::string_view>({"//", "/memfd:", "/dev/", "/SYSV"});
 
-/// True if code at `path` is in a file; else it is the vdso, or was made at run time.
+/// True if code at `path` is in a file; false for the vdso and just-in-time compiled code.
 bool is_file(const std::string& path) {
   return path.starts_with('/') && std::ranges::none_of(kNotFiles, [&](std::string_view begin) {
            return path.starts_with(begin);
@@ -101,7 +103,7 @@ void replace(Mappings& mappings, std::uint64_t begin, const Mapping& mapping) {
   mappings.emplace(begin, mapping);
 }
 
-/// The code that each process has mapped, according to the records.
+/// The mappings of each process, according to the records.
 class Processes {
  public:
   explicit Processes(SampledRun& run) : run_(run) {}
@@ -109,7 +111,7 @@ class Processes {
   void begin(std::uint32_t process) { processes_[process].clear(); }
 
   void fork(std::uint32_t process, std::uint32_t parent) {
-    if (process == parent) return;  // a thread
+    if (process == parent) return;  // a new thread
     const auto known = processes_.find(parent);
     if (known != processes_.end()) processes_.insert_or_assign(process, known->second);
   }
@@ -164,7 +166,8 @@ void RunRecords::add(std::span<const std::byte> records,
 void RunRecords::add_one(std::span<const std::byte> record,
                          const std::function<void(const MappedFile&)>& mapped) {
   constexpr std::size_t misc_at = 4;
-  // Each begins with its header; of samples follow address, process, thread, time and period.
+  // A record begins with its header. A sample continues with address, process, thread, time and
+  // period.
   Record read{.type = number_at<std::uint32_t>(record, 0),
               .misc = number_at<std::uint16_t>(record, misc_at)};
   const auto word = [&](std::size_t place) { return number_at<std::uint64_t>(record, place); };

@@ -11,28 +11,27 @@
 #include <tuple>
 #include <vector>
 
-// The records of Linux' perf_event: samples, and the mappings that tell which code was at an
-// address.
+// The records of Linux's perf_event: samples, and mappings that say which code is at an address.
 
 namespace lauka::engine::profile {
 
-/// The kinds of code in which a sample was taken.
+/// The kinds of places where sampled code is.
 enum class CodeKind : unsigned char {
   File,
   Kernel,
   Vdso,
-  Compiled,   ///< memory without a file, as compilers at run time use it
-  Unmapped,   ///< an address that the process has not mapped, as far as is known
-  NoProcess,  ///< code of a process whose beginning was not recorded
-  Other,      ///< a hypervisor or a guest
+  Compiled,   ///< memory without a file, which just-in-time compilers use
+  Unmapped,   ///< an address at which no mapping is known
+  NoProcess,  ///< code of a process whose start was not recorded
+  Other,      ///< code of a hypervisor or a guest
 };
 
-/// A place of code, the same for all samples of one instruction.
+/// A place in code; all samples of one instruction have the same place.
 struct CodePlace {
   CodeKind kind = CodeKind::Other;
-  std::size_t file = 0;       ///< index in SampledRun::files; 0 if `kind` is not File
-  std::uint32_t process = 0;  ///< process; 0 if `kind` is not Compiled
-  std::uint64_t offset = 0;   ///< offset in the file or the vdso; else the address
+  std::size_t file = 0;       ///< index into SampledRun::files; 0 unless `kind` is File
+  std::uint32_t process = 0;  ///< process id; 0 unless `kind` is Compiled
+  std::uint64_t offset = 0;   ///< offset in the file or vdso; for other kinds, the address
 
   auto operator<=>(const CodePlace&) const = default;
 };
@@ -40,7 +39,7 @@ struct CodePlace {
 /// A file that a process mapped.
 struct MappedFile {
   os::CodeIdentity identity;
-  std::uint32_t process = 0;  ///< first process that mapped it
+  std::uint32_t process = 0;  ///< id of the first process that mapped the file
 };
 
 /// The samples of a run.
@@ -48,18 +47,18 @@ struct SampledRun {
   std::vector<MappedFile> files{};
   std::map<CodePlace, std::uint64_t> time_ns{};
   std::uint64_t samples = 0;
-  std::uint64_t lost = 0;  ///< records, or times that the kernel took fewer samples
+  std::uint64_t lost = 0;  ///< number of lost records, plus how often the kernel sampled less
 };
 
 /// Collects the records of a run.
 class RunRecords {
  public:
-  /// Adds records: of each CPU in their order, of several CPUs in any order. Calls `mapped` for
-  /// each mapped file while its process may still live.
+  /// Adds records, which are in order for each CPU. Calls `mapped` for each file that was mapped,
+  /// while its process may still live.
   void add(std::span<const std::byte> records,
            const std::function<void(const MappedFile&)>& mapped);
 
-  /// Returns the run that the added records describe, and forgets the records.
+  /// Returns what the added records show, and forgets them.
   SampledRun close();
 
  private:
@@ -68,10 +67,10 @@ class RunRecords {
     std::uint32_t type = 0;
     std::uint16_t misc = 0;
     std::uint32_t process = 0;
-    std::uint64_t address = 0;    // of a sample; of a fork: the parent
-    std::uint64_t bytes = 0;      // mapped; of a sample: its period
-    std::uint64_t offset = 0;     // in the file
-    os::CodeIdentity identity{};  // mapped
+    std::uint64_t address = 0;    // of a sample or mapping; for a fork, the parent's id
+    std::uint64_t bytes = 0;      // size of a mapping; period of a sample
+    std::uint64_t offset = 0;     // offset of a mapping in the file
+    os::CodeIdentity identity{};  // file of a mapping
   };
 
   void add_one(std::span<const std::byte> record,

@@ -12,15 +12,15 @@ namespace lauka::engine::valgrind {
 
 namespace {
 
-/// Counts that may be in a sum twice, as a part of it.
+/// The share of a sum that may have been counted twice.
 constexpr double kDoubtAllowed = 0.01;
 
-/// The memory that the functions of a run may take. More than this have only programs that are
-/// larger than a browser, or files that are not Valgrind's.
+/// The memory for a run's functions in bytes. Only programs larger than a browser need more, or
+/// files that are not Valgrind's.
 constexpr std::size_t kMaxBytes = 40'000'000;
-constexpr std::size_t kBytesOfNode = 64;  // of an unordered_map, besides name and counts
+constexpr std::size_t kBytesOfNode = 64;  // of an unordered_map, without name and counts
 
-/// "==12== Parent PID: 11".
+/// Returns the parent's id in a line such as "==12== Parent PID: 11"; nullopt if the log has none.
 std::optional<std::uint64_t> parent_in(LineReader& log) {
   static constexpr std::string_view kLabel = "Parent PID: ";
   while (const auto line = log.next()) {
@@ -32,7 +32,7 @@ std::optional<std::uint64_t> parent_in(LineReader& log) {
   return std::nullopt;
 }
 
-/// Returns nullopt if the tool did not write one of its parts.
+/// Returns the count of an event; nullopt if the tool did not write one of its parts.
 std::optional<std::uint64_t> value_of(const Totals& totals, const SimulatedEvent& event) {
   std::uint64_t sum = 0;
   for (const std::string_view part : event.parts) {
@@ -62,7 +62,7 @@ void Processes::add(std::string_view name, Pieces pieces) {
   if (parts[0] == "log") {
     LineReader log(std::move(pieces));
     process.began_program = process.began_program || parts[2] == "1";
-    if (!log.next()) process.is_complete = false;  // it begins before the program does
+    if (!log.next()) process.is_complete = false;  // the log begins before the program
     if (const auto parent = parent_in(log)) process.parent = parent;
     return;
   }
@@ -89,7 +89,8 @@ std::optional<Totals> Processes::read_counts(Pieces pieces) {
       });
 }
 
-/// A function has thousands of lines in a row, so its entry is looked up once for them.
+/// Adds a line of counts. A function has thousands of consecutive lines, so its entry is looked up
+/// only once.
 void Processes::add_line(std::string_view function, const std::vector<std::uint64_t>& counts) {
   if (has_too_many_functions()) return;
   if (last_counts_ == nullptr || function != last_name_) {
@@ -129,7 +130,8 @@ Processes::Sum Processes::sum(const SimulatedEvent& event) const {
   return sum;
 }
 
-/// The heap of a forked process begins with its parent's, which is then its own as well.
+/// Returns the peak of the largest heap. The heap of a forked process begins with its parent's
+/// heap, which is then its own, too.
 std::optional<std::uint64_t> Processes::peak(const SimulatedEvent& event) const {
   const Totals* largest = nullptr;
   const auto bytes = [](const Totals& totals) { return totals.values.find("gb")->second; };
@@ -139,7 +141,7 @@ std::optional<std::uint64_t> Processes::peak(const SimulatedEvent& event) const 
   return largest == nullptr ? std::nullopt : value_of(*largest, event);
 }
 
-/// Returns a process whose allocations DHAT has not seen; null if it has seen every process's.
+/// Returns a process whose allocations DHAT did not see; null if there is none.
 const Totals* Processes::without_allocations() const {
   if (tool_ != Tool::Dhat) return nullptr;
   for (const auto& [pid, process] : processes_)
@@ -194,8 +196,8 @@ void Processes::enter_sum(std::size_t event, Counted& counted) const {
     if (event_of_[i] == event) counted.counts[i] = wanted_[i].function.empty() ? value : 0;
 }
 
-/// Enters the counts of the functions that are wanted, which are 0 so far, or missing like their
-/// event's.
+/// Enters the counts of the functions that events name: 0 if the function did not run, missing if
+/// the event's sum is.
 void Processes::enter_wanted_functions(Counted& counted) const {
   std::vector<std::string> names;
   for (const Wanted& wanted : wanted_) names.push_back(wanted.function);
@@ -207,7 +209,7 @@ void Processes::enter_wanted_functions(Counted& counted) const {
     if (!names[i].empty()) counted.counts[i].reset();
 }
 
-/// Moves them, as they may take much memory.
+/// Moves the counts by function to `counted`, because they may take much memory.
 void Processes::enter_functions(Counted& counted) {
   if (has_too_many_functions()) {
     counted.note = Note{NoteKind::FunctionsLeftOut, "has too many functions to count each"};

@@ -17,10 +17,10 @@
 
 namespace lauka::engine::valgrind {
 
-/// A tool of Valgrind that runs a program and counts.
+/// A tool of Valgrind that runs a program and counts events.
 enum class Tool : unsigned char { Cachegrind, Dhat };
 
-/// The model that an event of Cachegrind needs besides the instructions, which are always counted.
+/// The part that Cachegrind must simulate for an event, in addition to counting instructions.
 enum class Model : unsigned char { None, Caches, Branches };
 
 /// An event that a tool of Valgrind counts.
@@ -28,56 +28,57 @@ struct SimulatedEvent {
   std::string_view name;
   std::string_view meaning;
   Tool tool;
-  /// The tool's own names for the counts that make it up; empty: no more of them.
+  /// Names of the tool's counts whose sum is the event's count; unused elements are empty.
   std::array<std::string_view, 3> parts;
   Model model = Model::None;
   bool is_bytes = false;
-  bool is_peak =
-      false;  ///< true if the count is of the process with the largest heap, not of all processes
+  bool is_peak = false;  ///< true: the count of the process with the largest heap; false: the sum
+                         ///< over all processes
 };
 
-/// An event that is counted in this session: in the whole program or in one function.
+/// An event that this session counts, in the whole program or in one function.
 struct Wanted {
   const SimulatedEvent* event;
-  std::string function{};  ///< normalized; empty: the whole program
+  std::string function{};  ///< normalized name; empty: the whole program
 };
 
-/// The names of a run's files, in Valgrind's terms: %p is the process, %n a number that counts its
-/// files from 1. The first file of a program that was started by execve is its log, so a process
-/// without a log number 1 continues a program that its parent had begun.
+/// Names of a run's files, in Valgrind's notation: %p is the process id, %n counts the process's
+/// files from 1. A program started by execve writes its log first. So a process without a log
+/// number 1 continues a program that its parent started.
 inline constexpr std::string_view kLogName = "log.%p.%n";
 inline constexpr std::string_view kCountsName = "out.%p.%n";
 
-/// The files of all processes of one run. The sum is exact within two limits. A program's counts
-/// are written when it ends, and those before an execve are lost, so only programs that ended are
-/// counted, each from its execve on. And a forked process that never called execve begins with its
-/// parent's counts, which are in the parent's file too: if they could be more than 1% of the sum,
-/// it is missing; if less, a note says so. The sum is also missing if a process left no counts: it
-/// was killed, or ran without Valgrind. So is the sum of DHAT if a process shows no allocation: its
-/// allocator is most likely one that Valgrind does not replace.
+/// The files of all processes of one run. Their sum is exact within limits. A program's counts are
+/// written when it ends, and counts before an execve are lost: so only programs that ended count,
+/// each from its execve on. A forked process that never called execve begins with its parent's
+/// counts, which the parent's file also has: if they could be more than 1% of the sum, the sum is
+/// missing; if less, there is a note. The sum is also missing if a process left no counts, because
+/// it was killed or ran without Valgrind. DHAT's sum is also missing if a process has no
+/// allocations: Valgrind probably does not replace its allocator.
 class Processes {
  public:
   Processes(Tool tool, std::span<const Wanted> wanted);
 
-  /// Reads a file of the run; files with other names are ignored.
+  /// Reads a file of the run; ignores files with other names.
   void add(std::string_view name, Pieces pieces);
 
-  /// Returns the sums of all processes; under Cachegrind also the counts of each function. May be
-  /// called once.
+  /// Returns the sums over all processes; for Cachegrind also the counts of each function. Must be
+  /// called at most once.
   Counted finish();
 
  private:
   struct Process {
-    std::vector<Totals> totals;  ///< more than one only if its number was used again
+    std::vector<Totals> totals;  ///< more than one entry only if the process id was reused
     bool began_program = false;  ///< true if the process called execve
-    bool is_complete = true;     ///< every file could be read to its end
+    bool is_complete = true;     ///< true if every file was complete
     std::optional<std::uint64_t> parent{};
   };
 
   /// The count of an event in all processes.
   struct Sum {
     std::uint64_t counted = 0;
-    std::uint64_t inherited = 0;  ///< most that can have been counted twice, after a fork
+    std::uint64_t inherited =
+        0;  ///< largest amount that may have been counted twice because of forks
     bool is_known = true;
   };
 
@@ -96,15 +97,16 @@ class Processes {
 
   Tool tool_;
   std::span<const Wanted> wanted_;
-  std::vector<const SimulatedEvent*> events_;  // the different ones of wanted_
-  std::vector<std::size_t> event_of_;          // one per wanted_: index into events_
+  std::vector<const SimulatedEvent*> events_;  // the events of wanted_, without duplicates
+  std::vector<std::size_t> event_of_;          // for each of wanted_, the index into events_
   std::map<std::uint64_t, Process> processes_;
-  std::unordered_map<std::string, std::vector<std::uint64_t>> functions_;  // as events_
-  std::size_t functions_bytes_ = 0;  // about what functions_ takes
-  /// For each event of the file being read: places in events_ of the sums that it is a part of.
+  std::unordered_map<std::string, std::vector<std::uint64_t>>
+      functions_;                    // by name; counts in the order of events_
+  std::size_t functions_bytes_ = 0;  // approximate size of functions_ in bytes
+  /// For each event of the current file, indices into events_ of the sums to which it belongs.
   std::vector<std::vector<std::size_t>> places_;
-  std::string last_name_;                              // as written, of the latest line
-  std::vector<std::uint64_t>* last_counts_ = nullptr;  // its entry in functions_
+  std::string last_name_;                              // name in the latest line, as written
+  std::vector<std::uint64_t>* last_counts_ = nullptr;  // counts of last_name_ in functions_
 };
 
 }  // namespace lauka::engine::valgrind

@@ -68,7 +68,7 @@ constexpr std::array<SimulatedEvent, 10> kEvents = {{
      true},
 }};
 
-/// A tool: its name for Valgrind and for users, and its option for the file of counts.
+/// A tool: its names for Valgrind and for users, and its option for the file of counts.
 struct ToolRow {
   Tool tool;
   std::string_view name;
@@ -94,17 +94,17 @@ std::vector<Tool> tools_of(EngineChoice choice) {
 constexpr std::array<std::string_view, 3> kCaches = {"--I1=32768,8,64", "--D1=32768,8,64",
                                                      "--LL=8388608,16,64"};
 
-/// Escapes %, which begins a pattern in the name of a file.
+/// Escapes %, which begins a pattern in a file name.
 std::string escaped(const std::string& path) {
   std::string text;
   for (const char c : path) text += c == '%' ? "%%" : std::string(1, c);
   return text;
 }
 
-/// Returns the next pieces of a file, which it holds open.
+/// Returns the pieces of a file, which stays open as long as the function object.
 Pieces pieces_of_file(os::Descriptor file) {
   constexpr std::size_t piece = 65536;
-  // Shared, as a function object must be copyable.
+  // Shared, because a function object must be copyable.
   auto held = std::make_shared<os::Descriptor>(std::move(file));
   return [held = std::move(held), from = std::uint64_t{0},
           bytes = std::vector<char>(piece)]() mutable -> std::string_view {
@@ -223,7 +223,7 @@ class ValgrindEngine final : public CounterEngine {
     return {};
   }
 
-  /// `function` is as typed.
+  /// Adds an event. `function` is as typed.
   void add_simulated(Wanted wanted, EventSet& set) {
     const SimulatedEvent& event = *wanted.event;
     Event added{
@@ -257,9 +257,9 @@ class ValgrindEngine final : public CounterEngine {
   EngineChoice choice_;
   std::vector<Tool> tools_;
   std::string valgrind_;
-  std::optional<User> user_;        ///< owner of the simulation's files
-  std::vector<Wanted> wanted_;      ///< the last selection; null events are accounted
-  std::vector<Tool> tool_of_pass_;  ///< tools of the passes after the first
+  std::optional<User> user_;        ///< owner of the simulation's files; nullopt: lauka's own
+  std::vector<Wanted> wanted_;      ///< the latest selection; null events are accounted
+  std::vector<Tool> tool_of_pass_;  ///< tool of each pass after the first
   std::vector<const AccountedEvent*> accounted_;
 };
 

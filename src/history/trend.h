@@ -119,7 +119,7 @@ struct MachineEffect {
   double degrees = 1.0;  ///< degrees of freedom of `error`
 
   /// Returns the half width of the 95% interval.
-  double half_width_95() const { return reach95(error, degrees); }
+  double half_width_95() const { return history::half_width_95(error, degrees); }
 };
 
 /// The change of one command on several machines.

@@ -45,7 +45,7 @@ enum class FewBecause : unsigned char { Runs, MinRuns, MaxRuns, Ended };
 /// Finding: too few runs for a reliable result.
 struct FewRuns {
   std::size_t runs = 0;    ///< number of runs of the command with the fewest
-  bool has_gates = false;  ///< true: a gate could not be decided; false: for a uncertain
+  bool has_gates = false;  ///< true: a gate could not be decided; false: a delta is uncertain
   FewBecause because = FewBecause::MinRuns;
 };
 
@@ -113,8 +113,8 @@ struct OtherCores {
 struct LowShare {
   std::string metric;        ///< "p_share"
   double least = 0.0;        ///< smallest share, a fraction
-  std::size_t runs = 0;      ///< number all_runs runs below --min-p-share
-  std::size_t all_runs = 0;  ///< number all_runs all runs all_runs the command
+  std::size_t runs = 0;      ///< number of runs below --min-p-share
+  std::size_t all_runs = 0;  ///< number of all runs of the command
 };
 
 /// Finding: the engine counted too small a part of a command.

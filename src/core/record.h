@@ -188,7 +188,7 @@ struct RunRecord {
   /// Fraction of the command's instructions that the engine counted, by comparison with the
   /// kernel's account; nullopt: unknown.
   std::optional<double> coverage{};
-  /// The part of `counts` that the command's own_process_counts process had, without descendants;
+  /// The part of `counts` that the command's own process had, without descendants;
   /// empty: unknown, or equal to `counts`.
   std::vector<std::optional<std::uint64_t>> own_process_counts{};
   bool below_overhead =

@@ -204,7 +204,7 @@ Event* add_accounted(const AccountedEvent& event, std::string_view name,
 /// Returns the entry of an accounted event in --list-events.
 CatalogEntry make_catalog_entry(const AccountedEvent& event);
 
-/// Makes a ArmedPass for accounted events. Calls `also` after each run, with the run's counts.
+/// Makes an ArmedPass for accounted events. Calls `also` after each run, with the run's counts.
 /// `counts_calling_threads` as in ArmedPass.
 std::unique_ptr<ArmedPass> count_free(std::vector<const AccountedEvent*> events,
                                       std::function<void(const os::Ended&, Counted&)> also = {},

@@ -129,7 +129,7 @@ class TraceReader {
 /// empty if the run was not counted (see `missing`).
 struct RunValues {
   std::vector<std::uint64_t> values;
-  /// Values of the command's own_process_counts process; empty if unknown, or if there was no other
+  /// Values of the command's own process; empty if unknown, or if there was no other
   /// process.
   std::vector<std::uint64_t> own_process_counts{};
   std::optional<Error> missing{};

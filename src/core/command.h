@@ -162,8 +162,8 @@ struct Command {
 
 /// A user, other than lauka's own, as whom the commands run.
 struct User {
-  std::uint32_t id = 0;  ///< user id
-  std::uint32_t group = 0;  ///< primary group id
+  std::uint32_t id = 0;                 ///< user id
+  std::uint32_t group = 0;              ///< primary group id
   std::vector<std::uint32_t> groups{};  ///< all group ids, `group` first
   std::string name{};
   std::string home{};
@@ -171,7 +171,7 @@ struct User {
 
 /// The failures that do not end the benchmark.
 struct IgnoreFailure {
-  bool any = false;  ///< true: all failures are ignored, and `statuses` is empty
+  bool any = false;             ///< true: all failures are ignored, and `statuses` is empty
   std::vector<int> statuses{};  ///< exit statuses that count as success; 128 + N for signal N
 };
 

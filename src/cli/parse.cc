@@ -263,7 +263,6 @@ std::optional<ForgottenQuotes> forgotten_quotes(WordSpan words) {
 // option's own word, and takes "--" for one of them. Abbreviated names are not guessed: --run is
 // unknown. Boost's variables_map is not used, because it refuses repeated options, and forgets the
 // order of --shell, -S and -N.
-// refuses an option that is given twice, and forgets the order of --shell, -S and -N.
 
 namespace po = boost::program_options;
 

@@ -139,8 +139,8 @@ std::optional<Verdict> decide_at_look(const Question& question, const Comparison
                                       Look look);
 
 /// Returns the candidate's values against a reference that is always at the bound of `condition`. A
-/// value known only as "at most x" counts as the largest
-/// such x, if the bound is an upper limit of at least x; else the result is empty.
+/// value known only as "at most x" counts as the largest such x, if the bound is an upper limit of
+/// at least x; else the result is empty.
 Comparison against_bound(const Condition& condition, const Series& series);
 
 /// The failed runs of a command, and all its runs.

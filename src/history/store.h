@@ -35,11 +35,13 @@ struct SeriesPoint {
   std::string
       commit{};  ///< hash of the commit, with "+dirty" for uncommitted changes; empty: unknown
   std::string branch{};
-  std::string anchor{};  ///< name of the anchor that `to_anchor` refers to; empty: none or unknown
+  std::string
+      anchor{};  ///< name of the anchor that `values.to_anchor` refers to; empty: none or unknown
   MetricRecord values{};
-  Endings endings{};        ///< endings of the session's runs; empty if no run failed
-  double link_error = 0.0;  ///< standard error of the links by which `to_anchor` became a ratio to
-                            ///< the newest anchor; shared by all points with the same links
+  Endings endings{};  ///< endings of the session's runs; empty if no run failed
+  double link_error =
+      0.0;  ///< standard error of the links by which `values.to_anchor` became a ratio to
+            ///< the newest anchor; shared by all points with the same links
 };
 
 /// The history of one metric of a variant, from commit to commit.

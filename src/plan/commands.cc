@@ -124,7 +124,7 @@ void for_each_list(const CommandOptions& options, const Take& take) {
   take("output", options.outputs);
 }
 
-/// Returns the properties in which `one` differs from other commands with the same name.
+/// Returns the properties in which `command` differs from other commands with the same name.
 std::vector<std::string> list_differences(const Command& command,
                                           const std::vector<Command>& commands) {
   const auto differs = [&](const auto& is_same) {

@@ -36,7 +36,7 @@ struct Spent {
 /// True if enough was measured. Commands that alternate may use the sum of their budgets.
 bool is_enough(const StopRule& rule, const Spent& spent);
 
-/// Returns the time of `rounds` rounds that take `one` each, limited to half of what nanoseconds
+/// Returns the time of `rounds` rounds that take `round` each, limited to half of what nanoseconds
 /// can hold.
 std::chrono::nanoseconds time_of_rounds(std::uint64_t rounds, std::chrono::duration<double> round);
 
@@ -132,7 +132,6 @@ std::vector<Group> make_groups(const Plan& plan);
 /// count rounds even if only some passes or runs have the metric: looks are due at given fractions
 /// of the last look's samples, and as passes rotate, a metric's values grow in proportion to the
 /// rounds.
-/// grow in proportion to the rounds.
 class GateWatch {
  public:
   /// `plan` must outlive this object.

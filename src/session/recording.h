@@ -39,8 +39,8 @@ struct RunRow {
   Ending ending = Ending::Unknown;
   RoundKind kind = RoundKind::Timed;
   std::optional<double> coverage{};              ///< RunRecord::coverage
-  std::vector<NamedCount> own_process_counts{};  ///< counts of the command's own process, if
-                                                 ///< `counts` include descendants; else empty
+  std::vector<NamedCount> own_process_counts{};  ///< counts of the command's own process, if counts
+                                                 ///< include descendants; else empty
   RedoReason reason = RedoReason::Other;         ///< reason why the run was repeated
   std::string_view why{};       ///< reason as text for users; empty: the run was not repeated
   double wall_seconds = 0.0;    ///< wall time of any kind of run, also if it was killed

@@ -67,8 +67,8 @@ struct CpuFacts {
 };
 
 /// Chooses the commands' CPUs: whole cores of one kind and one memory node, but not the core of the
-/// first CPU; with `no_smt`, one CPU of each core. Refuses a request for CPUs that do not exist, or
-/// for all CPUs.
+/// first CPU; one CPU of each core if the request switches SMT off. Refuses a request for CPUs that
+/// do not exist, or for all CPUs.
 Result<CpuChoice> choose_cpus(os::SettingFiles& files, const TuneRequest& request,
                               const CpuFacts& facts);
 

@@ -585,7 +585,7 @@ Result<std::string> help_on(std::string_view topic) {
   if (option == nullptr) {
     std::vector<std::string> names;
     names.reserve(kTopics.size());
-    for (const Topic& topic : kTopics) names.emplace_back(topic.name);
+    for (const Topic& known : kTopics) names.emplace_back(known.name);
     return Error{fmt::format("no help on {}", cited(topic)),
                  fmt::format("topics are {}; or name an option", listed(names, "or"))};
   }

@@ -83,6 +83,9 @@ class RunTable : NonCopyable {
   virtual std::size_t size() const { return 0; }
   virtual RunRow row(std::size_t /*run*/) const { return {}; }
 
+  /// Returns the round of a run, which needs less than its row.
+  virtual std::size_t round(std::size_t run) const { return row(run).round; }
+
   /// Returns its value of a metric (an index into Recording::metrics); nullopt if not measured in
   /// this run.
   virtual std::optional<double> value(std::size_t /*run*/, std::size_t /*metric*/) const {

@@ -216,8 +216,8 @@ Result<void> begin_tuning(Call& call) {
   call.launcher->use_own_cpus(true, call.tuned->group());
   if (!call.tune_cpus.commands.empty()) os::linux_calls()->run_on(call.tune_cpus.rest);
   std::vector<std::string> names;
-  for (const TunedSwitch& tuned : call.tuning->switched)
-    if (tuned.before != tuned.during) names.push_back(tuned.name);
+  for (const TunedSwitch& entry : call.tuning->switched)
+    if (entry.before != entry.during) names.push_back(entry.name);
   std::vector<std::string> notes;
   if (const auto& left = call.tuned->found_left()) notes = restored_lines(*left);
   notes.push_back(names.empty() ? "--tune: there is nothing to switch here"
@@ -242,7 +242,7 @@ class TunedByCall final : public TunedMachine {
   bool can_switch() const override {
     return call_.options.run.tune->compares &&
            std::ranges::any_of(call_.tuning->switched,
-                               [](const auto& tuned) { return tuned.before != tuned.during; });
+                               [](const auto& entry) { return entry.before != entry.during; });
   }
   void tune(bool on) override { on ? resume_tuning(call_) : pause_tuning(call_); }
 

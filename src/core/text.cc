@@ -293,6 +293,7 @@ std::vector<std::string> nearest_names(std::string_view name,
 }
 
 std::string shell_syntax_in(std::string_view text) {
+  if (text.find_first_of("$`&|><*~{;") == std::string_view::npos) return "";
   bool in_double_quotes = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];

@@ -134,6 +134,11 @@ RunRow StoredRuns::row(std::size_t run) const {
   return runs_[place.command].row(place.index);
 }
 
+std::size_t StoredRuns::round(std::size_t run) const {
+  const Place place = place_of(run);
+  return runs_[place.command].round(place.index);
+}
+
 std::optional<double> StoredRuns::value(std::size_t run, std::size_t metric) const {
   if (metric >= source_.size()) return std::nullopt;
   const Place place = place_of(run);

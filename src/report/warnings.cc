@@ -399,9 +399,9 @@ std::string write_line(const Results& results, std::span<const Words> group) {
     return (words.command ? subject_of(results, *words.command) + ": " : "") + words.text + "; " +
            words.advice;
   std::vector<std::string> subjects;
-  for (const Words& words : group) {
-    std::string subject = subject_of(results, *words.command);
-    if (!words.figure.empty()) subject += " (" + words.figure + ")";
+  for (const Words& each : group) {
+    std::string subject = subject_of(results, *each.command);
+    if (!each.figure.empty()) subject += " (" + each.figure + ")";
     subjects.push_back(std::move(subject));
   }
   return fmt::format("{}: {}; {}", enumerated(std::move(subjects)), words.general, words.advice);

@@ -22,8 +22,7 @@ namespace lauka {
 
 namespace {
 
-Series make_series(const Recording& session, std::size_t metric, std::size_t command,
-                   const std::vector<std::uint32_t>& rounds) {
+Series make_series(const Recording& session, std::size_t metric, std::size_t command) {
   Series series;
   const bool has_layouts = session.setting.layouts > 1;
   for (const std::uint32_t run : session.runs->of_command(command)) {
@@ -32,7 +31,7 @@ Series make_series(const Recording& session, std::size_t metric, std::size_t com
         add_failed_layout(row.layout, series);
     if (const auto value = session.runs->value(run, metric)) {
       series.values.push_back(*value);
-      series.rounds.push_back(rounds[run]);
+      series.rounds.push_back(static_cast<std::uint32_t>(session.runs->round(run)));
       if (has_layouts) series.layouts.push_back(session.runs->row(run).layout);
     } else if (const auto bound = session.runs->bound(run, metric)) {
       series.largest_bound = std::max(series.largest_bound.value_or(0.0), *bound);
@@ -44,19 +43,11 @@ Series make_series(const Recording& session, std::size_t metric, std::size_t com
 
 /// Returns a metric's values for each command. A session may have up to 10,000 commands; to save
 /// memory, only one metric's series exist at a time.
-std::vector<Series> make_series(const Recording& session, std::size_t metric,
-                                const std::vector<std::uint32_t>& rounds) {
+std::vector<Series> make_series(const Recording& session, std::size_t metric) {
   std::vector<Series> all;
   for (std::size_t c = 0; c < session.commands.size(); ++c)
-    all.push_back(make_series(session, metric, c, rounds));
+    all.push_back(make_series(session, metric, c));
   return all;
-}
-
-std::vector<std::uint32_t> list_rounds(const Recording& session) {
-  std::vector<std::uint32_t> rounds(session.runs->size());
-  for (std::size_t i = 0; i < rounds.size(); ++i)
-    rounds[i] = static_cast<std::uint32_t>(session.runs->row(i).round);
-  return rounds;
 }
 
 /// Returns the results of a metric. `tail`: of an interval that does not depend on a delta.
@@ -198,10 +189,9 @@ void scale_layouts(Series& series) {
     series.values[i] *= factors[series.layouts[i]];
 }
 
-void analyse_metric(std::size_t index, const stats::IntervalTails& tails,
-                    const std::vector<std::uint32_t>& rounds, Results& results) {
+void analyse_metric(std::size_t index, const stats::IntervalTails& tails, Results& results) {
   const Metric& metric = results.session.metrics[index];
-  const std::vector<Series> series = make_series(results.session, index, rounds);
+  const std::vector<Series> series = make_series(results.session, index);
   std::vector<Series> scaled;  // so that differences between layouts do not count as unsteadiness
   if (metric.role == Role::WallTime && results.session.setting.layouts > 1) {
     scaled = series;
@@ -248,18 +238,16 @@ bool is_own(const Metric& metric) {
 /// Returns the ranking by a metric if its delta is worth a mark, even when `tests` such deltas
 /// share the rate of false alarms; else nullopt.
 std::optional<Ranking> ranking_if_differs(const Results& results, std::size_t command,
-                                          std::size_t metric, std::size_t tests,
-                                          const std::vector<std::uint32_t>& rounds) {
+                                          std::size_t metric, std::size_t tests) {
   const auto& delta = results.commands[command].rows[metric].delta;
   if (!delta || !delta->is_relevant()) return std::nullopt;
   if (tests > 1) {
     const auto& baseline = results.session.reference.baseline;
     const Series reference =
         baseline ? Series{baseline_values(*baseline, command, metric), {}, std::nullopt}
-                 : make_series(results.session, metric, results.session.reference.command, rounds);
-    const Comparison samples =
-        compare(reference, make_series(results.session, metric, command, rounds),
-                compares_within_rounds(results.session, command));
+                 : make_series(results.session, metric, results.session.reference.command);
+    const Comparison samples = compare(reference, make_series(results.session, metric, command),
+                                       compares_within_rounds(results.session, command));
     stats::IntervalTails tails = stats::tails_of(results.session.confidence);
     tails.tail /= static_cast<double>(tests);
     if (!stats::estimate_delta(samples.reference, samples.candidate, samples.paired, tails)
@@ -272,30 +260,27 @@ std::optional<Ranking> ranking_if_differs(const Results& results, std::size_t co
 /// Returns the ranking by the first gated metric that differs, else by the first user-defined
 /// metric that differs; nullopt if none does. A gated metric's interval already allows for the
 /// other gates.
-std::optional<Ranking> ranking_by_other(const Results& results, std::size_t command,
-                                        const std::vector<std::uint32_t>& rounds) {
+std::optional<Ranking> ranking_by_other(const Results& results, std::size_t command) {
   for (const gate::Verdict& verdict : results.findings.verdicts)
     if (verdict.candidate == command)
-      if (auto ranking = ranking_if_differs(results, command, verdict.metric, 1, rounds))
-        return ranking;
+      if (auto ranking = ranking_if_differs(results, command, verdict.metric, 1)) return ranking;
   std::vector<std::size_t> own;
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m)
     if (is_own(results.session.metrics[m])) own.push_back(m);
   for (const std::size_t metric : own)
-    if (auto ranking = ranking_if_differs(results, command, metric, own.size(), rounds))
-      return ranking;
+    if (auto ranking = ranking_if_differs(results, command, metric, own.size())) return ranking;
   return std::nullopt;
 }
 
 /// Makes the rankings. The headline agrees with the first row, unless only a row that the user
 /// requested differs.
-void rank(const std::vector<std::uint32_t>& rounds, Results& results) {
+void rank(Results& results) {
   const auto metric = primary_metric(results.session.metrics);
   if (!metric) return;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     auto ranking = ranking_by(results, c, *metric);
     if (!ranking || !ranking->significant)
-      if (const auto other = ranking_by_other(results, c, rounds)) ranking = other;
+      if (const auto other = ranking_by_other(results, c)) ranking = other;
     if (ranking) results.rankings.push_back(*ranking);
   }
 }
@@ -463,14 +448,14 @@ std::optional<LogChange> delta_of_row(const Results& results, std::size_t comman
 }
 
 Series make_utilisation(const RunTable& runs, std::size_t command, std::size_t cpu,
-                        std::size_t wall, std::span<const std::uint32_t> rounds) {
+                        std::size_t wall) {
   Series series;
   for (const std::uint32_t run : runs.of_command(command)) {
     const auto of_cpu = runs.value(run, cpu);
     const auto of_wall = runs.value(run, wall);
     if (!of_cpu || !of_wall || *of_wall <= 0.0) continue;
     series.values.push_back(*of_cpu / *of_wall);
-    series.rounds.push_back(rounds.empty() ? 0 : rounds[run]);
+    series.rounds.push_back(static_cast<std::uint32_t>(runs.round(run)));
   }
   return series;
 }
@@ -483,19 +468,18 @@ std::optional<double> median_of(const std::vector<double>& values) {
 /// Returns the factor of utilisation. Its value is from the rows' deltas, its interval from the
 /// quotient within runs; the bounds include both.
 WallFactor utilisation_factor(const Results& results, std::size_t command, const LogChange& cpu,
-                              const LogChange& wall, std::span<const std::uint32_t> rounds) {
+                              const LogChange& wall) {
   const std::size_t of_cpu = *find_metric(results.session.metrics, Role::CpuTime);
   const std::size_t of_wall = *find_metric(results.session.metrics, Role::WallTime);
-  const Series candidate =
-      make_utilisation(*results.session.runs, command, of_cpu, of_wall, rounds);
+  const Series candidate = make_utilisation(*results.session.runs, command, of_cpu, of_wall);
   Series reference;
   if (const auto& baseline = results.session.reference.baseline) {
     if (baseline->metrics[of_cpu] && baseline->metrics[of_wall])
       reference = make_utilisation(*baseline->session->runs, baseline->commands[command],
-                                   *baseline->metrics[of_cpu], *baseline->metrics[of_wall], {});
+                                   *baseline->metrics[of_cpu], *baseline->metrics[of_wall]);
   } else {
-    reference = make_utilisation(*results.session.runs, results.session.reference.command, of_cpu,
-                                 of_wall, rounds);
+    reference =
+        make_utilisation(*results.session.runs, results.session.reference.command, of_cpu, of_wall);
   }
   LogChange closing{cpu.value - wall.value};
   const Comparison samples =
@@ -591,7 +575,7 @@ void add_factors_of_cpu_time(const Results& results, const LogChange& cpu, Why& 
 
 /// Explains each candidate with deltas of wall and CPU time. Factors that have rows use the rows'
 /// deltas.
-std::vector<Why> make_explanations(const Results& results, std::span<const std::uint32_t> rounds) {
+std::vector<Why> make_explanations(const Results& results) {
   std::vector<Why> explanations;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     if (!results.session.reference.is_candidate(c)) continue;
@@ -600,7 +584,7 @@ std::vector<Why> make_explanations(const Results& results, std::span<const std::
     if (!wall || !cpu) continue;
     Why why{.command = c};
     add_factors_of_cpu_time(results, *cpu, why);
-    why.factors.push_back(utilisation_factor(results, c, *cpu, *wall, rounds));
+    why.factors.push_back(utilisation_factor(results, c, *cpu, *wall));
     explanations.push_back(std::move(why));
   }
   return explanations;
@@ -623,12 +607,11 @@ void analyse(Results& results) {
       results.paired = false;
   results.commands.resize(results.session.commands.size());
   for (std::size_t c = 0; c < results.commands.size(); ++c) analyse_runs(c, results);
-  const std::vector<std::uint32_t> rounds = list_rounds(results.session);
   const stats::IntervalTails plain = stats::tails_of(results.session.confidence);
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m)
-    analyse_metric(m, results.findings.tails_of(m, plain), rounds, results);
-  rank(rounds, results);
-  results.explanations = make_explanations(results, rounds);
+    analyse_metric(m, results.findings.tails_of(m, plain), results);
+  rank(results);
+  results.explanations = make_explanations(results);
   std::ranges::move(warnings_of_results(results), std::back_inserter(results.warnings));
   std::ranges::stable_sort(results.warnings, [](const Warning& a, const Warning& b) {
     return a.finding.index() < b.finding.index();
@@ -651,12 +634,11 @@ Results analyse(const Plan& plan, Session session, const gate::Findings& finding
 
 std::optional<stats::LogRatio> log_ratio(const Recording& session, std::size_t metric,
                                          std::size_t of, std::size_t to) {
-  const std::vector<std::uint32_t> rounds = list_rounds(session);
   const bool within_rounds = session.origins.empty()
                                  ? compares_within_rounds(session.setting.order, {})
                                  : compares_within_rounds(session, of);
-  const Series ours = make_series(session, metric, of, rounds);
-  const Series theirs = make_series(session, metric, to, rounds);
+  const Series ours = make_series(session, metric, of);
+  const Series theirs = make_series(session, metric, to);
   Comparison samples = compare(theirs, ours, within_rounds);
   if (samples.is_empty()) samples = compare(theirs, ours, false);
   if (samples.has_layouts()) {
@@ -679,9 +661,8 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
   if (questions.empty()) return findings;
   const gate::Levels levels =
       gate::levels_of_one_look(session.confidence, std::max(questions.size(), gates_of_job));
-  const std::vector<std::uint32_t> rounds = list_rounds(session);
   for (const gate::Question& question : questions) {
-    const std::vector<Series> series = make_series(session, question.metric, rounds);
+    const std::vector<Series> series = make_series(session, question.metric);
     const std::size_t c = question.candidate;
     const Comparison samples =
         question.condition.bound

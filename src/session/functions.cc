@@ -51,6 +51,7 @@ class WithFunctions final : public RunTable {
 
   std::size_t size() const override { return runs_->size(); }
   RunRow row(std::size_t run) const override { return runs_->row(run); }
+  std::size_t round(std::size_t run) const override { return runs_->round(run); }
   std::optional<double> value(std::size_t run, std::size_t metric) const override {
     if (metric < first_) return runs_->value(run, metric);
     const auto& values = values_[metric - first_];

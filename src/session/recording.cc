@@ -65,6 +65,8 @@ class SessionRuns final : public RunTable {
     return row;
   }
 
+  std::size_t round(std::size_t index) const override { return run(index).step.round; }
+
   /// Returns a cached value: each is read several times, for statistics and for each part of an
   /// export.
   std::optional<double> value(std::size_t index, std::size_t metric) const override {
@@ -280,6 +282,11 @@ class JoinedRuns : public RunTable {
     return row;
   }
 
+  std::size_t round(std::size_t run) const override {
+    const Part& part = find_part(run);
+    return part.runs->round(run - part.run);
+  }
+
   std::optional<double> value(std::size_t run, std::size_t metric) const override {
     const Part& part = find_part(run);
     const auto& place = part.metrics[metric];
@@ -384,8 +391,8 @@ void Endings::add(const RunRow& run) {
 void Endings::add(const Endings& others) {
   runs += others.runs;
   for (const FailedRuns& other : others.failed) {
-    const auto known = std::ranges::find_if(failed, [&](const FailedRuns& runs) {
-      return runs.ending == other.ending && runs.status == other.status;
+    const auto known = std::ranges::find_if(failed, [&](const FailedRuns& entry) {
+      return entry.ending == other.ending && entry.status == other.status;
     });
     if (known != failed.end())
       known->runs += other.runs;
@@ -396,7 +403,7 @@ void Endings::add(const Endings& others) {
 
 std::size_t Endings::failed_runs() const {
   std::size_t sum = 0;
-  for (const FailedRuns& runs : failed) sum += runs.runs;
+  for (const FailedRuns& entry : failed) sum += entry.runs;
   return sum;
 }
 

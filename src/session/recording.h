@@ -82,6 +82,9 @@ class RunTable : NonCopyable {
   virtual std::size_t size() const { return 0; }
   virtual RunRow row(std::size_t /*run*/) const { return {}; }
 
+  /// Returns the round of a run; cheaper than its row.
+  virtual std::size_t round(std::size_t run) const { return row(run).round; }
+
   /// Returns the run's value of a metric (index into Recording::metrics); nullopt if it was not
   /// measured in this run.
   virtual std::optional<double> value(std::size_t /*run*/, std::size_t /*metric*/) const {

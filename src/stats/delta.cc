@@ -79,7 +79,9 @@ class MeanChange {
     if (reference_.mean == 0.0)
       return {.change = candidate_.mean == 0.0 ? std::optional<double>(0.0) : std::nullopt};
     Change result{.change = (candidate_.mean - reference_.mean) / reference_.mean};
-    if (!errors_ || !is_distinct_from_zero(tail, errors_->degrees_of_reference)) return result;
+    if (!errors_) return result;
+    const double of_reference = widened_t(tail, errors_->degrees_of_reference);
+    if (!is_distinct_from_zero(of_reference)) return result;
     const double delta = *result.change;
     if (is_constant_) {
       if (tails_without_noise(1.0, fewer()).above > tail)
@@ -87,8 +89,10 @@ class MeanChange {
       result.bounds = ChangeBounds{delta, delta};
       return cleaned(result);
     }
-    if (!is_distinct_from_zero(tail, errors_->degrees)) return result;
-    const double t = widened_t(tail, errors_->degrees);
+    const double t = errors_->degrees == errors_->degrees_of_reference
+                         ? of_reference
+                         : widened_t(tail, errors_->degrees);
+    if (!is_distinct_from_zero(t)) return result;
     const double a = reference_.mean * reference_.mean - t * t * errors_->of_reference;
     const double covariance = t * errors_->shared;
     const double shift = t * covariance;
@@ -137,8 +141,9 @@ class MeanChange {
 
   std::size_t fewer() const { return std::min(reference_.count, candidate_.count); }
 
-  bool is_distinct_from_zero(double tail, double degrees) const {
-    return widened_t(tail, degrees) * std::sqrt(errors_->of_reference) < reference_.mean;
+  /// True if the reference's mean is, at so many standard errors.
+  bool is_distinct_from_zero(double t) const {
+    return t * std::sqrt(errors_->of_reference) < reference_.mean;
   }
 
   Moments reference_;
@@ -160,12 +165,20 @@ bool is_clearly_outside(const Change& mean, const Change& sure, const Change& ty
 }
 
 // Hodges & Lehmann 1963. The k-th smallest of n(n+1)/2 Walsh averages, or of n*m differences, is
-// found without listing them. One walk over the sorted values with two indices counts how many are
-// at most x, and x is bisected until no double is left between the ends. The count uses values
-// exactly as they would be computed, so the result is one of them. Only 0 is approached but not
-// reached: value_at() rounds to it.
+// found without listing them. One walk over the sorted values with two places splits them at x:
+// it counts the values that are at most x, and finds the nearest values on both sides. So x is
+// bisected between two of them until they meet, after few walks if there are few. The values are
+// compared as they would be computed, so the result is exactly one of them.
 
-constexpr int kMaxBisections = 200;  // a range of doubles around 1 is exhausted after about 60
+/// The values on both sides of a limit.
+struct Split {
+  std::uint64_t count = 0;  // of the values at most the limit
+  double low = -HUGE_VAL;   // the largest of these
+  double high = HUGE_VAL;   // the least of the others
+
+  void add_low(double value) { low = std::max(low, value); }
+  void add_high(double value) { high = std::min(high, value); }
+};
 
 /// Returns the logarithms in ascending order; empty if a value is not positive.
 std::vector<double> sorted_logs(std::vector<double> values) {
@@ -203,15 +216,19 @@ struct WalshAverages {
   double least() const { return ascending.front(); }
   double largest() const { return ascending.back(); }
 
-  std::uint64_t at_most(double limit) const {
-    std::uint64_t count = 0;
-    std::size_t end = ascending.size();  // end of the partners of `low`
+  Split split_at(double limit) const {
+    Split split;
+    std::size_t end = ascending.size();  // partners of `low` are below it
     for (std::size_t low = 0; low < end; ++low) {
-      while (end > low && (ascending[low] + ascending[end - 1]) / 2.0 > limit) --end;
-      count += end - low;
+      while (end > low && average(low, end - 1) > limit) --end;
+      split.count += end - low;
+      if (end > low) split.add_low(average(low, end - 1));
+      if (end < ascending.size()) split.add_high(average(low, end));
     }
-    return count;
+    return split;
   }
+
+  double average(std::size_t i, std::size_t j) const { return (ascending[i] + ascending[j]) / 2.0; }
 };
 
 /// The differences b_j - a_i for all i and j.
@@ -223,28 +240,33 @@ struct Differences {
   double least() const { return b.front() - a.back(); }
   double largest() const { return b.back() - a.front(); }
 
-  std::uint64_t at_most(double limit) const {
-    std::uint64_t count = 0;
+  Split split_at(double limit) const {
+    Split split;
     std::size_t end = 0;
     for (const double value : a) {
       while (end < b.size() && b[end] - value <= limit) ++end;
-      count += end;
+      split.count += end;
+      if (end > 0) split.add_low(b[end - 1] - value);
+      if (end < b.size()) split.add_high(b[end] - value);
     }
-    return count;
+    return split;
   }
 };
 
 /// Returns the value at position `place` (from 1) of all values in ascending order.
 template <typename Values>
 double value_at(const Values& values, std::uint64_t place) {
-  double below = std::nextafter(values.least(), -HUGE_VAL);
-  double reached = values.largest();
-  for (int i = 0; i < kMaxBisections; ++i) {
-    const double middle = std::midpoint(below, reached);
-    if (middle <= below || middle >= reached) break;
-    (values.at_most(middle) >= place ? reached : below) = middle;
+  double low = values.least();
+  double high = values.largest();
+  while (low < high) {
+    const double middle = std::midpoint(low, high);
+    const Split split = values.split_at(middle < high ? middle : low);
+    if (split.count >= place)
+      high = split.low;
+    else
+      low = split.high;
   }
-  return without_rounding_error(reached);
+  return without_rounding_error(high);
 }
 
 template <typename Values>

@@ -437,7 +437,8 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
   plan.confidence = options.gates.confidence.value_or(sessions.front().confidence);
   plan.presentation = options.output.presentation;
   plan.presentation.every_row = options.counting.metrics != MetricSelection::Default;
-  plan.presentation.hides_zeros = options.counting.metrics == MetricSelection::All;
+  plan.presentation.hides_zeros = options.counting.metrics == MetricSelection::All &&
+                                  options.output.verbosity != Verbosity::Verbose;
   auto reference = choose_reference(options, sessions, plan);
   if (!reference) return reference.error();
   plan.reference = *std::move(reference);

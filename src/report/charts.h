@@ -16,8 +16,8 @@
 #include <vector>
 
 // The drawings on the page of --export-html: SVG inside HTML. Horizontal positions are percentages,
-// so that a drawing fills any width while its text keeps its size. Only naming the run under the
-// pointer needs a script.
+// so that a drawing fills any width while its text keeps its size. The page's script draws the
+// parts that are opened on request, and names the run under the pointer.
 
 namespace lauka::report {
 

@@ -386,7 +386,7 @@ Result<FunctionRows> function_rows(const Given& given) {
 Result<std::chrono::nanoseconds> sampling_period(const Given& given) {
   constexpr auto shortest = std::chrono::microseconds(50);  // else the sampling is sampled
   constexpr auto longest = std::chrono::seconds(1);
-  if (given.value.empty()) return std::chrono::milliseconds(1);
+  if (given.value.empty()) return std::chrono::nanoseconds(std::chrono::milliseconds(1));
   auto period = duration(given);
   if (period && (*period < shortest || *period > longest))
     return refused(given, {"is not from 50us to 1s", "the default is 1ms"});

@@ -102,8 +102,8 @@ svg.sign { display: inline-block; width: .7em; height: .7em; fill: none; stroke:
 @media (max-width: 48rem) { .bars { grid-template-columns: minmax(0, 1fr); } .who { margin-top: .4rem; }
   .who, .value, .bars .drawing { grid-column: 1; order: 0; } .value { text-align: left; padding-left: 1.05rem; } }
 @media (max-width: 34rem) { .more, .metrics :nth-child(2):nth-last-child(3), .metrics :nth-child(3):nth-last-child(2) { display: none; }
-  .matrix td { white-space: normal; }
-  .matrix tbody th { min-width: 7rem; } table { font-size: .8rem; } th, td { padding: .25rem .35rem; } body { padding: .6rem; } }
+  .matrix td { white-space: normal; } .matrix thead th { min-width: 0; }
+  .matrix tbody th { min-width: 6rem; } table { font-size: .8rem; } th, td { padding: .25rem .35rem; } body { padding: .6rem; } }
 details { margin: .5rem 0; }
 summary { cursor: pointer; font-size: 1.05rem; font-weight: 600; padding: .3rem 0; }
 @media print { .scroll { overflow: visible; background: none; } table { font-size: .75rem; }
@@ -263,7 +263,8 @@ for (const table of document.querySelectorAll("table.sortable")) {
     const heading = event.target.closest("th");
     if (event.type === "keydown" && event.key !== "Enter") return;
     const column = heading.cellIndex;
-    const order = (heading.ariaSort === "descending") === (column > 0) ? 1 : -1;
+    const isDescending = heading.ariaSort ? heading.ariaSort === "ascending" : column > 0;
+    const order = isDescending ? -1 : 1;
     for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
     heading.ariaSort = order > 0 ? "ascending" : "descending";
     const rows = [...body.rows].filter(row => row.cells[1].dataset.number !== undefined);

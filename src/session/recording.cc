@@ -384,8 +384,8 @@ void Endings::add(const RunRow& run) {
 void Endings::add(const Endings& others) {
   runs += others.runs;
   for (const FailedRuns& other : others.failed) {
-    const auto known = std::ranges::find_if(failed, [&](const FailedRuns& runs) {
-      return runs.ending == other.ending && runs.status == other.status;
+    const auto known = std::ranges::find_if(failed, [&](const FailedRuns& group) {
+      return group.ending == other.ending && group.status == other.status;
     });
     if (known != failed.end())
       known->runs += other.runs;
@@ -396,7 +396,7 @@ void Endings::add(const Endings& others) {
 
 std::size_t Endings::failed_runs() const {
   std::size_t sum = 0;
-  for (const FailedRuns& runs : failed) sum += runs.runs;
+  for (const FailedRuns& group : failed) sum += group.runs;
   return sum;
 }
 

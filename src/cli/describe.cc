@@ -14,6 +14,40 @@ namespace lauka::cli {
 
 namespace {
 
+bool is_choice(std::string_view word) {
+  return !word.empty() && std::ranges::all_of(word, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+  });
+}
+
+/// Returns the listing for a value as --help shows it; nullopt if no program lists its words.
+std::optional<Listing> listing_of(std::string_view name) {
+  if (name == "[+]EVENT,...")
+    return Listing{"events",
+                   "{ lauka -l; lauka -l --engine cachegrind,dhat; } | "
+                   "sed \"/^event /d; s/ .*//\" | sort -u",
+                   true};
+  if (name == "LIST")
+    return Listing{"metrics",
+                   "printf \"%s\\n\" default time all; "
+                   "lauka --list-metrics | sed -n \"1d; /^$/q; s/ .*//p\"",
+                   true};
+  return std::nullopt;
+}
+
+ValueWord find_value_word(std::string_view name) {
+  ValueWord word{.name = std::string(name), .listing = listing_of(name)};
+  const auto parts = split(name, '|');
+  for (const std::string_view part : parts) {
+    // A single word, such as "p", is a placeholder, not a choice.
+    if (parts.size() > 1 && is_choice(part)) word.choices.emplace_back(part);
+    word.is_file = word.is_file || part == "FILE";
+    word.is_folder = word.is_folder || part == "DIR";
+    word.is_command = word.is_command || part == "CMD" || part == "COMMAND" || part == "SHELL";
+  }
+  return word;
+}
+
 // --help
 
 constexpr std::size_t kWidth = 80;
@@ -547,6 +581,14 @@ constexpr auto kTopics = std::to_array<Topic>({
 });
 
 }  // namespace
+
+std::vector<ValueWord> value_words(std::string_view value) {
+  if (value.empty()) return {};
+  if (value.front() == '\'') return {find_value_word(value)};
+  std::vector<ValueWord> words;
+  for (const std::string_view name : split(value, ' ')) words.push_back(find_value_word(name));
+  return words;
+}
 
 std::string first_sentence(std::string_view help) {
   const std::size_t end =

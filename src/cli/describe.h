@@ -2,6 +2,7 @@
 
 #include "cli/option_table.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,28 @@
 // Descriptions of programs, from which help, manual page and completions are made.
 
 namespace lauka::cli {
+
+/// A program that lists the possible words of a value, such as the events of this machine.
+struct Listing {
+  std::string name;  ///< name of the shell function, without the program's name in front: "events"
+  std::string
+      script;  ///< script for sh that prints one word per line; "$@" are the words typed so far
+  bool takes_several = false;  ///< true if the value is a list with commas
+};
+
+/// A word of an option's value, for completion by a shell.
+struct ValueWord {
+  std::string name{};                  ///< name in --help: "N", "auto|always|never"
+  std::vector<std::string> choices{};  ///< words that may be typed as they are
+  std::optional<Listing> listing{};    ///< nullopt: no program lists the words
+  bool is_file = false;                ///< true for FILE
+  bool is_folder = false;              ///< true for DIR
+  bool is_command = false;             ///< true for CMD, COMMAND and SHELL
+};
+
+/// Splits the value in an option's usage into words. "VAR MIN MAX" are three words, quoted text is
+/// one, and lower-case words between | are choices. Empty if `value` is.
+std::vector<ValueWord> value_words(std::string_view value);
 
 /// The description of an option.
 struct OptionDescription {

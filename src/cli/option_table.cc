@@ -21,7 +21,6 @@ namespace lauka::cli {
 namespace {
 
 constexpr std::uint64_t kMaxJobs = 1000;
-constexpr std::uint64_t kMaxShards = 100'000;
 constexpr auto kAnyWholeNumber = std::numeric_limits<std::uint64_t>::max();
 
 Result<void> add_events(Draft& draft, const Given& given) {
@@ -66,18 +65,6 @@ Result<void> set_fail_if_inconclusive(Draft& draft, const Given& given) {
   return {};
 }
 
-Result<void> set_percentiles(Draft& draft, const Given& given) {
-  std::vector<double>& all = draft.options.counting.percentiles;
-  all.clear();
-  for (const std::string& part : split_list(given.value)) {
-    const std::string number = part.substr(part.starts_with('p') ? 1 : 0);
-    const auto percent = parse_decimal(number, {0.0, false}, {100.0, false});
-    if (!percent) return refused(Given{given.option, part}, percent.error());
-    if (std::ranges::find(all, *percent) == all.end()) all.push_back(*percent);
-  }
-  return {};
-}
-
 /// Sets --precision. Splits the value at the last colon, because an event's own name may contain
 /// colons.
 Result<void> set_precision(Draft& draft, const Given& given) {
@@ -108,39 +95,6 @@ Result<void> set_engine(Draft& draft, const Given& given) {
   return {};
 }
 
-constexpr std::uint64_t kMaxFunctions = 1'000'000;
-
-Result<void> set_functions(Draft& draft, const Given& given) {
-  FunctionRows rows;
-  const bool is_number = given.value.find_first_not_of("0123456789") == std::string::npos;
-  if (!given.value.empty() && is_number) {
-    const auto number = whole_number(given, 1, kMaxFunctions);
-    if (!number) return number.error();
-    rows.most = *number;
-  } else if (!given.value.empty()) {
-    auto pattern = line_pattern(given);
-    if (!pattern) return pattern.error();
-    rows.pattern = given.value;
-  }
-  draft.options.output.presentation.functions = std::move(rows);
-  return {};
-}
-
-/// Sets --profile. A shorter period would sample the sampling itself.
-Result<void> set_profile(Draft& draft, const Given& given) {
-  constexpr auto shortest = std::chrono::microseconds(50);
-  constexpr auto longest = std::chrono::seconds(1);
-  auto& profile = draft.options.counting.profile;
-  profile = std::chrono::milliseconds(1);
-  if (given.value.empty()) return {};
-  const auto period = duration(given);
-  if (!period) return period.error();
-  if (*period < shortest || *period > longest)
-    return refused(given, {"is not from 50us to 1s", "the default is 1ms"});
-  profile = *period;
-  return {};
-}
-
 Result<void> set_metrics(Draft& draft, const Given& given) {
   Options& options = draft.options;
   options.counting.metric_list.clear();
@@ -163,15 +117,6 @@ Result<void> add_parameter_list(Draft& draft, const Given& given) {
   return {};
 }
 
-Result<void> set_interval(Draft& draft, const Given& given) {
-  const auto interval = duration(given);
-  if (!interval) return interval.error();
-  if (*interval < std::chrono::milliseconds(1) || *interval > std::chrono::hours(1))
-    return refused(given, {"is not between 1ms and 1h", "write, for example, 10ms"});
-  draft.interval = *interval;
-  return {};
-}
-
 Result<void> set_threads(Draft& draft, const Given& given) {
   Inquiry inquiry{.kind = InquiryKind::Threads};
   for (const std::string& text : split_list(given.value)) {
@@ -191,18 +136,6 @@ Result<void> set_suite(Draft& draft, const Given& given) {
   if (draft.options.suite.file)
     return refused(given, {"is a second suite", "measure one at a time"});
   return keep(text(given), draft.options.suite.file);
-}
-
-Result<void> set_shard(Draft& draft, const Given& given) {
-  const Error wrong{"is not I/N", "write, for example, --shard 2/5 for the second of five parts"};
-  const std::size_t slash = given.value.find('/');
-  if (slash == std::string::npos) return refused(given, wrong);
-  const auto part = parse_whole_number(given.value.substr(0, slash), 1, kMaxShards);
-  const auto parts = parse_whole_number(given.value.substr(slash + 1), 1, kMaxShards);
-  if (!part || !parts || *part > *parts) return refused(given, wrong);
-  draft.options.suite.shard =
-      Shard{static_cast<std::uint32_t>(*part), static_cast<std::uint32_t>(*parts)};
-  return {};
 }
 
 /// Adds an export, which replaces an earlier export of the same kind.
@@ -518,7 +451,7 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
     {"profile", '\0', Takes::OptionalText, "PERIOD",
      "Linux: sample extra runs, which are not timed, every PERIOD of CPU time (default 1ms), and "
      "show which functions' time changed (docs/functions.md)",
-     set_profile},
+     put<sampling_period, &CountingOptions::profile>},
     {"derive", '\0', Takes::Value, "'NAME[:UNIT][:higher|lower]=FORMULA'",
      "a metric made of others with + - * / ( ) and numbers, in each run that has all its parts: "
      "'mpki=1000*cache-misses/instructions'; its events are counted without -e. May be repeated. "
@@ -533,7 +466,7 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      "rows wall_time.p50, wall_time.p90, ...: the time that so many percent of the runs do not "
      "exceed, with its interval. A gate can be on them ('wall_time.p99 > 5'). p90 takes at least "
      "36 runs, p99 368",
-     set_percentiles, kFitsSaved},
+     put<percentiles, &CountingOptions::percentiles>, kFitsSaved},
     {"core-kinds", '\0', Takes::Value, "NAME=CPUS,...",
      "name the kinds of core by hand, the fastest first (P=0-3,E=4-7; Linux)",
      put<core_kinds, &CountingOptions::core_kinds>},
@@ -555,7 +488,7 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
     {"interval", '\0', Takes::Value, "TIME",
      "with --threads: print a line of JSON for each thread of these processes and interval (10ms) "
      "instead, until they end, for -d TIME, or until Ctrl-C",
-     set_interval, kOfCall},
+     put<interval, &Draft::interval>, kOfCall},
     {"list-events", 'l', Takes::OptionalText, "TEXT",
      "list the events that can be counted here (those with TEXT in them), and run nothing",
      ask<InquiryKind::ListEvents>, kOfCall},
@@ -585,8 +518,8 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
     {"only", '\0', Takes::Value, "REGEX", "of a suite: the benchmarks whose names match",
      put<line_pattern, &SuiteOptions::only>, kOfSuite},
     {"shard", '\0', Takes::Value, "I/N",
-     "of a suite: the I-th of N disjoint parts, as 2/5; a benchmark is never divided", set_shard,
-     kOfSuite},
+     "of a suite: the I-th of N disjoint parts, as 2/5; a benchmark is never divided",
+     put<shard, &SuiteOptions::shard>, kOfSuite},
     {"resume", '\0', Takes::Nothing, "",
      "of a suite that was interrupted: go on with the rounds kept next to the file of "
      "--export-json "
@@ -664,7 +597,7 @@ constexpr auto kOutput = std::to_array<OptionInfo>({
      "simulated event apart by function. ROWS is a number of functions with the largest "
      "differences (default 20), or a regular expression of their names; simulates each command six "
      "times",
-     set_functions, kOfSession},
+     put<function_rows, &Presentation::functions>, kOfSession},
     {"histogram", '\0', Takes::Nothing, "", "draw the distribution of wall time under each table",
      set<&OutputOptions::histogram, true>, kOfSession},
     {"color", '\0', Takes::Value, "auto|always|never",
@@ -769,40 +702,6 @@ const OptionInfo* row_where(const Is& is) {
   return found == rows.end() ? nullptr : &*found;
 }
 
-bool is_choice(std::string_view word) {
-  return !word.empty() && std::ranges::all_of(word, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
-  });
-}
-
-/// Returns the listing for a value as --help shows it; nullopt if no program lists its words.
-std::optional<Listing> listing_of(std::string_view name) {
-  if (name == "[+]EVENT,...")
-    return Listing{"events",
-                   "{ lauka -l; lauka -l --engine cachegrind,dhat; } | "
-                   "sed \"/^event /d; s/ .*//\" | sort -u",
-                   true};
-  if (name == "LIST")
-    return Listing{"metrics",
-                   "printf \"%s\\n\" default time all; "
-                   "lauka --list-metrics | sed -n \"1d; /^$/q; s/ .*//p\"",
-                   true};
-  return std::nullopt;
-}
-
-ValueWord find_value_word(std::string_view name) {
-  ValueWord word{.name = std::string(name), .listing = listing_of(name)};
-  const auto parts = split(name, '|');
-  for (const std::string_view part : parts) {
-    // A single word, such as "p", is a placeholder, not a choice.
-    if (parts.size() > 1 && is_choice(part)) word.choices.emplace_back(part);
-    word.is_file = word.is_file || part == "FILE";
-    word.is_folder = word.is_folder || part == "DIR";
-    word.is_command = word.is_command || part == "CMD" || part == "COMMAND" || part == "SHELL";
-  }
-  return word;
-}
-
 }  // namespace
 
 std::span<const OptionInfo> option_table() {
@@ -859,14 +758,6 @@ const OptionInfo* option_of_key(std::string_view key) {
 
 std::size_t words_taken_by(const OptionInfo& option) {
   return option.takes == Takes::TwoWords ? 2 : option.takes == Takes::ThreeWords ? 3 : 0;
-}
-
-std::vector<ValueWord> value_words(std::string_view value) {
-  if (value.empty()) return {};
-  if (value.front() == '\'') return {find_value_word(value)};
-  std::vector<ValueWord> words;
-  for (const std::string_view name : split(value, ' ')) words.push_back(find_value_word(name));
-  return words;
 }
 
 bool begins_value(const OptionInfo& option, std::string_view rest) {

@@ -114,28 +114,6 @@ std::size_t words_taken_by(const OptionInfo& option);
 /// smallest program take over a month.
 inline constexpr std::uint64_t kMaxRuns = 1'000'000'000;
 
-/// A program that lists the possible words of a value, such as the events of this machine.
-struct Listing {
-  std::string name;  ///< name of the shell function, without the program's name in front: "events"
-  std::string
-      script;  ///< script for sh that prints one word per line; "$@" are the words typed so far
-  bool takes_several = false;  ///< true if the value is a list with commas
-};
-
-/// A word of an option's value, for completion by a shell.
-struct ValueWord {
-  std::string name{};                  ///< name in --help: "N", "auto|always|never"
-  std::vector<std::string> choices{};  ///< words that may be typed as they are
-  std::optional<Listing> listing{};    ///< nullopt: no program lists the words
-  bool is_file = false;                ///< true for FILE
-  bool is_folder = false;              ///< true for DIR
-  bool is_command = false;             ///< true for CMD, COMMAND and SHELL
-};
-
-/// Splits the value in an option's usage into words. "VAR MIN MAX" are three words, quoted text is
-/// one, and lower-case words between | are choices. Empty if `value` is.
-std::vector<ValueWord> value_words(std::string_view value);
-
 /// Returns an option's spelling and value: "--runs N", "--list-events[=TEXT]", "-S".
 std::string write_usage(std::string_view spelling, std::string_view value, bool is_optional);
 
@@ -149,6 +127,12 @@ bool begins_value(const OptionInfo& option, std::string_view rest);
 /// Decides what depends on several options: contradictions, names, the number of commands. For a
 /// suite it settles only the exports, because each benchmark is settled separately.
 Result<Options> settle(Draft draft);
+
+/// True if the question is about lauka itself, whatever else is asked for.
+bool is_about_lauka(InquiryKind kind);
+
+/// Refuses options that contradict --suite, or need it.
+Result<void> fits_suite(const Draft& draft);
 
 /// Parses the command line: `argv` has `argc` words, the first is the program's name. The error
 /// names a word that is unknown, out of range or contradictory. If an option is repeated, the last

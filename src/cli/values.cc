@@ -356,4 +356,59 @@ Result<TuneRequest> tune_request(const Given& given, bool& is_list) {
   return request;
 }
 
+Result<std::vector<double>> percentiles(const Given& given) {
+  std::vector<double> all;
+  for (const std::string& part : split_list(given.value)) {
+    const std::string number = part.substr(part.starts_with('p') ? 1 : 0);
+    const auto percent = parse_decimal(number, {0.0, false}, {100.0, false});
+    if (!percent) return refused(Given{given.option, part}, percent.error());
+    if (std::ranges::find(all, *percent) == all.end()) all.push_back(*percent);
+  }
+  return all;
+}
+
+Result<FunctionRows> function_rows(const Given& given) {
+  constexpr std::uint64_t most = 1'000'000;
+  FunctionRows rows;
+  const bool is_number = given.value.find_first_not_of("0123456789") == std::string::npos;
+  if (!given.value.empty() && is_number) {
+    const auto number = whole_number(given, 1, most);
+    if (!number) return number.error();
+    rows.most = *number;
+  } else if (!given.value.empty()) {
+    auto pattern = line_pattern(given);
+    if (!pattern) return pattern.error();
+    rows.pattern = given.value;
+  }
+  return rows;
+}
+
+Result<std::chrono::nanoseconds> sampling_period(const Given& given) {
+  constexpr auto shortest = std::chrono::microseconds(50);  // else the sampling is sampled
+  constexpr auto longest = std::chrono::seconds(1);
+  if (given.value.empty()) return std::chrono::nanoseconds(std::chrono::milliseconds(1));
+  auto period = duration(given);
+  if (period && (*period < shortest || *period > longest))
+    return refused(given, {"is not from 50us to 1s", "the default is 1ms"});
+  return period;
+}
+
+Result<std::chrono::nanoseconds> interval(const Given& given) {
+  auto read = duration(given);
+  if (read && (*read < std::chrono::milliseconds(1) || *read > std::chrono::hours(1)))
+    return refused(given, {"is not between 1ms and 1h", "write, for example, 10ms"});
+  return read;
+}
+
+Result<Shard> shard(const Given& given) {
+  constexpr std::uint64_t most = 100'000;
+  const Error wrong{"is not I/N", "write, for example, --shard 2/5 for the second of five parts"};
+  const std::size_t slash = given.value.find('/');
+  if (slash == std::string::npos) return refused(given, wrong);
+  const auto part = parse_whole_number(given.value.substr(0, slash), 1, most);
+  const auto parts = parse_whole_number(given.value.substr(slash + 1), 1, most);
+  if (!part || !parts || *part > *parts) return refused(given, wrong);
+  return Shard{static_cast<std::uint32_t>(*part), static_cast<std::uint32_t>(*parts)};
+}
+
 }  // namespace lauka::cli

@@ -93,6 +93,21 @@ Result<OwnMetric> derived_metric(const Given& given);
 /// NAME[:UNIT][:higher|lower]=REGEX.
 Result<OwnMetric> scraped_metric(const Given& given);
 
+/// Reads percentiles with commas, "50,p99.9": each once, above 0 and below 100.
+Result<std::vector<double>> percentiles(const Given& given);
+
+/// Reads --functions: a number of rows, or a regular expression for names; all rows if empty.
+Result<FunctionRows> function_rows(const Given& given);
+
+/// Reads a period of samples, from 50us to 1s; 1ms if empty.
+Result<std::chrono::nanoseconds> sampling_period(const Given& given);
+
+/// Reads an interval from 1ms to 1h.
+Result<std::chrono::nanoseconds> interval(const Given& given);
+
+/// Reads a part of a suite: "2/5".
+Result<Shard> shard(const Given& given);
+
 /// Returns the index of the value among the choices in the option's row ("auto|always|never").
 Result<std::size_t> choice(const Given& given);
 

@@ -25,14 +25,14 @@ using report::html_text;
 
 constexpr std::size_t kChart = 150;   // height of a chart in pixels
 constexpr std::size_t kSmall = 44;    // height of a chart in the index
-constexpr std::size_t kMaxRows = 30;  // largest number of rows in a table
+constexpr std::size_t kMaxRows = 25;  // largest number of rows in a table
 constexpr std::string_view kStyle = R"css(
 .index { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: .6rem; margin-top: 1rem; }
 .index a { color: inherit; text-decoration: none; background: var(--panel); border: 1px solid var(--line); border-radius: 6px;
   padding: .5rem; overflow: hidden; break-inside: avoid; }
 .index a:hover, .index a:focus { border-color: var(--faint); }
 .index b { display: block; font-weight: 600; font-size: .9rem; overflow-wrap: anywhere; }
-.index span { font-size: .85rem; }
+.index span { font-size: .85rem; } .index span:not(.aside) { white-space: nowrap; }
 .line .spots { stroke-width: 3px; }
 .level { stroke: var(--text); stroke-width: 1.5; stroke-opacity: .7; }
 .plot .interval { stroke-width: 1; stroke-opacity: .6; }
@@ -334,7 +334,7 @@ void write_changes(std::vector<Change> changes, const Sink& sink) {
   report::Table table{.columns = {{.heading = {"benchmark"}, .holds = report::Holds::Markup},
                                   {.heading = {"change"}, .holds = report::Holds::Delta},
                                   {.heading = {"at commit"}, .holds = report::Holds::Markup},
-                                  {.heading = {"since (UTC)"}},
+                                  {.heading = {"since (UTC)"}, .is_more = true},
                                   {.heading = {"what"}}}};
   for (Change& change : changes) {
     ++counts[static_cast<std::size_t>(change.rank.first)];

@@ -560,7 +560,7 @@ std::string fleet_text(const FleetEffect& effect, const report::Style& style) {
 std::string fleet_html(const FleetEffect& effect) {
   std::vector<report::ChangeRow> rows;
   const auto add = [&](const std::string& name, const stats::Change& change) {
-    rows.push_back(report::change_row(report::html_text(name), name, change, effect.better));
+    rows.push_back(report::change_row(report::html_text(name), change, effect.better));
   };
   for (const MachineEffect& machine : effect.machines)
     add(machine_line(machine.variant), make_change(machine.value, machine.half_width_95()));

@@ -452,7 +452,8 @@ Result<Plan> make_plan(const Options& options, const SelectEvents& select_events
   }
   plan.presentation.every_row =
       counting.metrics != MetricSelection::Default || !counting.events.empty();
-  plan.presentation.hides_zeros = counting.metrics == MetricSelection::All;
+  plan.presentation.hides_zeros = counting.metrics == MetricSelection::All &&
+                                  options.output.verbosity != Verbosity::Verbose;
   show_times_in(options.output.presentation.time_unit, plan.metrics);
   plan.setting.stop = make_stop_rule(options.run, plan.setting.events.passes_of(RoundKind::Timed));
   if (auto judgement = add_judgement(options, plan); !judgement) return judgement.error();

@@ -55,12 +55,7 @@ std::vector<TickLabel> tick_labels(const Axis& axis, const Metric& metric) {
   return labels;
 }
 
-constexpr std::size_t kColors = 8;  // as many as the page's style has
-constexpr std::size_t kRowHeight = 44;
-constexpr std::size_t kTimeHeight = 150;
-
-/// The largest number of points in a drawing, whatever the number of runs and commands.
-constexpr std::size_t kMaxPoints = 2000;
+constexpr std::size_t kColors = 8;  // as many as the page's style names
 /// The largest number of a command's runs that are drawn as points below its box; more runs become
 /// a shape.
 constexpr std::size_t kMaxSinglePoints = 150;
@@ -114,52 +109,6 @@ std::pair<double, double> whiskers(const std::vector<Sample>& samples,
   return ends;
 }
 
-/// Draws the runs below a box: few runs as points in three lines, because neighbouring points hide
-/// each other; many runs as a shape whose height is their number.
-std::string runs_below(const DrawnMetric& all, std::size_t command) {
-  const std::vector<Sample>& samples = all.samples[command];
-  constexpr std::size_t top = 24;
-  if (samples.size() > kMaxSinglePoints) {
-    constexpr std::size_t bins = 120;
-    constexpr auto height = static_cast<double>(kRowHeight - top);
-    std::vector<double> counts(bins, 0.0);
-    for (const Sample& sample : samples)
-      counts[all.find_place(sample.value) * bins / (kAcross + 1)] += 1.0;
-    const double most = *std::max_element(counts.begin(), counts.end());
-    std::string path = fmt::format("M0 {}", kRowHeight);
-    for (std::size_t i = 0; i < bins; ++i) {
-      path +=
-          fmt::format("L{} {:.1f}h{}", i * kAcross / bins,
-                      static_cast<double>(kRowHeight) - height * counts[i] / most, kAcross / bins);
-    }
-    return svg_path("shape", fmt::format("{}V{}z", path, kRowHeight));
-  }
-  std::vector<Spot> spots;
-  std::string numbers;
-  for (const Sample& sample : samples) {
-    spots.push_back({all.find_place(sample.value), top + 4 + 5 * (spots.size() % 3)});
-    numbers += (numbers.empty() ? "" : " ") + std::to_string(sample.run + 1);
-  }
-  return svg_spots(spots, command_class(command),
-                   fmt::format(" data-name=\"{}\" data-runs=\"{}\"",
-                               html_text(all.results.session.commands[command].name), numbers));
-}
-
-std::string box_and_runs(const DrawnMetric& all, std::size_t command,
-                         const stats::Summary& summary) {
-  const auto at = [&](double value) { return across(all.axis, value); };
-  const auto [low, high] = whiskers(all.samples[command], summary);
-  const std::string box =
-      fmt::format("M{0:.1f} 12H{1:.1f}M{2:.1f} 12H{3:.1f}M{1:.1f} 4H{2:.1f}v16H{1:.1f}z", at(low),
-                  at(summary.q1), at(summary.q3), at(high));
-  return svg_row(kRowHeight, "plot " + command_class(command),
-                 fmt::format("{}: distribution of {}", all.metric.name,
-                             all.results.session.commands[command].name),
-                 svg_grid(all.axis, kRowHeight) + svg_path("box", box) +
-                     svg_path("median", fmt::format("M{:.1f} 4v16", at(summary.median))) +
-                     runs_below(all, command));
-}
-
 /// Thins a long series to about `most` values: the lowest and the highest of each group of
 /// neighbours, so that outliers are always drawn.
 std::vector<Sample> thinned(const std::vector<Sample>& all, std::size_t most) {
@@ -177,17 +126,40 @@ std::vector<Sample> thinned(const std::vector<Sample>& all, std::size_t most) {
   return kept;
 }
 
-std::string spots_over_time(const DrawnMetric& all, std::size_t command, std::size_t most,
-                            bool& thins) {
-  std::vector<Spot> spots;
-  const std::vector<Sample> kept = thinned(all.samples[command], most);
-  spots.reserve(kept.size());
-  thins = thins || kept.size() < all.samples[command].size();
-  for (const Sample& sample : kept)
-    spots.push_back({sample.run, kAcross - all.find_place(sample.value)});
-  return svg_spots(
-      spots, command_class(command),
-      fmt::format(" data-name=\"{}\"", html_text(all.results.session.commands[command].name)));
+constexpr std::string_view kDigits = "0123456789abcdefghijklmnopqrstuvwxyz";
+
+/// Returns a value's position on the axis, 0 to kAcross, as two digits in base 36.
+std::string place_digits(const DrawnMetric& all, double value) {
+  const std::size_t place = all.find_place(value);
+  return {kDigits[place / kDigits.size()], kDigits[place % kDigits.size()]};
+}
+
+/// Returns a histogram of the values: the height of each bin as a digit in base 36. Empty if all
+/// runs are drawn as points. `max_points`: the largest number of points of a command.
+std::string shape_digits(const DrawnMetric& all, const std::vector<Sample>& samples,
+                         std::size_t max_points) {
+  if (samples.size() <= std::min(kMaxSinglePoints, max_points)) return "";
+  const std::size_t bins = std::clamp<std::size_t>(max_points, 12, 60);
+  std::vector<std::size_t> counts(bins, 0);
+  for (const Sample& sample : samples)
+    ++counts[all.find_place(sample.value) * bins / (kAcross + 1)];
+  const std::size_t most = *std::ranges::max_element(counts);
+  std::string shape;
+  for (const std::size_t count : counts)
+    shape += kDigits[(count * (kDigits.size() - 1) + most - 1) / most];
+  return shape;
+}
+
+/// Returns the run numbers of the samples: the first number, then the distance of each number from
+/// the number before it.
+std::string run_distances(const std::vector<Sample>& samples) {
+  std::string text;
+  std::size_t last = 0;
+  for (const Sample& sample : samples) {
+    text += (text.empty() ? "" : " ") + std::to_string(sample.run - last);
+    last = sample.run;
+  }
+  return text;
 }
 
 /// Returns a row of `.bars`: a name, a drawing and a value at the end, all HTML.
@@ -199,8 +171,14 @@ std::string bar_row(std::string_view name, std::string_view drawing, std::string
 
 constexpr std::size_t kStripHeight = 16;
 
+struct Strip {
+  std::size_t command = 0;
+  std::uint32_t layout = 0;
+  std::string_view classes{};  // CSS classes of the command's colour
+};
+
 /// Returns a row of `.bars` with the runs of a layout, which has at least one run.
-std::string layout_strip(const DrawnMetric& all, std::size_t command, std::uint32_t layout,
+std::string layout_strip(const DrawnMetric& all, const Strip& strip,
                          const std::vector<Sample>& samples, std::size_t most) {
   std::vector<Spot> spots;
   std::string numbers;
@@ -211,18 +189,19 @@ std::string layout_strip(const DrawnMetric& all, std::size_t command, std::uint3
   double sum = 0.0;
   for (const Sample& sample : samples) sum += sample.value;
   const double mean = sum / static_cast<double>(samples.size());
-  const std::string name =
-      fmt::format("{}, layout {}", all.results.session.commands[command].name, layout + 1);
+  const std::string name = fmt::format(
+      "{}, layout {}", all.results.session.commands[strip.command].name, strip.layout + 1);
   const std::string text = quantity(mean, all.metric);
   const std::string points =
-      svg_spots(spots, command_class(command),
+      svg_spots(spots, strip.classes,
                 fmt::format(" data-name=\"{}\" data-runs=\"{}\"", html_text(name), numbers));
-  return bar_row(fmt::format("layout {}", layout + 1),
-                 svg_row(kStripHeight, "plot " + command_class(command), name + ": mean " + text,
-                         svg_grid(all.axis, kStripHeight) + points +
-                             svg_path("median", fmt::format("M{:.1f} 0v{}", across(all.axis, mean),
-                                                            kStripHeight))),
-                 html_text(text));
+  return bar_row(
+      fmt::format("layout {}", strip.layout + 1),
+      svg_row(kStripHeight, fmt::format("plot {}", strip.classes), name + ": mean " + text,
+              svg_grid(all.axis, kStripHeight) + points +
+                  svg_path("median",
+                           fmt::format("M{:.1f} 0v{}", across(all.axis, mean), kStripHeight))),
+      html_text(text));
 }
 
 constexpr std::size_t kOverviewHeight = 30;
@@ -318,7 +297,8 @@ std::string draw_shape(const Line& line, const Axis& axis) {
   return svg_path("shape", above + below + "z");
 }
 
-std::string draw(const Results& results, const Metric& metric, const Line& line, const Axis& axis) {
+std::string draw(const Results& results, const Metric& metric, const Line& line, const Axis& axis,
+                 std::string_view classes) {
   const double middle = static_cast<double>(kOverviewHeight) / 2;
   std::string marks;
   const auto [low, high] = line.interval.value_or(std::pair(line.median, line.median));
@@ -332,7 +312,7 @@ std::string draw(const Results& results, const Metric& metric, const Line& line,
     title += fmt::format(" ({} … {})", notation.text(low), notation.text(high));
   }
   marks += svg_path("middle", fmt::format("M{:.1f} {}h0", across(axis, line.median), middle));
-  return svg_row(kOverviewHeight, command_class(line.command), title,
+  return svg_row(kOverviewHeight, classes, title,
                  fmt::format("<title>{}</title>", html_text(title)) +
                      svg_grid(axis, kOverviewHeight) + draw_shape(line, axis) + marks);
 }
@@ -352,9 +332,12 @@ void write_view(const Results& results, std::size_t metric, const std::vector<Li
   const Axis axis = make_axis(lines, view);
   sink(fmt::format("<div class=\"bars view {}\">\n",
                    view == View::FromZero ? "from-zero" : "close-up"));
-  for (const Line& line : lines)
-    sink(bar_row(command_html(results, line.command), draw(results, of, line, axis),
+  const std::vector<std::string> classes = command_classes(results);
+  for (const Line& line : lines) {
+    const std::string& color = classes[line.command];
+    sink(bar_row(command_html(results, line.command, color), draw(results, of, line, axis, color),
                  write_numbers(results, metric, line)));
+  }
   sink(bar_row("", svg_axis(tick_labels(axis, of)), "") + "</div>\n");
 }
 
@@ -408,7 +391,7 @@ std::string draw(const ChangeRow& row, const Axis& axis) {
   }
   content +=
       svg_path("estimate", fmt::format("M{:.1f} {}h0", across(axis, *row.change.change), middle));
-  return svg_row(kDeltaHeight, row.css_class, row.title, content);
+  return svg_row(kDeltaHeight, row.css_class, "", content);
 }
 
 }  // namespace
@@ -558,12 +541,22 @@ std::string html_text(std::string_view text) {
   return escaped;
 }
 
-std::string command_class(std::size_t command) {
-  return fmt::format("c{}", command % kColors);
+std::string color_class(std::size_t number) {
+  return fmt::format("c{}", number % kColors);
 }
 
-std::string command_html(const Results& results, std::size_t command) {
-  return fmt::format("<span class=\"dot {}\"></span><code>{}</code>", command_class(command),
+std::vector<std::string> command_classes(const Results& results) {
+  constexpr double shades = 4.0;  // above the lightest
+  std::vector<std::string> classes;
+  for (const auto& [line, place] : places_in_scan(results))
+    classes.push_back(fmt::format("{} g{:.0f}", color_class(line), shades * place));
+  for (std::size_t c = classes.size(); c < results.commands.size(); ++c)
+    classes.push_back(color_class(c));
+  return classes;
+}
+
+std::string command_html(const Results& results, std::size_t command, std::string_view classes) {
+  return fmt::format("<span class=\"dot {}\"></span><code>{}</code>", classes,
                      html_text(results.session.commands[command].name));
 }
 
@@ -591,17 +584,48 @@ bool is_drawn(const Results& results, std::size_t metric) {
   return false;
 }
 
-void distribution_chart(const Results& results, std::size_t metric, const Sink& sink) {
-  const DrawnMetric all = drawn(results, metric);
-  sink(fmt::format("<div class=\"chart\"{}>\n", hover_attributes(all.axis, all.metric, "x")));
-  for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    const stats::Summary* summary = summary_of(results, c, metric);
+std::string command_names(const Results& results) {
+  const std::vector<std::string> classes = command_classes(results);
+  std::string names;
+  for (std::size_t c = 0; c < results.commands.size(); ++c)
+    names += fmt::format("{}{}|{}", c == 0 ? "" : "\n", classes[c],
+                         html_text(results.session.commands[c].name));
+  return names;
+}
+
+std::string MetricDrawings::attributes(std::size_t metric) {
+  const DrawnMetric all = drawn(results_, metric);
+  const std::size_t most =
+      std::max<std::size_t>(max_points_ / std::max<std::size_t>(results_.commands.size(), 1), 2);
+  const Notation notation = notation_of_axis(all.axis, all.metric);
+  std::string axis =
+      fmt::format("{:.9g} {:.9g} {} {} {}", all.axis.low, all.axis.high, notation.size,
+                  all.axis.is_logarithmic ? 1 : 0, notation.power + notation.suffix);
+  for (const TickLabel& label : tick_labels(all.axis, all.metric))
+    axis += fmt::format("|{:.1f} {}", label.percent, label.text);
+  bool is_any_thinned = false;
+  std::string rows;
+  for (std::size_t c = 0; c < results_.commands.size(); ++c) {
+    const stats::Summary* summary = summary_of(results_, c, metric);
     if (summary == nullptr) continue;
-    sink(fmt::format("<p class=\"row\">{} median {}</p>\n", command_html(results, c),
-                     html_text(quantity(summary->median, all.metric))));
-    sink(box_and_runs(all, c, *summary));
+    const std::vector<Sample> kept = thinned(all.samples[c], most);
+    const bool is_thinned = kept.size() < all.samples[c].size();
+    is_any_thinned = is_any_thinned || is_thinned;
+    const auto [low, high] = whiskers(all.samples[c], *summary);
+    std::string box;
+    for (const double value : {low, summary->q1, summary->median, summary->q3, high})
+      box += place_digits(all, value);
+    std::string places;
+    for (const Sample& sample : kept) places += place_digits(all, sample.value);
+    std::string runs = run_distances(kept);
+    const auto [first, is_first] = first_runs_.try_emplace(c, runs);
+    if (!is_first && runs == first->second) runs.clear();
+    rows += fmt::format("{}{};{};{};{};{};{}", rows.empty() ? "" : "\n", c,
+                        quantity(summary->median, all.metric), box, runs, places,
+                        shape_digits(all, all.samples[c], most));
   }
-  sink(svg_axis(tick_labels(all.axis, all.metric)) + "</div>\n");
+  return fmt::format(" data-axis=\"{}\" data-rows=\"{}\"{}", html_text(axis), rows,
+                     is_any_thinned ? " data-thinned" : "");
 }
 
 void layout_chart(const Results& results, std::size_t metric, const Sink& sink) {
@@ -610,42 +634,20 @@ void layout_chart(const Results& results, std::size_t metric, const Sink& sink) 
   const std::size_t strips = layouts * results.commands.size();
   if (layouts == 1 || strips > most) return;
   const DrawnMetric all = drawn(results, metric);
+  const std::vector<std::string> classes = command_classes(results);
   sink(fmt::format("<h3>Layouts</h3>\n<div class=\"chart bars\"{}>\n",
                    hover_attributes(all.axis, all.metric, "x")));
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     std::vector<std::vector<Sample>> of_layout(layouts);
     for (const Sample& sample : all.samples[c])
       of_layout[results.session.runs->row(sample.run).layout].push_back(sample);
-    sink(bar_row(command_html(results, c), "", ""));
+    sink(bar_row(command_html(results, c, classes[c]), "", ""));
     for (std::uint32_t layout = 0; layout < layouts; ++layout)
       if (!of_layout[layout].empty())
-        sink(layout_strip(all, c, layout, of_layout[layout], kMaxPoints / strips));
+        sink(layout_strip(all, {c, layout, classes[c]}, of_layout[layout], kMaxPoints / strips));
   }
   sink(bar_row("", svg_axis(tick_labels(all.axis, all.metric)), "") +
        "</div>\n<p class=\"aside\">points: the runs of a build; line: their mean</p>\n");
-}
-
-void time_chart(const Results& results, std::size_t metric, const Sink& sink) {
-  const DrawnMetric all = drawn(results, metric);
-  const std::size_t runs = std::max<std::size_t>(results.session.runs->size(), 1);
-  const std::size_t most =
-      std::max<std::size_t>(kMaxPoints / std::max<std::size_t>(results.commands.size(), 1), 2);
-  const bool has_many = results.commands.size() > kMaxUnfolded;
-  sink(fmt::format("<div class=\"chart\"{}>\n", hover_attributes(all.axis, all.metric, "y")));
-  bool thins = false;
-  std::string legend;
-  std::string spots;
-  for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    if (summary_of(results, c, metric) == nullptr) continue;
-    legend += command_html(results, c) + " ";
-    spots += spots_over_time(all, c, most, thins);
-  }
-  if (!has_many) sink("<p class=\"row\">" + legend + "</p>\n");
-  sink(svg_along(kTimeHeight, all.axis, all.metric, runs, all.metric.name + " over time", spots));
-  sink("<p class=\"aside\">first run on the left, last on the right");
-  if (has_many) sink("; the pointer over a run names its command");
-  if (thins) sink("; of so many runs the lowest and the highest of neighbours are drawn");
-  sink("</p>\n</div>\n");
 }
 
 void overview_chart(const Results& results, std::size_t metric, const Sink& sink) {
@@ -666,13 +668,11 @@ void overview_chart(const Results& results, std::size_t metric, const Sink& sink
   sink("</p>\n</div>\n");
 }
 
-ChangeRow change_row(std::string html, const std::string& name, const stats::Change& change,
-                     Better better) {
+ChangeRow change_row(std::string html, const stats::Change& change, Better better) {
   const Cell delta = delta_cell(change, better);
   const std::string_view css_class = ink_class(delta.ink);
   return {.name = std::move(html),
           .value = fmt::format("<span class=\"{}\">{}</span>", css_class, marked_html(delta)),
-          .title = name + ": " + delta.text,
           .css_class = css_class,
           .change = change};
 }
@@ -687,11 +687,12 @@ std::string change_chart(std::vector<ChangeRow> rows) {
 }
 
 std::string delta_chart(const Results& results, std::size_t metric) {
+  const std::vector<std::string> classes = command_classes(results);
   std::vector<ChangeRow> rows;
   for (std::size_t c = 0; c < results.commands.size(); ++c)
     if (const MetricResult* row = row_of(results.commands[c], metric); row != nullptr && row->delta)
-      rows.push_back(change_row(command_html(results, c), results.session.commands[c].name,
-                                *row->delta, results.session.metrics[metric].better));
+      rows.push_back(change_row(command_html(results, c, classes[c]), *row->delta,
+                                results.session.metrics[metric].better));
   return change_chart(std::move(rows));
 }
 

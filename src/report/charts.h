@@ -8,14 +8,16 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 // The drawings on the page of --export-html: SVG inside HTML. Horizontal positions are percentages,
-// so that a drawing fills any width while its text keeps its size. Only naming the run under the
-// pointer needs a script.
+// so that a drawing fills any width while its text keeps its size. The page's script draws the
+// parts that are opened on request, and names the run under the pointer.
 
 namespace lauka::report {
 
@@ -103,11 +105,15 @@ std::string hover_attributes(const Axis& axis, const Metric& metric, std::string
 /// Returns text for HTML: makes control characters visible, and escapes HTML's own characters.
 std::string html_text(std::string_view text);
 
-/// Returns the CSS class of a command's colour; colours repeat from the eighth command on.
-std::string command_class(std::size_t command);
+/// Returns the CSS class of a colour; there are eight colours, which repeat.
+std::string color_class(std::size_t number);
 
-/// Returns a command's name, after a dot in its colour, as HTML.
-std::string command_html(const Results& results, std::size_t command);
+/// Returns the CSS classes of each command's colour. A scan's commands have the colour of their
+/// line in scan_chart, and a shade: the larger the parameter, the stronger the shade.
+std::vector<std::string> command_classes(const Results& results);
+
+/// Returns a command's name, after a dot in its colour, as HTML. `classes`: from command_classes.
+std::string command_html(const Results& results, std::size_t command, std::string_view classes);
 
 /// Returns a switch that shows one of several views of a chart without a script. Its id is
 /// CHART-VIEW.
@@ -128,43 +134,69 @@ constexpr std::size_t kMaxUnfolded = 20;
 /// Returns the summary of a metric; null if no run has a value.
 const stats::Summary* summary_of(const Results& results, std::size_t command, std::size_t metric);
 
-/// Draws a metric's values with a row for each command: a box plot (whiskers to the last values
-/// within Tukey's fences), and below it the runs, as points or as a shape.
-void distribution_chart(const Results& results, std::size_t metric, const Sink& sink);
+/// The largest number of points in a drawing, whatever the number of runs and commands.
+inline constexpr std::size_t kMaxPoints = 2000;
+
+/// Returns a line for each command: the CSS classes of its colour, "|", and its name.
+std::string command_names(const Results& results);
+
+/// The numbers of a session's drawings. The page's script draws a metric when the user opens its
+/// part of the page: a box plot for each command (whiskers to the last values within Tukey's
+/// fences), its runs as points or as a shape, and its runs over time.
+class MetricDrawings {
+ public:
+  /// `max_points`: the largest number of points in a drawing.
+  MetricDrawings(const Results& results, std::size_t max_points)
+      : results_(results), max_points_(max_points) {}
+
+  /// Returns the attributes of a metric's element, whose parent has the command_names. data-axis:
+  /// low end, high end, size of the unit, 1 if logarithmic, and the unit; then for each tick its
+  /// position in percent and its label. data-rows: a line for each command with values: its index;
+  /// its median as text; the positions of whiskers and quartiles; the distances between its runs
+  /// (empty: they equal the first metric's); the positions of its runs; its shape.
+  std::string attributes(std::size_t metric);
+
+ private:
+  const Results& results_;
+  std::size_t max_points_;
+  std::map<std::size_t, std::string> first_runs_{};  ///< runs of the first metric, by command
+};
 
 /// Draws the runs of each layout of each command (--layouts) as a strip of points with their mean.
 /// Draws nothing without layouts, or with more strips than fit on a page.
 void layout_chart(const Results& results, std::size_t metric, const Sink& sink);
 
-/// Draws a metric's values over time, with all commands in one picture, so that drift is visible.
-void time_chart(const Results& results, std::size_t metric, const Sink& sink);
-
-/// Draws each command's median with its interval, the shape of its distribution, and the delta. Has
-/// two views, from zero and closer up, with a switch that needs no script.
+/// Draws each command's median with its interval, the shape of its distribution, and the delta:
+/// twice, from zero and closer up, with a switch that needs no script.
 void overview_chart(const Results& results, std::size_t metric, const Sink& sink);
 
 /// Draws a metric against a numeric parameter, with a line for each typed command, on linear and
 /// logarithmic axes, and the power law if one fits. Empty unless a parameter has three numbers.
 std::string scan_chart(const Results& results, std::size_t metric);
 
-/// Returns the result of a scan of one command: "wall time grows as n^1.02 (0.98 … 1.06); fastest
-/// at n = 10 (mean 12.3ms)". Empty for other sessions.
+/// True if a single command was typed, with at least three numbers for a parameter. The user asked
+/// for the differences between such commands, which are neither good nor bad.
+bool is_scan(const Results& results);
+
+/// Returns for each command of a scan the number of its line in scan_chart, and the rank of its
+/// parameter's value as a fraction, 0 to 1. Empty if the session is not a scan.
+std::vector<std::pair<std::size_t, double>> places_in_scan(const Results& results);
+
+/// Returns the result of a scan of one command, empty for other sessions: "wall time grows as
+/// n^1.02 (0.98 … 1.06); fastest at n = 10 (mean 12.3ms)".
 std::string scan_headline(const Results& results, std::size_t metric);
 
 /// A change to be drawn.
 struct ChangeRow {
-  std::string name;            ///< HTML before the drawing: name of the row
-  std::string value;           ///< HTML after the drawing: the change in words
-  std::string title;           ///< text for screen readers
-  std::string_view css_class;  ///< CSS class of the colour
+  std::string name;            ///< HTML, before the drawing: the row's name
+  std::string value;           ///< HTML, after the drawing: the change in words
+  std::string_view css_class;  ///< class of the colour
   stats::Change change;
   std::optional<double> limit{};  ///< gate's limit as a change; nullopt: no gate
 };
 
-/// Returns a row with a change. `html` is the beginning of the row; `name` is the same for screen
-/// readers.
-ChangeRow change_row(std::string html, const std::string& name, const stats::Change& change,
-                     Better better);
+/// Returns the row of a change, which begins with `html`.
+ChangeRow change_row(std::string html, const stats::Change& change, Better better);
 
 /// Draws changes with their intervals, one per row, around the line of no difference. Leaves out
 /// rows whose ends are not finite; empty if no row is left.

@@ -8,6 +8,7 @@
 #include "report/screen.h"
 #include "report/table.h"
 
+#include <functional>
 #include <span>
 
 #include <fmt/format.h>
@@ -55,8 +56,7 @@ thead th { color: var(--faint); font-weight: 600; font-size: .85rem; }
 .unsure { color: var(--faint); }
 .value span { white-space: nowrap; }
 .scanned :is(.better, .worse) { color: var(--text); } .scanned .sign { display: none; }
-.scanned :is(.c0, .c1, .c2, .c3, .c4, .c5, .c6, .c7) { color: var(--c0); }
-.scanned .matrix :is(td.better, td.worse) { background: color-mix(in srgb, var(--c0) 12%, transparent); }
+.scanned .matrix :is(td.better, td.worse) { background: color-mix(in srgb, var(--text) 8%, transparent); }
 .sortable thead th { cursor: pointer; }
 .sortable td[style] { background: linear-gradient(to left, color-mix(in srgb, currentColor 18%, transparent) var(--bar), transparent 0); }
 .chart { background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: .6rem; margin: .4rem 0; }
@@ -73,7 +73,7 @@ input[type=radio] { margin: 0 .3rem 0 0; } label { margin-right: 1rem; font-size
 #scan-linear:checked ~ .logarithmic, #scan-logarithmic:checked ~ .linear { display: none; }
 .matrix td.better { background: color-mix(in srgb, var(--better) 12%, transparent); }
 .matrix td.worse { background: color-mix(in srgb, var(--worse) 12%, transparent); }
-.matrix tbody th { min-width: 14rem; }
+.matrix tbody th { min-width: 10rem; } .matrix thead th { white-space: normal; overflow-wrap: anywhere; min-width: 6rem; }
 #tip { position: fixed; z-index: 1; max-width: 22rem; padding: .25rem .5rem; border-radius: 4px; background: var(--text);
   color: var(--ground); font-size: .85rem; pointer-events: none; overflow-wrap: anywhere; }
 svg { display: block; overflow: visible; }
@@ -87,6 +87,7 @@ svg.sign { display: inline-block; width: .7em; height: .7em; fill: none; stroke:
 .label { fill: var(--faint); font-size: 11px; }
 .c0 { color: var(--c0); } .c1 { color: var(--c1); } .c2 { color: var(--c2); } .c3 { color: var(--c3); }
 .c4 { color: var(--c4); } .c5 { color: var(--c5); } .c6 { color: var(--c6); } .c7 { color: var(--c7); }
+.g0 { opacity: .5; } .g1 { opacity: .62; } .g2 { opacity: .75; } .g3 { opacity: .87; }
 .spots { fill: none; stroke: currentColor; stroke-opacity: .6; stroke-width: 5px; stroke-linecap: round;
   vector-effect: non-scaling-stroke; }
 .line .shape { fill: currentColor; fill-opacity: .28; stroke: none; }
@@ -100,8 +101,9 @@ svg.sign { display: inline-block; width: .7em; height: .7em; fill: none; stroke:
 .middle { stroke-width: 10px; }
 @media (max-width: 48rem) { .bars { grid-template-columns: minmax(0, 1fr); } .who { margin-top: .4rem; }
   .who, .value, .bars .drawing { grid-column: 1; order: 0; } .value { text-align: left; padding-left: 1.05rem; } }
-@media (max-width: 34rem) { .more { display: none; }
-  .matrix tbody th { min-width: 7rem; } table { font-size: .8rem; } th, td { padding: .25rem .35rem; } body { padding: .6rem; } }
+@media (max-width: 34rem) { .more, .metrics :nth-child(2):nth-last-child(3), .metrics :nth-child(3):nth-last-child(2) { display: none; }
+  .matrix td { white-space: normal; } .matrix thead th { min-width: 0; }
+  .matrix tbody th { min-width: 6rem; } table { font-size: .8rem; } th, td { padding: .25rem .35rem; } body { padding: .6rem; } }
 details { margin: .5rem 0; }
 summary { cursor: pointer; font-size: 1.05rem; font-weight: 600; padding: .3rem 0; }
 @media print { .scroll { overflow: visible; background: none; } table { font-size: .75rem; }
@@ -112,7 +114,13 @@ summary { cursor: pointer; font-size: 1.05rem; font-weight: 600; padding: .3rem 
 )css";
 }
 
-/// Returns the script of all pages, which names the run under the pointer.
+/// The signs before deltas, drawn once for all of them.
+constexpr std::string_view kSigns =
+    "<svg width=\"0\" height=\"0\" aria-hidden=\"true\">"
+    "<symbol id=\"better\" viewBox=\"0 0 10 10\"><path d=\"M1 5l3 3 5-6\"/></symbol>"
+    "<symbol id=\"worse\" viewBox=\"0 0 10 10\"><path d=\"M2 2l6 6M8 2l-6 6\"/></symbol></svg>\n";
+
+/// Returns the script of all pages: it names the run under the pointer.
 std::string_view html_script() {
   return R"js(
 "use strict";
@@ -165,6 +173,83 @@ std::string_view html_script() {
 )js";
 }
 
+/// Returns the script that draws a metric from its MetricDrawings when its part is opened.
+std::string_view drawing_script() {
+  return R"js(
+(() => {
+  const escaped = text => text.replace(/[&<>"]/g, sign => `&#${sign.charCodeAt()};`);
+  const path = (css, d, more = "") => `<path class="${css}"${more} d="${d}"/>`;
+  const places = digits => (digits.match(/../g) || []).map(pair => parseInt(pair, 36));
+  const added = (distances, sum = 0) => distances && distances.split(" ").map(distance => sum += +distance);
+  const read = part => {
+    const names = part.parentElement.dataset.commands.split("\n").map(line => line.split(/\|(.*)/s));
+    return part.dataset.rows.split("\n").map(line => {
+      const [command, median, box, runs, spots, shape] = line.split(";");
+      const [css, name] = names[command];
+      return {command, css, name: escaped(name), median, box: places(box), runs: added(runs), spots: places(spots), shape};
+    });
+  };
+  const text = (x, y, anchor, label) => `<text x="${x}" y="${y}" text-anchor="${anchor}" class="label">${escaped(label)}</text>`;
+  const spotted = (row, points, more = "") =>
+    path("spots " + row.css, points.map(([x, y]) => `M${x} ${y}h0`).join(""), ` data-name="${row.name}"${more}`);
+  const shaped = shape => path("shape", "M0 44" + [...shape].map((digit, i) =>
+    `L${i * 1000 / shape.length} ${44 - parseInt(digit, 36) * 20 / 35}h${1000 / shape.length}`).join("") + "V44z");
+  const chart = (along, [low, high, size, log, ...unit], content) =>
+    `<div class="chart" data-along="${along}" data-low="${low}" data-high="${high}" data-size="${size}"` +
+    ` data-unit="${unit.join(" ")}"${log === "1" ? ' data-log="1"' : ""}>\n${content}</div>`;
+  const distribution = (rows, metric, axis, ticks) => {
+    const grid = path("grid", ticks.map(([at]) => `M${10 * at} 0v44`).join(""));
+    const drawn = rows.map(row => {
+      const [low, q1, median, q3, high] = row.box;
+      const runs = row.shape ? shaped(row.shape)
+        : spotted(row, row.spots.map((x, i) => [x, 28 + 5 * (i % 3)]), ` data-runs="${row.runs.map(run => run + 1).join(" ")}"`);
+      return `<p class="row"><span class="dot ${row.css}"></span><code>${row.name}</code> median ${row.median}</p>
+<svg class="line plot ${row.css}" height="44" viewBox="0 0 1000 44" preserveAspectRatio="none" role="img"` +
+        ` aria-label="${metric}: distribution of ${row.name}">${grid}` +
+        path("box", `M${low} 12H${q1}M${q3} 12H${high}M${q1} 4H${q3}v16H${q1}z`) + path("median", `M${median} 4v16`) + runs + "</svg>";
+    }).join("\n");
+    const labels = ticks.map(([at, ...label]) => `<line x1="${at}%" x2="${at}%" y2="4" class="tick"/>` +
+      text(at + "%", 17, at < 8 ? "start" : at > 92 ? "end" : "middle", label.join(" "))).join("");
+    return chart("x", axis, `${drawn}\n<svg width="100%" height="20" aria-hidden="true">${labels}</svg>`);
+  };
+  const overTime = (rows, metric, axis, ticks, {count, isThinned}) => {
+    const lines = ticks.map(([at, ...label]) => [150 - 1.5 * at, label.join(" ")]).map(([y, label]) =>
+      `<line y1="${y}" x2="100%" y2="${y}" class="grid"/>` + text(0, Math.max(y - 2, 10), "start", label)).join("");
+    const spots = rows.map(row => spotted(row, row.spots.map((y, i) => [row.runs[i], 1000 - y]))).join("");
+    const hasMany = rows.length > 20;
+    const legend = rows.map(row => `<span class="dot ${row.css}"></span><code>${row.name}</code> `).join("");
+    return chart("y", axis, (hasMany ? "" : `<p class="row">${legend}</p>`) +
+      `<svg width="100%" height="150" role="img"><title>${metric} over time</title>${lines}` +
+      `<svg class="plot" x="15%" width="84%" height="150" viewBox="0 0 ${count} 1000" preserveAspectRatio="none">${spots}</svg></svg>` +
+      '<p class="aside">first run on the left, last on the right' + (hasMany ? "; the pointer over a run names its command" : "") +
+      (isThinned ? "; of so many runs the lowest and the highest of neighbours are drawn" : "") + "</p>");
+  };
+  const draw = part => {
+    const rows = read(part);
+    const first = read(part.parentElement.querySelector("[data-rows]"));
+    for (const row of rows) row.runs ||= first.find(other => other.command === row.command).runs;
+    const [axis, ...ticks] = part.dataset.axis.split("|").map(words => words.split(" "));
+    const [title] = part.getElementsByTagName("summary");
+    const metric = escaped(title.textContent);
+    const {runs: count} = part.parentElement.dataset;
+    title.insertAdjacentHTML("afterend", "<h3>Distribution</h3>\n" + distribution(rows, metric, axis, ticks));
+    part.insertAdjacentHTML("beforeend", "<h3>Runs over time</h3>\n" +
+      overTime(rows, metric, axis, ticks, {count, isThinned: "thinned" in part.dataset}));
+  };
+  const drawn = new WeakSet();
+  const open = () => {
+    for (const part of document.querySelectorAll("details[open][data-rows]")) {
+      if (drawn.has(part) || part.parentElement.closest("details:not([open])")) continue;
+      drawn.add(part);
+      draw(part);
+    }
+  };
+  document.addEventListener("toggle", open, true);
+  open();
+})();
+)js";
+}
+
 /// Returns the script for tables that sort their rows by the column whose heading is chosen.
 std::string_view sorting_script() {
   return R"js(
@@ -178,7 +263,8 @@ for (const table of document.querySelectorAll("table.sortable")) {
     const heading = event.target.closest("th");
     if (event.type === "keydown" && event.key !== "Enter") return;
     const column = heading.cellIndex;
-    const order = (heading.ariaSort === "descending") === (column > 0) ? 1 : -1;
+    const isDescending = heading.ariaSort ? heading.ariaSort === "ascending" : column > 0;
+    const order = isDescending ? -1 : 1;
     for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
     heading.ariaSort = order > 0 ? "ascending" : "descending";
     const rows = [...body.rows].filter(row => row.cells[1].dataset.number !== undefined);
@@ -300,9 +386,8 @@ std::string tuned_comparison(const Tuning& tuning) {
       const std::string name =
           fmt::format("{}{}{}, {}", comparison.benchmark, comparison.benchmark.empty() ? "" : ": ",
                       comparison.command, what);
-      const std::string text = delta_text(to_change(change));
-      rows.push_back({html_text(name), html_text(text), fmt::format("{}: {}", name, text),
-                      "neutral", to_change(change)});
+      rows.push_back({html_text(name), html_text(delta_text(to_change(change))), "neutral",
+                      to_change(change)});
     };
     add("σ", comparison.stddev);
     add("width of the interval", comparison.width);
@@ -342,19 +427,42 @@ std::string tuned_machine(const Circumstances& at) {
   return html + html_list(missing) + "</details>\n";
 }
 
+/// Writes a folded part for each metric, which the script draws when the part is opened. `opens`:
+/// unfolds the part of the first metric shown. `rest`: writes further content of a metric's part.
+void write_charts(const Results& results, std::size_t max_points, bool opens, const Sink& sink,
+                  const std::function<void(std::size_t metric)>& rest) {
+  const auto primary = primary_metric(results.session.metrics);
+  MetricDrawings drawings(results, max_points);
+  sink(fmt::format("<div data-runs=\"{}\" data-commands=\"{}\">\n",
+                   std::max<std::size_t>(results.session.runs->size(), 1), command_names(results)));
+  for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
+    if (!is_drawn(results, m) || (m != primary && is_constant(results, m))) continue;
+    sink(fmt::format("<details{}{}>\n<summary>{}</summary>\n", opens && m == primary ? " open" : "",
+                     drawings.attributes(m), html_text(titled(results.session.metrics[m]))));
+    if (rest) rest(m);
+    sink("</details>\n");
+  }
+  sink("</div>\n");
+}
+
+/// For readers whose browser runs no scripts.
+constexpr std::string_view kNoScript =
+    "<noscript><p class=\"faint\">Charts are drawn by a script, which is switched off here; the "
+    "tables have the numbers.</p></noscript>\n";
+
 void write_overview(const Results& results, const Sink& sink) {
   const auto metric = primary_metric(results.session.metrics);
   if (!metric || !is_drawn(results, *metric)) return;
   sink("<h2>" + html_text(results.session.metrics[*metric].name) + "</h2>\n");
+  if (begins_compact(results)) sink(table_html(compact_table(results, *metric)));
   overview_chart(results, *metric, sink);
   if (has_deltas_of(results, *metric))
     sink(
         "<p class=\"aside\">Values are medians. Percentages are changes of the typical round, "
-        "which "
-        "may differ from the change of the medians.</p>\n");
+        "which may differ from the change of the medians.</p>\n");
   const std::string scan = scan_chart(results, *metric);
   if (!scan.empty()) sink("<h2>Scaling</h2>\n" + scan);
-  const std::string matrix = delta_matrix(results);
+  const std::string matrix = differences_html(results);
   if (!matrix.empty()) {
     sink(fmt::format(
         "<h2>Differences from {}</h2>\n",
@@ -372,34 +480,24 @@ void write_overview(const Results& results, const Sink& sink) {
 void write_drawings(const Results& results, const Sink& sink) {
   const auto primary = primary_metric(results.session.metrics);
   const bool has_many = results.commands.size() > kMaxUnfolded;
-  for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
-    if (!is_drawn(results, m)) continue;
-    const Metric& metric = results.session.metrics[m];
-    const std::string title =
-        html_text(metric.note.empty() ? metric.name : metric.name + " " + metric.note);
-    sink(fmt::format("<details{}>\n<summary>{}</summary>\n<h3>Distribution</h3>\n",
-                     m == primary && !has_many ? " open" : "", title));
-    distribution_chart(results, m, sink);
-    const std::string deltas = m == primary || !has_many ? delta_chart(results, m) : "";
-    if (!deltas.empty()) {
+  write_charts(results, kMaxPoints, !has_many, sink, [&](std::size_t metric) {
+    const std::string deltas = metric == primary || !has_many ? delta_chart(results, metric) : "";
+    if (!deltas.empty())
       sink(fmt::format("<h3>Differences, with their {:g}% intervals</h3>\n",
                        100 * results.session.confidence) +
            deltas);
-    }
-    layout_chart(results, m, sink);
-    sink("<h3>Runs over time</h3>\n");
-    time_chart(results, m, sink);
-    sink("</details>\n");
-  }
+    layout_chart(results, metric, sink);
+  });
 }
 
-void write_tables(const Results& results, bool every_row, const Sink& sink) {
+void write_tables(const Results& results, const Sink& sink) {
   sink("<details>\n<summary>Tables</summary>\n");
+  const std::vector<std::string> classes = command_classes(results);
   for (const std::size_t c : order_rows(results)) {
     const CommandResult& command = results.commands[c];
     sink(fmt::format("<h3>{}: {}</h3>\n", html_text(benchmark_title(results, c)),
-                     command_html(results, c)));
-    if (has_values(command)) sink(table_html(full_table(results, c, every_row, true)));
+                     command_html(results, c, classes[c])));
+    if (has_values(command)) sink(table_html(full_table(results, c, true, true)));
   }
   sink("</details>\n");
 }
@@ -414,10 +512,6 @@ std::string page_title(const Report& report) {
     names += (names.empty() ? "" : " and ") + command.name;
   return names;
 }
-
-/// The largest number of benchmarks in a suite that are drawn with all metrics, about 50 kB each:
-/// browsers are slow with larger pages.
-constexpr std::size_t kMaxDrawnWhole = 50;
 
 /// Returns how many rows of a suite got worse and better.
 std::string changes_in_one_line(std::span<const ChangeRow> changes) {
@@ -450,42 +544,33 @@ void write_suite_page(const Report& suite, const Sink& sink) {
   sink("<h2>" + html_text(suite_title(suite)) + "</h2>\n" + table_html(suite_table(suite)));
   sink(caveats(warning_texts(suite, {}), note_lines(suite)));
   sink("<h2>Benchmarks</h2>\n");
-  const bool has_many = suite.benchmarks.size() > kMaxDrawnWhole;
-  if (has_many)
-    sink(
-        fmt::format("<p class=\"faint\">Of so many benchmarks each has its first metric drawn, and "
-                    "the rows shown by default. {} draws all of one.</p>\n",
-                    message_html("lauka --suite FILE --only NAME --export-html PAGE")));
+  sink(kNoScript);
+  // A page of 1,000 benchmarks stays small enough to open.
+  constexpr std::size_t points_of_suite = 16'000;
+  const std::size_t most =
+      std::clamp<std::size_t>(points_of_suite / suite.benchmarks.size(), 16, kMaxPoints);
   for (const Results* results : order_rows(suite)) {
     sink("<details>\n<summary>" + html_text(results->benchmark) + "</summary>\n" +
-         verdict_part(*results) + function_part(*results));
-    const auto primary = primary_metric(results->session.metrics);
-    if (!has_many) {
-      write_drawings(*results, sink);
-    } else if (primary && is_drawn(*results, *primary)) {
-      distribution_chart(*results, *primary, sink);
-    }
-    write_tables(*results, !has_many, sink);
+         verdict_part(*results) + function_part(*results) +
+         table_html(metrics_table(*results, true), "matrix metrics"));
+    write_charts(*results, most, true, sink, {});
     sink("</details>\n");
   }
 }
 
 void write_session_page(const Report& report, const Sink& sink) {
   const Results& results = report.benchmarks.front();
-  // Growth along a parameter was requested: it is neither good nor bad, and no command stands out.
-  const auto primary = primary_metric(results.session.metrics);
-  const bool is_scan = primary && one_was_typed(results) && !scan_chart(results, *primary).empty();
   sink(verdict_part(results) + circumstances(results.session.circumstances));
   sink(function_part(results));
-  if (is_scan) sink("<div class=\"scanned\">\n");
+  if (is_scan(results)) sink("<div class=\"scanned\">\n");
   write_overview(results, sink);
   std::vector<std::string> notes = split_lines(shell_lines(results));
   for (const Note& note : results.session.notes) notes.push_back(note.text);
   sink(caveats(warning_texts(report, {}), notes));
-  sink("<h2>Charts</h2>\n");
+  sink(fmt::format("<h2>Charts</h2>\n{}", kNoScript));
   write_drawings(results, sink);
-  write_tables(results, true, sink);
-  if (is_scan) sink("</div>\n");
+  write_tables(results, sink);
+  if (is_scan(results)) sink("</div>\n");
 }
 
 }  // namespace
@@ -494,8 +579,8 @@ void write_page_begin(const std::string& title, std::string_view style, const Si
   sink(fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<title>{0}</title>\n<style>{1}{2}</style>\n</head>\n<body>\n<main>\n<h1>{0}</h1>\n",
-      html_text(title), html_style(), style));
+      "<title>{0}</title>\n<style>{1}{2}</style>\n</head>\n<body>\n{3}<main>\n<h1>{0}</h1>\n",
+      html_text(title), html_style(), style, kSigns));
 }
 
 void write_page_end(std::string_view script, const Sink& sink) {
@@ -516,7 +601,7 @@ void write_html(const Report& report, const Sink& sink) {
   const bool has_tables = std::ranges::any_of(report.benchmarks, [](const Results& results) {
     return results.presentation.functions && !function_metrics(results).empty();
   });
-  write_page_end(has_tables ? sorting_script() : "", sink);
+  write_page_end(fmt::format("{}{}", drawing_script(), has_tables ? sorting_script() : ""), sink);
 }
 
 }  // namespace lauka::report

@@ -181,8 +181,8 @@ std::string grounds_text(const gate::Verdict& verdict, const Metric& metric, dou
   const std::string typical = measured(
       verdict.delta, shows_mean && bounds.mean ? bounds.mean : bounds.ranks, verdict, metric);
   const std::string rounds = rounds_text(verdict) + blind_spot(verdict, metric, confidence);
-  if (!is_about_mean(verdict)) return fmt::format("(measured {}; {})", typical, rounds);
-  return fmt::format("(measured in the mean {}; in the typical round {}; {})",
+  if (!is_about_mean(verdict)) return fmt::format("measured {}; {}", typical, rounds);
+  return fmt::format("measured in the mean {}; in the typical round {}; {}",
                      measured(verdict.delta.mean, bounds.mean, verdict, metric), typical, rounds);
 }
 
@@ -228,13 +228,13 @@ std::string reason_text(const Results& results, const gate::Verdict& verdict) {
   const Claims claims = make_claims(verdict.condition);
   const std::string grounds = grounds_text(verdict, metric, results.session.confidence);
   if (verdict.answer != gate::Answer::Inconclusive)
-    return (verdict.answer == gate::Answer::Pass ? claims.pass : claims.fail) +
-           ", with confidence " + grounds;
+    return fmt::format("{}, with confidence ({})",
+                       verdict.answer == gate::Answer::Pass ? claims.pass : claims.fail, grounds);
   const std::string advice = advice_text(results, verdict);
   const int side = is_about_mean(verdict) ? 0 : side_of(verdict.delta, verdict.condition);
-  if (side == 0) return fmt::format("not clear whether {} {}{}", claims.fail, grounds, advice);
+  if (side == 0) return grounds + advice;  // condition and answer say that it is not clear
   const bool is_failing = (side > 0) != verdict.condition.below;
-  return fmt::format("probably {}, but not with the confidence that a gate needs {}{}",
+  return fmt::format("probably {}, but not with the confidence that a gate needs ({}){}",
                      is_failing ? claims.fail : claims.pass, grounds, advice);
 }
 
@@ -555,21 +555,24 @@ Cell verdict_cell(const Results& results, const gate::Verdict& verdict) {
   const auto [text, ink] = verdict_word(verdict.answer);
   const std::string word(text);
   Cell cell{.text = word, .ink = ink, .narrower = {word, word}, .answer = verdict.answer};
-  const auto add_figures = [&](std::string figures) {
-    cell.figures = std::move(figures);
-    cell.text += ": " + cell.figures;
-  };
   if (verdict.obstacle == gate::Obstacle::FailureRates) {
-    add_figures("failure rates differ");
+    cell.figures = "failure rates differ";
+    cell.text += ": " + cell.figures;
     return cell;
   }
-  const stats::Change& change = is_about_mean(verdict) ? verdict.delta.mean : verdict.delta;
+  const bool is_mean = is_about_mean(verdict);
+  const stats::Change& change = is_mean ? verdict.delta.mean : verdict.delta;
   if (verdict.rounds == 0 || verdict.too_small || !change.change) return cell;
-  const std::string measured =
-      make_figures(change, verdict.condition, results.session.metrics[verdict.metric]).change;
-  const std::string limit = ", limit " + limit_text(verdict.condition);
-  add_figures(measured + limit);
-  cell.narrower.front() += limit;
+  cell.figures = "limit " + limit_text(verdict.condition);
+  cell.narrower.front() += ", " + cell.figures;
+  // The row's delta is the measured change of all other gates.
+  if (is_mean || verdict.condition.bound) {
+    const Metric& metric = results.session.metrics[verdict.metric];
+    cell.figures = make_figures(change, verdict.condition, metric).change + ", " + cell.figures;
+    cell.text += ": " + cell.figures;
+  } else {
+    cell.text = cell.narrower.front();
+  }
   return cell;
 }
 

@@ -23,8 +23,8 @@ std::string condition_text(const Condition& condition);
 /// Returns an answer in one word, and the ink of the word.
 std::pair<std::string_view, Ink> verdict_word(gate::Answer answer);
 
-/// Returns the cell of a verdict: "fail: +10.6%, limit 2%", with measured value and limit, or with
-/// what keeps the gate from deciding; the answer alone if nothing could be measured.
+/// Returns the cell of a verdict: "fail, limit 2%", or what keeps the gate from deciding; with the
+/// measured value if it is not the row's delta; the answer alone if nothing could be measured.
 Cell verdict_cell(const Results& results, const gate::Verdict& verdict);
 
 /// Returns one line per verdict: condition, answer ("pass", "fail" or "inconclusive"), the delta

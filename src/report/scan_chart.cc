@@ -183,7 +183,7 @@ std::string view(const Results& results, std::size_t metric, const std::vector<S
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto law = logarithmic ? fit_law(all[i], results.session.confidence) : std::nullopt;
     if (law) content += draw_line(axes, all[i], *law);
-    content += draw_line(axes, all[i], parameter, command_class(i));
+    content += draw_line(axes, all[i], parameter, color_class(i));
   }
   std::vector<TickLabel> labels;
   for (const double value : axes.x.ticks)
@@ -200,7 +200,7 @@ std::string legend(const Results& results, std::size_t metric, const std::vector
   std::string html;
   for (std::size_t i = 0; i < all.size(); ++i) {
     html += fmt::format("<p class=\"row\"><span class=\"dot {}\"></span><code>{}</code>",
-                        command_class(i), html_text(all[i].name));
+                        color_class(i), html_text(all[i].name));
     if (const auto law = fit_law(all[i], results.session.confidence)) {
       html += fmt::format(
           " grows as {}<sup>{:.2f}</sup> <span class=\"aside\">({:g}% interval of "
@@ -211,9 +211,12 @@ std::string legend(const Results& results, std::size_t metric, const std::vector
     html += "</p>\n";
   }
   return html + fmt::format(
-                    "<p class=\"aside\">{} against {}: medians, with the quartiles as "
-                    "vertical lines</p>\n",
-                    html_text(results.session.metrics[metric].name), html_text(parameter));
+                    "<p class=\"aside\">{0} against {1}: medians, with the quartiles as "
+                    "vertical lines{2}</p>\n",
+                    html_text(results.session.metrics[metric].name), html_text(parameter),
+                    is_scan(results)
+                        ? "; elsewhere a stronger colour is a larger " + html_text(parameter)
+                        : "");
 }
 
 std::size_t best_command(const Results& results, std::size_t metric,
@@ -230,10 +233,40 @@ std::size_t best_command(const Results& results, std::size_t metric,
 
 }  // namespace
 
-std::string scan_headline(const Results& results, std::size_t metric) {
+bool is_scan(const Results& results) {
   const auto parameter = scanned(results);
-  if (!parameter || !one_was_typed(results)) return "";
-  const std::vector<Series> all = make_series(results, metric, *parameter);
+  return parameter && one_was_typed(results) &&
+         std::ranges::all_of(results.session.commands, [&](const Command& command) {
+           return find_parameter(command, *parameter) != nullptr;
+         });
+}
+
+std::vector<std::pair<std::size_t, double>> places_in_scan(const Results& results) {
+  if (!is_scan(results)) return {};
+  const std::string parameter = *scanned(results);
+  std::vector<std::string> lines;
+  std::set<double> values;
+  for (const Command& command : results.session.commands) {
+    const std::string name = name_of_series(command, parameter);
+    if (std::ranges::find(lines, name) == lines.end()) lines.push_back(name);
+    values.insert(*parse_number(find_parameter(command, parameter)->value));
+  }
+  std::map<double, double> places;
+  double next = 0.0;
+  for (const double value : values) places[value] = next++ / static_cast<double>(values.size() - 1);
+  std::vector<std::pair<std::size_t, double>> found;
+  for (const Command& command : results.session.commands) {
+    const auto line = std::ranges::find(lines, name_of_series(command, parameter));
+    found.emplace_back(line - lines.begin(),
+                       places.at(*parse_number(find_parameter(command, parameter)->value)));
+  }
+  return found;
+}
+
+std::string scan_headline(const Results& results, std::size_t metric) {
+  if (!is_scan(results)) return "";
+  const std::string parameter = *scanned(results);
+  const std::vector<Series> all = make_series(results, metric, parameter);
   if (all.empty()) return "";
   const Metric& of = results.session.metrics[metric];
   std::string text;
@@ -242,7 +275,7 @@ std::string scan_headline(const Results& results, std::size_t metric) {
   const bool is_sure = law && (law->low > 0 || law->high < 0);
   if (is_sure)
     text = fmt::format("{} {} as {}^{:.2f} ({:.2f} … {:.2f}); ", spoken(one_line(of.name)),
-                       law->exponent < 0 ? "falls" : "grows", one_line(*parameter), law->exponent,
+                       law->exponent < 0 ? "falls" : "grows", one_line(parameter), law->exponent,
                        law->low, law->high);
   const std::size_t best = best_command(results, metric, all);
   text += fmt::format("{} at {} (mean {})",

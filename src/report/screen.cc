@@ -77,6 +77,13 @@ std::string difference_of_means(const Results& results, std::size_t index, std::
       delta_text({delta.mean.change, {}}), because);
 }
 
+std::string hidden_zeros_line(const Results& results, const Style& style) {
+  for (std::size_t m = 0; m < results.session.metrics.size(); ++m)
+    if (is_all_zero(results, m))
+      return dim_note("rows that are 0 in each run are left out; -v shows them", style);
+  return "";
+}
+
 std::string full_tables(const Results& results, const Style& style) {
   std::vector<Table> tables;
   for (std::size_t c = 0; c < results.commands.size(); ++c)
@@ -90,13 +97,8 @@ std::string full_tables(const Results& results, const Style& style) {
     if (style.histogram) text += histogram(results, c, style);
   }
   const std::string_view note = interval_note(tables, fitted);
-  const bool has_all = style.verbose || std::ranges::none_of(results.commands, [&](const auto& of) {
-                         return std::ranges::any_of(of.rows, [&](const auto& row) {
-                           return is_all_zero(results, row.metric);
-                         });
-                       });
-  if (!has_all) text += dim_note("rows that are 0 in each run are left out; -v shows them", style);
-  return text + dim_note(note.empty() ? why_no_interval(results, style) : note, style);
+  return text + hidden_zeros_line(results, style) +
+         dim_note(note.empty() ? why_no_interval(results, style) : note, style);
 }
 
 std::string percentages_note(const Results& results, std::size_t metric, const Style& style) {
@@ -128,7 +130,7 @@ std::string hidden_rows_line(const Results& results, const std::vector<std::size
   std::size_t more = 0;
   constexpr std::size_t most = 3;
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
-    if (results.session.metrics[m].shown != Shown::Always ||
+    if (results.session.metrics[m].shown != Shown::Always || is_all_zero(results, m) ||
         std::ranges::find(shown, m) != shown.end() || ++more > most)
       continue;
     names += (names.empty() ? "" : ", ") + one_line(results.session.metrics[m].name);
@@ -342,7 +344,8 @@ std::string compact_tables(const Results& results, const Style& style) {
     if (!text.empty()) text += "\n";
     text += titled_compact_text(results, metric, style);
   }
-  text += hidden_rows_line(results, metrics, style) + histograms(results, style);
+  text += hidden_rows_line(results, metrics, style) + hidden_zeros_line(results, style) +
+          histograms(results, style);
   return text + dim_note(why_no_interval(results, style), style);
 }
 

@@ -336,7 +336,7 @@ std::vector<ChangeRow> suite_changes(const Report& suite) {
     if (values == nullptr || !values->delta) continue;
     ChangeRow& change = changes.emplace_back(
         change_row(name_of(of.benchmark, of.session.commands[*row.candidate].name, metric_of(row)),
-                   of.benchmark, *values->delta, of.session.metrics[*row.metric].better));
+                   *values->delta, of.session.metrics[*row.metric].better));
     const gate::Verdict* worst = worst_verdict(row);
     if (worst == nullptr) continue;
     change.value += " " + verdict_html(worst_verdict_cell(row));
@@ -344,7 +344,7 @@ std::vector<ChangeRow> suite_changes(const Report& suite) {
   }
   for (const Geomean& mean : suite.geomeans)
     changes.push_back(change_row(name_of(geomean_title(suite, mean), mean.candidate, mean.metric),
-                                 "geomean", mean.change, mean.better));
+                                 mean.change, mean.better));
   return changes;
 }
 

@@ -160,8 +160,7 @@ struct RowOf {
 
 /// Returns the metric's name and note, and its number of runs if it differs from the command's.
 Cell name_cell(const RowOf& row) {
-  std::string text = row.metric.name;
-  if (!row.metric.note.empty()) text += " " + row.metric.note;
+  std::string text = titled(row.metric);
   if (row.values->runs != row.results.commands[row.command].runs)
     text += " (" + plural(row.values->runs, "run") + ")";
   return {std::move(text)};
@@ -234,7 +233,10 @@ std::vector<MetricColumn> list_columns(const TableShape& shape) {
       {true,
        false,
        range_cell,
-       {.heading = {"min … max"}, .dropped_at = Less::Range, .roomy_width = 17}},
+       {.heading = {"min … max"},
+        .dropped_at = Less::Range,
+        .roomy_width = 17,
+        .is_more = shape.is_compact}},
       {!shape.is_compact,
        false,
        outliers_cell,
@@ -469,10 +471,8 @@ std::string marked_html(const Cell& cell) {
   std::string mark;
   if (cell.mark == Mark::Better || cell.mark == Mark::Worse)
     mark = fmt::format(
-        "<svg class=\"sign\" viewBox=\"0 0 10 10\" role=\"img\" aria-label=\"{}\">"
-        "<path d=\"{}\"/></svg>\u00a0",
-        cell.mark == Mark::Better ? "better" : "worse",
-        cell.mark == Mark::Better ? "M1 5l3 3 5-6" : "M2 2l6 6M8 2l-6 6");
+        "<svg class=\"sign\" role=\"img\" aria-label=\"{0}\"><use href=\"#{0}\"/></svg>\u00a0",
+        cell.mark == Mark::Better ? "better" : "worse");
   return mark + breakable(cell.text);
 }
 
@@ -537,14 +537,20 @@ bool is_compact(const Results& results) {
   return results.presentation.table == TableChoice::Compact;
 }
 
+bool is_constant(const Results& results, std::size_t metric, std::optional<double> value) {
+  return std::ranges::all_of(results.commands, [&](const CommandResult& command) {
+    const MetricResult* row = row_of(command, metric);
+    if (row == nullptr) return true;
+    if (!row->summary) return false;
+    if (!value) value = row->summary->min;
+    return row->summary->min == *value && row->summary->max == *value;
+  });
+}
+
 bool is_all_zero(const Results& results, std::size_t metric) {
-  constexpr std::size_t few = 20;  // with more commands the table is compact
-  return results.presentation.hides_zeros && results.commands.size() <= few &&
-         std::ranges::all_of(results.commands, [&](const CommandResult& command) {
-           const MetricResult* row = row_of(command, metric);
-           return row == nullptr ||
-                  (row->summary && row->summary->min == 0.0 && row->summary->max == 0.0);
-         });
+  constexpr std::size_t most = 1000;  // a row of each of 10,000 commands would take seconds
+  return results.presentation.hides_zeros && results.commands.size() <= most &&
+         is_constant(results, metric, 0.0);
 }
 
 bool begins_compact(const Results& results) {
@@ -578,14 +584,17 @@ std::vector<std::size_t> compact_metrics(const Results& results, bool verbose) {
   if (!verbose && !results.presentation.every_row) return {*primary};
   std::vector<std::size_t> metrics;
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m)
-    if (verbose || results.session.metrics[m].shown == Shown::Always) metrics.push_back(m);
+    if (is_shown(results.session.metrics[m], verbose) && !is_all_zero(results, m))
+      metrics.push_back(m);
   return metrics;
 }
 
+std::string titled(const Metric& metric) {
+  return metric.note.empty() ? metric.name : metric.name + " " + metric.note;
+}
+
 std::string compact_title(const Results& results, std::size_t metric) {
-  const Metric& of = results.session.metrics[metric];
-  std::string title = one_line(of.name);
-  if (!of.note.empty()) title += " " + of.note;
+  std::string title = one_line(titled(results.session.metrics[metric]));
   title += parameters_name_commands(results)
                ? " of " + one_line(results.session.commands[0].pattern)
                : " of " + plural(results.commands.size(), "command");
@@ -601,7 +610,7 @@ Table full_table(const Results& results, std::size_t command, bool verbose, bool
       list_columns({.is_for_page = for_page, .has_deltas = has_delta(results, of, verbose)});
   for (const MetricResult& row : of.rows) {
     const Metric& metric = results.session.metrics[row.metric];
-    if (!is_shown(metric, verbose) || (!verbose && is_all_zero(results, row.metric))) continue;
+    if (!is_shown(metric, verbose) || is_all_zero(results, row.metric)) continue;
     TableRow& cells = table.rows.emplace_back();
     for (const MetricColumn& column : columns)
       cells.push_back(column.cell({results, command, metric, &row, false}));
@@ -710,25 +719,59 @@ std::string scan_table(const Results& results, const Style& style) {
   return terminal_text(table, style);
 }
 
-std::string delta_matrix(const Results& results) {
-  Table table{.columns = {{.heading = {"command"}, .holds = Holds::Markup}}};
-  std::vector<std::size_t> metrics;
+Table metrics_table(const Results& results, bool every_row) {
+  const std::vector<std::size_t> commands = order_rows(results);
+  const std::vector<std::size_t> candidates = find_candidates(results);
+  const bool has_many = candidates.size() > 1;
+  Table table{.columns = {{.heading = {"measurement"}, .holds = Holds::Text}}};
+  for (const std::size_t c : commands)
+    table.columns.push_back({.heading = {results.session.commands[c].name}, .is_more = has_many});
+  for (const std::size_t c : candidates)
+    table.columns.push_back(
+        {.heading = {has_many ? "delta of " + results.session.commands[c].name : "delta"},
+         .holds = Holds::Delta});
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
     const Metric& metric = results.session.metrics[m];
-    if (metric.shown != Shown::Always || !has_deltas_of(results, m)) continue;
-    metrics.push_back(m);
-    table.columns.push_back(
-        {.heading = {metric.note.empty() ? metric.name : metric.name + " " + metric.note},
-         .holds = Holds::Delta});
+    const auto values_of = [&](std::size_t c) { return shown_row(results.commands[c], m); };
+    if (!is_shown(metric, every_row) || is_constant(results, m, 0.0) ||
+        std::ranges::none_of(commands, [&](std::size_t c) {
+          return values_of(c) != nullptr && (values_of(c)->summary || values_of(c)->at_most);
+        }))
+      continue;
+    TableRow& row = table.rows.emplace_back(TableRow{{titled(metric)}});
+    for (const std::size_t c : commands) {
+      const MetricResult* values = values_of(c);
+      row.push_back(values == nullptr ? Cell{"n/a"}
+                    : has_many        ? Cell{short_mean_cell(*values, metric)}
+                                      : make_mean_cell({results, c, metric, values, false}));
+    }
+    for (const std::size_t c : candidates)
+      row.push_back(make_delta_cell({results, c, metric, values_of(c), false}));
   }
+  return table;
+}
+
+std::string differences_html(const Results& results) {
+  std::vector<std::size_t> metrics;
+  for (std::size_t m = 0; m < results.session.metrics.size(); ++m)
+    if (is_shown(results.session.metrics[m], false) && !is_all_zero(results, m) &&
+        has_deltas_of(results, m))
+      metrics.push_back(m);
   if (metrics.empty()) return "";
+  // What there is more of goes down the page.
+  if (metrics.size() >= results.commands.size())
+    return table_html(metrics_table(results, false), "matrix metrics");
+  Table table{.columns = {{.heading = {"command"}, .holds = Holds::Markup}}};
+  for (const std::size_t metric : metrics)
+    table.columns.push_back(
+        {.heading = {titled(results.session.metrics[metric])}, .holds = Holds::Delta});
+  const std::vector<std::string> classes = command_classes(results);
   for (const std::size_t c : order_rows(results)) {
-    const CommandResult& command = results.commands[c];
     TableRow& row = table.rows.emplace_back(
-        TableRow{{"<div class=\"who\">" + command_html(results, c) + "</div>"}});
+        TableRow{{"<div class=\"who\">" + command_html(results, c, classes[c]) + "</div>"}});
     for (const std::size_t metric : metrics)
-      row.push_back(make_delta_cell(
-          {results, c, results.session.metrics[metric], shown_row(command, metric), true}));
+      row.push_back(make_delta_cell({results, c, results.session.metrics[metric],
+                                     shown_row(results.commands[c], metric), true}));
   }
   return table_html(table, "matrix");
 }

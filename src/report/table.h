@@ -180,12 +180,20 @@ std::vector<std::size_t> order_rows(const Results& results);
 /// Returns a command's value of the first metric shown; infinite if it has none.
 double sort_value(const Results& results, std::size_t command);
 
+/// True if the metric has the same value in each run of every command. `value`: the expected value;
+/// nullopt: any value will do.
+bool is_constant(const Results& results, std::size_t metric,
+                 std::optional<double> value = std::nullopt);
+
 /// True if the metric is 0 in each run of every command, and such rows are left out.
 bool is_all_zero(const Results& results, std::size_t metric);
 
 /// Returns the metrics that get a compact table: the first metric shown, or all metrics that the
 /// user listed.
 std::vector<std::size_t> compact_metrics(const Results& results, bool verbose);
+
+/// Returns a metric's name and note: "cycles (user)".
+std::string titled(const Metric& metric);
 
 /// Returns "wall_time of 6 commands, 10 runs each"; without the runs if their numbers differ.
 std::string compact_title(const Results& results, std::size_t metric);
@@ -209,7 +217,13 @@ std::optional<Table> matrix_table(const Results& results, std::size_t metric);
 /// with several variables, or with a single value.
 std::string scan_table(const Results& results, const Style& style);
 
-/// Returns the deltas of all shown metrics of all commands as HTML; empty without deltas.
-std::string delta_matrix(const Results& results);
+/// Returns a table with a row for each metric: a value of each command and a delta of each
+/// candidate. Leaves out metrics that are always 0. `every_row`: adds metrics that are
+/// Shown::Verbose.
+Table metrics_table(const Results& results, bool every_row);
+
+/// Returns the deltas of all shown metrics of all commands as HTML: the metrics_table, or a table
+/// with a row for each command if there are more commands than metrics. Empty without deltas.
+std::string differences_html(const Results& results);
 
 }  // namespace lauka::report

@@ -391,8 +391,8 @@ void Endings::add(const RunRow& run) {
 void Endings::add(const Endings& others) {
   runs += others.runs;
   for (const FailedRuns& other : others.failed) {
-    const auto known = std::ranges::find_if(failed, [&](const FailedRuns& entry) {
-      return entry.ending == other.ending && entry.status == other.status;
+    const auto known = std::ranges::find_if(failed, [&](const FailedRuns& group) {
+      return group.ending == other.ending && group.status == other.status;
     });
     if (known != failed.end())
       known->runs += other.runs;
@@ -403,7 +403,7 @@ void Endings::add(const Endings& others) {
 
 std::size_t Endings::failed_runs() const {
   std::size_t sum = 0;
-  for (const FailedRuns& entry : failed) sum += entry.runs;
+  for (const FailedRuns& group : failed) sum += group.runs;
   return sum;
 }
 
@@ -444,7 +444,8 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
   plan.confidence = options.gates.confidence.value_or(sessions.front().confidence);
   plan.presentation = options.output.presentation;
   plan.presentation.every_row = options.counting.metrics != MetricSelection::Default;
-  plan.presentation.hides_zeros = options.counting.metrics == MetricSelection::All;
+  plan.presentation.hides_zeros = options.counting.metrics == MetricSelection::All &&
+                                  options.output.verbosity != Verbosity::Verbose;
   auto reference = choose_reference(options, sessions, plan);
   if (!reference) return reference.error();
   plan.reference = *std::move(reference);

@@ -290,6 +290,27 @@ TEST_CASE("--suite: Ctrl-C ends all benchmarks, whose cleanups run") {
   CHECK(exists(suite.folder.file("a")));
 }
 
+TEST_CASE("-q: of 1,000 gates those that do not pass have a line, and all are counted") {
+  const auto gates = [](int count, const std::string& first = "") {
+    std::string list = first;
+    for (int limit = 100; limit < 100 + count; ++limit)
+      list += (list.empty() ? "'v > " : ", 'v > ") + std::to_string(limit) + "'";
+    return "fail-if = [" + list + "]";
+  };
+  const Suite suite("[defaults]\nwarmup = 0\nruns = 20\nscrape = 'v=([0-9]+)'\n" +
+                    benchmark("a", {"echo 50", "echo 50"}, gates(400)) +
+                    benchmark("b", {"echo 50", "echo 51"}, gates(400)) +
+                    benchmark("c", {"echo 50", "echo 80"}, gates(198, "'v > 10'")) +
+                    benchmark("d", {"echo 50", "echo 50"}, "runs = 1\nfail-if = 'v > 1'"));
+  const Said said = suite.run({"-q"});
+  CHECK(said.status == 3);
+  const std::vector<std::string> lines = lines_of(said.out);
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[0].starts_with("c: v > 10%: fail: "));
+  CHECK(lines[1].starts_with("d: v > 1%: inconclusive: "));
+  CHECK(lines[2].starts_with("1000 gates: 1 fail, 1 inconclusive, 998 pass "));
+}
+
 TEST_CASE("--suite: what is wrong is reported before anything is run, with status 2") {
   const Folder folder;
   const Suite suite(benchmark("a", {"touch " + folder.file("x")}) +

@@ -422,6 +422,15 @@ TEST_CASE("ways of running that do not go together are refused") {
   CHECK(answer_to(alone) == "accepted");
 }
 
+TEST_CASE("of all metrics zeros are left out, unless everything is asked for with -v") {
+  Options options = options_of({"a"});
+  CHECK_FALSE(plan_without_events(options)->presentation.hides_zeros);
+  options.counting.metrics = MetricSelection::All;
+  CHECK(plan_without_events(options)->presentation.hides_zeros);
+  options.output.verbosity = Verbosity::Verbose;
+  CHECK_FALSE(plan_without_events(options)->presentation.hides_zeros);
+}
+
 TEST_CASE("tree_peak_memory is asked for by name or with all, and is there where it can be had") {
   Options options = options_of({"a"});
   CHECK(asks_for_tree_peak(options) == TreePeakRequest::No);

@@ -1,5 +1,7 @@
+#include "core/text.h"
 #include "report/charts.h"
 #include "report/example.h"
+#include "report/format.h"
 #include "report/lines.h"
 
 #include <functional>
@@ -9,6 +11,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 namespace lauka::report {
 namespace {
@@ -48,16 +51,26 @@ Results drawn_example(std::size_t rounds,
   return results;
 }
 
-std::string distribution_of(const Results& results) {
-  return written(
-      [](const Report& r, const Sink& sink) { distribution_chart(r.benchmarks.front(), 0, sink); },
-      results);
+/// Adds a metric with the values of the first.
+void add_metric(Results& results) {
+  const std::size_t added = results.session.metrics.size();
+  results.session.metrics.push_back(metric(fmt::format("metric {}", added), Unit::Seconds));
+  for (CommandResult& command : results.commands) {
+    command.rows.push_back(command.rows[0]);
+    command.rows.back().metric = added;
+  }
 }
 
-std::string over_time(const Results& results) {
-  return written(
-      [](const Report& r, const Sink& sink) { time_chart(r.benchmarks.front(), 0, sink); },
-      results);
+/// Returns the rows of the first metric's drawings, as the page's script gets them.
+std::vector<std::string> rows_of(const Results& results, std::size_t max_points = kMaxPoints) {
+  const std::string attributes = MetricDrawings(results, max_points).attributes(0);
+  const std::size_t begin = attributes.find("data-rows=\"") + 11;
+  return split_lines(attributes.substr(begin, attributes.find('"', begin) - begin));
+}
+
+/// Returns one of the fields of a row.
+std::string field(const std::string& row, std::size_t number) {
+  return std::string(split(row, ';').at(number));
 }
 
 }  // namespace
@@ -134,13 +147,12 @@ TEST_CASE("the page begins with the verdict, the gates and the overview; the tab
   results.presentation.description = "As of today";
   const std::string page = written(write_html, results);
   check_order(
-      page,
-      {"<title>Old &amp; new</title>", "<h1>Old &amp; new</h1>", "<p>As of today</p>",
-       "<p class=\"answer\">new ran 2.00 ± 0.10 times slower than old</p>",
-       "<span class=\"mark worse\">fail</span> wall_time &gt; 10%: more than 10% slower",
-       "<h2>wall_time</h2>", "class=\"bars view from-zero\"", "class=\"bars view close-up\"",
-       "<h2>Differences from <code>old</code></h2>", "<table class=\"matrix\">", "<h2>Charts</h2>",
-       "<summary>wall_time</summary>", "<h3>Runs over time</h3>", "<summary>Tables</summary>"});
+      page, {"<title>Old &amp; new</title>", "<h1>Old &amp; new</h1>", "<p>As of today</p>",
+             "<p class=\"answer\">new ran 2.00 ± 0.10 times slower than old</p>",
+             "<span class=\"mark worse\">fail</span> wall_time &gt; 10%: more than 10% slower",
+             "<h2>wall_time</h2>", "class=\"bars view from-zero\"", "class=\"bars view close-up\"",
+             "<h2>Differences from <code>old</code></h2>", "<table class=\"matrix\">",
+             "<h2>Charts</h2>", "<summary>wall_time</summary>", "<summary>Tables</summary>"});
 }
 
 TEST_CASE("without a title of its own the page has the commands' names, or how many there are") {
@@ -154,46 +166,67 @@ TEST_CASE("the page has the tables, and each run of each command as a point of t
   const std::string page = written(write_html, drawn_example(5));
   CHECK(has(page, "<th scope=\"row\">wall_time</th><td>3.00s ± 1.00s</td>"));
   CHECK(has(page,
-            "<td class=\"worse\"><svg class=\"sign\" viewBox=\"0 0 10 10\" "
-            "role=\"img\" "
-            "aria-label=\"worse\"><path d=\"M2 2l6 6M8 2l-6 6\"/></svg>\u00a0+100%\u00a0±"
-            "\u00a025%</td>"));
+            "<td class=\"worse\"><svg class=\"sign\" role=\"img\" aria-label=\"worse\">"
+            "<use href=\"#worse\"/></svg>\u00a0+100%\u00a0±\u00a025%</td>"));
+  CHECK(count_of("<symbol id=\"worse\"", page) == 1);
   CHECK_FALSE(has(page, "💩"));
   CHECK(count_of("class=\"estimate\"", page) == 1);
-  const std::string chart = distribution_of(drawn_example(5));
-  // 1 … 10 on an axis with 4 % of the range at each end: 1 is at 0.36 / 9.72.
-  CHECK(has(chart,
-            "<path class=\"spots c0\" data-name=\"old\" data-runs=\"1 3 5 7 9\" d=\"M37 28h0M"));
-  CHECK_FALSE(has(chart, "M963 28"));
-  CHECK(has(chart, "M963 33h0\""));  // the fifth of the other command
 }
 
-TEST_CASE("runs over time lie where they were run, with what the script needs to name them") {
-  const std::string chart = over_time(drawn_example(2));
-  // 1, 2 and 2, 4 on an axis from 0.88 to 4.12; the higher, the smaller y is.
-  CHECK(has(chart, "viewBox=\"0 0 4 1000\""));
-  CHECK(has(chart, "<path class=\"spots c0\" data-name=\"old\" d=\"M0 963h0M2 654h0\"/>"));
-  CHECK(has(chart, "<path class=\"spots c1\" data-name=\"new\" d=\"M1 654h0M3 37h0\"/>"));
-  CHECK(has(chart,
-            " data-along=\"y\" data-low=\"0.88\" data-high=\"4.12\" data-size=\"1\" "
-            "data-unit=\"s\""));
+TEST_CASE("a metric is drawn from places in base 36, and each run's distance from the one before") {
+  // 1 … 10 on an axis with 4 % of the range at each end: 1 is at 0.36 / 9.72 of 1000, 37 = "11".
+  CHECK(rows_of(drawn_example(5)) ==
+        std::vector<std::string>{"0;3.00s;113w6r9mch;0 2 2 2 2;113w6r9mch;",
+                                 "1;6.00s;3w9mfbl1qr;1 2 2 2 2;3w9mfbl1qr;"});
+  const std::string page = written(write_html, drawn_example(5));
+  CHECK(has(page, "<details open data-axis=\"0.64 10.36 1 0 s|14.0 2s|"));
+  CHECK(has(page, "<div data-runs=\"10\" data-commands=\"c0|old\nc1|new\">"));
+  CHECK(count_of("<noscript>", page) == 1);
+}
+
+TEST_CASE("runs that all metrics share are in a page once") {
+  Results results = drawn_example(5, [](std::vector<MadeRun>& runs) {
+    for (MadeRun& run : runs) run.values.push_back(run.values[0]);
+  });
+  add_metric(results);
+  MetricDrawings drawings(results, kMaxPoints);
+  CHECK(has(drawings.attributes(0), "1;6.00s;3w9mfbl1qr;1 2 2 2 2;"));
+  CHECK(has(drawings.attributes(1), "1;6.00s;3w9mfbl1qr;;3w9mfbl1qr;"));
 }
 
 TEST_CASE("long series are thinned, but outliers are drawn") {
   const Results results = drawn_example(5000, [](std::vector<MadeRun>& runs) {
     runs[4001].values[0] = 1e6;  // of the second command
   });
-  const std::string chart = over_time(results);
-  CHECK(count_of("h0", chart) <= 2000);
-  CHECK(count_of("h0", chart) >= 1900);
-  CHECK(has(chart, "M4001 37h0"));
-  CHECK(has(chart, "the lowest and the highest of neighbours are drawn"));
+  const std::vector<std::string> rows = rows_of(results);
+  REQUIRE(rows.size() == 2);
+  for (const std::string& row : rows) {
+    const std::size_t points = field(row, 4).size() / 2;
+    CHECK(points <= kMaxPoints / 2);
+    CHECK(points > kMaxPoints / 2 - 100);
+  }
+  CHECK(count_of("qr", field(rows[1], 4)) == 1);
+  CHECK(has(MetricDrawings(results, kMaxPoints).attributes(0), " data-thinned"));
 }
 
-TEST_CASE("of many runs the distribution is a shape") {
-  const std::string chart = distribution_of(drawn_example(151));
-  CHECK_FALSE(has(chart, "spots"));
-  CHECK(count_of("class=\"shape\"", chart) == 2);
+TEST_CASE("of many runs, and of thinned ones, the distribution is a shape") {
+  CHECK(field(rows_of(drawn_example(150))[0], 5).empty());
+  CHECK(field(rows_of(drawn_example(151))[0], 5).size() == 60);
+  const std::string shape = field(rows_of(drawn_example(20), 8)[0], 5);
+  CHECK(shape.size() == 12);
+  CHECK(has(shape, "z"));
+}
+
+TEST_CASE("a scan has a colour for each line, the stronger the larger the parameter is") {
+  Results results = drawn_example(5);
+  CHECK(command_classes(results) == std::vector<std::string>{"c0", "c1"});
+  repeat_command(results, 1, 6);
+  for (std::size_t c = 0; c < 8; ++c)
+    results.session.commands[c].parameters = {{"n", std::to_string(10 * (c / 2 + 1))},
+                                              {"way", c % 2 == 0 ? "a" : "b"}};
+  for (Command& command : results.session.commands) command.pattern = "work {n} {way}";
+  CHECK(command_classes(results) == std::vector<std::string>{"c0 g0", "c1 g0", "c0 g1", "c1 g1",
+                                                             "c0 g3", "c1 g3", "c0 g4", "c1 g4"});
 }
 
 TEST_CASE("a parameter with numbers for values is drawn against, with the power law that fits") {
@@ -227,19 +260,14 @@ TEST_CASE("a parameter with numbers for values is drawn against, with the power 
 
 TEST_CASE("of many commands nothing below the overview is unfolded, and no row has many elements") {
   Results results = drawn_example(10);
-  results.session.metrics.push_back(metric("cpu_time", Unit::Seconds));
-  for (std::size_t c = 0; c < 2; ++c) {
-    results.commands[c].rows.push_back(results.commands[c].rows[0]);
-    results.commands[c].rows[1].metric = 1;
-  }
+  add_metric(results);
   const std::string page = written(write_html, results);
-  CHECK(count_of("<details open>", page) == 1);
+  CHECK(count_of("<details open", page) == 1);
   CHECK(count_of("<h3>Differences", page) == 2);
   repeat_command(results, 1, 98);
   const std::string large = written(write_html, results);
-  CHECK(count_of("<details open>", large) == 0);
+  CHECK(count_of("<details open", large) == 0);
   CHECK(count_of("<h3>Differences", large) == 1);
-  CHECK(has(large, "the pointer over a run names its command"));
   CHECK(count_of("<", large) < 100 * 170);  // elements and their ends
 }
 
@@ -289,8 +317,8 @@ TEST_CASE("commands that are far apart are drawn on a logarithmic axis") {
   const std::string page = written(write_html, results);
   CHECK(count_of("id=\"overview-close\" checked><label for=\"overview-close\">logarithmic<",
                  page) == 1);
-  CHECK(count_of(" data-log=\"1\"", page) == 2);  // the distribution, and the runs over time
-  CHECK(has(page, ">100µs<"));
+  CHECK(has(page, " 0.001 1 ms|"));  // of the drawings: the unit, and that they are logarithmic
+  CHECK(has(page, " 100µs|"));
 }
 
 TEST_CASE("a screen reader finds one heading of the page, and headings of rows and columns") {
@@ -349,23 +377,22 @@ TEST_CASE("ten times the runs, or the commands, do not make ten times the page")
   CHECK(written(write_html, drawn_example(20'000)).size() < of_thousands + of_thousands / 5);
   Results results = drawn_example(2000);
   repeat_command(results, 0, 998);
-  const std::string chart = over_time(results);
-  CHECK(count_of("h0", chart) <= 2000);
+  std::size_t points = 0;
+  for (const std::string& row : rows_of(results)) points += field(row, 4).size() / 2;
+  CHECK(points <= kMaxPoints);
 }
 
-TEST_CASE("of very many benchmarks a page draws the first metric of each") {
-  std::vector<Results> all;
-  const auto make_page = [&](std::size_t count) {
-    while (all.size() < count) {
-      all.push_back(drawn_example(5));
-      all.back().benchmark = "b" + std::to_string(all.size());
-    }
-    return written(write_html, make_report(all, gate::Risk::Any));
-  };
-  const std::string few = make_page(50);
-  const std::string many = make_page(51);
-  CHECK(many.size() < few.size());
-  CHECK(has(many, "--export-html</code> PAGE"));
+TEST_CASE("a page of 1,000 benchmarks has the metrics of all, in at most 5 MB") {
+  Results example = drawn_example(60, [](std::vector<MadeRun>& runs) {
+    for (MadeRun& run : runs) run.values.resize(8, run.values[0]);
+  });
+  for (int metric = 1; metric < 8; ++metric) add_metric(example);
+  std::vector<Results> all(1000, example);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].benchmark = fmt::format("benchmark {}", i);
+  const std::string page = written(write_html, make_report(all, gate::Risk::Any));
+  CHECK(count_of("<details", page) == 9 * 1000);
+  CHECK(count_of("<td>30.5s ± 1.0s</td>", page) == 8 * 1000);
+  CHECK(page.size() <= 5'000'000);
 }
 
 using doctest::Approx;

@@ -408,7 +408,7 @@ TEST_CASE("four commands have a table each, unless a compact one is asked for, a
   CHECK(table(results, {}).starts_with("wall_time of 2 commands, 10 runs each\n"));
 }
 
-TEST_CASE("of all metrics the rows of zeros are shown under --verbose only") {
+TEST_CASE("of all metrics the rows of zeros are left out, in compact tables too") {
   Results results = five();
   remove_commands(results, 2, 5);
   for (CommandResult& command : results.commands) command.rows[1].summary = summary(10, 0, 0, 0, 0);
@@ -417,9 +417,14 @@ TEST_CASE("of all metrics the rows of zeros are shown under --verbose only") {
   const std::string text = table(results, {});
   CHECK_FALSE(has(text, "peak_rss"));
   CHECK(has(text, "-v"));
-  CHECK(has(table(results, {.verbose = true}), "peak_rss"));
   results.commands[1].rows[1].summary = summary(10, 1, 0, 1, 1);
   CHECK(has(table(results, {}), "peak_rss"));
+  results = five();
+  for (CommandResult& command : results.commands) command.rows[1].summary = summary(10, 0, 0, 0, 0);
+  results.presentation.every_row = true;
+  CHECK(has(table(results, {}), "peak_rss of 5"));
+  results.presentation.hides_zeros = true;
+  CHECK_FALSE(has(table(results, {}), "peak_rss"));
 }
 
 TEST_CASE("--sort time lists the fastest first, and keeps equal ones in order") {

@@ -1,0 +1,320 @@
+#include "cli/option_table.h"
+#include "core/command.h"
+#include "core/functions.h"
+#include "core/text.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+// What depends on several options.
+
+namespace lauka::cli {
+namespace {
+
+Error contradiction(const std::string& text, const std::string& other) {
+  return {fmt::format("{} and {} contradict each other", text, other), "use only one of them"};
+}
+
+bool is_given(const Draft& draft, std::string_view name) {
+  return std::ranges::find(draft.given, name, &OptionInfo::name) != draft.given.end();
+}
+
+/// Returns the name of the metric that "slower" is about.
+std::string slower_metric(const CountingOptions& options) {
+  return std::string(options.region ? kRegionTime : metric_name_of(Role::WallTime));
+}
+
+Result<void> settle_contradictions(Draft& draft) {
+  for (const OptionInfo& option : option_table()) {
+    if (option.traits.contradicts.empty() || !is_given(draft, option.name)) continue;
+    const OptionInfo* other = find_option(option.traits.contradicts);
+    if (other != nullptr && is_given(draft, other->name))
+      return contradiction(other->spelling(), option.spelling());
+  }
+  return {};
+}
+
+Result<void> settle_numbers_of_runs(Draft& draft) {
+  if (is_given(draft, "min-runs") && draft.options.run.max_runs &&
+      draft.options.run.min_runs > *draft.options.run.max_runs)
+    return Error{fmt::format("--min-runs {} is more than --max-runs {}", draft.options.run.min_runs,
+                             *draft.options.run.max_runs),
+                 "lower --min-runs or raise --max-runs"};
+  if (draft.options.gates.precision_metric.empty())
+    draft.options.gates.precision_metric = slower_metric(draft.options.counting);
+  if (draft.options.run.max_runs)
+    draft.options.run.min_runs = std::min(draft.options.run.min_runs, *draft.options.run.max_runs);
+  return {};
+}
+
+/// Refuses numbers of runs that are not whole sweeps, in which each layout runs once.
+Result<void> settle_layouts(Draft& draft) {
+  RunOptions& run = draft.options.run;
+  if (!run.layouts) {
+    for (const std::string_view name : {"build", "build-jobs"})
+      if (is_given(draft, name))
+        return Error{fmt::format("--{} without --layouts", name),
+                     "add --layouts N; --setup builds a single program"};
+    return {};
+  }
+  const std::uint64_t layouts = *run.layouts;
+  if (is_given(draft, "build-jobs") && draft.options.commands.builds.empty())
+    return Error{"--build-jobs without --build", "add --build CMD, or leave it out"};
+  if (run.tune && run.tune->compares)
+    return Error{"--tune=compare compares runs, and --layouts compares builds",
+                 "use only one of them"};
+  if (run.runs && *run.runs % layouts != 0) {
+    const std::uint64_t fewer = *run.runs / layouts * layouts;
+    const std::string below = fewer > 0 ? fmt::format("{} or ", fewer) : "";
+    return Error{fmt::format("--runs {} cannot be divided among {} layouts", *run.runs, layouts),
+                 fmt::format("give {}{}: each layout runs equally often", below, fewer + layouts)};
+  }
+  if (!run.max_runs) return {};
+  if (*run.max_runs < layouts)
+    return Error{fmt::format("--max-runs {} is less than one run of each of {} layouts",
+                             *run.max_runs, layouts),
+                 fmt::format("allow {} or more", layouts)};
+  *run.max_runs -= *run.max_runs % layouts;
+  run.min_runs = std::min(run.min_runs, *run.max_runs);
+  return {};
+}
+
+/// Removes duplicate gates, because each gate makes the other gates stricter.
+Result<void> settle_gates(Draft& draft) {
+  std::vector<Condition> gates;
+  if (draft.slower_percent)
+    gates.push_back(
+        {.metric = slower_metric(draft.options.counting), .limit_percent = *draft.slower_percent});
+  for (Condition& gate : draft.options.gates.conditions)
+    if (std::ranges::find(gates, gate) == gates.end()) gates.push_back(std::move(gate));
+  draft.options.gates.conditions = std::move(gates);
+  // A saved session may have gates of its own.
+  if (draft.options.gates.fail_if_inconclusive && draft.options.gates.conditions.empty() &&
+      draft.options.from.empty())
+    return Error{"--fail-if-inconclusive without a gate",
+                 "add --fail-if-slower=PCT or --fail-if 'METRIC > PCT'"};
+  return {};
+}
+
+/// Assigns names to commands in order. The reference has a separate option for its name, as in
+/// hyperfine, so that other names do not shift when a reference is added.
+Result<void> settle_commands(Draft& draft) {
+  const std::span<const std::string> words = draft.options.commands.texts;
+  if (words.size() > 1 && words[0] == "time")
+    return Error{"'time' is not needed: lauka times every command",
+                 "write lauka " + shell_quoted(words.subspan(1))};
+  // With parameters, each combination may have a name; the plan checks their number.
+  if (draft.options.commands.names.size() > draft.options.commands.texts.size() &&
+      draft.options.commands.parameters.empty())
+    return Error{fmt::format("{} (-n) for {}", plural(draft.options.commands.names.size(), "name"),
+                             plural(draft.options.commands.texts.size(), "command")),
+                 draft.reference ? "name the reference with --reference-name"
+                                 : "give -n at most once per command"};
+  if (draft.reference && draft.options.gates.baseline)
+    return contradiction("--reference", "--baseline");
+  if (draft.reference_name && !draft.reference)
+    return Error{"--reference-name without --reference", "name the first command with -n"};
+  if (draft.reference) {
+    draft.options.commands.texts.insert(draft.options.commands.texts.begin(),
+                                        *std::move(draft.reference));
+    draft.options.commands.names.insert(draft.options.commands.names.begin(),
+                                        draft.reference_name.value_or(""));
+  }
+  if (draft.options.commands.texts.empty())
+    return Error{"no command to measure",
+                 "write lauka -- COMMAND [COMMAND ...], or see lauka --help"};
+  return {};
+}
+
+/// Takes words as files of --from, and refuses options about runs.
+Result<void> settle_saved(Draft& draft) {
+  for (const OptionInfo* option : draft.given) {
+    if (option->traits.fits_saved) continue;
+    return Error{fmt::format("--from runs nothing, so {} has no effect", option->spelling()),
+                 "leave it out"};
+  }
+  for (std::string& file : std::exchange(draft.options.commands.texts, {}))
+    draft.options.from.push_back(std::move(file));
+  if (!draft.reference) return {};
+  if (draft.options.gates.baseline) return contradiction("--reference", "--baseline");
+  draft.options.from_reference = *std::move(draft.reference);
+  return {};
+}
+
+/// Assigns one step to all scans, or a step to each.
+Result<void> settle_steps(Draft& draft) {
+  std::vector<ParameterOption*> scans;
+  for (ParameterOption& parameter : draft.options.commands.parameters) {
+    if (parameter.is_scan) scans.push_back(&parameter);
+  }
+  const std::vector<std::string>& steps = draft.steps;
+  if (!steps.empty() && scans.empty())
+    return Error{"--parameter-step-size without --parameter-scan", "leave it out"};
+  if (steps.size() > 1 && steps.size() != scans.size())
+    return Error{fmt::format("{} steps (-D) for {} scans (-P)", steps.size(), scans.size()),
+                 "give -D once, or once per scan"};
+  for (std::size_t i = 0; i < scans.size() && !steps.empty(); ++i)
+    scans[i]->step = steps.size() == 1 ? steps.front() : steps[i];
+  return {};
+}
+
+/// Refuses two exports to the same file.
+Result<void> settle_exports(const OutputOptions& options) {
+  const auto& exports = options.exports;
+  for (std::size_t i = 0; i < exports.size(); ++i) {
+    for (std::size_t k = i + 1; k < exports.size(); ++k) {
+      if (exports[i].file == exports[k].file)
+        return Error{fmt::format("--{} and --{} have the same target {}", exports[i].option,
+                                 exports[k].option, cited(exports[i].file)),
+                     "write two files"};
+    }
+  }
+  return {};
+}
+
+/// The questions that run no commands, and their options.
+constexpr auto kQuestions = std::to_array<std::pair<InquiryKind, std::string_view>>({
+    {InquiryKind::ListEvents, "--list-events"},
+    {InquiryKind::ListMetrics, "--list-metrics"},
+    {InquiryKind::Check, "--check"},
+    {InquiryKind::Threads, "--threads"},
+    {InquiryKind::TuneList, "--tune=list"},
+    {InquiryKind::Untune, "--untune"},
+});
+
+/// Refuses exports of --check except JSON.
+Result<void> settle_check(const Options& options) {
+  const bool has_others = std::ranges::any_of(
+      options.output.exports,
+      [](const ExportTarget& target) { return target.kind != ExportKind::Json; });
+  if (has_others)
+    return Error{"--check exports nothing but --export-json", "leave out the other exports"};
+  if (options.counting.kpep)
+    return Error{"--check looks at this machine, so --kpep has no effect", "leave it out"};
+  return {};
+}
+
+/// Takes --duration as the time that --threads covers.
+Result<void> settle_threads(Draft& draft) {
+  Inquiry& inquiry = *draft.options.inquiry;
+  if (inquiry.processes.size() > 1 && !draft.interval)
+    return Error{"--threads shows the table of one process",
+                 "name one, or add --interval 10ms for a line of JSON per thread and interval"};
+  if (is_given(draft, "duration")) inquiry.during = draft.options.run.duration;
+  inquiry.interval = draft.interval;
+  return {};
+}
+
+/// Refuses commands together with a question; one word after -l is the text to look for.
+Result<void> settle_inquiry(Draft& draft) {
+  Inquiry& inquiry = *draft.options.inquiry;
+  const std::vector<std::string> commands = std::exchange(draft.options.commands.texts, {});
+  const auto* const question = std::ranges::find(
+      kQuestions, inquiry.kind, [](const auto& question) { return question.first; });
+  if (question == kQuestions.end()) return {};
+  const bool is_list = inquiry.kind == InquiryKind::ListEvents;
+  if (is_list && inquiry.text.empty() && commands.size() == 1) {
+    inquiry.text = commands.front();
+  } else if (!commands.empty()) {
+    return Error{fmt::format("{} runs nothing, so {} has no effect", question->second,
+                             cited(is_list ? commands.back() : commands.front())),
+                 "leave it out"};
+  }
+  if (inquiry.kind == InquiryKind::Check) return settle_check(draft.options);
+  return inquiry.kind == InquiryKind::Threads ? settle_threads(draft) : Result<void>();
+}
+
+/// Refuses options that need counts by function if the engine has none. A suite's file may name
+/// another engine.
+Result<void> settle_functions(const Draft& draft) {
+  const Options& options = draft.options;
+  if (!options.from.empty() || options.suite.file || counts_functions(options.counting.engine))
+    return {};
+  const bool is_table = options.output.presentation.functions && !options.counting.profile;
+  const auto gate = std::ranges::find_if(options.gates.conditions, [](const Condition& condition) {
+    return condition.metric.find(kInFunction) != std::string::npos;
+  });
+  const bool is_gate = gate != options.gates.conditions.end();
+  if (!is_gate && !is_table) return {};
+  return Error{
+      fmt::format("{} needs the counts of each function, which --engine {} does not give",
+                  is_gate ? "a gate on " + cited(gate->metric) : std::string("--functions"),
+                  row_of(options.counting.engine).name),
+      is_gate ? "add --engine cachegrind" : "add --engine cachegrind, or --profile"};
+}
+
+/// Settles everything except exports. Used for each benchmark of a suite, but not for the suite.
+Result<void> settle_call(Draft& draft) {
+  const bool watches = draft.options.inquiry && draft.options.inquiry->kind == InquiryKind::Threads;
+  if (draft.interval && !watches)
+    return Error{"--interval without --threads", "add --threads PID, or leave it out"};
+  if (draft.options.inquiry) return settle_inquiry(draft);
+  if (draft.options.counting.kpep)
+    return Error{fmt::format("--kpep {} works only with --list-events and --explain-events",
+                             cited(*draft.options.counting.kpep)),
+                 "add one of them, or leave --kpep out"};
+  const std::vector<Result<void> (*)(Draft&)> parts =
+      draft.options.from.empty()
+          ? std::vector{settle_contradictions, settle_numbers_of_runs, settle_layouts,
+                        settle_gates,          settle_commands,        settle_steps}
+          : std::vector{settle_gates, settle_saved};
+  for (const auto settle_part : parts)
+    if (auto settled = settle_part(draft); !settled) return settled;
+  if (auto functions = settle_functions(draft); !functions) return functions;
+  if (draft.options.counting.region && is_simulated(draft.options.counting.engine))
+    return Error{fmt::format("--engine {} simulates whole runs, not the region of --region",
+                             row_of(draft.options.counting.engine).name),
+                 "use only one of them"};
+  if (draft.options.counting.engine == EngineChoice::None && !draft.options.counting.events.empty())
+    return Error{fmt::format("--engine none counts nothing, so --event {} cannot be counted",
+                             cited(draft.options.counting.events.front())),
+                 "use only one of them"};
+  return {};
+}
+
+}  // namespace
+
+bool is_about_lauka(InquiryKind kind) {
+  return kind == InquiryKind::Help || kind == InquiryKind::BriefHelp ||
+         kind == InquiryKind::Version;
+}
+
+Result<void> fits_suite(const Draft& draft) {
+  const Options& options = draft.options;
+  if (options.inquiry && options.suite.file && is_about_lauka(options.inquiry->kind)) return {};
+  if (options.suite.file) {
+    if (!draft.options.commands.texts.empty())
+      return Error{fmt::format("--suite has its commands in its file, so {} has no effect",
+                               cited(draft.options.commands.texts.front())),
+                   "leave it out"};
+    if (!options.from.empty()) return contradiction("--suite", "--from");
+    if (options.inquiry)
+      return Error{"--suite measures, and a question runs nothing", "use only one of them"};
+    return {};
+  }
+  for (const OptionInfo& option : option_table()) {
+    const bool may_be_saved = option.traits.fits_saved && !options.from.empty();
+    if (option.traits.needs_suite && !may_be_saved && is_given(draft, option.name))
+      return Error{option.spelling() + " without --suite", "add --suite FILE, or leave it out"};
+  }
+  return {};
+}
+
+Result<Options> settle(Draft draft) {
+  const bool is_suite = draft.options.suite.file && !draft.options.inquiry;
+  if (!is_suite)
+    if (auto settled = settle_call(draft); !settled) return settled.error();
+  if (!draft.options.inquiry)
+    if (auto targets = settle_exports(draft.options.output); !targets) return targets.error();
+  return std::move(draft.options);
+}
+
+}  // namespace lauka::cli

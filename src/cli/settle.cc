@@ -217,8 +217,8 @@ Result<void> settle_threads(Draft& draft) {
 Result<void> settle_inquiry(Draft& draft) {
   Inquiry& inquiry = *draft.options.inquiry;
   const std::vector<std::string> commands = std::exchange(draft.options.commands.texts, {});
-  const auto* const question = std::ranges::find(
-      kQuestions, inquiry.kind, [](const auto& question) { return question.first; });
+  const auto* const question =
+      std::ranges::find(kQuestions, inquiry.kind, [](const auto& known) { return known.first; });
   if (question == kQuestions.end()) return {};
   const bool is_list = inquiry.kind == InquiryKind::ListEvents;
   if (is_list && inquiry.text.empty() && commands.size() == 1) {

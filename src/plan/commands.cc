@@ -138,14 +138,14 @@ std::vector<std::string> list_differences(const Command& command,
     if (!mine.empty() && differs([&](const Command& other) { return of(other) == mine; }))
       parts.push_back(label + mine);
   };
-  add("cwd ", [](const Command& command) { return command.folder; });
+  add("cwd ", [](const Command& labelled) { return labelled.folder; });
   for (const std::string& variable : command.environment)
     if (differs([&](const Command& other) {
           return std::ranges::find(other.environment, variable) != other.environment.end();
         }))
       parts.push_back(variable);
-  add("input ", [](const Command& command) { return command.input; });
-  add("output ", [](const Command& command) { return command.output.path; });
+  add("input ", [](const Command& labelled) { return labelled.input; });
+  add("output ", [](const Command& labelled) { return labelled.output.path; });
   return parts;
 }
 

@@ -64,8 +64,8 @@ std::string left_out_line(const MetricResult& row, std::uint32_t layouts,
 /// causes.
 bool may_be_placement(const Results& results, std::size_t command, std::size_t metric) {
   constexpr double often = 0.03;
-  const auto program = [](const Command& command) {
-    return command.text.substr(0, command.text.find(' '));
+  const auto program = [](const Command& measured) {
+    return measured.text.substr(0, measured.text.find(' '));
   };
   const Role role = results.session.metrics[metric].role;
   const auto& delta = results.commands[command].rows[metric].delta;

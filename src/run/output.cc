@@ -170,11 +170,11 @@ std::optional<std::size_t> OutputCheck::source_of(std::size_t command) const {
   if (!own.expected || own.expected->kind != ExpectedOutput::Kind::Same) return std::nullopt;
   const std::size_t typed = commands[reference].typed;
   const bool is_one_typed =
-      std::ranges::all_of(commands, [&](const Command& command) { return command.typed == typed; });
+      std::ranges::all_of(commands, [&](const Command& other) { return other.typed == typed; });
   if (is_one_typed) return command == reference ? std::nullopt : std::optional(reference);
   if (own.typed == typed) return std::nullopt;
-  const auto found = std::ranges::find_if(commands, [&](const Command& command) {
-    return command.typed == typed && was_made_alike(command, own);
+  const auto found = std::ranges::find_if(commands, [&](const Command& other) {
+    return other.typed == typed && was_made_alike(other, own);
   });
   if (found == commands.end()) return reference;
   return static_cast<std::size_t>(found - commands.begin());

@@ -412,14 +412,14 @@ void add_ticks(std::string_view line, Vitals& vitals) {
 }  // namespace
 
 const Switch* find_switch(std::string_view path) {
-  const auto* const row = std::ranges::find_if(kSwitches, [&](const Switch& row) {
+  const auto* const found = std::ranges::find_if(kSwitches, [&](const Switch& row) {
     if (row.path.empty() || row.path.find('*') == std::string_view::npos) return row.path == path;
     const auto [before, after] = around_star(row.path);
     return path.size() > before.size() + after.size() && path.starts_with(before) &&
            path.ends_with(after) &&
            index_in(path.substr(before.size(), path.size() - before.size() - after.size()));
   });
-  return row == kSwitches.end() || path.empty() ? nullptr : row;
+  return found == kSwitches.end() || path.empty() ? nullptr : found;
 }
 
 std::optional<std::string> parse_value(Form form, std::string_view text) {

@@ -286,7 +286,7 @@ std::vector<std::string> valgrind_words(const std::string& valgrind, const std::
                                         const std::vector<std::string>& words) {
   const auto needs = [&](Model model) {
     return std::ranges::any_of(
-        wanted, [model](const WantedEvent& wanted) { return wanted.event->model == model; });
+        wanted, [model](const WantedEvent& selected) { return selected.event->model == model; });
   };
   const ToolRow& tool = row_of(wanted.front().event->tool);
   // The user's ~/.valgrindrc and VALGRIND_OPTS are not meant for these runs.

@@ -226,8 +226,8 @@ std::string_view drawing_script() {
   };
   const draw = part => {
     const rows = read(part);
-    const first = read(part.parentElement.querySelector("[data-rows]"));
-    for (const row of rows) row.runs ||= first.find(other => other.command === row.command).runs;
+    const all = [...part.parentElement.querySelectorAll("[data-rows]")].flatMap(read);
+    for (const row of rows) row.runs ||= all.find(other => other.command === row.command && other.runs).runs;
     const [axis, ...ticks] = part.dataset.axis.split("|").map(words => words.split(" "));
     const [title] = part.getElementsByTagName("summary");
     const metric = escaped(title.textContent);

@@ -153,7 +153,7 @@ class MetricDrawings {
   /// low end, high end, size of the unit, 1 if logarithmic, and the unit; then for each tick its
   /// position in percent and its label. data-rows: a line for each command with values: its index;
   /// its median as text; the positions of whiskers and quartiles; the distances between its runs
-  /// (empty: they equal the first metric's); the positions of its runs; its shape.
+  /// (empty: they equal those in the command's first line); the positions of its runs; its shape.
   std::string attributes(std::size_t metric);
 
  private:

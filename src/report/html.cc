@@ -226,8 +226,8 @@ std::string_view drawing_script() {
   };
   const draw = part => {
     const rows = read(part);
-    const first = read(part.parentElement.querySelector("[data-rows]"));
-    for (const row of rows) row.runs ||= first.find(other => other.command === row.command).runs;
+    const all = [...part.parentElement.querySelectorAll("[data-rows]")].flatMap(read);
+    for (const row of rows) row.runs ||= all.find(other => other.command === row.command && other.runs).runs;
     const [axis, ...ticks] = part.dataset.axis.split("|").map(words => words.split(" "));
     const [title] = part.getElementsByTagName("summary");
     const metric = escaped(title.textContent);
@@ -282,16 +282,20 @@ for (const table of document.querySelectorAll("table.sortable")) {
 )js";
 }
 
-/// Returns a message as HTML, in which options are not broken at their hyphens.
+/// Returns a message as HTML. An option is not broken at its hyphens, and neither are a number and
+/// its interval at the blanks between them.
 std::string message_html(std::string_view message) {
+  const auto is_sign = [](std::string_view word) { return word == "±" || word == "…"; };
   std::string html;
+  std::string_view before;
   for (const std::string_view word : split(message, ' ')) {
     const std::size_t end = word.find_last_not_of(";:,.)") + 1;
     const bool is_option = word.starts_with("--") && end > 3;
-    if (word.data() != message.data()) html += ' ';
+    if (word.data() != message.data()) html += is_sign(word) || is_sign(before) ? "\u00a0" : " ";
     html += is_option ? fmt::format("<code class=\"option\">{}</code>{}",
                                     html_text(word.substr(0, end)), html_text(word.substr(end)))
                       : html_text(word);
+    before = word;
   }
   return html;
 }

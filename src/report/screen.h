@@ -111,7 +111,7 @@ std::string suite_title(const Report& suite);
 /// Returns a table with a row for each candidate of each benchmark and for each geometric mean.
 Table suite_table(const Report& suite);
 
-/// Returns the table's changes for a forest plot, with each gate's answer, value and limit.
+/// Returns the table's changes for a forest plot, with the limits of the gates on them.
 std::vector<ChangeRow> suite_changes(const Report& suite);
 
 /// Returns the lines of gates, each after its benchmark's name. `all`: includes gates that pass.

@@ -338,9 +338,8 @@ std::vector<ChangeRow> suite_changes(const Report& suite) {
         change_row(name_of(of.benchmark, of.session.commands[*row.candidate].name, metric_of(row)),
                    *values->delta, of.session.metrics[*row.metric].better));
     const gate::Verdict* worst = worst_verdict(row);
-    if (worst == nullptr) continue;
-    change.value += " " + verdict_html(worst_verdict_cell(row));
-    if (!worst->condition.bound) change.limit = worst->condition.limit_percent / 100.0;
+    if (worst != nullptr && !worst->condition.bound)
+      change.limit = worst->condition.limit_percent / 100.0;
   }
   for (const Geomean& mean : suite.geomeans)
     changes.push_back(change_row(name_of(geomean_title(suite, mean), mean.candidate, mean.metric),

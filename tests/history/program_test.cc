@@ -111,7 +111,7 @@ TEST_CASE("lauka-history page: opens with regressions and improvements, linked t
                      "<p class=\"answer worse\">1 regression, 1 improvement</p>",
                      "<table class=\"changes\">",
                      ">worse, wall_time</a></th><td class=\"worse\">+20.0%",
-                     "<td>c20</td><td>2026-01-01 03:20</td><td>regression</td>",
+                     "<td>c20</td><td class=\"more\">2026-01-01 03:20</td><td>regression</td>",
                      ">better, wall_time</a></th><td class=\"better\">−30.0%",
                      "<td>improvement</td>",
                      "<p class=\"filter\" hidden>",

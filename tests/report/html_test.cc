@@ -148,7 +148,7 @@ TEST_CASE("the page begins with the verdict, the gates and the overview; the tab
   const std::string page = written(write_html, results);
   check_order(
       page, {"<title>Old &amp; new</title>", "<h1>Old &amp; new</h1>", "<p>As of today</p>",
-             "<p class=\"answer\">new ran 2.00 ± 0.10 times slower than old</p>",
+             "<p class=\"answer\">new ran 2.00\u00a0±\u00a00.10 times slower than old</p>",
              "<span class=\"mark worse\">fail</span> wall_time &gt; 10%: more than 10% slower",
              "<h2>wall_time</h2>", "class=\"bars view from-zero\"", "class=\"bars view close-up\"",
              "<h2>Differences from <code>old</code></h2>", "<table class=\"matrix\">",

@@ -152,13 +152,14 @@ TEST_CASE("a suite's page opens with what changed, its gates and a forest plot")
   suite.benchmarks[0].findings.verdicts = {verdict(gate::Answer::Fail)};
   suite.benchmarks[1].findings.verdicts = {verdict(gate::Answer::Pass)};
   const std::string page = written(write_html, suite);
-  check_order(page, {"<p class=\"answer\">1 worse, 2 better, 0 ", "<p>2 gates: 1 fail, 1 pass",
-                     "fail</span> <b>parse</b>: wall_time &gt; 1%: ", "<h2>Changes</h2>",
-                     "<b>parse</b> <span class=\"aside\">wall_time</span>", "−50.0%",
-                     "fail</span><br>limit 1%", "<path class=\"limit\"", "<b>load</b>",
-                     "pass</span><br>limit 1%", "<b>heap</b> <span class=\"aside\">peak_rss</span>",
-                     "<b>geomean of 2</b>", "<h2>3 benchmarks</h2>",
-                     "<th scope=\"col\">metric</th>", "<td>peak_rss</td>", "<h2>Benchmarks</h2>"});
+  check_order(page,
+              {"<p class=\"answer\">1 worse, 2 better, 0 ", "<p>2 gates: 1 fail, 1 pass",
+               "fail</span> <b>parse</b>: wall_time &gt; 1%: ", "<h2>Changes</h2>",
+               "<b>parse</b> <span class=\"aside\">wall_time</span>", "−50.0%",
+               "<path class=\"limit\"", "<b>load</b>", "<path class=\"limit\"",
+               "<b>heap</b> <span class=\"aside\">peak_rss</span>", "<b>geomean of 2</b>",
+               "<h2>3 benchmarks</h2>", "<th scope=\"col\">metric</th>", "fail</span><br>limit 1%",
+               "pass</span><br>limit 1%", "<td>peak_rss</td>", "<h2>Benchmarks</h2>"});
 }
 
 TEST_CASE("a page has metrics as rows, and a row for each command where there are more of these") {

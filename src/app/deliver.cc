@@ -169,6 +169,7 @@ Report make_report(Call& call) {
   const Circumstances now = call.is_saved() ? Circumstances{} : make_circumstances(call);
   const Timers timers{os::MonotonicClock().resolution(), os::scheduler_tick()};
   std::vector<Results> all;
+  all.reserve(call.benchmarks.size());
   for (Benchmark& benchmark : call.benchmarks) {
     Results& results = all.emplace_back();
     results.session = call.is_saved()

@@ -9,6 +9,7 @@
 #include <cctype>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -436,9 +437,7 @@ class SuiteReader {
     if (name == nullptr || name->get().empty())
       return at(entry.line, {"name must be a string", "write name = \"parse\""});
     benchmark_ = name->get();
-    const auto& known = suite_.benchmarks;
-    if (std::ranges::any_of(
-            known, [&](const Benchmark& benchmark) { return benchmark.name == benchmark_; }))
+    if (!names_.insert(benchmark_).second)
       return at(entry.line, {"there is another one of that name", "give each its own"});
     return {};
   }
@@ -512,6 +511,7 @@ class SuiteReader {
   Place typed_place_;
   std::string benchmark_;  // name of the benchmark being read; empty: none
   Suite suite_;
+  std::set<std::string> names_;  // of the benchmarks
 };
 
 }  // namespace

@@ -8,7 +8,10 @@ namespace {
 
 using Bytes = std::vector<unsigned char>;
 
-constexpr std::size_t kBlockBytes = std::size_t{1} << 16U;
+// The first block is small, because a suite has thousands of lists with few runs. Each further
+// block is twice as large as the one before it, up to 64 kB.
+constexpr std::size_t kMinBlockBytes = std::size_t{1} << 10U;
+constexpr std::size_t kMaxDoublings = 6;
 constexpr unsigned char kAbsent = 0xff;  // replaces a length
 constexpr unsigned kKindBits = 3;
 constexpr std::uint64_t kKindMask = (1U << kKindBits) - 1;
@@ -121,8 +124,10 @@ Ending ending_of(const Outcome& outcome, const std::optional<IgnoreFailure>& ign
 
 void RunList::push_back(const RunRecord& run) {
   const Bytes bytes = encode(run);
-  if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < bytes.size())
-    blocks_.emplace_back().reserve(std::max(kBlockBytes, bytes.size()));
+  if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < bytes.size()) {
+    const std::size_t size = kMinBlockBytes << std::min(blocks_.size(), kMaxDoublings);
+    blocks_.emplace_back().reserve(std::max(size, bytes.size()));
+  }
   Bytes& block = blocks_.back();
   if (!std::holds_alternative<Exited>(run.outcome)) other_outcomes_.emplace(size(), run.outcome);
   places_.push_back(

@@ -238,9 +238,9 @@ class RunList {
     std::uint32_t begin;  ///< offset in bytes
   };
 
-  // Deques do not copy their elements when they grow, which keeps peak memory low.
-  std::deque<std::vector<unsigned char>> blocks_;
-  std::deque<Place> places_;
+  std::vector<std::vector<unsigned char>> blocks_;
+  std::deque<Place>
+      places_;  // a deque does not copy its elements when it grows, which saves memory
   std::map<std::size_t, Outcome> other_outcomes_;  // by index of the run; exited runs are missing
 };
 

@@ -163,7 +163,7 @@ bool become(const SharedUser& user) {
   } else {
     plan.exec_ns = now_ns();
     execve(program.path, program.argv,
-           program.environment != nullptr ? program.environment : environ);
+           program.environment.variables != nullptr ? program.environment.variables : environ);
   }
   plan.error_number = errno;
   // NOLINTEND(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork)
@@ -186,9 +186,9 @@ pid_t start_patiently(ChildPlan& plan) {
 
 /// Passes the region's page and its open counters to a program with a region. Returns 0 or errno.
 int share_region(const SharedLaunch& launch, RegionPage& page) {
-  if (launch.program->region == nullptr) return 0;
+  if (launch.program->environment.of_region == nullptr) return 0;
   if (!page.hand_down()) return errno;
-  *launch.program->region = page.variable();
+  *launch.program->environment.of_region = page.variable();
   const SharedCounters* set = launch.counters;
   for (std::size_t i = 0; set != nullptr && i < set->count; ++i) {
     const CounterRequest& request = set->requests[i];
@@ -250,7 +250,7 @@ class Jobs {
 
   /// Writes the copy's number into its environment, which is read when the copy starts.
   void write_number(std::uint32_t job) const {
-    char* digits = plan_.program->job_digits;
+    char* digits = plan_.program->environment.job_digits;
     if (digits == nullptr) return;
     *std::to_chars(digits, digits + kJobDigits, job).ptr = '\0';
   }
@@ -353,7 +353,7 @@ class LauncherProcess {
     setup_.files->truncate_output();
     ChildPlan plan{launch.program, &setup_.started_with, &all_signals_};
     plan.uses_own_cpus = !state_.ignores_own_cpus;
-    if (launch.program->variable != nullptr) *launch.program->variable = launch.variable;
+    if (char** const variable = launch.program->environment.of_launch) *variable = launch.variable;
     OwnFiles own;
     if (const auto failed = open_files(*launch.program, setup_, own, plan.files)) {
       ended.outcome = *failed;

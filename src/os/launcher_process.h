@@ -32,14 +32,20 @@ struct SharedUser {
   const std::uint32_t* groups = nullptr;
 };
 
+/// The environment of one or more programs. The variables that change are set before each launch.
+struct SharedEnvironment {
+  char** variables = nullptr;  ///< null: lauka's own environment
+  char** of_launch =
+      nullptr;  ///< entry of `variables` that each launch sets; null if there is none
+  char** of_region = nullptr;  ///< entry of `variables` for kRegionVariable; null without a region
+  char* job_digits = nullptr;  ///< digits in `variables` that each copy sets to its number
+};
+
 /// A ProgramSpec in the form that execve needs; all pointers are into the shared memory.
 struct SharedProgram {
   const char* path = nullptr;
   char* const* argv = nullptr;
-  char** environment = nullptr;  ///< null: lauka's own environment
-  char** variable =
-      nullptr;              ///< entry of `environment` that each launch sets; null if there is none
-  char** region = nullptr;  ///< entry of `environment` for kRegionVariable; null without a region
+  SharedEnvironment environment{};
   const SharedUser* user = nullptr;   ///< null: lauka's own user
   const char* input_path = nullptr;   ///< null: /dev/null
   const char* output_path = nullptr;  ///< file for OutputKind::File
@@ -48,7 +54,6 @@ struct SharedProgram {
   bool is_kept = false;               ///< Output::kept
   std::uint32_t jobs = 1;             ///< number of copies that make up one run
   bool jobs_outlive_failure = false;  ///< true: if one copy fails, the other copies go on
-  char* job_digits = nullptr;         ///< digits in `environment` that each copy sets to its number
   std::int64_t timeout_ns = 0;        ///< 0: no limit
   const unsigned long* cpus =
       nullptr;  ///< bit mask of CPUs that the program may run on; null: lauka's own

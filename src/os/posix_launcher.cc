@@ -69,6 +69,16 @@ class Arena {
   std::pmr::monotonic_buffer_resource memory_;
 };
 
+/// True if two programs get the same environment, except for the values that each launch sets.
+bool has_same_environment(const ProgramSpec& a, const ProgramSpec& b) {
+  const bool has_same_user = a.user && b.user
+                                 ? a.user->name == b.user->name && a.user->home == b.user->home
+                                 : a.user.has_value() == b.user.has_value();
+  return has_same_user && a.environment == b.environment && a.folder == b.folder &&
+         a.launch_variable == b.launch_variable && a.has_region == b.has_region &&
+         (a.jobs > 1) == (b.jobs > 1);
+}
+
 /// The programs of a session in shared memory, where the launcher reads them.
 class SharedPrograms {
  public:
@@ -125,7 +135,7 @@ class SharedPrograms {
     program->jobs = spec.jobs;
     program->jobs_outlive_failure = spec.jobs_outlive_failure;
     program->timeout_ns = spec.timeout ? spec.timeout->count() : 0;
-    if (!is_own_environment(spec)) make_environment(spec, *program);
+    program->environment = environment_of(spec);
     if (!spec.cpus.empty()) copy_cpus(spec.cpus, *program);
     if (spec.user) program->user = shared(*spec.user);
     if (spec.input.path) program->input_path = arena_.copy(*spec.input.path);
@@ -134,26 +144,38 @@ class SharedPrograms {
     return program;
   }
 
-  /// Makes a program's environment. If nothing changes, the program gets lauka's own, because its
-  /// size shifts the stack and thereby times. Unchanged variables stay where the launcher has them.
-  void make_environment(const ProgramSpec& spec, SharedProgram& program) {
+  /// Returns the environment of a program. If nothing changes, the program gets lauka's own,
+  /// because its size shifts the stack and thereby times. Otherwise the program added before often
+  /// has the same environment, which both then share.
+  SharedEnvironment environment_of(const ProgramSpec& spec) {
+    if (is_own_environment(spec)) return {};
+    if (!latest_spec_ || !has_same_environment(*latest_spec_, spec)) {
+      latest_environment_ = make_environment(spec);
+      latest_spec_ = spec;
+    }
+    return latest_environment_;
+  }
+
+  /// Makes a program's environment. Unchanged variables stay where the launcher has them.
+  SharedEnvironment make_environment(const ProgramSpec& spec) {
     const std::vector<std::string> all = program_environment(spec, "");
-    auto** const environment = arena_.make<char*>(all.size() + 1);
+    SharedEnvironment environment{arena_.make<char*>(all.size() + 1)};
     char** own = environ;
     for (std::size_t i = 0; i < all.size(); ++i) {
       char** same = own;
       while (*same != nullptr && all[i] != *same) ++same;
-      environment[i] = *same != nullptr ? *same : arena_.copy(all[i]);
+      char*& variable = environment.variables[i];
+      variable = *same != nullptr ? *same : arena_.copy(all[i]);
       if (*same != nullptr) own = same + 1;
       const auto is = [&](const std::string& name) {
         return !name.empty() && all[i].starts_with(name + "=");
       };
-      if (is(spec.launch_variable)) program.variable = environment + i;
-      if (spec.has_region && is(kRegionVariable)) program.region = environment + i;
+      if (is(spec.launch_variable)) environment.of_launch = &variable;
+      if (spec.has_region && is(kRegionVariable)) environment.of_region = &variable;
       if (spec.jobs > 1 && all[i].starts_with(kJobVariable))
-        program.job_digits = environment[i] + kJobVariable.size();
+        environment.job_digits = variable + kJobVariable.size();
     }
-    program.environment = environment;
+    return environment;
   }
 
   const SharedUser* shared(const User& user) {
@@ -176,6 +198,9 @@ class SharedPrograms {
   Arena& arena_;
   std::vector<Entry> programs_;
   std::array<Slot, Launcher::kMaxBatch> slots_{};
+  std::optional<ProgramSpec>
+      latest_spec_{};  // the latest program with an environment other than lauka's
+  SharedEnvironment latest_environment_{};  // of `latest_spec_`
 };
 
 /// The objects that are made before the fork.
@@ -445,7 +470,7 @@ class PosixLauncher final : public Launcher {
       const auto* signalled = std::get_if<Signalled>(&ended.outcome);
       if (signalled != nullptr && was_meant_for_lauka(signalled->signal, !go_on_after_failure))
         ended.outcome = Cancelled{};
-      if (program.region != nullptr) ended.region = shared.region;
+      if (program.environment.of_region != nullptr) ended.region = shared.region;
       const Reading* readings = state_->readings.data() + shared.readings;
       ended.readings.assign(readings, readings + shared.reading_count);
       if (ended_by_listener) end_early(shared, ended);

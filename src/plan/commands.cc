@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <map>
 #include <set>
 #include <span>
 #include <utility>
@@ -124,13 +125,11 @@ void for_each_list(const CommandOptions& options, const Take& take) {
   take("output", options.outputs);
 }
 
-/// Returns the properties in which `command` differs from other commands with the same name.
+/// Returns the properties in which `command` differs from `namesakes`, the commands with its name.
 std::vector<std::string> list_differences(const Command& command,
-                                          const std::vector<Command>& commands) {
+                                          const std::vector<const Command*>& namesakes) {
   const auto differs = [&](const auto& is_same) {
-    return std::ranges::any_of(commands, [&](const Command& other) {
-      return &other != &command && other.name == command.name && !is_same(other);
-    });
+    return std::ranges::any_of(namesakes, [&](const Command* other) { return !is_same(*other); });
   };
   std::vector<std::string> parts;
   const auto add = [&](const std::string& label, std::string (*of)(const Command&)) {
@@ -151,9 +150,11 @@ std::vector<std::string> list_differences(const Command& command,
 
 /// Adds the differences to equal names: "sort f (cwd d1)", "sort f (LC_ALL=C)".
 void make_distinct(std::vector<Command>& commands) {
+  std::map<std::string_view, std::vector<const Command*>> namesakes;
+  for (const Command& command : commands) namesakes[command.name].push_back(&command);
   std::vector<std::string> names(commands.size());
   std::ranges::transform(commands, names.begin(), [&](const Command& command) {
-    const auto parts = list_differences(command, commands);
+    const auto parts = list_differences(command, namesakes[command.name]);
     return parts.empty() ? command.name
                          : fmt::format("{} ({})", command.name, fmt::join(parts, ", "));
   });

@@ -606,7 +606,10 @@ void analyse(Results& results) {
     if (results.session.reference.is_candidate(c) && !compares_within_rounds(results.session, c))
       results.paired = false;
   results.commands.resize(results.session.commands.size());
-  for (std::size_t c = 0; c < results.commands.size(); ++c) analyse_runs(c, results);
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    results.commands[c].rows.reserve(results.session.metrics.size());
+    analyse_runs(c, results);
+  }
   const stats::IntervalTails plain = stats::tails_of(results.session.confidence);
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m)
     analyse_metric(m, results.findings.tails_of(m, plain), results);

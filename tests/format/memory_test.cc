@@ -1,3 +1,4 @@
+#include "core/record.h"
 #include "format/json.h"
 #include "must.h"
 
@@ -80,6 +81,13 @@ std::size_t bytes_per_value(const std::string& text, std::size_t values) {
 }
 
 }  // namespace
+
+TEST_CASE("a list of two runs takes less than 4 kB, as a suite has thousands of lists") {
+  const std::size_t before = allocated;
+  const RunList list{{}, {}};
+  CHECK(list.size() == 2);
+  CHECK(allocated - before < 4096);
+}
 
 TEST_CASE("reading a session takes 48 bytes for each value at most") {
   const std::string times = list_of_runs(time_of);

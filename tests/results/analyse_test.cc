@@ -2,9 +2,12 @@
 #include "fakes/gates.h"
 #include "results/results.h"
 
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -586,6 +589,35 @@ TEST_CASE(
     // A bound is of one command.
     CHECK(findings.verdicts[1].answer == gate::Answer::Pass);
   }
+}
+
+TEST_CASE("the ratio of two commands reads no run of a third one") {
+  /// Runs of 2 s in turns of three commands, of which the third must not be read.
+  class Turns final : public RunTable {
+   public:
+    std::size_t size() const override { return 3 * runs_.size(); }
+    RunRow row(std::size_t run) const override {
+      CHECK(run % 3 != 2);
+      return {.command = run % 3, .round = run / 3};
+    }
+    std::optional<double> value(std::size_t run, std::size_t /*metric*/) const override {
+      CHECK(run % 3 != 2);
+      return 2.0;
+    }
+    std::span<const std::uint32_t> of_command(std::size_t command) const override {
+      for (std::uint32_t round = 0; round < runs_.size(); ++round)
+        runs_[round] = 3 * round + static_cast<std::uint32_t>(command);
+      return runs_;
+    }
+
+   private:
+    mutable std::array<std::uint32_t, 8> runs_{};
+  };
+  Recording session;
+  session.metrics = plan_of(3).metrics;
+  session.commands = plan_of(3).commands;
+  session.runs = std::make_shared<Turns>();
+  CHECK(log_ratio(session, 0, 1, 0).value().value == 0.0);
 }
 
 }  // namespace lauka

@@ -384,7 +384,8 @@ Result<FunctionRows> function_rows(const Given& given) {
 }
 
 Result<std::chrono::nanoseconds> sampling_period(const Given& given) {
-  constexpr auto shortest = std::chrono::microseconds(50);  // else the sampling is sampled
+  constexpr auto shortest =
+      std::chrono::microseconds(50);  // a shorter period would sample the sampling itself
   constexpr auto longest = std::chrono::seconds(1);
   if (given.value.empty()) return std::chrono::nanoseconds(std::chrono::milliseconds(1));
   auto period = duration(given);

@@ -123,7 +123,7 @@ namespace {
 
 /// Returns 'instructions@operator new' for 'instructions@"operator new"'.
 std::string without_quotes(std::string_view metric) {
-  const std::size_t at = metric.find(kInFunction);
+  const std::size_t at = metric.find(kFunctionSeparator);
   if (at == std::string_view::npos) return std::string(metric);
   std::string_view function = metric.substr(at + 1);
   for (const char quote : {'"', '\''})

@@ -111,7 +111,7 @@ int show_threads(Call& call) {
 }
 
 /// Checks this machine; shows and exports the findings. Takes the counters as if to count, and
-/// returns them.
+/// releases them.
 int check_machine(Call& call) {
   if (const auto status = ended(start_launcher(call), ExitStatus::Failed)) return *status;
   if (const auto status = ended(find_user(call))) return *status;

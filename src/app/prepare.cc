@@ -357,7 +357,7 @@ Result<void> find_user(Call& call) {
 Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
   const Options& options = benchmark.options;
   if (options.counting.kpep) return open_database(call, benchmark);
-  os::watch_for_interrupts();  // before counters are taken, which must be returned
+  os::watch_for_interrupts();  // before counters are taken, which must be released
   engine::OnMacos macos;
   macos.launcher = options.inquiry ? nullptr : call.launcher.get();
   macos.strategy = options.counting.strategy;

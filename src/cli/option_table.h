@@ -128,7 +128,7 @@ bool begins_value(const OptionInfo& option, std::string_view rest);
 /// suite it settles only the exports, because each benchmark is settled separately.
 Result<Options> settle(Draft draft);
 
-/// True if the question is about lauka itself, whatever else is asked for.
+/// True if the question is about lauka itself, so that no other option matters.
 bool is_about_lauka(InquiryKind kind);
 
 /// Refuses options that contradict --suite, or need it.

@@ -240,7 +240,7 @@ Result<void> settle_functions(const Draft& draft) {
     return {};
   const bool is_table = options.output.presentation.functions && !options.counting.profile;
   const auto gate = std::ranges::find_if(options.gates.conditions, [](const Condition& condition) {
-    return condition.metric.find(kInFunction) != std::string::npos;
+    return condition.metric.find(kFunctionSeparator) != std::string::npos;
   });
   const bool is_gate = gate != options.gates.conditions.end();
   if (!is_gate && !is_table) return {};

@@ -123,7 +123,7 @@ namespace {
 
 /// Returns 'instructions@operator new' for 'instructions@"operator new"'.
 std::string without_quotes(std::string_view metric) {
-  const std::size_t at = metric.find(kInFunction);
+  const std::size_t at = metric.find(kFunctionSeparator);
   if (at == std::string_view::npos) return std::string(metric);
   std::string_view function = metric.substr(at + 1);
   for (const char quote : {'"', '\''})
@@ -384,7 +384,8 @@ Result<FunctionRows> function_rows(const Given& given) {
 }
 
 Result<std::chrono::nanoseconds> sampling_period(const Given& given) {
-  constexpr auto shortest = std::chrono::microseconds(50);  // else the sampling is sampled
+  constexpr auto shortest =
+      std::chrono::microseconds(50);  // a shorter period would sample the sampling itself
   constexpr auto longest = std::chrono::seconds(1);
   if (given.value.empty()) return std::chrono::nanoseconds(std::chrono::milliseconds(1));
   auto period = duration(given);

@@ -93,7 +93,8 @@ Result<OwnMetric> derived_metric(const Given& given);
 /// NAME[:UNIT][:higher|lower]=REGEX.
 Result<OwnMetric> scraped_metric(const Given& given);
 
-/// Reads percentiles with commas, "50,p99.9": each once, above 0 and below 100.
+/// Reads percentiles separated by commas, "50,p99.9", and returns them without duplicates. Each
+/// must be above 0 and below 100.
 Result<std::vector<double>> percentiles(const Given& given);
 
 /// Reads --functions: a number of rows, or a regular expression for names; all rows if empty.

@@ -93,7 +93,7 @@ enum class CountedLevels : unsigned char {
 };
 
 /// Suffix of an event counted in the whole run, if the region has an event with the same name.
-inline constexpr std::string_view kOfWholeRun = " (whole run)";
+inline constexpr std::string_view kWholeRunSuffix = " (whole run)";
 
 /// The events that the user wants.
 struct EventRequest {

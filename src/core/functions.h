@@ -15,7 +15,7 @@ namespace lauka {
 inline constexpr std::string_view kNoSymbols = "(code without symbols)";
 
 /// Separates an event from the function in which it is counted: "instructions@parse".
-inline constexpr char kInFunction = '@';
+inline constexpr char kFunctionSeparator = '@';
 
 /// Returns a function's name without the parts that differ between builds: clone suffixes
 /// (".constprop.0", ".part.0", ".llvm.123", "[clone .cold]"), Rust's hashes and symbol versions
@@ -75,7 +75,7 @@ struct FunctionTable {
 
   bool empty() const { return metrics.empty(); }
 
-  /// Returns the index of a metric in `metrics`; their number if it is missing.
+  /// Returns the index of a metric in `metrics`; the number of metrics if it is missing.
   std::size_t find(std::string_view metric) const;
 
   /// Adds one round's counts of the metrics `names`; functions missing from `run` get 0. `per_unit`

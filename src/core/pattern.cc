@@ -16,7 +16,8 @@ constexpr std::uint32_t kMaxSteps = 200'000;  // largest number of steps from on
 constexpr std::uint32_t kMaxDepth = 10'000;
 constexpr std::uint32_t kMaxHeap = 4096;  // KiB
 constexpr std::size_t kStride = 2048;  // starting offsets per call, between checks whether to go on
-constexpr std::size_t kLongStrides = 32;  // strides per call, while each offset takes few steps
+constexpr std::size_t kLongStrides =
+    32;  // number of strides per call of PCRE2, while each offset takes few steps
 
 PCRE2_SPTR as_bytes(std::string_view text) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): characters as PCRE2 has them

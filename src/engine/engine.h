@@ -171,8 +171,8 @@ class EngineAround : public CounterEngine {
  protected:
   CounterEngine& other() const { return *inner_; }
 
-  /// Replaces the wrapped engine. The destructor of the old engine returns everything it took from
-  /// the system.
+  /// Replaces the wrapped engine. The destructor of the old engine releases everything that it took
+  /// from the system.
   void replace(std::unique_ptr<CounterEngine> inner) { inner_ = std::move(inner); }
 
  private:
@@ -205,7 +205,7 @@ Event* add_accounted(const AccountedEvent& event, std::string_view name,
 CatalogEntry make_catalog_entry(const AccountedEvent& event);
 
 /// Makes an ArmedPass for accounted events. Calls `also` after each run, with the run's counts.
-/// `counts_calling_threads` as in ArmedPass.
+/// `counts_calling_threads`: the result of ArmedPass::counts_calling_threads().
 std::unique_ptr<ArmedPass> count_free(std::vector<const AccountedEvent*> events,
                                       std::function<void(const os::Ended&, Counted&)> also = {},
                                       bool counts_calling_threads = false);

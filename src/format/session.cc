@@ -204,7 +204,7 @@ Json comparisons_json(const Results& results) {
             {"low", speed.bounds ? Json(speed.bounds->low) : Json(nullptr)},
             {"high", speed.bounds ? Json(speed.bounds->high) : Json(nullptr)},
             {"faster", speed.faster},
-            {"significant", ranking.significant}};
+            {"significant", ranking.is_significant}};
   });
 }
 

@@ -64,7 +64,7 @@ using Json = nlohmann::ordered_json;
 /// and escapes all characters beyond ASCII if one of them would control a terminal (see one_line).
 std::string dumped(const Json& json, int indent = -1);
 
-/// Returns `text` as a JSON string, like dumped().
+/// Returns `text` as a JSON string, in quotes; replaces invalid UTF-8 by U+FFFD.
 std::string json_string(std::string_view text);
 
 /// Returns a number as JSON, with the fewest digits that read back as the same double; null if it

@@ -133,7 +133,8 @@ struct Question {
 
 /// Looks at the samples so far. Returns the verdict, which is final, or nullopt if the rounds must
 /// go on (only before the last look). The verdict's delta has intervals with the tails of `levels`.
-/// `too_small` as in Verdict; without samples, it or the last look ends the rounds as inconclusive.
+/// `too_small` is Verdict::too_small; without samples, it or the last look ends the rounds as
+/// inconclusive.
 std::optional<Verdict> decide_at_look(const Question& question, const Comparison& samples,
                                       std::optional<std::size_t> too_small, const Levels& levels,
                                       Look look);

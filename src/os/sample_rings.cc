@@ -16,7 +16,7 @@ std::size_t page_bytes() {
 /// Returns the factor of a run's period, from 0.75 to 1.25. It uses fractions of multiples of the
 /// golden ratio, which are evenly spread over any number of runs, even over every second or third
 /// run.
-double variation(std::uint32_t run) {
+double period_factor(std::uint32_t run) {
   constexpr std::uint32_t golden = 2'654'435'769U;
   constexpr double whole = 4'294'967'296.0;
   return 0.75 + static_cast<double>(run * golden) / whole / 2.0;
@@ -31,8 +31,8 @@ SampleRings::~SampleRings() {
 
 int SampleRings::open(PerfEventAttr attributes, int process, std::uint32_t run) {
   if (calls_ == nullptr) return ENOSYS;
-  attributes.sample_period =
-      static_cast<std::uint64_t>(static_cast<double>(attributes.sample_period) * variation(run));
+  attributes.sample_period = static_cast<std::uint64_t>(
+      static_cast<double>(attributes.sample_period) * period_factor(run));
   const auto cpus = static_cast<int>(std::max(sysconf(_SC_NPROCESSORS_CONF), 1L));
   for (int cpu = 0; cpu < cpus; ++cpu) {
     const int counter = calls_->open_counter(attributes, {process, cpu}, -1);

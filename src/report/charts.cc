@@ -546,7 +546,7 @@ std::string color_class(std::size_t number) {
 }
 
 std::vector<std::string> command_classes(const Results& results) {
-  constexpr double shades = 4.0;  // above the lightest
+  constexpr double shades = 4.0;  // number of shades above the lightest
   std::vector<std::string> classes;
   for (const auto& [line, place] : places_in_scan(results))
     classes.push_back(fmt::format("{} g{:.0f}", color_class(line), shades * place));

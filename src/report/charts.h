@@ -166,8 +166,8 @@ class MetricDrawings {
 /// Draws nothing without layouts, or with more strips than fit on a page.
 void layout_chart(const Results& results, std::size_t metric, const Sink& sink);
 
-/// Draws each command's median with its interval, the shape of its distribution, and the delta:
-/// twice, from zero and closer up, with a switch that needs no script.
+/// Draws each command's median with its interval, the shape of its distribution, and the delta.
+/// Has two views, from zero and closer up, with a switch that needs no script.
 void overview_chart(const Results& results, std::size_t metric, const Sink& sink);
 
 /// Draws a metric against a numeric parameter, with a line for each typed command, on linear and
@@ -182,15 +182,15 @@ bool is_scan(const Results& results);
 /// parameter's value as a fraction, 0 to 1. Empty if the session is not a scan.
 std::vector<std::pair<std::size_t, double>> places_in_scan(const Results& results);
 
-/// Returns the result of a scan of one command, empty for other sessions: "wall time grows as
-/// n^1.02 (0.98 … 1.06); fastest at n = 10 (mean 12.3ms)".
+/// Returns the result of a scan of one command: "wall time grows as n^1.02 (0.98 … 1.06); fastest
+/// at n = 10 (mean 12.3ms)". Empty for other sessions.
 std::string scan_headline(const Results& results, std::size_t metric);
 
 /// A change to be drawn.
 struct ChangeRow {
-  std::string name;            ///< HTML, before the drawing: the row's name
-  std::string value;           ///< HTML, after the drawing: the change in words
-  std::string_view css_class;  ///< class of the colour
+  std::string name;            ///< HTML before the drawing: name of the row
+  std::string value;           ///< HTML after the drawing: the change in words
+  std::string_view css_class;  ///< CSS class of the colour
   stats::Change change;
   std::optional<double> limit{};  ///< gate's limit as a change; nullopt: no gate
 };

@@ -114,13 +114,13 @@ summary { cursor: pointer; font-size: 1.05rem; font-weight: 600; padding: .3rem 
 )css";
 }
 
-/// The signs before deltas, drawn once for all of them.
+/// The drawings of the signs before deltas, which all deltas share.
 constexpr std::string_view kSigns =
     "<svg width=\"0\" height=\"0\" aria-hidden=\"true\">"
     "<symbol id=\"better\" viewBox=\"0 0 10 10\"><path d=\"M1 5l3 3 5-6\"/></symbol>"
     "<symbol id=\"worse\" viewBox=\"0 0 10 10\"><path d=\"M2 2l6 6M8 2l-6 6\"/></symbol></svg>\n";
 
-/// Returns the script of all pages: it names the run under the pointer.
+/// Returns the script of all pages, which names the run under the pointer.
 std::string_view html_script() {
   return R"js(
 "use strict";
@@ -449,7 +449,7 @@ void write_charts(const Results& results, std::size_t max_points, bool opens, co
   sink("</div>\n");
 }
 
-/// For readers whose browser runs no scripts.
+/// The text for browsers that run no scripts.
 constexpr std::string_view kNoScript =
     "<noscript><p class=\"faint\">Charts are drawn by a script, which is switched off here; the "
     "tables have the numbers.</p></noscript>\n";
@@ -549,7 +549,7 @@ void write_suite_page(const Report& suite, const Sink& sink) {
   sink(caveats(warning_texts(suite, {}), note_lines(suite)));
   sink("<h2>Benchmarks</h2>\n");
   sink(kNoScript);
-  // A page of 1,000 benchmarks stays small enough to open.
+  // Fewer points per chart keep a page of 1,000 benchmarks small enough to open.
   constexpr std::size_t points_of_suite = 16'000;
   const std::size_t most =
       std::clamp<std::size_t>(points_of_suite / suite.benchmarks.size(), 16, kMaxPoints);

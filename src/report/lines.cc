@@ -565,7 +565,7 @@ Cell verdict_cell(const Results& results, const gate::Verdict& verdict) {
   if (verdict.rounds == 0 || verdict.too_small || !change.change) return cell;
   cell.figures = "limit " + limit_text(verdict.condition);
   cell.narrower.front() += ", " + cell.figures;
-  // The row's delta is the measured change of all other gates.
+  // For all other gates, the row's delta already shows the measured change.
   if (is_mean || verdict.condition.bound) {
     const Metric& metric = results.session.metrics[verdict.metric];
     cell.figures = make_figures(change, verdict.condition, metric).change + ", " + cell.figures;

@@ -213,10 +213,10 @@ double gain_of(const Results& results, const Ranking& ranking) {
 std::vector<Ranking> rankings_by_one(const Results& results, std::vector<Ranking> rankings) {
   std::size_t metric = primary_metric(results.session.metrics).value_or(rankings.front().metric);
   const auto differs_by_it = [&](const Ranking& ranking) {
-    return ranking.significant && ranking.metric == metric;
+    return ranking.is_significant && ranking.metric == metric;
   };
   if (std::ranges::none_of(rankings, differs_by_it)) {
-    const auto other = std::ranges::find(rankings, true, &Ranking::significant);
+    const auto other = std::ranges::find(rankings, true, &Ranking::is_significant);
     if (other != rankings.end()) metric = other->metric;
   }
   std::erase_if(rankings, [&](const Ranking& ranking) { return ranking.metric != metric; });
@@ -237,7 +237,7 @@ std::string write_line(const Results& results, const Ranking& ranking, const Sty
   } else if (!ranking.speed.bounds) {
     between =
         fmt::format(": {} to tell whether it differs from ", missing_interval(results, ranking));
-  } else if (!ranking.significant) {
+  } else if (!ranking.is_significant) {
     between = ": no significant difference from ";
   } else {
     after.clear();
@@ -268,7 +268,7 @@ std::string headline(const Results& results, const std::vector<Ranking>& all, co
                         spoken(one_line(results.session.metrics[rankings[0].metric].name)),
                     style);
   const auto best = std::ranges::find_if(rankings, [&](const Ranking& ranking) {
-    return ranking.significant && is_gain(results, ranking);
+    return ranking.is_significant && is_gain(results, ranking);
   });
   if (best != rankings.end()) return write_line(results, *best, style);
   if (rankings.size() == 1 || results.session.reference.baseline)
@@ -276,7 +276,7 @@ std::string headline(const Results& results, const std::vector<Ranking>& all, co
   const Metric& metric = results.session.metrics[rankings[0].metric];
   const bool is_time = metric.role == Role::WallTime;
   const auto worst = std::find_if(rankings.rbegin(), rankings.rend(),
-                                  [](const Ranking& ranking) { return ranking.significant; });
+                                  [](const Ranking& ranking) { return ranking.is_significant; });
   const bool any = worst != rankings.rend();
   if (any && worst->metric != primary_metric(results.session.metrics))
     return write_line(results, *worst, style);

@@ -548,7 +548,7 @@ bool is_constant(const Results& results, std::size_t metric, std::optional<doubl
 }
 
 bool is_all_zero(const Results& results, std::size_t metric) {
-  constexpr std::size_t most = 1000;  // a row of each of 10,000 commands would take seconds
+  constexpr std::size_t most = 1000;  // checking each of 10,000 commands would take seconds
   return results.presentation.hides_zeros && results.commands.size() <= most &&
          is_constant(results, metric, 0.0);
 }
@@ -758,7 +758,7 @@ std::string differences_html(const Results& results) {
         has_deltas_of(results, m))
       metrics.push_back(m);
   if (metrics.empty()) return "";
-  // What there is more of goes down the page.
+  // Commands or metrics, whichever are more, become the rows.
   if (metrics.size() >= results.commands.size())
     return table_html(metrics_table(results, false), "matrix metrics");
   Table table{.columns = {{.heading = {"command"}, .holds = Holds::Markup}}};

@@ -279,7 +279,7 @@ void rank(Results& results) {
   if (!metric) return;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     auto ranking = ranking_by(results, c, *metric);
-    if (!ranking || !ranking->significant)
+    if (!ranking || !ranking->is_significant)
       if (const auto other = ranking_by_other(results, c)) ranking = other;
     if (ranking) results.rankings.push_back(*ranking);
   }

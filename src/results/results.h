@@ -290,7 +290,7 @@ struct Ranking {
   std::size_t command = 0;
   std::size_t metric = 0;        ///< index into Recording::metrics
   stats::RelativeSpeed speed{};  ///< delta of the metric, as a factor
-  bool significant = false;      ///< true if the delta is significant
+  bool is_significant = false;   ///< true if the delta is significant
 };
 
 /// A session, findings made while it ran, and conclusions: all that reports and exports show.

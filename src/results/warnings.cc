@@ -388,17 +388,17 @@ std::optional<std::size_t> find_cause(std::span<const Series> series, std::size_
   const auto shows_it = [&](std::size_t command) {
     return stats::resemblance(series[command].values).is_clear(kFalseAlarms / 2.0);
   };
-  const bool is_candidates = shows_it(candidate);
-  const bool is_references = reference && shows_it(*reference);
-  if (is_candidates == is_references) return std::nullopt;
-  return is_candidates ? candidate : *reference;
+  const bool is_of_candidate = shows_it(candidate);
+  const bool is_of_reference = reference && shows_it(*reference);
+  if (is_of_candidate == is_of_reference) return std::nullopt;
+  return is_of_candidate ? candidate : *reference;
 }
 
 bool mean_has_tail(const Results& results, std::size_t metric, std::size_t candidate) {
   const stats::Delta& delta = *results.commands[candidate].rows[metric].delta;
-  const bool is_candidates = *delta.mean.change > *delta.change;
-  if (!is_candidates && results.session.reference.baseline) return false;
-  const std::size_t command = is_candidates ? candidate : results.session.reference.command;
+  const bool is_of_candidate = *delta.mean.change > *delta.change;
+  if (!is_of_candidate && results.session.reference.baseline) return false;
+  const std::size_t command = is_of_candidate ? candidate : results.session.reference.command;
   const auto& summary = results.commands[command].rows[metric].summary;
   if (!summary) return false;
   const double range = std::max(summary->tick, summary->q3 - summary->q1);

@@ -180,7 +180,8 @@ std::optional<std::size_t> OutputCheck::source_of(std::size_t command) const {
   return static_cast<std::size_t>(found - commands.begin());
 }
 
-std::vector<std::uint32_t> OutputCheck::due(std::uint32_t first, std::uint32_t count) const {
+std::vector<std::uint32_t> OutputCheck::commands_due(std::uint32_t first,
+                                                     std::uint32_t count) const {
   // Each command comes after its source, so that few outputs are stored at the same time.
   std::vector<std::uint32_t> all;
   for (std::uint32_t command = first; command < first + count; ++command) {

@@ -90,7 +90,7 @@ class OutputCheck {
 
   /// Returns the commands that must run for the check, out of `count` commands from `first` on.
   /// References come before the commands that are compared with them.
-  std::vector<std::uint32_t> due(std::uint32_t first, std::uint32_t count) const;
+  std::vector<std::uint32_t> commands_due(std::uint32_t first, std::uint32_t count) const;
 
   /// Returns the launch of a command in one layout, with a listener to its output.
   Result<os::Launch> make_launch(std::uint32_t command, std::uint32_t layout);

@@ -252,7 +252,7 @@ std::size_t StepRunner::launch(std::span<const Step> steps) {
 }
 
 std::size_t StepRunner::check_output(CommandRange commands) {
-  const std::vector<std::uint32_t> due = check_.due(commands.first, commands.count);
+  const std::vector<std::uint32_t> due = check_.commands_due(commands.first, commands.count);
   for (const std::uint32_t command : due) {
     for (std::uint32_t layout = 0; layout < plan_.setting.layouts && !is_cut_short(); ++layout) {
       const Step step{command, 0, 0, RoundKind::Warmup, layout};

@@ -93,7 +93,7 @@ std::vector<AddedMetric> list_added(std::span<const Condition> gates, const Reco
   std::vector<AddedMetric> added;
   std::set<std::string_view> names;
   for (const Condition& gate : gates) {
-    const std::size_t at = gate.metric.find(kInFunction);
+    const std::size_t at = gate.metric.find(kFunctionSeparator);
     if (at == std::string::npos || find_metric(session.metrics, gate.metric)) continue;
     const auto base = find_metric(session.metrics, std::string_view(gate.metric).substr(0, at));
     if (base && names.insert(gate.metric).second)

@@ -141,7 +141,7 @@ class MeanChange {
 
   std::size_t fewer() const { return std::min(reference_.count, candidate_.count); }
 
-  /// True if the reference's mean is, at so many standard errors.
+  /// True if the reference's mean is more than `t` standard errors from 0.
   bool is_distinct_from_zero(double t) const {
     return t * std::sqrt(errors_->of_reference) < reference_.mean;
   }
@@ -165,16 +165,16 @@ bool is_clearly_outside(const Change& mean, const Change& sure, const Change& ty
 }
 
 // Hodges & Lehmann 1963. The k-th smallest of n(n+1)/2 Walsh averages, or of n*m differences, is
-// found without listing them. One walk over the sorted values with two places splits them at x:
-// it counts the values that are at most x, and finds the nearest values on both sides. So x is
-// bisected between two of them until they meet, after few walks if there are few. The values are
-// compared as they would be computed, so the result is exactly one of them.
+// found without listing them. One walk over the sorted values with two indices splits the averages
+// or differences at x: it counts those that are at most x, and finds the nearest on both sides of
+// x. So x is bisected between the nearest two until they meet, which takes few walks if they are
+// few. All are compared exactly as they would be computed, so the result is one of them.
 
-/// The values on both sides of a limit.
+/// A split of sorted values at a limit.
 struct Split {
-  std::uint64_t count = 0;  // of the values at most the limit
-  double low = -HUGE_VAL;   // the largest of these
-  double high = HUGE_VAL;   // the least of the others
+  std::uint64_t count = 0;  // number of values that are at most the limit
+  double low = -HUGE_VAL;   // largest value that is at most the limit
+  double high = HUGE_VAL;   // smallest value above the limit
 
   void add_low(double value) { low = std::max(low, value); }
   void add_high(double value) { high = std::min(high, value); }

@@ -75,7 +75,7 @@ struct LogRatio {
 
 /// Returns the logarithm of candidate / reference in a typical round. Its standard error is half
 /// the width of the 68.3% rank interval, widened like a delta. With fewer than six rounds: the mean
-/// of the logarithms and its standard error. `paired` as in typical_change(). nullopt if there are
+/// of the logarithms and its standard error. `paired`: compares within rounds. nullopt if there are
 /// no samples or a sample is not positive.
 std::optional<LogRatio> log_ratio(std::span<const double> reference,
                                   std::span<const double> candidate, bool paired);

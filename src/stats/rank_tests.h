@@ -51,7 +51,7 @@ Tails rank_sum_tails(std::span<const double> earlier, std::span<const double> la
 
 /// Returns the position, from either end of the sorted differences, of the difference that bounds
 /// an interval with `probability` beyond it; 0 if there are too few samples. `reference` and
-/// `candidate` are numbers of samples; `widening` as in signed_rank_place().
+/// `candidate` are numbers of samples; `widening` multiplies the normal deviate.
 std::uint64_t mann_whitney_place(std::size_t reference, std::size_t candidate, double probability,
                                  double widening = 1.0);
 

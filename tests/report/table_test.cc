@@ -482,7 +482,7 @@ TEST_CASE("the headline of many is about another metric where nothing differs by
   CHECK(has(summary_lines(results, {}), ": rate is 3.20 ± 0.10 times lower than in ./old\n"));
   results.rankings = {same, by_rate(1, 3.2, true), by_rate(2, 1.5, false)};
   CHECK(has(summary_lines(results, {}), ": rate is 1.50 ± 0.10 times higher than in ./old\n"));
-  results.rankings[0].significant = true;
+  results.rankings[0].is_significant = true;
   CHECK(has(summary_lines(results, {}), " faster than ./old\n"));
 }
 

@@ -227,7 +227,7 @@ TEST_CASE("the ranking turns the delta of the first metric shown into times fast
   REQUIRE(faster.rankings.size() == 1);
   // 1 / 0.22466712..., and of the bounds likewise, worked out with Python.
   CHECK(faster.rankings[0].command == 1);
-  CHECK(faster.rankings[0].significant);
+  CHECK(faster.rankings[0].is_significant);
   CHECK(faster.rankings[0].speed.faster);
   CHECK(faster.rankings[0].speed.ratio == Approx(4.451029518496362).epsilon(1e-10));
   CHECK(faster.rankings[0].speed.bounds->low == Approx(4.203513597438419).epsilon(1e-10));
@@ -251,7 +251,7 @@ TEST_CASE("the ranking turns the delta of the first metric shown into times fast
 TEST_CASE("where wall time does not differ, the ranking is by an own metric that does") {
   const Results results = with_own_metrics(1, {-0.69, -0.69, -0.68, -0.69, -0.70, -0.69});
   CHECK(ranked_metric(results) == "own0");
-  CHECK(results.rankings[0].significant);
+  CHECK(results.rankings[0].is_significant);
   CHECK(results.rankings[0].speed.ratio == Approx(1 / 0.31).epsilon(0.01));
   CHECK(ranked_metric(with_own_metrics(1, {-0.1, 0.1, -0.1, 0.1, -0.1, 0.1})) == "wall_time");
   // Significant, but less than the 0.1% that a mark needs.

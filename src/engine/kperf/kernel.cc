@@ -29,8 +29,8 @@ constexpr CounterMask kHeldByPowerManager = 0xe0;
 
 constexpr std::uint32_t kAction = 1;
 
-/// Returns the claim that must be returned when the process ends without unwinding its stack; null:
-/// none.
+/// Returns the claim that must be released when the process ends without unwinding its stack;
+/// null: none.
 Claim*& held() {
   // atexit passes no argument. NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
   static Claim* claim = nullptr;
@@ -328,7 +328,7 @@ Claim::~Claim() {
 
 int Claim::hold() {
   if (has_counters_) return 0;
-  give_back_held();  // returns what another claim of this process holds
+  give_back_held();  // releases what another claim of this process holds
   const int error = kernel_.force_all_counters(true);
   has_counters_ = error == 0;
   if (has_counters_) held() = this;
@@ -339,7 +339,7 @@ Result<void> Claim::take_counters() {
   const auto refused = [this](KernelRequest asked, int error) {
     return explain_refusal(asked, error, kernel_);
   };
-  static_cast<void>(std::atexit(give_back_held));  // if this fails, unwinding returns the counters
+  static_cast<void>(std::atexit(give_back_held));  // if this fails, unwinding releases the counters
   os::on_sudden_end(give_back_held);
   if (const int error = hold(); error != 0) return refused(KernelRequest::Force, error);
   had_leftovers_ = kernel_.thread_counting() != 0 || kernel_.counting() != 0;

@@ -243,9 +243,9 @@ struct Sampling {
 };
 
 /// Owns what counting takes from the system: counters, configuration words, sampling and the trace.
-/// Returns it all when destroyed, at exit(), and if a signal ends lauka at once; after SIGKILL, the
-/// next claim cleans up. Only one claim of a process holds the counters: another claim that takes
-/// them makes this one return them first.
+/// Releases it all when destroyed, at exit(), and if a signal ends lauka at once; after SIGKILL,
+/// the next claim cleans up. Only one claim of a process holds the counters: another claim that
+/// takes them makes this one release them first.
 class Claim : NonCopyable {
  public:
   Claim(const Kernel& kernel, Trace& trace) : kernel_(kernel), trace_(trace) {}
@@ -254,7 +254,7 @@ class Claim : NonCopyable {
   /// Takes all counters, and resets what a killed run left switched on.
   Result<void> take_counters();
 
-  /// Takes the counters again if they were returned meanwhile. Returns 0 or an errno.
+  /// Takes the counters again if they were released meanwhile. Returns 0 or an errno.
   int hold();
   bool is_held() const { return has_counters_; }
 

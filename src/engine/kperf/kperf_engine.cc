@@ -519,7 +519,8 @@ class OfCallingThreads final : public EngineAround {
     of_whole_.clear();
     whole_passes_.clear();
     EventRequest rest = wanted;
-    std::erase_if(rest.names, [](const std::string& name) { return name.ends_with(kOfWholeRun); });
+    std::erase_if(rest.names,
+                  [](const std::string& name) { return name.ends_with(kWholeRunSuffix); });
     EventSet set;
     set.passes.resize(1);
     for (const AccountedEvent& account : kOfThread)
@@ -588,7 +589,7 @@ class OfCallingThreads final : public EngineAround {
   /// with the region's.
   void add_whole(EventSet whole, EventSet& set) {
     for (Event& event : whole.events) {
-      event.name += kOfWholeRun;
+      event.name += kWholeRunSuffix;
       event.role = Role::Other;  // the region's event has the role
       if (event.part_of) *event.part_of += events_.size();
       set.events.push_back(std::move(event));

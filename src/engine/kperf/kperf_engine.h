@@ -25,7 +25,7 @@ Result<std::unique_ptr<CounterEngine>> make_kperf_engine(const OnMacos& here, bo
 std::unique_ptr<CounterEngine> make_totals_engine(Error why, std::optional<KpepDatabase> database);
 
 /// Counts with `kperf`. If the kernel gave the counters to lauka but then refuses to count with
-/// them, returns the counters, counts the kernel's own totals instead, and reports the reason; if
+/// them, releases the counters, counts the kernel's own totals instead, and reports the reason; if
 /// the user named events, refuses instead. `database` is that of `kperf`.
 std::unique_ptr<CounterEngine> make_kperf_or_totals(std::unique_ptr<CounterEngine> kperf,
                                                     KpepDatabase database);

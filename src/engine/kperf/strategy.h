@@ -147,9 +147,9 @@ class Strategy : NonCopyable {
   /// Prepares a run, like os::RunWatch::before_start. `words`: configuration words of the run's
   /// pass.
   virtual void before_start(const std::vector<std::uint64_t>& words) = 0;
-  /// Called like os::RunWatch::made.
+  /// Called when the process exists but is suspended, as os::RunWatch::made.
   virtual void made(int pid) = 0;
-  /// Called like os::RunWatch::running.
+  /// Called from time to time during the run, as os::RunWatch::running.
   virtual void running() {}
   /// Returns the counts of the run that has ended.
   virtual RunValues finish(const os::Ended& ended) = 0;
@@ -169,7 +169,7 @@ class Strategy : NonCopyable {
   /// Records the first `error` of a run, and `failed`, which explains it.
   void try_to(const char* failed, int error);
 
-  /// Takes the counters again if they were returned meanwhile.
+  /// Takes the counters again if they were released meanwhile.
   void hold();
 
   /// Programs the counters with `words`, unless they already count them.

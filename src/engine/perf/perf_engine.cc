@@ -231,7 +231,7 @@ void add_whole_run(EventSet& set, std::size_t count) {
   const std::size_t first = set.events.size();
   for (std::size_t i = 0; i < count; ++i) {
     Event event = set.events[i];
-    event.name += kOfWholeRun;
+    event.name += kWholeRunSuffix;
     event.role = Role::Other;  // the region's event has the role
     set.events.push_back(std::move(event));
   }

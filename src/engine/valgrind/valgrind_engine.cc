@@ -208,7 +208,7 @@ class ValgrindEngine final : public CounterEngine {
   }
 
   Result<void> add(const std::string& name, const std::vector<std::string>& all, EventSet& set) {
-    const std::size_t at = name.find(kInFunction);
+    const std::size_t at = name.find(kFunctionSeparator);
     const SimulatedEvent* simulated = find_simulated(name.substr(0, at));
     if (simulated != nullptr && counts(*simulated) && at == std::string::npos) {
       add_simulated({simulated}, set);
@@ -236,7 +236,7 @@ class ValgrindEngine final : public CounterEngine {
     if (wanted.function.empty()) {
       added.role = role_of_event(event.name);
     } else {
-      added.name += kInFunction + wanted.function;
+      added.name += kFunctionSeparator + wanted.function;
       added.meaning = fmt::format("in the function {}: {}", wanted.function, added.meaning);
       added.function = wanted.function = normalized_function(wanted.function);
     }

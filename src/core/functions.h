@@ -17,6 +17,9 @@ inline constexpr std::string_view kNoSymbols = "(code without symbols)";
 /// Separates an event from the function in which it is counted: "instructions@parse".
 inline constexpr char kFunctionSeparator = '@';
 
+/// The event of --profile.
+inline constexpr std::string_view kSampledTime = "sampled_time";
+
 /// Returns a function's name without the parts that differ between builds: clone suffixes
 /// (".constprop.0", ".part.0", ".llvm.123", "[clone .cold]"), Rust's hashes and symbol versions
 /// ("@@GLIBC_2.34"). Variants that libc has for several processors get one name: "memcpy" for

@@ -84,6 +84,7 @@ inline constexpr auto kObstacleWords = std::to_array<Word<gate::Obstacle>>({
     {gate::Obstacle::None, ""},  // null
     {gate::Obstacle::FailureRates, "failure_rates"},
     {gate::Obstacle::FewLayouts, "few_layouts"},
+    {gate::Obstacle::NoSamples, "no_samples"},
 });
 inline constexpr auto kBasisWords = std::to_array<Word<stats::Basis>>({
     {stats::Basis::Mean, "mean"},

@@ -41,6 +41,7 @@ enum class Obstacle : unsigned char {
   None,
   FailureRates,  ///< one command fails more often, so both do not do the same work
   FewLayouts,    ///< fewer than four layouts are left
+  NoSamples,     ///< neither command has a sample of it, which proves nothing
 };
 
 /// The test that decided.

@@ -3,6 +3,7 @@
 #include "core/pattern.h"
 #include "core/text.h"
 #include "report/format.h"
+#include "stats/distributions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -60,8 +61,8 @@ bool is_below_gate(const Results& results, std::size_t metric, std::size_t candi
 
 /// True if a function's sampled time differs significantly, even if the whole does not.
 bool has_sure_function(const Results& results, std::size_t metric, std::size_t candidate) {
-  const auto changes = compare_functions(results, metric, candidate);
-  return changes && !changes->functions.empty() && changes->functions.front().is_sure();
+  const FunctionChanges* changes = find_changes(results, metric, candidate);
+  return changes != nullptr && !changes->functions.empty() && changes->functions.front().is_sure();
 }
 
 /// Returns the first metric that is known by function and differs significantly; nullopt if there
@@ -83,7 +84,7 @@ std::string nothing_sure(const Results& results, std::size_t candidate, std::str
   for (const std::size_t index : function_metrics(results)) {
     const Metric& metric = results.session.metrics[index];
     if (!is_sampled(metric) || metric.shown != Shown::Always) continue;
-    if (const auto changes = compare_functions(results, index, candidate))
+    if (const FunctionChanges* changes = find_changes(results, index, candidate))
       return fmt::format("{}{}: no function differs for sure in {}\n", one_line(metric.name), whose,
                          plural(changes->rounds, "sampled run"));
   }
@@ -92,20 +93,22 @@ std::string nothing_sure(const Results& results, std::size_t candidate, std::str
 
 /// The functions of all candidates; of all commands if there is nothing to compare.
 struct Columns {
-  std::vector<FunctionChanges> sides{};
+  std::vector<const FunctionChanges*> sides{};
+  std::vector<FunctionChanges> listed{};  ///< those of `sides` if nothing is compared
   bool is_compared = true;
 };
 
 Columns find_columns(const Results& results, std::size_t metric) {
   Columns columns;
   for (const std::size_t c : find_candidates(results))
-    if (auto changes = compare_functions(results, metric, c))
-      columns.sides.push_back(*std::move(changes));
+    if (const FunctionChanges* changes = find_changes(results, metric, c))
+      columns.sides.push_back(changes);
   columns.is_compared = !columns.sides.empty();
   if (columns.is_compared || !find_candidates(results).empty()) return columns;
   for (std::size_t c = 0; c < results.commands.size(); ++c)
     if (auto functions = list_functions(results, metric, c))
-      columns.sides.push_back(*std::move(functions));
+      columns.listed.push_back(*std::move(functions));
+  for (const FunctionChanges& functions : columns.listed) columns.sides.push_back(&functions);
   return columns;
 }
 
@@ -127,7 +130,7 @@ bool matches(const Pattern& pattern, std::string_view name) {
 Choice choose_functions(const Columns& columns, const FunctionRows& wanted) {
   std::map<std::string_view, FunctionByColumn> functions;
   for (std::size_t i = 0; i < columns.sides.size(); ++i)
-    for (const FunctionChange& change : columns.sides[i].functions) {
+    for (const FunctionChange& change : columns.sides[i]->functions) {
       FunctionByColumn& function = functions[change.name];
       function.resize(columns.sides.size());
       function[i] = &change;
@@ -185,12 +188,12 @@ std::optional<std::pair<std::string, std::vector<FunctionChange>>> timed_totals(
   const auto index = find_metric(results.session.metrics, role);
   if (!index) return std::nullopt;
   std::vector<FunctionChange> totals;
-  for (const FunctionChanges& side : columns.sides) {
-    const MetricResult* row = row_of(results.commands[side.candidate], *index);
+  for (const FunctionChanges* side : columns.sides) {
+    const MetricResult* row = row_of(results.commands[side->candidate], *index);
     if (row == nullptr || !row->mean()) return std::nullopt;
     totals.push_back({.candidate = *row->mean()});
     if (!columns.is_compared) continue;
-    const auto reference = row_of_reference(results, side.candidate, *index).mean();
+    const auto reference = row_of_reference(results, side->candidate, *index).mean();
     if (!reference) return std::nullopt;
     totals.back().reference = *reference;
   }
@@ -210,9 +213,9 @@ class TableMaker {
                     {.less = Less::Values, .longest = 20}};
     table_.heading = Ink::Bold;
     for (std::size_t i = 0; i < columns.sides.size(); ++i) {
-      largest_.push_back(largest_of(columns.sides[i]));
+      largest_.push_back(largest_of(*columns.sides[i]));
       if (has_reference(i)) add_column(reference_of(i).name);
-      add_column(results.session.commands[columns.sides[i].candidate].name);
+      add_column(results.session.commands[columns.sides[i]->candidate].name);
       if (columns.is_compared)
         table_.columns.push_back({.heading = {"difference"}, .holds = Holds::Delta});
       const std::string_view whole = is_sampled(metric) ? "of the reference" : "of the change";
@@ -222,8 +225,8 @@ class TableMaker {
 
   Table make(const Choice& choice) {
     std::vector<FunctionChange> totals;
-    for (const FunctionChanges& side : columns_.sides)
-      totals.push_back({.reference = side.reference, .candidate = side.total});
+    for (const FunctionChanges* side : columns_.sides)
+      totals.push_back({.reference = side->reference, .candidate = side->total});
     std::vector<FunctionChange> rests = totals;
     for (const FunctionByColumn& function : choice.rows) {
       std::vector<FunctionChange> changes;
@@ -234,6 +237,10 @@ class TableMaker {
         if (function[i] != nullptr) changes.front().name = function[i]->name;
       }
       add_row(one_line(changes.front().name), changes);
+    }
+    for (std::size_t i = 0; i < rests.size(); ++i) {
+      remove_rounding(totals[i].reference, rests[i].reference);
+      remove_rounding(totals[i].candidate, rests[i].candidate);
     }
     if (choice.others > 0)
       add_last(fmt::format("({})", plural(choice.others, "other function")), rests);
@@ -246,13 +253,18 @@ class TableMaker {
 
  private:
   const Command& reference_of(std::size_t side) const {
-    return results_.reference_of(columns_.sides[side].candidate);
+    return results_.reference_of(columns_.sides[side]->candidate);
   }
 
   /// True if the candidate's reference gets a column, because it is not the reference of the
   /// previous side.
   bool has_reference(std::size_t side) const {
     return columns_.is_compared && (side == 0 || &reference_of(side) != &reference_of(side - 1));
+  }
+
+  /// Sets a rest of a total to 0 if it is only the rounding error of the subtractions.
+  static void remove_rounding(double total, double& rest) {
+    if (stats::is_rounding_error(std::fabs(rest), std::fabs(total))) rest = 0.0;
   }
 
   void add_column(const std::string& name) {
@@ -273,7 +285,7 @@ class TableMaker {
       add_value(change.candidate);
       if (columns_.is_compared) row.push_back(difference_cell(change, metric_));
       // The change of the whole sampled time may be smaller than its noise.
-      const FunctionChanges& side = columns_.sides[i];
+      const FunctionChanges& side = *columns_.sides[i];
       const bool by_reference = columns_.is_compared && is_sampled(metric_);
       const double whole = by_reference ? side.reference : side.difference();
       row.push_back(
@@ -304,8 +316,8 @@ class TableMaker {
 }  // namespace
 
 std::string function_lines(const Results& results, std::size_t metric, std::size_t candidate) {
-  const auto changes = compare_functions(results, metric, candidate);
-  if (!changes) return "";
+  const FunctionChanges* changes = find_changes(results, metric, candidate);
+  if (changes == nullptr) return "";
   std::string lines;
   std::size_t count = 0;
   for (const FunctionChange& change : changes->functions) {
@@ -350,8 +362,8 @@ std::string largest_functions(const Report& suite) {
   for (const Results& results : suite.benchmarks) {
     for (const std::size_t candidate : find_candidates(results)) {
       const auto metric = first_changed(results, candidate);
-      const auto changes = metric ? compare_functions(results, *metric, candidate) : std::nullopt;
-      if (!changes || changes->reference <= 0.0) continue;
+      const FunctionChanges* changes = metric ? find_changes(results, *metric, candidate) : nullptr;
+      if (changes == nullptr || changes->reference <= 0.0) continue;
       const Metric& of = results.session.metrics[*metric];
       for (std::size_t f = 0; f < std::min(kMaxLines, changes->functions.size()); ++f) {
         const FunctionChange& change = changes->functions[f];

@@ -214,6 +214,7 @@ std::string failures_of_both(const Results& results, const gate::Verdict& verdic
 std::string reason_text(const Results& results, const gate::Verdict& verdict) {
   if (verdict.obstacle == gate::Obstacle::FailureRates) return "the failure rates differ";
   if (verdict.obstacle == gate::Obstacle::FewLayouts) return "too few layouts without failures";
+  if (verdict.obstacle == gate::Obstacle::NoSamples) return "no sample was taken of it";
   if (verdict.too_small)
     return fmt::format("{} of {} is below what can be measured here",
                        spoken(verdict.condition.metric),
@@ -555,8 +556,10 @@ Cell verdict_cell(const Results& results, const gate::Verdict& verdict) {
   const auto [text, ink] = verdict_word(verdict.answer);
   const std::string word(text);
   Cell cell{.text = word, .ink = ink, .narrower = {word, word}, .answer = verdict.answer};
-  if (verdict.obstacle == gate::Obstacle::FailureRates) {
-    cell.figures = "failure rates differ";
+  if (verdict.obstacle == gate::Obstacle::FailureRates ||
+      verdict.obstacle == gate::Obstacle::NoSamples) {
+    cell.figures =
+        verdict.obstacle == gate::Obstacle::NoSamples ? "no samples" : "failure rates differ";
     cell.text += ": " + cell.figures;
     return cell;
   }

@@ -615,6 +615,7 @@ void analyse(Results& results) {
     analyse_metric(m, results.findings.tails_of(m, plain), results);
   rank(results);
   results.explanations = make_explanations(results);
+  compare_functions(results);
   std::ranges::move(warnings_of_results(results), std::back_inserter(results.warnings));
   std::ranges::stable_sort(results.warnings, [](const Warning& a, const Warning& b) {
     return a.finding.index() < b.finding.index();
@@ -699,6 +700,8 @@ void hold_back_verdicts(const Recording& session, gate::Findings& findings) {
                  : failures(*session.runs, session.reference.command);
     if (gate::failures_differ(of_reference, failures(*session.runs, verdict.candidate)))
       gate::hold_back(verdict, gate::Obstacle::FailureRates);
+    else if (lacks_samples(session, verdict))
+      gate::hold_back(verdict, gate::Obstacle::NoSamples);
   }
 }
 

@@ -2,12 +2,16 @@
 
 #include "core/functions.h"
 #include "gate/verdict.h"
+#include "results/results.h"
+#include "session/baseline.h"
 #include "stats/delta.h"
 #include "stats/distributions.h"
+#include "stats/layouts.h"
 #include "stats/summary.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -21,7 +25,8 @@ struct Side {
   const FunctionTable* table = nullptr;  // null: the empty side of list_functions
   std::size_t place = 0;                 // index of the metric in the table
   std::size_t rounds = 0;
-  double mean = 0.0;  // mean of the whole command
+  double mean = 0.0;                     // mean of the whole command
+  std::vector<std::uint32_t> layouts{};  // layout of each round; empty without layouts
 
   const RoundValues* find(std::string_view name) const {
     if (table == nullptr) return nullptr;
@@ -30,32 +35,43 @@ struct Side {
   }
 };
 
+/// Returns the layouts of the runs that have a value of the metric; empty without layouts.
+std::vector<std::uint32_t> list_layouts(const Recording& session, std::size_t command,
+                                        const std::string& metric) {
+  std::vector<std::uint32_t> layouts;
+  if (session.setting.layouts < 2) return layouts;
+  const auto index = find_metric(session.metrics, metric);
+  for (const std::uint32_t run : session.runs->of_command(command))
+    if (index && session.runs->value(run, *index)) layouts.push_back(session.runs->row(run).layout);
+  return layouts;
+}
+
 /// Returns a side; nullopt if a run with a value of the metric lacks its functions.
-std::optional<Side> find_side(const std::vector<FunctionTable>& tables, std::size_t command,
+std::optional<Side> find_side(const Recording& session, std::size_t command,
                               const std::string& metric, const MetricResult& row) {
-  if (command >= tables.size()) return std::nullopt;
-  const FunctionTable& table = tables[command];
+  if (command >= session.functions.size()) return std::nullopt;
+  const FunctionTable& table = session.functions[command];
   const std::size_t place = table.find(metric);
   if (place == table.metrics.size() || !row.mean()) return std::nullopt;
   const std::size_t rounds = table.metrics[place].rounds;
   if (rounds != (row.summary ? row.summary->count : 0)) return std::nullopt;
-  return Side{&table, place, rounds, *row.mean()};
+  return Side{&table, place, rounds, *row.mean(), list_layouts(session, command, metric)};
 }
 
 std::optional<Side> candidate_side(const Results& results, std::size_t metric,
                                    std::size_t command) {
   const MetricResult* row = row_of(results.commands[command], metric);
   if (row == nullptr) return std::nullopt;
-  return find_side(results.session.functions, command, results.session.metrics[metric].name, *row);
+  return find_side(results.session, command, results.session.metrics[metric].name, *row);
 }
 
 std::optional<Side> reference_side(const Results& results, std::size_t metric,
                                    std::size_t candidate) {
   const auto& baseline = results.session.reference.baseline;
   const MetricResult row = row_of_reference(results, candidate, metric);
-  return baseline ? find_side(baseline->session->functions, baseline->commands[candidate],
+  return baseline ? find_side(*baseline->session, baseline->commands[candidate],
                               results.session.metrics[metric].name, row)
-                  : find_side(results.session.functions, results.session.reference.command,
+                  : find_side(results.session, results.session.reference.command,
                               results.session.metrics[metric].name, row);
 }
 
@@ -65,18 +81,35 @@ std::vector<double> all_rounds(const RoundValues* values, std::size_t rounds) {
   return all;
 }
 
+/// The squared error of a mean, and the number of independent values that it rests on: runs, or
+/// layouts, as more runs of a layout say nothing about other layouts.
+struct MeanError {
+  double squared = 0.0;
+  std::size_t values = 0;
+};
+
+/// Returns the error of a function's mean; nullopt if there are too few rounds or layouts.
+std::optional<MeanError> error_of_mean(const Side& side, std::string_view function) {
+  const std::vector<double> values = all_rounds(side.find(function), side.rounds);
+  if (!side.layouts.empty()) {
+    const auto over = stats::mean_over_layouts({values, side.layouts});
+    return over ? std::optional(MeanError{over->squared_error, over->layouts}) : std::nullopt;
+  }
+  if (side.rounds < kMinFunctionRounds) return std::nullopt;
+  return MeanError{*stats::moments(values).variance / static_cast<double>(side.rounds),
+                   side.rounds};
+}
+
 /// Sets the interval of a difference of varying values. Returns the p value of the difference; 1 if
 /// there are too few rounds, or each side's values are all equal.
 double test(const Side& reference, const Side& candidate, double confidence,
             FunctionChange& change) {
-  if (std::min(reference.rounds, candidate.rounds) < kMinFunctionRounds) return 1.0;
-  const auto a = stats::moments(all_rounds(reference.find(change.name), reference.rounds));
-  const auto b = stats::moments(all_rounds(candidate.find(change.name), candidate.rounds));
-  const double first = *a.variance / static_cast<double>(reference.rounds);
-  const double second = *b.variance / static_cast<double>(candidate.rounds);
-  if (first + second == 0.0) return 1.0;
-  const double degrees = stats::welch_degrees(first, reference.rounds, second, candidate.rounds);
-  const double error = std::sqrt(first + second);
+  const auto first = error_of_mean(reference, change.name);
+  const auto second = error_of_mean(candidate, change.name);
+  if (!first || !second || first->squared + second->squared == 0.0) return 1.0;
+  const double degrees =
+      stats::welch_degrees(first->squared, first->values, second->squared, second->values);
+  const double error = std::sqrt(first->squared + second->squared);
   change.half_width = error * stats::student_t_quantile_above((1.0 - confidence) / 2.0, degrees);
   return 2.0 * stats::student_t_above(std::fabs(change.difference()) / error, degrees);
 }
@@ -128,19 +161,45 @@ FunctionChanges compare(const Side& reference, const Side& candidate, double con
   return changes;
 }
 
+bool is_zero(double value) {
+  return value == 0.0;
+}
+
+bool is_always_zero(const Recording& session, std::size_t command, std::size_t metric) {
+  return std::ranges::all_of(session.runs->of_command(command), [&](std::uint32_t run) {
+    return is_zero(session.runs->value(run, metric).value_or(0.0));
+  });
+}
+
 }  // namespace
 
-std::optional<FunctionChanges> compare_functions(const Results& results, std::size_t metric,
-                                                 std::size_t candidate) {
-  if (results.session.functions.empty()) return std::nullopt;
-  const auto before = reference_side(results, metric, candidate);
-  const auto after = candidate_side(results, metric, candidate);
-  if (!before || !after) return std::nullopt;
-  FunctionChanges changes = compare(*before, *after, results.session.confidence,
-                                    is_sampled(results.session.metrics[metric]));
-  changes.metric = metric;
-  changes.candidate = candidate;
-  return changes;
+void compare_functions(Results& results) {
+  results.function_changes.clear();
+  for (const std::size_t metric : function_metrics(results)) {
+    const bool is_gated =
+        std::ranges::find(results.findings.verdicts, metric, &gate::Verdict::metric) !=
+        results.findings.verdicts.end();
+    if (results.session.metrics[metric].shown != Shown::Always && !is_gated) continue;
+    for (const std::size_t candidate : find_candidates(results)) {
+      const auto before = reference_side(results, metric, candidate);
+      const auto after = candidate_side(results, metric, candidate);
+      if (!before || !after) continue;
+      FunctionChanges changes = compare(*before, *after, results.session.confidence,
+                                        is_sampled(results.session.metrics[metric]));
+      changes.metric = metric;
+      changes.candidate = candidate;
+      results.function_changes.push_back(std::move(changes));
+    }
+  }
+}
+
+const FunctionChanges* find_changes(const Results& results, std::size_t metric,
+                                    std::size_t candidate) {
+  const auto found =
+      std::ranges::find_if(results.function_changes, [&](const FunctionChanges& changes) {
+        return changes.metric == metric && changes.candidate == candidate;
+      });
+  return found == results.function_changes.end() ? nullptr : &*found;
 }
 
 std::optional<FunctionChanges> list_functions(const Results& results, std::size_t metric,
@@ -162,6 +221,16 @@ std::vector<std::size_t> function_metrics(const Results& results) {
         }))
       metrics.push_back(m);
   return metrics;
+}
+
+bool lacks_samples(const Recording& session, const gate::Verdict& verdict) {
+  if (!is_sampled(session.metrics[verdict.metric])) return false;
+  const auto& baseline = session.reference.baseline;
+  const bool has_none =
+      baseline ? std::ranges::all_of(baseline_values(*baseline, verdict.candidate, verdict.metric),
+                                     is_zero)
+               : is_always_zero(session, session.reference.command, verdict.metric);
+  return has_none && is_always_zero(session, verdict.candidate, verdict.metric);
 }
 
 }  // namespace lauka

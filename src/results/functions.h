@@ -1,6 +1,8 @@
 #pragma once
 
-#include "results/results.h"
+#include "core/metric.h"
+#include "gate/verdict.h"
+#include "session/recording.h"
 
 #include <cstddef>
 #include <optional>
@@ -8,6 +10,8 @@
 #include <vector>
 
 namespace lauka {
+
+struct Results;
 
 /// The certainty that a function's values differ.
 enum class Certainty : unsigned char {
@@ -46,23 +50,31 @@ struct FunctionChanges {
   double difference() const { return total - reference; }
 };
 
-/// Compares the functions of a candidate with those of its reference. Values that vary are compared
-/// by Student's t (Welch); of these differences, Benjamini and Hochberg's procedure selects the
-/// significant ones, with a false discovery rate of 1 - confidence. nullopt if a side lacks the
-/// metric by function in a run that has its value.
-std::optional<FunctionChanges> compare_functions(const Results& results, std::size_t metric,
-                                                 std::size_t candidate);
+/// Compares the functions of each candidate with those of its reference, and keeps the changes in
+/// Results::function_changes. Compares each metric that is shown or gated, unless a side lacks the
+/// metric by function in a run that has its value. Values that vary are compared by Student's t
+/// (Welch) over runs, or over layouts; of these differences, Benjamini and Hochberg's procedure
+/// selects the significant ones, with a false discovery rate of 1 - confidence.
+void compare_functions(Results& results);
+
+/// Returns a candidate's functions as compare_functions found them; null if they are missing.
+const FunctionChanges* find_changes(const Results& results, std::size_t metric,
+                                    std::size_t candidate);
 
 /// Lists the functions of a command, as changes from 0; nullopt if they are unknown.
 std::optional<FunctionChanges> list_functions(const Results& results, std::size_t metric,
                                               std::size_t command);
 
-/// True if a metric is sampled time, whose values by function vary and have intervals.
+/// True if a metric is sampled time, of all functions or one, whose values vary and have intervals.
 inline bool is_sampled(const Metric& metric) {
   return metric.role == Role::SampledTime;
 }
 
 /// Returns the metrics (indices into Results::metrics) that a command has by function.
 std::vector<std::size_t> function_metrics(const Results& results);
+
+/// True if the verdict is about sampled time, of a function or all, of which neither command has a
+/// sample.
+bool lacks_samples(const Recording& session, const gate::Verdict& verdict);
 
 }  // namespace lauka

@@ -5,6 +5,7 @@
 #include "core/metric.h"
 #include "gate/verdict.h"
 #include "plan/plan.h"
+#include "results/functions.h"
 #include "session/baseline.h"
 #include "session/recording.h"
 #include "stats/delta.h"
@@ -301,7 +302,9 @@ struct Results {
   std::vector<CommandResult> commands{};  ///< results of each of the session's commands
   std::vector<Ranking> rankings{};        ///< one per candidate that can be compared
   std::vector<Why> explanations{};  ///< one per candidate whose wall time can be split into factors
-  bool paired = true;               ///< true if deltas compare values within rounds
+  std::vector<FunctionChanges>
+      function_changes{};  ///< by metric, then by candidate; empty without functions
+  bool paired = true;      ///< true if deltas compare values within rounds
   Presentation presentation{};
   bool is_inconclusive_ok = false;  ///< true: inconclusive gates alone leave the exit status 0
   std::vector<Warning> warnings{};  ///< ordered by the kind of finding, then by command

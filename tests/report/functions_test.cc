@@ -41,6 +41,7 @@ Results results_of_functions(const std::vector<Counts>& commands) {
   results = results_of({metric("instructions", Unit::Count)}, std::move(made));
   for (const Counts& counts : commands) results.session.functions.push_back(table_of(3, counts));
   results.session.confidence = 0.95;
+  compare_functions(results);
   return results;
 }
 
@@ -69,6 +70,7 @@ Results sampled_results() {
                       1e9);
   }
   results.session.confidence = 0.95;
+  compare_functions(results);
   return results;
 }
 
@@ -92,6 +94,7 @@ TEST_CASE("the functions with the largest differences are named in three lines")
 TEST_CASE("no function is called the largest where a larger difference is not sure") {
   Results results = results_of_functions({kOld, kNew});
   results.session.functions[1].functions.at("parse")[0] = {8'300'000, 8'400'000, 8'500'000};
+  compare_functions(results);
   CHECK(function_lines(results, 0, 1).starts_with("  certain: read "));
 }
 
@@ -111,6 +114,7 @@ TEST_CASE("no function is named where nothing differs, or functions are not know
   CHECK(function_summary(results_of_functions({kOld, kOld})).empty());
   Results unknown = results_of_functions({kOld, kNew});
   unknown.session.functions.clear();
+  compare_functions(unknown);
   CHECK(function_summary(unknown).empty());
 }
 
@@ -172,6 +176,7 @@ TEST_CASE("in a suite's page the largest differences of all are above the gates"
   suite.benchmarks[1].benchmark = "large";
   auto& functions = suite.benchmarks[1].session.functions[1].functions;
   functions.at("parse") = {{9'000'000}};
+  compare_functions(suite.benchmarks[1]);
   suite.benchmarks[1].findings.verdicts = {{.candidate = 1, .answer = gate::Answer::Fail}};
   CHECK(largest_functions(suite).starts_with("large: instructions of parse +1.00M "));
   std::string page;
@@ -203,15 +208,37 @@ TEST_CASE("functions of sampled time have intervals, and are named though the wh
         "(cpu_time of timed runs)   100ms    100ms    0                 0.0%\n");
 }
 
+TEST_CASE("the row of other functions is 0 where only rounding is left of the total") {
+  Results results = sampled_results();
+  FunctionTable& reference = results.session.functions[0];
+  FunctionTable& candidate = results.session.functions[1];
+  reference = candidate = {};
+  const Counts counts = {{"a", {100'000'000}}, {"b", {200'000'000}}, {"c", {300'000'000}}};
+  Counts more = counts;
+  more.push_back({"other", {1'000}});
+  for (int round = 0; round < 6; ++round) {
+    reference.add_round(std::vector<std::string>{"sampled_time"}, counts, 1e9);
+    candidate.add_round(std::vector<std::string>{"sampled_time"}, more, 1e9);
+  }
+  // As it is added up: 0.1 + 0.2 + 0.3 is not 0.6.
+  results.commands[0].rows[0].summary = summary(6, 0.1 + 0.2 + 0.3, 0.0, 0.6, 0.6);
+  results.commands[1].rows[0].summary = summary(6, 0.6 + 1e-6, 0.0, 0.6, 0.6);
+  compare_functions(results);
+  results.presentation.functions = FunctionRows{.pattern = "^[abc]$"};
+  CHECK(function_text(results, {}).find("(1 other function)         0s ") != std::string::npos);
+}
+
 TEST_CASE("a line says that no function's sampled time differs for sure") {
   Results results = sampled_results();
   results.session.functions[1] = results.session.functions[0];
+  compare_functions(results);
   CHECK(function_summary(results).find("sampled_time: no function") == 0);
 }
 
 TEST_CASE("without functions a line says whose are missing") {
   Results results = results_of_functions({kOld, kNew});
   results.session.functions.clear();
+  compare_functions(results);
   results.session.file = "old.json";
   CHECK(why_no_functions(results).empty());
   results.presentation.functions = FunctionRows{};

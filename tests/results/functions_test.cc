@@ -2,6 +2,7 @@
 
 #include "core/functions.h"
 #include "plan/plan.h"
+#include "results/results.h"
 
 #include <cmath>
 #include <cstdint>
@@ -51,7 +52,9 @@ struct Made {
 
   std::optional<FunctionChanges> changes() const {
     const Results results = analysed();
-    return compare_functions(results, *find_metric(results.session.metrics, "instructions"), 1);
+    const FunctionChanges* changes =
+        find_changes(results, *find_metric(results.session.metrics, "instructions"), 1);
+    return changes == nullptr ? std::nullopt : std::optional(*changes);
   }
 };
 
@@ -157,6 +160,49 @@ TEST_CASE("samples prove nothing by being equal, and name no function as new or 
     CHECK_FALSE(change.is_new);
     CHECK_FALSE(change.is_gone);
   }
+}
+
+TEST_CASE("a gate on a function without a sample on either side is held back") {
+  const auto is_held_back = [](std::uint64_t reference, std::uint64_t candidate) {
+    Made made(same(3, {{"main", {reference}}}), same(3, {{"main", {candidate}}}));
+    const std::size_t metric = *find_metric(made.plan.metrics, "instructions");
+    made.plan.metrics[metric].role = Role::SampledTime;
+    const Recording recording = make_recording(made.plan, std::move(made.session), {}, {});
+    gate::Findings findings;
+    findings.verdicts = {{.condition = {"instructions", 10},
+                          .candidate = 1,
+                          .metric = metric,
+                          .answer = gate::Answer::Pass}};
+    hold_back_verdicts(recording, findings);
+    return findings.verdicts[0].obstacle == gate::Obstacle::NoSamples;
+  };
+  CHECK(is_held_back(0, 0));
+  CHECK_FALSE(is_held_back(1, 0));
+  CHECK_FALSE(is_held_back(0, 1));
+}
+
+TEST_CASE("the interval of a function rests on layouts, not on their runs") {
+  const auto in_layouts = [](std::uint64_t base) {
+    Rounds rounds;
+    for (std::uint64_t round = 0; round < 12; ++round)
+      rounds.push_back({{"main", {base + 100 * (round % 4)}}});
+    return rounds;
+  };
+  Made made(in_layouts(10'000), in_layouts(10'200));
+  const auto of_runs = made.changes();
+  CHECK(of_runs->functions[0].certainty == Certainty::Significant);
+  made.plan.setting.layouts = 4;
+  RunList runs;
+  for (RunRecord run : made.session.runs) {
+    run.step.layout = run.step.round % 4;
+    runs.push_back(run);
+  }
+  made.session.runs = std::move(runs);
+  const auto over_layouts = made.changes();
+  CHECK(over_layouts->functions[0].certainty == Certainty::Varying);
+  // The variance of four means 100 apart is 50000 / 3, so the error is sqrt(2 * 50000 / 3 / 4); t
+  // of six degrees is 2.4469119.
+  CHECK(over_layouts->functions[0].half_width.value() == doctest::Approx(223.3715));
 }
 
 TEST_CASE("the functions of a command by themselves are its parts") {

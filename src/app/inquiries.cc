@@ -1,6 +1,7 @@
 #include "app/call.h"
 #include "cli/describe.h"
 #include "cores/threads.h"
+#include "engine/profile/profile_engine.h"
 #include "inquire/answers.h"
 #include "os/clock.h"
 #include "os/darwin_calls.h"
@@ -135,6 +136,8 @@ int check_machine(Call& call) {
   const auto files = os::open_setting_files();
   const auto groups = os::open_memory_groups(files.get());
   facts.tree_peak = groups ? Error{} : groups.error();
+  if (os::linux_calls() != nullptr)
+    facts.profile = engine::profile::try_profile(options.counting.user_only, os::linux_calls());
   if (const os::LinuxCalls* calls = os::linux_calls()) {
     for (const CoreKind& kind : cores::find_kinds(*calls).kinds)
       facts.core_kinds.push_back({kind.name, kind.cpus.size()});

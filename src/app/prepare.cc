@@ -380,7 +380,7 @@ Result<void> choose_engine(const Call& call, Benchmark& benchmark) {
   if (options.inquiry) return {};
   if (const auto period = options.counting.profile)
     engine = engine::profile::with_profile(std::move(engine), *period, options.counting.user_only,
-                                           os::linux_calls());
+                                           call.user, os::linux_calls());
   engine = cores::with_core_time(std::move(engine), benchmark.cores, os::linux_calls(),
                                  os::darwin_calls());
   return {};

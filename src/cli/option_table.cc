@@ -450,7 +450,9 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      set<&CountingOptions::region, true>},
     {"profile", '\0', Takes::OptionalText, "PERIOD",
      "Linux: sample extra runs, which are not timed, every PERIOD of CPU time (default 1ms), and "
-     "show which functions' time changed (docs/functions.md)",
+     "show which functions' time changed (docs/functions.md); --fail-if 'sampled_time@FUNCTION > "
+     "5' "
+     "gates one of them",
      put<sampling_period, &CountingOptions::profile>},
     {"derive", '\0', Takes::Value, "'NAME[:UNIT][:higher|lower]=FORMULA'",
      "a metric made of others with + - * / ( ) and numbers, in each run that has all its parts: "

@@ -232,23 +232,32 @@ Result<void> settle_inquiry(Draft& draft) {
   return inquiry.kind == InquiryKind::Threads ? settle_threads(draft) : Result<void>();
 }
 
-/// Refuses options that need counts by function if the engine has none. A suite's file may name
-/// another engine.
+/// Refuses what needs each function's counts or samples, where no run has them. A suite's file may
+/// name another engine.
 Result<void> settle_functions(const Draft& draft) {
   const Options& options = draft.options;
-  if (!options.from.empty() || options.suite.file || counts_functions(options.counting.engine))
-    return {};
-  const bool is_table = options.output.presentation.functions && !options.counting.profile;
-  const auto gate = std::ranges::find_if(options.gates.conditions, [](const Condition& condition) {
-    return condition.metric.find(kFunctionSeparator) != std::string::npos;
-  });
-  const bool is_gate = gate != options.gates.conditions.end();
-  if (!is_gate && !is_table) return {};
-  return Error{
-      fmt::format("{} needs the counts of each function, which --engine {} does not give",
-                  is_gate ? "a gate on " + cited(gate->metric) : std::string("--functions"),
-                  row_of(options.counting.engine).name),
-      is_gate ? "add --engine cachegrind" : "add --engine cachegrind, or --profile"};
+  if (!options.from.empty() || options.suite.file) return {};
+  const bool are_counted = counts_functions(options.counting.engine);
+  const bool are_sampled = options.counting.profile.has_value();
+  const auto not_given = [&](std::string_view what, std::string_view remedy) {
+    return Error{
+        fmt::format("{} needs the counts of each function, which --engine {} does not give", what,
+                    row_of(options.counting.engine).name),
+        std::string(remedy)};
+  };
+  for (const Condition& gate : options.gates.conditions) {
+    const std::size_t at = gate.metric.find(kFunctionSeparator);
+    if (at == std::string::npos) continue;
+    const bool is_of_samples = gate.metric.substr(0, at) == kSampledTime;
+    if (is_of_samples && !are_sampled)
+      return Error{fmt::format("a gate on {} needs sampled runs", cited(gate.metric)),
+                   "add --profile"};
+    if (!is_of_samples && !are_counted)
+      return not_given("a gate on " + cited(gate.metric), "add --engine cachegrind");
+  }
+  if (options.output.presentation.functions && !are_counted && !are_sampled)
+    return not_given("--functions", "add --engine cachegrind, or --profile");
+  return {};
 }
 
 /// Settles everything except exports. Used for each benchmark of a suite, but not for the suite.

@@ -173,6 +173,9 @@ struct MachineFacts {
   /// Reason why tree_peak_memory cannot be measured; an Error without text if it can; nullopt: not
   /// checked.
   std::optional<Error> tree_peak{};
+  /// The clock that --profile samples ("the CPU clock"), or why it cannot sample; nullopt: not
+  /// checked.
+  std::optional<Result<std::string>> profile{};
   std::vector<std::string> tunable{};  ///< names of --tune switches that would help; a "+" marks a
                                        ///< switch that --tune does not include by itself
   std::optional<bool> aslr{};

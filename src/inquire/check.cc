@@ -255,6 +255,12 @@ CheckLine tree_peak_line(const Error& why_not) {
   return {std::string(kTreePeakMemory), Severity::Note, why_not.what, why_not.remedy};
 }
 
+CheckLine profile_line(const Result<std::string>& profile) {
+  const std::string topic = "--profile";
+  if (!profile) return {topic, Severity::Note, profile.error().what, profile.error().remedy};
+  return {topic, Severity::Ok, "samples " + *profile, ""};
+}
+
 void add_wrapped(std::string& text, const std::string& first, std::size_t indent,
                  const std::string& words, std::size_t width) {
   std::string margin = first;
@@ -314,6 +320,7 @@ std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFa
                      *facts.container + ": other programs share its CPUs and caches", ""});
   lines.push_back(aslr_line(facts));
   if (facts.tree_peak) lines.push_back(tree_peak_line(*facts.tree_peak));
+  if (facts.profile) lines.push_back(profile_line(*facts.profile));
   if (facts.tracing) lines.push_back(tracing_line(*facts.tracing));
   return lines;
 }

@@ -70,8 +70,8 @@ inline constexpr std::uint64_t kPerfSampleTime = std::uint64_t{1} << 2;
 inline constexpr std::uint64_t kPerfSamplePeriod = std::uint64_t{1} << 8;
 
 /// Values of PerfEventAttr::type for events that are the same on every machine.
-inline constexpr std::uint32_t kPerfTypeHardware = 0;
-inline constexpr std::uint32_t kPerfTypeSoftware = 1;
+inline constexpr std::uint32_t kPerfTypeHardware = 0;  ///< config 0: cycles
+inline constexpr std::uint32_t kPerfTypeSoftware = 1;  ///< config 0: the CPU clock
 inline constexpr std::uint32_t kPerfTypeCache = 3;
 inline constexpr std::uint32_t kPerfTypeRaw = 4;
 

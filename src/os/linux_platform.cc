@@ -48,6 +48,7 @@ static_assert(offsetof(perf_event_attr, config) == offsetof(PerfEventAttr, confi
 static_assert(offsetof(perf_event_attr, sample_period) == offsetof(PerfEventAttr, sample_period));
 static_assert(offsetof(perf_event_attr, sample_type) == offsetof(PerfEventAttr, sample_type));
 static_assert(offsetof(perf_event_attr, wakeup_watermark) == offsetof(PerfEventAttr, wakeup_bytes));
+static_assert(PERF_COUNT_HW_CPU_CYCLES == 0 && PERF_COUNT_SW_CPU_CLOCK == 0);
 static_assert(PERF_SAMPLE_IP == kPerfSampleIp && PERF_SAMPLE_TID == kPerfSampleTid);
 static_assert(PERF_SAMPLE_TIME == kPerfSampleTime && PERF_SAMPLE_PERIOD == kPerfSamplePeriod);
 static_assert(offsetof(perf_event_mmap_page, data_head) == kRingHead);

@@ -1,23 +1,30 @@
 #include "os/descriptor.h"
 #include "os/symbols.h"
+#include "os/users.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace lauka::os {
 
 namespace {
+
+constexpr std::string_view kDebugFolder = "/usr/lib/debug";
 
 std::string build_id_of(Dwfl_Module* module) {
   const unsigned char* bytes = nullptr;
@@ -29,7 +36,7 @@ std::string build_id_of(Dwfl_Module* module) {
 /// Returns the path of a debug file, such as /usr/lib/debug/.build-id/12/3456.debug.
 std::string debug_file_of(const std::string& build_id) {
   constexpr std::string_view digits = "0123456789abcdef";
-  std::string path = "/usr/lib/debug/.build-id/";
+  std::string path = std::string(kDebugFolder) + "/.build-id/";
   for (std::size_t i = 0; i < build_id.size(); ++i) {
     const auto byte = static_cast<unsigned char>(build_id[i]);
     path += digits[byte >> 4U];
@@ -39,17 +46,70 @@ std::string debug_file_of(const std::string& build_id) {
   return path + ".debug";
 }
 
+/// Returns the checksum that .gnu_debuglink has of a file: CRC-32 as in ISO 3309; nullopt if the
+/// file cannot be read.
+std::optional<std::uint32_t> checksum_of(int file) {
+  constexpr std::uint32_t polynomial = 0xedb88320U;
+  constexpr unsigned bits = 8;
+  std::array<std::uint32_t, 256> table{};
+  for (std::uint32_t i = 0; i < table.size(); ++i) {
+    std::uint32_t value = i;
+    for (unsigned bit = 0; bit < bits; ++bit)
+      value = (value & 1U) != 0 ? value >> 1U ^ polynomial : value >> 1U;
+    table.at(i) = value;
+  }
+  std::uint32_t sum = ~0U;
+  std::vector<unsigned char> bytes(std::size_t{1} << 16U);
+  off_t at = 0;
+  for (;;) {
+    const ssize_t got = pread(file, bytes.data(), bytes.size(), at);
+    if (got < 0) return std::nullopt;
+    if (got == 0) return ~sum;
+    for (ssize_t i = 0; i < got; ++i)
+      sum = table[(sum ^ bytes[static_cast<std::size_t>(i)]) & 255U] ^ sum >> bits;
+    at += got;
+  }
+}
+
+Descriptor open_regular(const std::string& path) {
+  Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat about {};
+  return file && fstat(file.get(), &about) == 0 && S_ISREG(about.st_mode) ? std::move(file)
+                                                                          : Descriptor();
+}
+
+/// Opens the debug symbols that a file's .gnu_debuglink names, if their checksum agrees: next to
+/// the file, in .debug there, or below the folder of all. `root`: where the process sees "/".
+Descriptor open_linked(const std::string& root, const std::string& program, const std::string& link,
+                       std::uint32_t checksum, std::string& path) {
+  const std::string folder = program.substr(0, program.rfind('/'));
+  for (const std::string& place :
+       {root + folder, root + folder + "/.debug", root + std::string(kDebugFolder) + folder}) {
+    path = place + "/" + link;
+    Descriptor file = open_regular(path);
+    if (file && checksum_of(file.get()) == checksum) return file;
+  }
+  return {};
+}
+
 /// Callback of libdwfl that finds a debug file. libdwfl's own callback would load a library that
-/// downloads files.
-int find_debug_file(Dwfl_Module* module, void** /*data*/, const char* /*name*/, Dwarf_Addr /*base*/,
-                    const char* /*file*/, const char* /*debuglink*/, GElf_Word /*crc*/,
-                    char** found) {
+/// downloads files. `name`: path that the process sees; `file`: path that lauka opened, which ends
+/// with `name`.
+int find_debug_file(Dwfl_Module* module, void** /*data*/, const char* name, Dwarf_Addr /*base*/,
+                    const char* file, const char* link, GElf_Word checksum, char** found) {
   const std::string build_id = build_id_of(module);
-  if (build_id.empty()) return -1;
-  const std::string path = debug_file_of(build_id);
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file >= 0) *found = strdup(path.c_str());  // libdwfl frees it
-  return file;
+  const std::string program = name;
+  const std::string_view opened = file == nullptr ? "" : file;
+  const std::string root(opened.substr(0, opened.size() - std::min(program.size(), opened.size())));
+  for (const std::string& place : {root, std::string()}) {
+    std::string path = place + debug_file_of(build_id);
+    Descriptor debug = build_id.empty() ? Descriptor() : open_regular(path);
+    if (!debug && link != nullptr) debug = open_linked(place, program, link, checksum, path);
+    if (!debug) continue;
+    *found = strdup(path.c_str());  // libdwfl frees it
+    return debug.release();
+  }
+  return -1;
 }
 
 int find_no_file(Dwfl_Module* /*module*/, void** /*data*/, const char* /*name*/,
@@ -65,10 +125,10 @@ class ElfSymbols final : public CodeSymbols {
   ElfSymbols() : session_(dwfl_begin(&kCallbacks)) {}
   ~ElfSymbols() override { dwfl_end(session_); }
 
-  /// Reads a file. Returns false if it has no code.
-  bool read(const std::string& path, Descriptor file) {
+  /// Reads a file; `name` is its path as the process sees it. Returns false if it has no code.
+  bool read(const std::string& name, const std::string& path, Descriptor file) {
     if (session_ == nullptr) return false;
-    module_ = dwfl_report_offline(session_, path.c_str(), path.c_str(), file.get());
+    module_ = dwfl_report_offline(session_, name.c_str(), path.c_str(), file.get());
     if (module_ == nullptr) return false;
     file.release();  // libdwfl closes it
     dwfl_report_end(session_, nullptr, nullptr);
@@ -98,6 +158,18 @@ class ElfSymbols final : public CodeSymbols {
     return "";
   }
 
+  void list(const std::function<void(const char*)>& take) override {
+    for (int i = 1; i < dwfl_module_getsymtab(module_); ++i) {
+      GElf_Sym symbol;
+      GElf_Addr address = 0;
+      const char* name =
+          dwfl_module_getsym_info(module_, i, &symbol, &address, nullptr, nullptr, nullptr);
+      const auto type = GELF_ST_TYPE(symbol.st_info);
+      const bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC;
+      if (name != nullptr && is_function && symbol.st_shndx != SHN_UNDEF) take(name);
+    }
+  }
+
  private:
   Dwfl* session_;
   Dwfl_Module* module_ = nullptr;
@@ -105,9 +177,11 @@ class ElfSymbols final : public CodeSymbols {
   GElf_Addr bias_ = 0;
 };
 
-OpenedCode symbols_of(const std::string& path, Descriptor file, const std::string& build_id) {
+OpenedCode symbols_of(const std::string& name, const std::string& path, Descriptor file,
+                      const std::string& build_id) {
   auto symbols = std::make_unique<ElfSymbols>();
-  if (!symbols->read(path, std::move(file))) return {nullptr, "it cannot be read as a program"};
+  if (!symbols->read(name, path, std::move(file)))
+    return {nullptr, "it cannot be read as a program"};
   if (!build_id.empty() && symbols->build_id() != build_id)
     return {nullptr, "the file was replaced"};
   if (!symbols->has_any()) return {nullptr, "no symbols"};
@@ -125,7 +199,7 @@ OpenedCode open_mapped(const std::string& path, const CodeIdentity& identity) {
     return {nullptr, "it is not a regular file"};
   if (identity.build_id.empty() && identity.inode != 0 && about.st_ino != identity.inode)
     return {nullptr, "the file was replaced"};
-  return symbols_of(path, std::move(file), identity.build_id);
+  return symbols_of(identity.path, path, std::move(file), identity.build_id);
 }
 
 }  // namespace
@@ -134,7 +208,9 @@ bool has_symbols() {
   return true;
 }
 
-OpenedCode open_code(const CodeIdentity& identity, int process) {
+OpenedCode open_code(const CodeIdentity& identity, int process, const std::optional<User>& user) {
+  const ActAs reader(user);
+  if (!reader.error().empty()) return {nullptr, reader.error()};
   auto opened = open_mapped("/proc/" + std::to_string(process) + "/root" + identity.path, identity);
   return opened.symbols ? std::move(opened) : open_mapped(identity.path, identity);
 }
@@ -152,7 +228,7 @@ OpenedCode open_vdso() {
     // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel names the place as a number
     const std::string_view image(reinterpret_cast<const char*>(begin), end - begin);
     if (!file || !write_all(file.get(), image)) break;
-    return symbols_of("[vdso]", std::move(file), "");
+    return symbols_of("[vdso]", "[vdso]", std::move(file), "");
   }
   return {nullptr, "it cannot be read"};
 }

@@ -306,7 +306,10 @@ class PosixLauncher final : public Launcher {
     const std::int64_t began_ns = now_ns();
     const int trouble = converse(heeds_interrupts, tick, rings, launches.front().samples);
     if (trouble != 0) return end_of_launcher(trouble, began_ns);
-    if (launches.front().samples != nullptr) rings.move_to(*launches.front().samples);
+    if (launches.front().samples != nullptr) {
+      rings.move_to(*launches.front().samples);
+      launches.front().samples->end(rings.read());
+    }
     channels_.files.drain();
     return collect(go_on_after_failure);
   }

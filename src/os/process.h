@@ -76,8 +76,8 @@ struct CounterRequest {
   bool system_wide = false;  ///< true: counts all programs on `cpu`, from opening to reading
   bool of_region =
       false;  ///< true: the program switches the counter on in its region; execve does not start it
-  bool samples = false;  ///< true: samples into rings, one per CPU, whose records go to
-                         ///< Launch::samples. Such a counter is alone in its set and has no reading
+  bool samples = false;  ///< true: samples into rings, one per CPU, whose records and readings go
+                         ///< to Launch::samples. Such a counter is alone in its set
   bool optional = false;  ///< true: optional counters follow all others in the set; if one cannot
                           ///< be opened, the run goes on without any of them
 };
@@ -135,6 +135,9 @@ class SampleListener : NonCopyable {
   /// Takes whole records as Linux writes them (perf_event_header). The records of one CPU come in
   /// order.
   virtual void receive(std::span<const std::byte> records) = 0;
+
+  /// Takes the reading of the counter on each CPU once the run has ended.
+  virtual void end(std::span<const Reading> counters) = 0;
 };
 
 /// A request for one run.

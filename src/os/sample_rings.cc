@@ -1,6 +1,7 @@
 #include "os/sample_rings.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 
 #include <unistd.h>
@@ -45,6 +46,16 @@ int SampleRings::open(PerfEventAttr attributes, int process, std::uint32_t run) 
     rings_.push_back(static_cast<std::byte*>(ring));
   }
   return 0;
+}
+
+std::vector<Reading> SampleRings::read() const {
+  std::vector<Reading> readings;
+  for (const int counter : counters_) {
+    std::array<std::uint64_t, 3> words{};
+    calls_->read_counter(counter, words.data(), words.size());
+    readings.push_back({words[0], words[1], words[2]});
+  }
+  return readings;
 }
 
 void SampleRings::move_to(SampleListener& listener) {

@@ -36,6 +36,10 @@ class SampleRings : NonCopyable {
   /// Returns the counters' descriptors. A descriptor is readable when its ring holds wakeup_bytes.
   const std::vector<int>& descriptors() const { return counters_; }
 
+  /// Returns the reading of each counter. Needs the read_format kPerfReadEnabled |
+  /// kPerfReadRunning. A counter that cannot be read has a reading of 0.
+  std::vector<Reading> read() const;
+
   /// Moves all records from the rings to `listener`.
   void move_to(SampleListener& listener);
 

@@ -1,6 +1,7 @@
 #include "core/text.h"
 #include "os/descriptor.h"
 #include "os/symbols.h"
+#include "os/users.h"
 
 #include <charconv>
 #include <limits>
@@ -67,7 +68,10 @@ SymbolMap kernel_symbols() {
   return text ? parse_kernel_symbols(*text) : SymbolMap();
 }
 
-SymbolMap compiled_symbols(int process, std::chrono::nanoseconds since) {
+SymbolMap compiled_symbols(int process, std::chrono::nanoseconds since,
+                           const std::optional<User>& user) {
+  const ActAs reader(user);
+  if (!reader.error().empty()) return {};
   const std::string path = "/tmp/perf-" + std::to_string(process) + ".map";
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
   struct stat about {};

@@ -1,9 +1,11 @@
 #pragma once
 
+#include "core/command.h"
 #include "core/result.h"
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,6 +33,9 @@ class CodeSymbols : NonCopyable {
 
   /// Returns the mangled symbol of the function at `offset` in the file; empty if there is none.
   virtual std::string find(std::uint64_t offset) = 0;
+
+  /// Calls `take` with the mangled symbol of each function.
+  virtual void list(const std::function<void(const char*)>& take) = 0;
 };
 
 /// The symbols of a file, or why they are missing.
@@ -44,8 +49,9 @@ struct OpenedCode {
 bool has_symbols();
 
 /// Opens a file that `process` has mapped, as the process sees it while it lives, else as lauka
-/// sees it. Finds debug symbols by build-id in /usr/lib/debug; downloads nothing.
-OpenedCode open_code(const CodeIdentity& identity, int process);
+/// sees it, with the rights of `user` (nullopt: lauka's own). Finds debug symbols by build-id in
+/// /usr/lib/debug, or by .gnu_debuglink; downloads nothing.
+OpenedCode open_code(const CodeIdentity& identity, int process, const std::optional<User>& user);
 
 /// Opens the code that the kernel maps into each process ("[vdso]").
 OpenedCode open_vdso();
@@ -63,9 +69,11 @@ std::string find_symbol(const SymbolMap& symbols, std::uint64_t address);
 /// Reads /proc/kallsyms; empty if the kernel hides the addresses.
 SymbolMap kernel_symbols();
 
-/// Reads /tmp/perf-PID.map, which just-in-time compilers write for perf. Empty if the file is
-/// missing, or older than `since` (time since 1970, UTC), because it may be an earlier process's.
-SymbolMap compiled_symbols(int process, std::chrono::nanoseconds since);
+/// Reads /tmp/perf-PID.map, which just-in-time compilers write for perf, with the rights of `user`
+/// (nullopt: lauka's own). Empty if the file is missing, or older than `since` (time since 1970,
+/// UTC), because it may be an earlier process's.
+SymbolMap compiled_symbols(int process, std::chrono::nanoseconds since,
+                           const std::optional<User>& user);
 
 /// Parses the text of /proc/kallsyms. Skips symbols that are not code.
 SymbolMap parse_kernel_symbols(std::string_view text);

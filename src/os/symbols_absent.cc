@@ -6,7 +6,8 @@ bool has_symbols() {
   return false;
 }
 
-OpenedCode open_code(const CodeIdentity& /*identity*/, int /*process*/) {
+OpenedCode open_code(const CodeIdentity& /*identity*/, int /*process*/,
+                     const std::optional<User>& /*user*/) {
   return {nullptr, "lauka was built without elfutils"};
 }
 

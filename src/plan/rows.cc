@@ -370,8 +370,10 @@ std::optional<std::size_t> find_event(const EventSet& set, Role role) {
   return widest ? widest : find(false);
 }
 
-/// Returns the role of an event's row. If several events have a role, only one row gets it.
+/// Returns the role of an event's row. If several events of all functions have a role, only one row
+/// gets it.
 Role role_in(const EventSet& set, std::size_t event) {
+  if (!set.events[event].function.empty()) return set.events[event].role;
   const std::size_t whole = set.events[event].part_of.value_or(event);
   const Role role = set.events[event].role;
   return find_event(set, role) == whole ? role : Role::Other;

@@ -140,7 +140,7 @@ Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lac
   for (const AddedMetric& row : added) {
     Metric metric = session.metrics[row.base];
     metric.name = row.name;
-    metric.role = Role::Other;
+    if (metric.role != Role::SampledTime) metric.role = Role::Other;
     metric.event.reset();
     session.metrics.push_back(std::move(metric));
   }

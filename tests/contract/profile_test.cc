@@ -93,4 +93,33 @@ TEST_CASE("sampled functions are shown again from a saved session, in the same r
   CHECK(table(first) == table(again));
 }
 
+TEST_CASE("a gate on a function's sampled time fails where it grew, and only there") {
+  if (!can_sample()) return;
+  const auto status_with = [](const std::string& function) {
+    return lauka({"-q", "-w0", "-r8", "--profile", "--fail-if",
+                  "sampled_time@" + function + " > 50", "--", fixture("hundred") + " 100",
+                  fixture("hundred") + " 100 4 1000"})
+        .status;
+  };
+  CHECK(status_with("part_13") == 3);
+  CHECK(status_with("part_10") != 3);
+  const Said said = lauka({"-w0", "-r2", "--profile", "--fail-if", "sampled_time@part_420 > 5",
+                           "--", fixture("hundred") + " 20", fixture("hundred") + " 20"});
+  CHECK(said.err_has("part_42"));
+  CHECK(said.status == 1);
+}
+
+TEST_CASE("a gate on a function that the program has, but no sample, is inconclusive") {
+  if (!can_sample()) return;
+  const Said said = lauka({"-w0", "-r8", "--profile", "--fail-if", "sampled_time@part_109 > 900",
+                           "--", fixture("hundred") + " 1", fixture("hundred") + " 1"});
+  CHECK(said.out_has("sampled_time@part_109 > 900%: inconclusive"));
+}
+
+TEST_CASE("a gate on sampled time without --profile is refused, with the option that is missing") {
+  const Said said = lauka({"--fail-if", "sampled_time@main > 1", "true", "false"});
+  CHECK(said.status == 2);
+  CHECK(said.err_has("--profile"));
+}
+
 }  // namespace lauka::contract

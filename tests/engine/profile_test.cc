@@ -4,10 +4,14 @@
 #include "fakes/fake_perf.h"
 #include "must.h"
 #include "os/sample_rings.h"
+#include "places.h"
 #include "skip.h"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -107,8 +111,8 @@ SampledRun run_of(const Written& written) {
 }
 
 std::uint64_t time_at(const SampledRun& run, const CodePlace& place) {
-  const auto found = run.time_ns.find(place);
-  return found == run.time_ns.end() ? 0 : found->second;
+  const auto found = run.sampled.find(place);
+  return found == run.sampled.end() ? 0 : found->second;
 }
 
 /// A kernel that lets runs be sampled with certain flags only.
@@ -117,6 +121,9 @@ struct Kernel {
   std::uint64_t needed_flags = 0;
   int error = EACCES;
   bool has_memory = true;
+  std::uint64_t cycles_in_ns = 0;  ///< 0: there is no counter of cycles
+  bool may_sample_cycles = true;
+  std::uint64_t running_ns = 0;
   std::vector<std::uint64_t> ring = std::vector<std::uint64_t>(1U << 16U);
 
   Kernel() { now() = this; }
@@ -131,6 +138,10 @@ struct Kernel {
 
   static int open(const os::PerfEventAttr& attributes, const os::CounterPlace& /*place*/,
                   int /*group*/) {
+    if (attributes.type == os::kPerfTypeHardware && now()->cycles_in_ns == 0) return -ENOENT;
+    const bool samples = attributes.sample_period > 0;
+    if (attributes.type == os::kPerfTypeHardware && samples && !now()->may_sample_cycles)
+      return -EOPNOTSUPP;
     const bool may = (attributes.flags & now()->refused_flags) == 0 &&
                      (attributes.flags & now()->needed_flags) == now()->needed_flags;
     return may ? 3 : -now()->error;
@@ -140,6 +151,12 @@ struct Kernel {
     os::LinuxCalls calls{};
     calls.open_counter = &open;
     calls.close_counter = [](int) {};
+    calls.read_counter = [](int, std::uint64_t* words, std::size_t) -> long {
+      const std::uint64_t ns = now()->running_ns += 300'000;
+      const std::array<std::uint64_t, 3> reading{ns * now()->cycles_in_ns, ns, ns};
+      std::ranges::copy(reading, words);
+      return reading.size();
+    };
     calls.map_ring = [](int, std::size_t) -> void* {
       errno = EPERM;
       return now()->has_memory ? now()->ring.data() : nullptr;
@@ -156,7 +173,8 @@ struct Kernel {
 };
 
 std::unique_ptr<CounterEngine> profile(const os::LinuxCalls* calls) {
-  return with_profile(make_none_engine(std::nullopt), std::chrono::milliseconds(1), false, calls);
+  return with_profile(make_none_engine(std::nullopt), std::chrono::milliseconds(1), false, {},
+                      calls);
 }
 
 std::string refusal(const Result<EventSet>& set) {
@@ -266,11 +284,11 @@ TEST_CASE("records that end too early, or say so of themselves, are not read bey
 }
 
 TEST_CASE("code without a name goes by its file and the reason") {
-  FunctionNames names;
+  FunctionNames names({});
   SampledRun run;
   run.files = {{{"/nosuch/lib.so.1", "", 5}, 1}};
   names.open(run.files[0]);
-  run.time_ns = {{{CodeKind::File, 0, 0, 0x10}, 1000},
+  run.sampled = {{{CodeKind::File, 0, 0, 0x10}, 1000},
                  {{CodeKind::File, 0, 0, 0x20}, 500},
                  {{CodeKind::NoProcess}, 1}};
   const auto sums = names.sum(run, {});
@@ -345,6 +363,74 @@ TEST_CASE("a run that lost samples is run again, three times at most, and a note
   CHECK_FALSE(whole.redo.has_value());
   CHECK(whole.counts == std::vector<std::optional<std::uint64_t>>{1000});
   CHECK(whole.functions == std::vector<FunctionCounts>{{"(unmapped code)", {1000}}});
+}
+
+TEST_CASE("where there is a counter of cycles, samples are of cycles, as parts of the CPU time") {
+  if (!can_name_functions()) return;
+  Kernel kernel;
+  kernel.cycles_in_ns = 3;
+  const os::LinuxCalls calls = kernel.calls();
+  CHECK(must(try_profile(false, &calls)) == "cycles");
+  auto engine = profile(&calls);
+  const EventSet set = must(engine->select({}));
+  CHECK(set.events.back().meaning.find("cycles") != std::string::npos);
+  const auto sampled = must(engine->arm(1));
+  const os::PerfEventAttr attributes = fakes::attributes_of(sampled->requests()[0]);
+  CHECK(attributes.type == os::kPerfTypeHardware);
+  CHECK(attributes.sample_period == 3'000'000);
+  // 1,000 of 4,000 cycles on two CPUs were sampled, in a run of 2 ms.
+  sampled->samples()->receive(Written().exec(1, 10).sample(2, 10, 1).bytes());
+  sampled->samples()->end(std::vector<os::Reading>{{3'000, 900, 600}, {1'000, 900, 300}});
+  os::Ended ended{};
+  ended.usage.user_ns = 1'500'000;
+  ended.usage.system_ns = 500'000;
+  const Counted whole = sampled->finish(ended, 0);
+  CHECK(whole.counts.at(0) == 500'000);
+  CHECK_FALSE(whole.redo.has_value());
+  sampled->samples()->receive(Written().exec(1, 10).sample(2, 10, 1).bytes());
+  sampled->samples()->end(std::vector<os::Reading>{{1'000, 900, 800}, {0, 900, 50}});
+  CHECK(sampled->finish(ended, 0).redo.has_value());
+}
+
+TEST_CASE("cycles that can be counted but not sampled leave the CPU clock") {
+  if (!can_name_functions()) return;
+  Kernel kernel;
+  kernel.cycles_in_ns = 3;
+  kernel.may_sample_cycles = false;
+  const os::LinuxCalls calls = kernel.calls();
+  CHECK(must(try_profile(false, &calls)) == "the CPU clock");
+  auto engine = profile(&calls);
+  must(engine->select({}));
+  const auto sampled = must(engine->arm(1));
+  CHECK(fakes::attributes_of(sampled->requests()[0]).sample_period == 1'000'000);
+}
+
+TEST_CASE("a function has an event of its own: the time of all samples in its overloads") {
+  if (!can_name_functions()) return;
+  Kernel kernel;
+  const os::LinuxCalls calls = kernel.calls();
+  auto engine = profile(&calls);
+  const EventSet set =
+      must(engine->select({.names = {"sampled_time@(unmapped code)", "sampled_time@nosuch"}}));
+  REQUIRE(set.events.size() == 3);
+  CHECK(set.events[0].role == Role::SampledTime);
+  CHECK(set.events[0].function.empty());
+  CHECK(set.events[2].function == "nosuch");
+  CHECK(set.passes.back().events == std::vector<std::size_t>{0, 1, 2});
+  const auto sampled = must(engine->arm(1));
+  sampled->samples()->receive(Written().exec(1, 10).sample(2, 10, 1).sample(3, 11, 1).bytes());
+  const Counted counted = sampled->finish({}, 0);
+  CHECK(counted.counts == std::vector<std::optional<std::uint64_t>>{2000, 1000, 0});
+  CHECK(counted.functions.size() == 2);
+}
+
+TEST_CASE("a function of a file that was executed is known though no sample was in it") {
+  if (!can_name_functions()) return;
+  FunctionNames names({});
+  names.open({{std::string(places::kFixtures) + "/hundred"}, 1});
+  const std::vector<std::string> wanted = {"part_42", "nosuch", "main"};
+  CHECK(names.find_in_new_files(WantedFunctions(wanted)) == std::set<std::size_t>{0, 2});
+  CHECK(names.find_in_new_files(WantedFunctions(wanted)).empty());
 }
 
 TEST_CASE("samples that show little of the CPU time are said to") {

@@ -2,7 +2,9 @@
 #include "places.h"
 #include "skip.h"
 
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -29,7 +31,7 @@ std::string fixture_path() {
 
 TEST_CASE("a static function of a program is found by offsets in its file") {
   if (!can_read_symbols()) return;
-  OpenedCode code = open_code({.path = fixture_path()}, getpid());
+  OpenedCode code = open_code({.path = fixture_path()}, getpid(), {});
   REQUIRE(code.symbols != nullptr);
   std::size_t named = 0;
   const auto bytes = std::filesystem::file_size(fixture_path());
@@ -43,18 +45,62 @@ TEST_CASE("a file that is not the one that was mapped has no symbols, and is sai
   if (!can_read_symbols()) return;
   struct stat about {};
   REQUIRE(stat(fixture_path().c_str(), &about) == 0);
-  CHECK(open_code({.path = fixture_path(), .inode = about.st_ino}, getpid()).symbols != nullptr);
-  const OpenedCode other = open_code({.path = fixture_path(), .inode = about.st_ino + 1}, getpid());
-  const OpenedCode older = open_code({.path = fixture_path(), .build_id = "12345"}, getpid());
+  CHECK(open_code({.path = fixture_path(), .inode = about.st_ino}, getpid(), {}).symbols !=
+        nullptr);
+  const OpenedCode other =
+      open_code({.path = fixture_path(), .inode = about.st_ino + 1}, getpid(), {});
+  const OpenedCode older = open_code({.path = fixture_path(), .build_id = "12345"}, getpid(), {});
   CHECK(other.symbols == nullptr);
   CHECK(older.symbols == nullptr);
   CHECK(other.why_not == older.why_not);
 }
 
+TEST_CASE("a stripped program has the symbols that its .gnu_debuglink names, if they are its own") {
+  if (!can_read_symbols()) return;
+  if (std::system("objcopy --version > /dev/null 2>&1") != 0) return skip("there is no objcopy");
+  std::string folder = std::filesystem::temp_directory_path() / "lauka-symbols.XXXXXX";
+  REQUIRE(mkdtemp(folder.data()) != nullptr);
+  const std::string debug = folder + "/.debug/program.debug";
+  std::filesystem::create_directory(folder + "/.debug");
+  const std::string copy = "objcopy -R .note.gnu.build-id ";
+  REQUIRE(std::system((copy + "--only-keep-debug " + fixture_path() + " " + debug).c_str()) == 0);
+  const std::string link = "--add-gnu-debuglink=" + debug + " ";
+  const std::string program = folder + "/program";
+  REQUIRE(std::system((copy + "-S " + link + fixture_path() + " " + program).c_str()) == 0);
+  const auto has_part = [&] {
+    const OpenedCode code = open_code({.path = program}, getpid(), {});
+    bool has = false;
+    if (code.symbols)
+      code.symbols->list([&](const char* name) { has = has || std::string(name) == "part_42"; });
+    return has;
+  };
+  CHECK(has_part());
+  std::ofstream(debug, std::ios::app) << "not its own";
+  CHECK_FALSE(has_part());
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("as root a file is read with the rights of the user who runs the commands") {
+  if (!can_read_symbols()) return;
+  if (getuid() != 0) return skip("only root may act as another user");
+  std::string file = std::filesystem::temp_directory_path() / "lauka-symbols.XXXXXX";
+  const int made = mkstemp(file.data());
+  REQUIRE(made >= 0);
+  close(made);
+  using std::filesystem::copy_options;
+  std::filesystem::copy_file(fixture_path(), file, copy_options::overwrite_existing);
+  REQUIRE(chmod(file.c_str(), 0700) == 0);
+  constexpr std::uint32_t nobody = 65534;
+  const User user{.id = nobody, .group = nobody, .groups = {nobody}};
+  CHECK(open_code({.path = file}, getpid(), {}).symbols != nullptr);
+  CHECK(open_code({.path = file}, getpid(), user).symbols == nullptr);
+  std::filesystem::remove(file);
+}
+
 TEST_CASE("a file that is gone, a folder, and one that is no program have no symbols") {
   if (!can_read_symbols()) return;
   for (const char* const path : {"/nosuch/file", "/tmp", "/etc/passwd", "/dev/null"}) {
-    const OpenedCode code = open_code({.path = path}, getpid());
+    const OpenedCode code = open_code({.path = path}, getpid(), {});
     CHECK(code.symbols == nullptr);
     CHECK_FALSE(code.why_not.empty());
   }

@@ -70,6 +70,7 @@ class Taker final : public SampleListener {
   void receive(std::span<const std::byte> records) override {
     taken.insert(taken.end(), records.begin(), records.end());
   }
+  void end(std::span<const Reading> /*counters*/) override {}
 };
 
 std::size_t cpus() {
@@ -123,6 +124,23 @@ TEST_CASE("records are taken in order, also where they go on at the ring's begin
   CHECK(ring.at(kRingTail) == ring.at(kRingHead));
   rings.move_to(taker);
   CHECK(taker.taken.size() == 24);
+}
+
+TEST_CASE("each counter is read when the run has ended") {
+  Kernel kernel;
+  LinuxCalls calls = kernel.calls();
+  calls.read_counter = [](int descriptor, std::uint64_t* words, std::size_t) -> long {
+    words[0] = 100 + static_cast<std::uint64_t>(descriptor);
+    words[1] = 7;
+    words[2] = 6;
+    return 3;
+  };
+  SampleRings rings(&calls);
+  REQUIRE(rings.open({}, 0, 1) == 0);
+  const std::vector<Reading> readings = rings.read();
+  REQUIRE(readings.size() == cpus());
+  CHECK(readings[0].value == 101);
+  CHECK(readings[0].running_ns == 6);
 }
 
 TEST_CASE("the periods of runs differ, by at most a quarter, and are the asked one on average") {

@@ -32,6 +32,7 @@ inline constexpr auto kForeignText = std::to_array<AllowedSearch>({
     {"engine/kperf/kpep.cc", ""},
     {"engine/kperf/kperf_engine.cc", " (whole run)"},  // a name that a saved session asks for
     {"engine/perf/", ""},
+    {"engine/profile/", "sampled_time"},  // a name that the user typed
     {"engine/valgrind/", ""},
     {"history/command_line.cc", ""},
     {"history/database.cc", ""},

@@ -25,7 +25,8 @@ std::string shown_name(const std::string& symbol) {
 
 void FunctionNames::open(const MappedFile& file) {
   const auto [place, is_new] = files_.try_emplace(file.identity);
-  if (is_new) place->second.code = os::open_code(file.identity, static_cast<int>(file.process));
+  if (is_new)
+    place->second.code = os::open_code(file.identity, static_cast<int>(file.process), user_);
 }
 
 const std::string& FunctionNames::find_in(File& file, const std::string& name,
@@ -49,41 +50,53 @@ const std::string& FunctionNames::find_in_kernel(std::uint64_t address) {
   return found;
 }
 
+std::set<std::size_t> FunctionNames::find_in_new_files(const WantedFunctions& wanted) {
+  std::set<std::size_t> found;
+  for (auto& [identity, file] : files_) {
+    if (std::exchange(file.is_listed, true) || !file.code.symbols) continue;
+    file.code.symbols->list([&](const char* symbol) {
+      for (const std::size_t function : wanted.find(shown_name(symbol))) found.insert(function);
+    });
+  }
+  return found;
+}
+
 std::map<std::string, std::uint64_t> FunctionNames::sum(const SampledRun& run,
                                                         std::chrono::nanoseconds since) {
   std::map<std::string, std::uint64_t> sums;
   std::map<std::uint32_t, os::SymbolMap> compiled;
-  for (const auto& [place, time_ns] : run.time_ns) {
+  for (const auto& [place, sampled] : run.sampled) {
     switch (place.kind) {
       case CodeKind::File: {
         const os::CodeIdentity& identity = run.files[place.file].identity;
-        sums[find_in(files_[identity], identity.path, place.offset)] += time_ns;
+        sums[find_in(files_[identity], identity.path, place.offset)] += sampled;
         break;
       }
       case CodeKind::Vdso: {
         const auto [vdso, is_new] = files_.try_emplace({kVdso});
         if (is_new) vdso->second.code = os::open_vdso();
-        sums[find_in(vdso->second, kVdso, place.offset)] += time_ns;
+        sums[find_in(vdso->second, kVdso, place.offset)] += sampled;
         break;
       }
       case CodeKind::Kernel:
-        sums[find_in_kernel(place.offset)] += time_ns;
+        sums[find_in_kernel(place.offset)] += sampled;
         break;
       case CodeKind::Compiled: {
         const auto [symbols, is_new] = compiled.try_emplace(place.process);
-        if (is_new) symbols->second = os::compiled_symbols(static_cast<int>(place.process), since);
+        if (is_new)
+          symbols->second = os::compiled_symbols(static_cast<int>(place.process), since, user_);
         const std::string symbol = os::find_symbol(symbols->second, place.offset);
-        sums[symbol.empty() ? "(compiled at run time: no symbols)" : shown_name(symbol)] += time_ns;
+        sums[symbol.empty() ? "(compiled at run time: no symbols)" : shown_name(symbol)] += sampled;
         break;
       }
       case CodeKind::Unmapped:
-        sums["(unmapped code)"] += time_ns;
+        sums["(unmapped code)"] += sampled;
         break;
       case CodeKind::NoProcess:
-        sums["(unknown process)"] += time_ns;
+        sums["(unknown process)"] += sampled;
         break;
       case CodeKind::Other:
-        sums["(hypervisor)"] += time_ns;
+        sums["(hypervisor)"] += sampled;
         break;
     }
   }

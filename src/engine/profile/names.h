@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/functions.h"
 #include "engine/profile/records.h"
 #include "os/symbols.h"
 
@@ -7,19 +8,28 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 
 namespace lauka::engine::profile {
 
 /// Finds the names of sampled functions. Opens each file once per session.
 class FunctionNames {
  public:
+  /// `user`: who may read the files; nullopt: lauka's own user.
+  explicit FunctionNames(std::optional<User> user) : user_(std::move(user)) {}
+
   /// Opens a file while its process may still live.
   void open(const MappedFile& file);
 
-  /// Returns the time of each function in nanoseconds, by normalized name. `since`: start of the
-  /// run (since 1970, UTC). Code without a name is listed by its file with the reason: "(libx.so:
-  /// no symbols)".
+  /// Returns the indices of the wanted functions that have a symbol in an opened file. Searches
+  /// each file once.
+  std::set<std::size_t> find_in_new_files(const WantedFunctions& wanted);
+
+  /// Returns the sampled nanoseconds or cycles of each function, by normalized name. `since`: start
+  /// of the run (since 1970, UTC). Code without a name is listed by its file with the reason:
+  /// "(libx.so: no symbols)".
   std::map<std::string, std::uint64_t> sum(const SampledRun& run, std::chrono::nanoseconds since);
 
  private:
@@ -27,11 +37,13 @@ class FunctionNames {
   struct File {
     os::OpenedCode code;
     std::map<std::uint64_t, std::string> names;
+    bool is_listed = false;  // true: find_in_new_files has searched it
   };
 
   static const std::string& find_in(File& file, const std::string& name, std::uint64_t offset);
   const std::string& find_in_kernel(std::uint64_t address);
 
+  std::optional<User> user_;
   std::map<os::CodeIdentity, File> files_;
   std::optional<os::SymbolMap> kernel_;
   std::map<std::uint64_t, std::string> kernel_names_;

@@ -1,5 +1,6 @@
 #include "engine/profile/profile_engine.h"
 
+#include "core/functions.h"
 #include "core/text.h"
 #include "engine/perf/counters.h"
 #include "engine/profile/names.h"
@@ -8,10 +9,15 @@
 #include "os/symbols.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cerrno>
+#include <cmath>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -24,14 +30,21 @@ namespace {
 
 constexpr std::uint32_t kMaxRedos = 3;
 
-os::PerfEventAttr make_attributes(std::chrono::nanoseconds period, bool user_only) {
+/// The clock by which samples are taken.
+struct Clock {
+  bool is_cycles = false;    ///< false: the CPU clock
+  std::uint64_t period = 0;  ///< cycles or nanoseconds between two samples
+};
+
+os::PerfEventAttr make_attributes(const Clock& clock, bool user_only) {
   os::PerfEventAttr attributes;
-  attributes.type = os::kPerfTypeSoftware;
+  attributes.type = clock.is_cycles ? os::kPerfTypeHardware : os::kPerfTypeSoftware;
   attributes.size = os::kPerfSizeWithConfig3;
-  attributes.config = 0;  // PERF_COUNT_SW_CPU_CLOCK
-  attributes.sample_period = static_cast<std::uint64_t>(period.count());
+  attributes.config = 0;  // cycles of the one, the CPU clock of the other
+  attributes.sample_period = clock.period;
   attributes.sample_type =
       os::kPerfSampleIp | os::kPerfSampleTid | os::kPerfSampleTime | os::kPerfSamplePeriod;
+  attributes.read_format = os::kPerfReadEnabled | os::kPerfReadRunning;
   attributes.flags = os::kPerfDisabled | os::kPerfInherit | os::kPerfEnableOnExec |
                      os::kPerfExcludeHypervisor | os::kPerfMmap | os::kPerfMmap2 | os::kPerfComm |
                      os::kPerfCommExec | os::kPerfTask | os::kPerfSampleIdAll | os::kPerfWatermark |
@@ -39,6 +52,34 @@ os::PerfEventAttr make_attributes(std::chrono::nanoseconds period, bool user_onl
   if (user_only) attributes.flags |= os::kPerfExcludeKernel;
   attributes.wakeup_bytes = os::kRingBytes / 2;
   return attributes;
+}
+
+/// Counts this thread's cycles while it works for 20 ms, in which a processor leaves its lowest
+/// frequency. Returns the most cycles per nanosecond, so that samples come no sooner than the user
+/// asked for; nullopt if cycles cannot be counted.
+std::optional<double> measure_cycles(const os::LinuxCalls& calls) {
+  constexpr std::uint64_t slice_ns = 1'000'000;
+  constexpr std::uint64_t slices = 20;
+  constexpr int most_reads = 10'000'000;
+  os::PerfEventAttr attributes;
+  attributes.type = os::kPerfTypeHardware;
+  attributes.size = os::kPerfSizeWithConfig3;
+  attributes.read_format = os::kPerfReadEnabled | os::kPerfReadRunning;
+  attributes.flags = os::kPerfExcludeHypervisor | os::kPerfExcludeKernel;
+  perf::OpenCounters counter(calls);
+  if (counter.open(attributes, 0) != 0) return std::nullopt;
+  std::array<std::uint64_t, 3> begin{};  // cycles, enabled and running nanoseconds
+  std::optional<double> fastest;
+  for (int reads = 0; reads < most_reads && begin[2] < slices * slice_ns; ++reads) {
+    std::array<std::uint64_t, 3> now{};
+    if (calls.read_counter(counter.descriptor(0), now.data(), now.size()) < 3) return std::nullopt;
+    if (now[2] < begin[2] + slice_ns) continue;
+    const double rate =
+        static_cast<double>(now[0] - begin[0]) / static_cast<double>(now[2] - begin[2]);
+    if (rate > fastest.value_or(0.0)) fastest = rate;
+    begin = now;
+  }
+  return fastest;
 }
 
 /// The CPU time of all sampled runs: according to samples, and in all.
@@ -50,8 +91,14 @@ struct SampledTotals {
 /// Samples the runs of one pass, and receives their records.
 class Sampling final : public ArmedPass, public os::SampleListener {
  public:
-  Sampling(const os::PerfEventAttr& attributes, std::shared_ptr<SampledTotals> seen)
-      : attributes_(attributes), seen_(std::move(seen)) {
+  /// `functions`: normalized names of the functions that have events.
+  Sampling(const os::PerfEventAttr& attributes, std::span<const std::string> functions,
+           const std::optional<User>& user, std::shared_ptr<SampledTotals> seen)
+      : attributes_(attributes),
+        functions_(functions.begin(), functions.end()),
+        wanted_(functions),
+        seen_(std::move(seen)),
+        names_(user) {
     begin();
   }
 
@@ -67,70 +114,140 @@ class Sampling final : public ArmedPass, public os::SampleListener {
     records_.add(records, [this](const MappedFile& file) { names_.open(file); });
   }
 
+  void end(std::span<const os::Reading> counters) override {
+    // While a thread is on one CPU, its counters of the other CPUs are enabled but do not run.
+    constexpr double whole = 0.99;
+    double enabled = 0.0;
+    double running = 0.0;
+    for (const os::Reading& counter : counters) {
+      cycles_ += counter.value;
+      enabled = std::max(enabled, static_cast<double>(counter.enabled_ns));
+      running += static_cast<double>(counter.running_ns);
+    }
+    is_partial_ = running < whole * enabled;
+  }
+
   Counted finish(const os::Ended& ended, std::size_t /*command*/) override {
     if (ended.counter_error != 0)
-      return {.counts = {std::nullopt},
+      return {.counts = std::vector<std::optional<std::uint64_t>>(1 + functions_.size()),
               .missing = Error{"the run could not be sampled: " +
                                    std::generic_category().message(ended.counter_error),
                                ""}};
+    const bool has_kernel = (attributes_.flags & os::kPerfExcludeKernel) == 0;
+    const std::uint64_t used_ns = ended.usage.user_ns + (has_kernel ? ended.usage.system_ns : 0);
     const SampledRun run = records_.close();
     Counted counted;
-    std::uint64_t all_ns = 0;
-    for (auto& [name, time_ns] : names_.sum(run, since_)) {
+    counted.counts.assign(1 + functions_.size(), 0);
+    const double ns_per_unit = nanoseconds_per_unit(used_ns);
+    for (auto& [name, sampled] : names_.sum(run, since_)) {
+      const auto time_ns =
+          static_cast<std::uint64_t>(std::llround(static_cast<double>(sampled) * ns_per_unit));
+      *counted.counts[0] += time_ns;
+      for (const std::size_t function : wanted_.find(name)) {
+        *counted.counts[1 + function] += time_ns;
+        known_.insert(function);
+      }
       counted.functions.push_back({name, {time_ns}});
-      all_ns += time_ns;
     }
-    counted.counts = {all_ns};
-    const bool has_kernel = (attributes_.flags & os::kPerfExcludeKernel) == 0;
-    seen_->sampled_ns += all_ns;
-    seen_->used_ns += ended.usage.user_ns + (has_kernel ? ended.usage.system_ns : 0);
-    if (run.lost > 0) {
-      counted.redo = Redo{RedoReason::Counting, "samples were lost", kMaxRedos};
-      counted.note = Note{NoteKind::SamplesLost,
-                          fmt::format("samples were lost in each of {} runs; sample less often "
-                                      "(--profile=4ms)",
-                                      kMaxRedos + 1)};
-    }
+    add_unsampled(counted);
+    seen_->sampled_ns += *counted.counts[0];
+    seen_->used_ns += used_ns;
+    note_losses(run, counted);
     begin();
     return counted;
   }
 
  private:
-  void begin() { since_ = std::chrono::system_clock::now().time_since_epoch(); }
+  void begin() {
+    since_ = std::chrono::system_clock::now().time_since_epoch();
+    cycles_ = 0;
+    is_partial_ = false;
+  }
+
+  /// Adds wanted functions without a sample that have a symbol, so that they do not pass for
+  /// misspelt names.
+  void add_unsampled(Counted& counted) {
+    if (known_.size() < functions_.size()) known_.merge(names_.find_in_new_files(wanted_));
+    for (const std::size_t function : known_)
+      if (counted.counts[1 + function] == 0)
+        counted.functions.push_back({functions_[function], {0}});
+  }
+
+  /// Returns the CPU time per cycle of the run; 1 for the CPU clock, which counts nanoseconds.
+  double nanoseconds_per_unit(std::uint64_t used_ns) const {
+    if (attributes_.type == os::kPerfTypeSoftware) return 1.0;
+    return cycles_ == 0 ? 0.0 : static_cast<double>(used_ns) / static_cast<double>(cycles_);
+  }
+
+  void note_losses(const SampledRun& run, Counted& counted) const {
+    if (run.lost == 0 && !is_partial_) return;
+    counted.redo = Redo{
+        RedoReason::Counting,
+        run.lost > 0 ? "samples were lost" : "others used the counter of cycles, too", kMaxRedos};
+    counted.note =
+        Note{NoteKind::SamplesLost,
+             run.lost > 0 ? fmt::format("samples were lost in each of {} runs; sample less often "
+                                        "(--profile=4ms)",
+                                        kMaxRedos + 1)
+                          : fmt::format("the counter of cycles was used by others in each of {} "
+                                        "runs, which were sampled in part",
+                                        kMaxRedos + 1)};
+  }
 
   os::PerfEventAttr attributes_;
+  std::vector<std::string> functions_;  // functions with events, which follow the event of all
+  WantedFunctions wanted_;              // the same functions
+  std::set<std::size_t> known_;         // indices of those that have a sample or a symbol
   std::shared_ptr<SampledTotals> seen_;
   RunRecords records_;
   FunctionNames names_;
-  std::chrono::nanoseconds since_{};  // the latest run began later
+  std::chrono::nanoseconds since_{};  // a time before the start of the latest run
+  std::uint64_t cycles_ = 0;          // cycles of the latest run, sampled or not
+  bool is_partial_ = false;           // true: more than 1 % of the latest run was not counted
 };
 
 class WithProfile final : public EngineAround {
  public:
   WithProfile(std::unique_ptr<CounterEngine> inner, std::chrono::nanoseconds period, bool user_only,
-              const os::LinuxCalls* calls)
+              const std::optional<User>& user, const os::LinuxCalls* calls)
       : EngineAround(std::move(inner)),
         calls_(calls),
-        attributes_(make_attributes(period, user_only)),
-        period_(period) {}
+        period_(period),
+        user_only_(user_only),
+        user_(user) {}
 
   Result<EventSet> select(const EventRequest& wanted) override {
-    auto set = other().select(wanted);
+    EventRequest others = wanted;
+    functions_.clear();
+    std::erase_if(others.names, [this](const std::string& name) { return take(name); });
+    const bool needs_others = wanted.names.empty() || !others.names.empty();
+    auto set = needs_others ? other().select(others) : Result<EventSet>(EventSet{});
     if (!set) return set;
-    auto note = try_it();
-    if (!note) return note.error().prefixed("--profile");
-    if (!note->text.empty()) set->notes.push_back(*note);
+    if (!is_tried_) {
+      auto note = try_it();
+      if (!note) return note.error().prefixed("--profile");
+      is_tried_ = true;
+      note_ = *std::move(note);
+    }
+    if (!note_.text.empty()) set->notes.push_back(note_);
     add_to(*set);
     return set;
   }
 
+  /// Returns the clock of the latest selection: "cycles", "the CPU clock, user space only".
+  std::string what() const {
+    return std::string(is_cycles() ? "cycles" : "the CPU clock") +
+           (has(os::kPerfExcludeKernel) ? ", user space only" : "");
+  }
+
   const AccountedEvent* accounted(std::size_t event) const override {
-    return event == event_ ? nullptr : other().accounted(event);
+    return is_own(event) ? nullptr : other().accounted(event);
   }
 
   Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) override {
     if (pass == pass_)
-      return std::unique_ptr<ArmedPass>(std::make_unique<Sampling>(attributes_, seen_));
+      return std::unique_ptr<ArmedPass>(
+          std::make_unique<Sampling>(attributes_, functions_.normalized, user_, seen_));
     if (has_own_timed_pass_ && pass == 0) return count_free({});
     return other().arm(pass - (has_own_timed_pass_ ? 1 : 0) - (pass > pass_ ? 1 : 0));
   }
@@ -150,12 +267,37 @@ class WithProfile final : public EngineAround {
   }
 
  private:
+  /// The functions that have events.
+  struct Functions {
+    std::vector<std::string> typed;
+    std::vector<std::string> normalized;
+
+    void clear() { *this = {}; }
+  };
+
+  /// Returns true if an event belongs to this engine, and notes its function.
+  bool take(std::string_view name) {
+    if (name == kSampledTime) return true;
+    if (!name.starts_with(kSampledTime) || name.size() < kSampledTime.size() + 2 ||
+        name[kSampledTime.size()] != kFunctionSeparator)
+      return false;
+    functions_.typed.emplace_back(name.substr(kSampledTime.size() + 1));
+    functions_.normalized.push_back(normalized_function(functions_.typed.back()));
+    return true;
+  }
+
+  bool is_own(std::size_t event) const {
+    return event >= event_ && event - event_ <= functions_.typed.size();
+  }
+
+  bool is_cycles() const { return attributes_.type == os::kPerfTypeHardware; }
+
   double milliseconds() const { return std::chrono::duration<double, std::milli>(period_).count(); }
 
   bool has(std::uint64_t flag) const { return (attributes_.flags & flag) != 0; }
 
-  /// Tries everything that a run needs, and does without what the kernel refuses. Returns a note
-  /// about what is missing; an empty note if nothing is.
+  /// Tries everything that a run needs, with cycles if they can be sampled, else with the CPU
+  /// clock. Returns a note about what is missing; an empty note if nothing is.
   Result<Note> try_it() {
     if (calls_ == nullptr)
       return Error{"this system has no perf_event, which is Linux's",
@@ -163,6 +305,18 @@ class WithProfile final : public EngineAround {
     if (!os::has_symbols())
       return Error{"this lauka was built without elfutils, which finds the functions",
                    "install libdw-dev (elfutils-devel) and build it again"};
+    if (const auto rate = measure_cycles(*calls_)) {
+      const double cycles = *rate * static_cast<double>(period_.count());
+      attributes_ = make_attributes({true, static_cast<std::uint64_t>(cycles)}, user_only_);
+      if (auto note = open_rings()) return note;
+    }
+    const auto ns = static_cast<std::uint64_t>(period_.count());
+    attributes_ = make_attributes({false, ns}, user_only_);
+    return open_rings();
+  }
+
+  /// Opens the counters of a run, with less where the kernel refuses it.
+  Result<Note> open_rings() {
     Note note;
     for (;;) {
       os::SampleRings rings(calls_);
@@ -201,25 +355,40 @@ class WithProfile final : public EngineAround {
     has_own_timed_pass_ = set.passes_of(RoundKind::Timed) == 0;
     if (has_own_timed_pass_) set.passes.insert(set.passes.begin(), Pass{});
     event_ = set.events.size();
+    Pass pass{{}, RoundKind::Counting};
     const bool is_whole = !has(os::kPerfExcludeKernel);
-    set.events.push_back(
-        {.name = "sampled_time",
-         .meaning = fmt::format("CPU time by samples of the CPU clock, one in {:g} ms{}",
-                                milliseconds(), is_whole ? "" : ", user space only"),
-         .is_time = true,
-         .levels = is_whole ? CountedLevels::UserAndKernel : CountedLevels::UserOnly,
-         .note = is_whole ? "(sampled)" : "(sampled, user)",
-         .role = Role::SampledTime});
+    const Event whole{.name = std::string(kSampledTime),
+                      .meaning = fmt::format("CPU time by samples of {}, one in {:g} ms{}",
+                                             is_cycles() ? "cycles" : "the CPU clock",
+                                             milliseconds(), is_whole ? "" : ", user space only"),
+                      .is_time = true,
+                      .levels = is_whole ? CountedLevels::UserAndKernel : CountedLevels::UserOnly,
+                      .note = is_whole ? "(sampled)" : "(sampled, user)",
+                      .role = Role::SampledTime};
+    set.events.push_back(whole);
+    for (std::size_t i = 0; i < functions_.typed.size(); ++i) {
+      Event event = whole;
+      event.name += kFunctionSeparator + functions_.typed[i];
+      event.meaning = fmt::format("in the function {}: {}", functions_.typed[i], whole.meaning);
+      event.function = functions_.normalized[i];
+      set.events.push_back(std::move(event));
+    }
+    for (std::size_t i = event_; i < set.events.size(); ++i) pass.events.push_back(i);
     const auto simulated = std::ranges::find(set.passes, RoundKind::Simulated, &Pass::kind);
     pass_ = static_cast<std::size_t>(simulated - set.passes.begin());
-    set.passes.insert(simulated, Pass{{event_}, RoundKind::Counting});
+    set.passes.insert(simulated, std::move(pass));
   }
 
   const os::LinuxCalls* calls_;
   os::PerfEventAttr attributes_;
   std::chrono::nanoseconds period_;
+  bool user_only_;
+  std::optional<User> user_;
+  bool is_tried_ = false;  // true: attributes_ and note_ are final
+  Note note_;
+  Functions functions_;
   std::shared_ptr<SampledTotals> seen_ = std::make_shared<SampledTotals>();
-  // Indices of the event and its pass in the latest selection.
+  // The events, the first of which is sampled_time, and their pass in the latest selection.
   std::size_t event_ = ~std::size_t{0};
   std::size_t pass_ = ~std::size_t{0};
   bool has_own_timed_pass_ = false;
@@ -229,8 +398,16 @@ class WithProfile final : public EngineAround {
 
 std::unique_ptr<CounterEngine> with_profile(std::unique_ptr<CounterEngine> engine,
                                             std::chrono::nanoseconds period, bool user_only,
+                                            const std::optional<User>& user,
                                             const os::LinuxCalls* calls) {
-  return std::make_unique<WithProfile>(std::move(engine), period, user_only, calls);
+  return std::make_unique<WithProfile>(std::move(engine), period, user_only, user, calls);
+}
+
+Result<std::string> try_profile(bool user_only, const os::LinuxCalls* calls) {
+  WithProfile engine(make_none_engine(std::nullopt), std::chrono::milliseconds(1), user_only, {},
+                     calls);
+  if (const auto set = engine.select({}); !set) return set.error();
+  return engine.what();
 }
 
 }  // namespace lauka::engine::profile

@@ -233,7 +233,7 @@ SampledRun RunRecords::close() {
                                     ? CodePlace{CodeKind::Kernel, 0, 0, record.address}
                                 : mode == kUserMode ? processes.find(record.process, record.address)
                                                     : CodePlace{};
-        run.time_ns[place] += record.bytes;
+        run.sampled[place] += record.bytes;
         ++run.samples;
       }
     }

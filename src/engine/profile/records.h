@@ -45,7 +45,8 @@ struct MappedFile {
 /// The samples of a run.
 struct SampledRun {
   std::vector<MappedFile> files{};
-  std::map<CodePlace, std::uint64_t> time_ns{};
+  /// Sums of the periods of the samples: nanoseconds of the CPU clock, or cycles.
+  std::map<CodePlace, std::uint64_t> sampled{};
   std::uint64_t samples = 0;
   std::uint64_t lost = 0;  ///< number of lost records, plus how often the kernel sampled less
 };

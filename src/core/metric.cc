@@ -198,6 +198,9 @@ Comparison compare(const Series& reference, const Series& candidate, bool paired
     return without_failed(std::move(result), reference, candidate);
   }
   const bool has_layouts = !reference.layouts.empty() && !candidate.layouts.empty();
+  const std::size_t most = std::min(reference.rounds.size(), candidate.rounds.size());
+  result.reference.reserve(most);
+  result.candidate.reserve(most);
   std::size_t r = 0;
   std::size_t c = 0;
   while (r < reference.rounds.size() && c < candidate.rounds.size()) {

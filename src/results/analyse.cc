@@ -25,7 +25,10 @@ namespace {
 Series make_series(const Recording& session, std::size_t metric, std::size_t command) {
   Series series;
   const bool has_layouts = session.setting.layouts > 1;
-  for (const std::uint32_t run : session.runs->of_command(command)) {
+  const std::span<const std::uint32_t> runs = session.runs->of_command(command);
+  series.values.reserve(runs.size());
+  series.rounds.reserve(runs.size());
+  for (const std::uint32_t run : runs) {
     if (has_layouts)
       if (const RunRow row = session.runs->row(run); is_failure(row.ending))
         add_failed_layout(row.layout, series);

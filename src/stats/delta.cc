@@ -154,14 +154,17 @@ class MeanChange {
   std::optional<Errors> errors_;  // nullopt: no interval
 };
 
-/// True if the mean's interval contradicts the typical round's.
-bool is_clearly_outside(const Change& mean, const Change& sure, const Change& typical) {
-  if (!mean.bounds || !sure.bounds || !typical.bounds) return false;
+/// True if the mean's interval is outside the typical round's, and the changes differ enough.
+bool is_outside(const Change& mean, const Change& typical) {
+  if (!mean.bounds || !typical.bounds) return false;
   const bool outside = mean.bounds->low > typical.bounds->high + kSame ||
                        mean.bounds->high < typical.bounds->low - kSame;
-  const double delta = *typical.change;
-  const bool surely = sure.bounds->low > delta + kSame || sure.bounds->high < delta - kSame;
-  return outside && surely && std::abs(*mean.change - delta) >= kMinDifference;
+  return outside && std::abs(*mean.change - *typical.change) >= kMinDifference;
+}
+
+/// True if the interval of the mean leaves out the typical round's change.
+bool leaves_out(const Change& mean, double typical) {
+  return mean.bounds && (mean.bounds->low > typical + kSame || mean.bounds->high < typical - kSame);
 }
 
 // Hodges & Lehmann 1963. The k-th smallest of n(n+1)/2 Walsh averages, or of n*m differences, is
@@ -387,7 +390,8 @@ Delta delta_of(std::span<const double> reference, std::span<const double> candid
   delta.basis = Basis::Typical;
   static_cast<Change&>(delta) = cleaned({typical->change, typical->bounds});
   delta.mean = mean.at(tails.of_mean);
-  delta.mean_differs = is_clearly_outside(delta.mean, mean.at(kSureTail * tails.of_mean), delta);
+  delta.mean_differs = is_outside(delta.mean, delta) &&
+                       leaves_out(mean.at(kSureTail * tails.of_mean), *delta.change);
   return delta;
 }
 

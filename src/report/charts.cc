@@ -608,7 +608,10 @@ std::string MetricDrawings::attributes(std::size_t metric) {
   for (std::size_t c = 0; c < results_.commands.size(); ++c) {
     const stats::Summary* summary = summary_of(results_, c, metric);
     if (summary == nullptr) continue;
-    const std::vector<Sample> kept = thinned(all.samples[c], most);
+    // A few points more take less room than the runs of thinned points, which differ by metric.
+    const std::size_t room = most + most / 2;
+    const std::vector<Sample> kept =
+        all.samples[c].size() <= room ? all.samples[c] : thinned(all.samples[c], most);
     const bool is_thinned = kept.size() < all.samples[c].size();
     is_any_thinned = is_any_thinned || is_thinned;
     const auto [low, high] = whiskers(all.samples[c], *summary);
@@ -622,7 +625,7 @@ std::string MetricDrawings::attributes(std::size_t metric) {
     if (!is_first && runs == first->second) runs.clear();
     rows += fmt::format("{}{};{};{};{};{};{}", rows.empty() ? "" : "\n", c,
                         quantity(summary->median, all.metric), box, runs, places,
-                        shape_digits(all, all.samples[c], most));
+                        shape_digits(all, all.samples[c], room));
   }
   return fmt::format(" data-axis=\"{}\" data-rows=\"{}\"{}", html_text(axis), rows,
                      is_any_thinned ? " data-thinned" : "");

@@ -396,6 +396,14 @@ TableColumn bold_column(std::string heading, Holds holds, Cut cut) {
           .cut = cut};
 }
 
+/// True if a command has a value, or a bound, of the metric.
+bool has_value(const Results& results, std::size_t metric) {
+  return std::ranges::any_of(results.commands, [&](const CommandResult& command) {
+    const MetricResult* row = shown_row(command, metric);
+    return row != nullptr && (row->summary || row->at_most);
+  });
+}
+
 }  // namespace
 
 TableLayout fit(std::span<const Table> tables, const Style& style) {
@@ -733,10 +741,7 @@ Table metrics_table(const Results& results, bool every_row) {
   for (std::size_t m = 0; m < results.session.metrics.size(); ++m) {
     const Metric& metric = results.session.metrics[m];
     const auto values_of = [&](std::size_t c) { return shown_row(results.commands[c], m); };
-    if (!is_shown(metric, every_row) || is_constant(results, m, 0.0) ||
-        std::ranges::none_of(commands, [&](std::size_t c) {
-          return values_of(c) != nullptr && (values_of(c)->summary || values_of(c)->at_most);
-        }))
+    if (!is_shown(metric, every_row) || is_constant(results, m, 0.0) || !has_value(results, m))
       continue;
     TableRow& row = table.rows.emplace_back(TableRow{{titled(metric)}});
     for (const std::size_t c : commands) {

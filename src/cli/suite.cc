@@ -249,7 +249,6 @@ Result<void> apply(const Setting& setting, Draft& draft) {
   return {};
 }
 
-/// Reads a suite.
 class SuiteReader {
  public:
   explicit SuiteReader(const Options& typed) : typed_(typed) {}

@@ -510,7 +510,7 @@ class SuiteReader {
   Place typed_place_;
   std::string benchmark_;  // name of the benchmark being read; empty: none
   Suite suite_;
-  std::set<std::string> names_;  // of the benchmarks
+  std::set<std::string> names_;  // names of the benchmarks
 };
 
 }  // namespace

@@ -33,7 +33,6 @@ struct ValueWord {
 /// one, and lower-case words between | are choices. Empty if `value` is.
 std::vector<ValueWord> value_words(std::string_view value);
 
-/// The description of an option.
 struct OptionDescription {
   std::string name;      ///< long name without dashes; empty: the option has only a letter
   std::string letter{};  ///< letter without dash; empty: the option has only a name
@@ -83,7 +82,6 @@ struct ProgramDescription {
   std::vector<std::string_view> see_also{};  ///< manual pages such as "perf-stat (1)"
 };
 
-/// Returns the description of lauka.
 ProgramDescription lauka_description();
 
 /// Returns the text of --help, at most 80 columns wide. If `on_macos` is false, leaves out options

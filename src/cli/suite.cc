@@ -249,7 +249,6 @@ Result<void> apply(const Setting& setting, Draft& draft) {
   return {};
 }
 
-/// Reads a suite.
 class SuiteReader {
  public:
   explicit SuiteReader(const Options& typed) : typed_(typed) {}
@@ -511,7 +510,7 @@ class SuiteReader {
   Place typed_place_;
   std::string benchmark_;  // name of the benchmark being read; empty: none
   Suite suite_;
-  std::set<std::string> names_;  // of the benchmarks
+  std::set<std::string> names_;  // names of the benchmarks
 };
 
 }  // namespace

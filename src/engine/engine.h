@@ -190,7 +190,6 @@ void mark_of_region(Event& event);
 /// remedy.
 EventSet nothing_to_count(const Error& why);
 
-/// Returns all accounted events.
 std::span<const AccountedEvent> accounted_events();
 
 /// Finds an accounted event by either of its names, ignoring case; null if missing.

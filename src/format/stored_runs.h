@@ -47,7 +47,6 @@ class CommandRuns {
   /// rows' wall times.
   void set_values(std::size_t metric, std::vector<double> values, bool is_wall_time);
 
-  /// Sets the value of a metric for one run.
   void set_value(std::size_t run, std::size_t metric, double value);
 
   std::uint32_t number(std::size_t run) const { return numbers_[run]; }

@@ -23,7 +23,6 @@ namespace lauka::inquire {
 /// wrapped; 0 (a pipe): one line per event.
 std::string list_events(const Catalog& catalog, std::string_view filter, std::size_t columns);
 
-/// A metric in the list of --list-metrics.
 struct MetricLine {
   std::string name;
   std::string unit;

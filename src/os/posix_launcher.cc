@@ -200,7 +200,7 @@ class SharedPrograms {
   std::array<Slot, Launcher::kMaxBatch> slots_{};
   std::optional<ProgramSpec>
       latest_spec_{};  // the latest program with an environment other than lauka's
-  SharedEnvironment latest_environment_{};  // of `latest_spec_`
+  SharedEnvironment latest_environment_{};  // environment of `latest_spec_`
 };
 
 /// The objects that are made before the fork.

@@ -86,7 +86,6 @@ struct FormulaRequest {
       false;  ///< true if a wanted formula also has a form with events of older processors
 };
 
-/// True if `name` is a built-in formula.
 bool is_built_in_formula(std::string_view name);
 
 /// Returns NAME of NAME:UNIT in --metrics; all of `text` if it has no colon.

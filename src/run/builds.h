@@ -28,7 +28,6 @@ struct Build {
 /// the same folder with the same variables make the same program.
 std::vector<Build> list_builds(std::span<const Plan* const> plans);
 
-/// A build that failed.
 struct BuildFailed {
   Build build;
   Outcome outcome;

@@ -71,7 +71,6 @@ class HookRunner {
  public:
   HookRunner(const Plan& plan, os::Launcher& launcher) : plan_(plan), launcher_(launcher) {}
 
-  /// Registers all hooks.
   Result<void> register_hooks(const std::optional<User>& user);
 
   /// True if a hook runs before or after each run.

@@ -165,7 +165,6 @@ std::vector<double> logs(const LayoutSamples& samples) {
   return all;
 }
 
-/// A value for each layout.
 struct LayoutValues {
   std::vector<double> values{};
   std::vector<std::uint32_t> layouts{};

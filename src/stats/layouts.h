@@ -100,7 +100,6 @@ Delta delta_over_layouts(const LayoutSamples& reference, const LayoutSamples& ca
 MeanTest test_over_layouts(const LayoutSamples& reference, const LayoutSamples& candidate,
                            bool paired, double ratio, std::optional<double> share = std::nullopt);
 
-/// Returns the samples of one layout.
 std::vector<double> samples_of_layout(const LayoutSamples& samples, std::uint32_t layout);
 
 }  // namespace lauka::stats

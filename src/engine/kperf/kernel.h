@@ -182,7 +182,6 @@ class Kernel {
   std::optional<std::string> missing_;
 };
 
-/// A request to the kernel.
 enum class KernelRequest : unsigned char {
   Force,  ///< all counters
   Count,  ///< words and counting (kpc)

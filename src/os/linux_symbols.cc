@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -84,8 +86,9 @@ Descriptor open_linked(const std::string& root, const std::string& program, cons
                        std::uint32_t checksum, std::string& path) {
   const std::string folder = program.substr(0, program.rfind('/'));
   for (const std::string& place :
-       {root + folder, root + folder + "/.debug", root + std::string(kDebugFolder) + folder}) {
-    path = place + "/" + link;
+       {fmt::format("{}{}", root, folder), fmt::format("{}{}/.debug", root, folder),
+        fmt::format("{}{}{}", root, kDebugFolder, folder)}) {
+    path = fmt::format("{}/{}", place, link);
     Descriptor file = open_regular(path);
     if (file && checksum_of(file.get()) == checksum) return file;
   }

@@ -76,8 +76,8 @@ struct CounterRequest {
   bool system_wide = false;  ///< true: counts all programs on `cpu`, from opening to reading
   bool of_region =
       false;  ///< true: the program switches the counter on in its region; execve does not start it
-  bool samples = false;  ///< true: samples into rings, one per CPU, whose records and readings go
-                         ///< to Launch::samples. Such a counter is alone in its set
+  bool samples = false;   ///< true: samples into rings, one per CPU, whose records and readings go
+                          ///< to Launch::samples. Such a counter is alone in its set
   bool optional = false;  ///< true: optional counters follow all others in the set; if one cannot
                           ///< be opened, the run goes on without any of them
 };

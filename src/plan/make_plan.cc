@@ -362,6 +362,31 @@ Error unfit_limit(const Condition& gate, Unit unit) {
           remedy};
 }
 
+/// Makes the metrics of a plan whose events are chosen, and how their rows are shown.
+Result<void> add_metrics(const Options& options, const CountingOptions& counting,
+                         const FormulaRequest& formulas, bool has_tree_peak, Plan& plan) {
+  add_core_times(plan);
+  plan.metrics = make_metrics(plan.setting.events, choose_metrics(options),
+                              !counting.events.empty(), has_tree_peak);
+  if (auto reported = add_reported(plan.reported, plan.metrics); !reported) return reported.error();
+  const Result<void> computed = add_formulas(formulas, plan.setting.events, plan.metrics);
+  if (!computed) return computed.error();
+  if (auto percentiles = add_percentiles(counting, options.gates, options.run, plan.metrics);
+      !percentiles)
+    return percentiles.error();
+  if (counting.region) show_region(choose_metrics(options), plan.metrics);
+  if (counting.metrics == MetricSelection::Listed) {
+    const Result<void> listed = list_rows(counting.metric_list, counting.percentiles, plan.metrics);
+    if (!listed) return listed.error();
+  }
+  plan.presentation.every_row =
+      counting.metrics != MetricSelection::Default || !counting.events.empty();
+  plan.presentation.hides_zeros =
+      counting.metrics == MetricSelection::All && options.output.verbosity != Verbosity::Verbose;
+  show_times_in(options.output.presentation.time_unit, plan.metrics);
+  return {};
+}
+
 }  // namespace
 
 MetricSelection choose_metrics(const Options& options) {
@@ -436,25 +461,9 @@ Result<Plan> make_plan(const Options& options, const SelectEvents& select_events
   plan.presentation = options.output.presentation;
   plan.unquoted = options.commands.unquoted ? options.commands.unquoted->line : "";
   plan.hints = hints_about(options, plan.commands);
-  add_core_times(plan);
-  plan.metrics = make_metrics(plan.setting.events, choose_metrics(options),
-                              !counting.events.empty(), has_tree_peak);
-  if (auto reported = add_reported(plan.reported, plan.metrics); !reported) return reported.error();
-  const Result<void> formulas = add_formulas(by_name.formulas, plan.setting.events, plan.metrics);
-  if (!formulas) return formulas.error();
-  if (auto percentiles = add_percentiles(counting, options.gates, options.run, plan.metrics);
-      !percentiles)
-    return percentiles.error();
-  if (counting.region) show_region(choose_metrics(options), plan.metrics);
-  if (counting.metrics == MetricSelection::Listed) {
-    const Result<void> listed = list_rows(counting.metric_list, counting.percentiles, plan.metrics);
-    if (!listed) return listed.error();
-  }
-  plan.presentation.every_row =
-      counting.metrics != MetricSelection::Default || !counting.events.empty();
-  plan.presentation.hides_zeros = counting.metrics == MetricSelection::All &&
-                                  options.output.verbosity != Verbosity::Verbose;
-  show_times_in(options.output.presentation.time_unit, plan.metrics);
+  if (auto metrics = add_metrics(options, counting, by_name.formulas, has_tree_peak, plan);
+      !metrics)
+    return metrics.error();
   plan.setting.stop = make_stop_rule(options.run, plan.setting.events.passes_of(RoundKind::Timed));
   if (auto judgement = add_judgement(options, plan); !judgement) return judgement.error();
   return plan;

@@ -394,6 +394,10 @@ Results analyse(Recording session, gate::Findings findings);
 Results analyse(const Plan& plan, Session session, const gate::Findings& findings,
                 const Timers& timers = {}, Circumstances circumstances = {});
 
+/// Explains each candidate with deltas of wall and CPU time. Factors that have rows use the rows'
+/// deltas.
+std::vector<Why> make_explanations(const Results& results);
+
 /// Returns the logarithm of the ratio of a metric between two commands, `of` to `to`, within rounds
 /// if runs were interleaved. nullopt if a value is not positive or is an upper bound only.
 std::optional<stats::LogRatio> log_ratio(const Recording& session, std::size_t metric,

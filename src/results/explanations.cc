@@ -1,0 +1,214 @@
+#include "core/metric.h"
+#include "results/results.h"
+#include "session/baseline.h"
+#include "session/recording.h"
+#include "stats/summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace lauka {
+
+namespace {
+
+// Times and counts are of different runs, so no run has all factors. The logarithms of the rows'
+// deltas are added up, and two factors complete the sum, so that the product is the wall time's
+// delta: clock = instructions - ipc - cpu_time, and utilisation = cpu_time - wall_time. The clock's
+// interval is for independent estimates (Zou & Donner 2008); the utilisation's interval is that of
+// the quotient within runs.
+
+/// A delta as a logarithm, without bounds that reach -100%.
+struct LogChange {
+  double value = 0.0;
+  std::optional<stats::ChangeBounds> bounds{};
+
+  stats::Change change() const {
+    stats::Change change{.change = std::expm1(value)};
+    if (bounds)
+      change.bounds = stats::ChangeBounds{std::expm1(bounds->low), std::expm1(bounds->high)};
+    return change;
+  }
+};
+
+std::optional<LogChange> to_log_change(const stats::Change& delta) {
+  if (!delta.change || *delta.change <= -1.0) return std::nullopt;
+  LogChange result{std::log1p(*delta.change)};
+  if (delta.bounds && delta.bounds->low > -1.0)
+    result.bounds =
+        stats::ChangeBounds{std::log1p(delta.bounds->low), std::log1p(delta.bounds->high)};
+  return result;
+}
+
+/// Returns a - b for independent estimates.
+LogChange difference(const LogChange& a, const LogChange& b) {
+  LogChange result{a.value - b.value};
+  if (!a.bounds || !b.bounds) return result;
+  result.bounds = stats::ChangeBounds{
+      result.value - std::hypot(a.value - a.bounds->low, b.bounds->high - b.value),
+      result.value + std::hypot(a.bounds->high - a.value, b.value - b.bounds->low)};
+  return result;
+}
+
+/// Returns the delta of a row; nullopt for counts of a region, which do not explain the time of
+/// whole runs.
+std::optional<LogChange> delta_of_row(const Results& results, std::size_t command, Role role) {
+  const MetricResult* row = row_of(results, command, role);
+  if (row == nullptr || !row->delta || results.session.metrics[row->metric].of_region)
+    return std::nullopt;
+  return to_log_change(*row->delta);
+}
+
+Series make_utilisation(const RunTable& runs, std::size_t command, std::size_t cpu,
+                        std::size_t wall) {
+  Series series;
+  for (const std::uint32_t run : runs.of_command(command)) {
+    const auto of_cpu = runs.value(run, cpu);
+    const auto of_wall = runs.value(run, wall);
+    if (!of_cpu || !of_wall || *of_wall <= 0.0) continue;
+    series.values.push_back(*of_cpu / *of_wall);
+    series.rounds.push_back(static_cast<std::uint32_t>(runs.round(run)));
+  }
+  return series;
+}
+
+std::optional<double> median_of(const std::vector<double>& values) {
+  if (values.empty()) return std::nullopt;
+  return stats::median(stats::sorted(values));
+}
+
+/// Returns the factor of utilisation. Its value is from the rows' deltas, its interval from the
+/// quotient within runs; the bounds include both.
+WallFactor utilisation_factor(const Results& results, std::size_t command, const LogChange& cpu,
+                              const LogChange& wall) {
+  const std::size_t of_cpu = *find_metric(results.session.metrics, Role::CpuTime);
+  const std::size_t of_wall = *find_metric(results.session.metrics, Role::WallTime);
+  const Series candidate = make_utilisation(*results.session.runs, command, of_cpu, of_wall);
+  Series reference;
+  if (const auto& baseline = results.session.reference.baseline) {
+    if (baseline->metrics[of_cpu] && baseline->metrics[of_wall])
+      reference = make_utilisation(*baseline->session->runs, baseline->commands[command],
+                                   *baseline->metrics[of_cpu], *baseline->metrics[of_wall]);
+  } else {
+    reference =
+        make_utilisation(*results.session.runs, results.session.reference.command, of_cpu, of_wall);
+  }
+  LogChange closing{cpu.value - wall.value};
+  const Comparison samples =
+      compare(reference, candidate, compares_within_rounds(results.session, command));
+  const auto within =
+      samples.is_empty() ? std::nullopt
+                         : to_log_change(estimate_delta(
+                               samples, stats::tails_of(results.session.confidence), std::nullopt));
+  if (within && within->bounds) {
+    const double shift = closing.value - within->value;
+    closing.bounds = stats::ChangeBounds{within->bounds->low + std::min(0.0, shift),
+                                         within->bounds->high + std::max(0.0, shift)};
+  }
+  return {WallPart::Utilisation, closing.change(), median_of(reference.values),
+          median_of(candidate.values)};
+}
+
+/// Returns the median of cycles / CPU time in the counting runs; nullopt if it was not measured.
+std::optional<double> clock_of(const Results& results, std::size_t command) {
+  const MetricResult* row =
+      row_of(results.commands[command], find_metric(results.session.metrics, Role::Clock));
+  if (row == nullptr || !row->summary) return std::nullopt;
+  return row->summary->median;
+}
+
+CountedLevels levels_of(const Results& results, Role role) {
+  return results.session.metrics[*find_metric(results.session.metrics, role)].levels;
+}
+
+/// Records which counts `why` lacks, and what the counts include.
+void describe_counts(const Results& results, bool has_instructions, bool has_cycles, Why& why) {
+  why.lacks_instructions = !has_instructions;
+  why.lacks_cycles = !has_cycles;
+  why.counted_kernel = std::ranges::any_of(results.session.metrics, [](const Metric& metric) {
+    return metric.levels == CountedLevels::KernelOnly;
+  });
+  why.is_of_all_kinds =
+      has_cycles && std::ranges::any_of(results.session.metrics, [](const Metric& metric) {
+        return metric.role == Role::Cycles && metric.is_part;
+      });
+  if (!has_instructions && !has_cycles) return;
+  const Metric& counted = results.session.metrics[*find_metric(
+      results.session.metrics, has_instructions ? Role::Instructions : Role::Cycles)];
+  why.is_simulated = counted.kind == RoundKind::Simulated;
+  why.levels = counted.levels;
+  why.has_shell = !results.session.shell.empty();
+}
+
+void add_factors_of_cpu_time(const Results& results, const LogChange& cpu, Why& why) {
+  const std::size_t c = why.command;
+  const auto instructions = delta_of_row(results, c, Role::Instructions);
+  auto cycles = delta_of_row(results, c, Role::Cycles);
+  if (instructions && cycles &&
+      levels_of(results, Role::Instructions) != levels_of(results, Role::Cycles)) {
+    cycles.reset();  // counts of different parts of a run cannot be combined
+    why.has_other_levels = true;
+  }
+  auto ipc = delta_of_row(results, c, Role::Ipc);
+  if (!ipc && instructions && cycles)
+    ipc = difference(*instructions, *cycles);  // the two were counted in different runs
+  describe_counts(results, instructions.has_value(), cycles.has_value(), why);
+  if (instructions) why.factors.push_back({WallPart::Instructions, instructions->change()});
+  if (instructions && why.lacks_cycles) {
+    why.factors.push_back(
+        {WallPart::CpuTimePerInstruction, difference(cpu, *instructions).change()});
+    return;
+  }
+  if (why.lacks_cycles) {
+    why.factors.push_back({WallPart::CpuTime, cpu.change()});
+    return;
+  }
+  LogChange of_cycles = *cycles;
+  if (instructions) {
+    why.factors.push_back({WallPart::InstructionsPerCycle, ipc->change()});
+    of_cycles.value = instructions->value - ipc->value;
+    if (of_cycles.bounds) {
+      of_cycles.bounds->low = std::min(of_cycles.bounds->low, of_cycles.value);
+      of_cycles.bounds->high = std::max(of_cycles.bounds->high, of_cycles.value);
+    }
+  } else {
+    why.factors.push_back({WallPart::Cycles, cycles->change()});
+  }
+  if (why.levels != CountedLevels::UserAndKernel || why.has_shell) {
+    why.factors.push_back({WallPart::CpuTimePerCycle, difference(cpu, of_cycles).change()});
+    return;
+  }
+  WallFactor clock{WallPart::Clock, difference(of_cycles, cpu).change()};
+  clock.candidate = clock_of(results, c);
+  if (!results.session.reference.baseline)
+    clock.reference = clock_of(results, results.session.reference.command);
+  why.factors.push_back(clock);
+}
+
+}  // namespace
+
+double WallFactor::log_of_wall_time() const {
+  const double log = std::log1p(change.change.value_or(0.0));
+  const bool divides = part == WallPart::InstructionsPerCycle || part == WallPart::Clock ||
+                       part == WallPart::Utilisation;
+  return divides ? -log : log;
+}
+
+std::vector<Why> make_explanations(const Results& results) {
+  std::vector<Why> explanations;
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    if (!results.session.reference.is_candidate(c)) continue;
+    const auto wall = delta_of_row(results, c, Role::WallTime);
+    const auto cpu = delta_of_row(results, c, Role::CpuTime);
+    if (!wall || !cpu) continue;
+    Why why{.command = c};
+    add_factors_of_cpu_time(results, *cpu, why);
+    why.factors.push_back(utilisation_factor(results, c, *cpu, *wall));
+    explanations.push_back(std::move(why));
+  }
+  return explanations;
+}
+
+}  // namespace lauka

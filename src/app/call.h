@@ -47,7 +47,7 @@ struct RoundLog {
   std::unique_ptr<os::AppendLog> lines{};
   Seals seals{};                       ///< seals of the log's lines
   std::vector<RoundKeeper> keepers{};  ///< one for each benchmark
-  std::uint64_t rounds = 0;            ///< number of rounds that an earlier process finished
+  std::uint64_t earlier_rounds = 0;    ///< number of rounds that an earlier process finished
 };
 
 /// A running git that is asked for commit and branch.
@@ -60,8 +60,9 @@ struct GitQuestion {
 struct Call {
   Options options;  ///< options as typed; in a suite, shared by all benchmarks
   std::unique_ptr<os::Launcher> launcher{};
-  std::unique_ptr<os::SettingFiles> settings{};  ///< null until --tune needs it
-  tune::CpuChoice tune_cpus{};                   ///< CPUs that --tune chose; empty without --tune
+  std::unique_ptr<os::SettingFiles>
+      settings{};  ///< null until --tune, control groups or settings of a killed lauka need it
+  tune::CpuChoice tune_cpus{};     ///< CPUs that --tune chose; empty without --tune
   std::optional<Tuning> tuning{};  ///< tuning in force, now or in the saved session; nullopt: none
   std::unique_ptr<tune::Tuned> tuned{};        ///< set while the machine is tuned; else null
   std::optional<User> user{};                  ///< user who runs the commands; nullopt: lauka's own
@@ -70,10 +71,10 @@ struct Call {
   std::vector<Label> labels{};                 ///< labels of the session; git's come last
   std::optional<Allowance>
       allowance{};  ///< limits on CPUs and memory before --tune; nullopt: unknown or not needed
-  std::optional<Throttling>
-      throttling{};          ///< waiting for the CPU quota during the session; nullopt: no quota
-  std::string suite_text{};  ///< contents of the suite's file
-  bool was_watched = false;  ///< true if a saved session's own gates may have ended it
+  std::optional<Throttling> throttling{};  ///< waiting for the CPU quota during the session;
+                                           ///< nullopt: no quota, or not needed
+  std::string suite_text{};             ///< contents of the suite's file
+  bool was_watched = false;             ///< true if a saved session's own gates may have ended it
   std::vector<Benchmark> benchmarks{};  ///< at least one after add_benchmarks
   gate::Risk risk = gate::Risk::Any;    ///< error rate that all gates of the call share
   std::vector<os::OpenExport> exports{};

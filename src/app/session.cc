@@ -226,7 +226,7 @@ Result<std::size_t> read_rounds(const std::string& text, const std::string& file
     auto& [benchmark, kept] = *rounds;
     const Plan& plan = call.benchmarks[benchmark].plan;
     const std::size_t runs = plan.setting.order == Order::Sequential ? 1 : plan.commands.size();
-    if (!kept.first.is_thrown_away()) log.rounds += kept.steps / runs;
+    if (!kept.first.is_thrown_away()) log.earlier_rounds += kept.steps / runs;
     log.keepers[benchmark].finished.push_back(std::move(kept));
     end = next + 1;
   }
@@ -259,11 +259,12 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const MadeOf& all, 
   if (*bytes == 0)
     log.lines->append(log.seals.seal(to_line(KeptHead{all, *options.run.seed, call.began})));
   if (options.suite.resumes)
-    say_notes(options.output,
-              {log.rounds == 0 ? fmt::format("--resume found no rounds in {}: the suite begins",
-                                             cited(log.file))
-                               : fmt::format("--resume goes on after {} kept in {}",
-                                             plural(log.rounds, "round"), cited(log.file))});
+    say_notes(
+        options.output,
+        {log.earlier_rounds == 0
+             ? fmt::format("--resume found no rounds in {}: the suite begins", cited(log.file))
+             : fmt::format("--resume goes on after {} kept in {}",
+                           plural(log.earlier_rounds, "round"), cited(log.file))});
   for (std::size_t i = 0; i < log.keepers.size(); ++i)
     log.keepers[i].keep = [&log, i](const FinishedRounds& rounds) {
       log.lines->append(log.seals.seal(to_line(i, rounds)));

@@ -112,7 +112,8 @@ struct RunOptions {
 /// The commands, and the conditions under which they run.
 struct CommandOptions {
   std::vector<std::string> texts;  ///< commands as typed, the reference first
-  std::vector<std::string> names;  ///< at most as many as texts; an empty name means the text
+  std::vector<std::string> names;  ///< at most one per text or, with parameters, per measured
+                                   ///< command; an empty name means the text
   std::optional<UnquotedCommand>
       unquoted;  ///< set if quotes around a command were probably forgotten
   std::optional<Shell> shell;

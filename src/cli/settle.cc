@@ -232,8 +232,8 @@ Result<void> settle_inquiry(Draft& draft) {
   return inquiry.kind == InquiryKind::Threads ? settle_threads(draft) : Result<void>();
 }
 
-/// Refuses what needs each function's counts or samples, where no run has them. A suite's file may
-/// name another engine.
+/// Refuses a gate or option that needs counts or samples of functions if no run will have them.
+/// Passes saved sessions, and suites, whose file may name another engine.
 Result<void> settle_functions(const Draft& draft) {
   const Options& options = draft.options;
   if (!options.from.empty() || options.suite.file) return {};

@@ -164,7 +164,7 @@ struct SpawnRequest {
   char* const* argv = nullptr;
   char* const* environment = nullptr;
   const char* folder = nullptr;  ///< working folder; null: lauka's own
-  int input = -1;                ///< descriptors that become standard input, output and error
+  int input = -1;  ///< descriptors that become standard input, output and error; -1: lauka's own
   int output = -1;
   int error = -1;
   const int* inherited = nullptr;  ///< more descriptors that stay open under kSpawnCloseOnExec

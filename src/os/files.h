@@ -174,7 +174,8 @@ class AppendLog {
   /// a log.
   static Result<std::unique_ptr<AppendLog>> open(const std::string& path, std::size_t most_bytes);
 
-  /// Reads `path`, and refuses the same files as open(); empty if the file does not exist.
+  /// Reads `path`; empty if the file does not exist. Refuses the same files as open(), except those
+  /// that another process has open.
   static Result<std::string> read(const std::string& path, std::size_t most_bytes);
 
   AppendLog(Descriptor file, std::string path, std::string text)

@@ -358,9 +358,9 @@ class LauncherProcess {
     if (const auto failed = open_files(*launch.program, setup_, own, plan.files)) {
       ended.outcome = *failed;
     } else {
-      const auto& group = state_.group[0] != '\0' || launch.program->cpus == nullptr
-                              ? state_.group
-                              : state_.group_on_own_cpus;
+      const auto& group = state_.group_file[0] != '\0' || launch.program->cpus == nullptr
+                              ? state_.group_file
+                              : state_.group_file_on_own_cpus;
       if (group[0] != '\0') plan.control_group = ::open(group.data(), O_WRONLY | O_CLOEXEC);
       ended.counter_error = counters_.open(launch.counters);
       ended.optional_error = counters_.optional_error();

@@ -116,9 +116,9 @@ struct SharedState {
 
   SharedJobs jobs{};
   /// Path of the file with which the next run joins a control group; empty: none.
-  std::array<char, 4096> group{};
-  /// Path of that file for programs with CPUs of their own, if `group` is empty.
-  std::array<char, 4096> group_on_own_cpus{};
+  std::array<char, 4096> group_file{};
+  /// Path of that file for programs with CPUs of their own, if `group_file` is empty.
+  std::array<char, 4096> group_file_on_own_cpus{};
   bool ignores_own_cpus =
       false;  ///< true: programs' own CPUs are ignored; false, as in zeroed memory: they are set
 

@@ -276,7 +276,7 @@ class PosixLauncher final : public Launcher {
     state_->enough = false;
     state_->go_on_after_failure = go_on_after_failure;
     state_->launch_count = launches.size();
-    keep_path(launches.empty() ? std::string() : launches.front().group, state_->group);
+    keep_path(launches.empty() ? std::string() : launches.front().group, state_->group_file);
     try {
       for (std::size_t i = 0; i < launches.size(); ++i) {
         const Launch& launch = launches[i];
@@ -316,7 +316,7 @@ class PosixLauncher final : public Launcher {
 
   void use_own_cpus(bool are_used, const std::string& group) override {
     state_->ignores_own_cpus = !are_used;
-    keep_path(group, state_->group_on_own_cpus);
+    keep_path(group, state_->group_file_on_own_cpus);
   }
 
   std::string error_output_end() const override {

@@ -235,7 +235,8 @@ class Launcher : NonCopyable {
   virtual Result<std::vector<Ended>> run(std::span<const Launch> launches, bool go_on_after_failure,
                                          const Tick& tick) = 0;
 
-  /// Returns the last lines of the latest run's standard error (OutputTail); empty if not captured.
+  /// Returns the last lines of the latest run's standard error (OutputTail); empty if lauka did not
+  /// keep it (OutputKind Inherit and File).
   virtual std::string error_output_end() const = 0;
 
   /// Returns how many bytes the latest run wrote to a kept stream; 0 if it is not kept.

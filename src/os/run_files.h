@@ -125,7 +125,8 @@ class RunFiles {
   /// not.
   std::optional<std::int64_t> enough_ns() const { return enough_ns_; }
 
-  /// Returns the end of the standard error of a run with `sink`; empty if not captured.
+  /// Returns the last lines of the standard error of a run with `sink` (Capture: of both streams);
+  /// empty for Inherit and File.
   std::string error_output_end(OutputKind sink) const;
 
   /// Implements Launcher::kept_bytes and Launcher::read_kept.

@@ -27,7 +27,7 @@ int interrupt();
 /// not fail. `may_wait`: waits a moment, because lauka's own signal may still arrive.
 bool was_meant_for_lauka(int signal_number, bool may_wait);
 
-/// True if this process was started with that signal ignored.
+/// True if the signal is ignored now. Before watch_for_interrupts(): if lauka was started so.
 bool is_ignored(int signal_number);
 
 /// Returns "SIGSEGV", or "signal 64" for a signal without a name.

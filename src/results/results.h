@@ -60,8 +60,8 @@ struct NotInterleaved {
 /// A property of the machine, or lauka's version, that differs from the baseline's.
 struct Difference {
   std::string_view what;  ///< name of the property
-  std::string then;       ///< value in the baseline
-  std::string now;        ///< value in this session
+  std::string then;       ///< value in the baseline, or in a joined session
+  std::string now;        ///< value in this session, or in the reference's
 };
 
 /// Finding: deltas, or even gates, compare runs of different sessions.
@@ -136,8 +136,8 @@ struct MeanDiffers {
 struct AlikeRounds {
   std::string metric;
   double widening = 1.0;  ///< factor by which the interval is wider
-  bool is_own =
-      false;  ///< true if the runs of the warning's command, by itself, resemble each other
+  bool is_own = false;  ///< true: neighbouring runs of Warning::command resemble each other; false:
+                        ///< the differences within rounds do, or the runs of both commands
 };
 
 /// Finding: an event was 0 in every run, although the command executed instructions.
@@ -230,7 +230,8 @@ struct Why {
   std::vector<WallFactor> factors{};
   bool lacks_instructions =
       false;  ///< true if instructions were not counted, so that no factor is about them
-  bool lacks_cycles = false;  ///< true if cycles were not counted
+  bool lacks_cycles =
+      false;  ///< true if cycles were not counted, or are left out (has_other_levels)
   bool is_simulated = false;  ///< true if instructions were simulated
   CountedLevels levels =
       CountedLevels::UserAndKernel;  ///< privilege levels of the counts; times always include both
@@ -246,7 +247,8 @@ struct LayoutResult {
   std::optional<stats::LayoutEstimate>
       mean{};  ///< mean of the command's values; nullopt: too few layouts
   std::optional<stats::LayoutEstimate> compared{};  ///< mean of log(candidate / reference);
-                                                    ///< nullopt: too few layouts, or no reference
+                                                    ///< nullopt: too few layouts, no reference, or
+                                                    ///< a value is not positive
   std::optional<stats::Delta>
       first_alone{};  ///< delta from the first layout's runs only; nullopt if undefined
 };

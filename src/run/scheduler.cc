@@ -282,7 +282,7 @@ void Scheduler::extend() {
   if (gates_.waits_for(RoundKind::Simulated))
     add(UpTo{RoundKind::Simulated, gates_.next_planned(RoundKind::Simulated)});
   if (gates_.waits_for(RoundKind::Counting))
-    add(CountToLook{gates_.next_planned(RoundKind::Counting)});
+    add(TurnsToLook{gates_.next_planned(RoundKind::Counting)});
   if (gates_.waits_for(RoundKind::Timed)) {
     const std::size_t number = gates_.planned_looks(RoundKind::Timed);
     rule_ = extended_to(timed_, gate::look_rounds(group().first_look)[number]);
@@ -344,7 +344,7 @@ std::optional<Action> Scheduler::approach(const Block& goal) {
   return count_a_turn();
 }
 
-std::optional<Action> Scheduler::approach(const CountToLook& goal) {
+std::optional<Action> Scheduler::approach(const TurnsToLook& goal) {
   if (turns(group()) >= goal.turns || !can_count_more()) return std::nullopt;
   return count_a_turn();
 }

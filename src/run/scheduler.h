@@ -143,7 +143,7 @@ class Scheduler : NonCopyable {
     std::uint64_t number = 0;
     std::chrono::nanoseconds timed_time{};
   };
-  struct CountToLook {  // number of turns, while counting's share of the budgets lasts
+  struct TurnsToLook {  // number of turns, while counting's share of the budgets lasts
     std::uint64_t turns = 0;
   };
   struct Settle {};
@@ -153,7 +153,7 @@ class Scheduler : NonCopyable {
   struct TimedBatch {
     bool is_done = false;
   };
-  using Goal = std::variant<Once, UpTo, Block, CountToLook, Settle, WantTuned, TimedBatch>;
+  using Goal = std::variant<Once, UpTo, Block, TurnsToLook, Settle, WantTuned, TimedBatch>;
 
   /// Rounds that are being run.
   struct Request {
@@ -168,7 +168,7 @@ class Scheduler : NonCopyable {
   std::optional<Action> approach(Once& goal) const;
   std::optional<Action> approach(const UpTo& goal);
   std::optional<Action> approach(const Block& goal);
-  std::optional<Action> approach(const CountToLook& goal);
+  std::optional<Action> approach(const TurnsToLook& goal);
   std::optional<Action> approach(const Settle& goal);
   std::optional<Action> approach(const WantTuned& goal);
   std::optional<Action> approach(TimedBatch& goal);

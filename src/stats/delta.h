@@ -32,9 +32,9 @@ Tails tails_without_noise(double difference, std::size_t count);
 /// freedom.
 MeanTest mean_test(double difference, double standard_error, double degrees);
 
-/// Computes Student's t for c - ratio * r within rounds (equal sizes, at least one round, no
-/// negative sample). If all rounds have the same difference, the tails are those of
-/// tails_without_noise. `widening` divides t.
+/// Computes Student's t for the mean of candidate - ratio * reference within rounds (equal sizes,
+/// at least one round, no negative sample). If all rounds have the same difference, the tails are
+/// those of tails_without_noise. `widening` divides t.
 MeanTest paired_mean_test(std::span<const double> reference, std::span<const double> candidate,
                           double ratio, const Widening& widening = {});
 
@@ -70,13 +70,14 @@ std::optional<TypicalChange> typical_change(std::span<const double> reference,
 /// The natural logarithm of the ratio of two values, and its standard error.
 struct LogRatio {
   double value = 0.0;
-  std::optional<double> error{};  ///< standard error; nullopt if there is only one sample
+  std::optional<double> error{};  ///< standard error; nullopt if there is one sample, or no bound
 };
 
-/// Returns the logarithm of candidate / reference in a typical round. Its standard error is half
-/// the width of the 68.3% rank interval, widened like a delta. With fewer than six rounds: the mean
-/// of the logarithms and its standard error. `paired`: compares within rounds. nullopt if there are
-/// no samples or a sample is not positive.
+/// Returns the logarithm of candidate / reference in a typical round (typical_change). Its standard
+/// error is half the width of the 68.3% rank interval, which is wider if neighbouring samples
+/// resemble each other (Widening). If a side has fewer than six samples: the mean of the logarithms
+/// and its standard error. `paired`: compares within rounds. nullopt if there are no samples or a
+/// sample is not positive.
 std::optional<LogRatio> log_ratio(std::span<const double> reference,
                                   std::span<const double> candidate, bool paired);
 

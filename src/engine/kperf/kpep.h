@@ -73,7 +73,8 @@ struct KpepDatabase {
   CounterMask config_counters = 0;
   CounterMask power_counters =
       0;  ///< counters that the power manager holds until all counters are forced
-  std::vector<KpepEvent> events;  ///< fixed events first, then by number, then by name
+  std::vector<KpepEvent>
+      events;  ///< fixed events first, by counter; then the others, by number and name
 };
 
 /// Finds an event by alias, else by name, like the framework, ignoring case; null if missing.

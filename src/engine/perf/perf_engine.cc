@@ -353,7 +353,7 @@ class PerfEngine final : public CounterEngine {
 
  private:
   Result<Source> find(std::string_view name) const {
-    // The error about an unknown event already has its name.
+    // The error about an unknown event names it already.
     const auto resolved = resolve(name, prober_.sysfs());
     if (!resolved) return resolved.error();
     auto source = prober_.probe(*resolved);

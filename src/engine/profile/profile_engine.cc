@@ -54,9 +54,9 @@ os::PerfEventAttr make_attributes(const Clock& clock, bool user_only) {
   return attributes;
 }
 
-/// Counts this thread's cycles while it works for 20 ms, in which a processor leaves its lowest
-/// frequency. Returns the most cycles per nanosecond, so that samples come no sooner than the user
-/// asked for; nullopt if cycles cannot be counted.
+/// Counts this thread's cycles while it works for 20 ms, long enough for a processor to leave its
+/// lowest frequency. Returns the cycles per nanosecond of the fastest millisecond, with which no
+/// sample comes too early; nullopt if cycles cannot be counted.
 std::optional<double> measure_cycles(const os::LinuxCalls& calls) {
   constexpr std::uint64_t slice_ns = 1'000'000;
   constexpr std::uint64_t slices = 20;

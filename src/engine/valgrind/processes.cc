@@ -79,11 +79,11 @@ std::optional<Totals> Processes::read_counts(Pieces pieces) {
   return read_cachegrind(
       std::move(pieces),
       [this](const std::vector<std::string>& events) {
-        places_.assign(events.size(), {});
+        sums_of_.assign(events.size(), {});
         for (std::size_t i = 0; i < events.size(); ++i)
           for (std::size_t e = 0; e < events_.size(); ++e)
             if (std::ranges::find(events_[e]->parts, events[i]) != events_[e]->parts.end())
-              places_[i].push_back(e);
+              sums_of_[i].push_back(e);
       },
       [this](std::string_view function, const std::vector<std::uint64_t>& counts) {
         add_line(function, counts);
@@ -103,7 +103,7 @@ void Processes::add_line(std::string_view function, const std::vector<std::uint6
                           events_.size() * sizeof(std::uint64_t);
   }
   for (std::size_t i = 0; i < counts.size(); ++i)
-    for (const std::size_t place : places_[i]) (*last_counts_)[place] += counts[i];
+    for (const std::size_t place : sums_of_[i]) (*last_counts_)[place] += counts[i];
 }
 
 /// Returns how much of `totals` can be inherited: at most the parent's count if both ran the same

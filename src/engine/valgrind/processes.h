@@ -104,7 +104,7 @@ class Processes {
       functions_;                    // by name; counts in the order of events_
   std::size_t functions_bytes_ = 0;  // approximate size of functions_ in bytes
   /// For each event of the current file, indices into events_ of the sums to which it belongs.
-  std::vector<std::vector<std::size_t>> places_;
+  std::vector<std::vector<std::size_t>> sums_of_;
   std::string last_name_;                              // name in the latest line, as written
   std::vector<std::uint64_t>* last_counts_ = nullptr;  // counts of last_name_ in functions_
 };

@@ -10,8 +10,8 @@
 namespace lauka {
 
 /// Adds the metric "EVENT@FUNCTION" of each gate to a session from a file, if it lacks the metric
-/// and has EVENT by function. Refuses a function that no command has, unless `may_lack`: its value
-/// is then 0.
+/// and has EVENT and values by function. Refuses a function that no command has, unless `may_lack`:
+/// its value is then 0.
 Result<void> add_function_metrics(std::span<const Condition> gates, bool may_lack,
                                   Recording& session);
 

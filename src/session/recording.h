@@ -35,15 +35,17 @@ struct RunRow {
   std::size_t command = 0;
   std::size_t round = 0;
   std::size_t pass = 0;
-  std::optional<int> status{};  ///< exit status by shell_status; nullopt if the file lacks it
+  std::optional<int> status{};  ///< exit status by shell_status; nullopt if the file lacks it, or
+                                ///< the run was not started
   Ending ending = Ending::Unknown;
   RoundKind kind = RoundKind::Timed;
   std::optional<double> coverage{};              ///< RunRecord::coverage
-  std::vector<NamedCount> own_process_counts{};  ///< counts of the command's own process, if counts
-                                                 ///< include descendants; else empty
-  RedoReason reason = RedoReason::Other;         ///< reason why the run was repeated
-  std::string_view why{};       ///< reason as text for users; empty: the run was not repeated
-  double wall_seconds = 0.0;    ///< wall time of any kind of run, also if it was killed
+  std::vector<NamedCount> own_process_counts{};  ///< counts of the command's own process; empty:
+                                                 ///< unknown, or equal to those of the run
+  RedoReason reason = RedoReason::Other;         ///< reason why the run was repeated; else Other
+  std::string_view why{};       ///< reason as text for users; empty: unknown, or not repeated
+  double wall_seconds = 0.0;    ///< wall time of any kind of run, also if it was killed;
+                                ///< 0 if the file lacks it
   bool below_overhead = false;  ///< RunRecord::below_overhead
   std::uint32_t order = 0;      ///< RunRecord::order
   std::uint32_t outlived = 0;   ///< RunRecord::outlived
@@ -55,7 +57,7 @@ struct RunRow {
 /// A number of runs of a command that failed in the same way.
 struct FailedRuns {
   Ending ending = Ending::Failed;
-  int status = 0;  ///< RunRow::status
+  int status = 0;  ///< RunRow::status; 0 if that is nullopt
   std::size_t runs = 0;
 
   bool operator==(const FailedRuns&) const = default;
@@ -63,8 +65,8 @@ struct FailedRuns {
 
 /// The endings of a command's runs of all kinds: timed, counting and simulated.
 struct Endings {
-  std::size_t runs = 0;  ///< number of runs with a known ending
-  std::vector<FailedRuns> failed{};
+  std::size_t runs = 0;              ///< number of runs with a known ending
+  std::vector<FailedRuns> failed{};  ///< one entry for each ending and status
 
   void add(const RunRow& run);
   void add(const Endings& others);
@@ -73,8 +75,8 @@ struct Endings {
   bool all_failed() const { return runs > 0 && failed_runs() == runs; }
 };
 
-/// The runs of a session, in the order run. Each is read on request, because there may be a
-/// million. This base class is an empty table.
+/// The runs of a session, in the order run; of joined sessions, one after the other. Each is read
+/// on request, because there may be a million. This base class is an empty table.
 class RunTable : NonCopyable {
  public:
   virtual ~RunTable() = default;
@@ -86,7 +88,7 @@ class RunTable : NonCopyable {
   virtual std::size_t round(std::size_t run) const { return row(run).round; }
 
   /// Returns the run's value of a metric (index into Recording::metrics); nullopt if it was not
-  /// measured in this run.
+  /// measured in this run, or only a bound is known.
   virtual std::optional<double> value(std::size_t /*run*/, std::size_t /*metric*/) const {
     return std::nullopt;
   }
@@ -109,11 +111,11 @@ struct Circumstances {
   TimeOfDay began{};
   Machine machine{};
   TimeOfDay ended{};
-  std::string session_id{};                ///< unique id; empty: unknown
+  std::string session_id{};                ///< unique id; empty: unknown or not needed
   std::vector<Label> labels{};             ///< labels with distinct keys
   std::optional<Tuning> tuning{};          ///< what --tune changed; nullopt without --tune
   std::optional<Throttling> throttling{};  ///< waiting for the CPU quota during the session;
-                                           ///< nullopt: no quota, or unknown
+                                           ///< nullopt: no quota, unknown or not needed
 };
 
 /// The resolutions of the clocks.
@@ -141,7 +143,8 @@ struct KnownMean {
 /// A session as data: everything that results are computed from, except findings made while it ran.
 /// The session was just run, or read from a file.
 struct Recording {
-  std::string file{};  ///< file that the session was read from; empty: just run
+  std::string file{};  ///< file that the session was read from, or the first of joined ones;
+                       ///< empty: just run
   std::vector<Metric> metrics;
   std::vector<Command> commands{};
   Reference reference{};  ///< reference of the deltas
@@ -149,23 +152,28 @@ struct Recording {
   std::shared_ptr<const RunTable> runs = std::make_shared<RunTable>();
   /// Runs that were repeated and do not count.
   std::shared_ptr<const RunTable> redone = std::make_shared<RunTable>();
-  std::vector<KnownMean> means{};  ///< means without values of runs, from files of hyperfine 1.x
+  std::vector<KnownMean> means{};  ///< means without values of runs, as in files of hyperfine 1.x
   double confidence = kConfidence;
-  std::vector<Note> notes{};      ///< notes on what was left out, and why
-  Setting setting{.warmup = 0};   ///< setting of the plan; warmup is 0 if unknown
+  std::vector<Note> notes{};     ///< remarks for users, such as on what was left out, and why
+  Setting setting{.warmup = 0};  ///< setting of the plan, or of the first joined session; warmup is
+                                 ///< 0 if unknown
   Circumstances circumstances{};  ///< circumstances of the session; of the first origin, if
                                   ///< sessions were joined
-  std::vector<Origin> origins{};  ///< sessions that were joined; empty: not joined
+  std::vector<Origin> origins{};  ///< sessions that were joined; empty: there is only one
   Timers timers{};
-  bool complete = true;  ///< false: the session was cut short
-  std::optional<RunRow>
-      ended_by{};        ///< run whose failure ended the session, in neither table; nullopt: none
-  bool by_lauka = true;  ///< false: by hyperfine, whose files have less
-  std::vector<std::string> shell{};        ///< argv of the shell, without -c; empty: no shell
+  bool complete = true;              ///< false: the session, or a joined one, was cut short
+  std::optional<RunRow> ended_by{};  ///< run whose failure ended the session (the first of joined
+                                     ///< ones), in neither table; nullopt: none
+  bool by_lauka =
+      true;  ///< false: the session, or a joined one, is by hyperfine, whose files have less
+  std::vector<std::string> shell{};  ///< argv of the shell, without -c; empty: no shell, or joined
+                                     ///< sessions have different ones
   std::vector<ShellOverhead> overheads{};  ///< time of the shell's start that was subtracted from
-                                           ///< each command's runs; empty without a shell
-  std::optional<double> process_start{};   ///< seconds that running `true` takes; nullopt: unknown
+                                           ///< each command's runs; empty if `shell` is
+  std::optional<double>
+      process_start{};  ///< seconds that running `true` takes; nullopt: unknown or not needed
   std::vector<FunctionTable> functions{};  ///< values by function of each command; empty if unknown
+                                           ///< for all
 };
 
 /// Metrics that programs reported without a request; their values follow those of Plan::reported.
@@ -174,8 +182,8 @@ struct Discovered {
   bool is_shown = true;  ///< false: the user listed rows, and these are not among them
 };
 
-/// Converts a session that carried out `plan`; moves the runs out of `session`. `timers` are those
-/// of the machine that ran it.
+/// Converts a session that carried out `plan`; moves the runs and functions out of `session`.
+/// `timers` are those of the machine that ran it.
 Recording make_recording(const Plan& plan, Session&& session, const Timers& timers,
                          Circumstances circumstances, const Discovered& discovered = {});
 

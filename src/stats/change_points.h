@@ -30,18 +30,20 @@ struct LevelStep {
 struct SeriesSteps {
   std::vector<LevelStep> steps{};  ///< confirmed steps, in order
   bool is_last_suspected =
-      false;  ///< true if the last point differs but no later point confirms it
+      false;  ///< true if the last point differs and is no step yet; false below 10 points
   /// Index of a step that the last two or more points support and that another point like the last
   /// would confirm; nullopt if there is none.
   std::optional<std::size_t> pending{};
-  double noise = 0.0;  ///< standard deviation between points, beyond their sampling error
+  double noise = 0.0;  ///< standard deviation between points, beyond their sampling error; 0 below
+                       ///< kMinForSteps points
 };
 
 /// The fewest points in which find_steps looks for steps; the noise of fewer points is unknown.
 inline constexpr std::size_t kMinForSteps = 6;
 
-/// Estimates the variance between points beyond their sampling error. Compares neighbours, so that
-/// neither steps nor slow drift raise the estimate. Returns 0 for fewer than two points.
+/// Estimates the variance between points beyond their sampling error. Compares neighbours and every
+/// third point, so that neither steps nor slow drift raise the estimate. Returns 0 for fewer than
+/// two points.
 double noise_between(std::span<const SeriesPoint> points);
 
 /// Finds the steps of a series. Looks at the series as it grew, point after point, so that a

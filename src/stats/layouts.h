@@ -33,15 +33,16 @@ struct LayoutSamples {
 struct LayoutMean {
   std::uint32_t layout = 0;
   std::size_t runs = 0;
-  double value = 0.0;  ///< mean of the samples, or of their log ratios in a comparison
+  double value =
+      0.0;  ///< mean of the samples, or in a comparison of their logarithms or log ratios
 };
 
 /// The scatter among a command's layouts that placement alone causes: a standard deviation, as a
 /// fraction of the value.
 struct Scatter {
   double deviation = 0.0;
-  std::optional<ChangeBounds>
-      bounds{};           ///< confidence interval; nullopt if each layout has a single run
+  std::optional<ChangeBounds> bounds{};  ///< confidence interval, which always has a value here;
+                                         ///< begins at 0 unless is_clear
   bool is_clear = false;  ///< true if noise of the runs alone would rarely look like this (2.5%)
 };
 
@@ -54,14 +55,16 @@ struct LayoutEstimate {
   std::size_t layouts = 0;   ///< number of layouts; of two commands, the smaller number
   std::size_t sweeps = 0;    ///< number of runs of the layout with the fewest runs
   bool is_constant = false;  ///< true if all layouts are equal up to rounding
-  double of_layouts = 0.0;   ///< variance between layouts that placement causes, at least 0
-  double of_runs = 0.0;      ///< variance between runs of one layout
-  double widening =
-      1.0;  ///< factor by which resemblance of neighbouring rounds raises the standard error
-  std::optional<Scatter>
-      scatter{};  ///< scatter of one command; nullopt if it cannot be told from the noise of runs
+  double of_layouts = 0.0;   ///< variance between layouts that placement causes, at least 0; the
+                             ///< sum of two unpaired commands
+  double of_runs =
+      0.0;  ///< variance between runs of one layout, likewise; 0 if each layout has a single run
+  double widening = 1.0;  ///< factor by which resemblance of neighbouring rounds raises the
+                          ///< standard error; of two unpaired commands, the candidate's
+  std::optional<Scatter> scatter{};  ///< scatter of one command, the candidate if unpaired; nullopt
+                                     ///< if each layout has a single run, or the mean is 0
   std::vector<LayoutMean>
-      each{};  ///< mean of each layout: log ratios if paired, else the candidate's means
+      each{};  ///< mean of each layout; of two unpaired commands, the candidate's
 
   /// Returns half the width of the interval with `tail` beyond either end.
   double reach(double tail) const;
@@ -90,7 +93,8 @@ std::optional<LayoutEstimate> log_ratio_of_means(
     std::span<const std::pair<std::uint32_t, Moments>> layouts);
 
 /// Returns the change over layouts, with basis Layouts. If a value is not positive, compares the
-/// means of the layouts' means. Has no change and no bounds if a side has fewer than kMinLayouts.
+/// means of the layouts' means (or of their quantiles `share`). Has no change and no bounds if a
+/// side has fewer than kMinLayouts.
 Delta delta_over_layouts(const LayoutSamples& reference, const LayoutSamples& candidate,
                          bool paired, const IntervalTails& tails,
                          std::optional<double> share = std::nullopt);

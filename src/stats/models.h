@@ -30,16 +30,17 @@ struct CombinedEffect {
 /// interval uses Student's t after Hartung & Knapp (2001), and is never narrower than the machines'
 /// own errors allow (Jackson et al. 2017), because machines may agree by accident. A single machine
 /// keeps its own interval, by Student's t. `confidence` is a fraction. nullopt if there are no
-/// machines, a number is not finite, or a variance is not positive.
+/// machines, a value or variance is not finite, or a variance is not positive.
 std::optional<CombinedEffect> combine(std::span<const Effect> effects, double confidence);
 
 /// The curve y = factor * x^exponent, fitted by least squares to logarithms.
 struct PowerLaw {
   double factor = 1.0;
   double exponent = 0.0;
-  double low = 0.0;        ///< confidence interval of the exponent: lower end
-  double high = 0.0;       ///< upper end of that interval
-  double r_squared = 0.0;  ///< share of the variance of log y that the curve explains
+  double low = 0.0;   ///< confidence interval of the exponent: lower end
+  double high = 0.0;  ///< upper end of that interval
+  double r_squared =
+      0.0;  ///< share of the variance of log y that the curve explains; 1 if all y are equal
 };
 
 /// Fits a power law to points (as many x as y). `confidence`, a fraction, applies to the exponent's

@@ -40,13 +40,15 @@ std::optional<QuantileEstimate> quantile_estimate(std::span<const double> ascend
 /// each). On each side, the distances of both quantiles' logarithms from their own interval's end
 /// are combined as squares (Zou & Donner 2008). If `paired`, what both have in common within rounds
 /// is subtracted: the correlation of being in the tail. If one series never varies, the other's
-/// exact interval remains. Without bounds if there are too few samples.
+/// exact interval remains. Without bounds if there are too few samples or a quantile
+/// is 0; without a change if only the reference's is.
 Change quantile_change(std::span<const double> reference, std::span<const double> candidate,
                        bool paired, double share, double tail);
 
 /// Returns the smallest tails at which quantile_change's interval excludes `ratio` - 1 from above
-/// or below: the probability of such a change if the true ratio is `ratio`. 1 if no tail excludes
-/// it. `equal_is_below`: an interval that ends exactly at `ratio` - 1 counts as below it.
+/// or below: the probability of such a change if the true ratio is `ratio`. At least 1e-9; 1 if no
+/// tail up to 0.5 excludes it, or a quantile is 0. `equal_is_below`: an interval that ends exactly
+/// at `ratio` - 1 counts as below it.
 Tails quantile_tails(std::span<const double> reference, std::span<const double> candidate,
                      bool paired, double share, double ratio, bool equal_is_below = true);
 

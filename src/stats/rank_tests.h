@@ -14,7 +14,7 @@ inline constexpr std::size_t kMaxCountedRanks = 50;
 
 /// The result of Wilcoxon's signed-rank test of relative differences from the threshold.
 struct SignedRank {
-  std::size_t kept = 0;       ///< number of rounds that are not exactly at the threshold
+  std::size_t kept = 0;       ///< number of rounds that are not at the threshold, up to rounding
   double positive_sum = 0.0;  ///< W: sum of the mid-ranks of rounds above the threshold
   Tails tails{};
 };
@@ -29,7 +29,8 @@ SignedRank signed_rank(std::span<const double> reference, std::span<const double
 /// Returns the position, from either end of the sorted Walsh averages, of the average that bounds
 /// an interval with `probability` (below 0.5) beyond it: the number of s = 0, 1, ... with P(W <= s)
 /// <= `probability`, for `count` untied ranks with fair signs. `widening` multiplies the deviate of
-/// the normal approximation; the bound is then at worst the outermost average.
+/// the normal approximation; the bound is then at worst the outermost average. 0 if there are too
+/// few ranks.
 std::uint64_t signed_rank_place(std::size_t count, double probability, double widening = 1.0);
 
 /// The result of the Mann-Whitney test of independent samples against a threshold.

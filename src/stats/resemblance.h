@@ -29,12 +29,12 @@ struct Resemblance {
   double error_factor() const;
 
   /// Returns the factor by which an interval must be widened: error_factor() if the correlation is
-  /// more than 1.96 standard errors above what independent values show, else 1. With fewer than 20
-  /// values, only correlations far above 0.5 reach that.
+  /// more than 1.96 standard errors above what independent values show, else 1. With 15 values or
+  /// fewer, only correlations above 0.5 reach that.
   double widening() const;
 
-  /// Returns the number of independent values that would say as much: at least 2, or 1 for a single
-  /// value.
+  /// Returns the number of independent values that would say as much: at least 2, or `count` if
+  /// that is less.
   double independent_values() const;
 
   /// True if less than a fraction `error` of independent series resemble themselves as much. Always
@@ -46,7 +46,8 @@ struct Resemblance {
 Resemblance resemblance(std::span<const double> series);
 
 /// Returns each round's difference relative to its sum (equal sizes). The results have the same
-/// order as the ratios, and are defined at 0. If a value is negative, returns plain differences.
+/// order as the ratios, and are 0 where both are 0. If any value is negative, returns plain
+/// differences.
 std::vector<double> relative_differences(std::span<const double> reference,
                                          std::span<const double> candidate);
 

@@ -102,8 +102,9 @@ Summary summarize(std::span<const double> samples);
 std::optional<double> mean_half_width(std::span<const double> samples, double confidence);
 
 // Checks if mean and deviation describe a series well. Each function takes values in the order run
-// and returns the numbers for a warning and whether to warn, or nullopt if there are too few runs.
-// docs/measuring.md says how often each function errs (scripts/bench warnings).
+// and returns the numbers for a warning and whether to warn, or nullopt if there are too few
+// runs; severe_outliers needs only one. docs/measuring.md says how often each function errs
+// (scripts/bench warnings).
 
 /// The fewest runs for which the interval of a delta is useful.
 inline constexpr std::size_t kMinRunsForDelta = 5;
@@ -139,7 +140,7 @@ SevereOutliers severe_outliers(std::span<const double> series);
 struct SlowNoise {
   double autocorrelation = 0.0;  ///< autocorrelation at lag 1, -1..1; 0 if all samples are equal
   bool slow = false;  ///< true if the autocorrelations of values and of ranks are above 0.3 and
-                      ///< above three standard errors
+                      ///< above three standard errors, and the quartiles differ
 };
 
 /// Measures slow noise in a series of at least 20 runs; nullopt if there are fewer.
@@ -151,8 +152,8 @@ struct Drift {
       0.0;  ///< Spearman's correlation of value and position, -1..1; 0 if all samples are equal
   double change = 0.0;  ///< relative change from the first third's median to the last third's; 0 if
                         ///< the first is 0
-  /// True if `change` exceeds 2% and 3.29 standard errors of values around a steady trend, which
-  /// are larger if neighbours resemble each other.
+  /// True if the size of `change` exceeds 2%, and that of `rank_correlation` 3.29 standard errors,
+  /// which are larger if neighbours resemble each other around a steady trend.
   bool drifting = false;
 };
 

@@ -188,7 +188,7 @@ struct Presentation {
       nullptr;  ///< display unit of times for which the user set none; null: fits each value
   bool every_row =
       false;  ///< true if the user chose the rows: a compact table then shows all of them
-  bool hides_zeros = false;                 ///< leaves out rows that are 0 in each run
+  bool hides_zeros = false;                 ///< true: tables leave out rows that are 0 in each run
   std::optional<FunctionRows> functions{};  ///< nullopt: no table of functions
   std::string title{};                      ///< title of the page
   std::string description{};                ///< text below the page's title

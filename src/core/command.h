@@ -112,10 +112,11 @@ struct ByHook {
 using Hooks = ByHook<std::optional<std::string>>;
 
 /// Identifies a program in different sessions by two SHA-256 hashes in hexadecimal; both are empty
-/// if unknown.
+/// if unknown, as with a shell.
 struct Fingerprint {
-  std::string executable{};  ///< hash of the executable file
-  std::string call{};        ///< hash of arguments, environment variables and the hooks of each run
+  std::string executable{};  ///< hash of the executable file; with --layouts, of all builds
+  std::string call{};        ///< hash of the rest that matters: file name, arguments, environment
+                             ///< variables, folder, input, output, jobs, hooks of each run
 
   bool is_known() const { return !executable.empty(); }
   bool operator==(const Fingerprint&) const = default;
@@ -124,7 +125,7 @@ struct Fingerprint {
 /// The reason why Linux takes a process's counters away when the process executes a file.
 enum class CounterLoss : unsigned char {
   SetUser,   ///< the file is setuid to another user
-  SetGroup,  ///< the file is setgid to a group that the process is not in
+  SetGroup,  ///< the file is setgid to another group than the process's own
   Capabilities,
   Unreadable,
 };
@@ -141,8 +142,9 @@ struct UncountedFile {
 
 /// A command: one argument of the command line, with one combination of parameters.
 struct Command {
-  std::string name;                ///< name as shown: --command-name, else `text`
-  std::string text;                ///< command as typed, after substitution of parameters
+  std::string name;  ///< name as shown: --command-name, else `text`; then, if other commands have
+                     ///< that name, what tells them apart
+  std::string text;  ///< command as typed, after substitution of parameters
   std::vector<std::string> words;  ///< argv to execute; with a shell: SHELL, "-c", `text`
   std::vector<Parameter>
       parameters{};  ///< parameters that the command uses, in the order of -L and -P
@@ -157,7 +159,8 @@ struct Command {
   std::size_t typed = 0;  ///< index of the typed command from which substitution made this one
   std::string pattern{};  ///< name before substitution: `old {n}`
   Fingerprint program{};  ///< identity of the program; unknown unless the session needs it
-  std::optional<UncountedFile> uncounted{};  ///< nullopt: keeps its counters, or has none to lose
+  std::optional<UncountedFile>
+      uncounted{};  ///< nullopt: keeps its counters, has none to lose, or unknown
 };
 
 /// A user, other than lauka's own, as whom the commands run.

@@ -139,10 +139,11 @@ struct Pass {
 /// The events of a session and their division into the fewest passes.
 struct EventSet {
   std::vector<Event> events;
-  std::vector<Pass> passes;  ///< timed passes first, then counting passes, then simulated passes
+  std::vector<Pass> passes;  ///< timed passes first, then counting passes, then simulated passes;
+                             ///< so for each of joined sessions
   std::vector<Note> notes;
   std::optional<Error> why_empty{};  ///< reason why no default event can be counted; nullopt if
-                                     ///< there are events or the reason is unknown
+                                     ///< there are events, none is needed, or the reason is unknown
 
   RoundKind kind_of(std::size_t pass) const {
     return pass < passes.size() ? passes[pass].kind : RoundKind::Timed;
@@ -164,8 +165,8 @@ struct EventSet {
 
 /// A counter and its event in one pass, as --explain-events shows them.
 struct ExplainedCounter {
-  std::string counter;        ///< "PMC7"; empty if the engine cannot choose the counter
-  std::string event;          ///< event name as shown; empty: the counter is idle
+  std::string counter;  ///< "PMC7", or what counts instead: a PMU, the kernel; empty: not said
+  std::string event;    ///< event name as shown; empty: the counter is idle
   std::string explanation{};  ///< what is counted, and which other counters could count the event
 };
 
@@ -173,7 +174,7 @@ struct ExplainedCounter {
 struct Explanation {
   std::vector<std::vector<ExplainedCounter>> passes;
   std::optional<std::string>
-      competition{};          ///< one line: why one pass is not enough; nullopt if it is
+      competition{};  ///< one line: why one pass is not enough; nullopt if it is, or unknown
   std::vector<Note> notes{};  ///< notes of the session's EventSet
 };
 

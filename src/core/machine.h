@@ -56,8 +56,9 @@ inline constexpr std::string_view kUnsplitTime = "unsplit_time";
 /// True if `name` is a metric by core kind: of P or E, or of the session's own core kinds.
 bool is_by_kind_of_core(std::string_view name, const CoreUse& cores);
 
-/// Reads CPU numbers as Linux writes them: "0-3,8,10-11", with an optional newline at the end.
-/// Returns them ascending, with duplicates; empty for empty text; nullopt for any other text.
+/// Reads CPU numbers below 65536 as Linux writes them: "0-3,8,10-11", with blanks or newlines at
+/// the end. Returns them ascending, with duplicates; empty for empty text; nullopt for any other
+/// text.
 std::optional<std::vector<std::uint32_t>> parse_cpu_list(std::string_view text);
 
 /// Writes CPU numbers as parse_cpu_list reads them; `cpus` must be ascending.
@@ -91,12 +92,14 @@ struct Throttling {
   bool operator==(const Throttling&) const = default;
 };
 
-/// Returns the increase of the group that waited longest; nullopt if no group has a quota. `before`
-/// and `after` have an entry for each group with a quota, in the same order.
+/// Returns the increase of the group that waited longest; nullopt if no group has a quota, or
+/// their number changed. `before` and `after` have an entry for each group with a quota, in the
+/// same order.
 std::optional<Throttling> throttled_between(const std::vector<Throttling>& before,
                                             const std::vector<Throttling>& after);
 
-/// The machine of a session. A field is empty or 0 if the system does not report it.
+/// The machine of a session. A field is empty or 0 if the system does not report it, or nobody
+/// needs it.
 struct Machine {
   std::string name{};          ///< host name
   std::string system{};        ///< "Linux", "Darwin"
@@ -109,15 +112,15 @@ struct Machine {
   std::string governor{};    ///< clock frequency governor; several are listed if CPUs differ
   std::string hypervisor{};  ///< name of the hypervisor, or "unknown"; empty: none found
   std::string tuning{};      ///< result of settings_in_force (--tune); empty: not tuned
-  std::optional<Allowance> allowance{};  ///< nullopt: unknown
+  std::optional<Allowance> allowance{};  ///< nullopt: unknown or not needed
 };
 
-/// True if the process may use only some of the machine's CPUs.
+/// True if the process is known to be limited to some of the machine's CPUs.
 bool has_fewer_cpus(const Machine& machine);
 
 /// Returns a class of machines whose times can be compared, as 16 hexadecimal digits: a hash of
-/// processor, number of CPUs, system, kernel, governor, hypervisor, tuning, and the process's
-/// limits (number of CPUs, CPU quota, memory).
+/// processor, architecture, number of CPUs, system, kernel, governor, hypervisor, tuning, and the
+/// process's limits (number of CPUs, CPU quota, memory).
 std::string class_of(const Machine& machine);
 
 /// A number of CPUs with the same speed, or with the same frequency governor (Linux).
@@ -149,8 +152,8 @@ struct MachineFacts {
   std::vector<NamedCpus> core_kinds;
 
   std::optional<std::string> clock_source{};
-  std::vector<std::string>
-      better_clock_sources{};  ///< clock sources of the kernel that are better than `clock_source`
+  std::vector<std::string> better_clock_sources{};  ///< good clock sources that the kernel has;
+                                                    ///< `clock_source` may be one
   std::chrono::nanoseconds clock_step{};  ///< smallest difference between two readings of the clock
 
   std::vector<NamedCpus> governors;  ///< empty if the system does not report them
@@ -167,7 +170,8 @@ struct MachineFacts {
       hypervisor{};  ///< name of the hypervisor; empty: name unknown; nullopt: no hypervisor
   bool knows_hypervisor =
       false;  ///< true if `hypervisor` is known to be right; false: there may be a hypervisor
-  std::optional<double> stolen{};  ///< fraction of CPU time that the hypervisor gave to others
+  std::optional<double>
+      stolen{};  ///< fraction of CPU time since boot that the hypervisor gave to others
   std::optional<std::string> container{};
 
   /// Reason why tree_peak_memory cannot be measured; an Error without text if it can; nullopt: not
@@ -213,7 +217,7 @@ struct TuneRequest {
   bool compares = false;  ///< --tune=compare: a quarter of the runs is not tuned
 };
 
-/// A switch that was tuned for a session.
+/// A switch that --tune set for a session; `before` equals `during` if it was set already.
 struct TunedSwitch {
   std::string name{};
   std::string before{};   ///< values before tuning, joined by "; "
@@ -231,7 +235,8 @@ struct UntunedSwitch {
   bool operator==(const UntunedSwitch&) const = default;
 };
 
-/// Readings of a machine's state. Values are nullopt if the system does not report them.
+/// Readings of a machine's state. Values are nullopt if the system does not report them. The
+/// commands' CPUs are all that are online, if lauka chose none.
 struct Vitals {
   std::optional<std::uint64_t>
       throttles{};  ///< throttling events on the commands' CPUs since each CPU was started
@@ -260,10 +265,10 @@ struct TunedComparison {
   std::size_t tuned_runs = 0;
   std::size_t untuned_runs = 0;
   TunedChange stddev{};  ///< change of the standard deviation
-  TunedChange
-      width{};  ///< change of the width of the delta's interval at the same number of rounds;
-                ///< without a reference, of the mean's interval; empty for the reference itself
-  TunedChange mean{};  ///< change of the mean
+  TunedChange width{};   ///< change of the width of the delta's interval at the same number of
+                         ///< rounds; with a baseline or a single command, of the mean's interval;
+                         ///< else empty for a command that is no candidate
+  TunedChange mean{};    ///< change of the mean
 
   bool operator==(const TunedComparison&) const = default;
 };
@@ -275,7 +280,8 @@ struct Tuning {
   std::vector<std::uint32_t> cpus{};  ///< CPUs for the commands alone; empty if lauka chose none
   Vitals before{};                    ///< readings before the first run
   Vitals after{};                     ///< readings after the last run
-  std::vector<TunedComparison> compared{};  ///< results of --tune=compare, one per command
+  std::vector<TunedComparison> compared{};  ///< results of --tune=compare, one per command with
+                                            ///< runs of both kinds
 };
 
 /// Returns the settings in force: "cpus=1 governor=performance". lauka warns before comparing

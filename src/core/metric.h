@@ -84,8 +84,8 @@ struct SameValue {
 };
 
 /// A metric's formula in postfix order: an operation combines the two values before it. The formula
-/// has no value if the run lacks a term's value, or if a divisor is 0. All its events must be
-/// counted in the same run.
+/// has no value if the run lacks a term's value, a divisor is 0, or the result is not
+/// is_measurable. All its events must be counted in the same run.
 struct Formula {
   using Term = std::variant<UsageReader, CountedEvent, double, Operation, ReportedValue, SameValue>;
   std::vector<Term> terms;
@@ -265,7 +265,8 @@ inline std::optional<std::size_t> find_metric(const std::vector<Metric>& metrics
   return find_place_if(metrics, [name](const Metric& metric) { return metric.name == name; });
 }
 
-/// Returns the index of the metric by which commands are ranked: the first that tables always show.
+/// Returns the index of the metric by which commands are ranked: the first that tables always show;
+/// nullopt if there is none.
 inline std::optional<std::size_t> primary_metric(const std::vector<Metric>& metrics) {
   return find_place_if(metrics, [](const Metric& metric) { return metric.shown == Shown::Always; });
 }
@@ -273,7 +274,8 @@ inline std::optional<std::size_t> primary_metric(const std::vector<Metric>& metr
 /// True if the pass counts all events in the formula.
 bool counts_all(const Pass& pass, const Formula& formula);
 
-/// Returns the kind of round that measures `metric`: of the first pass that counts all its events.
+/// Returns the kind of round that measures `metric`: of the first pass that counts all its events;
+/// Timed if it has none, or no pass does.
 RoundKind kind_of(const Metric& metric, const EventSet& events);
 
 /// Computes one metric from runs.
@@ -282,11 +284,12 @@ class MetricReader {
   MetricReader(const Metric& metric, const EventSet& events);
 
   /// Returns the metric's value in `run`, in base units. nullopt if the run is of another kind of
-  /// round, its pass or engine did not count the metric, a divisor is 0, only an upper bound is
-  /// known, or the run was killed at its time limit.
+  /// round or was killed at its time limit, the metric's source has no value (Formula), or only an
+  /// upper bound is known.
   std::optional<double> value(const RunRecord& run) const;
 
-  /// Returns an upper bound in base units if the exact value in `run` is unknown; else nullopt.
+  /// Returns an upper bound in base units if only that is known of the value in `run`; else
+  /// nullopt.
   std::optional<double> bound(const RunRecord& run) const;
 
  private:
@@ -344,8 +347,8 @@ enum class PrecisionEnd : unsigned char {
 struct Precision {
   double wanted = 0.0;  ///< half width that every interval must reach, as a fraction of the value
   std::optional<double> half_width{};  ///< half width of the widest interval, as a fraction;
-                                       ///< nullopt if an interval is unbounded
-  std::size_t runs = 0;                ///< number of runs of the command that has the fewest
+                                       ///< nullopt if an interval is unbounded or unknown
+  std::size_t runs = 0;                ///< number of values of the command that has the fewest
   PrecisionEnd end = PrecisionEnd::Reached;
   std::string metric{metric_name_of(Role::WallTime)};
   /// --layouts: number of layouts that would reach the precision, if more runs of the present
@@ -356,7 +359,7 @@ struct Precision {
 /// The values of one metric of one command, in the order run.
 struct Series {
   std::vector<double> values;
-  std::vector<std::uint32_t> rounds;      ///< round of each value, ascending
+  std::vector<std::uint32_t> rounds;  ///< round of each value, ascending; empty for a baseline's
   std::optional<double> largest_bound{};  ///< largest upper bound among runs with unknown values
   std::size_t bounded = 0;                ///< number of runs for which only an upper bound is known
   std::vector<std::uint32_t> layouts{};   ///< layout of each value; empty without --layouts
@@ -377,7 +380,7 @@ class MetricSeries {
                LayoutUse layouts = {})
       : reader_(metric, events), layouts_(std::move(layouts)), of_command_(commands) {}
 
-  /// Adds the run's value to its command's series; does nothing if the run has no value.
+  /// Adds to its command's series the run's value, or its upper bound, and its layout if it failed.
   void add_run(const RunRecord& run);
 
   const Series& of_command(std::size_t command) const { return of_command_[command]; }
@@ -406,8 +409,8 @@ struct Comparison {
 };
 
 /// Returns the samples to compare; if `paired`, only rounds in which both commands have a value.
-/// Empty if a series has upper bounds, which cannot be compared. Leaves out layouts in which either
-/// command failed.
+/// Empty if a series has upper bounds, which cannot be compared, or if only one has layouts. Leaves
+/// out layouts in which either command failed.
 Comparison compare(const Series& reference, const Series& candidate, bool paired);
 
 }  // namespace lauka

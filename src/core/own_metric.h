@@ -88,9 +88,9 @@ using ExpressionTerm = std::variant<double, std::string, Operation>;
 using Expression = std::vector<ExpressionTerm>;
 
 /// Parses a formula: names, numbers (1000, 1.5e6), + - * / and parentheses. Names may contain
-/// dashes (cache-misses), so a minus sign needs a blank before or after it. A name in double quotes
-/// may contain any other characters ("cpu/event=0x3c/"). The error is a predicate; the caller adds
-/// the subject.
+/// dashes (cache-misses), so a minus sign between names needs a blank before or after it. A name in
+/// double quotes may contain any other characters ("cpu/event=0x3c/"). The error is a predicate;
+/// the caller adds the subject.
 Result<Expression> parse_expression(std::string_view text);
 
 /// Returns the names in an expression, without duplicates.

@@ -26,7 +26,8 @@ class Pattern {
   const std::string& text() const { return text_; }
 
   /// True if the expression matches somewhere in `text`. Returns an error if matching takes too
-  /// many steps, or if `goes_on`, which is called from time to time, returns false.
+  /// many steps or too much memory, or if `goes_on`, which is called from time to time, returns
+  /// false.
   Result<bool> matches(std::string_view text, const std::function<bool()>& goes_on) const;
 
   /// A piece of a longer text.
@@ -34,13 +35,13 @@ class Pattern {
     std::string_view text;
     std::size_t from = 0;  ///< offset where matches may begin; the text before it is context only
     std::size_t to =
-        0;  ///< offset where matches may no longer begin; text from here on may extend a match
+        0;  ///< last offset where matches may begin; the text after it may only extend a match
     bool is_beginning =
         true;  ///< true if the longer text begins here, so that ^ matches at the start of the piece
   };
 
-  /// Returns the first group of the last match; nullopt if there is no match, or no match has the
-  /// group. Returns an error if matching takes too many steps, or if `goes_on`, which is called
+  /// Returns the first group of the last match that has it; nullopt if there is none. Returns an
+  /// error if matching takes too many steps or too much memory, or if `goes_on`, which is called
   /// from time to time, returns false.
   Result<std::optional<std::string>> last_group(const Piece& piece,
                                                 const std::function<bool()>& goes_on) const;

@@ -20,7 +20,7 @@
 namespace lauka {
 
 struct Exited {
-  int status = 0;  ///< 0..255
+  int status = 0;  ///< 0..255; 0 if --until ended the run
 };
 
 struct Signalled {
@@ -28,7 +28,8 @@ struct Signalled {
   bool core_dumped = false;
 };
 
-/// The run took longer than --timeout; lauka killed it and all its descendants.
+/// The run took longer than --timeout, or could not be killed when --until ended it; lauka killed
+/// it and its descendants, except `survivor`.
 struct TimedOut {
   std::chrono::nanoseconds limit{};
   bool began = true;  ///< false: a named pipe had no process at its other end until the limit
@@ -55,7 +56,7 @@ enum class LaunchStep : unsigned char {
 
 struct NotStarted {
   LaunchStep step = LaunchStep::Execute;
-  int error = 0;  ///< errno
+  int error = 0;  ///< errno; 0 if unknown
 };
 
 /// The user interrupted lauka, which killed the run; such a run is never counted.
@@ -75,16 +76,16 @@ inline bool ended_by_itself(const Outcome& outcome) {
   return std::holds_alternative<Exited>(outcome) || std::holds_alternative<Signalled>(outcome);
 }
 
-/// Returns the exit status as a shell reports it: 128 + N if signal N ended the run, even if lauka
-/// sent it. nullopt if the run was not started.
+/// Returns the exit status as a shell reports it: 128 + N if signal N ended or stopped the run,
+/// even if lauka sent it. nullopt if the run was not started.
 std::optional<int> shell_status(const Outcome& outcome);
 
 /// The ending of a run, as exports write it in one word.
 enum class Ending : unsigned char {
   Unknown,    ///< the session file does not say
-  Succeeded,  ///< status 0, or a status that the user said to ignore
+  Succeeded,  ///< status 0, or a status that -i names
   Failed,     ///< another exit status
-  Signalled,
+  Signalled,  ///< also of a cancelled run
   TimedOut,
   Stopped,
   NotStarted,
@@ -115,8 +116,8 @@ Ending ending_of(const Outcome& outcome, const std::optional<IgnoreFailure>& ign
 /// True if the run ended by itself, or by a signal, with a status that `ignored` lists.
 bool is_named(const Outcome& outcome, const std::optional<IgnoreFailure>& ignored);
 
-/// True if -i may ignore this ending. False if the run never began or never ended by itself, or if
-/// a process of it could not be killed and still runs.
+/// True if -i may ignore this ending: the run ended by itself, or lauka killed all of it at its
+/// time limit.
 inline bool can_be_ignored(const Outcome& outcome) {
   const auto* timed_out = std::get_if<TimedOut>(&outcome);
   return ended_by_itself(outcome) || (timed_out != nullptr && timed_out->survivor == 0);
@@ -124,9 +125,10 @@ inline bool can_be_ignored(const Outcome& outcome) {
 
 /// The kernel's accounts of one run, that is of the command and the descendants that it waited for.
 struct Usage {
-  std::uint64_t wall_ns = 0;  ///< nanoseconds from just before execve until waitid reported the end
-  std::uint64_t user_ns = 0;  ///< CPU time in user space
-  std::uint64_t system_ns = 0;       ///< CPU time in the kernel
+  std::uint64_t wall_ns = 0;    ///< nanoseconds from just before execve until waitid reported the
+                                ///< end, or --until's line came
+  std::uint64_t user_ns = 0;    ///< CPU time in user space
+  std::uint64_t system_ns = 0;  ///< CPU time in the kernel
   std::uint64_t peak_rss_bytes = 0;  ///< largest resident memory of a single process
   std::uint64_t peak_rss_floor_bytes =
       0;  ///< peak_rss_bytes up to this value may be the launcher's own
@@ -154,7 +156,7 @@ static_assert(sizeof(Usage) == kUsageFields.size() * sizeof(std::uint64_t),
 
 /// A kind of round, by its purpose.
 enum class RoundKind : unsigned char {
-  Warmup,     ///< comes before all other rounds; its results are dropped
+  Warmup,     ///< precedes a command's timed and counting rounds, also after --resume; is dropped
   Timed,      ///< measures times, memory and the kernel's other accounts
   Counting,   ///< counts events; gives no times, because counting slows the program
   Simulated,  ///< counts events in a simulator; gives no times
@@ -182,7 +184,7 @@ struct RunRecord {
   Step step;
   Outcome outcome;
   Usage usage;
-  /// Counts of the pass's events, in their order; nullopt: not counted exactly.
+  /// Counts of the pass's events, in their order; nullopt: not counted exactly. Empty: none.
   std::vector<std::optional<std::uint64_t>> counts;
 
   /// Fraction of the command's instructions that the engine counted, by comparison with the
@@ -191,11 +193,12 @@ struct RunRecord {
   /// The part of `counts` that the command's own process had, without descendants; empty: unknown,
   /// or equal to `counts`.
   std::vector<std::optional<std::uint64_t>> own_process_counts{};
-  bool below_overhead =
-      false;  ///< true if the run took no longer than its shell alone, so that a time became 0
+  bool below_overhead = false;  ///< true if a run that gives times took no longer than its shell
+                                ///< alone, so that a time became 0
   std::uint32_t order =
       0;  ///< number of the run among all runs of a suite, from 1; 0 outside suites
-  std::uint32_t outlived = 0;  ///< number of processes that still ran after the run; 0 if unknown
+  std::uint32_t outlived =
+      0;  ///< number of known processes that still ran after the run; 0 if lauka killed it
   /// Values that the program reported, in the order of Plan::reported; missing ones at the end are
   /// left out.
   std::vector<std::optional<double>> reported{};
@@ -263,7 +266,8 @@ struct RedoneRun {
 struct RunFailed {
   Step step;
   Outcome outcome;
-  std::string error_output_end;  ///< last lines of the run's standard error; may be empty
+  std::string error_output_end;  ///< last lines of the run's standard error, or of its output if it
+                                 ///< lacks `awaited`; may be empty
   std::string awaited{};  ///< text of --until that never appeared in the output; may be empty
 };
 
@@ -274,7 +278,8 @@ struct HookFailed {
   std::optional<Step>
       step{};  ///< step of the run that the hook belonged to; nullopt for setup and cleanup
   Outcome outcome{};
-  std::string output_end{};  ///< last lines of the hook's output; may be empty
+  std::string
+      output_end{};  ///< last lines of the hook's output, or why it could not be run; may be empty
 };
 
 struct Interrupted {
@@ -293,8 +298,8 @@ struct ShellOverhead {
   bool operator==(const ShellOverhead&) const = default;
 };
 
-/// The results of a plan, in the order run. run/steps.cc leaves out warm-up runs and the run that
-/// ended the session, so all runs count.
+/// The results of a plan, in the order run. run/steps.cc leaves out warm-up and settling runs and
+/// the run that ended the session, so all of `runs` count.
 struct Session {
   RunList runs;
   RunList untuned{};             ///< runs of --tune=compare on the untuned machine
@@ -310,7 +315,8 @@ struct Session {
   std::vector<FunctionTable> functions{};  ///< values by function of each command; empty if unknown
 };
 
-/// The preliminary difference of a candidate from the reference, as a fraction with a 95% interval.
+/// The preliminary difference of a candidate's wall time from the reference's, as a fraction with a
+/// 95% interval.
 struct DifferenceSoFar {
   std::string_view candidate;
   double change = 0.0;
@@ -328,11 +334,11 @@ struct Progress {
   double done =
       0.0;  ///< fraction of the session that is done, 0..1; an estimate if a time limit decides
   std::chrono::nanoseconds elapsed{};
-  std::optional<std::chrono::nanoseconds> remaining;
+  std::optional<std::chrono::nanoseconds> remaining;  ///< nullopt: unknown
   std::optional<double>
       mean_wall_seconds;  ///< mean of the command's timed runs so far; nullopt before the first
   std::optional<DifferenceSoFar> difference{};  ///< difference of the current command, or of the
-                                                ///< first candidate, from the reference
+                                                ///< first candidate that has one; else nullopt
 };
 
 /// Receives a session's progress between runs, and a few times a second during long runs.

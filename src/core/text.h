@@ -42,27 +42,30 @@ bool has_word(std::string_view text, std::string_view word);
 /// Returns "1 run" or "2 runs" for the noun "run".
 std::string plural(std::size_t count, std::string_view noun);
 
-/// Finds the first line of `text` that begins with `key`, and returns the part after `separator`
-/// without surrounding blanks and quotes; nullopt if there is no such line.
+/// Finds the first line of `text` whose part before `separator` is `key`, and returns the part
+/// after it; both parts without surrounding blanks, the latter without quotes. nullopt if there is
+/// no such line.
 std::optional<std::string> find_value(std::string_view text, std::string_view key, char separator);
 
 /// Reads a whole number, decimal or hexadecimal with 0x; nullopt if `text` is not a number or the
 /// number exceeds 64 bits.
 std::optional<std::uint64_t> parse_number(std::string_view text);
 
-/// Reads hexadecimal digits without 0x; nullopt if `digits` is empty or has other characters.
+/// Reads hexadecimal digits without 0x; nullopt if `digits` is empty or has other characters, or
+/// the number exceeds 64 bits.
 std::optional<std::uint64_t> parse_hex(std::string_view digits);
 
 /// Returns "a", "a and b" or "a, b and c"; `last_word` replaces "and".
 std::string listed(std::span<const std::string> names, std::string_view last_word = "and");
 
-/// Breaks `text` into lines of at most `width` characters, at blanks or after a comma within a
-/// longer word. A longer word without a comma stays whole. `width` 0 means one line.
+/// Breaks `text` into lines of at most `width` bytes, at blanks or after a comma within a longer
+/// word. A longer word without a comma in its first `width` bytes stays whole. `width` 0 means one
+/// line.
 std::vector<std::string_view> wrapped(std::string_view text, std::size_t width);
 
-/// Returns the candidate that `typed` most likely means: one that it abbreviates, else the one with
-/// the smallest edit_distance, if that is at most a third of its length. Empty if no candidate is
-/// near.
+/// Returns the candidate that `typed` most likely means: the first that it abbreviates with at
+/// least two characters, else the one with the smallest edit_distance, if that is 1 or at most a
+/// third of the length of `typed`. Empty if no candidate is near.
 std::string_view nearest(std::string_view typed, std::span<const std::string_view> candidates);
 
 /// Returns at most three candidates that `name` may mean, the best first.
@@ -75,8 +78,9 @@ std::vector<std::string> nearest_names(std::string_view name,
 /// is a predicate; the caller adds the subject.
 Result<std::vector<std::string>> split_words(std::string_view text);
 
-/// Returns the first shell syntax outside quotes in `text`: "|", "&&", ";", ">", "<", "*", "$HOME",
-/// "`"; empty if there is none. Ignores a semicolon at the end, because find -exec has one.
+/// Returns the first shell syntax outside quotes in `text`: "|", "&&", ";", ">", "<", "*", "~",
+/// "{a,b}", "$HOME", "`" (the last two also in double quotes); empty if there is none. Ignores a
+/// semicolon at the end of a find command, because -exec has one.
 std::string shell_syntax_in(std::string_view text);
 
 /// Returns `word` as a user would type it into a shell: unchanged if safe, else in single quotes.
@@ -94,7 +98,7 @@ class OutputTail {
   void clear() { text_.clear(); }
   void add(std::string_view bytes);
 
-  /// Returns the last lines that are complete: at most 20 lines and about 4 KB.
+  /// Returns the last lines, at most 20 and 4 KB; the first is cut only if it is alone.
   std::string last_lines() const;
 
  private:
@@ -127,10 +131,11 @@ std::string one_line(std::string_view text);
 std::string without_middle(std::string_view text, std::size_t most);
 
 /// Returns `text` for a message: on one line, in single quotes (in double quotes if it contains
-/// single quotes), and without its middle if very long.
+/// only single ones), and without its middle if very long.
 std::string cited(std::string_view text);
 
-/// Returns a line for standard error: "lauka: " and `text`, made safe by one_line.
+/// Returns a line for standard error: "lauka: " and `text`, made safe by one_line, without its
+/// middle if very long.
 std::string message_line(std::string_view text);
 
 }  // namespace lauka

@@ -19,8 +19,8 @@ inline constexpr double kShareOfMean = 0.2;
 
 /// Returns the numbers of rounds after which planned looks are taken, ascending: `first` (at least
 /// 1) times 1, sqrt 2, 2, 2 sqrt 2 and 4, rounded up. `first` is the round at which counting would
-/// stop without a gate. If the rounds end early, the last look is taken then. If `first` is below
-/// 3, two looks may coincide.
+/// stop without a gate. If the rounds end early, the last look is taken then. If `first` is 1,
+/// two looks coincide.
 std::array<std::size_t, kLooks> look_rounds(std::size_t first);
 
 /// Returns Pocock's constant boundary for kLooks looks: the normal deviate which, used at every
@@ -59,8 +59,8 @@ struct Levels {
   std::optional<double> fail{};  ///< error of the answer `fail`; nullopt: this look cannot fail
   std::optional<double> pass{};  ///< error of the answer `pass`; nullopt: this look cannot pass
   stats::IntervalTails tails{};  ///< tails of the intervals that are shown with the answer
-  std::optional<double> mean_of_pass{};  ///< error that the test of the mean may also have in an
-                                         ///< early pass by ranks; nullopt: no such rule
+  std::optional<double> mean_of_pass{};  ///< largest p value of the mean's test with which a look
+                                         ///< may pass, as early looks have; nullopt: no such limit
 };
 
 /// Returns the levels of a gate that looks once, at the end of a fixed number of rounds.
@@ -82,7 +82,8 @@ class Schedule {
   /// fewest rounds of the session.
   Schedule(double confidence, std::size_t gates, std::size_t min_rounds, WatchSchedule looks);
 
-  /// Returns the number of rounds at the next early look; nullopt if no early look is left.
+  /// Returns the number of rounds at the next early look; nullopt if no early look is left, as
+  /// after a planned one.
   std::optional<std::size_t> next_early() const;
 
   /// Takes the early look that is due after `rounds` rounds; nullopt if no look is due, or if the
@@ -90,7 +91,7 @@ class Schedule {
   std::optional<Levels> look_early(std::size_t rounds);
 
   /// Takes the next planned look after `rounds` rounds, and ends the early looks. If the first
-  /// planned look is also the `last`, it may spend the whole error.
+  /// planned look is also the `last` and no early look was taken, it may spend the whole error.
   Levels look_as_planned(std::size_t rounds, bool last);
 
   /// Returns the levels of a planned look, given the looks taken so far.
@@ -106,7 +107,7 @@ class Schedule {
   /// Returns the number of rounds at the next planned look; the first must have been taken.
   std::size_t next_planned() const;
 
-  /// Returns the number of all looks taken so far.
+  /// Returns the number of all looks taken so far, without early ones that allowed no answer.
   std::size_t looks_taken() const { return early_looks_ + planned_; }
 
   /// Returns the tails of an interval if the rounds ended now because of their values.

@@ -44,7 +44,8 @@ enum class Obstacle : unsigned char {
   NoSamples,     ///< neither command has a sample of it, which proves nothing
 };
 
-/// The test that decided.
+/// The test that decided; Ranks also stands for the interval of a quantile, Mean for the means of
+/// layouts.
 enum class DecidedBy : unsigned char { Nothing, Ranks, Mean, Both };
 
 /// The side of the limit on which a gate fails.
@@ -54,25 +55,30 @@ enum class FailsWhen : unsigned char { Above, Below };
 struct Judgement {
   std::optional<Answer> answer{};  ///< nullopt: undecided, wait for the next look
   DecidedBy decided_by = DecidedBy::Nothing;
-  double p_fail = 1.0;  ///< p value of `fail`; decides if at most Levels::fail
-  double p_pass = 1.0;  ///< p value of `pass`; decides if at most Levels::pass
-  double level = 0.0;  ///< error that this look allows: for `fail` if the mean is beyond the limit,
-                       ///< else for `pass`
-  double mean_difference = 0.0;  ///< mean of c - (1 + limit) * r, in the samples' unit
-  stats::Tails rank_part{};      ///< tails of Wilcoxon's signed rank; unpaired: of Mann-Whitney
-  stats::Tails mean_part{};      ///< tails of Student's t; unpaired: of Welch's t
+  double p_fail = 1.0;  ///< p value of `fail`, at most Levels::fail if it decides; 1: cannot fail
+  double p_pass = 1.0;  ///< p value of `pass`, at most Levels::pass if it decides; 1: cannot pass
+  double level = 0.0;   ///< error that this look allows: for `fail` if that is the answer or more
+                        ///< probable, else for `pass`; 0: none
+  double mean_difference = 0.0;  ///< mean of c - (1 + limit) * r, in the samples' unit;
+                                 ///< MeanTest::difference over layouts; 0 for a quantile
+  stats::Tails rank_part{};  ///< tails of Wilcoxon's signed rank; unpaired: of Mann-Whitney; for a
+                             ///< quantile, of its interval
+  stats::Tails
+      mean_part{};  ///< tails of Student's t; unpaired: of Welch's t; over layouts, of their means
 };
 
 /// Decides, at one look, if the candidate's change is beyond `limit` (a fraction of the reference,
 /// above -1). A rank test and a test of the mean share the look's error; with too few rounds for
 /// ranks, the mean's test gets all of it. The mean's test fails a gate only if the mean is beyond
 /// the limit. A gate passes only if neither mean nor ranks are beyond the limit. For a quantile,
-/// its interval decides alone. `last`: an undecided gate becomes inconclusive.
+/// its interval decides alone; over layouts, the test of their means. `last`: an undecided gate
+/// becomes inconclusive.
 Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when, const Levels& levels,
                 bool last);
 
 /// The one-sided bounds of a decision, as fractions: the limits nearest to the estimates at which
-/// the look would give the same answer. nullopt for a test that did not decide.
+/// the look would give the same answer. nullopt for a test that did not decide, or without an
+/// estimate.
 struct DecisionBounds {
   std::optional<double> ranks{};  ///< bound of the typical round, or of the quantile
   std::optional<double> mean{};
@@ -91,28 +97,30 @@ struct Verdict {
   Answer answer = Answer::Inconclusive;
   stats::Delta
       delta{};  ///< change of the gated metric from the reference, or from the gate's bound
-  std::size_t rounds = 0;
+  std::size_t rounds = 0;  ///< Evidence::rounds; 0 without samples
   std::size_t planned_rounds =
       0;  ///< at an early look, the estimated number of all rounds in the session; else 0
   double p_fail =
       1.0;  ///< probability of values so far beyond the limit, if the truth is at the limit
   double p_pass =
       1.0;  ///< probability of values so far within the limit, if the truth is at the limit
-  double level = 0.0;  ///< error that this look allows: for `fail` if the mean is beyond the limit,
-                       ///< else for `pass`
+  double level = 0.0;  ///< Judgement::level
   double p_of_fail =
-      1.0;  ///< p_fail over all looks so far, for gates that share a job's error rate
+      1.0;  ///< p_fail over all looks so far, for gates that share a job's error
+            ///< rate; 1 if the verdict is of no look, or an obstacle was found after the runs
   std::optional<double> times_as_many{};  ///< factor, 1..50, by which more rounds would probably
-                                          ///< decide; nullopt: none would
+                                          ///< decide; nullopt: decided, with layouts, or none would
   /// Number of layouts that would probably decide, if more rounds would not; else nullopt.
   std::optional<std::size_t> layouts_to_decide{};
-  std::size_t look = 1;  ///< number of the look that gave the answer, from 1
+  std::size_t look = 1;  ///< number of the look that gave the answer, from 1; one more than all
+                         ///< looks if none gave it
   DecidedBy decided_by = DecidedBy::Nothing;
-  Obstacle obstacle =
-      Obstacle::None;  ///< reason why the answer is inconclusive; None: the samples are unclear
-  DecisionBounds bounds{};  ///< bounds of a pass or fail, by the test that decided
+  Obstacle obstacle = Obstacle::None;  ///< reason why samples cannot decide; None: they did, are
+                                       ///< unclear or missing, or `too_small`
+  DecisionBounds bounds{};  ///< bounds of a pass or fail, by the test that decided; empty if
+                            ///< settle_job decided
   std::optional<std::size_t>
-      too_small{};  ///< index of a command for which only an upper bound of the metric is known,
+      too_small{};  ///< index of a command with only an upper bound of some values of the metric,
                     ///< which prevents a comparison; else nullopt
 };
 
@@ -135,7 +143,7 @@ struct Question {
 /// Looks at the samples so far. Returns the verdict, which is final, or nullopt if the rounds must
 /// go on (only before the last look). The verdict's delta has intervals with the tails of `levels`.
 /// `too_small` is Verdict::too_small; without samples, it or the last look ends the rounds as
-/// inconclusive.
+/// inconclusive. With a negative sample, so does the last look, unless the condition has a bound.
 std::optional<Verdict> decide_at_look(const Question& question, const Comparison& samples,
                                       std::optional<std::size_t> too_small, const Levels& levels,
                                       Look look);
@@ -152,10 +160,10 @@ struct FailureCount {
 };
 
 /// True if a gate between two commands cannot decide because of failures: the failure rates differ
-/// (Fisher's exact test, 1%), or exactly one command failed in every run.
+/// (Fisher's exact test, 1%), or exactly one command failed in every run. False if one has no runs.
 bool failures_differ(const FailureCount& reference, const FailureCount& candidate);
 
-/// Makes a verdict inconclusive because of `obstacle`.
+/// Makes a verdict inconclusive because of `obstacle`, which settle_job cannot change.
 void hold_back(Verdict& verdict, Obstacle obstacle);
 
 /// The tails of a gated metric's intervals, which allow for a gate that ended the rounds because of
@@ -171,7 +179,7 @@ struct Findings {
   std::vector<Verdict> verdicts;  ///< verdicts ordered by condition, then by candidate
   std::vector<GatedInterval> intervals{};
   std::optional<Precision>
-      precision{};  ///< precision that was reached; nullopt without --precision
+      precision{};  ///< result of --precision, reached or not; nullopt without it
 
   /// Returns the interval tails of `metric`; `otherwise` if the metric has no gate.
   stats::IntervalTails tails_of(std::size_t metric, stats::IntervalTails otherwise) const {

@@ -25,8 +25,8 @@ Error too_many_names(std::size_t names, std::size_t commands);
 /// is discarded.
 std::vector<std::string> hints_about(const Options& options, const std::vector<Command>& commands);
 
-/// Returns `error`, because of which command `failed` did not start, with a suggestion if the
-/// command shows what the user meant.
+/// Returns `error`, because of which command `failed` did not start, with a suggestion if there
+/// is no shell and the command shows what the user meant.
 Error with_suggestion(Error error, const Plan& plan, std::size_t failed);
 
 /// Returns labels for commit and branch from the output of `git rev-parse HEAD --symbolic-full-name

@@ -54,17 +54,18 @@ struct Baseline {
   std::shared_ptr<const Recording> session{};
   std::vector<std::size_t> commands{};  ///< for each command of this session, the index of its
                                         ///< reference in the earlier session
-  /// For each metric of this session, its index in the earlier session; nullopt if missing there.
+  /// For each metric of this session, its index in the earlier session; nullopt if missing there or
+  /// not comparable.
   std::vector<std::optional<std::size_t>> metrics{};
 };
 
 /// The reference of a session's commands.
 struct Reference {
-  std::size_t command = 0;             ///< index; unused with a baseline
-  std::optional<Baseline> baseline{};  ///< nullopt: the reference is a command of this session;
-                                       ///< else all commands are candidates
-  std::optional<std::size_t>
-      anchor{};  ///< index of an unchanged command, to which no gate applies; nullopt: none
+  std::size_t command = 0;              ///< index; unused with a baseline
+  std::optional<Baseline> baseline{};   ///< nullopt: the reference is a command of this session;
+                                        ///< else all commands but the anchor are candidates
+  std::optional<std::size_t> anchor{};  ///< index of an unchanged command that is neither reference
+                                        ///< nor candidate; nullopt: none
 
   bool is_candidate(std::size_t other) const {
     return (baseline || other != command) && other != anchor;
@@ -128,9 +129,9 @@ std::vector<std::string> with_default_events(const EventSet& defaults,
 MetricSelection choose_metrics(const Options& options);
 
 /// Decides everything before the first run. `clock_seed` is used without --seed. `cores`: core
-/// kinds whose times every pass also gives. `has_tree_peak`: control groups can measure
-/// tree_peak_memory. Refuses plans that cannot be carried out, such as an empty command, more names
-/// than commands, or a gate on a metric that is not measured.
+/// kinds whose times every timed pass, or a counting pass of its own, also gives. `has_tree_peak`:
+/// control groups can measure tree_peak_memory. Refuses plans that cannot be carried out, such as
+/// an empty command, more names than commands, or a gate on a metric that is not measured.
 Result<Plan> make_plan(const Options& options, const SelectEvents& select_events,
                        std::uint64_t clock_seed, const CoreUse& cores = {},
                        bool has_tree_peak = false);
@@ -159,13 +160,15 @@ void shuffle(std::vector<T>& list, std::mt19937_64& generator) {
 }
 
 /// Returns the runs of a round for the commands `first` to `first + count - 1`: each command once,
-/// in the plan's order, all in the same layout. Successive sweeps of a kind rotate through its
-/// passes. The same seed, kind and round give the same steps on every system.
+/// in the plan's order (Setting::order), all in the same layout. Successive sweeps of a kind rotate
+/// through its passes; kinds without passes of their own rotate through those of timed rounds. The
+/// same seed, kind and round give the same steps on every system.
 std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t round,
                                  std::uint32_t first, std::uint32_t count);
 
-/// Returns the metrics of a session: built-in metrics, one per event, and metrics derived from
-/// events that are counted together. `selection` decides which of them tables show.
+/// Returns the metrics of a session: built-in metrics, times by core kind, one per event, and
+/// metrics derived from events that are counted together. `selection` decides which of them tables
+/// show.
 std::vector<Metric> make_metrics(const EventSet& events, MetricSelection selection,
                                  bool events_were_asked_for, bool has_tree_peak = false);
 
@@ -178,7 +181,8 @@ Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, P
 bool is_gated(const Condition& condition, const Reference& reference, std::size_t command,
               std::size_t commands);
 
-/// Returns the number of verdicts that the plan's gates will give: one per gate and command.
+/// Returns the number of verdicts that the plan's gates will give: one per gate and command
+/// to which it applies.
 std::size_t count_decisions(const Plan& plan);
 
 }  // namespace lauka

@@ -21,7 +21,7 @@ bool are_all_built_in(const std::vector<std::string>& list);
 
 /// Moves the metrics that `list` names (NAME or NAME:UNIT) to the front, in its order, then the
 /// rows of `percentiles` (in percent), and hides all others. Refuses a metric that is not measured
-/// and a unit of another kind, and suggests a similar name.
+/// (and suggests a similar name) or named twice, and a unit of another kind.
 Result<void> list_rows(const std::vector<std::string>& list, const std::vector<double>& percentiles,
                        std::vector<Metric>& metrics);
 
@@ -42,27 +42,29 @@ bool has_name(const std::vector<OwnMetric>& metrics, std::string_view name);
 std::string suggestion_for(std::string_view name, const std::vector<Metric>& metrics,
                            std::string_view otherwise);
 
-/// Returns why `name` is missing from the metrics although its parts are measured; else nullopt.
+/// Returns why the derived metric `name` is missing from the metrics; nullopt if it is there, or if
+/// no derived metric has the name.
 std::optional<Error> why_not_derived(std::string_view name, const std::vector<Metric>& metrics);
 
 /// Returns the names of the display units for `unit`: "ns, µs, ms, s, min"; may be empty.
 std::string units_for(Unit unit);
 
 /// Adds the percentiles of --percentiles after wall time, and the percentiles that --metrics, a
-/// gate or --precision names. Refuses a percentile for which the allowed runs are too few.
+/// gate or --precision names. Refuses a percentile for which the allowed runs are too few, or
+/// whose name another metric has. Does nothing without wall time.
 Result<void> add_percentiles(const CountingOptions& options, const GateOptions& gates,
                              const RunOptions& run, std::vector<Metric>& metrics);
 
 /// Returns the metrics that programs report about their region.
 std::vector<OwnMetric> region_metrics();
 
-/// Moves the region's time to the front and hides the metrics of whole runs, unless `selection`
-/// includes them.
+/// Moves the region's time, if it is measured, to the front; by the default `selection`, hides the
+/// metrics of whole runs.
 void show_region(MetricSelection selection, std::vector<Metric>& metrics);
 
 /// Returns `options` with the metrics that --metrics announces (NAME[:UNIT]:higher|lower), which
 /// programs will write to LAUKA_METRICS. They are added to the reported metrics and, by name, to
-/// the rows. Refuses two metrics with the same name.
+/// the rows. Also adds the metrics of --region. Refuses two metrics with the same name.
 Result<CountingOptions> with_announced(CountingOptions options);
 
 /// Adds a row for each of `reported`. Refuses a name that another metric has.
@@ -80,8 +82,8 @@ struct Formulation {
 /// The formulas of a session, in the order of their rows, and the events that they need.
 struct FormulaRequest {
   std::vector<Formulation> formulas{};
-  std::vector<std::string> events{};   ///< without duplicates, as typed
-  std::vector<EventNames> together{};  ///< pairs of events that one formula uses
+  std::vector<std::string> events{};   ///< events of wanted formulas, without duplicates, as typed
+  std::vector<EventNames> together{};  ///< pairs of events that one wanted formula uses
   bool has_older =
       false;  ///< true if a wanted formula also has a form with events of older processors
 };
@@ -99,7 +101,8 @@ FormulaRequest request_formulas(const CountingOptions& options, const GateOption
                                 bool older = false);
 
 /// Adds the formulas' rows to `metrics`. Refuses a wanted formula if a part is not measured, or if
-/// no run has all parts.
+/// no run has all parts; a typed one that has the name of another metric; and more than 100,000
+/// terms in all.
 Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,
                           std::vector<Metric>& metrics);
 

@@ -14,8 +14,8 @@ namespace lauka::cli {
 /// A program that lists the possible words of a value, such as the events of this machine.
 struct Listing {
   std::string name;  ///< name of the shell function, without the program's name in front: "events"
-  std::string
-      script;  ///< script for sh that prints one word per line; "$@" are the words typed so far
+  std::string script;  ///< script for sh that prints one word per line; "$@" are the words typed so
+                       ///< far, the program's name first
   bool takes_several = false;  ///< true if the value is a list with commas
 };
 
@@ -88,8 +88,8 @@ ProgramDescription lauka_description();
 /// that have no effect on other systems.
 std::string help(bool on_macos = true);
 
-/// Returns the help on one topic: a group of options, suites, or an option. Refuses an unknown
-/// topic.
+/// Returns the help on one topic: a group of options, suites, the history, or an option's name.
+/// Refuses an unknown topic.
 Result<std::string> help_on(std::string_view topic);
 
 /// Returns the text of -h: the options that most users need, on one screen.
@@ -104,7 +104,8 @@ std::string man_page(const ProgramDescription& program);
 /// Returns the completion script for "bash", "zsh" or "fish"; empty for another shell.
 std::string completion(const ProgramDescription& program, std::string_view shell);
 
-/// Returns the first sentence of a help text, for use where space is short.
+/// Returns a help text up to its first sentence, semicolon or parenthesis, for use where space is
+/// short.
 std::string first_sentence(std::string_view help);
 
 /// Returns the version in CMakeLists.txt: "0.1.0".

@@ -33,22 +33,22 @@ struct Draft {
   Options options{};
   std::optional<std::string> reference;
   std::optional<std::string> reference_name;
-  std::optional<std::chrono::nanoseconds> interval;  ///< --interval with --threads
-  std::optional<double> slower_percent;              ///< limit of the last --fail-if-slower
-  std::vector<std::string> steps;                    ///< values of -D, in the order typed
-  std::vector<const OptionInfo*> given;              ///< in the order typed
+  std::optional<std::chrono::nanoseconds> interval;  ///< value of --interval; nullopt: not given
+  std::optional<double> slower_percent;  ///< limit of the last --fail-if-slower; nullopt: not given
+  std::vector<std::string> steps;        ///< values of -D, in the order typed
+  std::vector<const OptionInfo*> given;  ///< in the order applied, with repetitions
 };
 
 /// An option as typed, with its value.
 struct Given {
   const OptionInfo& option;
-  const std::string& value;              ///< empty if an optional value is missing
+  const std::string& value;  ///< value, or the first of its words; empty if there is none
   std::span<const std::string> words{};  ///< values of an option that takes several words
 };
 
 /// The part of a call that an option applies to, and the places where it may be set.
 enum class Scope : unsigned char {
-  Benchmark,     ///< one benchmark; allowed in its part of a suite's file
+  Benchmark,     ///< one benchmark; allowed in its part of a suite's file, and in [defaults]
   Session,       ///< all benchmarks of a session; allowed in [defaults] of a suite's file
   TypedSession,  ///< all benchmarks of a session; must be typed, because a user of sudo may not
                  ///< have read the file
@@ -59,7 +59,7 @@ enum class Scope : unsigned char {
 struct Traits {
   Scope scope = Scope::Benchmark;
   bool fits_saved = false;         ///< has an effect with --from, which runs nothing
-  bool needs_suite = false;        ///< has an effect only with --suite
+  bool needs_suite = false;        ///< has an effect only with --suite, or --from if `fits_saved`
   bool needs_macos = false;        ///< has no effect on other systems
   std::string_view sets{};         ///< name of the option that this one sets; empty: its own
   std::string_view contradicts{};  ///< name of a contradicting option; in a suite, the place that
@@ -78,7 +78,7 @@ struct OptionInfo {
   std::string_view help;  ///< one paragraph without line breaks
   Result<void> (*apply)(Draft& draft, const Given& given);
   Traits traits{};
-  Group group = Group::Runs;  ///< set by option_table()
+  Group group = Group::Runs;  ///< set when the table is made
 
   /// Returns "--runs"; "-S" if the option has no name.
   std::string spelling() const;
@@ -99,7 +99,7 @@ std::string_view title_of(Group group);
 const OptionInfo* find_option(std::string_view name);
 const OptionInfo* find_option(char letter);
 
-/// Finds the option in "--runs", "--runs=10" or "-r"; null if missing.
+/// Finds the option in "--runs", "--runs=10" or "-r"; null for other words, such as "-r10".
 const OptionInfo* find_typed_option(std::string_view word);
 
 /// Returns the key of an option: "runs"; "-S" if it has only a letter.
@@ -107,11 +107,12 @@ std::string key_of(const OptionInfo& option);
 /// Finds an option by its key; null if missing.
 const OptionInfo* option_of_key(std::string_view key);
 
-/// Returns the number of words after an option that belong to it although they look like commands.
+/// Returns the number of words that must follow an option that takes two or three; 0 for other
+/// options.
 std::size_t words_taken_by(const OptionInfo& option);
 
 /// Limit of --runs, --warmup and similar options. Fits into a round's number; so many runs of the
-/// smallest program take over a month.
+/// smallest program take days.
 inline constexpr std::uint64_t kMaxRuns = 1'000'000'000;
 
 /// Returns an option's spelling and value: "--runs N", "--list-events[=TEXT]", "-S".
@@ -121,7 +122,7 @@ std::string write_usage(std::string_view spelling, std::string_view value, bool 
 bool is_value_optional(const OptionInfo& option);
 
 /// True if `rest`, which follows the letter of `option` in its word, is the option's value; false
-/// if it consists of more letters.
+/// if it is empty, or consists of more letters.
 bool begins_value(const OptionInfo& option, std::string_view rest);
 
 /// Decides what depends on several options: contradictions, names, the number of commands. For a
@@ -136,7 +137,8 @@ Result<void> fits_suite(const Draft& draft);
 
 /// Parses the command line: `argv` has `argc` words, the first is the program's name. The error
 /// names a word that is unknown, out of range or contradictory. If an option is repeated, the last
-/// one counts, but names and events add up. Ignores everything after -h and -V.
+/// one counts, unless its values add up (as names, events and gates do) or a repetition is refused.
+/// Ignores everything after -h, -V and --help, except its topic.
 Result<Options> parse(int argc, const char* const* argv);
 
 }  // namespace lauka::cli

@@ -77,7 +77,8 @@ struct TypedOption {
 /// A command that was probably typed as several words without quotes.
 struct UnquotedCommand {
   std::string line{};  ///< correct command line, quoted: 'sort -r f'
-  std::string tip{};   ///< message: "if '-r' belongs to 'sort', quote the command: 'sort -r f'"
+  std::string tip{};   ///< message: "if '-r' belongs to 'sort', quote the command: 'sort -r f'";
+                       ///< empty after --
   std::string note{};  ///< message before the first run; empty if the words may be right
 };
 
@@ -111,7 +112,7 @@ struct RunOptions {
 
 /// The commands, and the conditions under which they run.
 struct CommandOptions {
-  std::vector<std::string> texts;  ///< commands as typed, the reference first
+  std::vector<std::string> texts;  ///< commands; the one of --reference comes first
   std::vector<std::string> names;  ///< at most one per text or, with parameters, per measured
                                    ///< command; an empty name means the text
   std::optional<UnquotedCommand>
@@ -122,7 +123,7 @@ struct CommandOptions {
   ByHook<std::vector<std::string>> hooks;
   std::vector<std::string> builds;  ///< command lines that build the programs before the first run
   std::vector<std::vector<std::string>> environment;  ///< NAME=VALUE
-  std::vector<std::string> inputs;                    ///< paths of --input; empty: no input
+  std::vector<std::string> inputs;  ///< paths of --input; an empty path is no input
   std::vector<OutputChoice> outputs;
   std::vector<ExpectedOutput> expected;
   std::vector<std::string> folders;  ///< values of --cwd
@@ -169,9 +170,9 @@ struct SuiteOptions {
 /// Baselines, gates and the precision.
 struct GateOptions {
   std::vector<Condition> conditions;
-  std::optional<int>
-      fail_if_inconclusive;   ///< exit status if a gate is inconclusive, 1 to 255; nullopt: 0
-  bool controls_fdr = false;  ///< true: a suite's gates control the false discovery rate
+  std::optional<int> fail_if_inconclusive;  ///< exit status if a gate is inconclusive and none
+                                            ///< fails, 1 to 255; nullopt: 0
+  bool controls_fdr = false;         ///< true: a suite's gates control the false discovery rate
   std::optional<double> confidence;  ///< a fraction, at least 0.5 and below 1; nullopt: the default
   std::optional<double> precision;   ///< half width, a positive fraction; not with an exact number
                                      ///< of runs; nullopt: none
@@ -196,11 +197,12 @@ struct OutputOptions {
 /// The command line as typed, with valid syntax and ranges. Nothing is decided yet.
 struct Options {
   std::optional<Inquiry> inquiry;
-  std::vector<std::string>
-      from;  ///< files of saved sessions, with which nothing is run; empty: measure
-  std::string from_reference;      ///< name of the saved command that becomes the reference; empty:
-                                   ///< keep the session's
-  std::vector<TypedOption> typed;  ///< all options in the order typed
+  std::vector<std::string> from;  ///< files of saved sessions, with which nothing is run; empty:
+                                  ///< measure, or answer `inquiry`
+  std::string from_reference;     ///< name of the saved command that becomes the reference; empty:
+                                  ///< keep the session's
+  std::vector<TypedOption>
+      typed;  ///< all options in the order typed; empty for a benchmark of a suite
   RunOptions run;
   CommandOptions commands;
   CountingOptions counting;

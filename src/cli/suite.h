@@ -17,8 +17,8 @@ struct Benchmark {
 
 /// A suite, from its file and the command line.
 struct Suite {
-  Options session{};                    ///< options that all benchmarks share: exports, appearance,
-                                        ///< --fail-if-inconclusive
+  Options session{};  ///< options that all benchmarks share, such as exports, appearance and
+                      ///< --fail-if-inconclusive
   std::vector<Benchmark> benchmarks{};  ///< benchmarks selected by --only and --shard; may be empty
 };
 
@@ -26,7 +26,8 @@ struct Suite {
 /// options, and these over [defaults]: an option cancels itself, and options that contradict it, in
 /// weaker places. Refuses what the command line refuses, and names file, line, benchmark and
 /// option. Also refuses invalid TOML, unknown tables, values of other kinds (dates, tables), lists
-/// nested three deep, and too many benchmarks.
+/// nested three deep, too many benchmarks, options or values, and an --only that matches no
+/// benchmark.
 Result<Suite> read_suite(const Options& typed, std::string_view text);
 
 }  // namespace lauka::cli

@@ -44,7 +44,8 @@ Result<Condition> condition(const Given& given);
 /// Returns the value unchanged; refuses an empty one.
 Result<std::string> text(const Given& given);
 
-/// Reads exit statuses (1 to 255), separated by commas; an empty value means every status except 0.
+/// Reads exit statuses (1 to 255), separated by commas; an empty value, or "all-non-zero", means
+/// every failure.
 Result<IgnoreFailure> ignored_failures(const Given& given);
 
 /// Reads names of events, separated by commas; a comma between slashes belongs to an event
@@ -54,7 +55,7 @@ Result<std::vector<std::string>> event_names(const Given& given);
 /// Reads a shell and its arguments; nullopt for "none". "default" is sh.
 Result<std::optional<Shell>> shell(const Given& given);
 
-/// Reads a source of input: "null" or a file.
+/// Reads a source of input: a file, or "null", which becomes an empty text.
 Result<std::string> input(const Given& given);
 
 /// Reads a destination of output: "null", "pipe", "inherit" or a file.
@@ -97,7 +98,8 @@ Result<OwnMetric> scraped_metric(const Given& given);
 /// must be above 0 and below 100.
 Result<std::vector<double>> percentiles(const Given& given);
 
-/// Reads --functions: a number of rows, or a regular expression for names; all rows if empty.
+/// Reads --functions: a number of rows, or a regular expression for names; the default number if
+/// empty.
 Result<FunctionRows> function_rows(const Given& given);
 
 /// Reads a period of samples, from 50us to 1s; 1ms if empty.

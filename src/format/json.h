@@ -21,7 +21,8 @@ namespace lauka {
 /// with indices within the benchmark.
 void write_json(const Report& report, const Sink& sink);
 
-/// Writes --export-bmf (Bencher's JSON): the mean or percentile of every metric with its interval.
+/// Writes --export-bmf (Bencher's JSON): the mean or percentile of every metric, with its interval
+/// if known, and the number of failed runs.
 void write_bmf(const Report& report, const Sink& sink);
 
 /// Writes --export-jsonl: an object per run and line, with the values of --export-runs.

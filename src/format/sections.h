@@ -234,7 +234,7 @@ struct ForeignResult {
 };
 
 /// Reads metrics, exit statuses and parameters of a hyperfine result with `runs` wall times. A
-/// value of the wrong type counts as missing.
+/// value of the wrong type, or an impossible one, counts as missing.
 ForeignResult read_foreign(const JsonIn& result, std::size_t runs);
 
 /// Finds out which commands come from the same typed command with parameters, and distinguishes
@@ -256,7 +256,8 @@ Result<ReadSession> read_session_document(JsonIn document);
 /// Reads the setting of a session from its object.
 Setting read_setting(const JsonIn& there);
 
-/// Returns the sessions from which a session was joined; empty if a command lacks its origin.
+/// Returns the sessions from which a session was joined; empty if they do not have exactly
+/// `commands` commands.
 std::vector<Origin> read_origins(const JsonIn& there, std::size_t commands);
 
 /// Reads the findings made while `session` ran. The commands and metrics of `session` must have
@@ -272,7 +273,8 @@ std::string status_json(const std::optional<int>& status);
 /// Writes the value of "lauka" in the result of `command`.
 void put_lauka_result(JsonWriter& json, const Results& results, std::size_t command);
 
-/// Writes the identity of a session: id, version, end time, labels, machine. A suite has it once.
+/// Writes the identity of a session, such as id, version, end time, labels and machine. A suite has
+/// it once.
 void put_lauka_identity(JsonWriter& json, const Results& results, bool complete);
 /// Writes what was measured; written for each benchmark of a suite.
 void put_lauka_measured(JsonWriter& json, const Results& results);

@@ -71,10 +71,11 @@ std::string json_string(std::string_view text);
 /// is not finite.
 std::string json_real(double value);
 
-/// Appends a sample as JSON: a whole number if the unit counts something; null if missing.
+/// Appends a sample as JSON: an integer if it is whole and the unit counts something; null if
+/// missing or not finite.
 void add_sample(std::optional<double> value, Unit unit, std::string& to);
 
-/// Returns a number as JSON; null if missing.
+/// Returns a number as JSON; null if missing or not finite.
 Json json_number(std::optional<double> value);
 
 /// Returns a word as JSON; null if empty.
@@ -82,7 +83,7 @@ Json json_word(std::string_view word);
 
 /// Writes a JSON document in pieces, so that it never has to be in memory as a whole. An open
 /// object or list has a line for each member; a complete value is on one line if it contains plain
-/// values only. Replaces invalid UTF-8 in names by U+FFFD.
+/// values only, and not more than eight keys. Replaces invalid UTF-8 in names by U+FFFD.
 class JsonWriter {
  public:
   explicit JsonWriter(const Sink& sink) : sink_(sink) {}

@@ -31,7 +31,8 @@ struct Request {
   Action action = Action::Say;
   std::string answer{};  ///< text for Say
   std::string database = "lauka-history.db";
-  std::vector<std::string> words{};  ///< files, a benchmark or a step, depending on `action`
+  std::vector<std::string>
+      words{};  ///< files, a benchmark, step, session or format, depending on `action`
   Wanted wanted{};
   Against against = Against::Usual;
   ForgetRequest forgotten{};

@@ -30,7 +30,8 @@ std::string name_of_database(const std::string& where);
 /// Returns `text` with the secrets of `address` replaced.
 std::string without_secrets(std::string text, const Address& address);
 
-/// Read: the database must exist. Write: it is created if missing.
+/// Read: SQLite's file must exist. Write: it is created if missing. A PostgreSQL database must
+/// always exist.
 enum class Access : unsigned char { Read, Write };
 
 /// The columns of a row as text; NULL is an empty text.

@@ -27,26 +27,27 @@ struct MetricRecord {
   std::string name{};
   Unit unit = Unit::Count;
   Better better = Better::Less;
-  double mean = 0.0;  ///< mean of the runs; for a percentile, its estimate
+  double mean = 0.0;  ///< mean of the runs, or over layouts; for a percentile, its estimate
   std::optional<double> stddev{};
   std::uint64_t runs = 0;  ///< number of values in the mean: runs, or layouts (--layouts)
   std::optional<LogRatio> to_reference{};  ///< ratio to the reference of the same session, within
                                            ///< rounds if possible; nullopt: none
   std::optional<LogRatio> to_anchor{};  ///< ratio to the anchor of the same session; nullopt: none
-  std::optional<double> median{};  ///< nullopt for percentiles, values over layouts, and in records
-                                   ///< by an old lauka-history
+  std::optional<double> median{};  ///< nullopt: unknown, as for percentiles, values over layouts,
+                                   ///< and in records by an old lauka-history
   std::optional<double> mad{};     ///< median absolute deviation from the median
 };
 
 /// The results of one command in a session.
 struct BenchmarkRecord {
-  std::string benchmark{};  ///< name of the benchmark in a suite; else the command's name
+  std::string benchmark{};  ///< name of the benchmark in a suite, else the command's; ends in "
+                            ///< (layouts)" with --layouts
   std::string role{};       ///< role in a suite: "reference", "candidate" or "anchor"; else empty
   std::string command{};    ///< name of the command, if several commands of the benchmark have its
                             ///< role; else empty
-  std::string name{};       ///< name of the command, if it was measured with an anchor; else empty
-  std::string anchor{};     ///< name of the anchor; empty: none
-  Endings endings{};        ///< endings of the command's runs
+  std::string name{};    ///< name of the command, if it was measured beside an anchor; else empty
+  std::string anchor{};  ///< name of the anchor; empty: none
+  Endings endings{};     ///< endings of the command's runs
   std::vector<MetricRecord> metrics{};
 };
 
@@ -70,8 +71,9 @@ struct SessionRecord {
 };
 
 /// Reads the part of a session that a history stores; `text` is the output of lauka's
-/// --export-json. Refuses text in another format, impossible values, and sessions without an id,
-/// such as hyperfine's or joined ones. The error is a predicate; the caller adds the subject.
+/// --export-json. Refuses text in another format, impossible values, and sessions without a start
+/// or an id, such as hyperfine's or joined ones. The error is a predicate; the caller adds the
+/// subject.
 Result<SessionRecord> read_record(std::string_view text);
 
 /// Returns the id of `text` in every database: 63 bits of its SHA-256; 0 if `text` is empty.
@@ -88,7 +90,7 @@ std::string encode_values(const std::vector<MetricRecord>& metrics, const Ending
 std::vector<MetricRecord> decode_layout(std::string_view layout);
 
 /// Decodes the values of metric number `place` (from 0) from `numbers`, the text of encode_values.
-/// Returns false if they are missing.
+/// Returns false if they are missing or invalid.
 bool decode_values(MetricRecord& metric, std::size_t place, std::string_view numbers);
 
 /// Decodes the endings from the text of encode_values; empty if no run failed.
@@ -96,7 +98,7 @@ Endings decode_endings(std::string_view numbers);
 
 /// Encodes the properties of a machine's class as JSON.
 std::string encode_machine(const Machine& machine);
-/// Decodes the text of encode_machine.
+/// Decodes the text of encode_machine; an empty machine if it is invalid.
 Machine decode_machine(std::string_view json);
 
 /// Returns an identifier of a command on a class of machines: all its sessions have the same.

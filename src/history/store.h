@@ -28,8 +28,9 @@ struct Variant {
 
 /// One metric of a variant in one session.
 struct SeriesPoint {
-  std::int64_t began = 0;    ///< milliseconds since 1970
-  std::int64_t added = 0;    ///< position of the session in the order in which sessions were added
+  std::int64_t began = 0;  ///< milliseconds since 1970
+  std::int64_t added =
+      0;  ///< position of the session in the order in which sessions were added; 0: unknown
   std::int64_t session = 0;  ///< id in the database's table lauka_session
   std::string uuid{};        ///< UUID of the session; empty unless Wanted::uuids is set
   std::string
@@ -53,12 +54,13 @@ struct MetricHistory {
                               ///< their anchor to the newest
 };
 
-/// A selection from a history; empty members select everything.
+/// A selection from a history; empty members select everything, but empty `metrics` and `role` the
+/// usual one.
 struct Wanted {
   std::string benchmark{};
   std::vector<std::string>
-      metrics{};  ///< metrics' names; empty: the usual one; "all": every metric
-  std::string role{};
+      metrics{};          ///< metrics' names; empty: the usual one; "all": every metric
+  std::string role{};     ///< empty: the usual one; "all": every role
   std::string machine{};  ///< hash of a class of machines, or its beginning
   std::string branch{};
   std::string commit{};      ///< selects variants that were measured at this commit
@@ -95,12 +97,12 @@ class Loader {
   /// empty: all.
   Result<std::vector<SessionLine>> sessions(std::size_t last, const std::string& commit);
 
-  /// Returns the wanted variants, ordered by benchmark, role and command. It is an error if nothing
-  /// matches.
+  /// Returns the wanted variants, ordered by benchmark, role, command and class of machines. It is
+  /// an error if nothing matches.
   Result<std::vector<Variant>> variants(const Wanted& wanted);
 
-  /// Returns a variant's series, one for each wanted metric. Converts ratios to older anchors into
-  /// ratios to the newest anchor if one session measured both, and else leaves them out.
+  /// Returns a variant's series, one for each wanted metric and its unit. Converts ratios to older
+  /// anchors into ratios to the newest anchor if sessions link the two, and else leaves them out.
   Result<std::vector<MetricHistory>> series(const Variant& variant, const Wanted& wanted);
 
   /// Returns the notes of acknowledged steps, by the start (milliseconds since 1970) of the first
@@ -140,7 +142,7 @@ Result<SessionRecord> record_in(const std::string& file);
 /// The result of adding files.
 struct AddResult {
   std::size_t sessions = 0;
-  std::size_t there = 0;  ///< number of sessions that the database already had
+  std::size_t there = 0;  ///< number of sessions that the database already had, or an earlier file
   std::size_t bad = 0;    ///< number of files that could not be read
 };
 
@@ -171,14 +173,16 @@ class Adder {
 struct ForgetRequest {
   std::string session{};  ///< UUID, or its beginning
   std::string commit{};   ///< hash of a commit, or its beginning
-  std::string before{};   ///< date such as "2026-11-22": deletes sessions that began earlier
+  std::string
+      before{};  ///< date or time, UTC, such as "2026-11-22": deletes sessions that began earlier
 };
 
-/// Deletes sessions and returns their number.
+/// Deletes sessions and returns their number. It is an error if none matches, or if several begin
+/// with ForgetRequest::session.
 Result<std::size_t> forget(Database& database, const ForgetRequest& what);
 
-/// Stores a note about a step, which is then no longer an alarm. `began`: start of the first
-/// session after the step, in milliseconds since 1970.
+/// Stores a note about a step, in place of an earlier note; the step is then no longer an alarm.
+/// `began`: start of the first session after the step, in milliseconds since 1970.
 Result<void> acknowledge(Database& database, std::int64_t variant, const std::string& metric,
                          std::int64_t began, const std::string& note);
 

@@ -28,7 +28,8 @@ double degrees_of_sum(double error, double degrees, double other, double other_d
 /// them into ratios to the other.
 class AnchorLinks {
  public:
-  /// Adds the ratio of anchor `of` to anchor `to`, as one session measured it.
+  /// Adds the ratio of anchor `of` to anchor `to`, as one session measured it; ignores one without
+  /// an error.
   void add(const std::string& of, const std::string& to, const LogRatio& ratio);
 
   /// Returns, for each other anchor that is linked with `newest` (directly or through more
@@ -55,7 +56,8 @@ struct Observation {
   std::string commit{};    ///< hash of the commit; empty: unknown, so that each session has its own
                            ///< Observation
   double value = 0.0;      ///< value or ratio; its logarithm if Trend::is_logarithm
-  std::optional<double> error{};  ///< standard error of `value` within sessions; nullopt: unknown
+  std::optional<double>
+      error{};              ///< standard error of `value`, without `link_error`; nullopt: unknown
   double link_error = 0.0;  ///< standard error of linked anchors, which neighbouring commits share
   double degrees = 1.0;     ///< degrees of freedom of `error`
   Endings endings{};        ///< endings of the runs, from sessions in which a run failed
@@ -80,10 +82,11 @@ Trend make_trend(const MetricHistory& series, Against against);
 
 /// The state of a step, as users see it.
 enum class StepState : unsigned char {
-  Alarm,         ///< it needs attention: a change for the worse in no other state
-  Better,        ///< a change for the better, or of a metric without direction
+  Alarm,   ///< it needs attention: a change for the worse, or of a metric without direction, in no
+           ///< other state
+  Better,  ///< a change for the better that is not acknowledged
   MadeUpFor,     ///< a change for the worse that later steps cancelled
-  Acknowledged,  ///< a change for the worse for which a user left a note
+  Acknowledged,  ///< a change, for the worse or not, for which a user left a note
 };
 
 /// A step of a trend.
@@ -131,12 +134,12 @@ struct FleetEffect {
   std::size_t left_out = 0;  ///< number of sessions without a standard error or without a reference
 };
 
-/// Combines the series of one commit, each of one class of machines, into an effect for each title;
-/// ordered by title.
+/// Combines the series of one commit, each of one class of machines, into an effect for each title,
+/// ordered by title. Leaves out titles without a standard error.
 std::vector<FleetEffect> fleet_effects(std::span<const MetricHistory> all);
 
 /// True if the combined change is worse than `percent` with confidence; if `each`, true if the
-/// change on any class of machines is.
+/// change on any class of machines is. False for a metric without direction.
 bool is_worse_than(const FleetEffect& effect, double percent, bool each);
 
 }  // namespace lauka::history

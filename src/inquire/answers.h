@@ -19,8 +19,8 @@
 namespace lauka::inquire {
 
 /// Lists the events whose name, alias or description contains `filter` (ignoring case; empty: all
-/// events), in the catalog's order. `columns` is the terminal's width, to which descriptions are
-/// wrapped; 0 (a pipe): one line per event.
+/// events), in the catalog's order, or says that there is none. `columns` is the terminal's width,
+/// to which descriptions are wrapped; 0 (a pipe): one line per event.
 std::string list_events(const Catalog& catalog, std::string_view filter, std::size_t columns);
 
 struct MetricLine {
@@ -61,7 +61,8 @@ struct CheckLine {
 /// A problem falsifies or prevents results; a note only informs.
 std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFacts> engines);
 
-/// Prints each result of --check on a line, with the remedy below it. `width` 0: no line is broken.
+/// Prints each result of --check on a line, with the remedy below it. Breaks lines at `width` cells
+/// (0: none), but no remedy.
 std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lines,
                        std::size_t width);
 

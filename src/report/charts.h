@@ -52,7 +52,8 @@ Axis axis_over(double low, double high);
 /// Returns a logarithmic axis that contains both values, which are positive.
 Axis logarithmic_axis(double low, double high);
 
-/// True if a linear axis would not separate the smallest values: `high` is over 50 times `low`.
+/// True if a linear axis would not separate the smallest values: `high` is over 50 times `low`,
+/// which is positive.
 bool spans_decades(double low, double high);
 
 /// A label of an axis, and its position in percent from the left.
@@ -131,10 +132,11 @@ bool is_drawn(const Results& results, std::size_t metric);
 /// ten thousand drawings.
 constexpr std::size_t kMaxUnfolded = 20;
 
-/// Returns the summary of a metric; null if no run has a value.
+/// Returns the summary of a metric; null if it has none, as when no run has a value.
 const stats::Summary* summary_of(const Results& results, std::size_t command, std::size_t metric);
 
-/// The largest number of points in a drawing, whatever the number of runs and commands.
+/// About the largest number of points in a drawing, whatever the number of runs; each command has
+/// at least two.
 inline constexpr std::size_t kMaxPoints = 2000;
 
 /// Returns a line for each command: the CSS classes of its colour, "|", and its name.
@@ -145,7 +147,7 @@ std::string command_names(const Results& results);
 /// fences), its runs as points or as a shape, and its runs over time.
 class MetricDrawings {
  public:
-  /// `max_points`: the largest number of points in a drawing.
+  /// `max_points`: about the largest number of points in a drawing.
   MetricDrawings(const Results& results, std::size_t max_points)
       : results_(results), max_points_(max_points) {}
 
@@ -154,6 +156,7 @@ class MetricDrawings {
   /// position in percent and its label. data-rows: a line for each command with values: its index;
   /// its median as text; the positions of whiskers and quartiles; the distances between its runs
   /// (empty: they equal those in the command's first line); the positions of its runs; its shape.
+  /// data-thinned: present if runs were left out.
   std::string attributes(std::size_t metric);
 
  private:
@@ -166,12 +169,14 @@ class MetricDrawings {
 /// Draws nothing without layouts, or with more strips than fit on a page.
 void layout_chart(const Results& results, std::size_t metric, const Sink& sink);
 
-/// Draws each command's median with its interval, the shape of its distribution, and the delta.
-/// Has two views, from zero and closer up, with a switch that needs no script.
+/// Draws each command's median with its interval, the shape of its distribution, and the delta. Has
+/// two views, from zero and closer up (logarithmic if values are far apart), with a switch that
+/// needs no script. Draws nothing without values.
 void overview_chart(const Results& results, std::size_t metric, const Sink& sink);
 
-/// Draws a metric against a numeric parameter, with a line for each typed command, on linear and
-/// logarithmic axes, and the power law if one fits. Empty unless a parameter has three numbers.
+/// Draws a metric against a numeric parameter, with a line for each typed command and each value of
+/// other parameters, on linear axes and, if all is positive, logarithmic ones, and the power law if
+/// one fits. Empty without values, or unless a parameter has three numbers.
 std::string scan_chart(const Results& results, std::size_t metric);
 
 /// True if a single command was typed, with at least three numbers for a parameter. The user asked
@@ -183,7 +188,7 @@ bool is_scan(const Results& results);
 std::vector<std::pair<std::size_t, double>> places_in_scan(const Results& results);
 
 /// Returns the result of a scan of one command: "wall time grows as n^1.02 (0.98 … 1.06); fastest
-/// at n = 10 (mean 12.3ms)". Empty for other sessions.
+/// at n = 10 (mean 12.3ms)". Empty for other sessions, and without values.
 std::string scan_headline(const Results& results, std::size_t metric);
 
 /// A change to be drawn.
@@ -199,7 +204,7 @@ struct ChangeRow {
 ChangeRow change_row(std::string html, const stats::Change& change, Better better);
 
 /// Draws changes with their intervals, one per row, around the line of no difference. Leaves out
-/// rows whose ends are not finite; empty if no row is left.
+/// rows without a change, or whose ends are not finite; empty if no row is left.
 std::string change_chart(std::vector<ChangeRow> rows);
 
 /// Draws the deltas of a metric with change_chart, a row for each candidate; empty if no delta can

@@ -19,8 +19,8 @@ namespace lauka::report {
 /// fields.
 void write_summary_csv(const Report& report, const Sink& sink);
 
-/// Writes --export-runs: one row per kept run, in the order run. Run, round and pass are counted
-/// from 1. `status` is the exit status, or 128 + signal.
+/// Writes --export-runs: one row per kept run, benchmark by benchmark, in the order run. Run, round
+/// and pass are counted from 1. `status` is the exit status, or 128 + signal; empty: unknown.
 void write_runs_csv(const Report& report, const Sink& sink);
 
 /// Writes --export-markdown, for a pull request: a table of the rows that the terminal shows, or

@@ -37,8 +37,8 @@ Notation notation_of(const stats::Summary& summary, const Metric& metric);
 /// with `digits` significant digits.
 Notation notation_of_steps(double largest, double step, const Metric& metric, int digits);
 
-/// Formats a single number with three significant digits: "591ms", "137MB", "2.51G"; in the
-/// metric's display unit, if it has one: "0.591s".
+/// Formats a single number with three significant digits, or a small whole count with all: "591ms",
+/// "137MB", "2.51G"; in the metric's display unit, if it has one: "0.591s".
 std::string quantity(double value, const Metric& metric);
 std::string quantity(double value, Unit unit);
 
@@ -53,13 +53,13 @@ std::string mean_text(double mean, std::optional<double> stddev, const Metric& m
 std::string range_text(const stats::Summary& summary, const Metric& metric);
 
 /// Formats a delta in percent: "−78.0% ± 0.5%", or "+37% (+19% … +73%)" if the interval is
-/// asymmetric; "+3.1%" without an interval; "new" if the reference's mean is 0. Has one decimal;
-/// none if the half width is 10% or more; and more, up to 12, until the interval shows to a quarter
-/// of its half width and a significant delta visibly excludes 0.
+/// asymmetric; "+3.1%" without an interval; "new" without a change (only the reference's mean is
+/// 0). Has one decimal; none if the half width is 10% or more; and more, up to 12, until the
+/// interval shows to a quarter of its half width and a significant delta visibly excludes 0.
 std::string delta_text(const stats::Change& delta);
 
-/// Formats a delta without its interval, with the decimals of delta_text: "−78.0%"; "new" if the
-/// reference's mean is 0.
+/// Formats a delta without its interval, with the decimals of delta_text: "−78.0%"; "new" without a
+/// change.
 std::string short_delta_text(const stats::Change& delta);
 
 /// Formats the interval of a delta with the decimals of delta_text: "+19% … +73%"; empty without an
@@ -75,7 +75,8 @@ struct ChangeTexts {
 };
 ChangeTexts change_texts(const stats::Change& delta, double other);
 
-/// Formats `fraction` in percent with a sign: "+15.0%", "−0.02%"; "0.0%" if all digits are 0.
+/// Formats `fraction` in percent with a sign: "+15.0%", "−0.02%"; "0.0%" if all digits are 0; "n/a"
+/// if it is not finite.
 std::string signed_percent(double fraction, int decimals);
 
 /// Formats `fraction` (at least 0) in percent with two significant digits, and all digits before
@@ -88,7 +89,8 @@ std::string signed_rough_percent(double fraction);
 /// Formats "4.55 ± 0.04", or "1.37 (1.19 … 1.73)" if the interval is asymmetric. Has two decimals;
 /// fewer if the half width makes them noise; more if the interval or the distance from 1 would be
 /// invisible, up to three digits of that distance. `sign` follows the half width, or the value if
-/// the interval is in parentheses.
+/// the interval is in parentheses or left out: if it is not finite, or the ratio is 100,000 or
+/// more.
 std::string ratio_text(const stats::RelativeSpeed& speed, const std::string& sign = "");
 
 /// Returns the shortest decimal that reads back as the same double, for programs.
@@ -97,18 +99,19 @@ std::string full_precision(double value);
 // Texts that tables, lines and pages share.
 
 /// True if a command has timed runs, or a metric with a value. False if its session ended before
-/// its timed runs, or needed none.
+/// there were any.
 bool has_values(const CommandResult& command);
 
 /// Returns "591.0ms ± 7.6ms"; without "± σ" for one run; an upper bound as "≤ 451kB"; "n/a" if no
-/// run has a value.
+/// run has a value. A percentile is shown as by quantile_cell, a count that may be wrong as "0 (not
+/// counted?)".
 std::string mean_cell(const MetricResult& row, const Metric& metric);
 
 /// Returns the mean without σ, "591.0ms"; for a percentile, its value without the interval.
 std::string short_mean_cell(const MetricResult& row, const Metric& metric);
 
-/// Returns a percentile with its interval, "12.3ms (11.9ms … 12.8ms)", or the number of runs that
-/// it needs.
+/// Returns a percentile with its interval, "12.3ms (11.9ms … 12.8ms)", or "n/a (needs 36 runs)";
+/// without the parentheses if `with_interval` is false.
 std::string quantile_cell(const MetricResult& row, const Metric& metric, bool with_interval);
 
 /// Returns a metric's name for use in a sentence: "wall time". Names of events are unchanged.
@@ -127,7 +130,7 @@ std::string failures_text(const Endings& endings, std::string_view whose = "");
 /// Returns ", 2 failed: SIGSEGV, 1 redone", to be added to a number of runs; usually empty.
 std::string failed_and_redone(const CommandResult& command);
 
-/// Returns "Benchmark 1 (9 runs, 2 failed: SIGSEGV)".
+/// Returns "Benchmark 1 (9 runs, 2 failed: SIGSEGV)"; in a suite, "Command 1 (...)".
 std::string benchmark_title(const Results& results, std::size_t command);
 
 }  // namespace lauka::report

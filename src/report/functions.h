@@ -33,17 +33,18 @@ struct FunctionSection {
 };
 
 /// Returns the tables of --functions: for the first metric that is known by function, or for all of
-/// them if the user chose events or rows. Empty without --functions.
+/// them if the user chose events or rows. Empty without --functions, and if no shown metric is
+/// known by function.
 std::vector<FunctionSection> function_sections(const Results& results);
 
 /// Returns a line for each function, of at most three, that explains a large part of a benchmark's
 /// difference in a suite, in the metrics of function_summary.
 std::string largest_functions(const Report& suite);
 
-/// Explains why --functions has no table; empty if it has one, or is not wanted.
+/// Explains why --functions has no table; called only then. Empty if it is not wanted.
 std::string why_no_functions(const Results& results);
 
-/// Returns the tables of --functions as text; empty without --functions.
+/// Returns the tables of --functions as text, or why there is none; empty without --functions.
 std::string function_text(const Results& results, const Style& style);
 
 }  // namespace lauka::report

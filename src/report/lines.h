@@ -30,8 +30,8 @@ Cell verdict_cell(const Results& results, const gate::Verdict& verdict);
 /// Returns one line per verdict: condition, answer ("pass", "fail" or "inconclusive"), the delta
 /// (or the value, if the limit is a value), the number of rounds, and what would decide. The mean's
 /// change comes first if it decided, or contradicts the typical round. If there are several
-/// candidates, each line begins with the candidate's name. Lines are never cut, because programs
-/// read them, too.
+/// candidates, each line begins with the candidate's name. functions_below follow a failed gate.
+/// Lines are never cut, because programs read them, too.
 std::string gate_lines(const Results& results, bool color);
 
 /// Returns the last inconclusive verdict if the exit status is 0 in spite of it; else null.
@@ -61,7 +61,7 @@ std::string placement_line(const Results& results);
 bool is_misled_by_one_layout(const MetricResult& row);
 
 /// Returns the advice that more runs of the present layouts give no answer, but `layouts` layouts
-/// would.
+/// would; if that is too many, that not even the most would.
 std::string more_layouts(std::size_t layouts);
 
 /// Returns a line with the precision that was reached, or how far it came and what ended the
@@ -78,9 +78,9 @@ std::string tuning_line(const std::vector<TunedComparison>& compared);
 std::string shell_lines(const Results& results);
 
 /// Returns lines for standard error on why a session ended early, with the end of a failed run's or
-/// hook's output below, indented; then the same for hooks that failed afterwards. Empty if nothing
-/// failed. `names` are the commands'. `has_run`: the results have at least one run. lauka's own
-/// words are broken at `width` cells (0: no limit).
+/// hook's output below, indented; then the same for hooks that failed afterwards. Empty if the
+/// session did not end early. `names` are the commands'. `has_run`: the results have at least one
+/// run. lauka's own words are broken at `width` cells (0: no limit).
 std::string ending_lines(const Session& session, const std::vector<std::string>& names,
                          bool has_run, std::size_t width = 0);
 
@@ -100,14 +100,16 @@ std::string_view kind_word(RoundKind kind);
 
 /// Explains in one line why a candidate is faster or slower: "7.5x faster: 5.6x fewer instructions,
 /// 1.35x more of them per cycle, the same clock (3.82 GHz), CPU busy 99% → 98%". Shows factors with
-/// their intervals; leaves out factors that may be 1.
+/// their intervals; leaves out factors that may be 1, except the clock. Limits to what the counts
+/// mean come last.
 std::string why_text(const Results& results, const Why& why);
 
-/// Returns why_text for each candidate, with its name if there are several; empty without factors.
+/// Returns why_text for each candidate, with its name if there are several; empty without
+/// explanations.
 std::string why_lines(const Results& results);
 
 /// The explanations of several candidates: a row for each candidate, and a column for each factor.
-/// Without counts the table is empty, and there is only a remark.
+/// Without counts both parts are empty.
 struct WhyTable {
   Table table{};
   std::vector<std::string> remarks{};  ///< limits to what the counts mean, without duplicates
@@ -121,9 +123,9 @@ struct WordedWarning {
   std::string_view kind;  ///< kind for programs: "first_run_slow"
   std::string text;       ///< observation with its numbers, without a full stop
   std::string advice;     ///< advice to the user, without a full stop
-  std::string general{};  ///< part of the text that all commands with this warning share; empty:
-                          ///< all of `text`
-  std::string figure{};   ///< numbers of one command, which follow `general`
+  std::string general{};  ///< part of the text that all commands with this warning share; all of
+                          ///< `text` unless it is given
+  std::string figure{};   ///< numbers of one command, which follow `general`; may be empty
   std::optional<std::size_t> command{};  ///< index of the command; nullopt: all commands
 };
 

@@ -19,9 +19,9 @@
 namespace lauka::report {
 
 /// The text for the screen in two parts, because warnings are printed between them. If quiet, only
-/// gates. A suite has one table, and the gates that do not pass (if quiet, all gates). With
-/// Style::verbose each benchmark's tables come first, and all gates last. Empty if nothing was
-/// counted.
+/// gates. A suite has one table, the gates that do not pass, and a line about all gates. With
+/// Style::verbose, unless quiet, each benchmark's tables come first, and all gates last. Empty if
+/// no command has values.
 struct ScreenSections {
   std::string tables;
   std::string verdicts;
@@ -32,15 +32,17 @@ ScreenSections screen_sections(const Results& results, const Style& style, bool 
 /// The wall time in seconds below which a run is mostly the start of its process.
 inline constexpr double kMostlyStart = 1e-3;  // seconds
 
-/// Returns the shortest of the shown median wall times, in seconds, if it is below kMostlyStart.
-/// nullopt if all are longer, or if there is a shell.
+/// Returns the shortest median wall time, in seconds and at most kMostlyStart, of commands whose
+/// mean is below that. nullopt if there are none, if wall time is not shown, or if there is a
+/// shell.
 std::optional<double> shortest_run(const Results& results);
 
 /// Returns the text of --histogram: the wall times of each command below its name. Empty without
 /// --histogram.
 std::string histograms(const Results& results, const Style& style);
 
-/// Returns the lines that compare wall times, the fastest first; empty if nothing can be compared.
+/// Returns the lines that compare commands, the largest gain first (with a compact table, only a
+/// headline), and lines about failed runs; empty if nothing can be compared.
 std::string summary_lines(const Results& results, const Style& style);
 
 /// Explains deltas that the means contradict: the first such delta, or all of them with --verbose.
@@ -80,7 +82,7 @@ struct Sample {
   double value = 0.0;
 };
 
-/// Returns a command's values of a metric (index in Results::metrics), in the order run.
+/// Returns a command's values of a metric (index in Recording::metrics), in the order run.
 std::vector<Sample> collect_samples(const Results& results, std::size_t command,
                                     std::size_t metric);
 
@@ -102,16 +104,19 @@ std::vector<Bin> make_bins(std::span<const double> values, const stats::Summary&
 std::string histogram(const Results& results, std::size_t command, const Style& style);
 
 /// Returns the benchmarks in the order of the table: as in the file, or with --sort time by the
-/// smallest reference within groups of the same metric.
+/// smallest reference (with a baseline, the smallest first candidate) within groups of the same
+/// metric.
 std::vector<const Results*> order_rows(const Report& suite);
 
 /// Returns "wall_time of 3 benchmarks"; without the metric if rows have different ones.
 std::string suite_title(const Report& suite);
 
-/// Returns a table with a row for each candidate of each benchmark and for each geometric mean.
+/// Returns a table with a row for each metric of each candidate of each benchmark, for each anchor,
+/// and for each geometric mean. A benchmark without candidates has a row, too.
 Table suite_table(const Report& suite);
 
-/// Returns the table's changes for a forest plot, with the limits of the gates on them.
+/// Returns the table's changes for a forest plot, each with the limit of its worst gate, if that is
+/// a percentage.
 std::vector<ChangeRow> suite_changes(const Report& suite);
 
 /// Returns the lines of gates, each after its benchmark's name. `all`: includes gates that pass.

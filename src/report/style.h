@@ -35,15 +35,15 @@ std::string cut_end(std::string_view text, std::size_t width);
 std::string cut_middle(std::string_view text, std::size_t width);
 
 /// Breaks `text` between words into lines of at most `width` cells (0: no limit). Lines after the
-/// first are indented by two more cells than the first. Never breaks a quoted name, or between a
-/// number and its ±. A word wider than `width` has a line of its own.
+/// first are indented by two more cells than the first. Never breaks a quoted name that fits into a
+/// line, or between a number and its ± or …. A word wider than `width` has a line of its own.
 std::string wrapped(std::string_view text, std::size_t width);
 
 /// Returns message_line(text), wrapped to `width` cells.
 std::string wrapped_message(std::string_view text, std::size_t width);
 
-/// Returns `text` with lauka's own signs in ASCII: "+-", "...", "-", "~" for a cut, "better" and
-/// "worse" for marks. Other characters are unchanged.
+/// Returns `text` with lauka's own signs in ASCII, such as "+-", "...", "-", "~" for a cut,
+/// "better" and "worse" for marks. Other characters are unchanged.
 std::string to_ascii(std::string_view text);
 
 }  // namespace lauka::report

@@ -36,7 +36,7 @@ enum class Less : unsigned char {
 struct TableStep {
   std::size_t gap = 2;  ///< number of cells between columns
   Less less = Less::Nothing;
-  /// Width in cells to which cells that may be cut are cut in this attempt.
+  /// Width in cells down to which columns that may be cut are cut if necessary in this attempt.
   std::size_t longest = std::numeric_limits<std::size_t>::max();
   bool roomy = false;  ///< true: columns have at least their roomy_width
 };
@@ -73,7 +73,7 @@ enum class Cut : unsigned char { Nothing, End, Middle };
 struct TableColumn {
   Cell heading{};
   Holds holds = Holds::Number;
-  bool is_left = false;           ///< aligned to the left in Markdown
+  bool is_left = false;           ///< aligned to the left in markup languages
   std::vector<Less> narrows{};    ///< steps at which cells change to their next shorter text
   Less dropped_at = Less::Never;  ///< step at which the column is left out
   Cut cut = Cut::Nothing;         ///< part of the cells that is cut if they do not fit
@@ -96,7 +96,7 @@ struct Table {
 struct TableLayout {
   TableStep step{};
   std::vector<std::size_t> widths{};
-  bool fits = false;  ///< true if the table fits without cutting cells
+  bool fits = false;  ///< true if the table fits without cutting cells below TableStep::longest
 
   bool lacks(Less what) const { return step.less >= what; }
 };
@@ -144,7 +144,8 @@ std::string verdict_html(const Cell& verdict);
 /// Returns `text` as code in a cell of a Markdown table.
 std::string code_cell(std::string_view text);
 
-/// Returns the cell of a delta: marked as better or worse if significant, else dim.
+/// Returns the cell of a delta: marked as better or worse if relevant (plain if the metric has no
+/// direction), else dim.
 Cell delta_cell(const stats::Change& delta, Better better);
 
 /// Returns the names of the variables that commands use, without duplicates, in the order of the
@@ -168,10 +169,11 @@ bool one_was_typed(const Results& results);
 bool is_compact(const Results& results);
 
 /// True if a compact table of the first metric comes before the blocks of rows, which would hide
-/// the answer: with three and four commands.
+/// the answer: with three and four commands, unless --table says otherwise.
 bool begins_compact(const Results& results);
 
-/// Returns a metric's results for a compact table; null if no run has a value.
+/// Returns a metric's results for a compact table; null if the command has no values, or no row of
+/// the metric.
 const MetricResult* shown_row(const CommandResult& command, std::size_t metric);
 
 /// Returns the commands in the order of the tables: as typed, or with --sort time by sort_value.
@@ -185,7 +187,8 @@ double sort_value(const Results& results, std::size_t command);
 bool is_constant(const Results& results, std::size_t metric,
                  std::optional<double> value = std::nullopt);
 
-/// True if the metric is 0 in each run of every command, and such rows are left out.
+/// True if the metric is 0 in each run of every command, and such rows are left out. False for more
+/// than a thousand commands.
 bool is_all_zero(const Results& results, std::size_t metric);
 
 /// Returns the metrics that get a compact table: the first metric shown, or all metrics that the
@@ -195,11 +198,12 @@ std::vector<std::size_t> compact_metrics(const Results& results, bool verbose);
 /// Returns a metric's name and note: "cycles (user)".
 std::string titled(const Metric& metric);
 
-/// Returns "wall_time of 6 commands, 10 runs each"; without the runs if their numbers differ.
+/// Returns "wall_time of 6 commands, 10 runs each"; without the runs if their numbers differ, or
+/// some runs failed or were redone.
 std::string compact_title(const Results& results, std::size_t metric);
 
 /// Returns a table with a row for each metric of a command; without columns if the command has no
-/// timed run. `for_page`: the columns that fit on a phone come first.
+/// values. `for_page`: the columns that fit on a phone come first.
 Table full_table(const Results& results, std::size_t command, bool verbose, bool for_page = false);
 
 /// Returns a table of all commands' metrics, one command below the other.
@@ -208,18 +212,18 @@ Table markup_table(const Results& results, const Markup& markup);
 /// Returns a table with a row for each command: name, parameters, mean, range and delta.
 Table compact_table(const Results& results, std::size_t metric);
 
-/// Returns a matrix of a metric's values, if a single command was typed with two parameters; else
-/// nullopt.
+/// Returns a matrix of a metric's values, if a single command was typed with two parameters of
+/// several values; else nullopt.
 std::optional<Table> matrix_table(const Results& results, std::size_t metric);
 
 /// Returns a table of mean wall times with a row for each value of the only variable, and a column
 /// for each typed command; for a single command, also the difference from the first value. Empty
-/// with several variables, or with a single value.
+/// without a variable, with several, with a single value, or if a compact table shows the same.
 std::string scan_table(const Results& results, const Style& style);
 
 /// Returns a table with a row for each metric: a value of each command and a delta of each
-/// candidate. Leaves out metrics that are always 0. `every_row`: adds metrics that are
-/// Shown::Verbose.
+/// candidate. Leaves out metrics that are always 0 or have no values. `every_row`: adds metrics
+/// that are Shown::Verbose.
 Table metrics_table(const Results& results, bool every_row);
 
 /// Returns the deltas of all shown metrics of all commands as HTML: the metrics_table, or a table

@@ -24,8 +24,8 @@ struct Build {
   std::vector<std::string> environment{};  ///< NAME=VALUE entries for it
 };
 
-/// Returns the builds of all plans' commands, layout by layout, without duplicates: equal lines in
-/// the same folder with the same variables make the same program.
+/// Returns the builds of all plans' commands, plan by plan and layout by layout, without
+/// duplicates: equal lines in the same folder with the same variables make the same program.
 std::vector<Build> list_builds(std::span<const Plan* const> plans);
 
 struct BuildFailed {
@@ -41,8 +41,8 @@ std::optional<BuildFailed> run_builds(std::span<const Build> builds, std::size_t
                                       const std::optional<User>& user,
                                       const std::function<void(std::string_view)>& show);
 
-/// Refuses a plan if two layouts of a command have the same files. Compares each word of the
-/// command that names a file.
+/// Refuses a plan if two layouts of a command have the same files. Compares the files whose names
+/// have the layout's number in them. Returns no error if the user interrupts.
 Result<void> check_programs_differ(const Plan& plan, const ProgramReader& reader);
 
 }  // namespace lauka

@@ -16,11 +16,11 @@ class FunctionRuns {
   /// `plan` must outlive this object.
   explicit FunctionRuns(const Plan& plan) : plan_(plan), tables_(plan.commands.size()) {}
 
-  /// Adds a run that counts.
+  /// Adds the functions of a run; may be none.
   void add(const Step& step, const std::vector<FunctionCounts>& functions);
 
-  /// Returns an error if an event is of a function that no command has; nullopt until each command
-  /// was simulated.
+  /// Returns an error if an event is of a function that neither a command nor the baseline has.
+  /// Checks once; returns nullopt until each command has functions, and after the check.
   std::optional<Error> find_unknown();
 
   /// Returns the functions of each command; empty if there are none.

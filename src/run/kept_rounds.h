@@ -35,12 +35,12 @@ struct RunningMean {
 
 /// The mean times that a command's runs take, in seconds.
 struct Pace {
-  RunningMean whole;    ///< a run of any kind
-  RunningMean between;  ///< hooks between two runs
+  RunningMean whole;    ///< a run, except counting and simulated runs
+  RunningMean between;  ///< hooks before and after such a run
   RunningMean wall;     ///< wall time of a timed run
 };
 
-/// The functions of one simulated run.
+/// The functions of one simulated or sampled run.
 struct KeptFunctions {
   Step step{};
   std::vector<FunctionCounts> functions{};
@@ -50,11 +50,12 @@ struct KeptFunctions {
 struct FinishedRounds {
   Step first{};                     ///< first step of the first round
   std::uint64_t steps = 0;          ///< number of steps
-  std::chrono::nanoseconds time{};  ///< time that the steps took from the budget
+  std::chrono::nanoseconds time{};  ///< time that the steps took, with their hooks
   std::vector<RunRecord> runs{};
   std::vector<RedoneRun> redone{};
-  std::vector<KeptFunctions> functions{};  ///< functions of the simulated runs in `runs`
-  // State after these rounds.
+  std::vector<KeptFunctions>
+      functions{};  ///< functions of the simulated and sampled runs in `runs`
+  // State after these rounds; all but `paces` is set by StepRunner::kept_part.
   std::vector<Pace> paces{};
   std::vector<Note> notes{};
   std::vector<UncountedRuns> uncounted{};
@@ -80,7 +81,7 @@ std::string to_line(const KeptHead& head);
 /// Decodes a head; nullopt for other lines, and for logs with another format of rounds.
 std::optional<KeptHead> parse_head(std::string_view line);
 
-/// True if `line`, which has no line break, may be a truncated head.
+/// True if `line`, which has no line break, may be the beginning of a head, or a whole one.
 bool may_be_cut_head(std::string_view line);
 
 /// Seals at the ends of a log's lines. Each seal depends on all lines up to its own, so that
@@ -101,7 +102,7 @@ class Seals {
 /// process.
 struct RoundKeeper {
   std::deque<FinishedRounds> finished{};              ///< in order; used instead of new runs
-  std::function<void(const FinishedRounds&)> keep{};  ///< adds rounds to the log
+  std::function<void(const FinishedRounds&)> keep{};  ///< adds rounds to the log; may be empty
 };
 
 }  // namespace lauka

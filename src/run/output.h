@@ -55,9 +55,9 @@ class AwaitedLine final : public os::OutputListener {
   std::optional<Error> error_;
 };
 
-/// The standard output of a run.
+/// The standard output of a run, or a file that it must equal.
 struct StoredOutput {
-  os::TextFile text;        ///< contents; only the beginning if they are very long
+  os::TextFile text;        ///< contents; only the first 64 MB if they are longer
   std::uint64_t bytes = 0;  ///< size of the whole output
   std::string hash{};       ///< SHA-256 of the whole output
 };
@@ -69,7 +69,7 @@ class OutputStore final : public os::OutputListener {
 
   bool receive(os::Kept which, std::string_view bytes) override;
 
-  /// Returns the stored output; an error if the disk was full.
+  /// Returns the stored output; an error if there was no room for it.
   Result<StoredOutput> take();
 
  private:
@@ -142,7 +142,8 @@ class ReportedValues {
   }
 
   /// Returns the values of the run with index `place` in that batch: those of Plan::reported, then
-  /// those of discovered(). A run whose output is searched is alone in its batch.
+  /// those of discovered(). Missing values are nullopt, or absent at the end; only timed and
+  /// warm-up runs have values. A run whose output is searched is alone in its batch.
   Result<std::vector<std::optional<double>>> read_values(const Step& step, std::size_t place);
 
   /// Returns the metrics that runs reported without an announcement.

@@ -26,8 +26,8 @@ os::ProgramSpec make_program(const Plan& plan, const Command& command,
 /// The programs of a session: each command as it is, and as each simulated pass runs it.
 class Programs {
  public:
-  /// `armed` has one element per pass. `has_metric_files`: launches set LAUKA_METRICS. All
-  /// references must outlive this object.
+  /// `armed` has one element per pass from prepare() on. `has_metric_files`: launches set
+  /// LAUKA_METRICS. All references must outlive this object.
   Programs(const Plan& plan, os::Launcher& launcher, const std::optional<User>& user,
            const std::vector<std::unique_ptr<engine::ArmedPass>>& armed, bool has_metric_files)
       : plan_(plan),
@@ -41,7 +41,7 @@ class Programs {
   Result<void> prepare();
 
   /// Returns the program of a run; finds it now if it was missing before. `writes_metrics`:
-  /// LAUKA_METRICS is set.
+  /// LAUKA_METRICS is set in counting runs, too.
   Result<os::ProgramId> program(const Step& step, bool writes_metrics);
 
  private:
@@ -79,12 +79,14 @@ class HookRunner {
   /// True if a command has a setup or cleanup, so that its runs cannot be continued later.
   bool surround_commands() const { return around_commands_; }
 
-  /// Runs the hooks of a moment; returns the failure of a hook, else nullopt. If lauka is asked to
-  /// end, hooks that undo something are not killed.
+  /// Runs the hooks of a moment, for each layout if there is no step. Stops at the first failure,
+  /// and returns it; else nullopt. If lauka is asked to end, hooks that undo something are not
+  /// killed.
   std::optional<HookFailed> run(Moment moment, std::uint32_t command,
                                 const std::optional<Step>& step = std::nullopt);
 
-  /// Runs the setups of `count` commands from `first` on; their cleanups are then due.
+  /// Runs the setups of `count` commands from `first` on, up to a failure, which it returns; else
+  /// nullopt. The cleanup of each command whose setup began is then due, even without a setup.
   std::optional<HookFailed> set_up(std::uint32_t first, std::uint32_t count);
 
   /// Runs the cleanups that are due, even if one fails; returns their failures.
@@ -120,7 +122,7 @@ Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher&
                                                  const std::function<int()>& interrupt);
 
 /// Returns the median wall time in seconds of `true`, under the conditions of the plan's first
-/// command; nullopt if it cannot run, or the user interrupts.
+/// command except its output; nullopt if it cannot run, or the user interrupts.
 std::optional<double> measure_start(const Plan& plan, os::Launcher& launcher,
                                     const std::optional<User>& user,
                                     const std::function<int()>& interrupt);
@@ -137,16 +139,16 @@ struct ProgramReader {
 };
 
 /// Sets the fingerprints of the programs of `count` commands from `first` on, in `programs`, which
-/// has one per command of the plan. A fingerprint stays empty with a shell (whose file is not the
+/// then has one per command of the plan. A fingerprint is empty with a shell (whose file is not the
 /// program), if the file cannot be read, or if the user interrupts.
 void identify(const Plan& plan, const ProgramReader& reader, std::size_t first, std::size_t count,
               std::vector<Fingerprint>& programs);
 
 /// Returns the fingerprints of references and of candidates that are the same program; empty if
-/// there is no such candidate. With a baseline, returns the fingerprints of candidates that may be
-/// its program. Programs with different calls, or with files that differ in a byte, are not the
-/// same; files are read only up to the first difference. With a shell, the file is the shell, and
-/// the command is an argument.
+/// there is no such candidate, and with --layouts. With a baseline, returns the fingerprints of
+/// candidates that may be its program. Programs with different calls, or with files that differ in
+/// a byte, are not the same; files are read only up to the first difference. With a shell and no
+/// baseline, the file is the shell, and the command is an argument.
 std::vector<Fingerprint> identify_equal(const Plan& plan, const ProgramReader& reader);
 
 }  // namespace lauka

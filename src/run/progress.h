@@ -27,12 +27,12 @@ class DifferenceWatch {
       : plan_(plan),
         all_(plan.commands.size(), {.of_layout = std::vector<Spread>(plan.setting.layouts)}) {}
 
-  /// Adds a run that counts.
+  /// Adds a run; ignores all but timed runs.
   void add_run(const RunRecord& run);
 
-  /// Returns the difference of `command`, or of the first candidate if `command` has none. nullopt
-  /// before five rounds (before the first sweep with --layouts), or if the reference is in another
-  /// session.
+  /// Returns the difference of `command`, or of the first candidate that has one if `command` has
+  /// none. nullopt if it is unknown: before five rounds (before the first sweep with --layouts), or
+  /// if the reference is in another session.
   std::optional<DifferenceSoFar> of_command(std::size_t command) const;
 
  private:

@@ -48,7 +48,7 @@ struct RunContext {
   std::function<int()> interrupt;           ///< returns the signal that asked lauka to end; 0: none
   const std::optional<User>& user;          ///< user who runs the commands; nullopt: lauka's own
   os::MetricFiles* metric_files = nullptr;  ///< files for LAUKA_METRICS; null: none
-  TunedMachine* machine = nullptr;          ///< null without --tune
+  TunedMachine* machine = nullptr;          ///< null without Call::tuning
 };
 
 /// The runs of a plan, and the findings made while they came in.
@@ -71,10 +71,11 @@ struct BenchmarkRun {
 };
 
 /// Carries out plans; Scheduler decides what happens for each. After a command's setup, its cleanup
-/// always runs. Several plans alternate: each turn is a batch of timed rounds, in an order that
-/// `seed` shuffles in each lap, so that a drift of the machine affects all plans equally. A plan in
-/// sequential order has a single turn for all its runs. If a run fails, the other plans go on. An
-/// error means that no run was begun: a command or hook cannot start, or counters cannot be armed.
+/// always runs. Several plans alternate: each turn is a batch of timed rounds (of counting rounds
+/// if nothing is timed), in an order that `seed` shuffles in each lap but the first, so that a
+/// drift of the machine affects all plans equally. A plan in sequential order has a single turn for
+/// all its runs. If a run fails, the other plans go on. An error means that no command was run: a
+/// command or hook cannot start, the shell's start cannot be measured, or counters cannot be armed.
 Result<std::vector<SessionResult>> carry_out(std::span<const BenchmarkRun> runs,
                                              const RunContext& context, std::uint64_t seed);
 

@@ -57,12 +57,13 @@ using Action = std::variant<RunSteps, SetUp, CleanUp, CheckOutput, Identify, Tun
 /// depend on the plan and on the results it is given, so that equal results give equal sessions,
 /// even if an earlier process made some of the results (--resume).
 ///
-/// A session runs warm-up rounds, then timed rounds with blocks of counting rounds between them,
-/// until the plan's stop rule is satisfied or its precision is reached. Then gates are looked at.
-/// Unless the number of runs is exact, rounds go on to each of gate::look_rounds, until every gate
-/// is decided or four times the budget is used. In sequential order, each look continues with the
-/// reference, then with the other commands, without new warm-up runs. It cannot continue if there
-/// are setups or cleanups, which surround all runs of a command.
+/// A session runs simulated rounds, warm-up rounds, then timed rounds with blocks of counting
+/// rounds between them, until the plan's stop rule is satisfied, its precision is reached or its
+/// gates are decided. Then open gates are looked at. Unless the number of runs is exact, rounds go
+/// on to each of gate::look_rounds, until every gate is decided or four times the budget is used.
+/// In sequential order, each look continues with the reference, then with the other commands,
+/// without new warm-up runs. It cannot continue if there are setups or cleanups, which surround all
+/// runs of a command.
 ///
 /// With --layouts, the rounds of each kind come in sweeps, which have a round for each layout;
 /// nothing is decided within a sweep.
@@ -75,8 +76,9 @@ class Scheduler : NonCopyable {
     bool is_watched =
         false;  ///< true if runs must be looked at soon, for --tune or a log of rounds
     bool compares_tuning =
-        false;                ///< true if some rounds run on the untuned machine (--tune=compare)
-    bool identifies = false;  ///< true if the programs of all commands are hashed
+        false;  ///< true if some rounds run on the untuned machine (--tune=compare)
+    bool identifies =
+        false;  ///< true if the programs of all commands are hashed, even without setups
     bool is_resumed =
         false;  ///< true if the first results are an earlier process's, until go_live()
   };
@@ -93,7 +95,7 @@ class Scheduler : NonCopyable {
   /// Takes the result of the latest RunSteps, or of its first rounds.
   void take(const FinishedRounds& done);
 
-  /// Takes the number of runs that the latest CheckOutput made.
+  /// Takes the number of commands that the latest CheckOutput checked.
   void take_checked(std::size_t runs) { has_checked_output_ = has_checked_output_ || runs > 0; }
 
   /// Ends the part of a resumed session that an earlier process ran.

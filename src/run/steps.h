@@ -40,21 +40,21 @@ class StepRunner {
   Result<void> prepare();
 
   /// Runs the steps, then repeats runs that do not count. The result has all runs that count, but
-  /// its steps are whole rounds only, and fewer than requested if the session must end. If rounds
-  /// are kept, it also has the session's state.
+  /// its steps are whole rounds only, and fewer than requested if the session must end. Of the
+  /// session's state it has only the paces.
   FinishedRounds run(const RunSteps& action);
 
-  /// Returns the whole rounds of a result, as --resume needs them.
+  /// Returns the whole rounds of a result with the session's state, as --resume needs them.
   FinishedRounds kept_part(const FinishedRounds& done) const;
 
-  /// Adds the runs of a result to the session.
+  /// Adds the runs of a result to the session; ends it if a function in an event is unknown.
   void enter(FinishedRounds done);
 
   /// Adds rounds that an earlier process finished, and continues from their state.
   void go_on_with(FinishedRounds kept);
 
   /// Runs the commands whose output must be compared, and checks their output. Returns the number
-  /// of runs.
+  /// of those commands, even if not all were run.
   std::size_t check_output(CommandRange commands);
 
   /// Runs the setups of `commands`.

@@ -28,9 +28,10 @@ inline constexpr std::chrono::nanoseconds kTurnTime = std::chrono::milliseconds(
 
 /// The rounds and time that alternating commands have used up.
 struct Spent {
-  std::uint64_t rounds = 0;         ///< number of complete rounds
-  std::chrono::nanoseconds time{};  ///< time of their runs, with starting and ending them
-  std::size_t commands = 1;         ///< number of commands that alternate
+  std::uint64_t rounds = 0;  ///< number of complete rounds
+  std::chrono::nanoseconds
+      time{};                ///< time of their runs, with starting and ending them, and hooks
+  std::size_t commands = 1;  ///< number of commands that alternate
 };
 
 /// True if enough was measured. Commands that alternate may use the sum of their budgets.
@@ -40,7 +41,7 @@ bool is_enough(const StopRule& rule, const Spent& spent);
 /// can hold.
 std::chrono::nanoseconds time_of_rounds(std::uint64_t rounds, std::chrono::duration<double> round);
 
-/// Estimates the number of rounds left if each takes `round_time`; at least 1 until is_enough().
+/// Estimates the number of rounds left if each takes `round_time`; at least 1, even if is_enough().
 std::uint64_t rounds_left(const StopRule& rule, const Spent& spent,
                           std::chrono::nanoseconds round_time);
 
@@ -48,7 +49,7 @@ std::uint64_t rounds_left(const StopRule& rule, const Spent& spent,
 inline constexpr std::int64_t kBudgetsOfGates = 4;
 
 /// Returns the rule for runs beyond those of `rule`: up to `rounds` rounds or kBudgetsOfGates
-/// budgets. An exact number of runs is never exceeded.
+/// budgets. An exact or largest number of runs is never exceeded.
 StopRule extended_to(const StopRule& rule, std::uint64_t rounds);
 
 /// The number of blocks of counting rounds. Blocks are spread over the session, so that a drift of
@@ -60,10 +61,10 @@ inline constexpr std::uint64_t kBlocks = 4;
 /// (docs/measuring.md).
 inline constexpr std::uint64_t kSettlingRounds = 2;
 
-/// The number of simulated rounds unless a gate needs more: the fewest whose agreement decides one
-/// gate at 95% (4^-3 is 1.6%; the first of five looks may use 1.7%). More rounds add nothing to
-/// counts that repeat almost exactly, and a simulated run takes 20 to 100 times as long as a timed
-/// one.
+/// The number of simulated rounds unless a gate or functions need more: the fewest whose agreement
+/// decides one gate at 95% (4^-3 is 1.6%; the first of five looks may use 1.7%). More rounds add
+/// nothing to counts that repeat almost exactly, and a simulated run takes 20 to 100 times as long
+/// as a timed one.
 inline constexpr std::uint64_t kSimulatedRounds = 3;
 
 /// The amount of counting in separate runs.
@@ -114,7 +115,7 @@ struct Group {
   std::uint32_t count = 0;  ///< number of commands
   Spent spent{};            ///< timed rounds
   std::uint64_t first_look =
-      0;                        ///< number of rounds after which counting would stop without a gate
+      0;  ///< number of timed rounds after which the runs would end without a gate
   std::uint64_t warmups = 0;    ///< number of warm-up rounds
   std::uint64_t simulated = 0;  ///< number of simulated rounds, of all passes together
   Spent counting{};             ///< counting rounds, of all passes together
@@ -154,11 +155,12 @@ class GateWatch {
   /// estimated number of rounds without gates, for the verdict.
   void after_round(RoundKind kind, std::size_t rounds, std::size_t planned = 0);
 
-  /// Returns the number of rounds at the next early look; nullopt if none is left.
+  /// Returns the number of rounds at the next early look; nullopt if none is left, or no gate
+  /// waits.
   std::optional<std::size_t> next_early(RoundKind kind) const;
 
-  /// Takes a planned look: when counting would stop without gates, at next_planned(), and when the
-  /// rounds end. The `last` look decides all open gates.
+  /// Takes a planned look: when the rounds would end without gates, at next_planned(), and when
+  /// they end. The `last` look decides all open gates.
   void look_as_planned(RoundKind kind, std::size_t rounds, bool last);
 
   /// Returns the number of planned looks taken.
@@ -210,17 +212,18 @@ class PrecisionWatch {
     if (series_) series_->add_run(run);
   }
 
-  /// True if `count` commands from `first` on have run often enough after `rounds` rounds. In
-  /// sequential order, each side may have half of a delta's variance: while the reference runs,
-  /// nobody knows how much slower a candidate is. needs_more_runs() corrects this later.
+  /// True if `count` commands from `first` on have run often enough after `rounds` rounds. False
+  /// without a precision, before the fewest rounds (at least ten), and between looks. In sequential
+  /// order, each side may have half of a delta's variance: while the reference runs, nobody knows
+  /// how much slower a candidate is. needs_more_runs() corrects this later.
   bool is_enough(std::size_t first, std::size_t count, std::uint64_t rounds);
 
   /// True if more runs of `command`, in sequential order, would narrow an interval that is still
-  /// too wide.
+  /// too wide; false with a baseline, and without a precision.
   bool needs_more_runs(std::size_t command) const;
 
   /// Returns the result for the present samples; nullopt if the plan has no precision. `end`:
-  /// reason why the runs ended, if the precision is not reached.
+  /// reason why the runs ended, if the precision is not reached; `Reached` then becomes `Gates`.
   std::optional<Precision> close(PrecisionEnd end) const;
 
  private:

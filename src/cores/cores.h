@@ -22,8 +22,8 @@
 
 namespace lauka::cores {
 
-/// The core kinds of a Linux machine, the fastest first; empty if all cores are equal, or if it is
-/// unknown which kind is the fastest.
+/// The core kinds of a Linux machine, the fastest first; empty if all cores are equal, or if the
+/// kinds or their order are unknown.
 struct FoundKinds {
   CoreKinds kinds;
   std::string why_none{};  ///< one line; empty if no reason is needed
@@ -37,8 +37,9 @@ FoundKinds find_kinds(const os::LinuxCalls& calls);
 /// them unless they have all CPUs that are online, and only CPUs that exist.
 Result<CoreKinds> check_kinds(const CoreKinds& by_hand, const os::LinuxCalls& calls);
 
-/// Returns the CPUs of the preferred kind on which this program may run. Performance is the first
-/// kind; Efficiency is the kind called E, or else the last.
+/// Returns the CPUs of the preferred kind on which this program may run; empty for Any. Performance
+/// is the first kind; Efficiency is the kind called E, or else the last. Refuses a preference among
+/// fewer than two kinds, and a kind without such CPUs.
 Result<std::vector<std::uint32_t>> choose_cpus(CorePreference prefer, const CoreKinds& kinds,
                                                const os::LinuxCalls& calls);
 
@@ -60,16 +61,16 @@ struct CoreDecision {
 };
 
 /// Decides how a session treats core kinds. Refuses wishes that cannot be met on this machine.
-/// `linux` or `darwin` is null on the other system.
+/// `linux` and `darwin` are null on other systems.
 Result<CoreDecision> decide(const CoreRequest& wanted, const os::LinuxCalls* linux,
                             const os::DarwinCalls* darwin = nullptr);
 
 /// Adds times by core kind (EventSet::core_times) to the counts of `engine`, after them, in each
-/// pass that is not simulated. On Linux they are exact: times of the counters of all core kinds if
-/// these are in use, else of Clocks. On macOS they are from mac_times, followed by the time on
-/// unknown kinds (CoreUse::has_unsplit). A run with too little time on the fastest kind
-/// (CoreUse::min_share) is repeated, at most three times. Returns `engine` itself if no times are
-/// wanted.
+/// timed pass, or in core_time_pass() alone if CoreUse::in_counting_runs. On Linux they are exact:
+/// times of the counters of all core kinds if these are in use, else of Clocks. On macOS they are
+/// from mac_times, followed by the time on unknown kinds (CoreUse::has_unsplit). A run with too
+/// little time on the fastest kind (CoreUse::min_share) is repeated, at most three times. Returns
+/// `engine` itself if no times are wanted.
 std::unique_ptr<engine::CounterEngine> with_core_time(std::unique_ptr<engine::CounterEngine> engine,
                                                       const CoreDecision& decided,
                                                       const os::LinuxCalls* linux,
@@ -79,8 +80,8 @@ std::unique_ptr<engine::CounterEngine> with_core_time(std::unique_ptr<engine::Co
 struct CoreTimes {
   std::vector<std::uint64_t> ns{};  ///< nanoseconds for each core kind; empty: unknown
   std::uint64_t unsplit_ns =
-      0;  ///< macOS: nanoseconds of processes that ended unseen, on unknown kinds
-  std::optional<Error> missing{};
+      0;  ///< macOS: nanoseconds on unknown kinds, mostly of processes that ended unseen
+  std::optional<Error> missing{};  ///< nullopt: `ns` is known, or something else has the reason
 };
 
 /// Task-clock counters that give a run's time by core kind: one for all CPUs, and one for each CPU
@@ -114,7 +115,8 @@ using LevelTimes = std::vector<std::uint64_t>;
 
 /// The result of polling a run that has ended.
 struct PollResult {
-  LevelTimes own;                  ///< times of the command's own process: a lower bound
+  LevelTimes own;                  ///< times of the command's own process: a lower bound; 0 if the
+                                   ///< kernel's totals have them
   LevelTimes descendants;          ///< times of all descendants that were seen: a lower bound
   std::uint64_t of_reaped_ns = 0;  ///< nanoseconds of `descendants` that have ended
 };
@@ -160,13 +162,13 @@ class RunPoll final : public os::RunWatch {
   os::Timebase base_;
   std::map<Identity, Process> seen_{};
   int root_ = 0;
-  std::uint64_t looked_at_ = 0;  ///< mach_absolute_time at the end of the last poll
+  std::uint64_t looked_at_ = 0;  ///< mach_absolute_time at the end of the last poll; 0: none
   std::uint64_t took_ = 0;       ///< mach units that the last poll took
 };
 
-/// Returns the times of a run on macOS, from the kernel's totals of the ended command and from
-/// polling its descendants. `reaped_ns`: CPU time of the command and of the descendants it waited
-/// for.
+/// Returns the times of a run on macOS, from the kernel's totals of the ended command (nullopt: no
+/// times) and from polling its descendants. `reaped_ns`: CPU time of the command and of the
+/// descendants it waited for.
 CoreTimes mac_times(const std::optional<os::KernelTotals>& totals, const PollResult& polled,
                     std::uint64_t reaped_ns);
 

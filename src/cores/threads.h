@@ -23,7 +23,7 @@ struct ThreadPart {
   std::optional<double> user_seconds{};
   std::optional<double> system_seconds{};
   std::optional<double>
-      cpu_seconds{};  ///< sum of user and system time; Threads have it only if the two are unknown
+      cpu_seconds{};  ///< sum of user and system time, which may be known without the two
   std::optional<std::uint64_t> cycles{};
   std::optional<std::uint64_t> instructions{};
   std::optional<double> joules{};
@@ -68,11 +68,11 @@ struct Threads {
 using Wait = std::function<void(std::chrono::nanoseconds)>;
 
 /// Reads the work of a process's threads during some time, or (nullopt) since their start. Refuses
-/// a process that does not exist or is another user's, and any process if `linux` and `darwin` are
-/// both null. On Linux, user and system time are from /proc, in hundredths of a second; cycles,
-/// instructions and times by core kind are from counters attached to all existing threads, only if
-/// `during` has a value. On macOS, everything is by core kind, from the kernel's accounting of each
-/// thread.
+/// a process that does not exist or that lauka may not read or count, and any process if `linux`
+/// and `darwin` are both null, or on a Mac without core kinds. On Linux, user and system time are
+/// from /proc, in hundredths of a second; cycles, instructions and times by core kind are from
+/// counters attached to all existing threads, only if `during` has a value. On macOS, everything is
+/// by core kind, from the kernel's accounting of each thread.
 Result<Threads> sample_threads(std::int32_t process, std::optional<std::chrono::nanoseconds> during,
                                const CoreKinds& kinds, const Wait& wait,
                                const os::LinuxCalls* linux, const os::DarwinCalls* darwin);
@@ -86,15 +86,15 @@ struct ThreadSample {
                                         ///< its process if the thread is new
   bool is_new = false;     ///< true if the thread did not exist at the previous reading; values are
                            ///< since its start
-  bool has_ended = false;  ///< true if the thread ended since the previous reading; values are the
-                           ///< last known ones
+  bool has_ended = false;  ///< true if the thread ended since the previous reading; values are what
+                           ///< is known of the time since then
   std::optional<std::uint64_t>
-      moves{};  ///< moves between core kinds that were seen (CoreMoveCounter); nullopt: unknown
+      moves{};  ///< moves between core kinds that were seen (CoreMoveCounter); nullopt: unknown, or
+                ///< there is one kind
   std::optional<double> waited_seconds{};  ///< seconds for which the thread was runnable without a
                                            ///< CPU; nullopt: unknown
   ThreadPart all{};
-  std::vector<ThreadPart>
-      by_kind{};  ///< for each of ThreadStream::kinds; empty if there is one kind
+  std::vector<ThreadPart> by_kind{};  ///< for each of ThreadStream::kinds
 };
 
 /// Reads the threads of running processes repeatedly.
@@ -111,7 +111,8 @@ class ThreadStream : NonCopyable {
   virtual std::vector<std::string> notes() const = 0;
 
   /// Returns the work of every thread since the previous call, grouped by process; nothing at the
-  /// first call. `now` is the time of any clock that does not stop.
+  /// first call, unless a subclass begins with the work since their start. `now` is the time of any
+  /// clock that does not stop.
   std::vector<ThreadSample> read(std::chrono::nanoseconds now) {
     std::vector<ThreadSample> samples;
     for (std::size_t i = 0; i < are_there_.size(); ++i)
@@ -120,7 +121,7 @@ class ThreadStream : NonCopyable {
     return samples;
   }
 
-  /// True if at least one process still exists.
+  /// True if at least one process existed at the last read(), or if there was none.
   bool goes_on() const { return std::ranges::find(are_there_, true) != are_there_.end(); }
 
  protected:
@@ -148,10 +149,11 @@ class ThreadStream : NonCopyable {
   std::optional<std::chrono::nanoseconds> read_before_{};
 };
 
-/// Watches the threads of processes; refuses the processes that sample_threads refuses. `linux` and
-/// `darwin` must outlive it. On Linux, CPU time and waiting are from the scheduler's own clock;
-/// cycles and instructions are from counters attached to each thread when it is first seen. On
-/// macOS everything, including energy, is from the kernel's accounting.
+/// Watches the threads of processes. Refuses processes that do not exist or that lauka may not
+/// read, and any if the system does not tell the CPU time of each thread. `linux` and `darwin` must
+/// outlive it. On Linux, CPU time and waiting are from the scheduler's own clock; cycles and
+/// instructions are from counters attached to each thread when it is first seen. On macOS
+/// everything, including energy, is from the kernel's accounting.
 Result<std::unique_ptr<ThreadStream>> stream_threads(const std::vector<std::int32_t>& processes,
                                                      const CoreKinds& kinds,
                                                      const os::LinuxCalls* linux,

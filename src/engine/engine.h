@@ -34,7 +34,7 @@ struct Redo {
 
 /// The counts of one run, or the reasons why they are missing.
 struct Counted {
-  /// Counts of the pass's events, in their order; nullopt: not counted exactly.
+  /// Counts of the pass's events, in their order; nullopt: missing.
   std::vector<std::optional<std::uint64_t>> counts;
   std::optional<Error>
       missing{};  ///< reason why a count is missing; nullopt: unknown, or none is missing
@@ -66,7 +66,7 @@ class ArmedPass : NonCopyable {
  public:
   virtual ~ArmedPass() = default;
 
-  /// Returns the counters that the launcher opens for each run; empty if the engine itself counts.
+  /// Returns the counters that the launcher opens for each run; empty if it opens none.
   virtual std::vector<os::CounterRequest> requests() const { return {}; }
 
   /// Returns the objects that follow each run of this pass.
@@ -90,9 +90,9 @@ class ArmedPass : NonCopyable {
   /// Returns how many runs may be launched before finish() is called for them.
   virtual std::size_t runs_at_once() const = 0;
 
-  /// Returns the counts of a run that has ended, each either complete or missing with a reason,
-  /// never an estimate. `command` is the command's index, because a run is compared with other runs
-  /// of its command.
+  /// Returns the counts of a run that has ended. A count that is not complete is missing, unless a
+  /// note says what it lacks. `command` is the command's index, because a run is compared with
+  /// other runs of its command.
   virtual Counted finish(const os::Ended& ended, std::size_t command) = 0;
 };
 
@@ -103,16 +103,18 @@ class CounterEngine : NonCopyable {
 
   virtual std::string_view name() const = 0;
 
-  /// Returns the events that can be counted here; all of them were tried.
+  /// Returns the events that can be counted here (perf has tried its own), or of which the engine
+  /// knows, to answer questions.
   virtual Catalog catalog() const = 0;
 
   /// Resolves the wanted events and divides them into the fewest passes. Leaves out missing default
-  /// events, with one note for all of them. Refuses wanted events that do not exist here, and more
-  /// events than fit into one pass if --single-pass is set.
+  /// events, with one note for all of them, and events that a Mac's kernel forbids, with a note for
+  /// each. Refuses other wanted events that do not exist here, and more events than fit into one
+  /// pass if --single-pass is set.
   virtual Result<EventSet> select(const EventRequest& wanted) = 0;
 
-  /// Returns the kernel's account for an event of the last selection, given by index; null if a
-  /// counter counts it.
+  /// Returns the kernel's account for an event of the last selection, given by index; null if it
+  /// is counted otherwise.
   virtual const AccountedEvent* accounted(std::size_t /*event*/) const { return nullptr; }
 
   /// Selects the wanted events and explains on which counters and in which passes they would be
@@ -123,8 +125,9 @@ class CounterEngine : NonCopyable {
   virtual Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) = 0;
 
   /// Checks, before a command's first run, if the system takes the counters away when `program`
-  /// starts; nullopt if it does not, or if there are no counters. If it does, the command's runs
-  /// have no counts and no reason for each.
+  /// starts; nullopt if it does not, if that cannot be told, or if there are no counters. If it
+  /// does, the command's runs have counts of accounted events only, and Counted::missing stays
+  /// empty.
   virtual std::optional<UncountedFile> find_uncounted(std::size_t /*command*/,
                                                       const os::ProgramSpec& /*program*/) {
     return std::nullopt;
@@ -133,8 +136,9 @@ class CounterEngine : NonCopyable {
   /// True if the engine can count in a region alone (EventRequest::counted_in).
   virtual bool counts_regions() const { return false; }
 
-  /// Returns an error if other programs hold counters that the selected events need. Called before
-  /// the first counting run, once in each block of counting runs, and after the last.
+  /// Returns an error if counters of the cores cannot be used that selected events may need, mostly
+  /// because other programs hold them; nullopt if they can, or if that is unknown. Called at the
+  /// start of each block of counting runs, and after the last run.
   virtual std::optional<Error> held_by_others() { return std::nullopt; }
 
   /// Switches off what would slow runs, until the next run of a pass that counts.
@@ -195,16 +199,16 @@ std::span<const AccountedEvent> accounted_events();
 /// Finds an accounted event by either of its names, ignoring case; null if missing.
 const AccountedEvent* find_accounted(std::string_view name);
 
-/// Adds an event to the first pass of `set`, under the user's `name` for it, and to `taken`.
-/// Returns null and adds nothing if `taken` already has it.
+/// Adds an event to the first pass of `set`, which must exist, under the user's `name` for it in
+/// lower case, and to `taken`. Returns null and adds nothing if `taken` already has it.
 Event* add_accounted(const AccountedEvent& event, std::string_view name,
                      std::vector<const AccountedEvent*>& taken, EventSet& set);
 
 /// Returns the entry of an accounted event in --list-events.
 CatalogEntry make_catalog_entry(const AccountedEvent& event);
 
-/// Makes an ArmedPass for accounted events. Calls `also` after each run, with the run's counts.
-/// `counts_calling_threads`: the result of ArmedPass::counts_calling_threads().
+/// Makes an ArmedPass for accounted events. Calls `also` after each run that started, with its
+/// counts. `counts_calling_threads`: the result of ArmedPass::counts_calling_threads().
 std::unique_ptr<ArmedPass> count_free(std::vector<const AccountedEvent*> events,
                                       std::function<void(const os::Ended&, Counted&)> also = {},
                                       bool counts_calling_threads = false);
@@ -222,7 +226,7 @@ std::unique_ptr<CounterEngine> with_energy(std::unique_ptr<CounterEngine> engine
 /// Indices of events, ascending.
 using EventIndices = std::vector<std::size_t>;
 
-/// True if these events fit on the counters at the same time. Never called with a single event.
+/// True if these events fit on the counters at the same time. Called with at least two events.
 using Fits = std::function<Result<bool>(const EventIndices&)>;
 
 /// Divides the events 0..count-1 into the fewest sets that fit. Two events of a pair in `together`
@@ -237,13 +241,14 @@ Result<std::vector<EventIndices>> partition(
     std::size_t count, const Fits& fits,
     const std::vector<std::pair<std::size_t, std::size_t>>& together);
 
-/// Finds a smallest set of events that do not fit: without any one of them, the others do. Empty if
+/// Finds a minimal set of events that do not fit: without any one of them, the others do. Empty if
 /// all events 0..count-1 fit. Returns the error of `fits`, if it has one.
 Result<EventIndices> competing(std::size_t count, const Fits& fits);
 
 using Choice = EngineChoice;
 
-/// The engine of a session. `note` says what is missing if Auto found no hardware counters.
+/// The engine of a session. `note` says what is missing if Auto found no hardware counters; else
+/// nullopt.
 struct ChosenEngine {
   std::unique_ptr<CounterEngine> engine;
   std::optional<std::string> note;

@@ -20,7 +20,7 @@ class Clock : NonCopyable {
 };
 
 /// Returns the resolution of `clock`: the smallest of several observed steps, or the time that a
-/// reading takes if that is longer. Zero if the clock does not move.
+/// reading takes if that is longer. Zero if no step was seen.
 std::chrono::nanoseconds observed_step(const Clock& clock);
 
 /// The system's clock CLOCK_MONOTONIC.
@@ -45,7 +45,7 @@ inline std::int64_t now_ns() {
 void sleep_for(std::chrono::nanoseconds time);
 
 /// Returns the time between the ticks by which the kernel divides CPU time into user and system
-/// time; nullopt if unknown.
+/// time; nullopt if unknown, or if there are no such ticks (macOS).
 std::optional<std::chrono::nanoseconds> scheduler_tick();
 
 /// Returns the difference between the time since 1970 (UTC) and MonotonicClock.

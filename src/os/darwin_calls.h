@@ -27,8 +27,8 @@ inline constexpr int kRusageV4 = 4;
 /// The sixth layout of proc_pid_rusage's result, with work on performance cores and energy.
 inline constexpr int kRusageV6 = 6;
 
-/// The result of proc_pid_rusage: the beginning of rusage_info_v4, then of rusage_info_v6. Times
-/// are in mach units, except `p_` times.
+/// The result of proc_pid_rusage: rusage_info_v6, which begins with rusage_info_v4. Times are in
+/// mach units.
 struct ProcessUsage {
   std::array<std::uint8_t, 16> uuid{};
   std::uint64_t user_time = 0;
@@ -43,8 +43,8 @@ struct ProcessUsage {
   std::uint64_t cycles = 0;
   std::array<std::uint64_t, 4> not_read_3{};  ///< the last field of kRusageV4
   std::uint64_t flags = 0;
-  std::uint64_t p_user_time = 0;    ///< nanoseconds of user time on performance cores
-  std::uint64_t p_system_time = 0;  ///< nanoseconds of system time on performance cores
+  std::uint64_t p_user_time = 0;    ///< user time on performance cores
+  std::uint64_t p_system_time = 0;  ///< system time on performance cores
   std::array<std::uint64_t, 2> not_read_4{};
   std::uint64_t energy_nj = 0;
   std::array<std::uint64_t, 15> not_read_5{};
@@ -177,8 +177,8 @@ struct SpawnRequest {
 };
 
 /// The calls of macOS that lauka uses, with the system's names and conventions (mostly -1 with
-/// errno), so that the real table is little more than a list of functions. Each function makes one
-/// system call and decides nothing.
+/// errno), so that the real table is little more than a list of functions. Each function stands
+/// for one system call and decides nothing.
 struct DarwinCalls {
   int (*sysctl)(int* name, unsigned name_length, void* old_value, std::size_t* old_length,
                 void* new_value, std::size_t new_length);
@@ -201,7 +201,7 @@ struct DarwinCalls {
   int (*proc_pid_rusage)(int pid, int flavour, void** usage);
   /// Returns the number of bytes written; 0 with errno on error.
   int (*proc_pidinfo)(int pid, int flavour, std::uint64_t argument, void* buffer, int bytes);
-  /// Returns the number of process ids written.
+  /// Returns the number of process ids written; 0 or less if there are none, or on error.
   int (*proc_listchildpids)(pid_t parent, void* buffer, int bytes);
   /// Returns the length of the name in bytes; 0 with errno on error.
   int (*proc_name)(int pid, void* buffer, std::uint32_t bytes);
@@ -218,13 +218,14 @@ struct DarwinCalls {
 /// The calls of this system; null if it is not macOS.
 const DarwinCalls* darwin_calls();
 
-/// Returns the text of a system variable; nullopt if it does not exist.
+/// Returns the text of a system variable; nullopt if it cannot be read or has over 255 bytes.
 std::optional<std::string> sysctl_text(const DarwinCalls& calls, const std::string& name);
 
-/// Returns the number in a system variable of 4 or 8 bytes; nullopt if it does not exist.
+/// Returns the number in a system variable of 4 or 8 bytes; nullopt if it cannot be read or has
+/// another size.
 std::optional<std::int64_t> sysctl_number(const DarwinCalls& calls, const std::string& name);
 
-/// Returns the processes that `parent` has started; empty if `parent` no longer exists.
+/// Returns the processes that are children of `parent` now; empty, too, if it no longer exists.
 std::vector<pid_t> find_children(const DarwinCalls& calls, pid_t parent);
 
 /// Returns the nanoseconds of `ticks` mach units, without overflow in between.
@@ -234,7 +235,7 @@ constexpr std::uint64_t ns_of_mach(std::uint64_t ticks, Timebase timebase) {
   return whole * timebase.numerator + rest * timebase.numerator / timebase.denominator;
 }
 
-/// Returns the system's timebase; 1/1 if it has none.
+/// Returns the system's timebase; 1/1 if it is unknown.
 inline Timebase timebase_of(const DarwinCalls& calls) {
   Timebase timebase;
   const bool is_known = calls.mach_timebase_info(&timebase) == 0 && timebase.denominator != 0;

@@ -48,11 +48,12 @@ using WriteCall = ssize_t (*)(int fd, const void* bytes, std::size_t count);
 /// Writes all `bytes`. Returns false with errno on failure.
 bool write_all(int fd, std::string_view bytes, WriteCall call = &::write);
 
-/// Reads from offset `from` until `into` is full or the file ends. Returns the number of bytes.
+/// Reads from offset `from` until `into` is full, the file ends or reading fails. Returns the
+/// number of bytes.
 std::size_t read_at(int fd, std::uint64_t from, std::span<char> into);
 
-/// Reads a whole regular file of at most `most` bytes; nullopt if the file is larger or not
-/// regular.
+/// Reads a regular file of at most `most` bytes: whole, or up to the place where reading fails.
+/// nullopt if the file is larger, not regular or not open.
 std::optional<std::string> read_whole(int fd, std::size_t most);
 
 /// Reads from the current position, at most `most` bytes; nullopt with errno on failure.
@@ -61,7 +62,7 @@ std::optional<std::string> read_rest(int fd, std::size_t most);
 /// Copies the whole file `from` to `to`. Returns false with errno if reading or writing fails.
 bool copy_all(int from, int to, WriteCall call = &::write);
 
-/// Returns the names in a folder, sorted, without "." and ".."; empty if `folder` is not a folder.
+/// Returns the names in a folder, sorted, without "." and ".."; empty, too, if they cannot be read.
 std::vector<std::string> names_in(Descriptor folder);
 
 /// Returns pointers to `words` and a final null, for execve. Valid as long as `words` is unchanged.

@@ -38,7 +38,8 @@ struct SharedEnvironment {
   char** of_launch =
       nullptr;  ///< entry of `variables` that each launch sets; null if there is none
   char** of_region = nullptr;  ///< entry of `variables` for kRegionVariable; null without a region
-  char* job_digits = nullptr;  ///< digits in `variables` that each copy sets to its number
+  char* job_digits = nullptr;  ///< digits in `variables` that each copy sets to its number; null
+                               ///< without copies
 };
 
 /// A ProgramSpec in the form that execve needs; all pointers are into the shared memory.
@@ -48,7 +49,7 @@ struct SharedProgram {
   SharedEnvironment environment{};
   const SharedUser* user = nullptr;   ///< null: lauka's own user
   const char* input_path = nullptr;   ///< null: /dev/null
-  const char* output_path = nullptr;  ///< file for OutputKind::File
+  const char* output_path = nullptr;  ///< file for OutputKind::File; else null
   const char* folder = nullptr;       ///< null: lauka's own folder
   OutputKind sink = OutputKind::Null;
   bool is_kept = false;               ///< Output::kept
@@ -68,24 +69,25 @@ struct SharedJobs {
   bool are_all_over = false;  ///< true if this struct is complete, because all copies have ended
   bool has_failed =
       false;  ///< true if `outcome` is of a copy that failed, so that the other copies were killed
-  Outcome outcome{};
+  Outcome outcome{};         ///< outcome of a copy that failed; success if none has
   std::int64_t exec_ns = 0;  ///< CLOCK_MONOTONIC at the start of the first copy
   std::int64_t end_ns = 0;   ///< CLOCK_MONOTONIC at the end of the last copy
-  Usage usage{};             ///< sum over the copies, without wall time
+  Usage usage{};             ///< sum over the copies (of peak memory: the largest), without wall
+                             ///< time
 };
 
 /// The counters of one pass, with the descriptors that the launcher opened for them.
 struct SharedCounters {
   std::size_t count = 0;
   const CounterRequest* requests = nullptr;
-  int* guards =
-      nullptr;  ///< descriptor per request, kept open for the whole session; -1: not open yet
-  int* descriptors = nullptr;  ///< descriptor per request, for the current run
+  int* guards = nullptr;  ///< descriptor per request, kept open for the whole session; negative:
+                          ///< not open yet, or not needed (CounterRequest::cpu)
+  int* descriptors = nullptr;  ///< descriptor per request, for the current run; negative: not open
 };
 
 struct SharedLaunch {
   const SharedProgram* program = nullptr;
-  SharedCounters* counters = nullptr;  ///< null: counts nothing
+  SharedCounters* counters = nullptr;  ///< null: the launcher opens no counters
   char* variable = nullptr;  ///< NAME=VALUE of the program's launch variable; null if it has none
 };
 
@@ -93,22 +95,22 @@ struct SharedEnded {
   Outcome outcome{};  ///< outcome, without its `survivor`
   Usage usage;
   std::int64_t whole_ns = 0;
-  std::int64_t began_ns = 0;  ///< CLOCK_MONOTONIC before any work for this run
-  std::int64_t exec_ns = 0;   ///< CLOCK_MONOTONIC at the start of the wall time
+  std::int64_t began_ns = 0;  ///< CLOCK_MONOTONIC before any work for this run; 0: not begun
+  std::int64_t exec_ns = 0;   ///< CLOCK_MONOTONIC at the start of the wall time; 0: not started
   std::size_t readings = 0;   ///< index of the run's first reading in SharedState::readings
   std::size_t reading_count = 0;
   int counter_error = 0;
   int optional_error = 0;
-  int survivor = 0;         ///< id of a process that could not be killed; 0 if none
-  std::size_t orphans = 0;  ///< number of processes that ended before the run, or with it
-  std::size_t outlived =
-      0;  ///< number of processes of the run that went on after it, even if the run was killed
+  int survivor = 0;          ///< id of a process that could not be killed; 0 if none
+  std::size_t orphans = 0;   ///< Ended::orphans
+  std::size_t outlived = 0;  ///< Ended::outlived, but also known if the run was killed
   InputRead input = InputRead::Unknown;
   RegionUse region;
 };
 
 struct SharedState {
-  /// Set to end the current batch: the launcher kills the running command and starts no more.
+  /// Set to end the current batch: the launcher kills the running command and starts no more. The
+  /// launcher itself sets it if lauka has died.
   std::atomic<bool> cancel{false};
 
   /// Set to end the current run: its listener is satisfied.
@@ -154,11 +156,12 @@ struct LauncherSetup {
 /// A time that is never reached.
 inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
-/// The signal that makes the launcher check SharedState::cancel; the kernel also sends it when
-/// lauka dies.
+/// The signal that makes the launcher check SharedState::cancel and SharedState::enough; the kernel
+/// also sends it when lauka dies.
 inline constexpr int kPokeSignal = SIGUSR1;
 
-/// Runs batches until the other end of the socket closes. Must be called with all signals blocked.
+/// Runs batches until the other end of the socket closes or lauka dies. Must be called with all
+/// signals blocked.
 [[noreturn]] void serve_as_launcher(const LauncherSetup& setup);
 
 /// The launcher process's kernel counters. The launcher opens them on itself for each run; the
@@ -171,11 +174,12 @@ class LauncherCounters {
   /// `calls` is null if this system has no counters.
   explicit LauncherCounters(const LinuxCalls* calls) : calls_(calls) {}
 
-  /// Opens the counters of `set`, which may be null. Returns 0, or the errno of the first refusal.
+  /// Opens the counters of `set`, which may be null. Returns 0, or the errno of the first refusal
+  /// of a counter that is not optional.
   int open(SharedCounters* set);
 
-  /// Returns the errno of the optional counter that the last open() did without; 0 if all were
-  /// opened.
+  /// Returns the errno of the optional counter that the last open() did without; 0 if there was
+  /// none.
   int optional_error() const { return optional_error_; }
 
   /// Writes one reading per counter of `set` to `readings`. Returns 0 or errno.

@@ -102,8 +102,8 @@ struct ProgramFile {
 /// The number of bytes of a script in which Linux looks for its interpreter.
 inline constexpr std::size_t kMaxHeadBytes = 256;
 
-/// The calls of Linux that the perf engine uses. Each function makes one system call, reads one
-/// file or describes one file, and decides nothing.
+/// The calls of Linux for counters and for facts about the machine and its processes. Each function
+/// makes one system call, reads one file or describes one file, and decides nothing.
 struct LinuxCalls {
   /// Calls perf_event_open, with close on exec. `group` is the leader's descriptor, or -1. Returns
   /// the descriptor, or minus errno.
@@ -120,7 +120,7 @@ struct LinuxCalls {
 
   void (*close_counter)(int descriptor);
 
-  /// Returns the CPUs that lauka and its children may run on, ascending.
+  /// Returns the CPUs that lauka and its children may run on, ascending; empty if unknown.
   std::vector<std::uint32_t> (*allowed_cpus)();
 
   /// Binds the calling thread to `cpus`. Returns 0, or minus errno.
@@ -129,11 +129,11 @@ struct LinuxCalls {
   /// Returns the first 64 KB of a file; nullopt if it cannot be read.
   std::optional<std::string> (*read_file)(const std::string& path);
 
-  /// Returns the names in a folder, sorted, without "." and ".."; empty if the folder does not
-  /// exist.
+  /// Returns the names in a folder, sorted, without "." and ".."; empty, too, if they cannot be
+  /// read.
   std::vector<std::string> (*list_folder)(const std::string& path);
 
-  /// Returns the number of names in a folder of /proc, from its link count; -1 if the folder does
+  /// Returns the number of folders in a folder of /proc, from its link count; -1 if the folder does
   /// not exist.
   long (*count_folder)(const std::string& path);
 
@@ -144,8 +144,8 @@ struct LinuxCalls {
   /// Reads the current first bytes of an open file. Returns their number, or minus errno.
   long (*read_again)(int descriptor, char* bytes, std::size_t capacity);
 
-  /// Describes a program's file with the rights of this process; nullopt if `path` is not a regular
-  /// file.
+  /// Describes a program's file with the rights of this process; nullopt if `path` leads to no
+  /// regular file.
   std::optional<ProgramFile> (*describe_program)(const std::string& path);
 
   /// Maps a counter's ring: a page with its state, then a power of two of pages for records,

@@ -24,13 +24,13 @@ std::string new_session_id();
 /// are read.
 Machine this_machine_whole();
 
-/// Returns the processor's name. Implemented in linux_platform.cc and darwin_platform.cc, like
-/// os_name().
+/// Returns the processor's name; empty if unknown. Implemented in linux_platform.cc and
+/// darwin_platform.cc, like os_name().
 std::string cpu_model();
 std::string os_name();
 
 /// Returns the processor's name from the text of /proc/cpuinfo: its model name, else (ARM) the
-/// numbers of its maker and part.
+/// numbers of its maker and part; empty if it has none of them.
 std::string parse_cpu_model(std::string_view cpuinfo);
 
 /// Returns PRETTY_NAME, without quotes, from the text of /etc/os-release; empty if missing.
@@ -41,7 +41,7 @@ MachineFacts linux_facts(const LinuxCalls& calls);
 
 /// Adds the facts that decide a machine's class: governors, hypervisor and the CPU's model.
 void add_linux_class(const LinuxCalls& calls, MachineFacts& facts);
-/// Adds the facts that decide a machine's class: governors and hypervisor.
+/// Adds the fact that decides a machine's class: the hypervisor.
 void add_darwin_class(const DarwinCalls& calls, MachineFacts& facts);
 
 /// Returns the limits of this process: its CPU affinity, and the smallest limits of its control
@@ -49,7 +49,8 @@ void add_darwin_class(const DarwinCalls& calls, MachineFacts& facts);
 /// memory.
 Allowance read_allowance(const LinuxCalls& calls);
 
-/// Returns the counters of the CPU quotas of this process's control groups, the innermost first.
+/// Returns the counters of the CPU quotas of this process's control group and the groups above it,
+/// the innermost first; groups without a quota have none.
 std::vector<Throttling> read_throttling(const LinuxCalls& calls);
 
 /// Reads facts from macOS; changes nothing and runs nothing.
@@ -62,7 +63,7 @@ MachineFacts machine_facts();
 
 struct ProcessFacts {
   pid_t parent = 0;
-  bool is_zombie = false;
+  bool is_zombie = false;       ///< true if the process has ended and is not reaped
   std::int64_t started_ns = 0;  ///< latest possible start, CLOCK_MONOTONIC
 };
 
@@ -71,7 +72,7 @@ using ProcessTable = std::map<pid_t, ProcessFacts>;
 /// Returns all processes that lauka may see.
 ProcessTable all_processes();
 
-/// True if `root` is an ancestor of `pid`: its parent, its parent's parent, and so on.
+/// True if `root` is an ancestor of `pid` in `all`: its parent, its parent's parent, and so on.
 bool descends_from(const ProcessTable& all, pid_t pid, pid_t root);
 
 }  // namespace lauka::os

@@ -30,12 +30,12 @@ int open_anonymous_file();
 /// The size cannot be changed afterwards. Returns -1 with errno on failure.
 int open_shared_memory(off_t size);
 
-/// Frees the disk space of all but the last `keep` bytes of `fd`, which has `size` bytes. The
-/// file's size stays the same.
+/// Frees the disk space of all but the last `keep` bytes of `fd`, which has `size` bytes, as far as
+/// the system can. The file's size stays the same.
 void drop_front(int fd, off_t size, off_t keep);
 
-/// Gives the calling process the groups of `user`, as many as the system allows. Returns 0, or -1
-/// with errno.
+/// Gives the calling process the groups of `user` (macOS: as many as the system allows). Returns 0,
+/// or -1 with errno.
 int join_groups(const User& user);
 
 /// Implement the functions of FileCalls that differ between systems.
@@ -58,8 +58,8 @@ inline timespec to_timespec(std::chrono::nanoseconds time) {
 // ---- Linux alone
 
 /// Kills the descendants of `root` (not `root` itself) that started at or after `since_ns`
-/// (CLOCK_MONOTONIC), even if they left its process group. Ends when all are gone, or after two
-/// seconds. Returns the id of a process that could not be killed; 0 if none.
+/// (CLOCK_MONOTONIC), even if they left its process group. Ends when all that lauka may kill are
+/// gone, or after two seconds. Returns the id of a process that is left; 0 if none.
 pid_t kill_descendants(pid_t root, std::int64_t since_ns);
 
 inline std::uint64_t to_ns(const timeval& t) {
@@ -67,7 +67,7 @@ inline std::uint64_t to_ns(const timeval& t) {
          static_cast<std::uint64_t>(t.tv_usec) * 1'000;
 }
 
-/// Converts the `status` of waitpid(2).
+/// Converts the `status` that waitpid(2) gives for a process that has ended.
 inline Outcome to_outcome(int status) {
   if (WIFSIGNALED(status)) return Signalled{WTERMSIG(status), WCOREDUMP(status) != 0};
   return Exited{WEXITSTATUS(status)};

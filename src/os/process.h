@@ -40,7 +40,7 @@ struct Output {
 /// A stream whose output is kept.
 enum class Kept : unsigned char { Output, Error };
 
-/// The bytes at the end of a run's output that are certainly kept.
+/// The number of bytes at the end of each of a run's streams that are certainly kept.
 inline constexpr std::uint64_t kMaxKeptBytes = std::uint64_t{64} << 20U;
 
 /// A program to run.
@@ -60,8 +60,8 @@ struct ProgramSpec {
   bool has_region = false;        ///< true: the program gets memory for its region (lauka/region.h)
   std::optional<User>
       user{};  ///< user that runs the program and opens its files; nullopt: lauka's own
-  std::vector<std::uint32_t>
-      cpus{};  ///< Linux: the only CPUs on which the program runs; empty: any
+  std::vector<std::uint32_t> cpus{};  ///< Linux: the only CPUs on which the program runs, while
+                                      ///< use_own_cpus() allows; empty: any
   CorePreference prefer =
       CorePreference::Any;  ///< macOS: core kind that the quality-of-service class asks for
 };
@@ -71,8 +71,9 @@ struct ProgramSpec {
 struct CounterRequest {
   std::array<std::byte, 136> attributes{};  ///< in the engine's format (Linux: a perf_event_attr)
   std::size_t leader = 0;  ///< index of the group's leader in the set; a leader has its own index
-  int cpu = -1;  ///< -1: counts on every CPU; else only on this one, and 0 while it is offline.
-                 ///< Needs no guard, because the set has a counter of the same type on all CPUs
+  int cpu = -1;  ///< -1: counts on every CPU; else only on this one, and 0 if it is offline (an
+                 ///< error if `system_wide`). Needs no guard, because the set has a counter of the
+                 ///< same type on all CPUs
   bool system_wide = false;  ///< true: counts all programs on `cpu`, from opening to reading
   bool of_region =
       false;  ///< true: the program switches the counter on in its region; execve does not start it
@@ -86,8 +87,8 @@ struct CounterRequest {
 struct Reading {
   std::uint64_t value = 0;       ///< events counted
   std::uint64_t enabled_ns = 0;  ///< nanoseconds in which the counter was switched on
-  std::uint64_t running_ns =
-      0;  ///< nanoseconds in which it really counted; less if counters were shared
+  std::uint64_t running_ns = 0;  ///< nanoseconds in which it really counted; less if counters were
+                                 ///< shared, or if the run was on cores of another PMU
 };
 
 /// The largest number of counters for one run.
@@ -152,10 +153,10 @@ struct Launch {
                                        ///< run; the run must be alone in its batch
   SampleListener* samples = nullptr;   ///< listener for a sampling counter, which outlives the run;
                                        ///< the run must be alone in its batch
-  std::string group{};  ///< path of the file with which the run joins a control group
-                        ///< (setting_files.h), alone in its batch; empty: none
-  bool ignores_interrupt =
-      false;  ///< true: the run goes on to its end even if lauka is asked to end (cleanup hooks)
+  std::string group{};             ///< path of the file with which the run joins a control group
+                                   ///< (setting_files.h), alone in its batch; empty: none
+  bool ignores_interrupt = false;  ///< true: the run (Linux: its whole batch) goes on to its end
+                                   ///< even if lauka is asked to end (cleanup hooks)
 };
 
 /// macOS: the kernel's final accounts of the command's own process, without descendants.
@@ -164,7 +165,7 @@ struct KernelTotals {
   std::uint64_t cycles = 0;        ///< in user space and kernel; 0 on a virtual machine
   std::uint64_t user_ns = 0;
   std::uint64_t system_ns = 0;
-  std::optional<std::uint64_t> energy_nj{};
+  std::optional<std::uint64_t> energy_nj{};                ///< nullopt before macOS 13
   std::optional<std::uint64_t> on_performance_cores_ns{};  ///< CPU time; nullopt before macOS 13
 };
 
@@ -176,10 +177,10 @@ struct RegionUse {
   std::uint64_t failures = 0;    ///< number of times that a counter could not be switched
   std::uint64_t lost_locks = 0;  ///< number of times that a begin or end waited more than a second
                                  ///< for another begin or end
-  bool is_open = false;          ///< true if the last region has not ended
+  bool is_open = false;  ///< true if the last region has not ended, or a begin or end goes on
 
   /// Instructions from each thread's first begin to its last end, with
-  /// Launch::counts_calling_threads (macOS).
+  /// Launch::counts_calling_threads (macOS); else 0, like the next two.
   std::uint64_t instructions = 0;
   /// Cycles from each thread's first begin to its last end, with Launch::counts_calling_threads.
   std::uint64_t cycles = 0;
@@ -187,7 +188,8 @@ struct RegionUse {
 };
 
 /// The part of standard input that a run read, judged by the final file position; reading through
-/// mmap does not count. Unknown: standard input is empty or not a regular file.
+/// mmap does not count. Unknown: standard input is empty or not a regular file, the run has several
+/// copies, or it did not start.
 enum class InputRead : unsigned char { Unknown, Nothing, Part, All };
 
 /// A run that has ended. Times, usage and counts are this run's alone.
@@ -195,25 +197,26 @@ struct Ended {
   Outcome outcome;
   Usage usage;
   std::chrono::nanoseconds whole{};  ///< time of the run and of all that the launcher did for it
-  std::vector<Reading>
-      readings{};  ///< readings of the counters of its set; empty if there is a counter_error
+  std::vector<Reading> readings{};   ///< readings of the counters of its set; empty if there is a
+                                     ///< counter_error, or if it did not start or was sampled
   int counter_error = 0;   ///< errno of a counter that could not be opened or read; 0: none
   int optional_error = 0;  ///< errno of an optional counter that could not be opened, in which case
                            ///< all of them read 0; 0: none
-  std::size_t orphans = 0;  ///< number of processes of the run that ended before it did, and that
-                            ///< no process waited for: counters include them, rusage does not
-  /// Number of processes that went on after a run that ended by itself; 0 if unknown (macOS).
+  std::size_t orphans = 0;  ///< number of processes of this run or earlier ones that had ended by
+                            ///< its end, and that no process waited for: counters include this
+                            ///< run's, rusage does not; 0: none, or unknown (macOS)
+  /// Number of processes that are known to have gone on after it; 0 if it was killed, or on macOS.
   std::size_t outlived = 0;
   InputRead input = InputRead::Unknown;
   bool ended_by_listener = false;        ///< true if the listener ended the run
-  std::optional<RegionUse> region{};     ///< nullopt: the program has no region
-  std::optional<KernelTotals> totals{};  ///< nullopt: the kernel does not report them
+  std::optional<RegionUse> region{};     ///< nullopt: the program has no region or did not start
+  std::optional<KernelTotals> totals{};  ///< nullopt: not reported (Linux), or it did not start
 };
 
 /// The time between SIGTERM and SIGKILL.
 inline constexpr std::chrono::nanoseconds kGrace = std::chrono::seconds(2);
 
-/// A function called about five times a second during runs.
+/// A function called up to five times a second during runs, less often during much output.
 using Tick = std::function<void()>;
 
 /// Runs programs one after the other, so that neither lauka's size nor its work affects a result. A
@@ -223,46 +226,51 @@ class Launcher : NonCopyable {
   virtual ~Launcher() = default;
 
   /// Registers a program and finds its file (find_program). Refuses a program that could not be
-  /// run, and any program when the memory for arguments is full.
+  /// run or whose user cannot get lauka's pipes, and any when the memory for arguments is full.
   virtual Result<ProgramId> add_program(const ProgramSpec& spec) = 0;
 
-  /// Registers a set of at most kMaxCounters counters.
+  /// Registers a set of at most kMaxCounters counters. Refuses a larger set, any set when the
+  /// memory is full, and any on macOS.
   virtual Result<CounterSetId> add_counters(std::span<const CounterRequest> requests) = 0;
 
   /// Runs `launches` (1 to kMaxBatch) in order. Returns an Ended for each run that began, at least
-  /// one. Ends early after a run that failed (unless `go_on_after_failure`), timed out or could not
-  /// be counted, and if a signal asks lauka to end (then the last outcome is Cancelled).
+  /// one. Ends early after a run that failed (unless `go_on_after_failure`), did not start, was
+  /// stopped, timed out or could not be counted, and if a signal asks lauka to end (then the last
+  /// outcome is Cancelled, unless that run was just over). An error: the launcher process is gone,
+  /// or memory is full.
   virtual Result<std::vector<Ended>> run(std::span<const Launch> launches, bool go_on_after_failure,
                                          const Tick& tick) = 0;
 
-  /// Returns the last lines of the latest run's standard error (OutputTail); empty if lauka did not
-  /// keep it (OutputKind Inherit and File).
+  /// Returns the last lines of the latest run's standard error (OutputTail), for OutputKind Capture
+  /// of both streams. Unless Output::kept, empty for Inherit and File without a listener, and
+  /// perhaps empty with one.
   virtual std::string error_output_end() const = 0;
 
-  /// Returns how many bytes the latest run wrote to a kept stream; 0 if it is not kept.
+  /// Returns how many bytes the latest run wrote to a stream. Needs Output::kept.
   virtual std::uint64_t kept_bytes(Kept /*which*/) const { return 0; }
-  /// Reads kept output from offset `from` until `into` is full or the output ends. Returns the
-  /// number of bytes. Bytes before the last kMaxKeptBytes may read as 0.
+  /// Reads kept output from offset `from` until `into` is full, the output ends or reading fails.
+  /// Returns the number of bytes. Bytes before the last kMaxKeptBytes may read as 0.
   virtual std::size_t read_kept(Kept /*which*/, std::uint64_t /*from*/,
                                 std::span<char> /*into*/) const {
     return 0;
   }
 
-  /// True: runs of programs with CPUs of their own use these CPUs, and join the control group whose
-  /// file is `group` unless `group` is empty or the run has a group. False: they run on any CPU.
+  /// True: runs of programs with CPUs of their own use these CPUs. False: they run on lauka's. They
+  /// join the control group whose file is `group`, unless that is empty or the run has a group.
   virtual void use_own_cpus(bool /*are_used*/, const std::string& /*group*/) {}
 
   /// True if a run can consist of several copies of a program (ProgramSpec::jobs).
   virtual bool runs_copies() const { return true; }
 
-  /// Ends the launcher while lauka goes on: no run is possible afterwards.
+  /// Ends the launcher while lauka goes on: no run is possible afterwards. Does nothing on macOS.
   virtual void dismiss() {}
 
   /// The largest number of runs in one batch.
   static constexpr std::size_t kMaxBatch = 128;
 };
 
-/// A function that a launcher process calls last, when lauka has ended; it gets lauka's process id.
+/// A function that a launcher process (not on macOS) calls last, when lauka has ended or dismissed
+/// it; it gets lauka's process id.
 using AfterLauka = void (*)(int lauka);
 
 /// Starts this system's launcher. Must be called first in main, before lauka grows or changes its
@@ -290,8 +298,8 @@ Result<std::string> find_program(const ProgramSpec& spec);
 struct LinuxCalls;
 
 /// Finds the file that makes `spec`'s process lose its counters on Linux: the program's file, or
-/// its interpreter if it is a script. nullopt if the counters stay, or if the program cannot be
-/// found. Does not look at programs of child processes.
+/// its interpreter if it is a script. nullopt if the counters stay, or if that cannot be told. Does
+/// not look at programs of child processes.
 std::optional<UncountedFile> find_uncounted(const ProgramSpec& spec, const LinuxCalls& calls);
 
 /// True if runs of `spec` get exactly the environment that lauka was started with.
@@ -307,8 +315,8 @@ inline constexpr std::string_view kJobVariable = "LAUKA_JOB=";
 inline constexpr const char* kRegionVariable = "LAUKA_REGION";
 
 /// Returns the complete environment of a launch: lauka's original environment, the user's HOME,
-/// USER and LOGNAME, PWD, the program's own variables, `value` for launch_variable, and an empty
-/// kRegionVariable if it has a region.
+/// USER and LOGNAME, PWD if it has a folder, the program's own variables, kJobVariable with zeros
+/// if it has copies, `value` for launch_variable, and an empty kRegionVariable if it has a region.
 std::vector<std::string> program_environment(const ProgramSpec& spec, const std::string& value);
 
 /// A program that lauka runs for itself, without measuring it.
@@ -316,8 +324,8 @@ class ProgramAside : NonCopyable {
  public:
   ~ProgramAside() { kill_it(); }
 
-  /// Starts `spec` as its user and in its folder, if possible. The program must end within
-  /// `timeout`. Its standard input and error are /dev/null.
+  /// Starts `spec` as its user and in its folder, if possible; a child that cannot do so exits with
+  /// 127. The program must end within `timeout`. Its standard input and error are /dev/null.
   void begin(const ProgramSpec& spec, std::chrono::nanoseconds timeout);
 
   struct Answer {

@@ -34,7 +34,7 @@ struct StandardFiles {
 
 /// The files that a run itself names.
 struct NamedFiles {
-  const char* input = nullptr;   ///< null: /dev/null
+  const char* input = nullptr;   ///< null: no input file
   const char* output = nullptr;  ///< null: no output file
   std::chrono::nanoseconds timeout =
       std::chrono::nanoseconds::max();  ///< time limit of the run, and so of opening the files
@@ -46,7 +46,8 @@ struct OwnFiles {
 };
 
 /// Opens the files with the rights of this process. Returns why the run cannot start; nullopt if
-/// all files are open. Waits for the other end of a named pipe until `is_unwanted` is true.
+/// all files are open. Waits for the other end of a named pipe until `is_unwanted` is true or the
+/// time is over.
 std::optional<Outcome> open_named(const NamedFiles& named, const std::function<bool()>& is_unwanted,
                                   OwnFiles& own);
 
@@ -55,7 +56,7 @@ std::optional<Outcome> open_named(const NamedFiles& named, const std::function<b
 std::optional<Outcome> open_named(const ProgramSpec& spec, bool output_only,
                                   const std::function<bool()>& is_unwanted, OwnFiles& own);
 
-/// True if the batch must end after this run.
+/// True if the batch must end after this run because of its outcome.
 inline bool must_stop_after(const Outcome& outcome, bool go_on_after_failure) {
   return !ended_by_itself(outcome) || (!succeeded(outcome) && !go_on_after_failure);
 }
@@ -107,7 +108,7 @@ class RunFiles {
   /// Returns the read ends of the pipes, to be watched for output.
   std::array<int, 2> readable() const { return {output_.read_end.get(), error_.read_end.get()}; }
 
-  /// Prepares for a run: forgets earlier runs' standard error.
+  /// Prepares for a run: forgets what the pipes brought of earlier runs' standard error.
   void begin(const Listening& listening = {}) {
     tail_.clear();
     listening_ = listening;
@@ -173,20 +174,22 @@ class RegionPage : NonCopyable {
   /// on failure.
   bool hand_down();
 
-  /// Adds a counter's descriptor, which the next program inherits. Returns false with errno on
-  /// failure.
+  /// Adds a counter's descriptor, which the next program inherits. Needs hand_down(). Returns false
+  /// with errno on failure.
   bool hand_down_counter(int descriptor);
 
-  /// Asks threads that enter the region to note their own counts, if possible (macOS).
+  /// Asks threads that enter the region to note their own counts, if possible (macOS). Needs
+  /// hand_down().
   void count_threads();
 
   /// Returns the memory's descriptor in the next program; -1 without memory.
   int descriptor() const { return count_ > 0 ? handed_.front() : -1; }
 
-  /// Returns NAME=VALUE for the program's environment; valid as long as this object.
+  /// Returns NAME=VALUE for the program's environment, valid as long as this object; empty without
+  /// memory.
   char* variable() { return variable_.data(); }
 
-  /// Returns what the program has noted so far.
+  /// Returns what the program has noted so far; all 0 without memory.
   RegionUse use() const;
 
  private:

@@ -30,7 +30,7 @@ class SampleRings : NonCopyable {
   /// refusal.
   int open(PerfEventAttr attributes, int process, std::uint32_t run);
 
-  /// True if open() was refused memory for a ring.
+  /// True if open() failed because a ring could not be mapped.
   bool lacks_memory() const { return lacks_memory_; }
 
   /// Returns the counters' descriptors. A descriptor is readable when its ring holds wakeup_bytes.

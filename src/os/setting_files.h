@@ -21,11 +21,11 @@ class SettingFiles : NonCopyable {
   /// Returns the first 64 KB of a file; nullopt if it cannot be read.
   virtual std::optional<std::string> read(const std::string& path) = 0;
 
-  /// Returns the whole journal; nullopt if it is missing. Refuses a file that others may write to,
-  /// or that cannot be read to its end.
+  /// Returns the whole journal; nullopt if it is missing. Refuses a file that is not regular, that
+  /// others own or may write to, or that cannot be read to its end (at most 64 MB).
   virtual Result<std::optional<std::string>> read_journal(const std::string& path) = 0;
 
-  /// Returns the names in a folder, sorted; empty if the folder does not exist.
+  /// Returns the names in a folder, sorted; empty, too, if they cannot be read.
   virtual std::vector<std::string> list(const std::string& folder) = 0;
 
   /// Checks if this process may write to a file. Returns 0 or errno.
@@ -45,7 +45,7 @@ class SettingFiles : NonCopyable {
   virtual int remove(const std::string& path) = 0;
 
   /// Locks a folder until unlock() or the end of this process. Returns 0, or errno: EWOULDBLOCK if
-  /// another process holds the lock, ENOENT if the folder does not exist, EPERM if others own it or
+  /// another process holds the lock, ENOENT if the folder is gone, EPERM if others own it or
   /// may write to it.
   virtual int lock(const std::string& folder) = 0;
   virtual void unlock() = 0;
@@ -78,8 +78,8 @@ class MemoryGroups : NonCopyable {
   /// join.
   virtual Result<std::string> begin() = 0;
 
-  /// Removes the group of the run that has ended. Returns its peak memory in bytes; nullopt if it
-  /// cannot be read.
+  /// Removes the group of the run that has ended, or leaves it to the destructor if it still has
+  /// processes. Returns its peak memory in bytes; nullopt if unknown, or if no process joined.
   virtual std::optional<std::uint64_t> end() = 0;
 };
 

@@ -11,23 +11,24 @@ namespace lauka::os {
 /// silent signal.
 void report_large_files();
 
-/// From now on records Ctrl-C, Ctrl-\, SIGTERM and SIGHUP, for interrupt(). A second signal, at
-/// least half a second later, ends lauka at once. Signals that were ignored at the start stay
-/// ignored. Also makes a write to a closed pipe fail, and calls report_large_files(), so that
-/// measured results can still be exported.
+/// From now on records Ctrl-C, Ctrl-\, SIGTERM and SIGHUP, for interrupt(), and Ctrl-Z, for
+/// HoldSignals. A later signal, at least half a second after the first, ends lauka at once. Signals
+/// that were ignored at the start stay ignored. Also makes a write to a closed pipe fail, and calls
+/// report_large_files(), so that measured results can still be exported.
 void watch_for_interrupts();
 
-/// Calls `give_back`, which may make system calls only, before a second signal ends lauka.
+/// Lets `give_back`, which may make system calls only, be called before a second signal ends lauka.
 void on_sudden_end(void (*give_back)());
 
-/// Returns the signal that asked lauka to end; 0 if none.
+/// Returns the first signal that asked lauka to end; 0 if none.
 int interrupt();
 
-/// True if lauka also got the signal that killed a process (as by killall), so that the process did
-/// not fail. `may_wait`: waits a moment, because lauka's own signal may still arrive.
+/// True if the signal that killed a process asks lauka to end, and lauka was asked to end, too (as
+/// by killall), so that the process did not fail. `may_wait`: waits a moment, because lauka's own
+/// signal may still arrive.
 bool was_meant_for_lauka(int signal_number, bool may_wait);
 
-/// True if the signal is ignored now. Before watch_for_interrupts(): if lauka was started so.
+/// True if the signal is ignored now. Until lauka changes its signals: if it was started so.
 bool is_ignored(int signal_number);
 
 /// Returns "SIGSEGV", or "signal 64" for a signal without a name.

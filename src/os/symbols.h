@@ -53,7 +53,7 @@ bool has_symbols();
 /// /usr/lib/debug, or by .gnu_debuglink; downloads nothing.
 OpenedCode open_code(const CodeIdentity& identity, int process, const std::optional<User>& user);
 
-/// Opens the code that the kernel maps into each process ("[vdso]").
+/// Opens the code that the kernel maps into each process ("[vdso]"), from lauka's own memory.
 OpenedCode open_vdso();
 
 /// A symbol of a SymbolMap, whose keys are start addresses.
@@ -66,16 +66,16 @@ using SymbolMap = std::map<std::uint64_t, SymbolRange>;
 /// Returns the name of the symbol at `address`; empty if no symbol covers it.
 std::string find_symbol(const SymbolMap& symbols, std::uint64_t address);
 
-/// Reads /proc/kallsyms; empty if the kernel hides the addresses.
+/// Reads /proc/kallsyms; empty if it cannot be read, or if the kernel hides the addresses.
 SymbolMap kernel_symbols();
 
 /// Reads /tmp/perf-PID.map, which just-in-time compilers write for perf, with the rights of `user`
-/// (nullopt: lauka's own). Empty if the file is missing, or older than `since` (time since 1970,
-/// UTC), because it may be an earlier process's.
+/// (nullopt: lauka's own). Empty if the file is missing, a link or not readable, or older than
+/// `since` (time since 1970, UTC), because it may be an earlier process's.
 SymbolMap compiled_symbols(int process, std::chrono::nanoseconds since,
                            const std::optional<User>& user);
 
-/// Parses the text of /proc/kallsyms. Skips symbols that are not code.
+/// Parses the text of /proc/kallsyms. Skips symbols that are not code or whose address is hidden.
 SymbolMap parse_kernel_symbols(std::string_view text);
 
 /// Parses the text of a perf-PID.map. Skips lines that cannot be parsed.

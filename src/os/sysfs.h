@@ -49,7 +49,8 @@ struct Format {
 /// Parses "config:0-7,32-35"; nullopt if `text` has another form or names a bit above 63.
 std::optional<Format> parse_format(std::string_view text);
 
-/// Replaces the bits of `format` in `code` by `value`. Returns false if the value is too wide.
+/// Replaces the bits of `format` in `code` by `value`. Returns false, and changes nothing, if the
+/// value is too wide.
 bool put(Code& code, const Format& format, std::uint64_t value);
 
 /// The PMUs and events of this machine, as the kernel describes them. Caches the PMUs of the cores
@@ -79,7 +80,7 @@ class Sysfs {
   std::optional<std::string> read_terms(const Pmu& pmu, std::string_view event) const;
 
   /// Returns the factor that turns the count of one of Intel's topdown events from cycles into
-  /// slots; 1 for other events.
+  /// slots; 1 for other events, or if it is unknown.
   std::uint64_t read_scale(const Pmu& pmu, std::string_view event) const;
 
   /// Encodes the text between the slashes of pmu/.../: an event, a term, rHEX, or several of them,

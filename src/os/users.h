@@ -20,16 +20,17 @@ struct Account {
   std::string home;
 };
 
-/// Finds the account with the id `user`; nullopt if there is none.
+/// Finds the account with the id `user`; nullopt if it is not found.
 std::optional<Account> find_account(std::uint32_t user);
 
-/// Returns the groups of the user called `name`; empty if the user is unknown.
+/// Returns the groups of the user called `name`; empty if they are unknown.
 std::vector<std::uint32_t> find_groups(const std::string& name);
 
 /// The calls that change this process's rights. Each returns 0, or -1 with errno.
 struct IdentityCalls {
-  /// Joins the groups of `user`, as many as the system allows.
+  /// Joins the groups of `user` (macOS: as many as the system allows).
   int (*join_groups)(const User& user);
+  /// Sets the groups, as many as the system allows.
   int (*setgroups)(const std::vector<gid_t>& groups);
   int (*setegid)(gid_t group);
   int (*seteuid)(uid_t user);
@@ -45,7 +46,7 @@ class ActAs : NonCopyable {
   explicit ActAs(const std::optional<User>& user, const IdentityCalls& calls = identity_calls());
   ~ActAs();
 
-  /// Returns why the rights could not be changed; empty if they were.
+  /// Returns why the rights could not be changed; empty if they were, or did not have to be.
   const std::string& error() const { return error_; }
 
  private:
@@ -58,14 +59,16 @@ class ActAs : NonCopyable {
   std::vector<gid_t> groups_;
 };
 
-/// True if the file at `path` belongs to a user other than `user` (nullopt: lauka's own).
+/// True if `path` exists and belongs to a user other than `user` (nullopt: lauka's own). Does not
+/// follow a link.
 bool belongs_to_another(const std::string& path, const std::optional<User>& user);
 
 /// True if this process has root's rights.
 bool has_root_rights();
 
-/// Returns the user who called sudo, with groups and home folder. nullopt without sudo, if
-/// `keep_root`, or if root called sudo. Refuses SUDO_UID or SUDO_GID that is not a valid id.
+/// Returns the user who called sudo, with groups and home folder. nullopt without sudo or root's
+/// rights, if `keep_root`, or if root called sudo. Refuses SUDO_UID or SUDO_GID that is not a valid
+/// id.
 Result<std::optional<User>> user_behind_sudo(bool keep_root);
 
 }  // namespace lauka::os

@@ -22,8 +22,9 @@ enum class Form : unsigned char {
   Chosen,   ///< a list with the chosen word in brackets: "always [madvise] never"; only the word is
             ///< written
   Number,   ///< a number: "60"
-  CpuList,  ///< a list of CPUs: "0-3,8"; gets all CPUs but the commands' own
-  CpuMask,  ///< a mask of CPUs: "ff,00000003"; gets all CPUs but the commands' own
+  CpuList,  ///< a list of CPUs: "0-3,8"; loses the commands' CPUs, or if none is left, gets all
+            ///< others
+  CpuMask,  ///< a mask of CPUs: "ff,00000003"; changes like CpuList
   Latency,  ///< a device that takes a latency in microseconds and is held open
   Controllers,  ///< a controller of a control group: "+cpuset" if child groups have it, else
                 ///< "-cpuset"
@@ -37,7 +38,7 @@ struct Switch {
   std::string_view name;  ///< name as in --tune=+name; several rows may share it
   bool by_default;        ///< true if --tune changes it without naming it
   Form form;
-  std::string_view path;    ///< path; '*' stands for a number
+  std::string_view path;    ///< path; '*' stands for a number; empty: no file
   std::string_view wanted;  ///< value to write; empty: depends on the commands' CPUs
   std::string_view help{};  ///< text for --tune=list; empty except in the first row of a name
   std::string_view
@@ -49,7 +50,8 @@ struct Switch {
 /// Returns the row that `path` belongs to; null if lauka never writes to `path`.
 const Switch* find_switch(std::string_view path);
 
-/// Returns the value in a file's text in canonical form; nullopt if the text is not in `form`.
+/// Returns the value in a file's text in canonical form; nullopt if the text is not in `form`, or
+/// if the form has no text (Latency, Affinity).
 std::optional<std::string> parse_value(Form form, std::string_view text);
 
 /// The CPUs that are reserved for the commands.
@@ -67,16 +69,16 @@ struct CpuFacts {
 };
 
 /// Chooses the commands' CPUs: whole cores of one kind and one memory node, but not the core of the
-/// first CPU; one CPU of each core if the request switches SMT off. Refuses a request for CPUs that
-/// do not exist, or for all CPUs.
+/// first CPU; one CPU of each core if the request switches SMT off. CPUs that the request names are
+/// taken as they are; refuses those on which lauka may not run, and all CPUs at once.
 Result<CpuChoice> choose_cpus(os::SettingFiles& files, const TuneRequest& request,
                               const CpuFacts& facts);
 
 /// A setting as found on this machine.
 struct FoundSetting {
   const Switch* row = nullptr;
-  bool asked = false;       ///< true if the setting is changed by default or was named by the user
-  std::string path{};       ///< empty if this machine lacks the setting
+  bool asked = false;       ///< is_asked()
+  std::string path{};       ///< empty if this machine lacks the setting, or if it has no file
   std::string now{};        ///< current value; empty if it cannot be read
   std::string wanted{};     ///< value to write; empty if the setting cannot be changed
   std::string why_not{};    ///< reason why the setting cannot be changed; empty if it can
@@ -92,7 +94,8 @@ std::vector<FoundSetting> find_settings(os::SettingFiles& files, const TuneReque
 /// Refuses names that the table does not have.
 Result<void> check_names(const TuneRequest& request);
 
-/// True if the switch is on by default or named in the request.
+/// True if the request switches `name`, which must be in the table, on; if it does not name it,
+/// true if it is on by default.
 bool is_asked(const TuneRequest& request, std::string_view name);
 
 /// Reads the state of the machine. `cpus` are the commands' own CPUs; empty: all CPUs.
@@ -104,7 +107,7 @@ std::string list_text(const std::vector<FoundSetting>& found, const CpuChoice& c
 // Tuning is a transaction. The journal holds all old values before the first value is changed. Only
 // the process that locks the journal's folder changes or restores settings: lauka; its launcher
 // process if lauka is killed; the next lauka if both are killed. The folder exists only while the
-// machine is tuned.
+// machine is tuned, and if settings could not be restored.
 
 inline constexpr const char* kJournalFolder = "/run/lauka";
 
@@ -136,9 +139,10 @@ std::optional<Journal> parse_journal(std::string_view text);
 
 /// The result of restoring.
 struct RestoreResult {
-  std::size_t settings = 0;            ///< number of settings that have their old value again
+  std::size_t settings = 0;            ///< number of settings that were given their old value
   std::vector<std::string> changed{};  ///< settings that another program changed meanwhile and that
-                                       ///< were left alone; one line each
+                                       ///< were left alone, or that go_on() could not change; one
+                                       ///< line each
   std::vector<std::string> failed{};   ///< settings that could not be restored; one line each
 };
 
@@ -148,18 +152,18 @@ struct RestoreResult {
 Result<std::optional<RestoreResult>> restore_left(os::SettingFiles& files,
                                                   std::chrono::milliseconds patience = {});
 
-/// Restores the settings that the ending process `pid` changed.
+/// Restores the settings that the ending process `pid` changed, if the journal is its own.
 void restore_after(os::SettingFiles& files, int pid);
 
-/// Returns the id of the process that tuned the machine; nullopt if there is no journal.
+/// Returns the id of the process that tuned the machine; nullopt if there is no valid journal.
 std::optional<int> holder(os::SettingFiles& files);
 
 /// Keeps the machine tuned; the destructor restores all settings.
 class Tuned : NonCopyable {
  public:
-  /// Restores what a killed lauka left, writes the journal and changes the settings. Changes
-  /// nothing and returns an error if another lauka has tuned the machine, or the journal cannot be
-  /// written.
+  /// Restores what a killed lauka left, writes the journal and changes the settings. Tunes nothing
+  /// and returns an error if another lauka has tuned the machine, what is left cannot be restored,
+  /// or the journal cannot be written.
   static Result<std::unique_ptr<Tuned>> begin(os::SettingFiles& files, const TuneRequest& request,
                                               const CpuChoice& cpus);
 
@@ -177,7 +181,7 @@ class Tuned : NonCopyable {
   const Tuning& in_force() const { return in_force_; }
 
   /// Returns the path of the file with which commands join the control group with CPUs of its own;
-  /// empty if there is none.
+  /// empty if there is none, or while tuning is paused.
   const std::string& group() const { return group_; }
 
   /// Returns what was restored of a killed lauka; nullopt if there was nothing.

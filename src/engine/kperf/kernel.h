@@ -137,7 +137,7 @@ class Kernel {
   const std::optional<std::string>& missing() const { return missing_; }
 
   // kpc
-  bool has_counters() const;  ///< false in a virtual machine
+  bool has_counters() const;  ///< false if the kernel has none, as in a virtual machine
   int force_all_counters(bool on) const;
   std::uint32_t counter_count(std::uint32_t classes) const;  ///< 0: unknown
   int set_words(std::span<const std::uint64_t> words) const;
@@ -163,7 +163,7 @@ class Kernel {
   int trigger_at_thread_end(std::uint32_t action) const;
 
   // facts
-  std::optional<std::uint32_t> number(const char* name) const;  ///< nullopt: no such sysctl
+  std::optional<std::uint32_t> number(const char* name) const;  ///< nullopt: unknown
   std::string text(const char* name) const;
   /// Returns the process that holds the kernel's tracing: "Instruments (process 77)". Empty if
   /// tracing is free, which includes a holder that has ended (the kernel keeps its id) or runs in
@@ -198,7 +198,8 @@ class Trace {
   explicit Trace(const os::DarwinCalls& calls) : calls_(calls) {}
 
   /// Removes an older trace, allocates a buffer for `records` records, selects records of threads'
-  /// creation, ends and samples, and starts recording. Takes 200 ms in the kernel.
+  /// creation, ends and samples and of exec (perhaps more), and starts recording. Takes 200 ms in
+  /// the kernel.
   int set_up(std::uint32_t records);
 
   /// Stops recording and frees the buffer.
@@ -208,6 +209,7 @@ class Trace {
   using Reader = std::function<void(std::span<const KdebugRecord>)>;
 
   /// True if the trace is half full, so that it must be read; waits for that up to a millisecond.
+  /// True, too, if the kernel refuses to tell.
   /// Reading rarely matters: a record written during a read may be lost unnoticed (it gets its time
   /// before its place).
   bool is_half_full() const;
@@ -216,7 +218,7 @@ class Trace {
   /// records are lost.
   int read(bool& wrapped, const Reader& reader);
 
-  /// Returns the state of the trace; all zero if the kernel does not report it.
+  /// Returns the state of the trace; KdebugInfo's defaults if the kernel does not report it.
   KdebugInfo info() const;
 
  private:
@@ -229,7 +231,8 @@ class Trace {
 };
 
 /// Returns the configurable counters that can be used. `count` is their number as the kernel
-/// reports it once all are forced: either all, or those outside `power`. nullopt if it is neither.
+/// reports it once all are forced: either all, or those outside `power` (0: those that M4 and M5
+/// hold back). nullopt if it is neither.
 std::optional<CounterMask> usable_counters(CounterMask configurable, CounterMask power,
                                            std::uint32_t count);
 
@@ -253,26 +256,27 @@ class Claim : NonCopyable {
   /// Takes all counters, and resets what a killed run left switched on.
   Result<void> take_counters();
 
-  /// Takes the counters again if they were released meanwhile. Returns 0 or an errno.
+  /// Takes the counters unless this claim has them, also from another claim of this process.
+  /// Returns 0 or an errno.
   int hold();
   bool is_held() const { return has_counters_; }
 
-  /// True if a killed run had left something switched on.
+  /// True if counting was on when the counters were taken, as a killed run leaves it.
   bool had_leftovers() const { return had_leftovers_; }
 
   /// Programs the configurable counters with `words` (empty: only fixed counters count).
   /// `by_thread`: counts in threads that start from now on; false: by CPU only. Returns 0 or an
-  /// errno.
+  /// errno: EAGAIN if the kernel then does not count what was asked for.
   int program(std::span<const std::uint64_t> words, bool by_thread);
 
-  /// Tries configuration words. Returns 0 if kernel and processor accept them, EPERM if not, or
-  /// another errno.
+  /// Tries configuration words, and leaves counting off. Returns 0 if kernel and processor accept
+  /// them, EPERM if not, or another errno.
   int try_words(std::span<const std::uint64_t> words);
 
   /// True if the kernel still counts what program() asked for, because no other program changed it.
   bool is_as_programmed() const;
 
-  /// Returns the number of values in a sample.
+  /// Returns the number of values in a sample; 0 before program().
   std::size_t values() const { return values_; }
 
   /// Starts or restarts sampling. Returns 0 or an errno.

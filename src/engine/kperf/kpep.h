@@ -71,8 +71,8 @@ struct KpepDatabase {
   std::string marketing_name;  ///< "Apple M1"; may be empty
   CounterMask fixed_counters = 0;
   CounterMask config_counters = 0;
-  CounterMask power_counters =
-      0;  ///< counters that the power manager holds until all counters are forced
+  CounterMask power_counters = 0;  ///< counters that the power manager holds until all counters are
+                                   ///< forced; 0: none, or unknown
   std::vector<KpepEvent>
       events;  ///< fixed events first, by counter; then the others, by number and name
 };

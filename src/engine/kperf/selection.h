@@ -62,7 +62,7 @@ std::vector<std::uint64_t> configuration_words(const PlacedPass& pass, CounterMa
 
 /// The event that a name stands for.
 struct SelectedEvent {
-  std::string name;  ///< name as shown: the portable alias, or the processor's name in lower case
+  std::string name;     ///< name as shown: as the user typed it, in lower case
   KpepEvent counted{};  ///< event on a counter; its name is empty if the event needs no counter
   const AccountedEvent* accounted =
       nullptr;  ///< set if the kernel itself counts the event; else null
@@ -75,7 +75,7 @@ struct Selection {
   std::vector<SelectedEvent> events;
   /// Passes, as few as possible; PlacedEvent::event is an index into `events`. Fixed events are in
   /// every pass, because they have counters of their own. Events that the kernel itself counts are
-  /// in no pass.
+  /// in no pass; if there are no others, there is one pass, which is empty.
   std::vector<PlacedPass> passes;
   /// Events that make more than one pass necessary, by index into `events`; nullopt: one pass is
   /// enough.
@@ -95,8 +95,8 @@ struct CounterRoom {
 Result<SelectedEvent> find_wanted(const KpepDatabase& database, std::string_view name);
 
 /// Finds the wanted events, or the default events, and divides them into the fewest passes. Leaves
-/// out default events that the processor lacks, with a note. Refuses unknown events, events without
-/// a counter, and several passes if EventRequest::single_pass is set.
+/// out default events that cannot be counted here, with a note. Refuses unknown events, events
+/// without a counter, and several passes if EventRequest::single_pass is set.
 Result<Selection> select_events(const KpepDatabase& database, const EventRequest& wanted,
                                 const CounterRoom& room);
 
@@ -104,7 +104,8 @@ Result<Selection> select_events(const KpepDatabase& database, const EventRequest
 /// kernel.
 EventSet make_event_set(const Selection& selection, bool user_space);
 
-/// Returns all events of the database that can be counted, and those that the kernel itself counts.
+/// Returns all events of the database that have a counter among `available` or a fixed one, even if
+/// they are refused, and the accounted_events().
 Catalog make_catalog(const KpepDatabase& database, CounterMask available);
 
 /// Explains on which counters the wanted or default events would be counted; lists idle counters,

@@ -25,7 +25,7 @@ namespace lauka::engine::kperf {
 enum class TraceFault : unsigned char {
   LostRecords,         ///< records are missing, whether or not the kernel reported it
   NoThread,            ///< the command has no thread in the records
-  BeganBefore,         ///< a thread of the command ended whose start was not seen
+  BeganBefore,         ///< threads of the command ended, but none was seen to start
   ThreadNotEnded,      ///< the end of a thread of the command is missing
   EndedWithoutCounts,  ///< a thread ended without a sample, although threads are sampled as they
                        ///< end
@@ -36,7 +36,8 @@ enum class TraceFault : unsigned char {
 std::string_view text_of(TraceFault fault);
 
 /// The counts in a run's records: sums over threads, one for each value of a sample. A thread's
-/// counts are in its last sample that is not all zero, as they count from the thread's start.
+/// counts are in the sample at its end, else in its last one that is not all zero, as they count
+/// from the thread's start.
 struct TraceCounts {
   std::optional<TraceFault> fault{};   ///< nullopt: none; else no other field may be used
   std::vector<std::uint64_t> command;  ///< counts of the command's own threads
@@ -87,8 +88,9 @@ class TraceReader {
     ProcessIndex process = kUnknown;
     SampleState sample = SampleState::None;
     bool is_copy =
-        false;  ///< created for an exec that has not succeeded yet, so not counted as a thread
-    bool has_made_outsiders = false;  ///< has created processes before its own process was known
+        false;  ///< true if created for an exec that has not succeeded yet; not counted as a thread
+    bool has_made_outsiders =
+        false;  ///< true if it created others outside the tree before its own process was known
     bool has_ended = false;
     bool has_counts = false;
     bool has_final_counts = false;  ///< true if a sample after the thread's end gave its counts
@@ -112,7 +114,8 @@ class TraceReader {
 
   std::size_t value_count_;
   bool at_exit_;
-  bool began_before_ = false;       ///< a thread of the target ended whose start was not seen
+  bool began_before_ =
+      false;  ///< true if a thread of the target ended before one was seen to start
   std::vector<Process> processes_;  ///< the target comes first
   std::unordered_map<std::uint64_t, ProcessIndex> by_key_;
   std::unordered_map<std::uint64_t, Thread> threads_;
@@ -166,13 +169,14 @@ class Strategy : NonCopyable {
  protected:
   explicit Strategy(Claim& claim) : claim_(claim) {}
 
-  /// Records the first `error` of a run, and `failed`, which explains it.
+  /// Records the `error` of a run's latest step (0: none), and `failed`, which explains it. After
+  /// an error the run's other steps must be left out.
   void try_to(const char* failed, int error);
 
-  /// Takes the counters again if they were released meanwhile.
+  /// The first step of a run: takes the counters again if they were released meanwhile.
   void hold();
 
-  /// Programs the counters with `words`, unless they already count them.
+  /// Programs the counters with `words`, unless they already count them or a step failed.
   void program(const std::vector<std::uint64_t>& words, bool by_thread);
 
   /// Returns why the run has no counts, if a step failed or another program took the counters; else
@@ -225,7 +229,8 @@ struct TriedStrategy {
 };
 
 /// Tries strategies, the best first, on a command with a known total. Returns the first that counts
-/// it completely; the error says why none does, or why the user's choice does not.
+/// enough of it, or that cannot be tried for want of a run; the error says why none does, or why
+/// the user's choice does not.
 Result<TriedStrategy> try_strategies(StrategyChoice choice, std::chrono::nanoseconds period,
                                      Claim& claim, const Kernel& kernel, Trace& trace,
                                      os::Launcher& launcher);

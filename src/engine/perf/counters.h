@@ -24,15 +24,14 @@ namespace lauka::engine::perf {
 
 /// The facts that explain why a counter cannot be opened.
 struct Situation {
-  std::optional<int>
-      paranoid{};  ///< value of kernel.perf_event_paranoid; nullopt: the setting does not exist
+  std::optional<int> paranoid{};  ///< value of kernel.perf_event_paranoid; nullopt: unknown
   bool has_core_pmu = false;
   bool watchdog = false;  ///< true if the NMI watchdog holds a counter
 
   bool operator==(const Situation&) const = default;
 };
 
-/// Reads the situation from the system. `sysfs` must use the same `calls`; it caches what it reads.
+/// Reads the situation from the system. `sysfs` must use the same `calls`; it caches the core PMUs.
 Situation read_situation(const os::LinuxCalls& calls, const os::Sysfs& sysfs);
 inline Situation read_situation(const os::LinuxCalls& calls) {
   return read_situation(calls, os::Sysfs(calls));
@@ -161,9 +160,9 @@ struct Tally {
   std::string_view event;
   Role role = Role::Other;
   std::uint64_t rings =
-      0;  ///< privilege levels that the counter excludes, as bits of PerfEventAttr::flags
+      0;  ///< PerfEventAttr::flags, whose bits say which privilege levels the counter excludes
   std::uint64_t count = 0;
-  std::uint64_t ns = 0;  ///< nanoseconds for which the counter was on
+  std::uint64_t ns = 0;  ///< nanoseconds for which counters of cores were on; 0 for other counters
 };
 
 /// Finds counts that cannot be true although their counters seem to have been on all the time: the
@@ -180,7 +179,7 @@ class Judge {
 
  private:
   struct History {
-    std::uint64_t least = 0;  ///< smallest count above 0; 0 if all were 0
+    std::uint64_t least = 0;  ///< smallest count above 0 that was not doubted; 0 if there was none
     unsigned zeros = 0;       ///< number of zeros that were doubted before the first other count
   };
 

@@ -20,7 +20,7 @@ struct Fillers {
   std::size_t leader = 0;  ///< index of the leader of the group that is filled
   std::vector<std::size_t>
       counters{};        ///< indices into Layout::counters, after the counters of events
-  std::size_t dead = 0;  ///< number of fillers that must count nothing
+  std::size_t dead = 0;  ///< smallest number of fillers that must count nothing
 
   /// True if the fillers occupied all dead counters, so that every event was on a live one.
   /// `values`: the fillers' values, in their order; `ns`: nanoseconds for which the group was on.
@@ -32,7 +32,8 @@ struct Fillers {
 struct Layout {
   std::vector<Counter> counters{};
   std::vector<std::size_t> leaders{};  ///< index of the group's leader, for each counter
-  std::vector<std::size_t> groups{};   ///< index of each group's leader; the members follow it
+  std::vector<std::size_t> groups{};   ///< index of each group's leader; its members follow, but
+                                       ///< fillers come last of all
   std::vector<Fillers> fillers{};
   std::vector<std::vector<std::size_t>>
       of_event{};  ///< for each event, the indices of the counters to be summed
@@ -40,24 +41,26 @@ struct Layout {
 
 /// Arranges the events `chosen` (indices into `sources`) in groups. Groups never mix PMUs: the
 /// kernel refuses mixtures of core PMUs, and a software event in the group of one core kind would
-/// stop on the other kinds. `witnesses` has a counter for each core kind if there are several: a
-/// kind without events gets its witness, so that the times of all kinds add up to the run's.
+/// stop on the other kinds. `witnesses` has a counter for each core kind if there are several: if
+/// an event is on cores, a kind without events gets its witness, so that the times of all kinds add
+/// up to the run's.
 Layout lay_out(std::span<const Source> sources, std::span<const std::size_t> chosen,
                std::span<const Counter> witnesses);
 
 /// True if the kernel accepts the layout and has enough counters now, with live counters for all
-/// events. Returns an error for a failure other than too many events.
+/// events. Of several core kinds, only one is tried. True, too, if the trial tells nothing. Returns
+/// an error for a failure other than too many events.
 Result<bool> fits_at_once(const Layout& layout, const os::LinuxCalls& calls,
                           const Situation& situation);
 
 /// The result of opening one event several times as a group and counting a known loop with it.
 struct Trial {
-  std::size_t listed =
-      0;  ///< size of the largest group that the kernel accepts; 0: nothing is known
-  std::size_t running =
-      0;  ///< size of the largest group that fits; other programs hold the other counters
-  std::size_t alive = 0;   ///< number of counters in that group that counted
-  std::size_t usable = 0;  ///< size of the largest group in which all counters counted
+  std::size_t listed = 0;   ///< size of the largest group that the kernel accepts (`running` if it
+                            ///< accepts any size); 0: nothing is known
+  std::size_t running = 0;  ///< size of the largest group that fits; others (programs, the NMI
+                            ///< watchdog) hold the rest
+  std::size_t alive = 0;    ///< number of counters in that group that counted
+  std::size_t usable = 0;   ///< size of the largest group in which all counters counted; 0: none
 
   std::size_t dead() const { return running - alive; }
   bool operator==(const Trial&) const = default;
@@ -71,7 +74,7 @@ struct PmuCounters {
   std::string pmu{};
   Trial trial{};  ///< result for the event instructions
 
-  /// Result for counters that can count any event, if some are dead.
+  /// Result for counters that can count any event. Set only if some are dead, like what follows.
   Trial general{};
   bool own_cycles = false;        ///< true if cycles have a counter that counts nothing else
   bool own_instructions = false;  ///< true if instructions have a counter that counts nothing else
@@ -81,7 +84,8 @@ struct PmuCounters {
 };
 
 /// Tries the counters of each PMU of the cores. If there are several PMUs, binds this thread to the
-/// CPUs of each in turn. Takes 50 to 100 microseconds if no counter is dead.
+/// CPUs of each in turn; leaves out PMUs on whose CPUs it may not run. Empty if instructions cannot
+/// be counted. Takes 50 to 100 microseconds if no counter is dead.
 std::vector<PmuCounters> try_pmus(const Prober& prober);
 
 /// True if the live counters are enough for the layout.
@@ -90,9 +94,9 @@ bool has_room(const Layout& layout, std::span<const PmuCounters> pmus);
 /// Fills the layout's groups on PMUs with dead counters. There must be room (has_room).
 void fill_up(Layout& layout, std::span<const PmuCounters> pmus);
 
-/// Returns an error that names the program that holds counters in `now`, or says how many counters
-/// are unusable; nullopt if all are usable, apart from the NMI watchdog's. `before`: the same PMUs,
-/// earlier in the session.
+/// Returns an error that says how many counters in `now` another program holds, or how many cannot
+/// be used or have died since `before`; nullopt if there are none, apart from the NMI watchdog's.
+/// `before`: the same PMUs, earlier in the session.
 std::optional<Error> find_counter_holder(std::span<const PmuCounters> now,
                                          const Situation& situation_now,
                                          std::span<const PmuCounters> before,

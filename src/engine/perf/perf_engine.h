@@ -25,8 +25,8 @@ std::vector<CounterFacts> counters_here(const os::LinuxCalls& calls, bool user_o
 std::unique_ptr<CounterEngine> make_perf_engine(const os::LinuxCalls& calls, bool user_only,
                                                 CoreKinds kinds = {});
 
-/// True if counters of the cores counted for the whole time. `running_ns` is summed over core
-/// kinds.
+/// True if counters counted for the whole time; with `several_kinds`, over which `running_ns` is
+/// summed, if they did so for almost the whole time.
 bool held_all_the_time(std::uint64_t running_ns, std::uint64_t enabled_ns, bool several_kinds);
 
 }  // namespace lauka::engine::perf

@@ -39,7 +39,7 @@ struct KnownEvent {
 /// Returns all known events: those with an alias, then generic, cache and software events.
 std::span<const KnownEvent> known_events();
 
-/// Finds an event by any of its names, ignoring case; null if missing.
+/// Finds an event by its alias or one of perf's names, ignoring case; null if missing.
 const KnownEvent* find_known(std::string_view name);
 
 /// The privilege levels that a modifier after an event's name selects.
@@ -69,9 +69,9 @@ struct ResolvedEvent {
   std::string own_name;  ///< perf's name for the event
   std::string description{};
   Rings rings{};
-  const KnownEvent* known = nullptr;  ///< null: an event from sysfs, or a raw event
+  const KnownEvent* known = nullptr;  ///< null: an event of a PMU or from sysfs, or a raw event
   std::vector<Part>
-      parts{};  ///< parts whose counts are summed: one part, or one for each core kind
+      parts{};  ///< parts whose counts are summed: one part, or one for each core kind that has it
 };
 
 /// Finds the event that `name` stands for: an alias, an event of perf, pmu/event/, pmu/term=1,.../,

@@ -23,8 +23,8 @@ class FunctionNames {
   /// Opens a file while its process may still live.
   void open(const MappedFile& file);
 
-  /// Returns the indices of the wanted functions that have a symbol in an opened file. Searches
-  /// each file once.
+  /// Returns the indices of the wanted functions that have a symbol in a file that was opened since
+  /// the last call.
   std::set<std::size_t> find_in_new_files(const WantedFunctions& wanted);
 
   /// Returns the sampled nanoseconds or cycles of each function, by normalized name. `since`: start

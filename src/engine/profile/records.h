@@ -20,7 +20,7 @@ enum class CodeKind : unsigned char {
   File,
   Kernel,
   Vdso,
-  Compiled,   ///< memory without a file, which just-in-time compilers use
+  Compiled,   ///< memory without a file of a file system, which just-in-time compilers use
   Unmapped,   ///< an address at which no mapping is known
   NoProcess,  ///< code of a process whose start was not recorded
   Other,      ///< code of a hypervisor or a guest
@@ -31,7 +31,8 @@ struct CodePlace {
   CodeKind kind = CodeKind::Other;
   std::size_t file = 0;       ///< index into SampledRun::files; 0 unless `kind` is File
   std::uint32_t process = 0;  ///< process id; 0 unless `kind` is Compiled
-  std::uint64_t offset = 0;   ///< offset in the file or vdso; for other kinds, the address
+  std::uint64_t offset = 0;   ///< offset in the file or vdso; address in the kernel or compiled
+                              ///< code; 0 for other kinds
 
   auto operator<=>(const CodePlace&) const = default;
 };
@@ -54,7 +55,7 @@ struct SampledRun {
 /// Collects the records of a run.
 class RunRecords {
  public:
-  /// Adds records, which are in order for each CPU. Calls `mapped` for each file that was mapped,
+  /// Adds records, which are in order for each CPU. Calls `mapped` for each mapping of a file,
   /// while its process may still live.
   void add(std::span<const std::byte> records,
            const std::function<void(const MappedFile&)>& mapped);

@@ -31,10 +31,10 @@ class LineReader {
   explicit LineReader(Pieces pieces) : pieces_(std::move(pieces)) {}
 
   /// Returns the next line without its line break, valid until the next call. nullopt at the end of
-  /// the text, and before a line longer than kMaxLine.
+  /// the text, before a last line without line break, and before a line longer than kMaxLine.
   std::optional<std::string_view> next();
 
-  /// True if the whole text was read, and its last line ended with a line break.
+  /// True if next() has reached the end of the text, and the last line ended with a line break.
   bool is_whole() const { return is_whole_; }
 
  private:
@@ -55,14 +55,15 @@ using FunctionSink =
     std::function<void(std::string_view function, const std::vector<std::uint64_t>& counts)>;
 
 /// Reads a cachegrind.out file. Calls `begin` with the names of the file's events, then `sink` for
-/// each line of counts. Returns nullopt if the file has another format, ends before its summary, or
-/// its summary differs from the sum of its lines.
+/// each line of counts. Returns nullopt if the file has another format, does not end with its
+/// summary, or its summary differs from the sum of its lines.
 std::optional<Totals> read_cachegrind(
     Pieces pieces, const std::function<void(const std::vector<std::string>& events)>& begin,
     const FunctionSink& sink);
 
 /// Reads DHAT's JSON: `tbk` and `tb` are blocks and bytes allocated, `gbk` and `gb` blocks and
-/// bytes at the peak. Returns nullopt if the file is incomplete.
+/// bytes at the peak, summed over all program points. Returns nullopt if the file is incomplete or
+/// has another format.
 std::optional<Totals> read_dhat(Pieces pieces);
 
 }  // namespace lauka::engine::valgrind

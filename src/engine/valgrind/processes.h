@@ -62,8 +62,8 @@ class Processes {
   /// Reads a file of the run; ignores files with other names.
   void add(std::string_view name, Pieces pieces);
 
-  /// Returns the sums over all processes; for Cachegrind also the counts of each function. Must be
-  /// called at most once.
+  /// Returns the sums over all processes, and for Cachegrind the counts of each function unless
+  /// there are too many; a failure if a file is incomplete. Must be called at most once.
   Counted finish();
 
  private:

@@ -46,7 +46,7 @@ struct Benchmark {
 struct RoundLog {
   std::string file{};
   std::unique_ptr<os::AppendLog> lines{};
-  Seals seals{};                       ///< seals of the log's lines
+  Seals seals{};  ///< checksums of the log's lines, so that changes to them are noticed
   std::vector<RoundKeeper> keepers{};  ///< one for each benchmark
   std::uint64_t earlier_rounds =
       0;  ///< number of rounds that an earlier process finished, without warm-up and settling ones

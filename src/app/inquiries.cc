@@ -129,8 +129,8 @@ int check_machine(Call& call) {
   }
   engine::OnMacos macos;
   macos.launcher = call.launcher.get();
-  // First, because engines reset what a killed run left behind; and with root's rights if lauka has
-  // them, as for counting.
+  // Before the other checks, because engines reset what a killed run left behind. If lauka is root,
+  // it tries them as root, because it would count as root.
   const auto engines = engine::try_engines(options.counting.user_only, os::linux_calls(), macos);
   MachineFacts facts = os::machine_facts();
   const auto files = os::open_setting_files();

@@ -59,7 +59,8 @@ constexpr std::string_view unit_symbol(Unit unit) {
   return "1";
 }
 
-/// Tells when tables show a row; exports have every row.
+/// Tells when the screen shows a row or a warning. Exports have all of them, except that
+/// --export-github-benchmark has only rows that are always shown.
 enum class Shown : unsigned char { Always, Verbose };
 
 /// Reads a value from a run's accounts, in base units (seconds, bytes, events); NaN if it was not

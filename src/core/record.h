@@ -59,7 +59,8 @@ struct NotStarted {
   int error = 0;  ///< errno; 0 if unknown
 };
 
-/// The user interrupted lauka, which killed the run; such a run is never counted.
+/// lauka was asked to end, which ended the run or kept it from starting; such a run is never
+/// counted.
 struct Cancelled {};
 
 /// The ending of a run.

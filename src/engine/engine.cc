@@ -471,8 +471,9 @@ Result<kperf::KpepDatabase> load_database(const OnMacos& here, const kperf::Kern
   return kperf::load_kpep_for(cpu, paths, "name the folder that has it in KPEP_DB_PATH");
 }
 
-/// Chooses an engine on macOS. Without root or counters, Auto counts the kernel's totals of each
-/// process.
+/// Chooses an engine on macOS. If counters cannot be used, as without root, Auto counts the
+/// kernel's totals of each process. If there are no counters, as in a virtual machine, those totals
+/// are only for questions about events.
 Result<ChosenEngine> choose_on_macos(Choice choice, bool user_only, const OnMacos& here) {
   const kperf::Kernel kernel(*here.calls);
   auto database = load_database(here, kernel);

@@ -132,8 +132,8 @@ FailsWhen fails_when(const Condition& condition) {
   return condition.below ? FailsWhen::Below : FailsWhen::Above;
 }
 
-/// Returns the number of layouts that would bring the smaller p value to its level, if more rounds
-/// of the present layouts would not; else nullopt.
+/// Returns the number of layouts that would decide (kMaxLayouts + 1: more than allowed). nullopt if
+/// more rounds of the present layouts would decide, or if this is unknown, as before four sweeps.
 std::optional<std::size_t> layouts_to_decide(const Judgement& judgement, const Evidence& evidence,
                                              double limit, const Levels& levels) {
   const bool towards_fail = judgement.p_fail < judgement.p_pass;

@@ -127,7 +127,7 @@ class Store {
  public:
   explicit Store(Database& database) : database_(database) {}
 
-  /// Adds the sessions that the database lacks in one transaction, and returns their number. On an
+  /// Adds, in one transaction, the sessions that the database lacks. Returns their number. On an
   /// error, none is added.
   Result<std::size_t> add(std::span<const SessionRecord> sessions);
 

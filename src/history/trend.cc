@@ -174,7 +174,7 @@ MergedSessions merge_sessions(std::span<const SessionPart> parts, double between
   return {weighted_mean(ratios), std::max(1.0, degrees)};
 }
 
-/// Adds a class of machines, unless none of its sessions has a standard error.
+/// Adds a class of machines if one of its sessions has a standard error above 0.
 void add_machine(FleetEffect& effect, const MetricHistory& series) {
   effect.better = series.metric.better;
   std::vector<SessionPart> ratios;

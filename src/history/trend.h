@@ -131,7 +131,8 @@ struct FleetEffect {
   Better better = Better::Less;
   std::vector<MachineEffect> machines{};
   stats::CombinedEffect combined{};
-  std::size_t left_out = 0;  ///< number of sessions without a standard error or without a reference
+  std::size_t left_out =
+      0;  ///< number of sessions without a standard error above 0, or without a reference
 };
 
 /// Combines the series of one commit, each of one class of machines, into an effect for each title,

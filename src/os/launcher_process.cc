@@ -199,8 +199,8 @@ int share_region(const SharedLaunch& launch, RegionPage& page) {
   return 0;
 }
 
-/// Starts the copies of a program (--jobs), in a process made for that. fork, unlike vfork, gave it
-/// memory of its own, in which it allocates nothing.
+/// Starts the copies of a program (--jobs) and awaits them, in a process made for that. That
+/// process comes from fork, so its memory is its own; after a fork it must not allocate.
 class Jobs {
  public:
   Jobs(const ChildPlan& plan, SharedJobs& shared) : plan_(plan), shared_(shared) {

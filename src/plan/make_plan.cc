@@ -275,7 +275,7 @@ Result<void> add_precision(const GateOptions& options, Plan& plan) {
   return {};
 }
 
-/// Adds gates and precision, and checks that they fit the plan.
+/// Adds anchor, gates and precision. Checks that they, --until and --expect-output fit the plan.
 Result<void> add_judgement(const Options& options, Plan& plan) {
   if (auto anchor = add_anchor(options.gates, plan); !anchor) return anchor;
   if (auto gates = add_gates(options.gates.conditions, options.gates.baseline.has_value(), plan);

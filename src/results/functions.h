@@ -16,8 +16,8 @@ struct Results;
 /// The certainty that a function's values differ.
 enum class Certainty : unsigned char {
   Exact,  ///< the values of each side are the same in all of at least two rounds; not for samples
-  Significant,  ///< values may vary, and differ significantly
-  Varying,      ///< values may vary, and may be equal on both sides
+  Significant,  ///< values may vary, but the sides differ significantly
+  Varying,      ///< values may vary, and the sides need not differ
 };
 
 /// One function in the reference and in a candidate, in the metric's base unit.

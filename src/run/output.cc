@@ -368,13 +368,13 @@ Result<void> ReportedValues::read(std::string_view text, Values& values) {
     if (!reported) return refused(reported.error());
     const auto place = place_of(*reported);
     if (!place) return refused(place.error());
-    // A value with a unit keeps it.
-    const bool has_one =
+    // A unit within the value counts; a plain number gets the unit of its line.
+    const bool has_unit =
         reported->value.find_last_not_of("0123456789.") + 1 == reported->value.size();
     const std::size_t asked = plan_.reported.size();
     const OwnMetric& metric = *place < asked ? plan_.reported[*place] : discovered_[*place - asked];
     const auto value = parse_own_value(
-        fmt::format("{} {}", reported->value, has_one ? "" : reported->metric.unit.word),
+        fmt::format("{} {}", reported->value, has_unit ? "" : reported->metric.unit.word),
         metric.unit);
     if (!value) return refused(value.error());
     NamedValues& several = all[*place];

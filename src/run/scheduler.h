@@ -33,7 +33,8 @@ struct SetUp {
 struct CleanUp {
   CommandRange commands;
 };
-/// Action: compare the output of these commands with the expected output (--expect-output).
+/// Action: run these commands once, and compare their output with the expected output
+/// (--expect-output).
 struct CheckOutput {
   CommandRange commands;
 };

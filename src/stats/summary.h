@@ -90,7 +90,7 @@ struct Summary {
       0;  ///< number of samples more than 1.5 interquartile ranges beyond the quartiles
   std::size_t severe =
       0;              ///< number of samples more than 3 interquartile ranges beyond the quartiles
-  double tick = 0.0;  ///< result of tick_of()
+  double tick = 0.0;  ///< smallest difference between two samples (tick_of); 0: all are equal
 };
 
 /// Summarizes `samples` (at least one, all finite, any order).

@@ -307,8 +307,8 @@ void Tuned::go_on() {
     const int error = apply(change);
     if (error == 0 || refused_.contains(change.path)) continue;
     std::string note = fmt::format("cannot tune {} again: {}", change.path, message_of(error));
-    if (std::ranges::find(not_again_, note) == not_again_.end())
-      not_again_.push_back(std::move(note));
+    if (std::ranges::find(not_changed_again_, note) == not_changed_again_.end())
+      not_changed_again_.push_back(std::move(note));
   }
   if (latency_) static_cast<void>(files_.hold_latency(latency_->first, latency_->second));
 }
@@ -347,7 +347,7 @@ const RestoreResult& Tuned::restore() {
   if (std::exchange(is_over_, true)) return restored_;
   files_.release_latency();
   restored_ = restore_journal(files_, Journal{boot_id(files_), 0, changes_, true});
-  std::ranges::copy(not_again_, std::back_inserter(restored_.changed));
+  std::ranges::copy(not_changed_again_, std::back_inserter(restored_.changed));
   static_cast<void>(files_.remove(kJournalFolder));
   files_.unlock();
   return restored_;

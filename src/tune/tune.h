@@ -197,7 +197,7 @@ class Tuned : NonCopyable {
   std::vector<SettingChange> changes_{};
   std::map<std::string, std::string> refused_{};  // reason by path
   std::vector<std::string>
-      not_again_{};  // settings that go_on() could not change again, one line each
+      not_changed_again_{};  // settings that go_on() could not change again, one line each
   Tuning in_force_{};
   std::string group_{};
   std::optional<std::pair<std::string, std::int32_t>>

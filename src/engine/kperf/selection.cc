@@ -251,7 +251,7 @@ std::vector<EventPair> together_among(const Selection& selection,
 
 /// Returns "INST_ALL and INST_LDST compete for PMC7".
 std::string competition_in_words(const Selection& selection) {
-  const Competition& competition = *selection.competition;
+  const CompetingEvents& competition = *selection.competition;
   std::vector<std::string> names;
   for (const std::size_t event : competition.events) names.push_back(selection.events[event].name);
   const std::string others =
@@ -366,7 +366,7 @@ std::vector<PlacedPass> divide_into_passes(std::span<const CounterMask> masks,
   return passes;
 }
 
-std::optional<Competition> smallest_competition(std::span<const CounterMask> masks) {
+std::optional<CompetingEvents> smallest_competition(std::span<const CounterMask> masks) {
   CounterMask used = 0;
   for (const CounterMask mask : masks) used |= mask;
   std::optional<CounterMask> smallest;
@@ -378,7 +378,7 @@ std::optional<Competition> smallest_competition(std::span<const CounterMask> mas
     if (confined > std::popcount(counters)) smallest = counters;
   }
   if (!smallest) return std::nullopt;
-  Competition competition{.events = {}, .counters = *smallest};
+  CompetingEvents competition{.events = {}, .counters = *smallest};
   const auto enough = static_cast<std::size_t>(std::popcount(*smallest)) + 1;
   for (std::size_t event = 0; event < masks.size(); ++event) {
     if ((masks[event] & ~*smallest) != 0) continue;

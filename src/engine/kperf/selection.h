@@ -36,7 +36,7 @@ using PlacedPass = std::vector<PlacedEvent>;
 using EventPair = std::pair<std::size_t, std::size_t>;
 
 /// Events that cannot be counted at the same time, because they outnumber their counters.
-struct Competition {
+struct CompetingEvents {
   std::vector<std::size_t> events;  ///< indices, ascending; one event more than counters
   CounterMask counters = 0;         ///< all counters that these events may use
   std::size_t others = 0;           ///< number of other events that may use these counters only
@@ -54,7 +54,7 @@ std::vector<PlacedPass> divide_into_passes(std::span<const CounterMask> masks,
                                            std::span<const EventPair> together);
 
 /// Finds the smallest group of events that cannot be counted at the same time; nullopt if all can.
-std::optional<Competition> smallest_competition(std::span<const CounterMask> masks);
+std::optional<CompetingEvents> smallest_competition(std::span<const CounterMask> masks);
 
 /// Returns the configuration words of a pass in the kernel's order: one for each of the `available`
 /// counters, 0 for an idle counter. Empty if only fixed counters count.
@@ -79,7 +79,7 @@ struct Selection {
   std::vector<PlacedPass> passes;
   /// Events that make more than one pass necessary, by index into `events`; nullopt: one pass is
   /// enough.
-  std::optional<Competition> competition{};
+  std::optional<CompetingEvents> competition{};
   std::vector<Note> notes{};  ///< notes on default events left out and on events named twice
 };
 

@@ -226,7 +226,8 @@ class PerfCounting final : public ArmedPass {
   bool of_region_;
 };
 
-/// Adds the first `count` events of `set` and their passes again, for whole runs.
+/// Adds the first `count` events of `set` and their passes again, to count whole runs besides the
+/// region.
 void add_whole_run(EventSet& set, std::size_t count) {
   const std::size_t first = set.events.size();
   for (std::size_t i = 0; i < count; ++i) {

@@ -58,8 +58,9 @@ struct Part {
   bool core = false;  ///< true if the PMU is of the cores
   std::vector<os::Code>
       codes;  ///< alternative encodings, of which the first that the kernel accepts is used
-  std::string encoding{};            ///< terms in sysfs ("event=0x2e,umask=0x41"); may be empty
-  std::uint64_t scale = 1;           ///< factor by which the count is multiplied
+  std::string encoding{};   ///< terms in sysfs ("event=0x2e,umask=0x41"), or Arm's name of the
+                            ///< event; empty: unknown
+  std::uint64_t scale = 1;  ///< factor by which the count is multiplied
   std::optional<os::Code> led_by{};  ///< event that must lead the group of this one; nullopt: any
 };
 

@@ -123,7 +123,7 @@ std::optional<double> farthest(double limit, std::optional<double> estimate, Hol
     const double middle = (held + not_held) / 2.0;
     (holds(middle) ? held : not_held) = middle;
   }
-  return held;
+  return not_held == *estimate ? *estimate : held;  // values that repeat exactly
 }
 
 constexpr double kMaxTimesWorthTelling = 50.0;

@@ -223,6 +223,15 @@ std::vector<Ranking> rankings_by_one(const Results& results, std::vector<Ranking
   return rankings;
 }
 
+/// True if a gate on the ranking's metric has an answer: it looks at one side only, which takes
+/// fewer runs than an interval.
+bool is_decided(const Results& results, const Ranking& ranking) {
+  return std::ranges::any_of(results.findings.verdicts, [&](const gate::Verdict& verdict) {
+    return verdict.candidate == ranking.command && verdict.metric == ranking.metric &&
+           verdict.answer != gate::Answer::Inconclusive;
+  });
+}
+
 /// Returns a line about a ranking: a difference with its interval, or that none is significant, or
 /// that nothing is known. Says "ran ... faster" for wall time, "is ... lower" for other metrics.
 std::string write_line(const Results& results, const Ranking& ranking, const Style& style) {
@@ -235,8 +244,9 @@ std::string write_line(const Results& results, const Ranking& ranking, const Sty
     between = ": 0 in every run, as in ";
     after = " (" + name + ")";
   } else if (!ranking.speed.bounds) {
-    between =
-        fmt::format(": {} to tell whether it differs from ", missing_interval(results, ranking));
+    between = fmt::format(": {} {} from ", missing_interval(results, ranking),
+                          is_decided(results, ranking) ? "for an interval of its difference"
+                                                       : "to tell whether it differs");
   } else if (!ranking.is_significant) {
     between = ": no significant difference from ";
   } else {

@@ -289,6 +289,17 @@ TEST_CASE("the bound of a decision is the limit at which it would just have been
   }
 }
 
+TEST_CASE("the bound of values that repeat exactly is their change, to the last digit") {
+  const std::vector<double> reference(3, 55130276.0);
+  const std::vector<double> candidate(3, 56230242.0);
+  const stats::Delta delta = stats::estimate_delta(reference, candidate, true, {});
+  const Judgement judgement = judged({reference, candidate, true}, 0.01);
+  REQUIRE(judgement.answer == Answer::Fail);
+  const auto bounds = decision_bounds(judgement, {reference, candidate, true}, 0.01,
+                                      FailsWhen::Above, kFivePercent, delta);
+  CHECK(bounds.mean == delta.mean.change);
+}
+
 TEST_CASE("the boundary is farther if neighbouring rounds resemble each other") {
   for (const bool paired : {true, false}) {
     const double change = paired ? 0.098 : 0.18;

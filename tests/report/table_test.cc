@@ -295,6 +295,12 @@ TEST_CASE("a candidate that nothing can be said of has a line in the summary, to
   results.rankings = {ranked(1, 1.5, std::nullopt, false, false)};
   CHECK(summary_lines(results, {}) ==
         "new: too few runs to tell whether it differs from ref in wall time\n");
+  // A gate looks at one side, which takes fewer runs: it must not be contradicted.
+  results.findings.verdicts = {{.candidate = 1, .answer = gate::Answer::Fail}};
+  CHECK(!has(summary_lines(results, {}), "whether"));
+  results.findings.verdicts = {{.candidate = 1, .answer = gate::Answer::Inconclusive}};
+  CHECK(has(summary_lines(results, {}), "whether"));
+  results.findings.verdicts.clear();
   results.commands[1].runs = 10;
   CHECK(summary_lines(results, {}) ==
         "new: too different runs to tell whether it differs from ref in wall time\n");

@@ -65,9 +65,9 @@ struct Call {
   std::unique_ptr<os::SettingFiles>
       settings{};  ///< null until --tune, --untune, control groups or settings of a killed lauka
                    ///< need it, and on macOS
-  tune::CpuChoice tune_cpus{};     ///< CPUs that --tune chose; empty: none
-  std::optional<Tuning> tuning{};  ///< tuning of this session, from begin_tuning on; nullopt: none,
-                                   ///< as without --tune or on macOS
+  tune::CpuChoice tune_cpus{};     ///< CPUs that --tune chose; empty if missing
+  std::optional<Tuning> tuning{};  ///< tuning of this session, from begin_tuning on; nullopt if
+                                   ///< missing, without --tune, or on macOS
   std::unique_ptr<tune::Tuned> tuned{};  ///< set while --tune, with root's rights, has the machine
                                          ///< tuned or paused; else null
   std::optional<User> user{};            ///< user who runs the commands; nullopt: lauka's own
@@ -81,7 +81,7 @@ struct Call {
   std::string suite_text{};                ///< contents of the suite's file
   bool was_watched = false;  ///< true if its own gates or precision may have ended a saved session
   std::vector<Benchmark>
-      benchmarks{};  ///< at least one after add_benchmarks, unless it ends the call
+      benchmarks{};  ///< benchmarks; at least one after add_benchmarks, unless it ends the call
   gate::Risk risk = gate::Risk::Any;  ///< error rate that all gates of the call share
   std::vector<os::OpenExport> exports{};
   TimeOfDay began{};
@@ -161,7 +161,7 @@ Error named(const Error& error, const Benchmark& benchmark);
 /// or prints the error and returns `if_refused`.
 std::optional<int> ended(const Result<void>& made, ExitStatus if_refused = ExitStatus::Usage);
 
-/// Waits until git has told commit and branch. Returns their labels; empty if git was not asked,
+/// Waits until git has printed commit and branch. Returns their labels; empty if git was not asked,
 /// failed, or knows neither.
 std::vector<Label> find_head(Call& call);
 

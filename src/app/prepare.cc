@@ -272,7 +272,7 @@ Result<void> open_exports(Call& call) {
 }
 
 /// Returns the folder in which git may find a repository, without starting git; "" if the user
-/// names a repository; nullopt if there is none.
+/// names a repository; nullopt if missing.
 std::optional<std::string> find_repository() {
   if (os::variable("GIT_DIR")) return "";
   std::error_code error;

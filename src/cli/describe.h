@@ -76,7 +76,7 @@ struct ProgramDescription {
   std::vector<std::string_view> paragraphs{};  ///< each without line breaks
   std::vector<CommandDescription> commands{};
   std::vector<OptionDescription> common{};  ///< options that may come before a command
-  std::vector<Meaning> statuses{};          ///< in ascending order
+  std::vector<Meaning> statuses{};          ///< exit statuses in ascending order
   std::vector<Meaning> variables{};  ///< environment variables that the program reads or sets
   std::vector<std::string_view> examples{};  ///< command lines, to be typed as they are
   std::vector<std::string_view> see_also{};  ///< manual pages such as "perf-stat (1)"

@@ -36,13 +36,13 @@ struct Draft {
   std::optional<std::chrono::nanoseconds> interval;  ///< value of --interval; nullopt: not given
   std::optional<double> slower_percent;  ///< limit of the last --fail-if-slower; nullopt: not given
   std::vector<std::string> steps;        ///< values of -D, in the order typed
-  std::vector<const OptionInfo*> given;  ///< in the order applied, with repetitions
+  std::vector<const OptionInfo*> given;  ///< options in the order applied, with repetitions
 };
 
 /// An option as typed, with its value.
 struct Given {
   const OptionInfo& option;
-  const std::string& value;  ///< value, or the first of its words; empty if there is none
+  const std::string& value;              ///< value, or the first of its words; empty if missing
   std::span<const std::string> words{};  ///< values of an option that takes several words
 };
 

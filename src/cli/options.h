@@ -118,7 +118,7 @@ struct CommandOptions {
   std::optional<UnquotedCommand>
       unquoted;  ///< set if quotes around a command were probably forgotten
   std::optional<Shell> shell;
-  std::vector<ParameterOption> parameters;  ///< in the order typed
+  std::vector<ParameterOption> parameters;  ///< parameters in the order typed
   // Each of the following is given once for all commands, or once per command.
   ByHook<std::vector<std::string>> hooks;
   std::vector<std::string> builds;  ///< command lines that build the programs before the first run
@@ -175,18 +175,18 @@ struct GateOptions {
   bool controls_fdr = false;         ///< true: a suite's gates control the false discovery rate
   std::optional<double> confidence;  ///< a fraction, at least 0.5 and below 1; nullopt: the default
   std::optional<double> precision;   ///< half width, a positive fraction; not with an exact number
-                                     ///< of runs; nullopt: none
+                                     ///< of runs; nullopt if missing
   std::string precision_metric{};
-  std::optional<std::string> baseline;  ///< file that provides the references; nullopt: none
+  std::optional<std::string> baseline;  ///< file that provides the references; nullopt if missing
   std::optional<std::string> anchor;    ///< name of the anchor, a command that is neither reference
-                                        ///< nor candidate; nullopt: none
+                                        ///< nor candidate; nullopt if missing
 };
 
 /// Output on the terminal, and exports.
 struct OutputOptions {
   std::vector<Label> labels;          ///< labels with distinct keys
   bool asks_git = true;               ///< true: git is asked for labels that were not given
-  std::vector<ExportTarget> exports;  ///< at most one of each kind
+  std::vector<ExportTarget> exports;  ///< export targets; at most one of each kind
   Presentation presentation;
   bool histogram = false;
   ColorChoice color = ColorChoice::Auto;

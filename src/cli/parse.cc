@@ -238,7 +238,7 @@ std::optional<ForgottenQuotes> forgotten_after_dashes(WordSpan words) {
   return ForgottenQuotes{.quotes = {.line = quoted_command(words)}, .refusal = std::nullopt};
 }
 
-/// Finds the first command whose quotes were probably forgotten; nullopt if there is none, or no
+/// Finds the first command whose quotes were probably forgotten; nullopt if missing, or no
 /// command is measured.
 std::optional<ForgottenQuotes> forgotten_quotes(WordSpan words) {
   const auto asks = [](const OptionInfo* option) { return option->traits.scope == Scope::Call; };

@@ -134,7 +134,7 @@ std::size_t end_of_string(std::string_view text, std::size_t at) {
 }
 
 /// Returns the line of the first key with more dots than toml++ can handle (it makes a table for
-/// each dot and destroys them by recursion); 0 if there is none.
+/// each dot and destroys them by recursion); 0 if missing.
 std::size_t line_of_deep_key(std::string_view text) {
   constexpr std::size_t most_dots = 16;
   std::size_t dots = 0;
@@ -508,7 +508,7 @@ class SuiteReader {
   const Options& typed_;
   Place defaults_;
   Place typed_place_;
-  std::string benchmark_;  // name of the benchmark being read; empty: none
+  std::string benchmark_;  // name of the benchmark being read; empty if missing
   Suite suite_;
   std::set<std::string> names_;  // names of the benchmarks
 };

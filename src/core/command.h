@@ -163,7 +163,7 @@ struct Command {
       uncounted{};  ///< nullopt: keeps its counters, has none to lose, or unknown
 };
 
-/// A user, other than lauka's own, as whom the commands run.
+/// The user who runs the commands, other than lauka's own.
 struct User {
   std::uint32_t id = 0;                 ///< user id
   std::uint32_t group = 0;              ///< primary group id

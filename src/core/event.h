@@ -124,7 +124,7 @@ struct Event {
   std::optional<std::size_t> part_of{};  ///< index of the event that this one is a part of, on one
                                          ///< core kind; nullopt: not a part
   Role role = Role::Other;  ///< role; a part has the role of the event that it is a part of
-  std::string core_kind{};  ///< for CoreTime, the core kind: "P"; else empty
+  std::string core_kind{};  ///< name of the core kind of a CoreTime ("P"); else empty
   std::string function{};   ///< normalized name of the function in which the event is counted;
                             ///< empty: all functions
 };

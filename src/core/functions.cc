@@ -24,7 +24,7 @@ bool is_clone(std::string_view word) {
   return std::ranges::find(kClones, word) != kClones.end();
 }
 
-/// Removes a suffix such as ".cold" or ".part.0". Returns false if there is none.
+/// Removes a suffix such as ".cold" or ".part.0". Returns false if missing.
 bool remove_clone(std::string_view& name) {
   const std::size_t dot = name.rfind('.');
   if (dot == std::string_view::npos || dot == 0) return false;

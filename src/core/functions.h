@@ -11,7 +11,7 @@
 
 namespace lauka {
 
-/// The name that stands for all code without symbols.
+/// The name under which all code without symbols is counted.
 inline constexpr std::string_view kNoSymbols = "(code without symbols)";
 
 /// Separates an event from the function in which it is counted: "instructions@parse".

@@ -129,9 +129,10 @@ struct Metric {
   Better better = Better::Less;
   Shown shown = Shown::Always;
   Formula source{};
-  RoundKind kind = RoundKind::Timed;              ///< kind of round in which the metric is measured
-  CountedLevels levels = CountedLevels::Unknown;  ///< privilege levels that the event counts; for a
-                                                  ///< formula, those of its first event
+  RoundKind kind = RoundKind::Timed;  ///< kind of round in which the metric is measured
+  CountedLevels levels =
+      CountedLevels::Unknown;  ///< privilege levels that the event counts; for a
+                               ///< formula, the privilege levels of its first event
   bool of_region =
       false;           ///< true if events are counted in the program's region only (lauka/region.h)
   std::string note{};  ///< shown next to the row: "(user)", "(simulated)"; usually empty
@@ -225,7 +226,7 @@ constexpr bool is_shown(std::uint64_t Usage::*field) {
 }
 static_assert(std::ranges::all_of(kUsageFields, is_shown), "kBuiltInMetrics lacks a field");
 
-/// Returns the name of the built-in metric with that role; empty if there is none.
+/// Returns the name of the built-in metric with that role; empty if missing.
 constexpr std::string_view metric_name_of(Role role) {
   for (const BuiltInMetric& metric : kBuiltInMetrics)
     if (metric.role == role) return metric.name;
@@ -267,7 +268,7 @@ inline std::optional<std::size_t> find_metric(const std::vector<Metric>& metrics
 }
 
 /// Returns the index of the metric by which commands are ranked: the first that tables always show;
-/// nullopt if there is none.
+/// nullopt if missing.
 inline std::optional<std::size_t> primary_metric(const std::vector<Metric>& metrics) {
   return find_place_if(metrics, [](const Metric& metric) { return metric.shown == Shown::Always; });
 }

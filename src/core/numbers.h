@@ -27,7 +27,7 @@ constexpr double to_seconds(std::chrono::nanoseconds time) {
 Result<std::uint64_t> parse_whole_number(std::string_view text, std::uint64_t min,
                                          std::uint64_t max);
 
-/// Returns the length of a number's exponent ("e-3") at index `begin`; 0 if there is none.
+/// Returns the length of a number's exponent ("e-3") at index `begin`; 0 if missing.
 std::size_t exponent_at(std::string_view text, std::size_t begin);
 
 /// One end of a range.

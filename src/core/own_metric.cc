@@ -26,7 +26,7 @@ std::size_t digits_at(std::string_view text, std::size_t from) {
   return end - from;
 }
 
-/// Returns the offset after the number at the beginning of `text`; 0 if there is none. Writes the
+/// Returns the offset after the number at the beginning of `text`; 0 if missing. Writes the
 /// number to `plain` without commas, which may separate groups of three digits.
 std::size_t read_number(std::string_view text, std::string& plain) {
   std::size_t end = 0;

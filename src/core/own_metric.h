@@ -56,8 +56,8 @@ Result<OwnMetric> parse_own_metric(std::string_view head);
 std::optional<Better> parse_better(std::string_view word);
 
 /// Reads a value such as 1,234.5 or 1.2e6 and returns it in base units. A unit may follow (12.5ms,
-/// 3 MiB); its kind must be that of `unit`. Without a unit the value is in `unit`. Refuses other
-/// text and values that is_measurable refuses. The error is a predicate; the caller adds the
+/// 3 MiB); its kind must be the kind of `unit`. Without a unit the value is in `unit`. Refuses
+/// other text and values that is_measurable refuses. The error is a predicate; the caller adds the
 /// subject.
 Result<double> parse_own_value(std::string_view text, const OwnUnit& unit);
 

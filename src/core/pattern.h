@@ -40,7 +40,7 @@ class Pattern {
         true;  ///< true if the longer text begins here, so that ^ matches at the start of the piece
   };
 
-  /// Returns the first group of the last match that has it; nullopt if there is none. Returns an
+  /// Returns the first group of the last match that has it; nullopt if missing. Returns an
   /// error if matching takes too many steps or too much memory, or if `goes_on`, which is called
   /// from time to time, returns false.
   Result<std::optional<std::string>> last_group(const Piece& piece,

@@ -100,7 +100,7 @@ constexpr std::string_view ending_word(Ending ending) {
   return kEndingWords.at(static_cast<std::size_t>(ending));
 }
 
-/// Returns the ending that `word` stands for; Unknown for any other text.
+/// Reads the ending that `word` names; Unknown if it names no ending.
 constexpr Ending parse_ending(std::string_view word) {
   for (std::size_t i = 0; i < kEndingWords.size(); ++i)
     if (kEndingWords.at(i) == word) return static_cast<Ending>(i);

@@ -54,7 +54,7 @@ std::string alternatives_at(std::string_view rest) {
   return has_several && is_one_word ? std::string(braces) : "";
 }
 
-/// Returns the shell syntax at offset `at`; empty if there is none.
+/// Returns the shell syntax at offset `at`; empty if missing.
 std::string syntax_at(std::string_view text, std::size_t at, bool in_double_quotes) {
   const std::string_view rest = text.substr(at);
   if (rest.front() == '$') return expansion_at(rest);

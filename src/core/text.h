@@ -79,7 +79,7 @@ std::vector<std::string> nearest_names(std::string_view name,
 Result<std::vector<std::string>> split_words(std::string_view text);
 
 /// Returns the first shell syntax outside quotes in `text`: "|", "&&", ";", ">", "<", "*", "~",
-/// "{a,b}", "$HOME", "`" (the last two also in double quotes); empty if there is none. Ignores a
+/// "{a,b}", "$HOME", "`" (the last two also in double quotes); empty if missing. Ignores a
 /// semicolon at the end of a find command, because -exec has one.
 std::string shell_syntax_in(std::string_view text);
 

@@ -405,7 +405,7 @@ class ClockedCounting final : public TimedCounting {
   const Clocks& clocks_;
   perf::Situation situation_;
   std::vector<std::size_t>
-      places_;  ///< for each core kind, index into Counted::pmu_ns; empty: clocks are used
+      places_;  ///< index into Counted::pmu_ns of each core kind; empty if clocks are used
 };
 
 /// On macOS: times from polling the run.

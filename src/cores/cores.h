@@ -107,7 +107,7 @@ class Clocks {
   };
   std::size_t kinds_;
   std::size_t largest_ = 0;      ///< index of the kind whose CPUs have no clocks
-  std::vector<OnCpu> clocks_{};  ///< in the order of requests(), after the clock for all CPUs
+  std::vector<OnCpu> clocks_{};  ///< clock for all CPUs, then clocks in the order of requests()
 };
 
 /// Nanoseconds on the cores of each performance level of macOS, the fastest level first.
@@ -148,7 +148,7 @@ class RunPoll final : public os::RunWatch {
 
   /// The observations of one process.
   struct Process {
-    LevelTimes times{};  ///< in mach units
+    LevelTimes times{};  ///< times in mach units
     std::map<std::uint64_t, LevelCounts>
         threads{};  ///< counts of each thread by its id, if threads are read
   };

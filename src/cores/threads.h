@@ -46,7 +46,7 @@ struct ThreadLine {
   std::uint64_t id = 0;
   std::string name{};               ///< may be empty
   double cpu_seconds = 0.0;         ///< CPU time on all cores
-  std::vector<ThreadPart> parts{};  ///< for each group of columns (Threads::columns)
+  std::vector<ThreadPart> parts{};  ///< values of each group of columns (Threads::columns)
 };
 
 /// A group of columns: the cores of one kind, or all cores.
@@ -94,7 +94,7 @@ struct ThreadSample {
   std::optional<double> waited_seconds{};  ///< seconds for which the thread was runnable without a
                                            ///< CPU; nullopt: unknown
   ThreadPart all{};
-  std::vector<ThreadPart> by_kind{};  ///< for each of ThreadStream::kinds
+  std::vector<ThreadPart> by_kind{};  ///< values of each of ThreadStream::kinds
 };
 
 /// Reads the threads of running processes repeatedly.
@@ -189,7 +189,7 @@ std::vector<std::string> level_names(const os::DarwinCalls& calls);
 /// The unique ids of a process's threads (not the addresses that PROC_PIDLISTTHREADS gives).
 struct ThreadIds {
   std::vector<std::uint64_t> ids{};
-  int error = 0;  ///< errno; 0: none
+  int error = 0;  ///< errno; 0: no error
 };
 /// Lists the threads of a process.
 ThreadIds thread_ids(const os::DarwinCalls& calls, int process);
@@ -200,7 +200,7 @@ using LevelCounts = std::vector<os::ThreadCounts>;
 /// The counts of one thread since its start; a running thread's lag by up to a time slice.
 struct CountsOfThread {
   LevelCounts levels{};
-  int error = 0;  ///< errno; 0: none; ESRCH: the thread has ended
+  int error = 0;  ///< errno; 0: no error; ESRCH: the thread has ended
 };
 /// Reads the counts of a thread at `levels` performance levels.
 CountsOfThread thread_counts(const os::DarwinCalls& calls, int process, std::uint64_t thread,

@@ -125,7 +125,7 @@ class CounterEngine : NonCopyable {
   virtual Result<std::unique_ptr<ArmedPass>> arm(std::size_t pass) = 0;
 
   /// Checks, before a command's first run, if the system takes the counters away when `program`
-  /// starts; nullopt if it does not, if that cannot be told, or if there are no counters. If it
+  /// starts; nullopt if it does not, if that is unknown, or if there are no counters. If it
   /// does, the command's runs have counts of accounted events only, and Counted::missing stays
   /// empty.
   virtual std::optional<UncountedFile> find_uncounted(std::size_t /*command*/,

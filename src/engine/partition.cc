@@ -88,7 +88,7 @@ class Division {
   };
 
   /// Places `unit` in an existing bin, by the shortest chain of displacements that makes room.
-  /// Returns false if there is none.
+  /// Returns false if missing.
   bool make_room(Bins& bins, std::size_t unit) {
     std::deque<std::size_t> waiting{unit};
     std::map<std::size_t, Move> reached{{unit, {unit, unit, bins.size()}}};

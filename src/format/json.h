@@ -74,7 +74,7 @@ struct ReadSession {
 
 /// The contents of a file: the benchmarks of a suite, or a single session.
 struct ReadFile {
-  std::vector<ReadSession> benchmarks;  ///< at least one
+  std::vector<ReadSession> benchmarks;  ///< sessions; at least one
   gate::Risk risk = gate::Risk::Any;    ///< error rate that the gates share
 };
 

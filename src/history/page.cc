@@ -204,7 +204,7 @@ StepLook choose_look(const KnownStep& known, Better better) {
 }
 
 /// Returns the newest commit (by first measurement) that several classes of machines measured;
-/// empty if there is none.
+/// empty if missing.
 std::string newest_of_several(const std::vector<MetricHistory>& series) {
   struct Commit {
     std::pair<std::int64_t, std::int64_t> began{std::numeric_limits<std::int64_t>::max(), 0};

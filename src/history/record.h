@@ -31,8 +31,9 @@ struct MetricRecord {
   std::optional<double> stddev{};
   std::uint64_t runs = 0;  ///< number of values in the mean: runs, or layouts (--layouts)
   std::optional<LogRatio> to_reference{};  ///< ratio to the reference of the same session, within
-                                           ///< rounds if possible; nullopt: none
-  std::optional<LogRatio> to_anchor{};  ///< ratio to the anchor of the same session; nullopt: none
+                                           ///< rounds if possible; nullopt if missing
+  std::optional<LogRatio>
+      to_anchor{};                 ///< ratio to the anchor of the same session; nullopt if missing
   std::optional<double> median{};  ///< nullopt: unknown, as for percentiles, values over layouts,
                                    ///< and in records by an old lauka-history
   std::optional<double> mad{};     ///< median absolute deviation from the median
@@ -45,9 +46,9 @@ struct BenchmarkRecord {
   std::string role{};       ///< role in a suite: "reference", "candidate" or "anchor"; else empty
   std::string command{};    ///< name of the command, if several commands of the benchmark have its
                             ///< role; else empty
-  std::string name{};    ///< name of the command, if it was measured beside an anchor; else empty
-  std::string anchor{};  ///< name of the anchor; empty: none
-  Endings endings{};     ///< endings of the command's runs
+  std::string name{};       ///< name of the command, if it was measured with an anchor; else empty
+  std::string anchor{};     ///< name of the anchor; empty if missing
+  Endings endings{};        ///< endings of the command's runs
   std::vector<MetricRecord> metrics{};
 };
 

@@ -150,7 +150,7 @@ std::int64_t to_milliseconds(TimeOfDay time) {
   return time.time_since_epoch().count();
 }
 
-/// Returns the id of the commit that is `commit` or begins with it; an error if there is none, or
+/// Returns the id of the commit that is `commit` or begins with it; an error if missing, or
 /// more than one.
 Result<std::int64_t> find_commit(Database& database, const std::string& commit) {
   const std::int64_t id = text_id(commit);

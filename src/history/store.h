@@ -49,7 +49,7 @@ struct SeriesPoint {
 struct MetricHistory {
   Variant variant{};
   MetricRecord metric{};              ///< latest name, unit and direction of the metric
-  std::vector<SeriesPoint> points{};  ///< in the order measured
+  std::vector<SeriesPoint> points{};  ///< points in the order measured
   std::size_t unchained = 0;  ///< number of points left out of ratios, because no link leads from
                               ///< their anchor to the newest
 };

@@ -16,8 +16,8 @@ namespace lauka::history {
 
 namespace {
 
-// For normal samples: the standard error of the median divided by that of the mean, and the
-// standard deviation divided by the median absolute deviation.
+// For normal samples: the standard error of the median divided by the standard error of the mean,
+// and the standard deviation divided by the median absolute deviation.
 constexpr double kErrorOfMedian = 1.2533;
 constexpr double kDeviationOfMad = 1.4826;
 

@@ -103,7 +103,8 @@ struct SteppedSeries {
   Trend trend{};
   std::vector<KnownStep> steps{};
   bool is_last_suspected = false;
-  /// Index of the commit at a step that another commit like the last would confirm; nullopt: none.
+  /// Index of the commit at a step that another commit like the last would confirm; nullopt if
+  /// missing.
   std::optional<std::size_t> pending{};
 };
 

@@ -25,7 +25,7 @@ enum class Stream : unsigned char { Output, Error };
 struct ResolvedPath {
   std::string path;
   /// A symbolic link on the way that another user, not the folder's owner, made in a sticky folder
-  /// that everyone can write to (such as /tmp), possibly as a trap; empty if there is none.
+  /// that everyone can write to (such as /tmp), possibly as a trap; empty if missing.
   std::string foreign_link{};
   /// The number of this process's descriptor that the path names: 1 for /dev/stdout and
   /// /proc/self/fd/1; nullopt if it names none.
@@ -294,7 +294,7 @@ class ExportFile : NonCopyable {
   Descriptor place_{};       // the open target, if its bytes must be overwritten
   std::string note_{};
   std::string waiting_{};  // bytes not yet written, to join many small pieces
-  int error_ = 0;          // errno of the first failed write; 0: none
+  int error_ = 0;          // errno of the first failed write; 0: no error
 };
 
 /// An export that was opened for writing.

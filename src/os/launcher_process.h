@@ -35,8 +35,7 @@ struct SharedUser {
 /// The environment of one or more programs. The variables that change are set before each launch.
 struct SharedEnvironment {
   char** variables = nullptr;  ///< null: lauka's own environment
-  char** of_launch =
-      nullptr;  ///< entry of `variables` that each launch sets; null if there is none
+  char** of_launch = nullptr;  ///< entry of `variables` that each launch sets; null if missing
   char** of_region = nullptr;  ///< entry of `variables` for kRegionVariable; null without a region
   char* job_digits = nullptr;  ///< digits in `variables` that each copy sets to its number; null
                                ///< without copies
@@ -117,7 +116,7 @@ struct SharedState {
   std::atomic<bool> enough{false};
 
   SharedJobs jobs{};
-  /// Path of the file with which the next run joins a control group; empty: none.
+  /// Path of the file with which the next run joins a control group; empty if missing.
   std::array<char, 4096> group_file{};
   /// Path of that file for programs with CPUs of their own, if `group_file` is empty.
   std::array<char, 4096> group_file_on_own_cpus{};

@@ -94,7 +94,7 @@ struct ProgramFile {
   std::uint32_t group = 0;
   std::uint32_t mode = 0;      ///< st_mode of stat(2)
   bool is_on_nosuid = false;   ///< true if the mount ignores setuid, setgid and capabilities
-  std::string capabilities{};  ///< value of the attribute security.capability; empty: none
+  std::string capabilities{};  ///< value of the attribute security.capability; empty if missing
   std::optional<std::string>
       head{};  ///< first bytes of the file, at most kMaxHeadBytes; nullopt: unreadable
 };

@@ -56,7 +56,7 @@ struct ProgramSpec {
   std::uint32_t jobs = 1;  ///< number of copies that make up one run, numbered from 0 in LAUKA_JOB
   bool jobs_outlive_failure =
       false;  ///< true: if one copy fails, the other copies go on; false: they are killed
-  std::string launch_variable{};  ///< name of a variable that each launch sets; empty: none
+  std::string launch_variable{};  ///< name of a variable that each launch sets; empty if missing
   bool has_region = false;        ///< true: the program gets memory for its region (lauka/region.h)
   std::optional<User>
       user{};  ///< user that runs the program and opens its files; nullopt: lauka's own
@@ -69,7 +69,8 @@ struct ProgramSpec {
 /// A kernel counter that the launcher opens just before a run. The command inherits the counter,
 /// and execve starts it.
 struct CounterRequest {
-  std::array<std::byte, 136> attributes{};  ///< in the engine's format (Linux: a perf_event_attr)
+  std::array<std::byte, 136>
+      attributes{};        ///< attributes in the engine's format (Linux: a perf_event_attr)
   std::size_t leader = 0;  ///< index of the group's leader in the set; a leader has its own index
   int cpu = -1;  ///< -1: counts on every CPU; else only on this one, and 0 if it is offline (an
                  ///< error if `system_wide`). Needs no guard, because the set has a counter of the
@@ -154,15 +155,16 @@ struct Launch {
   SampleListener* samples = nullptr;   ///< listener for a sampling counter, which outlives the run;
                                        ///< the run must be alone in its batch
   std::string group{};             ///< path of the file with which the run joins a control group
-                                   ///< (setting_files.h), alone in its batch; empty: none
+                                   ///< (setting_files.h), alone in its batch; empty if missing
   bool ignores_interrupt = false;  ///< true: the run (Linux: its whole batch) goes on to its end
                                    ///< even if lauka is asked to end (cleanup hooks)
 };
 
 /// macOS: the kernel's final accounts of the command's own process, without descendants.
 struct KernelTotals {
-  std::uint64_t instructions = 0;  ///< in user space and kernel; 0 on a virtual machine
-  std::uint64_t cycles = 0;        ///< in user space and kernel; 0 on a virtual machine
+  std::uint64_t instructions =
+      0;                     ///< instructions in user space and kernel; 0 on a virtual machine
+  std::uint64_t cycles = 0;  ///< cycles in user space and kernel; 0 on a virtual machine
   std::uint64_t user_ns = 0;
   std::uint64_t system_ns = 0;
   std::optional<std::uint64_t> energy_nj{};                ///< nullopt before macOS 13
@@ -199,7 +201,7 @@ struct Ended {
   std::chrono::nanoseconds whole{};  ///< time of the run and of all that the launcher did for it
   std::vector<Reading> readings{};   ///< readings of the counters of its set; empty if there is a
                                      ///< counter_error, or if it did not start or was sampled
-  int counter_error = 0;   ///< errno of a counter that could not be opened or read; 0: none
+  int counter_error = 0;   ///< errno of a counter that could not be opened or read; 0: no error
   int optional_error = 0;  ///< errno of an optional counter that could not be opened, in which case
                            ///< all of them read 0; 0: none
   std::size_t orphans = 0;  ///< number of processes of this run or earlier ones that had ended by
@@ -298,7 +300,7 @@ Result<std::string> find_program(const ProgramSpec& spec);
 struct LinuxCalls;
 
 /// Finds the file that makes `spec`'s process lose its counters on Linux: the program's file, or
-/// its interpreter if it is a script. nullopt if the counters stay, or if that cannot be told. Does
+/// its interpreter if it is a script. nullopt if the counters stay, or if that is unknown. Does
 /// not look at programs of child processes.
 std::optional<UncountedFile> find_uncounted(const ProgramSpec& spec, const LinuxCalls& calls);
 

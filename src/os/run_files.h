@@ -66,7 +66,7 @@ InputRead input_read(int fd);
 
 /// The listener to a run's pipes, and where the output goes afterwards.
 struct Listening {
-  OutputListener* listener = nullptr;   ///< null: none
+  OutputListener* listener = nullptr;   ///< null if missing
   int output = -1;                      ///< descriptor; -1: none
   int error = -1;                       ///< descriptor; -1: none
   std::function<std::int64_t()> now{};  ///< clock for RunFiles::enough_ns, in nanoseconds

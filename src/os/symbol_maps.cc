@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMaxMapBytes = std::size_t{256} << 20U;
 
 /// Removes a hexadecimal number and the space after it from the front of a line, and returns the
-/// number; nullopt if there is none.
+/// number; nullopt if missing.
 std::optional<std::uint64_t> take_address(std::string_view& line) {
   if (line.starts_with("0x")) line.remove_prefix(2);
   std::uint64_t value = 0;

@@ -31,7 +31,7 @@ class CodeSymbols : NonCopyable {
  public:
   virtual ~CodeSymbols() = default;
 
-  /// Returns the mangled symbol of the function at `offset` in the file; empty if there is none.
+  /// Returns the mangled symbol of the function at `offset` in the file; empty if missing.
   virtual std::string find(std::uint64_t offset) = 0;
 
   /// Calls `take` with the mangled symbol of each function.

@@ -432,7 +432,7 @@ void add_hints_about_scraped(const CountingOptions& options, std::vector<std::st
 }
 
 /// Returns the option that was meant by a word with a typographic dash, which word processors make
-/// from hyphens ("–r", "—runs"); empty if there is none.
+/// from hyphens ("–r", "—runs"); empty if missing.
 std::string with_plain_dash(std::string_view word) {
   for (const auto& [dash, plain] :
        {std::pair("\u2013", "-"), std::pair("\u2014", "--"), std::pair("\u2212", "-")})

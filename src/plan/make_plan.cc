@@ -22,7 +22,7 @@ bool is_user_metric(std::string_view name, const CountingOptions& options) {
          has_name(options.scraped, name);
 }
 
-/// True if the listed rows need no events other than those of their formulas.
+/// True if the listed rows need no events other than their formulas' events.
 bool need_no_events(const CountingOptions& options) {
   std::vector<std::string> others = options.metric_list;
   std::erase_if(others,

@@ -42,7 +42,7 @@ struct Gate {
 
 /// A width that a metric's intervals must reach.
 struct PrecisionGoal {
-  double half_width = 0.0;  ///< as a fraction of the value
+  double half_width = 0.0;  ///< half width as a fraction of the value
   std::size_t metric = 0;   ///< index into Plan::metrics
 };
 
@@ -50,7 +50,7 @@ struct Recording;
 
 /// An earlier session that provides the references.
 struct Baseline {
-  std::string file{};  ///< as typed
+  std::string file{};  ///< file as typed
   std::shared_ptr<const Recording> session{};
   std::vector<std::size_t> commands{};  ///< for each command of this session, the index of its
                                         ///< reference in the earlier session
@@ -65,7 +65,7 @@ struct Reference {
   std::optional<Baseline> baseline{};   ///< nullopt: the reference is a command of this session;
                                         ///< else all commands but the anchor are candidates
   std::optional<std::size_t> anchor{};  ///< index of an unchanged command that is neither reference
-                                        ///< nor candidate; nullopt: none
+                                        ///< nor candidate; nullopt if missing
 
   bool is_candidate(std::size_t other) const {
     return (baseline || other != command) && other != anchor;
@@ -76,16 +76,16 @@ struct Reference {
 struct Setting {
   Order order = Order::Random;
   std::uint64_t seed = 0;
-  std::uint64_t warmup = 1;  ///< number of warm-up runs of each command
-  std::optional<std::string>
-      until{};  ///< pattern as typed: a run ends when a line of its output matches; nullopt: none
-  std::uint32_t jobs = 1;     ///< number of copies of a command that make up one run
+  std::uint64_t warmup = 1;            ///< number of warm-up runs of each command
+  std::optional<std::string> until{};  ///< pattern as typed: a run ends when a line of its output
+                                       ///< matches; nullopt if missing
+  std::uint32_t jobs = 1;              ///< number of copies of a command that make up one run
   std::uint32_t layouts = 1;  ///< number of builds of each command (--layouts); 1 without --layouts
   EventSet events{};          ///< events, and the passes that count them
   StopRule stop{};
   bool order_is_for_hooks = false;    ///< true: the order is sequential because of setups or
                                       ///< cleanups, not because the user wants it
-  std::optional<double> min_share{};  ///< limit of CoreUse::min_share; nullopt: none
+  std::optional<double> min_share{};  ///< limit of CoreUse::min_share; nullopt if missing
   bool region = false;                ///< true: programs mark a region (lauka/region.h)
 };
 
@@ -98,8 +98,8 @@ struct Plan {
   /// Values that commands report, in this order: values found in their output, values written to
   /// LAUKA_METRICS, values about their region.
   std::vector<OwnMetric> reported{};
-  std::optional<Pattern>
-      awaited{};  ///< Setting::until, compiled: a run ends at a line that matches; nullopt: none
+  std::optional<Pattern> awaited{};  ///< Setting::until, compiled: a run ends at a line that
+                                     ///< matches; nullopt if missing
   std::optional<std::chrono::nanoseconds> timeout{};
   std::optional<IgnoreFailure> ignore_failure{};
   std::vector<Gate> gates{};
@@ -113,7 +113,7 @@ struct Plan {
       shell{};  ///< shell whose start is measured and subtracted from times; nullopt: no shell
   CoreUse cores{};
   Presentation presentation{};
-  std::string unquoted{};  ///< UnquotedCommand::line of the options; empty: none
+  std::string unquoted{};  ///< UnquotedCommand::line of the options; empty if missing
   std::vector<std::string>
       hints{};  ///< hints about probable mistakes, printed before the first run
 };

@@ -36,7 +36,7 @@ double round_step(double least) {
   return 10 * power;
 }
 
-/// Returns the notation of an axis's labels; for a logarithmic axis, that of its upper end.
+/// Returns the notation of an axis's labels; for a logarithmic axis, the notation of its upper end.
 Notation notation_of_axis(const Axis& axis, const Metric& metric) {
   const bool has_steps = !axis.is_logarithmic && axis.ticks.size() > 1;
   return has_steps ? notation_of_steps(

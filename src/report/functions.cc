@@ -94,7 +94,8 @@ std::string nothing_sure(const Results& results, std::size_t candidate, std::str
 /// The functions of all candidates; of all commands if there is nothing to compare.
 struct Columns {
   std::vector<const FunctionChanges*> sides{};
-  std::vector<FunctionChanges> listed{};  ///< those of `sides` if nothing is compared
+  std::vector<FunctionChanges>
+      listed{};  ///< changes to list; the functions of `sides` if nothing is compared
   bool is_compared = true;
 };
 

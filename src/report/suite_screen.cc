@@ -58,7 +58,7 @@ Cell make_delta_cell(const SuiteRow& row) {
              : delta_cell(*values->delta, row.results->session.metrics[*row.metric].better);
 }
 
-/// Returns the worst verdict on the row's metric; null if there is none.
+/// Returns the worst verdict on the row's metric; null if missing.
 const gate::Verdict* worst_verdict(const SuiteRow& row) {
   const gate::Verdict* worst = nullptr;
   const auto badness = [](gate::Answer answer) {
@@ -71,7 +71,7 @@ const gate::Verdict* worst_verdict(const SuiteRow& row) {
   return worst;
 }
 
-/// Returns the cell of the worst verdict; empty if there is none.
+/// Returns the cell of the worst verdict; empty if missing.
 Cell worst_verdict_cell(const SuiteRow& row) {
   const gate::Verdict* worst = worst_verdict(row);
   return worst == nullptr ? Cell{} : verdict_cell(*row.results, *worst);

@@ -51,12 +51,12 @@ struct FunctionChanges {
   double difference() const { return total - reference; }
 };
 
-/// Compares the functions of each candidate with those of its reference, and keeps the changes in
-/// Results::function_changes. Compares each metric that tables always show or that is gated, unless
-/// a side lacks the metric by function in a run that has its value. Values that may vary are
-/// compared by Student's t (Welch) over runs, or over layouts; of these differences, Benjamini and
-/// Hochberg's procedure selects the significant ones, with a false discovery rate of 1 -
-/// confidence.
+/// Compares the functions of each candidate with the functions of its reference, and keeps the
+/// changes in Results::function_changes. Compares each metric that tables always show or that is
+/// gated, unless a side lacks the metric by function in a run that has its value. Values that may
+/// vary are compared by Student's t (Welch) over runs, or over layouts; of these differences,
+/// Benjamini and Hochberg's procedure selects the significant ones, with a false discovery rate of
+/// 1 - confidence.
 void compare_functions(Results& results);
 
 /// Returns a candidate's functions as compare_functions found them; null if they are missing.

@@ -108,7 +108,7 @@ struct OtherCores {
   std::string metric;  ///< "p_share"
   double candidate_share = 0.0;
   double reference_share = 0.0;
-  std::vector<Cycles> cycles{};  ///< by core kind, as far as counted in both
+  std::vector<Cycles> cycles{};  ///< cycles by core kind, as far as counted in both
 };
 
 /// Finding: runs that count stayed below --min-p-share, even when they were repeated.
@@ -150,7 +150,8 @@ struct NeverCounted {
 
 /// Finding: counting made runs slower.
 struct SlowedByCounting {
-  double ratio = 1.0;  ///< typical wall time of counting runs divided by that of timed runs
+  double ratio =
+      1.0;  ///< typical wall time of counting runs divided by the typical wall time of timed runs
 };
 
 /// Finding: a command has no counts, because it loses the counters when its program starts.
@@ -160,7 +161,7 @@ struct LostCounts {
 
 /// Finding: processes of the session had to wait for the quota of a control group.
 struct Throttled {
-  Throttling seen;  ///< of joined sessions, that of the one that waited longest
+  Throttling seen;  ///< throttling; of joined sessions, the session that waited longest
 };
 
 /// Finding: the command probably had to wait for a CPU.
@@ -314,7 +315,7 @@ struct Results {
   std::vector<Ranking> rankings{};        ///< one per candidate that can be compared
   std::vector<Why> explanations{};  ///< one per candidate whose wall time can be split into factors
   std::vector<FunctionChanges>
-      function_changes{};  ///< by metric, then by candidate; empty if there is nothing to compare
+      function_changes{};  ///< changes by metric, then by candidate; empty if nothing is compared
   bool paired = true;      ///< true if all deltas compare values within rounds
   Presentation presentation{};
   bool is_inconclusive_ok = false;  ///< true: inconclusive gates alone leave the exit status 0
@@ -365,7 +366,7 @@ struct Geomean {
 /// The results of a suite's benchmarks, or the results of a plain call as a single unnamed
 /// benchmark: all that screen and exports show.
 struct Report {
-  std::vector<Results> benchmarks;  ///< at least one
+  std::vector<Results> benchmarks;  ///< benchmarks; at least one
   std::vector<Geomean> geomeans{};  ///< for each candidate's position and metric with deltas in at
                                     ///< least two benchmarks; empty outside suites
   gate::Risk risk = gate::Risk::Any;  ///< error rate that the gates control together

@@ -36,7 +36,7 @@ struct BuildFailed {
 
 /// Runs `builds` in order, `at_once` at a time, as `user` (nullopt: lauka's own user). Calls `show`
 /// with Build::of when a build begins. If a build fails, no other build begins; if the user
-/// interrupts, all builds end. Returns the first failure; nullopt if there is none.
+/// interrupts, all builds end. Returns the first failure; nullopt if missing.
 std::optional<BuildFailed> run_builds(std::span<const Build> builds, std::size_t at_once,
                                       const std::optional<User>& user,
                                       const std::function<void(std::string_view)>& show);

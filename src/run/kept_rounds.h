@@ -101,7 +101,7 @@ class Seals {
 /// The rounds of one plan that an earlier process finished, and a log for the rounds of this
 /// process.
 struct RoundKeeper {
-  std::deque<FinishedRounds> finished{};              ///< in order; used instead of new runs
+  std::deque<FinishedRounds> finished{};              ///< rounds in order, used instead of new runs
   std::function<void(const FinishedRounds&)> keep{};  ///< adds rounds to the log; may be empty
 };
 

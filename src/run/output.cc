@@ -161,7 +161,7 @@ OutputCheck::OutputCheck(const Plan& plan, const RunContext& context)
     if (source) is_source_[*source] = true;
 }
 
-/// Returns the command whose output must be equal; nullopt if there is none. With several typed
+/// Returns the command whose output must be equal; nullopt if missing. With several typed
 /// commands, each combination of parameters has its own.
 std::optional<std::size_t> OutputCheck::source_of(std::size_t command) const {
   const auto& commands = plan_.commands;

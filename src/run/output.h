@@ -105,7 +105,7 @@ class OutputCheck {
   const Plan& plan_;
   const RunContext& context_;
   std::vector<std::optional<std::size_t>>
-      sources_;  // for each command, the command whose output it must equal; nullopt: none
+      sources_;  // for each command, the command whose output it must equal; nullopt if missing
   std::vector<bool>
       is_source_;  // for each command, true if another command's output must equal its output
   std::map<std::size_t, StoredOutput> stored_;  // outputs to compare with, by command
@@ -141,8 +141,8 @@ class ReportedValues {
     if (files_ != nullptr) batch_ = files_->collect();
   }
 
-  /// Returns the values of the run with index `place` in that batch: those of Plan::reported, then
-  /// those of discovered(). Missing values are nullopt, or absent at the end; only timed and
+  /// Returns the values of the run with index `place` in that batch: values of Plan::reported, then
+  /// values of discovered(). Missing values are nullopt, or absent at the end; only timed and
   /// warm-up runs have values. A run whose output is searched is alone in its batch.
   Result<std::vector<std::optional<double>>> read_values(const Step& step, std::size_t place);
 

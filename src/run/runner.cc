@@ -163,7 +163,7 @@ class Runner final : NonCopyable {
   nanoseconds began_{};
 };
 
-/// Returns the number of the latest run that --resume found; 0 if there is none.
+/// Returns the number of the latest run that --resume found; 0 if missing.
 std::uint32_t latest_kept(std::span<const BenchmarkRun> runs) {
   std::uint32_t latest = 0;
   for (const BenchmarkRun& run : runs) {

@@ -47,7 +47,7 @@ struct RunContext {
   Observer& observer;
   std::function<int()> interrupt;           ///< returns the signal that asked lauka to end; 0: none
   const std::optional<User>& user;          ///< user who runs the commands; nullopt: lauka's own
-  os::MetricFiles* metric_files = nullptr;  ///< files for LAUKA_METRICS; null: none
+  os::MetricFiles* metric_files = nullptr;  ///< files for LAUKA_METRICS; null if missing
   TunedMachine* machine = nullptr;          ///< null without Call::tuning
 };
 

@@ -48,7 +48,7 @@ std::uint64_t rounds_left(const StopRule& rule, const Spent& spent,
 /// The number of budgets that undecided gates may use.
 inline constexpr std::int64_t kBudgetsOfGates = 4;
 
-/// Returns the rule for runs beyond those of `rule`: up to `rounds` rounds or kBudgetsOfGates
+/// Returns the rule for runs after the runs of `rule`: up to `rounds` rounds or kBudgetsOfGates
 /// budgets. An exact or largest number of runs is never exceeded.
 StopRule extended_to(const StopRule& rule, std::uint64_t rounds);
 
@@ -214,7 +214,7 @@ class PrecisionWatch {
 
   /// True if `count` commands from `first` on have run often enough after `rounds` rounds. False
   /// without a precision, before the fewest rounds (at least ten), and between looks. In sequential
-  /// order, each side may have half of a delta's variance: while the reference runs, nobody knows
+  /// order, each side may have half of a delta's variance: while the reference runs, it is unknown
   /// how much slower a candidate is. needs_more_runs() corrects this later.
   bool is_enough(std::size_t first, std::size_t count, std::uint64_t rounds);
 

@@ -41,7 +41,7 @@ struct RunRow {
   RoundKind kind = RoundKind::Timed;
   std::optional<double> coverage{};              ///< RunRecord::coverage
   std::vector<NamedCount> own_process_counts{};  ///< counts of the command's own process; empty:
-                                                 ///< unknown, or equal to those of the run
+                                                 ///< unknown, or equal to the run's counts
   RedoReason reason = RedoReason::Other;         ///< reason why the run was repeated; else Other
   std::string_view why{};       ///< reason as text for users; empty: unknown, or not repeated
   double wall_seconds = 0.0;    ///< wall time of any kind of run, also if it was killed;
@@ -126,7 +126,7 @@ struct Timers {
 
 /// A session that was joined with others.
 struct Origin {
-  std::string file{};  ///< as typed
+  std::string file{};  ///< file as typed
   std::size_t commands =
       0;  ///< number of the session's commands, which follow those of earlier origins
   Order order = Order::Random;
@@ -163,7 +163,7 @@ struct Recording {
   Timers timers{};
   bool complete = true;              ///< false: the session, or a joined one, was cut short
   std::optional<RunRow> ended_by{};  ///< run whose failure ended the session (the first of joined
-                                     ///< ones), in neither table; nullopt: none
+                                     ///< ones), in neither table; nullopt if missing
   bool by_lauka =
       true;  ///< false: the session, or a joined one, is by hyperfine, whose files have less
   std::vector<std::string> shell{};  ///< argv of the shell, without -c; empty: no shell, or joined
@@ -176,14 +176,15 @@ struct Recording {
                                            ///< for all
 };
 
-/// Metrics that programs reported without a request; their values follow those of Plan::reported.
+/// Metrics that programs reported without a request; their values follow the values of
+/// Plan::reported.
 struct Discovered {
   std::vector<OwnMetric> metrics{};
   bool is_shown = true;  ///< false: the user listed rows, and these are not among them
 };
 
 /// Converts a session that carried out `plan`; moves the runs and functions out of `session`.
-/// `timers` are those of the machine that ran it.
+/// `timers` are the timers of the machine that ran it.
 Recording make_recording(const Plan& plan, Session&& session, const Timers& timers,
                          Circumstances circumstances, const Discovered& discovered = {});
 

@@ -320,7 +320,7 @@ class Growth {
   Growth(std::span<const SeriesPoint> points, const Growth& other)
       : points_(points), series_(points), begin_(other.begin_), noise_(other.noise_) {}
 
-  /// Returns the step that point `last` confirms; nullopt if there is none. `whole`: no points
+  /// Returns the step that point `last` confirms; nullopt if missing. `whole`: no points
   /// follow.
   std::optional<LevelStep> look_at(std::size_t last, bool whole) {
     const std::size_t from = back(last + 1, kNoiseFrom, 0);

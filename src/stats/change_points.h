@@ -32,7 +32,7 @@ struct SeriesSteps {
   bool is_last_suspected =
       false;  ///< true if the last point differs and is no step yet; false below 10 points
   /// Index of a step that the last two or more points support and that another point like the last
-  /// would confirm; nullopt if there is none.
+  /// would confirm; nullopt if missing.
   std::optional<std::size_t> pending{};
   double noise = 0.0;  ///< standard deviation between points, beyond their sampling error; 0 below
                        ///< kMinForSteps points

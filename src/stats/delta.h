@@ -36,12 +36,12 @@ MeanTest mean_test(double difference, double standard_error, double degrees);
 
 /// Computes Student's t for the mean of candidate - ratio * reference within rounds (equal sizes,
 /// at least one round, no negative sample). If all of two or more rounds have the same difference,
-/// the tails are those of tails_without_noise. `widening` divides t.
+/// the tails are the result of tails_without_noise. `widening` divides t.
 MeanTest paired_mean_test(std::span<const double> reference, std::span<const double> candidate,
                           double ratio, const Widening& widening = {});
 
 /// Computes Welch's t for independent samples (at least one per side, none negative). Without
-/// noise in two or more, the tails are those of tails_without_noise for the smaller side.
+/// noise in two or more, the tails are the result of tails_without_noise for the smaller side.
 /// `widening` multiplies each mean's standard error.
 MeanTest welch_mean_test(std::span<const double> reference, std::span<const double> candidate,
                          double ratio, const Widening& widening = {});

@@ -167,7 +167,7 @@ class QuantileChange {
   double correlation_ = 0.0;
 };
 
-/// Returns the smallest tail at which `leaves_out` is true for the bounds; 1 if there is none.
+/// Returns the smallest tail at which `leaves_out` is true for the bounds; 1 if missing.
 template <typename LeavesOut>
 double smallest_tail(const QuantileChange& change, LeavesOut leaves_out) {
   const auto holds = [&](double tail) {

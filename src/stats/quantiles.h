@@ -17,7 +17,7 @@ struct QuantileEstimate {
   double high = 0.0;   ///< upper end of the interval, one of the samples
 };
 
-/// Two positions in an ascending series, counted from 1; a fraction lies between two samples.
+/// Two positions in an ascending series, counted from 1; a fraction is a place between two samples.
 struct QuantilePlaces {
   double low = 0.0;
   double high = 0.0;

@@ -23,9 +23,9 @@ struct Resemblance {
   double correlation = 0.0;  ///< correlation of ranks at lag 1, -1..1; 0 if all values are equal
   std::size_t count = 0;     ///< number of values in the series
 
-  /// Returns the factor, at least 1, by which a standard error exceeds that of independent values.
-  /// Assumes a first-order autoregression; its correlation is corrected for bias in short series
-  /// (Marriott & Pope 1954) and limited to 0.9.
+  /// Returns the factor, at least 1, by which a standard error exceeds the standard error of
+  /// independent values. Assumes a first-order autoregression; its correlation is corrected for
+  /// bias in short series (Marriott & Pope 1954) and limited to 0.9.
   double error_factor() const;
 
   /// Returns the factor by which an interval must be widened: error_factor() if the correlation is

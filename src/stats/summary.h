@@ -152,8 +152,8 @@ struct Drift {
       0.0;  ///< Spearman's correlation of value and position, -1..1; 0 if all samples are equal
   double change = 0.0;  ///< relative change from the first third's median to the last third's; 0 if
                         ///< the first is 0
-  /// True if the size of `change` exceeds 2%, and that of `rank_correlation` 3.29 standard errors,
-  /// which are larger if neighbours resemble each other around a steady trend.
+  /// True if the size of `change` exceeds 2%, and the size of `rank_correlation` exceeds 3.29
+  /// standard errors, which are larger if neighbours resemble each other around a steady trend.
   bool drifting = false;
 };
 

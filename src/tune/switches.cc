@@ -298,7 +298,7 @@ class Finder {
   std::vector<FoundSetting> found_{};
 };
 
-/// Returns the word in brackets in a list of choices; empty if there is none.
+/// Returns the word in brackets in a list of choices; empty if missing.
 std::string_view find_chosen(std::string_view text) {
   const std::size_t open = text.find('[');
   if (open == std::string_view::npos) return text;

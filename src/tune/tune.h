@@ -38,7 +38,7 @@ struct Switch {
   std::string_view name;  ///< name as in --tune=+name; several rows may share it
   bool by_default;        ///< true if --tune changes it without naming it
   Form form;
-  std::string_view path;    ///< path; '*' stands for a number; empty: no file
+  std::string_view path;    ///< path; '*' matches a number; empty: no file
   std::string_view wanted;  ///< value to write; empty: depends on the commands' CPUs
   std::string_view help{};  ///< text for --tune=list; empty except in the first row of a name
   std::string_view
@@ -181,7 +181,7 @@ class Tuned : NonCopyable {
   const Tuning& in_force() const { return in_force_; }
 
   /// Returns the path of the file with which commands join the control group with CPUs of its own;
-  /// empty if there is none, or while tuning is paused.
+  /// empty if missing, or while tuning is paused.
   const std::string& group() const { return group_; }
 
   /// Returns what was restored of a killed lauka; nullopt if there was nothing.

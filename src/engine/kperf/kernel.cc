@@ -30,7 +30,7 @@ constexpr CounterMask kHeldByPowerManager = 0xe0;
 constexpr std::uint32_t kAction = 1;
 
 /// Returns the claim that must be released when the process ends without unwinding its stack;
-/// null: none.
+/// null if missing.
 Claim*& held() {
   // atexit passes no argument. NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
   static Claim* claim = nullptr;

@@ -25,7 +25,7 @@ inline constexpr std::uint32_t kBothClasses = kFixedClass | kConfigurableClass;
 /// The argument of kpc.counters that reads the counters of all CPUs.
 inline constexpr std::uint64_t kAllCpus = 0x80000000;
 
-/// Positions and numbers of values: cycles, instructions, then those of configurable counters.
+/// Positions and numbers of values: cycles, instructions, then configurable counters.
 inline constexpr std::size_t kInstructionsValue = 1;
 inline constexpr std::size_t kFixedCounters = 2;
 inline constexpr std::size_t kConfigurableCounters = 8;
@@ -45,7 +45,7 @@ inline constexpr std::uint64_t kMinPetPeriodNs = 1'000'000;
 
 /// A record of the trace (kd_buf).
 struct KdebugRecord {
-  std::uint64_t timestamp = 0;  ///< in mach units
+  std::uint64_t timestamp = 0;  ///< time in mach units
   std::array<std::uint64_t, 4> arguments{};
   std::uint64_t thread = 0;   ///< unique id of the thread that wrote the record
   std::uint32_t debugid = 0;  ///< class, subclass and code of the event; kStart or kEnd

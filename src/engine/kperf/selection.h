@@ -60,7 +60,7 @@ std::optional<CompetingEvents> smallest_competition(std::span<const CounterMask>
 /// counters, 0 for an idle counter. Empty if only fixed counters count.
 std::vector<std::uint64_t> configuration_words(const PlacedPass& pass, CounterMask available);
 
-/// The event that a name stands for.
+/// The event with a given name.
 struct SelectedEvent {
   std::string name;     ///< name as shown: as the user typed it, in lower case
   KpepEvent counted{};  ///< event on a counter; its name is empty if the event needs no counter

@@ -39,7 +39,7 @@ std::string_view text_of(TraceFault fault);
 /// counts are in the sample at its end, else in its last one that is not all zero, as they count
 /// from the thread's start.
 struct TraceCounts {
-  std::optional<TraceFault> fault{};   ///< nullopt: none; else no other field may be used
+  std::optional<TraceFault> fault{};   ///< nullopt if missing; else no other field may be used
   std::vector<std::uint64_t> command;  ///< counts of the command's own threads
   std::vector<std::uint64_t> tree;     ///< counts of the command and all its descendants
   std::size_t threads_command = 0;
@@ -169,8 +169,8 @@ class Strategy : NonCopyable {
  protected:
   explicit Strategy(Claim& claim) : claim_(claim) {}
 
-  /// Records the `error` of a run's latest step (0: none), and `failed`, which explains it. After
-  /// an error the run's other steps must be left out.
+  /// Records the `error` of a run's latest step (0: no error), and `failed`, which explains it.
+  /// After an error the run's other steps must be left out.
   void try_to(const char* failed, int error);
 
   /// The first step of a run: takes the counters again if they were released meanwhile.
@@ -185,7 +185,7 @@ class Strategy : NonCopyable {
 
   Claim& claim() const { return claim_; }
 
-  /// Returns the errno of the step that failed in this run; 0: none.
+  /// Returns the errno of the step that failed in this run; 0: no error.
   int error() const { return error_; }
 
  private:
@@ -229,7 +229,7 @@ struct TriedStrategy {
 };
 
 /// Tries strategies, the best first, on a command with a known total. Returns the first that counts
-/// enough of it, or that cannot be tried for want of a run; the error says why none does, or why
+/// enough of it, or that cannot be tried without a run; the error says why none does, or why
 /// the user's choice does not.
 Result<TriedStrategy> try_strategies(StrategyChoice choice, std::chrono::nanoseconds period,
                                      Claim& claim, const Kernel& kernel, Trace& trace,

@@ -189,7 +189,7 @@ class Judge {
 
   double& fastest_clock_;
   std::map<std::pair<std::size_t, std::size_t>, History>
-      histories_;  ///< by command and index of the event in the pass
+      histories_;  ///< histories by command, then by index of the event in the pass
 };
 
 /// The remedy if another program holds counters.

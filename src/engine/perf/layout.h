@@ -36,7 +36,7 @@ struct Layout {
                                        ///< fillers come last of all
   std::vector<Fillers> fillers{};
   std::vector<std::vector<std::size_t>>
-      of_event{};  ///< for each event, the indices of the counters to be summed
+      of_event{};  ///< indices of the counters whose sum is the event, for each event
 };
 
 /// Arranges the events `chosen` (indices into `sources`) in groups. Groups never mix PMUs: the

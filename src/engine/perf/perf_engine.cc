@@ -49,7 +49,7 @@ Error why_region_not_counted() {
 class PerfCounting final : public ArmedPass {
  public:
   /// `sources`: events of the pass. `parts`: counters (indices into the layout's) whose own counts
-  /// follow those of the events. `fastest_clock` as in Judge. `of_region`: counts between
+  /// follow the sources of the events. `fastest_clock` as in Judge. `of_region`: counts between
   /// lauka_region_begin and lauka_region_end. `situation`: from the time when counters were chosen.
   /// `uncounted`: commands without counters, which the engine owns.
   PerfCounting(Layout layout, std::vector<Source> sources, std::vector<std::size_t> parts,
@@ -561,7 +561,7 @@ class PerfEngine final : public CounterEngine {
   const os::LinuxCalls& calls_;
   CoreKinds kinds_;
   Prober prober_;
-  std::vector<Source> sources_;      ///< of the latest selection
+  std::vector<Source> sources_;      ///< sources of the latest selection
   std::vector<Counter> witnesses_;   ///< one for each core kind; empty if there is one kind
   std::vector<PmuCounters> pmus_;    ///< empty if no event needs a core's counter
   double fastest_clock_ = 0.0;       ///< most cycles per nanosecond in the runs so far

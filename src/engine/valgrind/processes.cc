@@ -142,7 +142,7 @@ std::optional<std::uint64_t> Processes::peak(const SimulatedEvent& event) const 
   return largest == nullptr ? std::nullopt : value_of(*largest, event);
 }
 
-/// Returns a process whose allocations DHAT did not see; null if there is none.
+/// Returns a process whose allocations DHAT did not see; null if missing.
 const Totals* Processes::without_allocations() const {
   if (tool_ != Tool::Dhat) return nullptr;
   for (const auto& [pid, process] : processes_)

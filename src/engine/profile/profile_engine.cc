@@ -181,17 +181,19 @@ class Sampling final : public ArmedPass, public os::SampleListener {
 
   void note_losses(const SampledRun& run, Counted& counted) const {
     if (run.lost == 0 && !is_partial_) return;
-    counted.redo = Redo{
-        RedoReason::Counting,
-        run.lost > 0 ? "samples were lost" : "others used the counter of cycles, too", kMaxRedos};
+    counted.redo =
+        Redo{RedoReason::Counting,
+             run.lost > 0 ? "samples were lost" : "cycles were counted for a part of it only",
+             kMaxRedos};
     counted.note =
         Note{NoteKind::SamplesLost,
-             run.lost > 0 ? fmt::format("samples were lost in each of {} runs; sample less often "
-                                        "(--profile=4ms)",
-                                        kMaxRedos + 1)
-                          : fmt::format("the counter of cycles was used by others in each of {} "
-                                        "runs, which were sampled in part",
-                                        kMaxRedos + 1)};
+             run.lost > 0
+                 ? fmt::format("samples were lost in each of {} runs; sample less often "
+                               "(--profile=4ms)",
+                               kMaxRedos + 1)
+                 : fmt::format("each of {} runs was sampled in part only, because cycles were "
+                               "not counted all the time; another program may be using the counter",
+                               kMaxRedos + 1)};
   }
 
   os::PerfEventAttr attributes_;
